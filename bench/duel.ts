@@ -1,0 +1,113 @@
+import { load } from './generators.ts'
+import type { LoadResult, LoadSpec } from './load-spec.ts'
+import { peakRssMb } from './process-usage.ts'
+import type { ServerProcess } from './server-process.ts'
+import { figures, medianOf, type RunOptions } from './report.ts'
+
+/** A server and what is sent to it. */
+export interface Contender {
+  name: string
+  server: ServerProcess
+  request: Pick<LoadSpec, 'path' | 'headers' | 'bodies'>
+}
+
+/** Medians over the rounds, unless it says otherwise. */
+export interface Standing {
+  name: string
+  answers_per_s: number
+  /** User and system time of the whole server process. */
+  cpu_us: number | null
+  p50_ms: number
+  p99_ms: number
+  /** The most of all rounds. */
+  max_ms: number
+  rss_mb: number | null
+  /** The sum of all rounds, warm-ups included. */
+  not_200: number
+  /** Shares of a core that server and generator were busy. */
+  server_busy: number | null
+  generator_busy: number
+  runs: LoadResult[]
+}
+
+const CONNECTIONS = 64
+const CLIENTS = 10_000
+const WARM_UP_S = 2
+
+export const DUEL_HEADER = ['server', 'answers/s', 'ratio', 'CPU µs/call', 'CPU ratio', 'p50 ms', 'p99 ms', 'max ms', 'RSS MB', 'not 200', 'server busy', 'generator busy']
+
+/** Lets the contenders run one after the other, round after round, so that a change of the machine's mood meets all of them. */
+export async function duel(contenders: readonly Contender[], options: RunOptions): Promise<Standing[]> {
+  const runs = contenders.map((): LoadResult[] => [])
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const [index, { name, server, request }] of contenders.entries()) {
+      process.stderr.write(`  round ${round} of ${options.rounds}: ${name}\n`)
+      const spec = { ...request, port: server.port, server_pid: server.pid, clients: CLIENTS, connections: CONNECTIONS }
+      runs[index]?.push(await load(options.generator, { ...spec, warm_up_s: WARM_UP_S, measured_s: options.seconds }))
+    }
+  }
+  return contenders.map(({ name, server }, index) => standing(name, runs[index] ?? [], peakRssMb(server.pid)))
+}
+
+function standing(name: string, runs: LoadResult[], rss_mb: number | null): Standing {
+  const middle = (of: (run: LoadResult) => number) => medianOf(runs.map(of)) ?? Number.NaN
+  const middleCpu = (per: (run: LoadResult) => number) =>
+    medianOf(runs.map((run) => (run.server_cpu_s === null ? null : run.server_cpu_s / per(run))))
+  return {
+    name,
+    answers_per_s: middle((run) => run.answers / run.seconds),
+    cpu_us: middleCpu((run) => run.answers / 1e6),
+    p50_ms: middle((run) => run.p50_ms),
+    p99_ms: middle((run) => run.p99_ms),
+    max_ms: Math.max(...runs.map((run) => run.max_ms)),
+    rss_mb,
+    not_200: runs.reduce((sum, run) => sum + run.not_200, 0),
+    server_busy: middleCpu((run) => run.seconds),
+    generator_busy: middle((run) => run.generator_cpu_s / run.seconds),
+    runs,
+  }
+}
+
+/** One row a contender; ratios are to the first. */
+export function duelRows(standings: readonly Standing[]): string[][] {
+  const [first] = standings
+  return standings.map((one) => [
+    one.name,
+    String(Math.round(one.answers_per_s)),
+    figures(one.answers_per_s / (first?.answers_per_s ?? Number.NaN)),
+    figures(one.cpu_us),
+    figures(cpuRatio(first, one)),
+    figures(one.p50_ms),
+    figures(one.p99_ms),
+    figures(one.max_ms),
+    figures(one.rss_mb),
+    String(one.not_200),
+    percent(one.server_busy),
+    percent(one.generator_busy),
+  ])
+}
+
+/** How much less processor time the second needs for a call than the first. */
+export function cpuRatio(first: Standing | undefined, second: Standing | undefined): number | null {
+  const [a, b] = [first?.cpu_us ?? null, second?.cpu_us ?? null]
+  return a === null || b === null ? null : a / b
+}
+
+function percent(share: number | null): string {
+  return share === null || Number.isNaN(share) ? '–' : `${Math.round(share * 100)} %`
+}
+
+/** What the two columns about business say of each run. */
+export function limitNotes(standings: readonly Standing[]): string[] {
+  return standings.flatMap(({ name, server_busy, generator_busy }) => {
+    if (generator_busy > 0.95) return [`${name}: the generator was the limit; trust CPU µs/call, not answers/s.`]
+    if (server_busy !== null && server_busy < 0.9) return [`${name}: the server had its core only ${percent(server_busy)} of the time; trust CPU µs/call, not answers/s.`]
+    return []
+  })
+}
+
+/** Throws unless every answer was 200. */
+export function assertAllAnswered(standings: readonly Standing[]): void {
+  const bad = standings.filter(({ not_200 }) => not_200 > 0)
+  if (bad.length > 0) throw new Error(bad.map(({ name, not_200 }) => `${name}: ${not_200} answers other than 200 or broken connections`).join('; '))
+}

@@ -1,0 +1,95 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const ECHO = fileURLToPath(new URL('echo-server.ts', import.meta.url))
+
+const SERVER_CORE = 0
+const GENERATOR_CORE = 1
+const START_MS_MAX = 20_000
+const FAULT_CHARS = 2_000
+
+/** Whether server and generator get a core each; without that they share what there is. */
+export const pinned = availableParallelism() >= 2 && spawnSync('taskset', ['-c', String(GENERATOR_CORE), 'true']).status === 0
+
+/** A command that runs on one core, where that can be had. */
+export function onCore(core: 'server' | 'generator', command: string, args: string[]): [command: string, args: string[]] {
+  const number = core === 'server' ? SERVER_CORE : GENERATOR_CORE
+  return pinned ? ['taskset', ['-c', String(number), command, ...args]] : [command, args]
+}
+
+/** The environment of this process without anything that changes what is measured. */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, TMPDIR }
+}
+
+export interface ServerProcess {
+  pid: number
+  /** Where it said that it listens. */
+  port: number
+  stop(): Promise<void>
+}
+
+export function startEcho(): Promise<ServerProcess> {
+  return startServer(ECHO, {})
+}
+
+/** The service itself as `npm start` runs it, with a full store of its own; only the bounds on one client's calls are lifted. */
+export async function startAssay(data_dir: string): Promise<ServerProcess> {
+  return startServer(join(ROOT, 'src/main.ts'), {
+    ASSAY_DATA_DIR: data_dir,
+    ASSAY_PORT: '0',
+    ASSAY_TRUSTED_PROXIES: '127.0.0.1',
+    ASSAY_FREE_DAILY: '1000000000',
+  })
+}
+
+/** Starts a server that says on standard error where it listens; its standard output goes to /dev/null. */
+export async function startServer(script: string, settings: Record<string, string>): Promise<ServerProcess> {
+  const [command, args] = onCore('server', process.execPath, [script])
+  const child = spawn(command, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const port = await portOf(child, script)
+  return { pid: child.pid ?? 0, port, stop: () => stop(child) }
+}
+
+function portOf(child: ChildProcess, script: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    const fail = (what: string) => {
+      child.kill()
+      reject(new Error(`${script} ${what}\n${said.slice(-FAULT_CHARS)}`))
+    }
+    const timer = setTimeout(() => fail('does not say where it listens'), START_MS_MAX)
+    child.once('exit', () => fail('ended before it listened'))
+    child.stderr?.on('data', (chunk: Buffer) => {
+      if (said.length > FAULT_CHARS * 10) return
+      said += chunk.toString()
+      const port = /listens on http:\/\/[\w.]+:(\d+)/.exec(said)?.[1]
+      if (port === undefined) return
+      clearTimeout(timer)
+      resolve(Number(port))
+    })
+  })
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve()
+    child.once('exit', () => resolve())
+    child.kill('SIGTERM')
+  })
+}
+
+/** Runs the work with a folder that is gone afterwards. */
+export async function withFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'assay-bench-'))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Rebuilds data/iban-registry.json from the IBAN registry's text file (SWIFT, tab-separated, Latin-1, one column a country) and
+ * from a list of countries that print IBAN-like numbers without being in the registry (schwifty's overwrite.json).
+ *
+ *   node scripts/refresh-iban-registry.ts --registry <path or URL> --unofficial <path or URL> \
+ *     --release 102 --published 2026-06 --retrieved 2026-11-21
+ *
+ * Nothing is written unless every row agrees with itself: structure, length, positions and the registry's own example.
+ */
+import { LAYOUTS, type Part } from './support/iban-parts.ts'
+import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+
+interface Row {
+  country: string
+  structure: string
+  length: number
+  parts: { label: string; start: number; end: number }[]
+  territories: string[]
+  registry: boolean
+  example: string | null
+}
+
+const PATH = new URL('../data/iban-registry.json', import.meta.url)
+const TOKEN = /(\d+)!([nac])/g
+const CLASSES: Readonly<Record<string, string>> = { n: '[0-9]', a: '[A-Z]', c: '[0-9A-Z]' }
+/** Lengths as they stood in release 102; a source that says otherwise is not this registry. */
+const SENTINELS: Readonly<Record<string, number>> = { NO: 15, BE: 16, DE: 22, GB: 22, FR: 27, MT: 31, LC: 32, RU: 33, YE: 30, HN: 28, FK: 18 }
+
+/** Tab-separated values in which a quoted cell may hold line breaks. */
+function readTabbed(text: string): string[][] {
+  const cells = text.matchAll(/(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\r?\n|$)/g)
+  const table: string[][] = [[]]
+  for (const [, quoted, plain, end] of cells) {
+    table.at(-1)?.push((quoted?.replaceAll('""', '"') ?? plain ?? '').trim())
+    if (end !== '\t') table.push([])
+  }
+  return table
+}
+
+function range(text: string | undefined): [number, number] | null {
+  const match = /^(\d+)\s*-\s*(\d+)$/.exec(text ?? '')
+  return match === null ? null : [Number(match[1]) - 1, Number(match[2])]
+}
+
+function lengthOf(structure: string): number {
+  return [...structure.matchAll(TOKEN)].reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
+/** Bank, branch, then account, unless a reviewed layout says more. */
+function layout(country: string, length: number, bank: [number, number] | null, branch: [number, number] | null): Row['parts'] {
+  const named: Part[] = []
+  if (bank !== null) named.push(['bank', ...bank])
+  if (branch !== null) named.push(['branch', ...branch])
+  const start = branch?.[1] ?? bank?.[1] ?? 0
+  const parts = LAYOUTS[country] ?? [...named, ['account', start, length] satisfies Part]
+  for (const [label, from, to] of named) {
+    assert(parts.some((part) => part[0] === label && part[1] === from && part[2] === to), `${country}: ${label} moved`)
+  }
+  return parts.map(([label, from, to]) => ({ label, start: from, end: to }))
+}
+
+function registryRows(text: string): Row[] {
+  const lines = new Map<string, string[]>()
+  for (const [label = '', ...cells] of readTabbed(text)) if (!lines.has(label)) lines.set(label, cells)
+  const line = (label: string): string[] => {
+    const cells = lines.get(label)
+    assert(cells !== undefined, `the registry has no line "${label}"`)
+    return cells
+  }
+  const structures = line('BBAN structure')
+  const banks = line('Bank identifier position within the BBAN')
+  const branches = line('Branch identifier position within the BBAN')
+  const lengths = line('IBAN length')
+  const included = line('Country code includes other countries/territories')
+  const examples = line('IBAN electronic format example')
+  return line('IBAN prefix country code (ISO 3166)').map((country, column) => {
+    const structure = structures[column] ?? ''
+    const parts = layout(country, lengthOf(structure), range(banks[column]), range(branches[column]))
+    const territories = included[column]?.match(/\b[A-Z]{2}\b/g) ?? []
+    return { country, structure, length: Number(lengths[column]), parts, territories, registry: true, example: examples[column] ?? '' }
+  })
+}
+
+interface Unofficial {
+  bban_spec?: string
+  iban_length?: number
+  positions?: Record<string, [number, number]>
+}
+
+const UNOFFICIAL_LABELS = { bank_code: 'bank', branch_code: 'branch', account_code: 'account', national_checksum_digits: 'national_check' } as const
+
+function unofficialRows(list: Record<string, Unofficial>, official: readonly Row[]): Row[] {
+  const known = new Set(official.map((row) => row.country))
+  return Object.entries(list).flatMap(([country, { bban_spec: structure, iban_length: length, positions }]) => {
+    if (known.has(country) || structure === undefined || length === undefined) return []
+    const parts = Object.entries(UNOFFICIAL_LABELS).flatMap(([key, label]) => {
+      const place = positions?.[key]
+      return place === undefined ? [] : [{ label, start: place[0], end: place[1] }]
+    })
+    const whole = [{ label: 'account', start: 0, end: length - 4 }]
+    return [{ country, structure, length, parts: parts.length === 0 ? whole : parts, territories: [], registry: false, example: null }]
+  })
+}
+
+function remainder97(iban: string): number {
+  const digits = (iban.slice(4) + iban.slice(0, 4)).replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))
+  return Number(BigInt(digits) % 97n)
+}
+
+function proveRow(row: Row): void {
+  assert(/^[A-Z]{2}$/.test(row.country), `"${row.country}" is no country code`)
+  assert(lengthOf(row.structure) === row.length - 4, `${row.country}: structure and length differ`)
+  const ends = row.parts.map((part) => part.end)
+  const joined = row.parts.every((part, index) => part.start === (ends[index - 1] ?? 0) && part.end > part.start)
+  assert(joined && ends.at(-1) === row.length - 4, `${row.country}: the parts do not cover the BBAN`)
+  if (row.example === null) return
+  const pattern = row.structure.replace(TOKEN, (_, count: string, kind: string) => `${CLASSES[kind]}{${count}}`)
+  const expression = new RegExp(`^${row.country}(?!00|01|99)[0-9]{2}${pattern}$`)
+  assert(expression.test(row.example) && remainder97(row.example) === 1, `${row.country}: the example does not fit`)
+}
+
+function proveTable(rows: readonly Row[], before: readonly Row[]): void {
+  const official = rows.filter((row) => row.registry)
+  const officialBefore = before.filter((row) => row.registry)
+  assert(official.length >= 85 && official.length <= 130, `${official.length} registry rows`)
+  assert(official.length >= officialBefore.length - 1, `the registry shrank from ${officialBefore.length} to ${official.length} rows`)
+  assert(new Set(rows.map((row) => row.country)).size === rows.length, 'a country appears twice')
+  for (const [country, length] of Object.entries(SENTINELS)) {
+    assert(official.some((row) => row.country === country && row.length === length), `${country} should have ${length} characters`)
+  }
+}
+
+const registry = registryRows(new TextDecoder('latin1').decode(await readSource(option('registry'))))
+const list = JSON.parse(new TextDecoder().decode(await readSource(option('unofficial')))) as Record<string, Unofficial>
+const rows = [...registry, ...unofficialRows(list, registry)].sort((one, other) => (one.country < other.country ? -1 : 1))
+const before = await rowsOf<Row>(PATH)
+rows.forEach(proveRow)
+proveTable(rows, before)
+printDifference(before, rows, (row) => row.country)
+await writeTable(
+  PATH,
+  {
+    schema: 'assay/iban-registry/1',
+    source: 'SWIFT IBAN Registry (text file); rows with registry=false: mdomke/schwifty iban_registry/overwrite.json (MIT)',
+    source_version: option('release'),
+    published_at: option('published'),
+    retrieved_at: option('retrieved'),
+    notes: 'Positions count from 0 within the BBAN, end exclusive. Rows with registry=false are no members of the registry.',
+  },
+  rows,
+)

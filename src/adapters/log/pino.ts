@@ -1,0 +1,18 @@
+import { pino } from 'pino'
+import type { Log } from '../../ports/log.ts'
+
+/** Lines of JSON on standard output, written in blocks; `flush` empties the last one at a stop. */
+export function createLog(level: 'info' | 'warn' | 'error' | 'silent'): { log: Log; flush(): void } {
+  const destination = pino.destination({ dest: 1, minLength: 4096, sync: false })
+  const lines = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
+  const everySecond = setInterval(() => destination.flush(), 1000)
+  everySecond.unref()
+  return {
+    log: {
+      info: (fields, message) => lines.info(fields, message),
+      warn: (fields, message) => lines.warn(fields, message),
+      error: (fields, message) => lines.error(fields, message),
+    },
+    flush: () => destination.flushSync(),
+  }
+}

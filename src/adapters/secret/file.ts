@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const SECRET_BYTES = 32
+
+export type SecretRead = { ok: true; secret: Buffer } | { ok: false; message: string }
+
+/** The secret of the deployment: 32 bytes as hex in a file that only its owner reads. Made once when `create` is set. */
+export function readSecret(path: string, create: boolean): SecretRead {
+  const found = readHex(path)
+  if (found !== null || !create) return found ?? { ok: false, message: `The secret file ${path} cannot be read.` }
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${process.pid}.tmp`
+  writeFileSync(draft, `${randomBytes(SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true })
+  try {
+    // A link fails when the name exists: of two processes that start at once, one secret wins.
+    linkSync(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return { ok: false, message: `The secret file ${path} cannot be written.` }
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  return readHex(path) ?? { ok: false, message: `The secret file ${path} cannot be read.` }
+}
+
+/** Null when there is no such file. */
+function readHex(path: string): SecretRead | null {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : { ok: false, message: `The secret file ${path} cannot be read.` }
+  }
+  const hex = text.replace(/^0x/, '')
+  if (!/^[0-9a-fA-F]{64,}$/.test(hex) || hex.length % 2 !== 0) {
+    return { ok: false, message: `The secret file ${path} must hold at least 32 bytes as hexadecimal digits; "openssl rand -hex 32" makes one.` }
+  }
+  return { ok: true, secret: Buffer.from(hex, 'hex') }
+}

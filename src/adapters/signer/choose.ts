@@ -1,0 +1,97 @@
+/** Chooses the arithmetic of receipts at start: the fast parts where they load and agree with the reference, the reference else. */
+import { fromHex, nobleCrypto, toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import { readSignature } from '../../pure/receipts/signature.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { wasmKeccak } from './keccak.ts'
+import { loadNative, nativeRecover, nativeSigner, type NativeSecp256k1 } from './native.ts'
+import { nobleSigner } from './noble.ts'
+
+export interface Signing {
+  /** What signs and recovers. */
+  readonly implementation: Signer['implementation']
+  readonly keccak: 'hash-wasm' | 'noble'
+  /** One sentence for each fast part that is not in use; empty when all are. */
+  readonly refusals: readonly string[]
+  /** A signer for a 32-byte private key; throws for a key outside the group. */
+  signer(private_key: Uint8Array): Signer
+  readonly crypto: ReceiptCrypto
+}
+
+type Keccak = Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>
+
+/** What may be brought instead of the real parts, so that refusals can be shown. */
+export interface Candidates {
+  native?: () => NativeSecp256k1
+  keccak?: () => Promise<Keccak>
+}
+
+/** Tries the fast parts against noble on fixed vectors; a part that fails to load or differs in one of them is not used. */
+export async function chooseSigning(candidates: Candidates = {}): Promise<Signing> {
+  const refusals: string[] = []
+  const keccak = await attempt('The WebAssembly keccak-256', refusals, async () => agreeingKeccak(await (candidates.keccak ?? wasmKeccak)()))
+  const hashing: Keccak = keccak ?? nobleCrypto
+  const native = await attempt('The native secp256k1', refusals, async () => agreeingNative((candidates.native ?? loadNative)()))
+  return {
+    implementation: native === null ? 'noble' : 'secp256k1-native',
+    keccak: keccak === null ? 'noble' : 'hash-wasm',
+    refusals,
+    signer: (private_key) => (native === null ? nobleSigner(private_key) : nativeSigner(native, private_key)),
+    crypto: {
+      keccak256: hashing.keccak256,
+      keccak256Hex: hashing.keccak256Hex,
+      recover: native === null ? nobleCrypto.recover : nativeRecover(native, hashing.keccak256),
+    },
+  }
+}
+
+async function attempt<Part>(name: string, refusals: string[], load: () => Promise<Part | string>): Promise<Part | null> {
+  let refusal: string
+  try {
+    const part = await load()
+    if (typeof part !== 'string') return part
+    refusal = part
+  } catch {
+    refusal = 'it does not load on this machine'
+  }
+  refusals.push(`${name} is not used: ${refusal}.`)
+  return null
+}
+
+/** Around the 136-byte block of keccak-256, where padding goes wrong if it does. */
+const HASHED_CHARS = [0, 1, 135, 136, 137, 1_000]
+
+function agreeingKeccak(keccak: Keccak): Keccak | string {
+  const agrees = HASHED_CHARS.every((chars) => {
+    const text = '\u{e9}'.repeat(chars >> 1) + 'a'.repeat(chars & 1)
+    const expected = nobleCrypto.keccak256Hex(text)
+    return keccak.keccak256Hex(text) === expected && toHex(keccak.keccak256(new TextEncoder().encode(text))) === expected
+  })
+  return agrees ? keccak : 'it hashes a fixed text otherwise than the reference'
+}
+
+/** Keys and digests at the edges and in the middle of their ranges; the keys are public and stand for nobody. */
+const KEYS = ['0x'.padEnd(65, '0') + '1', '0x' + '7f'.repeat(32)]
+const DIGESTS = ['0x' + '00'.repeat(32), '0x' + 'ff'.repeat(32), '0x198802f02d72ad4ba1e4432d3c94178090781739c3d0cdeece5dfef24120a46e']
+
+function agreeingNative(native: NativeSecp256k1): NativeSecp256k1 | string {
+  for (const key of KEYS.map(bytesOf)) {
+    const [mine, reference] = [nativeSigner(native, key), nobleSigner(key)]
+    if (mine.address !== reference.address) return 'it derives another address than the reference'
+    for (const digest of DIGESTS.map(bytesOf)) {
+      const signature = reference.sign(digest)
+      if (mine.sign(digest) !== signature) return 'it signs a fixed digest otherwise than the reference'
+      if (!recoversAlike(native, digest, signature)) return 'it recovers another signer than the reference'
+    }
+  }
+  return native
+}
+
+function recoversAlike(native: NativeSecp256k1, digest: Uint8Array, signature: string): boolean {
+  const reading = readSignature(signature)
+  const recover = nativeRecover(native, nobleCrypto.keccak256)
+  return reading.ok && ([0, 1] as const).every((bit) => recover(digest, reading.rs, bit) === nobleCrypto.recover(digest, reading.rs, bit))
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return fromHex(hex) ?? new Uint8Array()
+}

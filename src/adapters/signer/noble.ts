@@ -1,0 +1,26 @@
+/** Signs with pure JavaScript: the reference that runs everywhere, and the judge of anything faster. */
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { addressOfPublicKey, nobleCrypto, toHex } from '../../pure/receipts/crypto.ts'
+import type { Signer } from '../../ports/signer.ts'
+
+export function isPrivateKey(private_key: Uint8Array): boolean {
+  return secp256k1.utils.isValidSecretKey(private_key)
+}
+
+export function addressOf(private_key: Uint8Array): string {
+  return addressOfPublicKey(secp256k1.getPublicKey(private_key, false), nobleCrypto.keccak256)
+}
+
+/** Throws for a key that `isPrivateKey` refuses. */
+export function nobleSigner(private_key: Uint8Array): Signer {
+  const key = Uint8Array.from(private_key)
+  return {
+    address: addressOf(key),
+    implementation: 'noble',
+    sign(digest) {
+      // The format is v, r, s with v 0 or 1; low s is the default of the curve, RFC 6979 that of the library.
+      const bytes = secp256k1.sign(digest, key, { prehash: false, lowS: true, format: 'recovered' })
+      return toHex(bytes.subarray(1)) + (bytes[0] === 0 ? '1b' : '1c')
+    },
+  }
+}

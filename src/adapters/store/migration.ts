@@ -1,0 +1,18 @@
+/** The few places where the two databases want different words in a table definition. */
+export interface Dialect {
+  /** Column type for integers beyond 32 bits. */
+  wide_integer: string
+  /** Behind every table. */
+  table: string
+  /** Behind a table that is only ever found by its primary key. */
+  clustered_table: string
+  /** Columns through which the batched allowance statement passes the limit in and the grant out. */
+  counted_columns: string
+}
+
+export interface Migration {
+  /** Counts up from 1 without gaps; never reused, and the text never changes once released. */
+  number: number
+  name: string
+  text: (dialect: Dialect) => string
+}

@@ -1,0 +1,34 @@
+import { StoreNewerError } from './errors.ts'
+import type { Dialect, Migration } from './migration.ts'
+import { firstTables } from './migrations/0001-first-tables.ts'
+
+export const SQLITE_DIALECT: Dialect = {
+  wide_integer: 'integer',
+  table: ' strict',
+  clustered_table: ' strict, without rowid',
+  counted_columns: '',
+}
+
+export const POSTGRES_DIALECT: Dialect = {
+  wide_integer: 'bigint',
+  table: '',
+  clustered_table: '',
+  counted_columns: `,
+      allowed integer not null,
+      granted integer not null`,
+}
+
+export const MIGRATIONS: readonly Migration[] = [firstTables]
+
+/** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
+export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'
+export const READ_SCHEMA = 'select coalesce(max(number), 0) as number from migration'
+
+/** The SQL that brings a store from schema `found` to the newest, to be run in order within the lock; throws for a newer store. */
+export function pendingSteps(found: number, dialect: Dialect): string[] {
+  const known = MIGRATIONS.length
+  if (found > known) throw new StoreNewerError(found, known)
+  return MIGRATIONS.slice(found).map(
+    (migration) => `${migration.text(dialect)}; insert into migration (number, name) values (${migration.number}, '${migration.name}')`,
+  )
+}

@@ -1,0 +1,29 @@
+import type { Store } from '../../ports/store.ts'
+import { limits } from '../../service/limits.ts'
+import { StoreUnavailableError } from './errors.ts'
+
+interface StoreOptions {
+  /** Takes that one commit serves. */
+  batch_items?: number
+  /** SQLite: how often the write lock is asked for, about once a millisecond, before the waiting takes are rejected. */
+  busy_attempts?: number
+}
+
+const BUSY_ATTEMPTS = 4_000
+
+/**
+ * Opens the store at `target`, a `postgres://` URL or the path of an SQLite file, and brings its schema up to date. Safe when several
+ * processes start at once. Rejects with a StoreFault: unreachable, busy, or written by a newer version. No message holds the target.
+ */
+export async function openStore(target: string, options: StoreOptions = {}): Promise<Store> {
+  const batch_items = options.batch_items ?? limits.store_batch
+  if (/^postgres(?:ql)?:\/\//.test(target)) {
+    const { openPostgres } = await import('./postgres.ts')
+    return openPostgres(target, batch_items)
+  }
+  if (target === '' || target.startsWith(':') || /^[a-z][a-z0-9+.-]+:/i.test(target)) {
+    throw new StoreUnavailableError('A store is the path of an SQLite file or a postgres:// URL.')
+  }
+  const { openSqlite } = await import('./sqlite.ts')
+  return openSqlite(target, { batch_items, busy_attempts: options.busy_attempts ?? BUSY_ATTEMPTS })
+}

@@ -1,0 +1,117 @@
+import { Hono, type Context } from 'hono'
+import type { Log } from './ports/log.ts'
+import { callerAddress, type TrustedProxies } from './service/clients.ts'
+import { limits } from './service/limits.ts'
+import { problem } from './service/problems.ts'
+import { badgeRoutes } from './surfaces/badge.ts'
+import { catalogueRoutes } from './surfaces/catalogue.ts'
+import type { AppDeps } from './surfaces/deps.ts'
+import { discoveryRoutes } from './surfaces/discovery/routes.ts'
+import { healthRoutes } from './surfaces/health.ts'
+import type { BodySource } from './surfaces/http/body.ts'
+import type { Env } from './surfaces/http/env.ts'
+import type { Handlers } from './surfaces/http/node-server.ts'
+import { COMMON_HEADERS, corsPreflight, problemReply, type Reply } from './surfaces/http/reply.ts'
+import { mcpRoutes } from './surfaces/mcp/routes.ts'
+import { unwrapInput } from './surfaces/http/json-body.ts'
+import { restCall, unwrapReceipt, type CallExchange, type Unwrap } from './surfaces/rest.ts'
+
+export interface App extends Handlers {
+  readonly deps: AppDeps
+}
+
+/** The application: every surface over one set of dependencies. It opens no port and reads no environment. */
+export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProxies, log: Log): App {
+  const flight = { calls: 0 }
+  const deps: AppDeps = { ...given, inFlight: () => flight.calls }
+  const counted = countedCall(deps, flight, log)
+  const fault = (error: unknown, request_id: string): Reply => {
+    log.error({ request_id, error: error instanceof Error ? error.stack : String(error) }, 'a request failed')
+    return problemReply(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, deps.origins)
+  }
+  const http = new Hono<Env>()
+  commonRoutes(http, deps, fault)
+  const caller = (context: Context<Env>) => callerAddress(context.env.peer, context.req.header('x-forwarded-for') ?? null, proxies)
+  const serve = async (context: Context<Env>, tool: string, unwrap: Unwrap) =>
+    response(await counted(exchangeOf(context, tool, caller(context)), unwrap))
+  http.post('/v1/tools/:tool/call', (context) => serve(context, context.req.param('tool'), unwrapInput))
+  http.post('/v1/receipt/verify', (context) => serve(context, 'receipt-verify', unwrapReceipt))
+  catalogueRoutes(http, deps)
+  healthRoutes(http, deps)
+  badgeRoutes(http)
+  discoveryRoutes(http, deps)
+  mcpRoutes(http, deps, caller)
+  return {
+    deps,
+    fetch: (request, env) => http.fetch(request, env),
+    call: (exchange) => counted(exchange, unwrapInput),
+    callerAddress: (peer, forwarded) => callerAddress(peer, forwarded, proxies),
+    requestId: (text) => (text !== null && /^[\w-]+$/.test(text) && text.length <= limits.request_id_chars ? text : crypto.randomUUID()),
+    fault,
+  }
+}
+
+/** A call that is counted, bounded and logged: one line each, without its input. */
+function countedCall(deps: AppDeps, flight: { calls: number }, log: Log) {
+  return async (exchange: CallExchange, unwrap: Unwrap): Promise<Reply> => {
+    if (flight.calls >= limits.calls_in_flight) {
+      const found = problem('OVERLOADED', 'Try again in a moment.', { retry_after_s: limits.overload_retry_s })
+      return problemReply(found, exchange.request_id, deps.origins)
+    }
+    const started_ms = performance.now()
+    flight.calls++
+    try {
+      const { reply, tool, outcome } = await restCall(deps.call, deps.origins, exchange, unwrap)
+      const duration_ms = performance.now() - started_ms
+      deps.telemetry.call(tool, outcome, duration_ms)
+      log.info({ request_id: exchange.request_id, tool, outcome, duration_ms: Math.round(duration_ms * 100) / 100 }, 'call')
+      return reply
+    } finally {
+      flight.calls--
+    }
+  }
+}
+
+/** What holds for every route: headers, CORS, and problems where nothing matches. */
+function commonRoutes(http: Hono<Env>, deps: AppDeps, fault: (error: unknown, request_id: string) => Reply): void {
+  http.use(async (context, next) => {
+    await next()
+    const { headers } = context.res
+    for (const [name, value] of Object.entries(COMMON_HEADERS)) if (!headers.has(name)) headers.set(name, value)
+    headers.set('x-request-id', context.env.request_id)
+  })
+  http.options('*', () => response(corsPreflight('GET, POST, OPTIONS')))
+  http.notFound((context) => {
+    const allowed = ['GET', 'POST'].filter((method) => takes(http, method, context.req.path))
+    const wrong = allowed.length > 0 && !allowed.includes(context.req.method)
+    const found = wrong ? problem('METHOD_NOT_ALLOWED', `This address takes ${allowed.join(' and ')}.`) : problem('NOT_FOUND', 'Start at / or at /v1/tools.')
+    return response(problemReply(found, context.env.request_id, deps.origins, wrong ? { allow: [...allowed, 'OPTIONS'].join(', ') } : {}))
+  })
+  http.onError((error, context) => response(fault(error, context.env.request_id)))
+}
+
+/** Whether a route beside the one that holds everywhere serves this method. */
+function takes(http: Hono<Env>, method: string, path: string): boolean {
+  return http.router.match(method, path)[0].length > 1
+}
+
+function exchangeOf(context: Context<Env>, tool: string, address: string): CallExchange {
+  const header = (name: string) => context.req.header(name) ?? null
+  return { tool, address, header, request_id: context.env.request_id, body: bodyOf(context.req.raw) }
+}
+
+function bodyOf(request: Request): BodySource {
+  const declared = request.headers.get('content-length')
+  const stream = request.body
+  return {
+    declared_bytes: declared === null ? null : Number(declared),
+    whole: async () => new Uint8Array(await request.arrayBuffer()),
+    async *chunks() {
+      if (stream !== null) yield* stream
+    },
+  }
+}
+
+function response(reply: Reply): Response {
+  return new Response(reply.status === 204 ? null : reply.body, { status: reply.status, headers: reply.headers })
+}

@@ -1,0 +1,88 @@
+import { receiptDigest } from '../pure/receipts/receipt.ts'
+import { toHex } from '../pure/receipts/crypto.ts'
+import type { Answer } from '../service/calls/outcome.ts'
+import { verdictWord, VERDICT_TEXT } from '../service/calls/proof.ts'
+import type { Tool } from '../service/catalogue/define.ts'
+import { paint, printable, table, terminalWidth, verdictMark, wrap } from './terminal.ts'
+
+/** An answer for people: verdict, reason, the identifier in its parts, facts, scope, proof. */
+export function renderAnswer(tool: Tool, answer: Answer): string {
+  const { result, receipt, chain } = answer
+  const reason = typeof result['reason'] === 'string' ? wrap(printable(result['reason']), terminalWidth()) : []
+  const proof = [
+    ['Checked', tool.scope.checked.join('; ')],
+    ['Not checked', tool.scope.not_checked.join('; ')],
+    ['Receipt', toHex(receiptDigest(receipt))],
+    ['Signed by', receipt.signer],
+    ...(chain === null ? [] : [['Follows', chain.prev_receipt_hash]]),
+  ]
+  const blocks = [
+    [`${verdictMark(verdictWord(result))}  ${paint('muted', `${tool.id} ${tool.version}`)}`, ...reason],
+    identifierLines(result),
+    table(factRows(result), terminalWidth(), ['muted']),
+    table(proof, terminalWidth(), ['muted']),
+  ]
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')
+}
+
+/** The checked value, set apart: with each finding under the characters that it is about, or else in its parts with their names. */
+function identifierLines(result: Record<string, unknown>): string[] {
+  const value = result['normalized']
+  if (typeof value !== 'string' || value === '') return []
+  const findings = [...objects(result['findings']), ...objects(result['warnings'])]
+  const parts = objects(record(result['facts'])['parts'])
+  if (findings.length > 0 || parts.length === 0) return [paint('strong', printable(value)), ...findings.flatMap(findingLines)]
+  const cells = parts.map(({ label, start, end }) => [printable(value.slice(Number(start), Number(end))), String(label)] as const)
+  const widths = cells.map(([text, label]) => Math.max(text.length, label.length))
+  const row = (column: 0 | 1) => cells.map((cell, index) => cell[column].padEnd(widths[index] ?? 0)).join('  ').trimEnd()
+  return [paint('strong', row(0)), paint('muted', row(1))]
+}
+
+function findingLines({ position, message, expected }: Record<string, unknown>): string[] {
+  const [start, end] = Array.isArray(position) ? position.map(Number) : []
+  const marks = start === undefined || end === undefined ? [] : [paint('invalid', ' '.repeat(start) + '^'.repeat(Math.max(1, end - start)))]
+  const hope = typeof expected === 'string' ? ` Expected: ${expected}.` : ''
+  return [...marks, ...wrap(printable(String(message)) + printable(hope), terminalWidth())]
+}
+
+/** Shown elsewhere in the answer, or of use to machines only. */
+const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set(['verdict', 'valid', 'reason', 'reason_code', 'normalized', 'findings', 'warnings', 'scope', 'tool', 'parts'])
+
+/** Rows beyond these, and characters of one value, are left to --json. */
+const ROWS_MAX = 60
+const VALUE_CHARS = 400
+
+function factRows(result: Record<string, unknown>): string[][] {
+  const { facts, ...rest } = result
+  const shown = Object.entries({ ...rest, ...record(facts) }).filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null)
+  const rows = shown.flatMap(([name, value]) => flatten(name, value))
+  return rows.length > ROWS_MAX ? [...rows.slice(0, ROWS_MAX), ['…', `${rows.length - ROWS_MAX} more with --json`]] : rows
+}
+
+/** Nested values by their dotted names; batch items by the verdict of each. */
+function flatten(name: string, value: unknown): string[][] {
+  if (Array.isArray(value) && !value.some(isRecord)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
+  if (Array.isArray(value)) return value.flatMap((item, index) => flatten(`${name}.${index}`, item))
+  if (!isRecord(value)) return value === null ? [] : [[name, cut(String(value))]]
+  if (value['verdict'] !== undefined) return [[name, `${VERDICT_TEXT[verdictWord(value)]}: ${cut(String(value['reason'] ?? ''))}`]]
+  return Object.entries(value).flatMap(([inner, one]) => flatten(`${name}.${inner}`, one))
+}
+
+function cut(text: string): string {
+  return printable(text.length > VALUE_CHARS ? `${text.slice(0, VALUE_CHARS)}…` : text)
+}
+
+function objects(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {}
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,115 @@
+import { nearest } from '../service/nearest.ts'
+import type { Invocation, Options } from './arguments.ts'
+import { CliError, type Exit } from './exit-codes.ts'
+import { JSON_OPTIONS } from './terminal.ts'
+
+/** The commands: what each is for and how it is used. Its work lies in the file of its name and is loaded when it is called. */
+
+export interface Command {
+  summary: string
+  usage: readonly string[]
+  options: Options
+  /** Arguments that are no options, at most. */
+  most_words: number
+  notes: readonly string[]
+  load(): Promise<{ run: Run }>
+}
+
+export type Run = (invocation: Invocation) => Promise<Exit>
+
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  serve: {
+    summary: 'Serve REST, MCP and the documents about them.',
+    usage: ['assay serve'],
+    options: {},
+    most_words: 0,
+    notes: ['Settings are environment variables; "assay doctor" lists them. SIGINT or SIGTERM lets calls in flight finish; a second one does not.'],
+    load: () => import('./serve.ts'),
+  },
+  call: {
+    summary: 'Run a tool here, without a server.',
+    usage: ["assay call <tool> '<json>' | @file | -", 'assay call <tool> --jsonl < inputs.jsonl > answers.jsonl'],
+    options: {
+      jsonl: { type: 'boolean', meaning: 'Read one input object a line from standard input; write one line for each, in order.' },
+      'no-receipt': { type: 'boolean', meaning: 'With --jsonl: results alone, unsigned and faster.' },
+      'prev-receipt-hash': { type: 'string', value: '0x…', meaning: 'Link the receipt to an earlier one by its digest.' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 2,
+    notes: [
+      'The input is the object of the tool itself, without a wrapper; @file reads it from a file, - from standard input. No allowance is',
+      'drawn on and no network is used. Receipts are signed by the key of this deployment, which is made in the data folder if missing.',
+      'With --jsonl every line gets exactly one line, {"result":…,"receipt":…} or {"problem":{"line":…,…}}; that includes empty lines, lines',
+      'that are not UTF-8 and lines that are too long. A line may end in CR LF, and the last may lack its end.',
+    ],
+    load: () => import('./call.ts'),
+  },
+  tools: {
+    summary: 'List the tools, or show one.',
+    usage: ['assay tools [family]', 'assay tools <tool>'],
+    options: JSON_OPTIONS,
+    most_words: 1,
+    notes: [],
+    load: () => import('./tools.ts'),
+  },
+  verify: {
+    summary: 'Verify receipts, offline.',
+    usage: ['assay verify <receipt.json | -> [--keys xdr-1.json] [--input input.json] [--result result.json]'],
+    options: {
+      keys: { type: 'string', value: 'file', meaning: "The issuer's published key list, /.well-known/xdr-1.json." },
+      input: { type: 'string', value: 'file', meaning: 'The input of the call: does the receipt cover it?' },
+      result: { type: 'string', value: 'file', meaning: 'The result of the call: does the receipt cover it?' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 1,
+    notes: [
+      'Takes a receipt, {"receipt":…}, a whole answer, an array of these, or one of them a line. With several, a link must lead to a receipt',
+      'that stands earlier in the file; only the first may follow one that is not there. JSON output is one line a receipt.',
+    ],
+    load: () => import('./verify.ts'),
+  },
+  replay: {
+    summary: 'Run a tool again and compare with a receipt.',
+    usage: ['assay replay <receipt.json> <input.json>'],
+    options: JSON_OPTIONS,
+    most_words: 2,
+    notes: ['The receipt may be bare or inside its answer. The input must be the one that the receipt covers, and the tool must have its version.'],
+    load: () => import('./replay.ts'),
+  },
+  keys: {
+    summary: 'List, rotate or revoke the receipt keys.',
+    usage: ['assay keys list', 'assay keys rotate', 'assay keys revoke <address> --reason <text> [--since <seconds>]'],
+    options: {
+      reason: { type: 'string', value: 'text', meaning: 'Why the key is revoked; it is published.' },
+      since: { type: 'string', value: 'seconds', meaning: 'Unix time from which on nothing that the key signed counts; now if left out.' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 2,
+    notes: ['A running server uses the new key after its next start. Secrets are never shown.'],
+    load: () => import('./keys.ts'),
+  },
+  doctor: {
+    summary: 'Show the settings and check what the service depends on.',
+    usage: ['assay doctor'],
+    options: JSON_OPTIONS,
+    most_words: 0,
+    notes: ['Secrets are masked. Nothing is made that is missing, but a store that is there is brought up to date, as by a start.'],
+    load: () => import('./doctor.ts'),
+  },
+  help: {
+    summary: 'Show help on a command, or the exit codes.',
+    usage: ['assay help [command | exit-codes]'],
+    options: {},
+    most_words: 1,
+    notes: [],
+    load: () => import('./help.ts'),
+  },
+}
+
+/** The command of this name; throws a CliError that names the one that may be meant. */
+export function findCommand(name: string): Command {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command !== undefined) return command
+  const near = nearest(name, Object.keys(COMMANDS))
+  throw new CliError('usage', `There is no such command${near === null ? '; "assay help" lists them' : `; did you mean "assay ${near}"`}.`)
+}

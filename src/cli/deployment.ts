@@ -1,0 +1,42 @@
+import { systemClock } from '../adapters/clock/system.ts'
+import { createNonceSource } from '../adapters/random/system.ts'
+import { chooseSigning } from '../adapters/signer/choose.ts'
+import { activeKey } from '../adapters/signer/keyring.ts'
+import type { Stamp } from '../service/calls/prepare.ts'
+import { itemCatalogue } from '../service/catalogue/items.ts'
+import type { Sources } from '../service/catalogue/define.ts'
+import type { Catalogue } from '../service/catalogue/load.ts'
+import type { Settings } from '../service/config.ts'
+import { identityOf, ringOf, StartError } from '../start.ts'
+import { CliError } from './exit-codes.ts'
+
+/** What this deployment signs with, put together from its settings as a start does, but without store, port or network. */
+export async function stampHere(settings: Settings): Promise<Stamp> {
+  const signing = await chooseSigning()
+  const identity = orConfig(() => identityOf(settings, signing))
+  const active = activeKey(orConfig(() => ringOf(settings, identity)))
+  if (active === undefined) throw new CliError('config', 'No receipt key is active; "assay keys rotate" makes one.')
+  return {
+    signer: signing.signer(active.private_key),
+    crypto: signing.crypto,
+    clock: systemClock,
+    recipient: identity.pay_to,
+    origins: { site_url: settings.ASSAY_SITE_URL || `http://${settings.ASSAY_HOST}:${settings.ASSAY_PORT}` },
+    randomNonce: createNonceSource(),
+  }
+}
+
+/** What tools may reach for on the command line. */
+export function sourcesHere(catalogue: Catalogue): Sources {
+  return { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools) }
+}
+
+/** Turns a reason not to start into a reason not to run. */
+export function orConfig<Value>(work: () => Value): Value {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof StartError) throw new CliError('config', error.message)
+    throw error
+  }
+}

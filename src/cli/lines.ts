@@ -1,0 +1,106 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import { limits } from '../service/limits.ts'
+
+/** A line of a stream, without its end, or why it cannot be read. */
+export type Line = string | LineFault
+
+export class LineFault {
+  readonly code: 'not_utf8' | 'too_long'
+  constructor(code: 'not_utf8' | 'too_long') {
+    this.code = code
+  }
+}
+
+const NOT_UTF8 = new LineFault('not_utf8')
+const TOO_LONG = new LineFault('too_long')
+
+const LINE_FEED = 0x0a
+/** A UTF-16 unit takes at most three bytes of UTF-8: beyond this a line is too long, whatever it holds. */
+const LINE_BYTES_MAX = 3 * limits.jsonl_line_chars
+
+/**
+ * Cuts a stream of bytes into lines. A line ends at LF or CR LF; the last may lack its end; a byte order mark at the very beginning is
+ * dropped. Never holds more than one line of the longest length, however long a line of the stream is. Chunks are decoded as a whole
+ * where possible, since a decoding for each line would cost more than reading its JSON.
+ */
+export class LineSplitter {
+  #pieces: Uint8Array[] = []
+  #bytes = 0
+  #too_long = false
+  #begun = false
+
+  /** The lines that end in this chunk. */
+  push(chunk: Uint8Array): Line[] {
+    const last = chunk.lastIndexOf(LINE_FEED)
+    if (last === -1) {
+      this.#keep(chunk)
+      return []
+    }
+    const lines: Line[] = []
+    let start = 0
+    if (this.#bytes > 0) {
+      start = chunk.indexOf(LINE_FEED) + 1
+      this.#keep(chunk.subarray(0, start - 1))
+      lines.push(this.#finish())
+    }
+    if (start <= last) for (const line of linesOf(chunk.subarray(start, last))) lines.push(line)
+    this.#keep(chunk.subarray(last + 1))
+    return this.#unmarked(lines)
+  }
+
+  /** The last line, where the stream did not end it. */
+  end(): Line[] {
+    return this.#bytes > 0 ? this.#unmarked([this.#finish()]) : []
+  }
+
+  #keep(piece: Uint8Array): void {
+    this.#bytes += piece.length
+    if (this.#bytes > LINE_BYTES_MAX) {
+      this.#too_long = true
+      this.#pieces = []
+    }
+    if (!this.#too_long && piece.length > 0) this.#pieces.push(piece)
+  }
+
+  #finish(): Line {
+    const line = this.#too_long ? TOO_LONG : lineOf(decode(Buffer.concat(this.#pieces)))
+    this.#pieces = []
+    this.#bytes = 0
+    this.#too_long = false
+    return line
+  }
+
+  #unmarked(lines: Line[]): Line[] {
+    const [first] = lines
+    if (!this.#begun && typeof first === 'string' && first.startsWith('\uFEFF')) lines[0] = first.slice(1)
+    this.#begun ||= lines.length > 0
+    return lines
+  }
+}
+
+/** The lines of a block that begins with a line and ends before the end of one. */
+function linesOf(block: Uint8Array): Line[] {
+  const text = decode(block)
+  if (text !== null) return text.split('\n').map(lineOf)
+  // Some line is at fault; only then are they decoded one by one.
+  const lines: Line[] = []
+  for (let start = 0; start <= block.length; ) {
+    const found = block.indexOf(LINE_FEED, start)
+    const end = found === -1 ? block.length : found
+    lines.push(lineOf(decode(block.subarray(start, end))))
+    start = end + 1
+  }
+  return lines
+}
+
+function lineOf(text: string | null): Line {
+  if (text === null) return NOT_UTF8
+  const line = text.endsWith('\r') ? text.slice(0, -1) : text
+  return line.length > limits.jsonl_line_chars ? TOO_LONG : line
+}
+
+function decode(bytes: Uint8Array): string | null {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (isAscii(view)) return view.toString('latin1')
+  return isUtf8(view) ? view.toString('utf8') : null
+}

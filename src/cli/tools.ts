@@ -1,0 +1,86 @@
+import { FAMILIES, type Family, type Tool } from '../service/catalogue/define.ts'
+import { toolSchemas } from '../service/catalogue/json-schema.ts'
+import { loadCatalogue, type Catalogue } from '../service/catalogue/load.ts'
+import { nearest } from '../service/nearest.ts'
+import { priceNow, usdcText } from '../service/payments/price.ts'
+import { priceShown } from '../surfaces/health.ts'
+import type { Invocation } from './arguments.ts'
+import { CliError, type Exit } from './exit-codes.ts'
+import { exampleCall } from './find-tool.ts'
+import { paint, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
+
+/** `assay tools [family | tool]`: the catalogue, a family of it, or one tool. */
+export async function run(invocation: Invocation): Promise<Exit> {
+  const [name] = invocation.words
+  const catalogue = await loadCatalogue()
+  const json = wantsJson(invocation)
+  const tool = name === undefined ? undefined : catalogue.find(name)
+  if (tool !== undefined) say(json ? JSON.stringify(wholeTool(tool)) : describe(tool))
+  else say(list(chosen(catalogue, name), json))
+  return 'ok'
+}
+
+function chosen(catalogue: Catalogue, family: string | undefined): readonly Tool[] {
+  if (family === undefined) return catalogue.tools
+  if (Object.hasOwn(FAMILIES, family)) return catalogue.tools.filter((tool) => tool.family === family)
+  const near = nearest(family, [...Object.keys(FAMILIES), ...catalogue.tools.map((tool) => tool.id)])
+  throw new CliError('usage', `No family and no tool has this name${near === null ? '; "assay tools" lists both' : `; did you mean ${near}`}.`)
+}
+
+function list(tools: readonly Tool[], json: boolean): string {
+  if (json) return JSON.stringify({ count: tools.length, tools: tools.map(briefTool) })
+  const [id_chars, price_chars] = [(tool: Tool) => tool.id.length, (tool: Tool) => price(tool).length].map((length) => Math.max(...tools.map(length)))
+  const row = (tool: Tool) => [tool.id.padEnd(id_chars ?? 0), price(tool).padEnd(price_chars ?? 0), tool.title]
+  const families = (Object.keys(FAMILIES) as Family[]).map((family) => ({ family, members: tools.filter((tool) => tool.family === family) }))
+  const blocks = families
+    .filter(({ members }) => members.length > 0)
+    .flatMap(({ family, members }) => [paint('strong', `${FAMILIES[family]} (${family})`), ...table(members.map(row)), ''])
+  return [...blocks, '"assay tools <tool>" shows one with its inputs.'].join('\n')
+}
+
+function describe(tool: Tool): string {
+  const width = terminalWidth()
+  const { properties, required } = toolSchemas(tool).input as { properties?: Record<string, { description?: string }>; required?: string[] }
+  const inputs = Object.entries(properties ?? {}).map(([name, { description }]) => [
+    `  ${name}`,
+    required?.includes(name) === true ? 'required' : 'optional',
+    description ?? '',
+  ])
+  return [
+    `${paint('strong', tool.id)} ${tool.version}  ${tool.title}`,
+    ...wrap(tool.description, width),
+    '',
+    paint('strong', 'Input'),
+    ...table(inputs, width),
+    '',
+    ...table(
+      [
+        ['Checked', tool.scope.checked.join('; ')],
+        ['Not checked', tool.scope.not_checked.join('; ')],
+        ['Price', price(tool)],
+      ],
+      width,
+      ['muted'],
+    ),
+    '',
+    paint('strong', 'Example'),
+    `  ${exampleCall(tool)}`,
+  ].join('\n')
+}
+
+function price(tool: Tool): string {
+  const { amount_minor, formula } = priceNow(tool.price)
+  if (amount_minor === 0n) return 'free'
+  return formula === null ? `${usdcText(amount_minor)} USDC` : `from ${usdcText(amount_minor)} USDC`
+}
+
+function briefTool(tool: Tool) {
+  const { id, title, family, version, description } = tool
+  return { id, title, family, version, price: priceShown(tool), description }
+}
+
+function wholeTool(tool: Tool) {
+  const { input, output } = toolSchemas(tool)
+  const { scope, annotations, sources, bounds, example } = tool
+  return { ...briefTool(tool), scope, annotations, sources, bounds, input_schema: input, output_schema: output, example }
+}

@@ -1,0 +1,6 @@
+/** One line an event; never inputs, payment headers, payers or addresses. */
+export interface Log {
+  info(fields: Record<string, unknown>, message: string): void
+  warn(fields: Record<string, unknown>, message: string): void
+  error(fields: Record<string, unknown>, message: string): void
+}

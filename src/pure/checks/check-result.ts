@@ -1,0 +1,61 @@
+import type { Normalized } from './normalize.ts'
+import { type Check, type Finding, REASON_CODES, type ReasonCode } from './verdict.ts'
+
+/** Longest `found` of a finding, in UTF-16 units. */
+const FOUND_CHARS = 34
+
+/** A labelled half-open range of `normalized`, so that a page can set the parts apart. */
+export interface Part {
+  label: string
+  start: number
+  end: number
+}
+
+interface Place {
+  value: string
+  start: number
+  end: number
+}
+
+/** A finding about a range of the value, or about the whole when there is no place. */
+export function finding(code: ReasonCode, field: string, place: Place | null, expected: string | null, message?: string): Finding {
+  return {
+    code,
+    field,
+    position: place === null ? null : [place.start, place.end],
+    expected,
+    found: place === null ? null : place.value.slice(place.start, place.end).slice(0, FOUND_CHARS).toWellFormed(),
+    message: message ?? REASON_CODES[code],
+  }
+}
+
+export interface Outcome<Facts> {
+  /** One sentence for a value without findings. */
+  praise: string
+  /** Set for identifiers without a checksum. */
+  unverifiable?: boolean
+  findings: Finding[]
+  warnings?: Finding[]
+  expected_check?: string | null
+  suggestion?: string | null
+  facts?: Facts | null
+}
+
+/** The answer: invalid by its first finding, or good. */
+export function conclude<Facts>(text: Normalized, outcome: Outcome<Facts>): Check<Facts> {
+  const first = outcome.findings[0]
+  const good = outcome.unverifiable === true ? 'well_formed_unverifiable' : 'valid'
+  return {
+    valid: first === undefined,
+    verdict: first === undefined ? good : 'invalid',
+    reason_code: first?.code ?? 'ok',
+    reason: first?.message ?? outcome.praise,
+    normalized: text.value,
+    changes: text.changes,
+    findings: outcome.findings,
+    warnings: outcome.warnings ?? [],
+    expected_check: outcome.expected_check ?? null,
+    suggestion: outcome.suggestion ?? null,
+    facts: outcome.facts ?? null,
+  }
+}

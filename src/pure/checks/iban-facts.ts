@@ -1,0 +1,77 @@
+import sepa from '../../../data/sepa-countries.json' with { type: 'json' }
+import type { Part } from './check-result.ts'
+import { COUNTRIES } from './countries.ts'
+import { IBAN_REGISTRY_RELEASE, type IbanFormat } from './iban-format.ts'
+import type { NationalCheck } from './national-check.ts'
+import { sanctionsHint, SANCTIONS_AS_OF, type SanctionsHint } from './sanctions.ts'
+
+export interface IbanFacts {
+  country: string
+  country_name: string
+  country_alpha3: string
+  check_digits: string
+  bban: string
+  bank_code: string | null
+  branch_code: string | null
+  account: string
+  /** The check digits inside the BBAN; null when the country has none or its rule is not known here. */
+  national_check: NationalCheck | null
+  /** Whether the two check digits hold, whatever else is wrong. */
+  checksum_ok: boolean
+  /** Inside the geographical scope of the SEPA schemes; whether a bank takes part is another question. */
+  sepa_scope: boolean
+  sepa_as_of: string
+  /** Whether the country is in the IBAN registry. */
+  iban_registry: boolean
+  registry_release: string
+  /** Territories whose accounts carry this country code. */
+  territories: string[]
+  sanctions: SanctionsHint | null
+  /** Groups of four, as on paper. */
+  print_form: string
+  parts: Part[]
+}
+
+/** Publication dates of the tables that an answer is read from. */
+export const IBAN_DATA_AS_OF = {
+  iban_registry: `release ${IBAN_REGISTRY_RELEASE}`,
+  sepa_countries: sepa.published_at,
+  sanctioned_countries: SANCTIONS_AS_OF,
+} as const
+
+const SEPA: ReadonlySet<string> = new Set(sepa.rows.map(({ country }) => country))
+
+/** All that can be read off an IBAN whose structure holds. */
+export function ibanFacts(value: string, format: IbanFormat, national_check: NationalCheck | null, checksum_ok: boolean): IbanFacts {
+  const { country, parts } = format
+  const part = (wanted: string): string | null => {
+    const place = parts.find(({ label }) => label === wanted)
+    return place === undefined ? null : value.slice(place.start, place.end)
+  }
+  return {
+    country,
+    country_name: COUNTRIES.get(country)?.name ?? country,
+    country_alpha3: COUNTRIES.get(country)?.alpha3 ?? '',
+    check_digits: value.slice(2, 4),
+    bban: value.slice(4),
+    bank_code: part('bank'),
+    branch_code: part('branch'),
+    account: part('account') ?? value.slice(4),
+    national_check,
+    checksum_ok,
+    sepa_scope: SEPA.has(country),
+    sepa_as_of: sepa.published_at,
+    iban_registry: format.registry,
+    registry_release: IBAN_REGISTRY_RELEASE,
+    territories: [...format.territories],
+    sanctions: sanctionsHint(country),
+    print_form: inFours(value),
+    parts: [...parts],
+  }
+}
+
+function inFours(value: string): string {
+  let form = value.slice(0, 4)
+  for (let start = 4; start < value.length; start += 4) form += ` ${value.slice(start, start + 4)}`
+  return form
+}

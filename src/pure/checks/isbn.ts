@@ -1,0 +1,152 @@
+import { conclude, finding, type Part } from './check-result.ts'
+import { digitAt, strangers } from './digits.ts'
+import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
+import { normalize, type NormalizeOptions } from './normalize.ts'
+import { repair } from './repair.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface IsbnFacts extends IsbnElements {
+  form: 'isbn13' | 'isbn10' | 'sbn'
+  /** 978 or 979; an ISBN-10 and an SBN stand for one that begins with 978. */
+  prefix: string
+  check: string
+  /** Null with the prefix 979, which has none. Both forms, with and without hyphens, are null when the check digit is wrong. */
+  isbn10: string | null
+  isbn10_hyphenated: string | null
+  isbn13: string | null
+  isbn13_hyphenated: string | null
+  /** The number in the barcode: a GTIN-13, equal to the ISBN-13. */
+  gtin: string | null
+  parts: Part[]
+}
+
+const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['ISBN13:', 'ISBN10:', 'ISBN'], field: 'isbn' }
+const PRAISE = 'The check digit holds; this proves no book.'
+const FORMS: Readonly<Record<number, IsbnFacts['form']>> = { 9: 'sbn', 10: 'isbn10', 13: 'isbn13' }
+const SBN_MESSAGE = 'Nine characters are an SBN of before 1970; it is read as an ISBN-10 with 0 in front.'
+
+/**
+ * Decides whether text is an ISBN (ISO 2108; ISBN Users' Manual, seventh edition): ISBN-13 with prefix 978 or 979 and modulus 10 with
+ * weights 1 and 3, or ISBN-10 with modulus 11, whose check digit may be X. Spaces, hyphens and the word ISBN in front are allowed.
+ * Not an ISBN: 979-0, which is an ISMN (printed music), and 977, which is an ISSN (serials).
+ *
+ * Codes: empty, too_long_input, non_ascii_digits, bad_charset, bad_separator, bad_length, bad_structure, bad_prefix, bad_component,
+ * bad_checksum. Warnings: too_short for an SBN, all_zero, and unassigned_range, which may only mean that the range is newer than the
+ * copy of the range message. Errs towards valid: the checksum of an ISBN-13 misses swaps of neighbours that differ by 5.
+ */
+export function checkIsbn(text: string): Check<IsbnFacts> {
+  const read = normalize(text, OPTIONS)
+  if (read.finding !== null) {
+    const suggestion = read.suggestion !== null && isIsbn(read.suggestion) ? read.suggestion : null
+    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
+  }
+  const findings = shapeFindings(read.value)
+  const judged = findings.length > 0 ? { findings } : judge(read.value)
+  const suggestion = judged.findings.length === 0 ? null : repair(read.value, passes)
+  return conclude(read, { praise: PRAISE, ...judged, suggestion })
+}
+
+/** Always the same answer as `checkIsbn(text).valid`. */
+export function isIsbn(text: string): boolean {
+  const read = normalize(text, OPTIONS)
+  return read.finding === null && passes(read.value)
+}
+
+function passes(value: string): boolean {
+  return shapeFindings(value).length === 0 && expectedCheck(value) === value.at(-1)
+}
+
+/** Characters, length, place of the X, prefix: the first stage that fails answers. */
+function shapeFindings(value: string): Finding[] {
+  const foreign = strangers(value, 'isbn', /[^0-9X]+/gu, 'digits 0-9, and X as the last of ten')
+  if (foreign.length > 0) return foreign
+  const form = FORMS[value.length]
+  if (form === undefined) return [finding('bad_length', 'isbn', null, '10 or 13 characters')]
+  const crossed = value.indexOf('X')
+  if (crossed >= 0 && (form === 'isbn13' || crossed < value.length - 1)) {
+    return [finding('bad_structure', 'isbn', { value, start: crossed, end: crossed + 1 }, 'a digit; X stands only as the last of ten')]
+  }
+  return form === 'isbn13' ? prefixFindings(value) : []
+}
+
+function prefixFindings(value: string): Finding[] {
+  const expected = value.startsWith('977') ? '978 or 979; 977 marks an ISSN (serials)' : '978 or 979'
+  if (!value.startsWith('978') && !value.startsWith('979')) return [finding('bad_prefix', 'prefix', { value, start: 0, end: 3 }, expected)]
+  if (!value.startsWith('9790')) return []
+  return [finding('bad_component', 'group', { value, start: 3, end: 4 }, 'not 0: 979-0 marks an ISMN (printed music), which is no ISBN')]
+}
+
+/** Check digit, ranges and facts of a value whose shape holds. */
+function judge(value: string): { findings: Finding[]; warnings: Finding[]; expected_check: string; facts: IsbnFacts } {
+  const last = value.length - 1
+  const expected_check = expectedCheck(value)
+  const matches = expected_check === value[last]
+  const facts = factsOf(value, matches)
+  const findings = matches ? [] : [finding('bad_checksum', 'check', { value, start: last, end: value.length }, expected_check)]
+  const warnings: Finding[] = []
+  if (facts.form === 'sbn') warnings.push(finding('too_short', 'isbn', null, '10 characters', SBN_MESSAGE))
+  if (!/[^0]/.test(value)) warnings.push(finding('all_zero', 'isbn', null, null))
+  const unassigned = facts.parts.find(({ label }) => label === 'unassigned')
+  if (unassigned !== undefined)
+    warnings.push(finding('unassigned_range', facts.group === null ? 'group' : 'registrant', { value, ...unassigned }, null))
+  return { findings, warnings, expected_check, facts }
+}
+
+function factsOf(value: string, matches: boolean): IsbnFacts {
+  const form = FORMS[value.length] ?? 'isbn13'
+  const prefix = form === 'isbn13' ? value.slice(0, 3) : '978'
+  const body = form === 'isbn13' ? value.slice(3, 12) : value.slice(0, -1).padStart(9, '0')
+  const elements = splitIsbn(prefix, body)
+  const { group, registrant, publication } = elements
+  const hyphenated = registrant === null ? null : `${group}-${registrant}-${publication}`
+  const isbn10 = matches && prefix === '978' ? body + modulus11(body) : null
+  const isbn13 = matches ? prefix + body + modulus10(prefix + body) : null
+  return {
+    form,
+    prefix,
+    ...elements,
+    check: value.slice(-1),
+    isbn10,
+    isbn10_hyphenated: isbn10 && hyphenated && `${hyphenated}-${isbn10.slice(-1)}`,
+    isbn13,
+    isbn13_hyphenated: isbn13 && hyphenated && `${prefix}-${hyphenated}-${isbn13.slice(-1)}`,
+    gtin: isbn13,
+    parts: partsOf(form, elements),
+  }
+}
+
+/** Where each element stands in the value; an SBN leaves out prefix and group, which is 0. */
+function partsOf(form: IsbnFacts['form'], { group, registrant, publication }: IsbnElements): Part[] {
+  const group_length = group?.length ?? 0
+  const lengths = {
+    prefix: form === 'isbn13' ? 3 : 0,
+    group: form === 'sbn' ? 0 : group_length,
+    registrant: registrant?.length ?? 0,
+    publication: publication?.length ?? 0,
+    unassigned: registrant === null ? 9 - group_length : 0,
+    check: 1,
+  }
+  let end = 0
+  const parts = Object.entries(lengths).map(([label, length]) => ({ label, start: end, end: (end += length) }))
+  return parts.filter((part) => part.start < part.end)
+}
+
+/** The check digit for a value whose shape holds. */
+function expectedCheck(value: string): string {
+  return value.length === 13 ? modulus10(value.slice(0, 12)) : modulus11(value.slice(0, -1).padStart(9, '0'))
+}
+
+/** Modulus 10 with weights 1 and 3 (GTIN-13). */
+function modulus10(digits: string): string {
+  let sum = 0
+  for (let index = 0; index < digits.length; index++) sum += digitAt(digits, index) * (index % 2 === 0 ? 1 : 3)
+  return `${(10 - (sum % 10)) % 10}`
+}
+
+/** Modulus 11 with weights 10 down to 2; ten is written X. */
+function modulus11(digits: string): string {
+  let sum = 0
+  for (let index = 0; index < digits.length; index++) sum += digitAt(digits, index) * (10 - index)
+  const check = (11 - (sum % 11)) % 11
+  return check === 10 ? 'X' : `${check}`
+}

@@ -1,0 +1,117 @@
+import table from '../../../data/lou-prefixes.json' with { type: 'json' }
+import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { conclude, finding, type Part } from './check-result.ts'
+import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { repair } from './repair.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface LeiFacts {
+  /** Characters 1–4: who first issued the code, for codes since 30 November 2012; another issuer may manage it today. */
+  lou_prefix: string
+  /** Null when the prefix is not in our partial table. */
+  lou_name: string | null
+  /** Characters 5–18. */
+  entity_part: string
+  check_digits: string
+  /** Characters 5 and 6 are not 00, as they are in codes that follow the allocation scheme of 2012. */
+  legacy_prefix: boolean
+  /** An LEI is written without spaces. */
+  print_form: string
+  parts: Part[]
+}
+
+/** Dates of the tables that an answer is read from. */
+export const LEI_DATA_AS_OF = { lou_prefixes: table.published_at } as const
+
+const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['LEI:'], field: 'lei' }
+const PRAISE = 'Structure and check digits hold; the register was not asked.'
+const LENGTH = 20
+const CHECK_AT = 18
+const LOU_NAMES: ReadonlyMap<string, string> = new Map(table.rows.map(({ prefix, name }) => [prefix, name]))
+const PARTS: readonly Part[] = [
+  { label: 'lou', start: 0, end: 4 },
+  { label: 'entity', start: 4, end: CHECK_AT },
+  { label: 'check', start: CHECK_AT, end: LENGTH },
+].map((part) => Object.freeze(part))
+
+/** Scratch of the synchronous checks below. */
+const values = new Uint8Array(LENGTH)
+
+/** Whether the text is an LEI by structure and check digits 02–98. Always the same answer as `checkLei(text).valid`. */
+export function isLei(text: string): boolean {
+  if (text.length > MAX_CHARS) return false
+  const length = readPlain(text, values)
+  if (length !== NEEDS_NORMALIZING) return holds(values, length)
+  const { value, finding: unreadable } = normalize(text, OPTIONS)
+  return unreadable === null && holds(values, readPlain(value, values))
+}
+
+function holds(read: Uint8Array, length: number): boolean {
+  const tens = read[CHECK_AT] ?? 0
+  const ones = read[CHECK_AT + 1] ?? 0
+  return length === LENGTH && tens < 10 && ones < 10 && inRange97(tens * 10 + ones) && remainder97(read, 0, LENGTH) === 1
+}
+
+/**
+ * Decides whether text is a Legal Entity Identifier (ISO 17442: 18 letters or digits and two check digits by ISO 7064 MOD 97-10)
+ * and reads its parts. Errs towards valid: a code that was never issued passes when its digits agree.
+ */
+export function checkLei(text: string): Check<LeiFacts> {
+  const read = normalize(text, OPTIONS)
+  if (read.finding !== null) {
+    const suggestion = read.suggestion !== null && isLei(read.suggestion) ? read.suggestion : null
+    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
+  }
+  const { value } = read
+  const findings = shapeFindings(value)
+  if (findings.some(({ field }) => field !== 'check')) {
+    return conclude(read, { praise: PRAISE, findings, suggestion: repair(value, isLei) })
+  }
+  readPlain(value, values)
+  const expected_check = twoDigits(checkDigits97(remainder97(values, 0, CHECK_AT)))
+  if (findings.length > 0) return conclude(read, { praise: PRAISE, findings, expected_check, suggestion: repair(value, isLei) })
+  const wrong = checksumFindings(value, expected_check)
+  const suggestion = wrong.length === 0 ? null : repair(value, isLei)
+  return conclude(read, { praise: PRAISE, findings: wrong, warnings: legacyWarnings(value), expected_check, suggestion, facts: leiFacts(value) })
+}
+
+function shapeFindings(value: string): Finding[] {
+  const foreign = characterFindings(value, 'lei')
+  if (foreign.length > 0) return foreign
+  if (value.length !== LENGTH) return [finding('bad_length', 'lei', null, `${LENGTH} characters`)]
+  const place = { value, start: CHECK_AT, end: LENGTH }
+  return /[0-9]{2}$/.test(value) ? [] : [finding('bad_structure', 'check', place, 'two digits')]
+}
+
+function checksumFindings(value: string, expected_check: string): Finding[] {
+  const check = Number.parseInt(value.slice(CHECK_AT), 10)
+  const place = { value, start: CHECK_AT, end: LENGTH }
+  const findings: Finding[] = []
+  if (check % 97 !== Number.parseInt(expected_check, 10) % 97) findings.push(finding('bad_checksum', 'check', place, expected_check))
+  if (!inRange97(check)) findings.push(finding('checksum_out_of_range', 'check', place, expected_check))
+  return findings
+}
+
+function isLegacy(value: string): boolean {
+  return value.slice(4, 6) !== '00'
+}
+
+function legacyWarnings(value: string): Finding[] {
+  if (!isLegacy(value)) return []
+  const message = 'Codes under the allocation scheme of 2012 have 00 here; codes issued before it do not.'
+  return [finding('bad_component', 'entity', { value, start: 4, end: 6 }, '00', message)]
+}
+
+function leiFacts(value: string): LeiFacts {
+  const lou_prefix = value.slice(0, 4)
+  return {
+    lou_prefix,
+    lou_name: LOU_NAMES.get(lou_prefix) ?? null,
+    entity_part: value.slice(4, CHECK_AT),
+    check_digits: value.slice(CHECK_AT),
+    legacy_prefix: isLegacy(value),
+    print_form: value,
+    parts: [...PARTS],
+  }
+}

@@ -1,0 +1,103 @@
+import { conclude, finding, type Part } from './check-result.ts'
+import { digitAt, strangers } from './digits.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { repair } from './repair.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface LuhnFacts {
+  digit_count: number
+  /** All digits but the last. */
+  payload: string
+  check_digit: string
+  /** Mistakes that the method cannot see, in words. */
+  blind_spots: readonly string[]
+  parts: Part[]
+}
+
+export interface DigitBounds {
+  min_digits: number
+  max_digits: number
+}
+
+const OPTIONS: NormalizeOptions = { separators: ' -', field: 'number' }
+const PRAISE = 'The check digit matches the digits before it.'
+const ANY_LENGTH: DigitBounds = { min_digits: 2, max_digits: MAX_CHARS }
+
+const BLIND_SPOTS: readonly string[] = [
+  '09 and 90 for one another',
+  '22 and 55, 33 and 66, 44 and 77 for one another',
+  'two digits swapped across an even distance, such as 123 and 321',
+  'zeros added or left out in front',
+]
+
+/**
+ * Luhn's modulus 10 check digit (ISO/IEC 7812-1:2017, annex B; US patent 2,950,048): from the right, every second digit is doubled, its
+ * digits are added up, and the sum of all must end in 0. Spaces and hyphens are allowed, digits are ASCII.
+ *
+ * Every single wrong digit is found, and every swap of neighbours but 09 and 90. Not found: `facts.blind_spots`. All zeros pass with
+ * the warning `all_zero`. Codes: empty, too_long_input, non_ascii_digits, bad_charset, bad_separator, bad_length, bad_checksum.
+ * Nothing is said about who issued the number, or for what.
+ */
+export function checkLuhn(text: string, bounds: DigitBounds = ANY_LENGTH): Check<LuhnFacts> {
+  const read = normalize(text, OPTIONS)
+  if (read.finding !== null) {
+    const suggestion = read.suggestion !== null && isLuhn(read.suggestion, bounds) ? read.suggestion : null
+    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
+  }
+  const findings = shapeFindings(read.value, bounds)
+  const judged = findings.length > 0 ? { findings } : judge(read.value)
+  const suggestion = judged.findings.length === 0 ? null : repair(read.value, (candidate) => passes(candidate, bounds))
+  return conclude(read, { praise: PRAISE, ...judged, suggestion })
+}
+
+/** Always the same answer as `checkLuhn(text, bounds).valid`. */
+export function isLuhn(text: string, bounds: DigitBounds = ANY_LENGTH): boolean {
+  if (passes(text, bounds)) return true
+  const read = normalize(text, OPTIONS)
+  return read.finding === null && passes(read.value, bounds)
+}
+
+function shapeFindings(value: string, bounds: DigitBounds): Finding[] {
+  const foreign = strangers(value, 'number', /[^0-9]+/gu, 'digits 0-9')
+  if (foreign.length > 0 || inBounds(value, bounds)) return foreign
+  return [finding('bad_length', 'number', null, `${bounds.min_digits} to ${bounds.max_digits} digits`)]
+}
+
+function judge(value: string): { findings: Finding[]; warnings: Finding[]; expected_check: string; facts: LuhnFacts } {
+  const last = value.length - 1
+  const facts = {
+    digit_count: value.length,
+    payload: value.slice(0, last),
+    check_digit: value.slice(last),
+    blind_spots: BLIND_SPOTS,
+    parts: [
+      { label: 'payload', start: 0, end: last },
+      { label: 'check', start: last, end: value.length },
+    ],
+  }
+  const expected_check = checkDigit(facts.payload)
+  const findings =
+    expected_check === facts.check_digit
+      ? []
+      : [finding('bad_checksum', 'check', { value, start: last, end: value.length }, expected_check)]
+  const warnings = /[^0]/.test(value) ? [] : [finding('all_zero', 'number', null, null)]
+  return { findings, warnings, expected_check, facts }
+}
+
+function inBounds(value: string, bounds: DigitBounds): boolean {
+  return value.length >= Math.max(bounds.min_digits, 2) && value.length <= Math.min(bounds.max_digits, MAX_CHARS)
+}
+
+function passes(value: string, bounds: DigitBounds): boolean {
+  return inBounds(value, bounds) && /^[0-9]+$/.test(value) && checkDigit(value.slice(0, -1)) === value.at(-1)
+}
+
+/** The digit that makes the sum end in 0. */
+function checkDigit(payload: string): string {
+  let sum = 0
+  for (let index = payload.length - 1, doubled = true; index >= 0; index--, doubled = !doubled) {
+    const product = doubled ? digitAt(payload, index) * 2 : digitAt(payload, index)
+    sum += product > 9 ? product - 9 : product
+  }
+  return `${(10 - (sum % 10)) % 10}`
+}

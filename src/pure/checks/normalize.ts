@@ -1,0 +1,140 @@
+import type { Change, Finding } from './verdict.ts'
+import { REASON_CODES } from './verdict.ts'
+
+export interface NormalizeOptions {
+  /** Which of space, hyphen and dot this identifier is written with, such as `' -.'`. Others stay in place. */
+  separators: string
+  /** Upper-case words that may stand in front, such as `IBAN`; a colon after them goes too. */
+  prefixes?: readonly string[]
+  /** Name of the field in findings. */
+  field: string
+}
+
+export interface Normalized {
+  value: string
+  changes: Change[]
+  /** Set when the text cannot be read at all: empty, too long, or digits of another script. */
+  finding: Finding | null
+  /** The ASCII form, when digits of another script stood in the text; not checked any further. */
+  suggestion: string | null
+}
+
+/** Longest text that is read, in UTF-16 units. */
+export const MAX_CHARS = 256
+
+const SPACE = 0x20
+const HYPHEN = 0x2d
+const DOT = 0x2e
+const REMOVED = -1
+
+/** In the order of the steps; the bit of a step is its index. */
+const STEPS: readonly Change[] = [
+  'removed_invisible',
+  'folded_fullwidth',
+  'stripped_spaces',
+  'stripped_hyphens',
+  'stripped_dots',
+  'uppercased',
+  'removed_prefix',
+]
+const INVISIBLE = 1
+const FULLWIDTH = 2
+const SPACES = 4
+const HYPHENS = 8
+const DOTS = 16
+const UPPERCASE = 32
+const PREFIX = 64
+
+/**
+ * Brings what people type to the form that a check reads: full-width ASCII (U+FF01–FF5E) folded, spaces and dashes of Unicode
+ * taken for their ASCII kin, zero-width and bidirectional controls removed, separators stripped, ASCII letters upper-cased.
+ * No other letter is touched, so `ß` or a dotless `ı` stays and fails the check. Digits of other scripts are not folded: they
+ * are a finding, and the folded form is the suggestion. Applying it twice changes nothing more.
+ */
+export function normalize(text: string, options: NormalizeOptions): Normalized {
+  if (text.length > MAX_CHARS) return unreadable('too_long_input', options.field)
+  const stripped = isPlain(text) ? { value: text, steps: 0, foreign: false } : strip(text, options.separators)
+  const value = withoutPrefix(stripped.value, options.prefixes)
+  if (value === '') return unreadable('empty', options.field)
+  const steps = value === stripped.value ? stripped.steps : stripped.steps | PREFIX
+  const changes = steps === 0 ? [] : STEPS.filter((_, bit) => (steps & (1 << bit)) !== 0)
+  const digits = stripped.foreign ? foreignDigits(value, options.field) : null
+  return digits === null ? { value, changes, finding: null, suggestion: null } : { value, changes, ...digits }
+}
+
+function unreadable(code: 'empty' | 'too_long_input', field: string): Normalized {
+  const finding: Finding = { code, field, position: null, expected: null, found: null, message: REASON_CODES[code] }
+  return { value: '', changes: [], finding, suggestion: null }
+}
+
+/** Only 0-9 and A-Z. */
+export function isPlain(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code < 0x30 || code > 0x5a || (code > 0x39 && code < 0x41)) return false
+  }
+  return true
+}
+
+/** `foreign` tells that a character beyond ASCII is left. */
+function strip(text: string, separators: string): { value: string; steps: number; foreign: boolean } {
+  let value = ''
+  let steps = 0
+  let foreign = false
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    const folded = code < 0x7f ? code : fold(code)
+    if (folded === REMOVED) steps |= INVISIBLE
+    else if (folded === SPACE || (folded >= 0x09 && folded <= 0x0d)) {
+      if (separators.includes(' ')) steps |= SPACES
+      else value += ' '
+    } else if (folded === HYPHEN && separators.includes('-')) steps |= HYPHENS
+    else if (folded === DOT && separators.includes('.')) steps |= DOTS
+    else {
+      if (code >= 0xff01 && code <= 0xff5e) steps |= FULLWIDTH
+      const lower = folded >= 0x61 && folded <= 0x7a
+      if (lower) steps |= UPPERCASE
+      if (folded > 0x7e) foreign = true
+      value += String.fromCharCode(lower ? folded - 0x20 : folded)
+    }
+  }
+  return { value, steps, foreign }
+}
+
+/** The ASCII code that a UTF-16 unit stands for, REMOVED when it shows nothing, else the unit itself. */
+function fold(code: number): number {
+  if (code >= 0xff01 && code <= 0xff5e) return code - 0xfee0
+  if (code < 0x2000) {
+    if (code === 0xa0 || code === 0x85 || code === 0x1680) return SPACE
+    return code === 0xad || code === 0x61c || code === 0x180e ? REMOVED : code
+  }
+  if (code <= 0x200a || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f || code === 0x3000) return SPACE
+  if (code <= 0x200f || (code >= 0x202a && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) || code === 0xfeff) return REMOVED
+  if ((code >= 0x2010 && code <= 0x2015) || code === 0x2212 || code === 0xfe58 || code === 0xfe63) return HYPHEN
+  return code
+}
+
+/** A prefix is taken off once; text that would start with one again is left alone, so that a second pass finds nothing. */
+function withoutPrefix(value: string, prefixes: readonly string[] = []): string {
+  const prefix = prefixes.find((word) => value.startsWith(word))
+  if (prefix === undefined) return value
+  const rest = value.slice(value[prefix.length] === ':' ? prefix.length + 1 : prefix.length)
+  return prefixes.some((word) => rest.startsWith(word)) ? value : rest
+}
+
+function foreignDigits(value: string, field: string): { finding: Finding; suggestion: string } | null {
+  const first = /\p{Nd}+/u.exec(value.replace(/[0-9]/g, ' '))
+  if (first === null) return null
+  const position: [number, number] = [first.index, first.index + first[0].length]
+  const message = REASON_CODES.non_ascii_digits
+  const finding: Finding = { code: 'non_ascii_digits', field, position, expected: 'digits 0-9', found: first[0].slice(0, 34).toWellFormed(), message }
+  return { finding, suggestion: value.replace(/\p{Nd}/gu, asciiDigit) }
+}
+
+/** Unicode encodes decimal digits in runs of ten, 0 to 9 (The Unicode Standard, 4.6), so the place in the run is the value. */
+function asciiDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0
+  let start = code
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(start - 1))) start--
+  return String((code - start) % 10)
+}

@@ -1,0 +1,101 @@
+/**
+ * The published list of receipt keys: which address may stamp receipts, and when. Lists are values; rotation and revocation give a new
+ * list. Times are seconds since 1970-01-01T00:00:00Z.
+ */
+import type { ReceiptCode } from './reasons.ts'
+
+export type KeyStatus = 'active' | 'retired' | 'revoked'
+
+/** The life of one key. A key is good for receipts dated not_before to not_after, both included, and before revoked_at. */
+export interface KeyLife {
+  /** 0x-prefixed lower-case address. */
+  address: string
+  status: KeyStatus
+  not_before: number
+  not_after: number | null
+  /** From this time on nothing that the key signed counts; may lie before the day on which the revocation was noted. */
+  revoked_at: number | null
+  /** Why it was revoked; null otherwise. */
+  reason: string | null
+}
+
+export interface PublishedKey extends KeyLife {
+  /** The mode and chain of the deployment that the key serves; receipts themselves name neither. */
+  mode: string
+  chain_id: number
+}
+
+export type KeyList = readonly PublishedKey[]
+
+export interface KeyVerdict {
+  signer_published: boolean
+  /** False for an unpublished key too: nothing says that it was ever good. */
+  signer_valid_at_ts: boolean
+  code: Extract<ReceiptCode, 'signer_not_published' | 'signer_not_yet_valid' | 'signer_retired' | 'signer_revoked' | 'revoked_later'> | null
+}
+
+/** What the list says about a signer at the date that a receipt gives itself. */
+export function judgeKey(keys: readonly KeyLife[], address: string, ts: number): KeyVerdict {
+  const key = keys.find((candidate) => candidate.address.toLowerCase() === address.toLowerCase())
+  if (key === undefined) return { signer_published: false, signer_valid_at_ts: false, code: 'signer_not_published' }
+  const refused = refusal(key, ts)
+  if (refused !== null) return { signer_published: true, signer_valid_at_ts: false, code: refused }
+  return { signer_published: true, signer_valid_at_ts: true, code: key.status === 'revoked' ? 'revoked_later' : null }
+}
+
+function refusal(key: KeyLife, ts: number): 'signer_revoked' | 'signer_not_yet_valid' | 'signer_retired' | null {
+  // A revocation without a time covers everything.
+  if (key.status === 'revoked' && ts >= (key.revoked_at ?? 0)) return 'signer_revoked'
+  if (ts < key.not_before) return 'signer_not_yet_valid'
+  if (key.not_after !== null && ts > key.not_after) return 'signer_retired'
+  return null
+}
+
+/** The key that signs now; undefined when every key is retired or revoked. */
+export function activeOf<Key extends KeyLife>(keys: readonly Key[]): Key | undefined {
+  return keys.find((key) => key.status === 'active')
+}
+
+/** Retires the active key at `retire_ts` and puts `next`, which must be active, in front. */
+export function rotated<Key extends KeyLife>(keys: readonly Key[], next: Key, retire_ts: number): Key[] {
+  return [next, ...keys.map((key) => (key.status === 'active' ? { ...key, status: 'retired' as const, not_after: retire_ts } : key))]
+}
+
+/** Revokes a key from `revoked_ts` on; the list as it was when the address is not on it. An earlier revocation stands. */
+export function revoked<Key extends KeyLife>(keys: readonly Key[], address: string, reason: string, revoked_ts: number): Key[] {
+  return keys.map((key) => {
+    if (key.address !== address.toLowerCase()) return key
+    return { ...key, status: 'revoked' as const, revoked_at: Math.min(key.revoked_at ?? revoked_ts, revoked_ts), reason }
+  })
+}
+
+/** Reads a list that somebody published, either the bare array or a document with `keys`; null when it is none. */
+export function readKeyList(document: unknown): PublishedKey[] | null {
+  const rows: unknown = Array.isArray(document) ? document : property(document, 'keys')
+  if (!Array.isArray(rows)) return null
+  const keys = rows.map(readKey)
+  return keys.every((key) => key !== null) ? keys : null
+}
+
+function readKey(row: unknown): PublishedKey | null {
+  const [address, status, mode] = [property(row, 'address'), property(row, 'status'), property(row, 'mode')]
+  const [not_before, chain_id, reason] = [property(row, 'not_before'), property(row, 'chain_id'), property(row, 'reason') ?? null]
+  const [not_after, revoked_at] = [property(row, 'not_after') ?? null, property(row, 'revoked_at') ?? null]
+  if (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(address)) return null
+  if (status !== 'active' && status !== 'retired' && status !== 'revoked') return null
+  if (!isTime(not_before) || !isTimeOrNull(not_after) || !isTimeOrNull(revoked_at)) return null
+  if (typeof mode !== 'string' || !isTime(chain_id) || (reason !== null && typeof reason !== 'string')) return null
+  return { address: address.toLowerCase(), status, not_before, not_after, revoked_at, reason, mode, chain_id }
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isTimeOrNull(value: unknown): value is number | null {
+  return value === null || isTime(value)
+}

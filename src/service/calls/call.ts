@@ -1,0 +1,114 @@
+import type { Catalogue } from '../catalogue/load.ts'
+import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
+import { limits } from '../limits.ts'
+import { allowanceShown, type Allowance, type AllowanceState, type Taken } from '../payments/allowance.ts'
+import { problem, type Problem } from '../problems.ts'
+import { decodeInput } from '../catalogue/decode.ts'
+import type { CallRequest, Outcome } from './outcome.ts'
+import { isReceiptHash, prepare, type Stamp } from './prepare.ts'
+
+/** All that a call needs; assembled once, at start. */
+export interface CallDeps {
+  catalogue: Catalogue
+  sources: Sources
+  /** Says whether a source answers now; a source without a probe cannot be down. */
+  probes: Partial<Record<SourceName, () => Promise<boolean>>>
+  allowance: Allowance
+  stamp: Stamp
+  /** Told of accidents, so that they are seen; never of inputs. */
+  onFault(error: unknown, tool: string): void
+}
+
+/** What entitles a call to run. */
+type Admission =
+  | { kind: 'unlimited' }
+  | { kind: 'free'; taken: Taken }
+  | { kind: 'payment_required'; allowance: AllowanceState }
+  | { kind: 'refused'; problem: Problem }
+
+/**
+ * One call, from end to end: find → read → replay? → preflight → admit → run → prepare → settle → answer. Reading and
+ * preflight cost the caller nothing; a call that fails by our fault gives back what it took; nothing leaves before it is
+ * signed. Payment has its place in `admit` and between `prepare` and `answer`; the look-up of a stored answer comes with it.
+ */
+export async function call(deps: CallDeps, request: CallRequest): Promise<Outcome> {
+  const tool = deps.catalogue.find(request.tool)
+  if (tool === undefined) return { kind: 'refused', tool: null, problem: unknownTool() }
+
+  const read = await readRequest(deps, tool, request)
+  if (!read.ok) return refused(tool, read.problem)
+
+  const down = await preflight(deps, tool)
+  if (down !== null) return refused(tool, down)
+
+  const admission = await admit(deps, tool, request)
+  switch (admission.kind) {
+    case 'refused':
+      return refused(tool, admission.problem)
+    case 'payment_required':
+      return { kind: 'payment_required', tool: tool.id, problem: exhausted(tool, admission.allowance), allowance: admission.allowance }
+    case 'unlimited':
+    case 'free':
+      return perform(deps, tool, read.input, request, admission.kind === 'free' ? admission.taken : null)
+  }
+}
+
+async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
+  if (request.prev_receipt_hash !== null && !isReceiptHash(request.prev_receipt_hash)) {
+    return { ok: false, problem: problem('PREV_RECEIPT_HASH_INVALID', 'Send 0x and 64 hexadecimal digits, or leave the previous receipt out.') } as const
+  }
+  const mayReadLarge = async () => request.payment || tool.price === 'free' || (await deps.allowance.peek(tool.id, request.address)).remaining > 0
+  const read = await request.read(tool.bounds, mayReadLarge)
+  return read.ok ? decodeInput(tool, read.input) : read
+}
+
+async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
+  for (const name of tool.sources) {
+    const probe = deps.probes[name]
+    if (probe !== undefined && !(await probe())) {
+      const detail = `${tool.id} reads a source that does not answer now. The call was not counted.`
+      return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: limits.source_retry_s })
+    }
+  }
+  return null
+}
+
+async function admit(deps: CallDeps, tool: Tool, request: CallRequest): Promise<Admission> {
+  if (request.payment) return { kind: 'refused', problem: problem('SETTLEMENT_NOT_CONFIGURED', 'The payment was left untouched. Send the call without it.') }
+  if (request.credit) return { kind: 'refused', problem: problem('NOT_CONFIGURED', 'Prepaid credits are not set up on this deployment.') }
+  if (tool.price === 'free') return { kind: 'unlimited' }
+  try {
+    const taken = await deps.allowance.take(tool.id, request.address)
+    return taken.granted ? { kind: 'free', taken } : { kind: 'payment_required', allowance: taken.state }
+  } catch (error) {
+    deps.onFault(error, tool.id)
+    return { kind: 'refused', problem: problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s }) }
+  }
+}
+
+/** Runs, stamps and answers; whatever breaks on the way is ours, and costs the caller nothing. */
+async function perform(deps: CallDeps, tool: Tool, input: Record<string, unknown>, request: CallRequest, taken: Taken | null): Promise<Outcome> {
+  try {
+    const ran = tool.execute(input, deps.sources)
+    const result = ran instanceof Promise ? await ran : ran
+    const prepared = prepare(deps.stamp, tool, input, result, request.prev_receipt_hash)
+    return { kind: 'answered', tool: tool.id, answer: { ...prepared, settlement: null, allowance: taken?.state ?? null } }
+  } catch (error) {
+    deps.onFault(error, tool.id)
+    await taken?.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
+    return refused(tool, problem('INTERNAL_ERROR', `${tool.id} failed by our fault. The call was not charged.`))
+  }
+}
+
+function refused(tool: Tool, found: Problem): Outcome {
+  return { kind: 'refused', tool: tool.id, problem: found }
+}
+
+function unknownTool(): Problem {
+  return problem('TOOL_NOT_FOUND', 'No tool has this id. GET /v1/tools lists them all.')
+}
+
+function exhausted(tool: Tool, state: AllowanceState): Problem {
+  const detail = `The ${state.limit} free calls of this UTC day are used up for ${tool.id}. They start anew at ${state.resets_at}.`
+  return problem('PAYMENT_REQUIRED', detail, { retry_after_s: state.resets_in_s, extra: { allowance: allowanceShown(state) } })
+}

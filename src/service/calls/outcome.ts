@@ -1,0 +1,49 @@
+import type { ChainLink } from '../../pure/receipts/chain.ts'
+import type { Receipt } from '../../pure/receipts/receipt.ts'
+import type { ReadBounds } from '../catalogue/define.ts'
+import type { AllowanceState } from '../payments/allowance.ts'
+import type { Problem } from '../problems.ts'
+
+/** A call as it reaches the core: no request, no header, no status. */
+export interface CallRequest {
+  /** The tool as the caller named it. */
+  tool: string
+  /** Reads the input within the bounds of the tool; `mayReadLarge` says whether a body beyond the unpaid bound is worth reading. */
+  read(bounds: ReadBounds, mayReadLarge: () => Promise<boolean>): InputRead | Promise<InputRead>
+  /** The caller's address, as far as proxies are trusted; hashed before it is stored. */
+  address: string
+  /** The request carries a payment, in whatever form. */
+  payment: boolean
+  /** The request carries a prepaid credit. */
+  credit: boolean
+  /** The digest of the receipt that went before, as the caller wrote it. */
+  prev_receipt_hash: string | null
+}
+
+export type InputRead = { ok: true; input: unknown } | { ok: false; problem: Problem }
+
+export interface Answer {
+  result: Record<string, unknown>
+  /** RFC 8785 text of `result`: what the receipt's output hash covers. */
+  result_text: string
+  receipt: Receipt
+  /** Only when the caller named a previous receipt. */
+  chain: ChainLink | null
+  tier: 'free' | 'paid'
+  settlement: null
+  /** Null for tools that are free without limit. */
+  allowance: AllowanceState | null
+  embeddable_badge: string
+  proof_summary_markdown: string
+}
+
+/** How a call ends. Surfaces translate; nothing else leaves. */
+export type Outcome =
+  | { kind: 'answered'; tool: string; answer: Answer }
+  | { kind: 'payment_required'; tool: string; problem: Problem; allowance: AllowanceState }
+  | { kind: 'refused'; tool: string | null; problem: Problem }
+
+/** The outcome in one word, for counters and logs. */
+export function outcomeWord(outcome: Outcome): string {
+  return outcome.kind === 'refused' ? outcome.problem.code : outcome.kind
+}

@@ -1,0 +1,53 @@
+import type { Receipt } from '../../pure/receipts/receipt.ts'
+import type { Tool } from '../catalogue/define.ts'
+import { limits } from '../limits.ts'
+
+/** The verdict in one word: the tool's own, else what `valid` says, else that it answered. */
+export function verdictWord(result: Record<string, unknown>): BadgeVerdict {
+  const verdict = result['verdict']
+  if (verdict === 'valid' || verdict === 'invalid') return verdict
+  if (verdict === 'well_formed_unverifiable') return 'unverifiable'
+  if (result['valid'] === true) return 'valid'
+  return result['valid'] === false ? 'invalid' : 'done'
+}
+
+/** The words that a badge may carry. */
+export const BADGE_VERDICTS = ['valid', 'unverifiable', 'invalid', 'done'] as const
+export type BadgeVerdict = (typeof BADGE_VERDICTS)[number]
+
+export const VERDICT_TEXT: Record<BadgeVerdict, string> = {
+  valid: 'valid',
+  unverifiable: 'well formed, not verifiable',
+  invalid: 'invalid',
+  done: 'answered',
+}
+
+/** A Markdown image that links to the receipt; the image is drawn from its address alone. */
+export function badgeMarkdown(site_url: string, tool: Tool, result: Record<string, unknown>, receipt: Receipt, digest: string): string {
+  const verdict = verdictWord(result)
+  const image = `${site_url}/badge/${tool.id}/${verdict}/${digest}.svg`
+  return `[![assay ${tool.id}: ${VERDICT_TEXT[verdict]}](${image})](${site_url}/verify#r=${base64url(JSON.stringify(receipt))})`
+}
+
+function base64url(text: string): string {
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+}
+
+/** A few lines of Markdown that say what was found, by whom it is signed and what it does not say. The same parts give the same text. */
+export function proofSummary(tool: Tool, result: Record<string, unknown>, receipt: Receipt, digest: string): string {
+  const reason = typeof result['reason'] === 'string' ? ` ${escapeMarkdown(result['reason'])}` : ''
+  const lines = [
+    `**${escapeMarkdown(tool.title)}**: ${VERDICT_TEXT[verdictWord(result)]}.${reason}`,
+    `- Tool \`${receipt.tool}\` ${receipt.tool_version}, ts ${receipt.ts}, tier ${receipt.tier}`,
+    `- Receipt \`${digest}\``,
+    `- Signed by \`${receipt.signer}\``,
+    `- Not checked: ${escapeMarkdown(tool.scope.not_checked.join('; '))}`,
+  ]
+  const text = lines.join('\n')
+  return text.length < limits.proof_summary_chars ? text : `${text.slice(0, limits.proof_summary_chars - 2)}…`
+}
+
+/** Keeps text from being read as markup. */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_[\]<>|#!]/g, '\\$&').replace(/\s+/g, ' ')
+}

@@ -1,0 +1,82 @@
+import type { z } from 'zod'
+import type { Tool } from './define.ts'
+import { problem, type Problem, type ProblemError } from '../problems.ts'
+import { nearest } from '../nearest.ts'
+
+export type Decoded = { ok: true; input: Record<string, unknown> } | { ok: false; problem: Problem }
+
+/** Holds an input against the schema of its tool. Our own words only: nothing that a stranger wrote comes back, but field names. */
+export function decodeInput(tool: Tool, input: unknown): Decoded {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return refuse(tool, [wrongKind()])
+  const parsed = tool.input.safeParse(input, { reportInput: true })
+  if (parsed.success) return { ok: true, input: parsed.data }
+  return refuse(tool, parsed.error.issues.flatMap((issue) => explain(issue, Object.keys(tool.input.shape))).slice(0, MAX_ERRORS))
+}
+
+const MAX_ERRORS = 20
+
+function refuse(tool: Tool, errors: ProblemError[]): Decoded {
+  const first = errors[0]?.message ?? 'It is not what the schema asks for.'
+  const detail = `The input of ${tool.id} does not fit its schema. ${first}`
+  return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', detail, { errors }) }
+}
+
+function wrongKind(): ProblemError {
+  return { pointer: '/input', code: 'wrong_type', message: 'Send an object under the key "input".' }
+}
+
+function explain(issue: z.core.$ZodIssue, fields: string[]): ProblemError[] {
+  const pointer = `/input${issue.path.map((step) => `/${pointerStep(String(step))}`).join('')}`
+  const at = issue.path.length === 0 ? 'The input' : `The field "${issue.path.map((step) => safeName(String(step))).join('.')}"`
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => unknownField(pointer, key, issue.path.length === 0 ? fields : []))
+    case 'invalid_type':
+      return [typeError(pointer, at, issue)]
+    case 'too_small':
+      return [{ pointer, code: 'too_small', message: `${at} must have at least ${String(issue.minimum)}${unit(issue.origin)}.` }]
+    case 'too_big':
+      return [{ pointer, code: 'too_big', message: `${at} must have at most ${String(issue.maximum)}${unit(issue.origin)}.` }]
+    case 'invalid_value':
+      return [{ pointer, code: 'not_allowed', message: `${at} must be one of: ${issue.values.map(String).join(', ')}.` }]
+    case 'invalid_format':
+      return [{ pointer, code: 'wrong_format', message: `${at} does not have the form that its description asks for.` }]
+    case 'invalid_union':
+      return [{ pointer, code: 'wrong_type', message: `${at} is none of the kinds that its description names.` }]
+    case 'not_multiple_of':
+    case 'invalid_key':
+    case 'invalid_element':
+    case 'custom':
+      return [{ pointer, code: 'not_allowed', message: `${at} is not what its description asks for.` }]
+  }
+}
+
+function typeError(pointer: string, at: string, issue: z.core.$ZodIssueInvalidType): ProblemError {
+  if (issue.input === undefined) return { pointer, code: 'missing', message: `${at} is missing; it must be ${article(issue.expected)}.` }
+  return { pointer, code: 'wrong_type', message: `${at} must be ${article(issue.expected)}.` }
+}
+
+function unknownField(pointer: string, key: string, known: string[]): ProblemError {
+  const near = nearest(key, known)
+  const hint = near === null ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`
+  const message = `The field "${safeName(key)}" is not known here.${known.length === 0 ? '' : ` ${hint}`}`
+  return { pointer: `${pointer}/${pointerStep(key)}`, code: 'unknown_field', message }
+}
+
+/** A field name is a stranger's text too: it comes back only when it is short and plain. */
+function safeName(name: string): string {
+  return /^[\w-]{1,64}$/.test(name) ? name : '…'
+}
+
+function pointerStep(name: string): string {
+  return safeName(name).replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function article(kind: string): string {
+  return /^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`
+}
+
+function unit(origin: string): string {
+  if (origin === 'string') return ' characters'
+  return origin === 'array' ? ' items' : ''
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { REASON_CODES, type ReasonCode } from '../../pure/checks/verdict.ts'
+
+/** The wire form of `pure/checks/verdict.ts`, for tools that answer with a check. */
+
+const CODES = Object.keys(REASON_CODES) as [ReasonCode, ...ReasonCode[]]
+
+const FINDING = z.strictObject({
+  code: z.enum(CODES).describe('What kind of fault, from a closed list.'),
+  field: z.string().describe('The part that is wrong.'),
+  position: z.tuple([z.int().min(0).max(1_000_000), z.int().min(0).max(1_000_000)]).nullable().describe('Half-open range in `normalized`.'),
+  expected: z.string().nullable().describe('What would have been right.'),
+  found: z.string().nullable().describe('What stands there.'),
+  message: z.string().describe('One sentence.'),
+})
+
+/** Where a part of the identifier stands, so that a page can set it apart. */
+export const PARTS = z
+  .array(
+    z.strictObject({
+      label: z.string().describe('Name of the part.'),
+      start: z.int().min(0).max(1_000).describe('First character in `normalized`.'),
+      end: z.int().min(0).max(1_000).describe('One past the last character.'),
+    }),
+  )
+  .describe('The parts of the value, in order.')
+
+/** The output of a check with these facts. */
+export function checkOutput<Facts extends z.ZodObject>(facts: Facts) {
+  return z.strictObject({
+    valid: z.boolean().describe('True when every rule that was checked holds. It never says that the thing exists.'),
+    verdict: z.enum(['valid', 'well_formed_unverifiable', 'invalid']).describe('The verdict in three levels.'),
+    reason_code: z.enum(['ok', ...CODES]).describe('ok, or the code of the first finding.'),
+    reason: z.string().describe('One sentence for people.'),
+    normalized: z.string().describe('The value as it was checked.'),
+    changes: z.array(z.string()).describe('What normalization altered.'),
+    findings: z.array(FINDING).describe('Faults of the earliest stage that failed.'),
+    warnings: z.array(FINDING).describe('Remarks that do not make the value invalid.'),
+    expected_check: z.string().nullable().describe('The check characters that the rest calls for.'),
+    suggestion: z.string().nullable().describe('The only single edit that passes, or null. Never apply it to a payment unasked.'),
+    facts: facts.nullable().describe('What can be read off a well-formed value.'),
+  })
+}
+
+/** Publication dates of the tables that an answer used, by table. */
+export const DATA_AS_OF = z.record(z.string(), z.string()).describe('Date or release of each reference table used.')

@@ -1,0 +1,106 @@
+import type { AllowanceRules } from '../payments/allowance.ts'
+import { FAMILIES, type Family, type Tool } from './define.ts'
+
+/** What a document may say of the running service. */
+export interface Deployment {
+  version: string
+  mode: 'sandbox' | 'live'
+  chain_id: number
+  free: AllowanceRules
+  /** Without a final slash. */
+  origins: { api_url: string; mcp_url: string; site_url: string }
+}
+
+export const SUMMARY = 'Deterministic checks that software agents call one by one; every answer carries a signed receipt that can be verified offline.'
+
+/** What nobody may read into an answer. */
+export const HONEST_LIMITS = [
+  'Checks are structural: a passing checksum does not prove that an account, a company or a book exists, or whose it is.',
+  'A receipt proves that its signer signed that call at that time. It does not prove that money moved or that a business claim is true.',
+  'Each result says in `scope` what was checked and what was not.',
+] as const
+
+export const NO_PAYMENTS = 'This deployment takes no payments yet: once the free calls of a day are used up, it answers 402 until the next day starts.'
+
+/** The mark of a deployment whose answers must not be taken for real ones; null where there is nothing to mark. */
+export function modeMark({ mode, chain_id }: Pick<Deployment, 'mode' | 'chain_id'>): string | null {
+  if (mode === 'sandbox') return 'SANDBOX: no real money moves here, and receipts are signed with a sandbox key.'
+  return chain_id === 84_532 ? 'TESTNET: this deployment serves Base Sepolia, whose tokens have no value.' : null
+}
+
+/** The free calls of a day in one sentence. */
+export function allowanceWords(free: AllowanceRules, tools: readonly Tool[]): string {
+  const apart = tools.filter(({ id }) => Object.hasOwn(free.overrides, id)).map(({ id }) => `${free.overrides[id]} of ${id}, counted apart`)
+  const unlimited = tools.filter(({ price }) => price === 'free').map(({ id }) => id)
+  const others = apart.length === 0 ? '' : `, and ${apart.join(', and ')}`
+  const free_words = unlimited.length === 0 ? '' : ` ${unlimited.join(', ')}: free without limit.`
+  return `Each client has ${free.free_daily} free calls a UTC day${others}; no account, no key, no wallet. Refused input is not counted.${free_words}`
+}
+
+export function callUrl({ origins }: Pick<Deployment, 'origins'>, tool: Pick<Tool, 'id'>): string {
+  return `${origins.api_url}/v1/tools/${tool.id}/call`
+}
+
+/** Families that have tools, in the order of catalogues. */
+export function byFamily(tools: readonly Tool[]): { family: Family; title: string; tools: Tool[] }[] {
+  const families = Object.keys(FAMILIES) as Family[]
+  return families
+    .map((family) => ({ family, title: FAMILIES[family], tools: tools.filter((tool) => tool.family === family) }))
+    .filter((group) => group.tools.length > 0)
+}
+
+/** `/llms.txt`, in the form that llmstxt.org describes: title, summary, plain paragraphs, then lists of links. */
+export function llmsText(deployment: Deployment, tools: readonly Tool[]): string {
+  const mark = modeMark(deployment)
+  const { api_url } = deployment.origins
+  const lists = byFamily(tools).map((group) => [`## ${group.title}`, '', ...group.tools.map((tool) => toolLine(api_url, tool))].join('\n'))
+  return [
+    '# assay',
+    `> ${mark === null ? '' : `${mark} `}${SUMMARY}`,
+    ...details(deployment, tools),
+    ...lists,
+    ['## Documents', '', ...DOCUMENTS.map(([path, words]) => `- [${path}](${api_url}${path}): ${words}`)].join('\n'),
+  ].join('\n\n').concat('\n')
+}
+
+function toolLine(api_url: string, tool: Tool): string {
+  return `- [${tool.id}](${api_url}/v1/tools/${tool.id}): ${tool.description}`
+}
+
+function details(deployment: Deployment, tools: readonly Tool[]): string[] {
+  const first = tools[0]
+  const rest = first === undefined ? [] : [restWords(deployment, first)]
+  return [
+    ...rest,
+    `MCP: Streamable HTTP at ${deployment.origins.mcp_url}/mcp, without a session. The tools and their names are the same as over REST.`,
+    `${allowanceWords(deployment.free, tools)} ${NO_PAYMENTS}`,
+    'Receipts: verify one with `POST /v1/receipt/verify`, or offline by /.well-known/xdr-1.json. To chain calls, send the digest of the ' +
+      'last receipt as `X-PREV-RECEIPT-HASH`; the answer then carries a signed link.',
+    'A wrong identifier is a good answer: `valid` is false and `findings` say why. Errors are RFC 9457 problems with a stable `code`.',
+    ['Limits:', '', ...HONEST_LIMITS.map((words) => `- ${words}`)].join('\n'),
+  ]
+}
+
+function restWords(deployment: Deployment, tool: Tool): string {
+  const body = JSON.stringify({ input: tool.example })
+  return `REST: send the fields of a tool under \`input\`; the answer has \`result\` and \`receipt\`.\n\n\`\`\`sh\ncurl -s ${callUrl(deployment, tool)} -d ${shellWord(body)}\n\`\`\``
+}
+
+/** Text as one word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** Documents that a machine may want next, by path. */
+export const DOCUMENTS = [
+  ['/openapi.json', 'OpenAPI 3.1, one path a tool, with examples'],
+  ['/v1/tools', 'catalogue'],
+  ['/.well-known/mcp.json', 'MCP manifest with input schemas'],
+  ['/.well-known/server.json', 'MCP registry entry'],
+  ['/.well-known/xdr-1.json', 'receipt format, keys, how to verify'],
+  ['/.well-known/x402.json', 'prices, network, one resource a tool'],
+  ['/.well-known/x402-errors.json', 'every problem code'],
+  ['/.well-known/x402-schema.json', 'JSON Schema of the 402 body'],
+  ['/problems', 'every problem code, with a page each'],
+  ['/health', 'state and prices now'],
+] as const satisfies readonly (readonly [string, string])[]

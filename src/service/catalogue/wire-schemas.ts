@@ -1,0 +1,135 @@
+import { GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, type SignedField, type TailField } from '../../pure/receipts/receipt.ts'
+import { limits } from '../limits.ts'
+import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** JSON Schema 2020-12 of what every call shares: receipt, link, allowance, problem. */
+
+export const JSON_SCHEMA_DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+const RECEIPT_WORDS: Record<SignedField | TailField, string> = {
+  v: 'The format.',
+  tool: 'Id of the tool.',
+  tool_version: 'Semantic version of the tool.',
+  input_hash: 'keccak-256 of the RFC 8785 text of the input.',
+  output_hash: 'keccak-256 of the RFC 8785 text of the result.',
+  payer: 'Who paid; the zero address when nobody paid on chain.',
+  recipient: 'Who is paid.',
+  amount: 'Minor units of USDC, six decimals.',
+  nonce: '32 bytes: the nonce of the payment, or random.',
+  ts: 'Seconds since 1970-01-01T00:00:00Z.',
+  tier: 'Whether the call was free or paid.',
+  successor: 'The next signer, or the digest of a receipt that replaces this one.',
+  stream_state: 'State of the stream of receipts.',
+}
+
+export function receiptSchema(): JsonSchema {
+  const fields = [...SIGNED_FIELDS, ...TAIL_FIELDS].map((name) => [name, receiptField(name)])
+  return {
+    type: 'object',
+    description: 'An XDR-1 receipt. /.well-known/xdr-1.json says how to verify it offline.',
+    properties: {
+      ...Object.fromEntries(fields),
+      signer: { type: 'string', pattern: '^0x[0-9a-f]{40}$', description: 'Address of the key that signed.' },
+      signature: { type: 'string', pattern: '^0x[0-9a-f]{130}$', description: '65 bytes r, s, v; s is low, v is 27 or 28.' },
+    },
+    required: [...SIGNED_FIELDS, 'signer', 'signature'],
+    additionalProperties: false,
+  }
+}
+
+function receiptField(name: SignedField | TailField): JsonSchema {
+  const description = RECEIPT_WORDS[name]
+  if (name === 'ts') return { type: 'integer', minimum: 0, maximum: 999_999_999_999, description }
+  return { type: 'string', pattern: GRAMMAR[name].source, description }
+}
+
+const HASH = '^0x[0-9a-f]{64}$'
+
+export function chainSchema(): JsonSchema {
+  return {
+    type: 'object',
+    description: 'The signed link to the receipt that X-PREV-RECEIPT-HASH named; absent without that header.',
+    properties: {
+      prev_receipt_hash: { type: 'string', pattern: HASH, description: 'Digest of the earlier receipt.' },
+      link_digest: { type: 'string', pattern: HASH, description: 'keccak-256 of "XDR-1-LINK|{receipt digest}|{prev_receipt_hash}".' },
+      link_signature: { type: 'string', pattern: '^0x[0-9a-f]{130}$', description: 'Signature of link_digest by the key of the receipt.' },
+    },
+    required: ['prev_receipt_hash', 'link_digest', 'link_signature'],
+    additionalProperties: false,
+  }
+}
+
+/** The allowance in an answer, or with `resets_in_s` in a problem. */
+export function allowanceSchema(where: 'answer' | 'problem'): JsonSchema {
+  const seconds = { resets_in_s: { type: 'integer', minimum: 1, maximum: 86_400, description: 'Seconds until then.' } }
+  const properties = {
+    limit: { type: 'integer', minimum: 0, maximum: limits.free_daily_max, description: 'Free calls of one client and UTC day.' },
+    remaining: { type: 'integer', minimum: 0, maximum: limits.free_daily_max, description: 'How many of them are left.' },
+    resets_at: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T00:00:00Z$', description: 'When they start anew, RFC 3339.' },
+    ...(where === 'problem' ? seconds : {}),
+  }
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+/** Any problem of the service. */
+export function problemSchema(): JsonSchema {
+  const codes = Object.keys(PROBLEMS) as ProblemCode[]
+  const kinds = Object.values(PROBLEMS)
+  return {
+    type: 'object',
+    description: 'A problem as RFC 9457 has it, with the code by which programs should tell problems apart.',
+    properties: {
+      type: { type: 'string', description: 'Address of a page about the code.' },
+      title: { type: 'string' },
+      status: { type: 'integer', enum: [...new Set(kinds.map(({ status }) => status))] },
+      detail: { type: 'string', description: 'What happened here.' },
+      instance: { type: 'string', description: 'This occurrence.' },
+      code: { type: 'string', enum: codes },
+      phase: { type: 'string', enum: ['challenge', 'signature', 'settlement', 'tool', 'network'] },
+      retryable: { type: 'boolean', description: 'The same request may succeed later.' },
+      charged: { enum: [false, true, 'unknown'], description: 'Whether money moved.' },
+      request_id: { type: 'string' },
+      errors: { type: 'array', items: problemErrorSchema(), description: 'The faults inside the request.' },
+    },
+    required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'phase', 'retryable', 'charged', 'request_id', 'errors'],
+  }
+}
+
+function problemErrorSchema(): JsonSchema {
+  const place = (description: string) => ({ type: 'integer', minimum: 0, description })
+  return {
+    type: 'object',
+    properties: {
+      pointer: { type: 'string', description: 'JSON pointer into the body; empty for the whole.' },
+      code: { type: 'string' },
+      message: { type: 'string' },
+      position: place('Offset in characters, where the text itself is at fault.'),
+      line: place('Line, from 1.'),
+      column: place('Column, from 1.'),
+    },
+    required: ['pointer', 'code', 'message'],
+    additionalProperties: false,
+  }
+}
+
+/** The body of a 402 as this version sends it: the problem with the state of the allowance, and no payment terms. */
+export function paymentRequiredSchema(): JsonSchema {
+  const { properties, required } = problemSchema() as { properties: Record<string, JsonSchema>; required: string[] }
+  const kind = PROBLEMS.PAYMENT_REQUIRED
+  const fixed = {
+    title: { const: kind.title },
+    status: { const: kind.status },
+    code: { const: 'PAYMENT_REQUIRED' },
+    phase: { const: kind.phase },
+    retryable: { const: kind.retryable },
+    charged: { const: false },
+  }
+  return {
+    type: 'object',
+    description: 'The free calls of the day are used up. No payment terms are offered, since this deployment takes no payments yet.',
+    properties: { ...properties, ...fixed, allowance: allowanceSchema('problem') },
+    required: [...required, 'allowance'],
+    additionalProperties: false,
+  }
+}

@@ -1,0 +1,85 @@
+import { createHmac } from 'node:crypto'
+import { BlockList, isIP, isIPv4 } from 'node:net'
+
+/**
+ * Who counts as one caller: an IPv4 address, or the /64 of an IPv6 address. The address is read from a proxy's header only
+ * when the proxy is configured, and is kept nowhere: what is stored is a keyed hash that changes daily.
+ */
+
+/** Which peers may speak for others. */
+export interface TrustedProxies {
+  trusts(address: string): boolean
+}
+
+/** Reads `10.0.0.0/8`, `2001:db8::/32` or single addresses; the message names the first that is none of them. */
+export function trustedProxies(entries: readonly string[]): { ok: true; proxies: TrustedProxies } | { ok: false; message: string } {
+  const known = new BlockList()
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/')
+    const version = isIP(address)
+    const most = version === 4 ? 32 : 128
+    const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : NaN
+    if (version === 0 || !(length >= 0 && length <= most)) {
+      return { ok: false, message: 'ASSAY_TRUSTED_PROXIES must list addresses or networks such as 10.0.0.0/8, separated by commas.' }
+    }
+    known.addSubnet(address, length, version === 4 ? 'ipv4' : 'ipv6')
+  }
+  return { ok: true, proxies: { trusts: (address) => known.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') } }
+}
+
+/**
+ * The address of the caller: the peer, or, behind trusted proxies, the last address in X-Forwarded-For that is not one of
+ * them. What stands further left was written by somebody we do not know.
+ */
+export function callerAddress(peer: string, forwarded: string | null, proxies: TrustedProxies): string {
+  let address = unmapped(peer)
+  if (forwarded === null || !isKnown(address) || !proxies.trusts(address)) return address
+  const hops = forwarded.split(',').slice(-MAX_HOPS)
+  for (const hop of hops.toReversed()) {
+    const next = unmapped(hop.trim().replace(/^\[(.*)\](:\d+)?$/, '$1'))
+    if (!isKnown(next)) return address
+    address = next
+    if (!proxies.trusts(address)) return address
+  }
+  return address
+}
+
+const MAX_HOPS = 16
+
+function isKnown(address: string): boolean {
+  return isIP(address) !== 0
+}
+
+/** `::ffff:192.0.2.1` is 192.0.2.1. */
+function unmapped(address: string): string {
+  const plain = address.toLowerCase().split('%')[0] ?? ''
+  return plain.startsWith('::ffff:') && isIPv4(plain.slice(7)) ? plain.slice(7) : plain
+}
+
+/** The network that shares one allowance: the IPv4 address itself, the first four groups of an IPv6 address. */
+export function clientNetwork(address: string): string {
+  if (isIP(address) !== 6) return address
+  return ipv6Groups(address).slice(0, 4).join(':')
+}
+
+/** The eight groups of an IPv6 address as numbers in hexadecimal. */
+function ipv6Groups(address: string): string[] {
+  const [head = '', tail] = address.split('::')
+  const groups = (part: string) => part.split(':').filter((group) => group !== '').flatMap(groupsOf)
+  const left = groups(head)
+  const right = tail === undefined ? [] : groups(tail)
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
+  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16).toString(16))
+}
+
+/** A dotted quad at the end of an IPv6 address stands for two groups. */
+function groupsOf(group: string): string[] {
+  if (!group.includes('.')) return [group]
+  const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
+  return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)]
+}
+
+/** The name under which a client is counted on a day: 128 bits of an HMAC under the deployment's secret. */
+export function clientHash(secret: Uint8Array, day: number, address: string): string {
+  return createHmac('sha256', secret).update(`client|${day}|${clientNetwork(address)}`).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,142 @@
+import { limits } from './limits.ts'
+import { nearest } from './nearest.ts'
+
+/** Every setting of the service, once: environment variables, all optional in the sandbox. */
+
+type Reading<T> = { ok: true; value: T } | { ok: false; message: string }
+
+interface Setting<T> {
+  meaning: string
+  fallback: T
+  /** Reads the text of the variable; the message completes the sentence "ASSAY_X …". */
+  read(text: string): Reading<T>
+}
+
+function setting<T>(meaning: string, fallback: T, read: (text: string) => Reading<T>): Setting<T> {
+  return { meaning, fallback, read }
+}
+
+const good = <T>(value: T): Reading<T> => ({ ok: true, value })
+const bad = (message: string): { ok: false; message: string } => ({ ok: false, message })
+
+const text = (value: string) => good(value)
+const list = (value: string) =>
+  good(
+    value
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+
+function integer(min: number, max: number) {
+  return (value: string): Reading<number> => {
+    const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN
+    return number >= min && number <= max ? good(number) : bad(`must be a whole number from ${min} to ${max}`)
+  }
+}
+
+function oneOf<const T extends string>(...values: T[]) {
+  return (value: string): Reading<T> => {
+    const found = values.find((known) => known === value)
+    return found === undefined ? bad(`must be ${values.join(' or ')}`) : good(found)
+  }
+}
+
+function address(value: string): Reading<string> {
+  return /^0x[0-9a-fA-F]{40}$/.test(value) ? good(value.toLowerCase()) : bad('must be an address: 0x and 40 hexadecimal digits')
+}
+
+function origin(value: string): Reading<string> {
+  return /^https?:\/\/[^/?#\s]+$/.test(value) ? good(value) : bad('must be an origin such as https://assay.example, without a path or a final slash')
+}
+
+function overrides(value: string): Reading<Record<string, number>> {
+  const found: Record<string, number> = {}
+  for (const part of value.split(',')) {
+    const match = /^([a-z0-9-]{1,64})=(\d{1,9})$/.exec(part.trim())
+    if (match?.[1] === undefined) return bad('must list tools with their daily free calls, such as token-contract-risk=5')
+    found[match[1]] = Number(match[2])
+  }
+  return good(found)
+}
+
+export const SETTINGS = {
+  ASSAY_PORT: setting('Port to listen on.', 8402, integer(0, 65_535)),
+  ASSAY_HOST: setting('Address to listen on.', '127.0.0.1', text),
+  ASSAY_DATA_DIR: setting('Folder for the store, the keys and the sandbox.', 'var', text),
+  ASSAY_STORE: setting('SQLite path or postgres:// URL; by default a file in the data folder.', '', text),
+  ASSAY_MODE: setting<'sandbox' | 'live'>('sandbox moves no real money; live does.', 'sandbox', oneOf('sandbox', 'live')),
+  ASSAY_CHAIN_ID: setting('Chain id: 8453 is Base, 84532 is Base Sepolia and the sandbox.', 0, (value) =>
+    value === '8453' || value === '84532' ? good(Number(value)) : bad('must be 8453 or 84532'),
+  ),
+  ASSAY_RPC_URLS: setting<string[]>('RPC endpoints of the chain, separated by commas (live).', [], list),
+  ASSAY_PAY_TO: setting('Address that is paid (live).', '', address),
+  ASSAY_GAS_KEY_FILE: setting('File with the key of the gas wallet (live, self-settlement).', '', text),
+  ASSAY_FACILITATOR_URLS: setting<string[]>('Facilitators that settle, in order of preference (live).', [], list),
+  ASSAY_RECEIPT_KEY_FILE: setting('File with the receipt keys; by default made once in the data folder.', '', text),
+  ASSAY_SECRET_FILE: setting('File with the secret of this deployment; by default made once in the data folder.', '', text),
+  ASSAY_FREE_DAILY: setting('Free calls per client and UTC day.', limits.free_daily, integer(0, limits.free_daily_max)),
+  ASSAY_FREE_DAILY_OVERRIDES: setting<Record<string, number>>('Tools with a count of their own.', { 'token-contract-risk': 5 }, overrides),
+  ASSAY_TRUSTED_PROXIES: setting<string[]>('Addresses or networks whose X-Forwarded-For is believed.', [], list),
+  ASSAY_BASE_URL: setting('Public origin of the preflight; by default the listen address.', '', origin),
+  ASSAY_API_URL: setting('Public origin of the REST interface.', '', origin),
+  ASSAY_SITE_URL: setting('Public origin of the pages.', '', origin),
+  ASSAY_MCP_URL: setting('Public origin of the MCP endpoint.', '', origin),
+  ASSAY_LOG_LEVEL: setting<'info' | 'warn' | 'error' | 'silent'>('What is logged.', 'info', oneOf('info', 'warn', 'error', 'silent')),
+}
+
+type Table = typeof SETTINGS
+type SettingName = keyof Table
+
+export type Settings = { readonly [Name in SettingName]: Table[Name]['fallback'] }
+
+export type SettingsRead = { ok: true; settings: Settings } | { ok: false; message: string }
+
+/** Reads the settings; the message is one sentence that names the variable and the fix. */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): SettingsRead {
+  const names = Object.keys(SETTINGS) as SettingName[]
+  const unknown = Object.keys(environment).find((name) => name.startsWith('ASSAY_') && !(name in SETTINGS))
+  if (unknown !== undefined) return { ok: false, message: unknownSetting(unknown, names) }
+  const found: Record<string, unknown> = {}
+  for (const name of names) {
+    const given = environment[name]
+    const reading: Reading<unknown> = given === undefined || given === '' ? good(SETTINGS[name].fallback) : SETTINGS[name].read(given)
+    if (!reading.ok) return { ok: false, message: `${name} ${reading.message}.` }
+    found[name] = reading.value
+  }
+  return agree(found as Settings)
+}
+
+function unknownSetting(name: string, known: SettingName[]): string {
+  const near = nearest(name, known)
+  return `${name} is not a setting of this service${near === null ? '; "assay doctor" lists them' : `; did you mean ${near}`}.`
+}
+
+const LIVE_ONLY = ['ASSAY_RPC_URLS', 'ASSAY_PAY_TO', 'ASSAY_GAS_KEY_FILE', 'ASSAY_FACILITATOR_URLS'] as const
+
+/** Settings that contradict one another stop the start. */
+function agree(settings: Settings): SettingsRead {
+  const live = settings.ASSAY_MODE === 'live'
+  const stray = live ? undefined : LIVE_ONLY.find((name) => settings[name].length > 0)
+  if (stray !== undefined) return { ok: false, message: `${stray} is set, but ASSAY_MODE is sandbox; set ASSAY_MODE=live or remove it.` }
+  const missing = live ? missingLive(settings) : null
+  if (missing !== null) return { ok: false, message: missing }
+  if (isPostgres(settings.ASSAY_STORE)) {
+    const file = (['ASSAY_RECEIPT_KEY_FILE', 'ASSAY_SECRET_FILE'] as const).find((name) => settings[name] === '')
+    if (file !== undefined) return { ok: false, message: `${file} must be set with a PostgreSQL store, since all instances share it.` }
+  }
+  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID: settings.ASSAY_CHAIN_ID || (live ? 8453 : 84_532) } }
+}
+
+function missingLive(settings: Settings): string | null {
+  if (settings.ASSAY_RPC_URLS.length === 0) return 'ASSAY_RPC_URLS must name at least one RPC endpoint in live mode.'
+  if (settings.ASSAY_PAY_TO === '') return 'ASSAY_PAY_TO must name the address that is paid in live mode.'
+  const gas = settings.ASSAY_GAS_KEY_FILE !== ''
+  const facilitators = settings.ASSAY_FACILITATOR_URLS.length > 0
+  if (gas === facilitators) return 'Live mode needs either ASSAY_GAS_KEY_FILE or ASSAY_FACILITATOR_URLS, and not both.'
+  return null
+}
+
+export function isPostgres(store: string): boolean {
+  return store.startsWith('postgres://') || store.startsWith('postgresql://')
+}

@@ -1,0 +1,45 @@
+/** Every bound of the service, in one place. Names end in the unit. */
+export const limits = {
+  /** Largest request body of a tool call; document tools have their own. */
+  body_bytes: 1_048_576,
+  document_body_bytes: 5 * 1_048_576,
+  /** Bodies beyond this are read only for a caller who has allowance left or brings a payment. */
+  unpaid_body_bytes: 65_536,
+  json_depth: 64,
+  json_nodes: 20_000,
+  /** Longest text that an identifier check reads. */
+  identifier_chars: 256,
+  /** Longest text of context-distill. */
+  text_chars: 500_000,
+  /** A receipt given as JSON text. */
+  receipt_chars: 16_384,
+  batch_items: 50,
+  batch_value_chars: 20_000,
+  /** Receipt fields of other issuers are read up to this length. */
+  receipt_field_chars: 1_024,
+  free_daily: 3,
+  free_daily_max: 1_000_000_000,
+  /** Longest time that one tool may run. */
+  run_ms: 10_000,
+  /** Longest wait of a graceful stop for calls in flight. */
+  stop_ms: 10_000,
+  /** Longest time a client may take to send headers, and a whole request. */
+  header_timeout_ms: 10_000,
+  request_timeout_ms: 30_000,
+  keep_alive_ms: 65_000,
+  header_bytes: 16_384,
+  /** Calls of one process in flight at once; beyond it a call is answered 503 at once. */
+  calls_in_flight: 1_024,
+  /** What a caller is told to wait when a source, or the store, is down. */
+  source_retry_s: 10,
+  store_retry_s: 2,
+  overload_retry_s: 1,
+  /** Statements that one store transaction holds. */
+  store_batch: 64,
+  description_chars: 400,
+  field_description_chars: 200,
+  proof_summary_chars: 600,
+  request_id_chars: 64,
+  jsonl_line_chars: 1_048_576,
+  mcp_list_bytes: 400_000,
+} as const

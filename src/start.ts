@@ -1,0 +1,192 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { systemClock } from './adapters/clock/system.ts'
+import { createLog } from './adapters/log/pino.ts'
+import { createNonceSource } from './adapters/random/system.ts'
+import { readSecret } from './adapters/secret/file.ts'
+import { chooseSigning, type Signing } from './adapters/signer/choose.ts'
+import { activeKey, loadKeyring, publicKeys, type Keyring } from './adapters/signer/keyring.ts'
+import { openStore } from './adapters/store/open.ts'
+import { createTelemetry } from './adapters/telemetry/prometheus.ts'
+import { createApp, type App } from './app.ts'
+import type { Log } from './ports/log.ts'
+import type { Store, StoreIdentity } from './ports/store.ts'
+import { trustedProxies } from './service/clients.ts'
+import { itemCatalogue } from './service/catalogue/items.ts'
+import { toolSchemas } from './service/catalogue/json-schema.ts'
+import { loadCatalogue, type Catalogue } from './service/catalogue/load.ts'
+import { isPostgres, type Settings } from './service/config.ts'
+import { purgeJob } from './service/jobs/purge.ts'
+import { runJobs } from './service/jobs/run.ts'
+import { limits } from './service/limits.ts'
+import { createAllowance } from './service/payments/allowance.ts'
+import { createHttpServer } from './surfaces/http/node-server.ts'
+import type { Origins } from './surfaces/http/reply.ts'
+import { VERSION } from './version.ts'
+
+/** A reason not to start, in one sentence that names the setting or file and the fix. */
+export class StartError extends Error {}
+
+export interface Running {
+  /** Origin that the server really listens on. */
+  readonly url: string
+  readonly app: App
+  readonly server: Server
+  /** Takes no more calls, lets those in flight finish, closes the store. */
+  stop(): Promise<void>
+}
+
+/** Settings → adapters → app → listen. Rejects with a StartError when something is missing or contradictory. */
+export async function start(settings: Settings): Promise<Running> {
+  const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL)
+  const proxies = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES)).proxies
+  const [signing, catalogue] = await Promise.all([chooseSigning(), loadCatalogue()])
+  const identity = identityOf(settings, signing)
+  const ring = ringOf(settings, identity)
+  const store = await openChecked(settings, identity, log)
+  const listening = { url: '' }
+  const origins = originsOf(settings, listening)
+  const app = createApp(appDeps({ settings, signing, catalogue, identity, ring, store, origins }, log), proxies, log)
+  const server = createHttpServer(app)
+  await listen(server, settings)
+  listening.url = listenUrl(server, settings)
+  const jobs = runJobs([purgeJob(store)], store, systemClock, log)
+  for (const refusal of signing.refusals) log.warn({}, refusal)
+  return {
+    url: listening.url,
+    app,
+    server,
+    stop: async () => {
+      await jobs.stop()
+      await closeServer(server)
+      await store.close()
+      flush()
+    },
+  }
+}
+
+interface Parts {
+  settings: Settings
+  signing: Signing
+  catalogue: Catalogue
+  identity: StoreIdentity
+  ring: Keyring
+  store: Store
+  origins: Origins
+}
+
+function appDeps({ settings, signing, catalogue, identity, ring, store, origins }: Parts, log: Log) {
+  const active = activeKey(ring)
+  if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
+  const secret = secretOf(settings)
+  const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
+  return {
+    call: {
+      catalogue,
+      sources: { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools) },
+      probes: {},
+      allowance: createAllowance(store, systemClock, secret, free),
+      stamp: {
+        signer: signing.signer(active.private_key),
+        crypto: signing.crypto,
+        clock: systemClock,
+        recipient: identity.pay_to,
+        origins,
+        randomNonce: createNonceSource(),
+      },
+      onFault: (error: unknown, tool: string) => log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed'),
+    },
+    schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
+    store,
+    telemetry: createTelemetry(),
+    origins,
+    mode: settings.ASSAY_MODE,
+    chain_id: settings.ASSAY_CHAIN_ID,
+    free,
+    keys: publicKeys(ring),
+    version: VERSION,
+    started_ms: systemClock.now_ms(),
+  }
+}
+
+function orStop<Value extends { ok: true }>(read: Value | { ok: false; message: string }): Value {
+  if (!read.ok) throw new StartError(read.message)
+  return read
+}
+
+/** Which deployment this is: in the sandbox the payee is a wallet made once, whose key stays beside the store. */
+export function identityOf(settings: Settings, signing: Signing): StoreIdentity {
+  const sandbox = settings.ASSAY_MODE === 'sandbox'
+  const pay_to = sandbox ? signing.signer(sandboxKey(settings, 'pay-to')).address : settings.ASSAY_PAY_TO
+  return { mode: settings.ASSAY_MODE, chain_id: settings.ASSAY_CHAIN_ID, pay_to }
+}
+
+function sandboxKey(settings: Settings, name: string): Uint8Array {
+  return orStop(readSecret(join(settings.ASSAY_DATA_DIR, 'sandbox', `${name}.key`), true)).secret
+}
+
+/** The receipt keys: those of the file that is named, else those made once in the data folder. */
+export function ringOf(settings: Settings, identity: StoreIdentity): Keyring {
+  const path = settings.ASSAY_RECEIPT_KEY_FILE || join(settings.ASSAY_DATA_DIR, 'receipt-keys.json')
+  return orStop(loadKeyring(path, identity, Math.floor(systemClock.now_ms() / 1000))).ring
+}
+
+function secretOf(settings: Settings): Uint8Array {
+  const named = settings.ASSAY_SECRET_FILE
+  return orStop(readSecret(named || join(settings.ASSAY_DATA_DIR, 'secret.key'), named === '')).secret
+}
+
+/** The store, once it is known to belong to this deployment. */
+async function openChecked(settings: Settings, identity: StoreIdentity, log: Log): Promise<Store> {
+  const target = settings.ASSAY_STORE || join(settings.ASSAY_DATA_DIR, 'assay.sqlite')
+  const store = await openStore(target).catch((error: unknown) => {
+    log.error({ error: String(error) }, 'the store did not open')
+    throw new StartError(`ASSAY_STORE cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}`)
+  })
+  const written = await store.identity(identity)
+  if (written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to) return store
+  await store.close()
+  const describe = (one: StoreIdentity) => `${one.mode}, chain ${one.chain_id}, pay-to ${one.pay_to}`
+  throw new StartError(`The store belongs to ${describe(written)}, the settings to ${describe(identity)}; use another ASSAY_STORE or${isPostgres(target) ? ' database or' : ''} restore the settings.`)
+}
+
+/** The public origins; what is not set is the address that the server listens on, known once it does. */
+function originsOf(settings: Settings, listening: { url: string }): Origins {
+  const origin = (value: string) => ({ enumerable: true, get: () => value || listening.url })
+  return Object.defineProperties({} as Origins, {
+    base_url: origin(settings.ASSAY_BASE_URL),
+    api_url: origin(settings.ASSAY_API_URL),
+    site_url: origin(settings.ASSAY_SITE_URL),
+    mcp_url: origin(settings.ASSAY_MCP_URL),
+  })
+}
+
+function listenUrl(server: Server, settings: Settings): string {
+  const { port } = server.address() as AddressInfo
+  const anywhere = settings.ASSAY_HOST === '0.0.0.0' || settings.ASSAY_HOST === '::'
+  const host = anywhere ? '127.0.0.1' : settings.ASSAY_HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function listen(server: Server, settings: Settings): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const fix = error.code === 'EADDRINUSE' ? 'is taken; stop the other program or set ASSAY_PORT' : `cannot be opened (${error.code ?? 'unknown'})`
+      reject(new StartError(`Port ${settings.ASSAY_PORT} on ${settings.ASSAY_HOST} ${fix}.`))
+    })
+    server.listen(settings.ASSAY_PORT, settings.ASSAY_HOST, resolve)
+  })
+}
+
+/** No new connections; idle ones go at once, busy ones when their answer is out, all of them after the longest wait. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const last = setTimeout(() => server.closeAllConnections(), limits.stop_ms)
+    server.close(() => {
+      clearTimeout(last)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

@@ -1,0 +1,40 @@
+import type { Context } from 'hono'
+import { nobleCrypto } from '../../pure/receipts/crypto.ts'
+
+/** A document as it leaves, put together once. */
+export interface StoredDocument {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function storedDocument(type: string, body: string, more: Record<string, string> = {}): StoredDocument {
+  // Weak, since a proxy that compresses the body may hand the tag on.
+  const etag = `W/"${nobleCrypto.keccak256Hex(body).slice(2, 34)}"`
+  return { body, headers: { 'content-type': type, 'cache-control': 'public, max-age=60', etag, ...more } }
+}
+
+export function storedJson(value: unknown): StoredDocument {
+  return storedDocument(JSON_TYPE, JSON.stringify(value))
+}
+
+/** Answers with the document, or with 304 when the client says that it has it (RFC 9110, 13.1.2). */
+export function sendDocument(context: Context, document: StoredDocument): Response {
+  const known = context.req.header('if-none-match')
+  const { 'content-type': _, ...validators } = document.headers
+  if (known !== undefined && isKnown(known, document.headers['etag'] ?? '')) return context.body(null, 304, validators)
+  return context.body(document.body, 200, { ...document.headers })
+}
+
+/** Weak comparison: the mark W/ does not count. */
+function isKnown(known: string, etag: string): boolean {
+  const bare = (tag: string) => tag.trim().replace(/^W\//, '')
+  return known.trim() === '*' || known.split(',').some((tag) => bare(tag) === bare(etag))
+}
+
+/** Computes on first use, then always gives the same. */
+export function once<Value>(compute: () => Value): () => Value {
+  let kept: { value: Value } | null = null
+  return () => (kept ??= { value: compute() }).value
+}

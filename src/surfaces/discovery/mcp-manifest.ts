@@ -1,0 +1,25 @@
+import { SUMMARY, modeMark } from '../../service/catalogue/text.ts'
+import type { AppDeps } from '../deps.ts'
+import { toolList } from '../mcp/list.ts'
+
+/** Protocol versions that the MCP endpoint speaks. */
+export const MCP_VERSIONS = ['2025-06-18', '2025-11-25', '2026-07-28'] as const
+
+/** `/.well-known/mcp.json`: where the MCP endpoint is, what it offers, and which key signs its receipts. */
+export function mcpManifest(deps: AppDeps) {
+  const receipt_signing_address = deps.call.stamp.signer.address
+  return {
+    name: 'assay',
+    version: deps.version,
+    description: SUMMARY,
+    mode: deps.mode,
+    notice: modeMark(deps),
+    endpoint: `${deps.origins.mcp_url}/mcp`,
+    transport: 'streamable-http',
+    protocol_versions: MCP_VERSIONS,
+    receipt_signing_address,
+    receipts: { receipt_spec: 'XDR-1', receipt_signing_address, keys_url: `${deps.origins.api_url}/.well-known/xdr-1.json` },
+    // Output schemas are in tools/list; here they would double the size.
+    tools: toolList(deps.call.catalogue.tools, deps.schemas).map(({ outputSchema: _, ...tool }) => tool),
+  }
+}

@@ -1,0 +1,71 @@
+import type { Context, Hono } from 'hono'
+import { accepts } from 'hono/accepts'
+import { openApiDocument } from '../../service/catalogue/openapi.ts'
+import { llmsText } from '../../service/catalogue/text.ts'
+import { priceNow } from '../../service/payments/price.ts'
+import type { AppDeps } from '../deps.ts'
+import type { Env } from '../http/env.ts'
+import { JSON_TYPE, once, sendDocument, storedDocument, storedJson, type StoredDocument } from './document.ts'
+import { runExamples } from './examples.ts'
+import { homeIndex, homePage } from './home.ts'
+import { HTML_TYPE, PAGE_HEADERS } from './html.ts'
+import { mcpManifest } from './mcp-manifest.ts'
+import { problemPage, problemsPage } from './problem-pages.ts'
+import { serverJson } from './server-json.ts'
+import { PROBLEM_CODES, problemEntry, x402Errors } from './x402-errors.ts'
+import { x402Manifest } from './x402-manifest.ts'
+import { x402Schema } from './x402-schema.ts'
+import { receiptSpec } from './xdr-1.ts'
+
+const TEXT_TYPE = 'text/plain; charset=utf-8'
+
+/** The documents by which programs and people find their way. Each is derived from the registry, once, when it is first asked for. */
+export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
+  for (const [path, build] of Object.entries(documents(deps))) {
+    const document = once(build)
+    app.get(path, async (context) => sendDocument(context, await document()))
+  }
+  const home = negotiated(() => homeIndex(deps), () => homePage(deps))
+  app.get('/', (context) => sendDocument(context, home(context)))
+  const list = negotiated(() => x402Errors(deps), () => problemsPage(deps, PROBLEM_CODES))
+  app.get('/problems', (context) => sendDocument(context, list(context)))
+  const pages = new Map<string, Negotiated>(
+    PROBLEM_CODES.map((code) => [code, negotiated(() => problemEntry(code, deps.origins.api_url), () => problemPage(deps, code))]),
+  )
+  app.get('/problems/:code', (context) => {
+    const page = pages.get(context.req.param('code'))
+    return page === undefined ? context.notFound() : sendDocument(context, page(context))
+  })
+}
+
+/** Every plain document by its path. */
+function documents(deps: AppDeps): Record<string, () => StoredDocument | Promise<StoredDocument>> {
+  const { tools } = deps.call.catalogue
+  const examples = once(() => runExamples(tools, deps.call.sources))
+  const openApi = async () =>
+    openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples: await examples(), priceOf: (tool) => priceNow(tool.price) })
+  return {
+    '/openapi.json': async () => storedJson(await openApi()),
+    '/llms.txt': () => storedDocument(TEXT_TYPE, llmsText(deps, tools)),
+    '/robots.txt': () => storedDocument(TEXT_TYPE, 'User-agent: *\nAllow: /\n'),
+    '/.well-known/mcp.json': () => storedJson(mcpManifest(deps)),
+    '/.well-known/server.json': () => storedJson(serverJson(deps)),
+    '/.well-known/x402.json': async () => storedJson(x402Manifest(deps, await examples())),
+    '/.well-known/x402-errors.json': () => storedJson(x402Errors(deps)),
+    '/.well-known/x402-schema.json': () => storedDocument('application/schema+json; charset=utf-8', JSON.stringify(x402Schema(deps))),
+    '/.well-known/xdr-1.json': () => storedJson(receiptSpec(deps)),
+  }
+}
+
+type Negotiated = (context: Context) => StoredDocument
+
+/** One resource in two forms: HTML for those who ask for it, JSON for everybody else. */
+function negotiated(value: () => unknown, page: () => string): Negotiated {
+  const vary = { vary: 'Accept' }
+  const json = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), vary))
+  const html = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...vary }))
+  return (context) => {
+    const type = accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' })
+    return type === 'text/html' ? html() : json()
+  }
+}

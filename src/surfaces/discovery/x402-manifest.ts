@@ -1,0 +1,102 @@
+import type { Tool } from '../../service/catalogue/define.ts'
+import { allowanceWords, callUrl, modeMark, NO_PAYMENTS } from '../../service/catalogue/text.ts'
+import { JSON_SCHEMA_DIALECT } from '../../service/catalogue/wire-schemas.ts'
+import { priceNow } from '../../service/payments/price.ts'
+import { USDC_DECIMALS, usdcOn } from '../../service/payments/usdc.ts'
+import type { AppDeps } from '../deps.ts'
+import type { Examples } from './examples.ts'
+
+/** `/.well-known/x402.json`: what a call costs, in which token, to whom, and one resource a tool. */
+export function x402Manifest(deps: AppDeps, examples: Examples) {
+  const token = usdcOn(deps.chain_id)
+  const { api_url } = deps.origins
+  const { tools } = deps.call.catalogue
+  return {
+    name: 'assay',
+    version: deps.version,
+    environment: environment(deps),
+    notice: modeMark(deps),
+    payments_enabled: false,
+    statement: NO_PAYMENTS,
+    recipient: deps.call.stamp.recipient,
+    network: { chain_id: token.chain_id, name: token.network, caip2: `eip155:${token.chain_id}` },
+    asset: 'USDC',
+    token_address: token.address,
+    decimals: USDC_DECIMALS,
+    eip712_domain: { name: token.name, version: token.version, chainId: token.chain_id, verifyingContract: token.address },
+    pricing: {
+      currency: 'USDC',
+      decimals: USDC_DECIMALS,
+      ...priceBounds(tools),
+      live_prices_url: `${api_url}/health`,
+      description: 'A call costs between floor and cap of its tool, in minor units; /health shows the prices now.',
+    },
+    free_allowance: { free_daily: deps.free.free_daily, description: allowanceWords(deps.free, tools) },
+    receipt_signing_address: deps.call.stamp.signer.address,
+    errors_url: `${api_url}/.well-known/x402-errors.json`,
+    schema_url: `${api_url}/.well-known/x402-schema.json`,
+    resources: tools.map((tool) => resource(deps, tool, examples.get(tool.id))),
+  }
+}
+
+function environment({ mode, chain_id }: AppDeps): 'sandbox' | 'testnet' | 'production' {
+  if (mode === 'sandbox') return 'sandbox'
+  return chain_id === 8453 ? 'production' : 'testnet'
+}
+
+/** Lowest and highest price of the tools that have one. */
+function priceBounds(tools: readonly Tool[]) {
+  const priced = tools.filter(({ price }) => price !== 'free').map(({ price }) => priceNow(price))
+  const floors = priced.map(({ floor_minor }) => floor_minor).toSorted(ascending)
+  const caps = priced.map(({ cap_minor }) => cap_minor).toSorted(ascending)
+  return { floor_minor: `${floors[0] ?? 0n}`, cap_minor: `${caps.at(-1) ?? 0n}` }
+}
+
+function ascending(a: bigint, b: bigint): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+function resource(deps: AppDeps, tool: Tool, example: Record<string, unknown> | undefined) {
+  const { class: price_class, floor_minor, cap_minor, formula } = priceNow(tool.price)
+  const schemas = deps.schemas.get(tool.id)
+  return {
+    tool: tool.id,
+    url: callUrl(deps, tool),
+    method: 'POST',
+    mime_type: 'application/json',
+    description: tool.description,
+    price: { class: price_class, currency: 'USDC', floor_minor: `${floor_minor}`, cap_minor: `${cap_minor}`, formula },
+    input_schema: schemas?.input,
+    output_schema: schemas?.output,
+    extensions: { bazaar: bazaar(tool, schemas?.input, example) },
+  }
+}
+
+/**
+ * The tool as the x402 extension `bazaar` describes an HTTP endpoint: `info` holds a request that runs and its answer, `schema` is what
+ * `info` must fit. The body is the whole body of the request, so the fields of the tool stand under `input`.
+ */
+function bazaar(tool: Tool, input_schema: Record<string, unknown> | undefined, example: Record<string, unknown> | undefined) {
+  const { $schema: _, ...input } = input_schema ?? {}
+  const answer = { type: 'object', properties: { result: { type: 'object' } }, required: ['result'] }
+  return {
+    info: {
+      input: { type: 'http', method: 'POST', bodyType: 'json', body: { input: tool.example } },
+      ...(example === undefined ? {} : { output: { type: 'json', example: { result: example } } }),
+    },
+    schema: {
+      $schema: JSON_SCHEMA_DIALECT,
+      type: 'object',
+      properties: {
+        input: closed({ type: { const: 'http' }, method: { const: 'POST' }, bodyType: { const: 'json' }, body: closed({ input }) }),
+        output: closed({ type: { const: 'json' }, example: answer }),
+      },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+function closed(properties: Record<string, unknown>) {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}

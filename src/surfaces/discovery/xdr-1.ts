@@ -1,0 +1,70 @@
+import { GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS } from '../../pure/receipts/receipt.ts'
+import { HONEST_LIMITS, modeMark } from '../../service/catalogue/text.ts'
+import type { AppDeps } from '../deps.ts'
+
+/** `/.well-known/xdr-1.json`: all that is needed to verify a receipt without asking this service again. */
+export function receiptSpec(deps: AppDeps) {
+  const { signer, recipient } = deps.call.stamp
+  return {
+    receipt_spec: 'XDR-1',
+    mode: deps.mode,
+    notice: modeMark(deps),
+    chain_id: deps.chain_id,
+    signing_address: signer.address,
+    payment_address: recipient,
+    keys: deps.keys,
+    signed_text: {
+      encoding: 'UTF-8',
+      separator: '|',
+      fields: SIGNED_FIELDS,
+      tail_fields: TAIL_FIELDS,
+      tail_rule: 'Appended only when the receipt has one of them: successor or the empty text, then stream_state or "active".',
+      values: 'As they stand in the receipt; ts in plain decimal.',
+    },
+    grammar: Object.fromEntries(Object.entries(GRAMMAR).map(([field, pattern]) => [field, pattern.source])),
+    digest: 'keccak-256 of the bytes of the signed text, neither wrapped (EIP-191) nor typed (EIP-712). It also names the receipt.',
+    signature: 'secp256k1 over the digest, recoverable: 65 bytes r, s, v as 0x-prefixed hex; s in the lower half, v 27 or 28 (0 and 1 are read too).',
+    hashes: {
+      input_hash: 'keccak-256 of the RFC 8785 text of the input, without the wrapper {"input": …}.',
+      output_hash: 'keccak-256 of the RFC 8785 text of the result, without receipt, badge and summary. Results are sent in that order of keys.',
+    },
+    chain_link: {
+      request_header: 'X-PREV-RECEIPT-HASH',
+      signed_text: 'XDR-1-LINK|{digest of this receipt}|{prev_receipt_hash}',
+      fields: ['prev_receipt_hash', 'link_digest', 'link_signature'],
+      description: 'link_digest is the keccak-256 of that text, link_signature its signature by the key of the receipt. Several receipts may follow one.',
+    },
+    verify: [
+      'Join the values of the signed fields with the separator.',
+      'Take the keccak-256 of its UTF-8 bytes and recover the address from the signature.',
+      'Compare it, in lower case, with the field signer.',
+      'Find the signer among the keys: ts must not lie before not_before, nor after not_after, nor at or after revoked_at.',
+      'With input and result at hand, take the keccak-256 of their RFC 8785 texts and compare them with input_hash and output_hash.',
+    ],
+    verify_url: `${deps.origins.api_url}/v1/receipt/verify`,
+    not_proved: HONEST_LIMITS[1],
+    test_vector: TEST_VECTOR,
+  }
+}
+
+/** Signed with the private key 1, which is no secret, so that anybody can repeat it. */
+const TEST_VECTOR = {
+  receipt: {
+    v: 'XDR-1',
+    tool: 'iban-check',
+    tool_version: '1.0.0',
+    input_hash: '0xab7d4ba329e033c4e5d6255c2d728a3ac138727087128fd58edb6c78e177e512',
+    output_hash: '0xd4cd4cf3f762fb5b81b557c9042692be4465ea3ddf84d93c1402b6a12f4ac413',
+    payer: `0x${'11'.repeat(20)}`,
+    recipient: `0x${'22'.repeat(20)}`,
+    amount: '5000',
+    nonce: `0x${'33'.repeat(32)}`,
+    ts: 1_790_000_000,
+    tier: 'paid',
+    signer: '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf',
+    signature: '0xf6230ca7fd1f7020073d785cc2397e7ac1b9aec3610fc20081b0bf3f7b09edd27a57dde70efa8c3cf8d572165c62c8c3ac04d550e7db947024dd840faba65ab61b',
+  },
+  digest: '0x198802f02d72ad4ba1e4432d3c94178090781739c3d0cdeece5dfef24120a46e',
+  link_to: `0x${'44'.repeat(32)}`,
+  link_digest: '0x8e0544a37535f1ba7dab476e3185b1450a9393d0511d7d103efd2d9cc2124ffd',
+} as const

@@ -1,0 +1,40 @@
+import { limits } from '../../service/limits.ts'
+import { problem, type Problem } from '../../service/problems.ts'
+
+/** Reads a request body, never more of it than the bound. */
+export interface BodySource {
+  /** What Content-Length promises; null when the body comes in chunks. */
+  readonly declared_bytes: number | null
+  /** The whole of a body that is known to be small. */
+  whole(): Promise<Uint8Array>
+  chunks(): AsyncIterable<Uint8Array>
+}
+
+export type BodyRead = { ok: true; bytes: Uint8Array } | { ok: false; problem: Problem }
+
+/** Reads up to `body_bytes`; what lies beyond the unpaid bound only when `mayReadLarge` allows it. */
+export async function readBody(source: BodySource, body_bytes: number, mayReadLarge: () => Promise<boolean>): Promise<BodyRead> {
+  const declared = source.declared_bytes
+  if (declared !== null && declared > body_bytes) return { ok: false, problem: tooLarge(body_bytes) }
+  if (declared !== null && declared <= limits.unpaid_body_bytes) return { ok: true, bytes: await source.whole() }
+  const chunks: Uint8Array[] = []
+  let total = 0
+  let allowed = false
+  if (declared !== null && !(allowed = await mayReadLarge())) return { ok: false, problem: tooLargeUnpaid() }
+  for await (const chunk of source.chunks()) {
+    total += chunk.length
+    if (total > body_bytes) return { ok: false, problem: tooLarge(body_bytes) }
+    if (total > limits.unpaid_body_bytes && !allowed && !(allowed = await mayReadLarge())) return { ok: false, problem: tooLargeUnpaid() }
+    chunks.push(chunk)
+  }
+  return { ok: true, bytes: Buffer.concat(chunks) }
+}
+
+function tooLarge(bytes: number): Problem {
+  return problem('PAYLOAD_TOO_LARGE', `This address reads bodies of at most ${bytes} bytes.`)
+}
+
+function tooLargeUnpaid(): Problem {
+  const detail = `A body beyond ${limits.unpaid_body_bytes} bytes is read only while free calls are left, or with a payment.`
+  return problem('PAYLOAD_TOO_LARGE', detail)
+}

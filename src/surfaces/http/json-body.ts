@@ -1,0 +1,44 @@
+import { decodeUtf8, readStrictJson, type StrictJsonFault } from '../../pure/documents/strict-json.ts'
+import type { ReadBounds } from '../../service/catalogue/define.ts'
+import { problem, type Problem, type ProblemCode } from '../../service/problems.ts'
+
+export type JsonRead = { ok: true; value: unknown } | { ok: false; problem: Problem }
+
+const PROBLEM_OF: Record<StrictJsonFault['code'], ProblemCode> = {
+  not_json: 'PARSE_ERROR',
+  too_deep: 'JSON_TOO_DEEP',
+  too_many_nodes: 'JSON_TOO_MANY_NODES',
+  duplicate_key: 'DUPLICATE_KEY',
+  lone_surrogate: 'LONE_SURROGATE',
+  forbidden_key: 'FORBIDDEN_KEY',
+  unsafe_number: 'UNSAFE_NUMBER',
+}
+
+/** Bytes to one JSON value, strictly: every reader of this text would have to see the same value. */
+export function readJsonBody(bytes: Uint8Array, bounds: Omit<ReadBounds, 'body_bytes'>): JsonRead {
+  const text = decodeUtf8(bytes)
+  if (text === null) return { ok: false, problem: problem('NOT_UTF8', 'Send the body as UTF-8.') }
+  const read = readStrictJson(text, bounds, { unsafe_numbers: bounds.unsafe_numbers })
+  if (read.ok) return read
+  const { code, position, line, column, message } = read
+  const detail = `${message} (line ${line}, column ${column})`
+  return { ok: false, problem: problem(PROBLEM_OF[code], detail, { errors: [{ pointer: '', code, message, position, line, column }] }) }
+}
+
+/** The `input` of a call: the body is an object with exactly that key. */
+export function unwrapInput(value: unknown): { ok: true; input: unknown } | { ok: false; problem: Problem } {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'input')) return { ok: false, problem: noInput() }
+  const { input, ...others } = value as { input: unknown }
+  const strays = Object.keys(others).length
+  return strays === 0 ? { ok: true, input } : { ok: false, problem: strayKeys(strays) }
+}
+
+function noInput(): Problem {
+  const message = 'Send an object with the one key "input", such as {"input": {…}}.'
+  return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '/input', code: 'missing', message }] })
+}
+
+function strayKeys(count: number): Problem {
+  const message = `Beside "input" the body holds ${count} other key${count === 1 ? '' : 's'}; the fields of the tool go under "input".`
+  return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '', code: 'unknown_field', message }] })
+}

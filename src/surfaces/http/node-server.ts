@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { getRequestListener } from '@hono/node-server'
+import { limits } from '../../service/limits.ts'
+import { problem, problemBody, PROBLEMS, type ProblemCode } from '../../service/problems.ts'
+import type { CallExchange } from '../rest.ts'
+import type { BodySource } from './body.ts'
+import { COMMON_HEADERS, type Reply } from './reply.ts'
+
+/** What the listener needs of the application. */
+export interface Handlers {
+  /** Everything but calls. */
+  fetch(request: Request, env: { peer: string; request_id: string }): Response | Promise<Response>
+  /** The call route, the hot path, which skips Request and Response. */
+  call(exchange: CallExchange): Promise<Reply>
+  /** The caller behind a peer. */
+  callerAddress(peer: string, forwarded: string | null): string
+  requestId(given: string | null): string
+  /** Told when a call could not even be refused; answers it. */
+  fault(error: unknown, request_id: string): Reply
+}
+
+const CALL_PATH = /^\/v1\/tools\/([\w-]{1,64})\/call$/
+
+/** The server over node:http: calls are served from its own events, everything else goes through `fetch`. */
+export function createHttpServer(handlers: Handlers): Server {
+  const others = getRequestListener(
+    (request, env) => {
+      const { incoming } = env as { incoming: IncomingMessage }
+      const request_id = handlers.requestId(one(incoming.headers['x-request-id']))
+      return handlers.fetch(request, { peer: incoming.socket.remoteAddress ?? '', request_id })
+    },
+    { overrideGlobalObjects: false },
+  )
+  const server = createServer({ maxHeaderSize: limits.header_bytes, requireHostHeader: false }, (request, response) => {
+    const match = request.method === 'POST' ? CALL_PATH.exec(request.url ?? '') : null
+    if (match?.[1] === undefined) void others(request, response)
+    else void serveCall(handlers, match[1], request, response)
+  })
+  server.headersTimeout = limits.header_timeout_ms
+  server.requestTimeout = limits.request_timeout_ms
+  server.keepAliveTimeout = limits.keep_alive_ms
+  server.on('clientError', refuseSocket)
+  return server
+}
+
+async function serveCall(handlers: Handlers, tool: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const header = (name: string) => one(request.headers[name])
+  const request_id = handlers.requestId(header('x-request-id'))
+  const address = handlers.callerAddress(request.socket.remoteAddress ?? '', header('x-forwarded-for'))
+  const exchange = { tool, request_id, address, header, body: bodyOf(request) }
+  const reply = await handlers.call(exchange).catch((error: unknown) => (request.destroyed ? null : handlers.fault(error, request_id)))
+  if (reply === null || response.destroyed) return
+  const unread = request.complete ? {} : { connection: 'close' }
+  response.writeHead(reply.status, { ...COMMON_HEADERS, ...reply.headers, ...unread, 'x-request-id': request_id, 'content-length': Buffer.byteLength(reply.body) })
+  response.end(reply.body)
+}
+
+function one(value: string | string[] | undefined): string | null {
+  if (value === undefined) return null
+  return typeof value === 'string' ? value : value.join(', ')
+}
+
+function bodyOf(request: IncomingMessage): BodySource {
+  const declared = request.headers['content-length']
+  return {
+    declared_bytes: declared === undefined ? null : Number(declared),
+    whole: () => collect(request),
+    chunks: () => request,
+  }
+}
+
+/** Gathers a small body from plain events: half the cost of iterating over the stream. */
+function collect(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)))
+    request.on('error', reject)
+    request.on('close', () => reject(new Error('the client went away before its body was there')))
+  })
+}
+
+const SOCKET_PROBLEMS: Record<string, ProblemCode> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+}
+
+/** Answers what never became a request, then hangs up. */
+function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const code = SOCKET_PROBLEMS[error.code ?? ''] ?? 'REQUEST_MALFORMED'
+  const body = JSON.stringify(problemBody(problem(code, PROBLEMS[code].description), crypto.randomUUID(), ''))
+  const head = `HTTP/1.1 ${PROBLEMS[code].status} ${PROBLEMS[code].title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n`
+  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+}

@@ -1,0 +1,70 @@
+import type { AllowanceState } from '../../service/payments/allowance.ts'
+import { PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
+
+/** A response before it meets a transport. */
+export interface Reply {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+/** Where the service is known to the world; without a final slash. */
+export interface Origins {
+  base_url: string
+  api_url: string
+  site_url: string
+  mcp_url: string
+}
+
+const EXPOSED = [
+  'X-Request-Id',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'PAYMENT-REQUIRED',
+  'PAYMENT-RESPONSE',
+  'X-PAYMENT-RESPONSE',
+  'Mcp-Session-Id',
+].join(', ')
+
+/** On every response: open to every origin, sniffed by none, framed by none. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'cross-origin',
+}
+
+/** The answer to a CORS preflight. Clients of x402 send `Access-Control-Expose-Headers` as a request header, so it is allowed too. */
+export function corsPreflight(methods: string): Reply {
+  const headers = {
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers':
+      'Content-Type, Accept, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, X-CREDIT, X-PREV-RECEIPT-HASH, X-Request-Id, ' +
+      'Idempotency-Key, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID',
+    'access-control-max-age': '86400',
+  }
+  return { status: 204, headers, body: '' }
+}
+
+export function jsonReply(status: number, body: string, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers }, body }
+}
+
+/** A problem as `application/problem+json`. */
+export function problemReply(found: Problem, request_id: string, origins: Origins, headers: Record<string, string> = {}): Reply {
+  const body = JSON.stringify(problemBody(found, request_id, origins.api_url))
+  const retry: Record<string, string> = found.retry_after_s === undefined ? {} : { 'retry-after': String(found.retry_after_s) }
+  const type = { 'content-type': 'application/problem+json; charset=utf-8', 'cache-control': 'no-store' }
+  return { status: PROBLEMS[found.code].status, headers: { ...type, ...retry, ...headers }, body }
+}
+
+/** The allowance as RateLimit fields (draft-ietf-httpapi-ratelimit-headers). */
+export function rateLimitHeaders(state: AllowanceState): Record<string, string> {
+  return {
+    'ratelimit-policy': `"daily";q=${state.limit};w=86400`,
+    ratelimit: `"daily";r=${state.remaining};t=${state.resets_in_s}`,
+  }
+}

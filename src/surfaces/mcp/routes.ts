@@ -1,0 +1,79 @@
+import { isJsonContentType } from '@modelcontextprotocol/server'
+import type { Context, Hono } from 'hono'
+import { observedCalls, type ServeCall } from '../../service/calls/observed.ts'
+import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
+import type { AppDeps } from '../deps.ts'
+import { once } from '../discovery/document.ts'
+import type { BodySource } from '../http/body.ts'
+import type { Env } from '../http/env.ts'
+import { createGuard } from './guard.ts'
+import { instructions } from './instructions.ts'
+import { toolList } from './list.ts'
+import { createMessageReader } from './message.ts'
+import { createProtocol } from './protocol.ts'
+import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
+
+const PATH = '/mcp'
+
+const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets ASSAY_MCP_URL.' }
+const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
+
+/** `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. */
+export function mcpRoutes(
+  app: Hono<Env>,
+  deps: AppDeps,
+  caller: (context: Context<Env>) => string,
+  serve: ServeCall = observedCalls(deps.call, deps.telemetry, { info: () => {} }).serve,
+): void {
+  const { allowance } = deps.call
+  const read = createMessageReader(deps.call.catalogue)
+  const tools = toolList(deps.call.catalogue.tools, deps.schemas)
+  // The origins are known only once the server listens.
+  const guard = once(() => createGuard(deps.origins))
+  const protocol = once(() => createProtocol(protocolParts(deps, tools, serve)))
+
+  app.post(PATH, async (context) => {
+    const header = (name: string) => context.req.header(name) ?? null
+    const mayEnter = guard()
+    if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
+    if (!isJsonContentType(header('content-type'))) return rpcErrorResponse(415, NOT_JSON)
+    const address = caller(context)
+    const { request_id } = context.env
+    // The payment of a message stands inside it, so only an allowance can speak for a large one.
+    const mayReadLarge = async () => (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0
+    const body = await read(bodyOf(context.req.raw), mayReadLarge)
+    if (!body.ok) return refusal(body.problem, deps, request_id)
+    const answer = protocol()
+    return answer(context.req.raw, { message: body.message, request_id, address, credit: header('x-credit') !== null })
+  })
+  app.all(PATH, (context) => {
+    const found = problem('METHOD_NOT_ALLOWED', 'Send JSON-RPC messages by POST. There are no sessions, so there is no stream to open or to end.')
+    return refusal(found, deps, context.env.request_id, { allow: 'POST' })
+  })
+}
+
+function protocolParts(deps: AppDeps, tools: ReturnType<typeof toolList>, serve: ServeCall) {
+  const { api_url, site_url } = deps.origins
+  return {
+    identity: { name: 'assay', title: 'assay', version: deps.version, websiteUrl: site_url },
+    instructions: instructions(deps),
+    tools,
+    calls: { serve, api_url, onFault: deps.call.onFault },
+  }
+}
+
+/** What is refused before there is a message to answer. */
+function refusal(found: Problem, deps: AppDeps, request_id: string, headers: Record<string, string> = {}): Response {
+  return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, deps.origins.api_url), headers)
+}
+
+function bodyOf(request: Request): BodySource {
+  const declared = request.headers.get('content-length')
+  return {
+    declared_bytes: declared === null ? null : Number(declared),
+    whole: async () => new Uint8Array(await request.arrayBuffer()),
+    async *chunks() {
+      if (request.body !== null) yield* request.body
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { defineTool, type ItemAnswer, type ItemCatalogue, PURE } from '../../service/catalogue/define.ts'
+import { limits } from '../../service/limits.ts'
+
+/**
+ * Up to fifty checks of single values in one call, one payment and one receipt. Items are judged one by one: a wrong item is an
+ * error in its place and never fails the batch.
+ */
+export default defineTool({
+  id: 'batch-validate',
+  title: 'Check many values at once',
+  description:
+    'Runs up to 50 single-value checks in one call with one receipt, ten times cheaper per item. Items are {tool, value}; each answer ' +
+    'stands at the index of its item, and a wrong item never fails the batch.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'batch',
+  annotations: PURE,
+  scope: {
+    checked: ['each item by the rules of its own tool'],
+    not_checked: ['anything across items', 'that any of the values exists'],
+  },
+  sources: ['catalogue'],
+  input: z.strictObject({
+    items: z
+      .array(
+        z.looseObject({
+          tool: z.unknown().describe('Id of a check that takes a single value, such as "iban-check".'),
+          value: z.unknown().describe(`The value to check, as text of at most ${limits.batch_value_chars} characters.`),
+        }),
+      )
+      .min(1)
+      .max(limits.batch_items)
+      .describe('The checks to run, each {tool, value}, both texts.'),
+  }),
+  output: z.strictObject({
+    count: z.int().min(0).max(limits.batch_items).describe('Number of items.'),
+    valid_count: z.int().min(0).max(limits.batch_items).describe('Items whose result says valid: true.'),
+    invalid_count: z.int().min(0).max(limits.batch_items).describe('Items whose result says valid: false.'),
+    error_count: z.int().min(0).max(limits.batch_items).describe('Items that could not be checked.'),
+    results: z
+      .array(
+        z.strictObject({
+          index: z.int().min(0).max(limits.batch_items).describe('Place of the item in the request, from 0.'),
+          tool: z.string().nullable().describe('The tool that answered, or null when none could.'),
+          ok: z.boolean().describe('Whether the item was checked.'),
+          result: z.record(z.string(), z.unknown()).nullable().describe("The check's own result, or null."),
+          error: z
+            .strictObject({ code: z.string().describe('Kind of fault.'), message: z.string().describe('One sentence.') })
+            .nullable()
+            .describe('Why the item was not checked, or null.'),
+        }),
+      )
+      .describe('One answer an item, in the order of the items.'),
+  }),
+  example: {
+    items: [
+      { tool: 'iban-check', value: 'GB82 WEST 1234 5698 7654 32' },
+      { tool: 'isbn-check', value: '978-0-306-40615-7' },
+    ],
+  },
+  run({ items }, { catalogue }) {
+    const results = items.map((item, index) => itemResult(index, answerItem(item, catalogue)))
+    const judged = (valid: boolean) => results.filter(({ result }) => result?.['valid'] === valid).length
+    return {
+      count: items.length,
+      valid_count: judged(true),
+      invalid_count: judged(false),
+      error_count: results.filter(({ ok }) => !ok).length,
+      results,
+    }
+  },
+})
+
+function answerItem(item: { tool?: unknown; value?: unknown }, catalogue: ItemCatalogue): ItemAnswer {
+  const stray = Object.keys(item).some((key) => key !== 'tool' && key !== 'value')
+  if (stray || typeof item.tool !== 'string' || typeof item.value !== 'string') return malformed('An item is {"tool": text, "value": text}.')
+  if (item.value.length > limits.batch_value_chars) return malformed(`A value has at most ${limits.batch_value_chars} characters.`)
+  return catalogue.check(item.tool, item.value)
+}
+
+function malformed(message: string): ItemAnswer {
+  return { ok: false, code: 'input_invalid', message }
+}
+
+function itemResult(index: number, answer: ItemAnswer) {
+  if (!answer.ok) return { index, tool: null, ok: false, result: null, error: { code: answer.code, message: answer.message } }
+  return { index, tool: String(answer.result['tool']), ok: true, result: answer.result, error: null }
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { z } from 'zod'
+import { FAMILIES, type Tool } from '../src/service/catalogue/define.ts'
+import { toolSchemas, type JsonSchema } from '../src/service/catalogue/json-schema.ts'
+import { loadCatalogue } from '../src/service/catalogue/load.ts'
+import { limits } from '../src/service/limits.ts'
+import { toolList } from '../src/surfaces/mcp/list.ts'
+import { runs, SEED } from './support/counts.ts'
+import { newAjv, subSchemas, type SubSchema } from './support/json-schema.ts'
+import { mutations } from './support/mutate.ts'
+import { fixedSources } from './support/sources.ts'
+import { ITEM_TOOL_IDS, TOOL_IDS } from './support/tool-ids.ts'
+import { readVectors, type VectorFile } from './support/vectors.ts'
+
+/** What types cannot promise of a tool. Each fault names the tool and says what to do. */
+
+const { tools } = await loadCatalogue()
+const sources = fixedSources(tools)
+const derived = new Map(tools.map((tool) => [tool.id, toolSchemas(tool)]))
+
+/** Schemas inside an input that are open on purpose, and why. */
+const OPEN: Record<string, string> = {
+  'batch-validate /items/items': 'a malformed item is an error in its place and must not fail the batch',
+  'batch-validate /items/items/tool': 'judged item by item',
+  'batch-validate /items/items/value': 'judged item by item',
+  'receipt-verify /receipt': 'receipts of other issuers hold what they hold; the verifier says what is wrong',
+}
+
+/** Asks every tool, and fails with all answers at once. */
+function everyTool(faultsOf: (tool: Tool) => (string | false)[]): void {
+  const faults = tools.flatMap((tool) => faultsOf(tool).flatMap((fault) => (fault === false ? [] : [`${tool.id}: ${fault}`])))
+  assert.deepEqual(faults, [])
+}
+
+function schemasOf(tool: Tool) {
+  const schemas = derived.get(tool.id)
+  assert.ok(schemas !== undefined)
+  return schemas
+}
+
+function vectorsOf(tool: Tool): VectorFile {
+  return readVectors(tool) ?? { tool: tool.id, cases: [] }
+}
+
+test('the registry is the folder: a file, an id, a family', () => {
+  const folder = new URL('../src/tools/', import.meta.url)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  assert.ok(tools.length > 0)
+  assert.deepEqual(
+    tools.map(({ family, id }) => `${family}/${id}.ts`).toSorted(),
+    files.map((name) => name.replaceAll('\\', '/')).toSorted(),
+  )
+})
+
+test('ids are the specified ones, each once', () => {
+  assert.equal(new Set(TOOL_IDS).size, 67)
+  assert.equal(new Set(tools.map(({ id }) => id)).size, tools.length)
+  everyTool(({ id, family }) => [
+    !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(id) && 'an id is lower-case words joined by hyphens',
+    id.length > 64 && 'an id has at most 64 characters',
+    !TOOL_IDS.includes(id) && 'no tool of this id is specified',
+    !Object.hasOwn(FAMILIES, family) && 'the family is unknown',
+  ])
+})
+
+test('words are short and tidy', () => {
+  const untidy = (text: string) => text.trim() !== text || /\s{2}|[\n\r\t]/.test(text) || text === ''
+  everyTool(({ title, description, scope, version }) => [
+    (untidy(title) || title.length > 60 || title.endsWith('.')) && 'the title has 1 to 60 characters, no period, no stray space',
+    (untidy(description) || !description.endsWith('.')) && 'the description is sentences without stray space',
+    description.length > limits.description_chars && `the description has at most ${limits.description_chars} characters`,
+    !/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/.test(version) && 'the version is major.minor.patch',
+    (scope.checked.length === 0 || scope.not_checked.length === 0) && 'the scope says what was checked and what was not',
+    [...scope.checked, ...scope.not_checked].some(untidy) && 'a phrase of the scope has stray space',
+  ])
+})
+
+test('annotations tell the truth', () => {
+  const names = ['destructive', 'idempotent', 'open_world', 'read_only']
+  everyTool(({ annotations, sources: needed }) => {
+    const { read_only, idempotent, destructive, open_world } = annotations
+    const pure = read_only && idempotent && !destructive && !open_world
+    return [
+      JSON.stringify(Object.keys(annotations).toSorted()) !== JSON.stringify(names) && `state exactly ${names.join(', ')}`,
+      needed.length === 0 && !pure && 'without sources it is read-only, idempotent and closed',
+      read_only && destructive && 'what only reads destroys nothing',
+    ]
+  })
+})
+
+test('checks of one value, and only they, can be items of a batch', () => {
+  everyTool((tool) => {
+    const field = tool.batch_field
+    const fields = schemasOf(tool).input['properties'] as Record<string, JsonSchema>
+    if (field === undefined) return [ITEM_TOOL_IDS.includes(tool.id) && 'batch_field is missing']
+    return [
+      !ITEM_TOOL_IDS.includes(tool.id) && 'it is not among the permitted items',
+      fields[field]?.['type'] !== 'string' && 'batch_field names no text of the input',
+      tool.sources.length > 0 && 'an item has no sources',
+    ]
+  })
+})
+
+test('inputs are described, bounded and closed', () => {
+  const used = new Set<string>()
+  everyTool((tool) =>
+    subSchemas(schemasOf(tool).input).flatMap((part) => {
+      const place = `${tool.id} ${part.pointer}`
+      const open = Object.keys(OPEN).find((name) => place === name)
+      if (open !== undefined) used.add(open)
+      return [undescribed(part), ...(open === undefined ? unbounded(part) : [])].map((fault) => fault && `${part.pointer} ${fault}`)
+    }),
+  )
+  const registered = Object.keys(OPEN).filter((place) => tools.some(({ id }) => place.startsWith(`${id} `)))
+  assert.deepEqual(registered.filter((place) => !used.has(place)), [], 'an exception that no schema needs any more')
+})
+
+function undescribed({ schema, property }: SubSchema): string | false {
+  if (!property) return false
+  const words = schema['description']
+  if (typeof words !== 'string' || words.trim() !== words || words === '') return 'needs a description'
+  return words.length > limits.field_description_chars && `has a description of more than ${limits.field_description_chars} characters`
+}
+
+function unbounded({ schema }: SubSchema): (string | false)[] {
+  const closedSet = 'enum' in schema || 'const' in schema
+  const bounded = (name: string) => typeof schema[name] === 'number' && Math.abs(schema[name]) < Number.MAX_SAFE_INTEGER
+  switch (schema['type']) {
+    case 'string':
+      return [!closedSet && !bounded('maxLength') && 'needs maxLength']
+    case 'array':
+      return [!bounded('maxItems') && 'needs maxItems']
+    case 'integer':
+    case 'number':
+      return [!closedSet && !(bounded('minimum') && bounded('maximum')) && 'needs minimum and maximum']
+    case 'object':
+      return [schema['additionalProperties'] !== false && 'takes unknown fields']
+    case 'boolean':
+    case 'null':
+      return []
+    default:
+      return [!closedSet && !('anyOf' in schema || 'oneOf' in schema) && 'takes anything']
+  }
+}
+
+test('outputs are objects whose fields are described, with scope and tool among them', () => {
+  everyTool((tool) => {
+    const { type, properties, required } = schemasOf(tool).output as { type: string; properties: Record<string, JsonSchema>; required: string[] }
+    return [
+      type !== 'object' && 'the output is an object',
+      !required.includes('scope') && 'the output has a scope',
+      !required.includes('tool') && 'the output names its tool',
+      ...Object.entries(properties).map(([name, schema]) => typeof schema['description'] !== 'string' && `/${name} needs a description`),
+    ]
+  })
+})
+
+test('no input is changed by reading it: what is hashed is what was sent', () => {
+  everyTool((tool) => {
+    const { input } = schemasOf(tool)
+    const output = toolSchemas({ ...tool, output: tool.input }).output
+    return [JSON.stringify(input) !== JSON.stringify(output) && 'the input schema transforms, defaults or strips']
+  })
+})
+
+test('examples fit, run and show the tool at its best', async () => {
+  for (const tool of tools) {
+    const result = await tool.execute(tool.input.parse(tool.example), sources)
+    const validate = newAjv().compile(schemasOf(tool).output)
+    assert.ok(validate(result), `${tool.id}: the answer to the example does not fit: ${JSON.stringify(validate.errors)}`)
+    assert.notEqual(result['valid'], false, `${tool.id}: the example should be a good one`)
+  }
+})
+
+test('vectors are there, enough and named', () => {
+  everyTool((tool) => {
+    const { tool: named, cases } = vectorsOf(tool)
+    const verdict = (valid: boolean) => cases.some(({ out }) => out['valid'] === valid)
+    const judges = Object.hasOwn((schemasOf(tool).output['properties'] ?? {}) as object, 'valid')
+    return [
+      named !== tool.id && 'the file of vectors names another tool',
+      cases.length < 10 && `vectors/${tool.family}/${tool.id}.json has ${cases.length} cases, not ten`,
+      judges && !verdict(true) && 'no vector is valid',
+      judges && !verdict(false) && 'no vector is invalid',
+      new Set(cases.map(({ name }) => name)).size !== cases.length && 'two vectors share a name',
+      cases.some(({ name }) => name.trim() === '') && 'a vector has no name',
+      cases.some(({ origin }) => typeof origin !== 'string' || origin.trim() === '') && 'a vector has no origin',
+      cases.some(({ out }) => Object.keys(out).length === 0) && 'a vector expects nothing',
+    ]
+  })
+})
+
+test('the derived schemas are JSON Schema 2020-12 and agree with the runtime on every vector', async () => {
+  for (const tool of tools) {
+    const { input, output } = schemasOf(tool)
+    const [takes, gives] = [newAjv().compile(input), newAjv().compile(output)]
+    for (const vector of vectorsOf(tool).cases) {
+      assert.ok(takes(vector.in), `${tool.id}, ${vector.name}: ${JSON.stringify(takes.errors)}`)
+      const result = await tool.execute(tool.input.parse(vector.in), sources)
+      assert.ok(gives(result), `${tool.id}, ${vector.name}: ${JSON.stringify(gives.errors)}`)
+      assert.ok(runtimeTakes(tool.output, result), `${tool.id}, ${vector.name}: the runtime schema refuses the answer`)
+    }
+  }
+})
+
+/**
+ * JSON Schema counts the characters of a text, zod its UTF-16 units; the two part ways only for characters beyond U+FFFF close to a
+ * bound, which these mutations leave out.
+ */
+test('the derived schemas agree with the runtime on what is not quite a vector', () => {
+  for (const tool of tools) {
+    const { input } = schemasOf(tool)
+    const takes = newAjv().compile(input)
+    const inputs = [tool.example, ...vectorsOf(tool).cases.map((vector) => vector.in)]
+    const seen = { taken: 0, refused: 0 }
+    const property = fc.property(mutations(inputs, input), (value) => {
+      const taken = runtimeTakes(tool.input, value)
+      seen[taken ? 'taken' : 'refused']++
+      assert.equal(takes(value), taken, `${tool.id}: JSON Schema says ${!taken}, the runtime says ${taken}`)
+    })
+    fc.assert(property, { numRuns: runs(300, 10_000), seed: SEED })
+    assert.ok(seen.taken > 0 && seen.refused > 0, `${tool.id}: the mutations try only one side`)
+  }
+})
+
+function runtimeTakes(schema: z.ZodType, value: unknown): boolean {
+  return schema.safeParse(value).success
+}
+
+test('all tools together stay within what an MCP client is sent', () => {
+  const bytes = Buffer.byteLength(JSON.stringify({ tools: toolList(tools, derived) }))
+  assert.ok(bytes <= limits.mcp_list_bytes, `tools/list has ${bytes} bytes, more than ${limits.mcp_list_bytes}`)
+})

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { callerAddress, clientHash, clientNetwork, trustedProxies } from '../../src/service/clients.ts'
+
+function proxies(...entries: string[]) {
+  const read = trustedProxies(entries)
+  assert.ok(read.ok)
+  return read.proxies
+}
+
+test('without trusted proxies the peer is the caller, whatever the header says', () => {
+  assert.equal(callerAddress('203.0.113.9', '198.51.100.1', proxies()), '203.0.113.9')
+  assert.equal(callerAddress('203.0.113.9', null, proxies()), '203.0.113.9')
+})
+
+test('behind a trusted proxy the last address that is not a proxy is the caller', () => {
+  const known = proxies('10.0.0.0/8', '2001:db8::/32')
+  assert.equal(callerAddress('10.1.2.3', '198.51.100.1', known), '198.51.100.1')
+  // What stands left of an untrusted hop was written by a stranger.
+  assert.equal(callerAddress('10.1.2.3', '1.2.3.4, 198.51.100.1, 10.9.9.9', known), '198.51.100.1')
+  assert.equal(callerAddress('2001:db8::1', '2a00:1450::5', known), '2a00:1450::5')
+  assert.equal(callerAddress('::ffff:10.1.2.3', '[2a00:1450::5]:4711', known), '2a00:1450::5')
+})
+
+test('a header that is no list of addresses moves nothing', () => {
+  const known = proxies('10.0.0.0/8')
+  for (const header of ['', 'unknown', 'evil, ', '198.51.100.1:80:80', 'a'.repeat(100_000)]) {
+    assert.equal(callerAddress('10.1.2.3', header, known), '10.1.2.3')
+  }
+  // Everything to the left of the broken entry stays unread.
+  assert.equal(callerAddress('10.1.2.3', '198.51.100.1, nonsense', known), '10.1.2.3')
+})
+
+test('an IPv4 address stands for itself, an IPv6 address for its /64', () => {
+  assert.equal(clientNetwork('203.0.113.9'), '203.0.113.9')
+  assert.equal(clientNetwork('2001:db8:0:1:aaaa:bbbb:cccc:dddd'), clientNetwork('2001:db8:0:1::1'))
+  assert.notEqual(clientNetwork('2001:db8:0:1::1'), clientNetwork('2001:db8:0:2::1'))
+  assert.equal(clientNetwork('::1'), clientNetwork('0:0:0:0:1:2:3:4'))
+  assert.equal(clientNetwork('2001:DB8::'.toLowerCase()), clientNetwork('2001:0db8:0000:0000::9'))
+  assert.equal(clientNetwork('64:ff9b::192.0.2.1'), clientNetwork('64:ff9b::'))
+})
+
+test('a client has another name each day and under each secret, and the name holds no address', () => {
+  const secret = new Uint8Array(32).fill(1)
+  const today = clientHash(secret, 20_778, '203.0.113.9')
+  assert.match(today, /^[0-9a-f]{32}$/)
+  assert.equal(today, clientHash(secret, 20_778, '203.0.113.9'))
+  assert.notEqual(today, clientHash(secret, 20_779, '203.0.113.9'))
+  assert.notEqual(today, clientHash(new Uint8Array(32).fill(2), 20_778, '203.0.113.9'))
+  assert.equal(clientHash(secret, 1, '2001:db8::1'), clientHash(secret, 1, '2001:db8::ffff'))
+})
+
+test('proxies that are no networks are refused', () => {
+  for (const entry of ['proxy.example', '10.0.0.0/33', '10.0.0.0/', '10.0.0/8', '2001:db8::/129', '']) {
+    assert.equal(trustedProxies([entry]).ok, false, entry)
+  }
+})

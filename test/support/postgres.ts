@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+
+export interface PostgresServer {
+  /** URL of the database `postgres`, as superuser. */
+  url: string
+  /** Makes an empty database and returns its URL. */
+  createDatabase(name: string): Promise<string>
+  stop(): Promise<void>
+}
+
+/** A real PostgreSQL on a free port of this machine, with an empty data directory of its own; gone when stopped or when the caller dies. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const script = fileURLToPath(new URL('postgres-server.ts', import.meta.url))
+  // Detached, so that an interrupt at the keyboard does not reach the server before its orderly stop.
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  const exited = once(child, 'exit')
+  const started = once(createInterface(child.stdout), 'line').then(([line]) => String(line))
+  const url = await Promise.race([started, exited.then(() => Promise.reject(new Error('PostgreSQL did not start')))])
+  return {
+    url,
+    async createDatabase(name) {
+      await query(url, `create database ${pg.escapeIdentifier(name)}`)
+      return url.replace(/postgres$/, name)
+    },
+    async stop() {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+/** Runs one statement on a connection of its own. */
+export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+export interface Service {
+  url: string
+  process: ChildProcess
+  /** Everything on standard error so far. */
+  notes(): string
+  /** Resolves with exit code and signal. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** The service as its own process, as an operator starts it. Resolves once it says where it listens, rejects when it stops before. */
+export async function startService(settings: Record<string, string>): Promise<Service> {
+  const child = spawnService(settings)
+  let notes = ''
+  const ended = once(child, 'exit').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }))
+  assert.ok(child.stderr !== null)
+  const lines = createInterface(child.stderr)
+  const url = await new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      notes += `${line}\n`
+      const found = /listens on (http\S+)/.exec(line)?.[1]
+      if (found !== undefined) resolve(found)
+    })
+    void ended.then(() => reject(new Error(notes)))
+  })
+  return { url, process: child, notes: () => notes, ended }
+}
+
+/** Starts the service where it is expected to refuse; resolves with what it said and its exit code. */
+export async function refusedService(settings: Record<string, string>): Promise<{ code: number | null; notes: string }> {
+  const child = spawnService(settings)
+  let notes = ''
+  child.stderr?.on('data', (chunk: Buffer) => (notes += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, notes }
+}
+
+function spawnService(settings: Record<string, string>): ChildProcess {
+  const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
+  return spawn(process.execPath, [MAIN], { env: { ...machine, ASSAY_PORT: '0', ASSAY_LOG_LEVEL: 'warn', ...settings }, stdio: ['ignore', 'ignore', 'pipe'] })
+}

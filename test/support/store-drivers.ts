@@ -1,0 +1,55 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { query, startPostgres } from './postgres.ts'
+
+/** An empty store, and a way to it that goes around the driver. */
+export interface FreshStore {
+  target: string
+  sql(text: string): Promise<Record<string, unknown>[]>
+}
+
+export interface StoreDriver {
+  kind: 'sqlite' | 'postgres'
+  fresh(): Promise<FreshStore>
+  stop(): Promise<void>
+}
+
+export async function sqliteDriver(): Promise<StoreDriver> {
+  const directory = await mkdtemp(join(tmpdir(), 'assay-sqlite-'))
+  await chmod(directory, 0o700)
+  let made = 0
+  return {
+    kind: 'sqlite',
+    async fresh() {
+      made += 1
+      const target = join(directory, `new-${made}`, 'store.db')
+      return { target, sql: async (text) => sqliteQuery(target, text) }
+    },
+    stop: () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+export function sqliteQuery(path: string, text: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(path, { timeout: 1_000 })
+  try {
+    return database.prepare(text).all()
+  } finally {
+    database.close()
+  }
+}
+
+export async function postgresDriver(): Promise<StoreDriver> {
+  const server = await startPostgres()
+  let made = 0
+  return {
+    kind: 'postgres',
+    async fresh() {
+      made += 1
+      const target = await server.createDatabase(`store_${made}`)
+      return { target, sql: (text) => query(target, text) }
+    },
+    stop: () => server.stop(),
+  }
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { after, before, test } from 'node:test'
+import { z } from 'zod'
+import { call, type CallDeps } from '../../src/service/calls/call.ts'
+import { catalogueOf } from '../../src/service/catalogue/load.ts'
+import { defineTool, PURE, type Tool } from '../../src/service/catalogue/define.ts'
+import { limits } from '../../src/service/limits.ts'
+import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
+import { restCall, startTestApp, type TestApp } from '../support/app.ts'
+
+let app: TestApp
+let exhausted: TestApp
+
+before(async () => {
+  app = await startTestApp()
+  exhausted = await startTestApp({ free_daily: 0 })
+})
+after(async () => {
+  await app.stop()
+  await exhausted.stop()
+})
+
+/** The code of the problem that a raw body draws. */
+async function posted(body: string | Uint8Array<ArrayBuffer>, path = '/v1/tools/iban-check/call', headers: Record<string, string> = {}): Promise<unknown> {
+  const response = await fetch(app.url + path, { method: 'POST', body, headers })
+  const found = (await response.json()) as Record<string, unknown>
+  assert.equal(response.headers.get('content-type'), 'application/problem+json; charset=utf-8')
+  assert.equal(found['status'], response.status)
+  assert.equal(found['charged'], false)
+  return found['code']
+}
+
+/** The code of the problem that raw bytes on the socket draw. */
+function socket(bytes: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(app.url)
+    let text = ''
+    const connection = connect(Number(port), hostname, () => connection.write(bytes))
+    connection.on('data', (chunk) => (text += chunk.toString()))
+    connection.on('end', () => resolve((JSON.parse(text.slice(text.indexOf('{'))) as { code: string }).code))
+    connection.on('error', reject)
+  })
+}
+
+const wrapped = (inner: string) => `{"input":{"iban":${inner}}}`
+
+/** A service core around one tool, for accidents that the shipped tools do not have. */
+function deps(tool: Tool, more: Partial<CallDeps> = {}): CallDeps {
+  const state = { limit: 3, remaining: 2, resets_at: '2026-11-22T00:00:00Z', resets_in_s: 60 }
+  const { stamp, sources } = app.running.app.deps.call
+  const taken = { granted: true, state, give_back: () => Promise.resolve() }
+  const allowance = { take: () => Promise.resolve(taken), peek: () => Promise.resolve(state) }
+  return { catalogue: catalogueOf([tool]), sources, probes: {}, allowance, stamp, onFault: () => undefined, ...more }
+}
+
+function broken(): Tool {
+  return defineTool({
+    id: 'broken',
+    title: 'Broken',
+    description: 'Fails.',
+    family: 'text',
+    version: '1.0.0',
+    price: 'check',
+    annotations: PURE,
+    scope: { checked: [], not_checked: [] },
+    sources: ['clock'],
+    input: z.strictObject({}),
+    output: z.strictObject({}),
+    example: {},
+    run() {
+      throw new Error('on purpose')
+    },
+  })
+}
+
+async function core(more: Partial<CallDeps>): Promise<unknown> {
+  const request_ = { tool: 'broken', address: '::1', payment: false, credit: false, prev_receipt_hash: null, read: () => ({ ok: true, input: {} }) as const }
+  const outcome = await call(deps(broken(), more), request_)
+  return outcome.kind === 'answered' ? null : outcome.problem.code
+}
+
+/** How each problem is met. A code that nothing here can raise has no place in the table. */
+const RAISED: Record<ProblemCode, () => Promise<unknown>> = {
+  PARSE_ERROR: () => posted('{"input":'),
+  NOT_UTF8: () => posted(new Uint8Array([0x7b, 0xff, 0x7d])),
+  DUPLICATE_KEY: () => posted('{"input":{"iban":"a","\\u0069ban":"b"}}'),
+  LONE_SURROGATE: () => posted(wrapped('"\\ud800"')),
+  FORBIDDEN_KEY: () => posted('{"input":{"__proto__":{"iban":"a"}}}'),
+  UNSAFE_NUMBER: () => posted(wrapped('9007199254740993')),
+  JSON_TOO_DEEP: () => posted('['.repeat(65) + ']'.repeat(65)),
+  JSON_TOO_MANY_NODES: () => posted(`{"input":[${'0,'.repeat(20_000)}0]}`),
+  PAYLOAD_TOO_LARGE: () => posted(wrapped(`"${'a'.repeat(limits.body_bytes)}"`)),
+  INPUT_SCHEMA_INVALID: () => posted(wrapped('7')),
+  PREV_RECEIPT_HASH_INVALID: () => posted(wrapped('"a"'), undefined, { 'x-prev-receipt-hash': 'latest' }),
+  TOOL_NOT_FOUND: () => posted('{}', '/v1/tools/nothing/call'),
+  NOT_FOUND: () => posted('{}', '/nowhere'),
+  METHOD_NOT_ALLOWED: () => posted('{}', '/v1/tools'),
+  REQUEST_MALFORMED: () => socket('this is not http\r\n\r\n'),
+  HEADERS_TOO_LARGE: () => socket(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(limits.header_bytes)}\r\n\r\n`),
+  REQUEST_TIMEOUT: async () => (await slowly()).code,
+  PAYMENT_REQUIRED: async () => (await restCall(exhausted.url, 'iban-check', { iban: 'a' })).body['code'],
+  SETTLEMENT_NOT_CONFIGURED: () => posted(wrapped('"a"'), undefined, { 'x-payment': 'e30=' }),
+  NOT_CONFIGURED: () => posted(wrapped('"a"'), undefined, { 'x-credit': 'code' }),
+  UPSTREAM_RPC_UNAVAILABLE: () => core({ probes: { clock: () => Promise.resolve(false) } }),
+  STORE_UNAVAILABLE: () => core({ allowance: { take: () => Promise.reject(new Error('down')), peek: () => Promise.reject(new Error('down')) } }),
+  OVERLOADED: () => overloaded(),
+  INTERNAL_ERROR: () => core({}),
+}
+
+for (const code of Object.keys(RAISED) as ProblemCode[]) {
+  test(`${code} can be met, and its page says what it means`, async () => {
+    assert.equal(await RAISED[code](), code)
+    const listed = (await (await fetch(`${app.url}/.well-known/x402-errors.json`)).json()) as { errors: { code: string; http_status: number }[] }
+    assert.equal(listed.errors.find((entry) => entry.code === code)?.http_status, PROBLEMS[code].status)
+    const page = await fetch(`${app.url}/problems/${code}`, { headers: { accept: 'application/json' } })
+    assert.equal(page.status, 200)
+  })
+}
+
+/** A request whose headers never end; the server's own clock is set forward by asking it for the shortest time. */
+function slowly(): Promise<{ code: unknown }> {
+  const { server } = app.running
+  server.headersTimeout = 1
+  server.requestTimeout = 1
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(app.url)
+    let text = ''
+    const connection = connect(Number(port), hostname, () => connection.write('GET / HTTP/1.1\r\nHost: x\r\n'))
+    connection.on('data', (chunk) => (text += chunk.toString()))
+    connection.on('end', () => {
+      server.headersTimeout = limits.header_timeout_ms
+      server.requestTimeout = limits.request_timeout_ms
+      resolve(JSON.parse(text.slice(text.indexOf('{'))) as { code: unknown })
+    })
+    connection.on('error', reject)
+  })
+}
+
+/** One call more than the service takes at once: the bodies of all others are still on their way. */
+async function overloaded(): Promise<unknown> {
+  const { hostname, port } = new URL(app.url)
+  const options = { hostname, port, method: 'POST', path: '/v1/tools/iban-check/call', headers: { 'content-length': '10' } }
+  const waiting = Array.from({ length: limits.calls_in_flight }, () => {
+    const open = request(options).on('error', () => undefined)
+    open.write('{')
+    return open
+  })
+  while (app.running.app.deps.inFlight() < limits.calls_in_flight) await fetch(`${app.url}/health`)
+  try {
+    return await posted(wrapped('"a"'))
+  } finally {
+    for (const open of waiting) open.destroy()
+    while (app.running.app.deps.inFlight() > 0) await fetch(`${app.url}/health`)
+  }
+}

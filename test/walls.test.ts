@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { posix } from 'node:path'
+import { test } from 'node:test'
+import { readSources, type SourceFile } from './support/source.ts'
+
+/**
+ * Who may import whom. A wing is the first folder under `src/`; an entry is a wing, a folder or file under `src/`, a package, or a
+ * `node:` module. Types count too: what is not listed here is not known there.
+ */
+const ALLOWED: Record<string, string[]> = {
+  pure: ['pure', 'data', '@noble/curves', '@noble/hashes'],
+  ports: ['ports'],
+  tools: ['pure', 'ports', 'service/catalogue/define.ts', 'service/catalogue/schemas.ts', 'service/limits.ts', 'zod'],
+  service: ['service', 'pure', 'ports', 'zod'],
+  adapters: ['ports', 'pure', 'service/limits.ts', 'service/problems.ts', 'node:'],
+  surfaces: ['surfaces', 'service', 'pure', 'ports', 'hono'],
+}
+
+/** The one file, or folder, that may reach further, and why. */
+const EXCEPTIONS: Record<string, string[]> = {
+  // The one parser or data library in the one file that needs it.
+  'pure/checks/isbn': ['isbn3'],
+  'pure/checks/countries.ts': ['iso-3166'],
+  // The folder walk, and the keyed hash of a client.
+  'service/catalogue/load.ts': ['node:fs/promises'],
+  'service/clients.ts': ['node:crypto', 'node:net'],
+  // The hot path stands on node:http itself.
+  'surfaces/http/node-server.ts': ['node:http', 'node:stream', '@hono/node-server'],
+  'surfaces/mcp/': ['@modelcontextprotocol/server'],
+  // Each adapter has its one client library.
+  'adapters/store/postgres.ts': ['pg'],
+  'adapters/log/': ['pino'],
+  'adapters/telemetry/': ['prom-client'],
+  'adapters/signer/': ['@noble/curves', '@noble/hashes', 'hash-wasm', 'secp256k1'],
+}
+
+const HINT: Record<string, string> = {
+  pure: 'pure is true everywhere: pass what it needs as an argument',
+  ports: 'ports are types only',
+  tools: 'a tool reaches the world through its sources',
+  service: 'the service speaks to the world through ports; give it one',
+  adapters: 'adapters never import each other; put what they share into pure',
+  surfaces: 'a surface translates; move the logic into the service',
+}
+
+const FREE = new Set(['src/main.ts', 'src/app.ts', 'src/cli.ts', 'src/start.ts', 'src/version.ts'])
+
+/** An import as the table names it: a path under `src/` or `data/`, else the module itself. */
+function target(file: SourceFile, specifier: string): string {
+  if (!specifier.startsWith('.')) return specifier
+  return posix.normalize(posix.join(posix.dirname(file.path), specifier)).replace(/^src\//, '')
+}
+
+function covers(entry: string, name: string): boolean {
+  return name === entry || name.startsWith(entry.endsWith('/') || entry.endsWith(':') ? entry : `${entry}/`)
+}
+
+function violations(file: SourceFile): string[] {
+  const path = file.path.replace(/^src\//, '')
+  const wing = path.split('/')[0] ?? ''
+  const extra = Object.entries(EXCEPTIONS).flatMap(([place, names]) => (path.startsWith(place) ? names : []))
+  const allowed = [...(ALLOWED[wing] ?? []), ...extra]
+  // An adapter may import its own folder, never a neighbour's.
+  if (wing === 'adapters') allowed.push(path.split('/').slice(0, 2).join('/'))
+  return file.imports
+    .map((specifier) => target(file, specifier))
+    .filter((name) => !allowed.some((entry) => covers(entry, name)))
+    .map((name) => `${file.path} imports ${name}: ${HINT[wing] ?? 'the room is not in the table'}`)
+}
+
+const sources = readSources('src/**/*.ts')
+
+test('every wing imports only what the table allows', () => {
+  assert.ok(sources.length > 100, `the walls were read from only ${sources.length} files`)
+  const walled = sources.filter(({ path }) => !FREE.has(path) && !path.startsWith('src/cli/'))
+  assert.deepEqual(walled.flatMap(violations), [])
+})
+
+test('only surfaces, the assembly and the command line reach into calls', () => {
+  const inward = (file: SourceFile) => file.imports.some((one) => target(file, one).startsWith('service/calls/'))
+  const callers = sources.filter(inward).map(({ path }) => path)
+  assert.deepEqual(
+    callers.filter((path) => !/^src\/(surfaces\/|cli\/|cli\.ts|app\.ts|start\.ts|service\/calls\/)/.test(path)),
+    [],
+  )
+})
+
+test('no file imports in a circle', () => {
+  const edges = new Map(sources.map((file) => [file.path.replace(/^src\//, ''), file.imports.map((one) => target(file, one))]))
+  const done = new Set<string>()
+  const circle = (name: string, trail: string[]): string[] | null => {
+    if (trail.includes(name)) return [...trail.slice(trail.indexOf(name)), name]
+    if (done.has(name)) return null
+    for (const next of edges.get(name) ?? []) {
+      const found = edges.has(next) ? circle(next, [...trail, name]) : null
+      if (found !== null) return found
+    }
+    done.add(name)
+    return null
+  }
+  assert.deepEqual(
+    [...edges.keys()].map((name) => circle(name, [])).filter((found) => found !== null),
+    [],
+  )
+})
+
+test('nothing outside the tests imports main or a test', () => {
+  const guilty = sources.filter((file) => file.imports.some((one) => /(^|\/)main\.ts$|^(\.\.\/)+test\//.test(one)))
+  assert.deepEqual(
+    guilty.map(({ path }) => path),
+    [],
+  )
+})
