@@ -1,7 +1,7 @@
 import { load } from './generators.ts'
-import type { LoadResult, LoadSpec } from './load-spec.ts'
+import type { LoadResult, LoadSpec, Sample } from './load-spec.ts'
 import { peakRssMb } from './process-usage.ts'
-import type { ServerProcess } from './server-process.ts'
+import { pinned, type ServerProcess } from './server-process.ts'
 import { figures, medianOf, type RunOptions } from './report.ts'
 
 /** A server and what is sent to it. */
@@ -30,26 +30,47 @@ export interface Standing {
   runs: LoadResult[]
 }
 
+/** The yardstick first. */
+export type Standings = readonly [Standing, Standing]
+
 const CONNECTIONS = 64
 const CLIENTS = 10_000
 const WARM_UP_S = 2
+/** Node compiles its hot code during the first seconds of load. */
+const FIRST_WARM_UP_S = 4
 
-export const DUEL_HEADER = ['server', 'answers/s', 'ratio', 'CPU µs/call', 'CPU ratio', 'p50 ms', 'p99 ms', 'max ms', 'RSS MB', 'not 200', 'server busy', 'generator busy']
+export const DUEL_HEADER = [
+  'server',
+  'answers/s',
+  'ratio',
+  'CPU µs/call',
+  'CPU ratio',
+  'p50 ms',
+  'p99 ms',
+  'max ms',
+  'RSS MB',
+  'not 200',
+  'server busy',
+  'generator busy',
+]
 
 /** Lets the contenders run one after the other, round after round, so that a change of the machine's mood meets all of them. */
-export async function duel(contenders: readonly Contender[], options: RunOptions): Promise<Standing[]> {
-  const runs = contenders.map((): LoadResult[] => [])
+export async function duel(contenders: readonly [Contender, Contender], options: RunOptions): Promise<Standings> {
+  const runs: [LoadResult[], LoadResult[]] = [[], []]
   for (let round = 1; round <= options.rounds; round++) {
     for (const [index, { name, server, request }] of contenders.entries()) {
       process.stderr.write(`  round ${round} of ${options.rounds}: ${name}\n`)
       const spec = { ...request, port: server.port, server_pid: server.pid, clients: CLIENTS, connections: CONNECTIONS }
-      runs[index]?.push(await load(options.generator, { ...spec, warm_up_s: WARM_UP_S, measured_s: options.seconds }))
+      runs[index]?.push(
+        await load(options.generator, { ...spec, warm_up_s: round === 1 ? FIRST_WARM_UP_S : WARM_UP_S, measured_s: options.seconds }),
+      )
     }
   }
-  return contenders.map(({ name, server }, index) => standing(name, runs[index] ?? [], peakRssMb(server.pid)))
+  const [yardstick, own] = contenders
+  return [standing(yardstick, runs[0]), standing(own, runs[1])]
 }
 
-function standing(name: string, runs: LoadResult[], rss_mb: number | null): Standing {
+function standing({ name, server }: Contender, runs: LoadResult[]): Standing {
   const middle = (of: (run: LoadResult) => number) => medianOf(runs.map(of)) ?? Number.NaN
   const middleCpu = (per: (run: LoadResult) => number) =>
     medianOf(runs.map((run) => (run.server_cpu_s === null ? null : run.server_cpu_s / per(run))))
@@ -60,7 +81,7 @@ function standing(name: string, runs: LoadResult[], rss_mb: number | null): Stan
     p50_ms: middle((run) => run.p50_ms),
     p99_ms: middle((run) => run.p99_ms),
     max_ms: Math.max(...runs.map((run) => run.max_ms)),
-    rss_mb,
+    rss_mb: peakRssMb(server.pid),
     not_200: runs.reduce((sum, run) => sum + run.not_200, 0),
     server_busy: middleCpu((run) => run.seconds),
     generator_busy: middle((run) => run.generator_cpu_s / run.seconds),
@@ -69,14 +90,14 @@ function standing(name: string, runs: LoadResult[], rss_mb: number | null): Stan
 }
 
 /** One row a contender; ratios are to the first. */
-export function duelRows(standings: readonly Standing[]): string[][] {
+export function duelRows(standings: Standings): string[][] {
   const [first] = standings
   return standings.map((one) => [
     one.name,
     String(Math.round(one.answers_per_s)),
-    figures(one.answers_per_s / (first?.answers_per_s ?? Number.NaN)),
+    figures(one.answers_per_s / first.answers_per_s),
     figures(one.cpu_us),
-    figures(cpuRatio(first, one)),
+    figures(cpuRatio([first, one])),
     figures(one.p50_ms),
     figures(one.p99_ms),
     figures(one.max_ms),
@@ -88,9 +109,20 @@ export function duelRows(standings: readonly Standing[]): string[][] {
 }
 
 /** How much less processor time the second needs for a call than the first. */
-export function cpuRatio(first: Standing | undefined, second: Standing | undefined): number | null {
-  const [a, b] = [first?.cpu_us ?? null, second?.cpu_us ?? null]
-  return a === null || b === null ? null : a / b
+export function cpuRatio([first, second]: Standings): number | null {
+  return first.cpu_us === null || second.cpu_us === null ? null : first.cpu_us / second.cpu_us
+}
+
+/** How many answers the second gives for one of the first. */
+export function answersRatio([first, second]: Standings): number {
+  return second.answers_per_s / first.answers_per_s
+}
+
+/** How a duel was fought, in one sentence. */
+export function duelMethod({ rounds, seconds, generator }: RunOptions): string {
+  const turns = rounds === 1 ? '1 round' : `${rounds} rounds in one sitting, both in turn; medians of the rounds`
+  const cores = pinned ? 'server on core 0, generator on core 1' : 'not pinned to cores (no taskset)'
+  return `${turns}. Each run lasts ${seconds} s behind ${WARM_UP_S} s of warm-up (${FIRST_WARM_UP_S} s in the first round). ${CONNECTIONS} keep-alive connections, closed loop, ${CLIENTS} client addresses; generator: ${generator}; ${cores}.`
 }
 
 function percent(share: number | null): string {
@@ -101,7 +133,8 @@ function percent(share: number | null): string {
 export function limitNotes(standings: readonly Standing[]): string[] {
   return standings.flatMap(({ name, server_busy, generator_busy }) => {
     if (generator_busy > 0.95) return [`${name}: the generator was the limit; trust CPU µs/call, not answers/s.`]
-    if (server_busy !== null && server_busy < 0.9) return [`${name}: the server had its core only ${percent(server_busy)} of the time; trust CPU µs/call, not answers/s.`]
+    if (server_busy !== null && server_busy < 0.9)
+      return [`${name}: the server had its core only ${percent(server_busy)} of the time; trust CPU µs/call, not answers/s.`]
     return []
   })
 }
@@ -109,5 +142,18 @@ export function limitNotes(standings: readonly Standing[]): string[] {
 /** Throws unless every answer was 200. */
 export function assertAllAnswered(standings: readonly Standing[]): void {
   const bad = standings.filter(({ not_200 }) => not_200 > 0)
-  if (bad.length > 0) throw new Error(bad.map(({ name, not_200 }) => `${name}: ${not_200} answers other than 200 or broken connections`).join('; '))
+  if (bad.length > 0)
+    throw new Error(bad.map(({ name, not_200 }) => `${name}: ${not_200} answers other than 200 or broken connections`).join('; '))
+}
+
+/** Answers that the generator took out of the load; where it keeps none, one answer a body, asked for now. */
+export async function samplesOf({ request, server }: Contender, { runs }: Standing): Promise<Sample[]> {
+  const kept = runs.flatMap(({ samples }) => samples)
+  const { path, headers, bodies } = request
+  const url = `http://127.0.0.1:${server.port}${path}`
+  const ask = async (text: string, body: number) => ({
+    body,
+    answer: await (await fetch(url, { method: 'POST', headers, body: text })).text(),
+  })
+  return kept.length > 0 ? kept : Promise.all(bodies.map(ask))
 }

@@ -58,7 +58,7 @@ function measure(): void {
     const server_cpu_s = server_s === null || server_end_s === null ? null : server_end_s - server_s
     const generator_cpu_s = (user + system) / 1e6
     // What is under way comes in, so that the answers can be counted against what the server wrote down.
-    process.on('exit', () => print({ answers, seconds, server_cpu_s, generator_cpu_s }))
+    process.once('beforeExit', () => print({ answers, seconds, server_cpu_s, generator_cpu_s }))
   }, spec.measured_s * 1000)
 }
 
@@ -104,7 +104,7 @@ function converse(): void {
     }
     head = null
     if (read.compare(OK, 0, OK.length, 0, OK.length) !== 0) not_200++
-    missing = bodyLength(read.latin1Slice(0, end + 2))
+    missing = bodyLength(read.toString('latin1', 0, end + 2))
     takeBody(read.subarray(end + HEAD_END.length))
   }
   const takeBody = (bytes: Buffer) => {

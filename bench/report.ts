@@ -72,7 +72,9 @@ export function circumstances(date: Date): string[] {
 }
 
 export function loadText(): string {
-  return loadavg().map((value) => value.toFixed(2)).join(' ')
+  return loadavg()
+    .map((value) => value.toFixed(2))
+    .join(' ')
 }
 
 function revision(): string {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -23,8 +23,10 @@ export function onCore(core: 'server' | 'generator', command: string, args: stri
 
 /** The environment of this process without anything that changes what is measured. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env
-  return { PATH, HOME, TMPDIR }
+  const { PATH = '', HOME, TMPDIR } = process.env
+  // npm puts the Node of this project in front; a newcomer's shell does not.
+  const path = PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'))
+  return { PATH: path.join(delimiter), HOME, TMPDIR }
 }
 
 export interface ServerProcess {

@@ -7,14 +7,15 @@
  *
  * Nothing is written unless every row agrees with itself: structure, length, positions and the registry's own example.
  */
-import { LAYOUTS, type Part } from './support/iban-parts.ts'
+import { LAYOUTS } from './support/iban-parts.ts'
 import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
 
 interface Row {
   country: string
   structure: string
   length: number
-  parts: { label: string; start: number; end: number }[]
+  /** The BBAN from its first character on, as label:length. */
+  parts: string
   territories: string[]
   registry: boolean
   example: string | null
@@ -24,7 +25,19 @@ const PATH = new URL('../data/iban-registry.json', import.meta.url)
 const TOKEN = /(\d+)!([nac])/g
 const CLASSES: Readonly<Record<string, string>> = { n: '[0-9]', a: '[A-Z]', c: '[0-9A-Z]' }
 /** Lengths as they stood in release 102; a source that says otherwise is not this registry. */
-const SENTINELS: Readonly<Record<string, number>> = { NO: 15, BE: 16, DE: 22, GB: 22, FR: 27, MT: 31, LC: 32, RU: 33, YE: 30, HN: 28, FK: 18 }
+const SENTINELS: Readonly<Record<string, number>> = {
+  NO: 15,
+  BE: 16,
+  DE: 22,
+  GB: 22,
+  FR: 27,
+  MT: 31,
+  LC: 32,
+  RU: 33,
+  YE: 30,
+  HN: 28,
+  FK: 18,
+}
 
 /** Tab-separated values in which a quoted cell may hold line breaks. */
 function readTabbed(text: string): string[][] {
@@ -46,17 +59,33 @@ function lengthOf(structure: string): number {
   return [...structure.matchAll(TOKEN)].reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
-/** Bank, branch, then account, unless a reviewed layout says more. */
-function layout(country: string, length: number, bank: [number, number] | null, branch: [number, number] | null): Row['parts'] {
-  const named: Part[] = []
-  if (bank !== null) named.push(['bank', ...bank])
-  if (branch !== null) named.push(['branch', ...branch])
-  const start = branch?.[1] ?? bank?.[1] ?? 0
-  const parts = LAYOUTS[country] ?? [...named, ['account', start, length] satisfies Part]
-  for (const [label, from, to] of named) {
-    assert(parts.some((part) => part[0] === label && part[1] === from && part[2] === to), `${country}: ${label} moved`)
-  }
-  return parts.map(([label, from, to]) => ({ label, start: from, end: to }))
+interface Place {
+  label: string
+  start: number
+  end: number
+}
+
+function places(parts: string): Place[] {
+  let end = 0
+  return parts.split(' ').map((part) => {
+    const [label = '', length = ''] = part.split(':')
+    const start = end
+    end += Number(length)
+    return { label, start, end }
+  })
+}
+
+/** Bank, branch, then account, unless a reviewed layout says more; it may not contradict the registry. */
+function layout(country: string, length: number, bank: [number, number] | null, branch: [number, number] | null): string {
+  const named: Place[] = []
+  if (bank !== null) named.push({ label: 'bank', start: bank[0], end: bank[1] })
+  if (branch !== null) named.push({ label: 'branch', start: branch[0], end: branch[1] })
+  const account: Place = { label: 'account', start: named.at(-1)?.end ?? 0, end: length }
+  const parts = LAYOUTS[country] ?? [...named, account].map(({ label, start, end }) => `${label}:${end - start}`).join(' ')
+  const has = (wanted: Place) =>
+    places(parts).some((one) => one.label === wanted.label && one.start === wanted.start && one.end === wanted.end)
+  for (const place of named) assert(has(place), `${country}: ${place.label} moved`)
+  return parts
 }
 
 function registryRows(text: string): Row[] {
@@ -87,18 +116,23 @@ interface Unofficial {
   positions?: Record<string, [number, number]>
 }
 
-const UNOFFICIAL_LABELS = { bank_code: 'bank', branch_code: 'branch', account_code: 'account', national_checksum_digits: 'national_check' } as const
+const UNOFFICIAL_LABELS = {
+  bank_code: 'bank',
+  branch_code: 'branch',
+  account_code: 'account',
+  national_checksum_digits: 'national_check',
+} as const
 
 function unofficialRows(list: Record<string, Unofficial>, official: readonly Row[]): Row[] {
   const known = new Set(official.map((row) => row.country))
   return Object.entries(list).flatMap(([country, { bban_spec: structure, iban_length: length, positions }]) => {
     if (known.has(country) || structure === undefined || length === undefined) return []
-    const parts = Object.entries(UNOFFICIAL_LABELS).flatMap(([key, label]) => {
+    const named = Object.entries(UNOFFICIAL_LABELS).flatMap(([key, label]) => {
       const place = positions?.[key]
-      return place === undefined ? [] : [{ label, start: place[0], end: place[1] }]
+      return place === undefined ? [] : [`${label}:${place[1] - place[0]}`]
     })
-    const whole = [{ label: 'account', start: 0, end: length - 4 }]
-    return [{ country, structure, length, parts: parts.length === 0 ? whole : parts, territories: [], registry: false, example: null }]
+    const parts = named.length === 0 ? `account:${length - 4}` : named.join(' ')
+    return [{ country, structure, length, parts, territories: [], registry: false, example: null }]
   })
 }
 
@@ -110,9 +144,11 @@ function remainder97(iban: string): number {
 function proveRow(row: Row): void {
   assert(/^[A-Z]{2}$/.test(row.country), `"${row.country}" is no country code`)
   assert(lengthOf(row.structure) === row.length - 4, `${row.country}: structure and length differ`)
-  const ends = row.parts.map((part) => part.end)
-  const joined = row.parts.every((part, index) => part.start === (ends[index - 1] ?? 0) && part.end > part.start)
-  assert(joined && ends.at(-1) === row.length - 4, `${row.country}: the parts do not cover the BBAN`)
+  const parts = places(row.parts)
+  assert(
+    parts.every(({ start, end }) => end > start) && parts.at(-1)?.end === row.length - 4,
+    `${row.country}: the parts do not cover the BBAN`,
+  )
   if (row.example === null) return
   const pattern = row.structure.replace(TOKEN, (_, count: string, kind: string) => `${CLASSES[kind]}{${count}}`)
   const expression = new RegExp(`^${row.country}(?!00|01|99)[0-9]{2}${pattern}$`)
@@ -126,7 +162,10 @@ function proveTable(rows: readonly Row[], before: readonly Row[]): void {
   assert(official.length >= officialBefore.length - 1, `the registry shrank from ${officialBefore.length} to ${official.length} rows`)
   assert(new Set(rows.map((row) => row.country)).size === rows.length, 'a country appears twice')
   for (const [country, length] of Object.entries(SENTINELS)) {
-    assert(official.some((row) => row.country === country && row.length === length), `${country} should have ${length} characters`)
+    assert(
+      official.some((row) => row.country === country && row.length === length),
+      `${country} should have ${length} characters`,
+    )
   }
 }
 
@@ -145,7 +184,7 @@ await writeTable(
     source_version: option('release'),
     published_at: option('published'),
     retrieved_at: option('retrieved'),
-    notes: 'Positions count from 0 within the BBAN, end exclusive. Rows with registry=false are no members of the registry.',
+    notes: 'parts: label:length from the first character of the BBAN. Rows with registry=false are no members of the registry.',
   },
   rows,
 )

@@ -1,15 +1,14 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { systemClock } from './adapters/clock/system.ts'
 import { createLog } from './adapters/log/pino.ts'
 import { createNonceSource } from './adapters/random/system.ts'
-import { readSecret } from './adapters/secret/file.ts'
 import { chooseSigning, type Signing } from './adapters/signer/choose.ts'
-import { activeKey, loadKeyring, publicKeys, type Keyring } from './adapters/signer/keyring.ts'
+import { activeKey, publicKeys, type Keyring } from './adapters/signer/keyring.ts'
 import { openStore } from './adapters/store/open.ts'
 import { createTelemetry } from './adapters/telemetry/prometheus.ts'
 import { createApp, type App } from './app.ts'
+import { identityOf, orStop, places, ringOf, secretOf, StartError } from './identity.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import { trustedProxies } from './service/clients.ts'
@@ -24,9 +23,6 @@ import { createAllowance } from './service/payments/allowance.ts'
 import { createHttpServer } from './surfaces/http/node-server.ts'
 import type { Origins } from './surfaces/http/reply.ts'
 import { VERSION } from './version.ts'
-
-/** A reason not to start, in one sentence that names the setting or file and the fix. */
-export class StartError extends Error {}
 
 export interface Running {
   /** Origin that the server really listens on. */
@@ -110,36 +106,9 @@ function appDeps({ settings, signing, catalogue, identity, ring, store, origins 
   }
 }
 
-function orStop<Value extends { ok: true }>(read: Value | { ok: false; message: string }): Value {
-  if (!read.ok) throw new StartError(read.message)
-  return read
-}
-
-/** Which deployment this is: in the sandbox the payee is a wallet made once, whose key stays beside the store. */
-export function identityOf(settings: Settings, signing: Signing): StoreIdentity {
-  const sandbox = settings.ASSAY_MODE === 'sandbox'
-  const pay_to = sandbox ? signing.signer(sandboxKey(settings, 'pay-to')).address : settings.ASSAY_PAY_TO
-  return { mode: settings.ASSAY_MODE, chain_id: settings.ASSAY_CHAIN_ID, pay_to }
-}
-
-function sandboxKey(settings: Settings, name: string): Uint8Array {
-  return orStop(readSecret(join(settings.ASSAY_DATA_DIR, 'sandbox', `${name}.key`), true)).secret
-}
-
-/** The receipt keys: those of the file that is named, else those made once in the data folder. */
-export function ringOf(settings: Settings, identity: StoreIdentity): Keyring {
-  const path = settings.ASSAY_RECEIPT_KEY_FILE || join(settings.ASSAY_DATA_DIR, 'receipt-keys.json')
-  return orStop(loadKeyring(path, identity, Math.floor(systemClock.now_ms() / 1000))).ring
-}
-
-function secretOf(settings: Settings): Uint8Array {
-  const named = settings.ASSAY_SECRET_FILE
-  return orStop(readSecret(named || join(settings.ASSAY_DATA_DIR, 'secret.key'), named === '')).secret
-}
-
 /** The store, once it is known to belong to this deployment. */
 async function openChecked(settings: Settings, identity: StoreIdentity, log: Log): Promise<Store> {
-  const target = settings.ASSAY_STORE || join(settings.ASSAY_DATA_DIR, 'assay.sqlite')
+  const target = places.store(settings)
   const store = await openStore(target).catch((error: unknown) => {
     log.error({ error: String(error) }, 'the store did not open')
     throw new StartError(`ASSAY_STORE cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}`)

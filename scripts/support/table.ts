@@ -53,10 +53,23 @@ export function printDifference<Row>(before: readonly Row[], after: readonly Row
   for (const text of old.values()) console.log(`- ${text}`)
 }
 
-/** Writes one row a line, beside the file first and then over it, so that a reader never sees half a table. */
+const LINE_CHARS = 140
+
+/** A flat row in the style of the formatter: on one line where it fits. */
+function rowText(row: object): string {
+  const cell = (value: unknown) =>
+    Array.isArray(value) ? `[${value.map((one) => JSON.stringify(one)).join(', ')}]` : JSON.stringify(value)
+  const pairs = Object.entries(row).map(([name, value]) => `${JSON.stringify(name)}: ${cell(value)}`)
+  const line = `    { ${pairs.join(', ')} }`
+  return line.length < LINE_CHARS ? line : `    {\n${pairs.map((pair) => `      ${pair}`).join(',\n')}\n    }`
+}
+
+/** Writes the table beside the file first and then over it, so that a reader never sees half of it. */
 export async function writeTable(path: URL, head: TableHead, rows: readonly object[]): Promise<void> {
-  const fields = Object.entries({ ...head, count: rows.length }).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`)
-  const text = ['{', ...fields, '  "rows": [', rows.map((row) => `    ${JSON.stringify(row)}`).join(',\n'), '  ]', '}', ''].join('\n')
+  const fields = Object.entries({ ...head, count: rows.length }).map(
+    ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`,
+  )
+  const text = ['{', ...fields, '  "rows": [', rows.map(rowText).join(',\n'), '  ]', '}', ''].join('\n')
   const beside = new URL(`${path.href}.new`)
   await writeFile(beside, text)
   await rename(beside, path)

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { canonicalText } from '../pure/receipts/canonical.ts'
 import { readStrictJson } from '../pure/documents/strict-json.ts'
 import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
 import { prepare, type Stamp } from '../service/calls/prepare.ts'
@@ -55,7 +54,7 @@ export async function callStream(tool: Tool, sources: Sources, stamp: Stamp | nu
 
 function answerer(tool: Tool, sources: Sources, stamp: Stamp | null): (line: Line) => Answered | Promise<Answered> {
   const shown = (input: Record<string, unknown>, result: Record<string, unknown>): Answered => {
-    if (stamp === null) return { ok: true, text: `{"result":${canonicalText(result)}}\n` }
+    if (stamp === null) return { ok: true, text: `{"result":${JSON.stringify(result)}}\n` }
     const { result_text, receipt } = prepare(stamp, tool, input, result, null)
     return { ok: true, text: `{"result":${result_text},"receipt":${JSON.stringify(receipt)}}\n` }
   }

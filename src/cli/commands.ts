@@ -1,9 +1,9 @@
 import { nearest } from '../service/nearest.ts'
-import type { Invocation, Options } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
+import type { Options } from './arguments.ts'
+import { CliError } from './exit-codes.ts'
 import { JSON_OPTIONS } from './terminal.ts'
 
-/** The commands: what each is for and how it is used. Its work lies in the file of its name and is loaded when it is called. */
+/** The commands: what each is for and how it is used. Its work lies in the file of its name. */
 
 export interface Command {
   summary: string
@@ -12,19 +12,15 @@ export interface Command {
   /** Arguments that are no options, at most. */
   most_words: number
   notes: readonly string[]
-  load(): Promise<{ run: Run }>
 }
 
-export type Run = (invocation: Invocation) => Promise<Exit>
-
-export const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS = {
   serve: {
     summary: 'Serve REST, MCP and the documents about them.',
     usage: ['assay serve'],
     options: {},
     most_words: 0,
     notes: ['Settings are environment variables; "assay doctor" lists them. SIGINT or SIGTERM lets calls in flight finish; a second one does not.'],
-    load: () => import('./serve.ts'),
   },
   call: {
     summary: 'Run a tool here, without a server.',
@@ -42,7 +38,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'With --jsonl every line gets exactly one line, {"result":…,"receipt":…} or {"problem":{"line":…,…}}; that includes empty lines, lines',
       'that are not UTF-8 and lines that are too long. A line may end in CR LF, and the last may lack its end.',
     ],
-    load: () => import('./call.ts'),
   },
   tools: {
     summary: 'List the tools, or show one.',
@@ -50,7 +45,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: JSON_OPTIONS,
     most_words: 1,
     notes: [],
-    load: () => import('./tools.ts'),
   },
   verify: {
     summary: 'Verify receipts, offline.',
@@ -66,7 +60,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'Takes a receipt, {"receipt":…}, a whole answer, an array of these, or one of them a line. With several, a link must lead to a receipt',
       'that stands earlier in the file; only the first may follow one that is not there. JSON output is one line a receipt.',
     ],
-    load: () => import('./verify.ts'),
   },
   replay: {
     summary: 'Run a tool again and compare with a receipt.',
@@ -74,7 +67,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: JSON_OPTIONS,
     most_words: 2,
     notes: ['The receipt may be bare or inside its answer. The input must be the one that the receipt covers, and the tool must have its version.'],
-    load: () => import('./replay.ts'),
   },
   keys: {
     summary: 'List, rotate or revoke the receipt keys.',
@@ -86,7 +78,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     },
     most_words: 2,
     notes: ['A running server uses the new key after its next start. Secrets are never shown.'],
-    load: () => import('./keys.ts'),
   },
   doctor: {
     summary: 'Show the settings and check what the service depends on.',
@@ -94,7 +85,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: JSON_OPTIONS,
     most_words: 0,
     notes: ['Secrets are masked. Nothing is made that is missing, but a store that is there is brought up to date, as by a start.'],
-    load: () => import('./doctor.ts'),
   },
   help: {
     summary: 'Show help on a command, or the exit codes.',
@@ -102,14 +92,16 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {},
     most_words: 1,
     notes: [],
-    load: () => import('./help.ts'),
   },
-}
+} as const satisfies Record<string, Command>
+
+export type CommandName = keyof typeof COMMANDS
 
 /** The command of this name; throws a CliError that names the one that may be meant. */
-export function findCommand(name: string): Command {
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (command !== undefined) return command
-  const near = nearest(name, Object.keys(COMMANDS))
+export function findCommand(name: string): CommandName {
+  const names = Object.keys(COMMANDS) as CommandName[]
+  const found = names.find((known) => known === name)
+  if (found !== undefined) return found
+  const near = nearest(name, names)
   throw new CliError('usage', `There is no such command${near === null ? '; "assay help" lists them' : `; did you mean "assay ${near}"`}.`)
 }

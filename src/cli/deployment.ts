@@ -7,7 +7,7 @@ import { itemCatalogue } from '../service/catalogue/items.ts'
 import type { Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
-import { identityOf, ringOf, StartError } from '../start.ts'
+import { identityOf, ringOf, StartError } from '../identity.ts'
 import { CliError } from './exit-codes.ts'
 
 /** What this deployment signs with, put together from its settings as a start does, but without store, port or network. */

@@ -1,8 +1,22 @@
 import { VERSION } from '../version.ts'
-import { readArguments } from './arguments.ts'
-import { findCommand } from './commands.ts'
+import { readArguments, type Invocation } from './arguments.ts'
+import { COMMANDS, findCommand, type CommandName } from './commands.ts'
 import { CliError, EXIT_CODES, type Exit } from './exit-codes.ts'
 import { remark, say } from './terminal.ts'
+
+type Run = (invocation: Invocation) => Promise<Exit>
+
+/** The work of each command, loaded only when it is called, so that a small command starts fast. */
+const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
+  serve: () => import('./serve.ts'),
+  call: () => import('./call.ts'),
+  tools: () => import('./tools.ts'),
+  verify: () => import('./verify.ts'),
+  replay: () => import('./replay.ts'),
+  keys: () => import('./keys.ts'),
+  doctor: () => import('./doctor.ts'),
+  help: () => import('./help.ts'),
+}
 
 /** Runs one command line and returns the number with which the process ends. Whatever goes wrong is said on standard error. */
 export async function dispatch(args: readonly string[]): Promise<number> {
@@ -18,15 +32,15 @@ async function runCommand([word = 'help', ...rest]: readonly string[]): Promise<
     say(VERSION)
     return 'ok'
   }
-  const name = word === '--help' || word === '-h' ? 'help' : word
-  const command = findCommand(name)
+  const name = findCommand(word === '--help' || word === '-h' ? 'help' : word)
+  const command = COMMANDS[name]
   const invocation = readArguments(rest, command.options, command.most_words)
   if (invocation.flag('help')) {
     const { commandHelp } = await import('./help.ts')
     say(commandHelp(command))
     return 'ok'
   }
-  const { run } = await command.load()
+  const { run } = await WORK[name]()
   return run(invocation)
 }
 

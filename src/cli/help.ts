@@ -8,7 +8,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const [topic] = invocation.words
   if (topic === undefined) say(overview())
   else if (topic === 'exit-codes') say(exitCodes())
-  else say(commandHelp(findCommand(topic)))
+  else say(commandHelp(COMMANDS[findCommand(topic)]))
   return 'ok'
 }
 

@@ -5,6 +5,7 @@ import type { ReceiptCode, ReceiptFinding } from '../pure/receipts/reasons.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
 import type { ReceiptFile } from './receipt-file.ts'
+import { dateText } from './terminal.ts'
 
 export type Match = 'match' | 'mismatch' | 'not_checked'
 
@@ -109,13 +110,6 @@ function notProved({ signer_published, input, output }: Facts): string[] {
     ...(input === 'not_checked' ? ['which input it was'] : []),
     ...(output === 'not_checked' ? ['which result it was'] : []),
   ]
-}
-
-/** Times that RFC 3339 can write; a receipt may hold others. */
-const LAST_TS = 253_402_300_799
-
-function dateText(ts: number): string | null {
-  return ts >= 0 && ts <= LAST_TS ? new Date(ts * 1000).toISOString().replace('.000Z', 'Z') : null
 }
 
 function textOf(value: unknown): string | null {

@@ -94,3 +94,11 @@ export function table(rows: readonly (readonly string[])[], width = terminalWidt
 function toned(tone: Tone | null | undefined, text: string): string {
   return tone === null || tone === undefined ? text : paint(tone, text)
 }
+
+/** The last second that RFC 3339 can write. */
+const LAST_TS = 253_402_300_799
+
+/** Seconds since 1970 as RFC 3339; null for times that it cannot write. */
+export function dateText(ts: number): string | null {
+  return ts >= 0 && ts <= LAST_TS ? new Date(ts * 1000).toISOString().replace('.000Z', 'Z') : null
+}

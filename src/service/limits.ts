@@ -26,6 +26,8 @@ export const limits = {
   /** Longest time a client may take to send headers, and a whole request. */
   header_timeout_ms: 10_000,
   request_timeout_ms: 30_000,
+  /** How often those times are looked at. */
+  timeout_check_ms: 1_000,
   keep_alive_ms: 65_000,
   header_bytes: 16_384,
   /** Calls of one process in flight at once; beyond it a call is answered 503 at once. */

@@ -13,23 +13,87 @@ function refusal(text: string, bounds = BOUNDS): [code: StrictJsonCode, position
 }
 
 test('what RFC 8259 allows is read as JSON.parse reads it', () => {
-  const accepted = [
-    ...['0', '-0', '-0.0', '1e5', '1E-5', '0.1e+2', '"x"', 'true', 'false', 'null', '[]', '{}', '""', ' \t\r\n[ ] '],
-    ...['[1,[2,[3]]]', '{"":0}', '{"a":{"a":{"a":1}}}', '{"a":1,"A":2}', '["\\u0000\\u001f\\"\\\\\\/\\b\\f\\n\\r\\t"]', '[" ",""]'],
-    ...['"\\ud83d\\ude00"', '"😀"', '"\\u2028\u2028"', '"\u007f"', '["__proto__"]', '{"constructor":1,"toString":2}', '9007199254740991'],
-    ...['-9007199254740991', '9007199254740991.4', '1e-400', '0.12345678901234567890', '{"9":1,"10":2,"1":3}', '"\ufeff"'],
+  const scalars = [
+    '0',
+    '-0',
+    '-0.0',
+    '1e5',
+    '1E-5',
+    '0.1e+2',
+    '"x"',
+    'true',
+    'false',
+    'null',
+    '""',
+    '9007199254740991',
+    '-9007199254740991',
   ]
+  const fractions = ['9007199254740991.4', '1e-400', '0.12345678901234567890']
+  const containers = ['[]', '{}', ' \t\r\n[ ] ', '[1,[2,[3]]]', '{"":0}', '{"a":{"a":{"a":1}}}', '{"a":1,"A":2}', '{"9":1,"10":2,"1":3}']
+  const escapes = ['["\\u0000\\u001f\\"\\\\\\/\\b\\f\\n\\r\\t"]', '"\\ud83d\\ude00"', '"\\u2028\u2028"', '"\u007f"', '"😀"', '"\ufeff"']
+  const harmless = ['["__proto__"]', '{"constructor":1,"toString":2}']
+  const accepted = [...scalars, ...fractions, ...containers, ...escapes, ...harmless]
   for (const text of accepted) assert.deepEqual(readStrictJson(text, BOUNDS), { ok: true, value: JSON.parse(text) }, text)
 })
 
 test('what RFC 8259 does not allow is refused at the first character that cannot stand', () => {
   const broken: readonly (readonly [text: string, position: number])[] = [
-    ['', 0], [' ', 1], ['[', 1], ['{', 1], [']', 0], ['[1,]', 3], ['{"a":1,}', 7], ['[,1]', 1], ['{,}', 1], ['[1 2]', 3],
-    ['{"a" 1}', 5], ['{"a":}', 5], ['{a:1}', 1], ["{'a':1}", 1], ['{"a":1 "b":2}', 7], ['{1:1}', 1], ['[1}', 2], ['{"a":1]', 6],
-    ['01', 1], ['-', 1], ['-a', 1], ['+1', 0], ['.5', 0], ['1.', 2], ['1.e1', 2], ['1e', 2], ['1e+', 3], ['0x1', 1], ['1_0', 1],
-    ['NaN', 0], ['Infinity', 0], ['-Infinity', 1], ['undefined', 0], ['tru', 3], ['trux', 3], ['nul', 3], ['True', 0], ['truefalse', 4],
-    ['"', 1], ['"a', 2], ['"\t"', 1], ['"\n"', 1], ['"\u0000"', 1], ['"\\x"', 2], ['"\\', 2], ['"\\u', 3], ['"\\u12"', 5], ['"\\uD8Z0"', 5],
-    ['"a\\\\"b"', 5], ['[] []', 3], ['1 // no', 2], ['/**/1', 0], ['\ufeff1', 0], ['\u00a01', 0], ['[1\u2028]', 2], ['\f1', 0],
+    ['', 0],
+    [' ', 1],
+    ['[', 1],
+    ['{', 1],
+    [']', 0],
+    ['[1,]', 3],
+    ['{"a":1,}', 7],
+    ['[,1]', 1],
+    ['{,}', 1],
+    ['[1 2]', 3],
+    ['{"a" 1}', 5],
+    ['{"a":}', 5],
+    ['{a:1}', 1],
+    ["{'a':1}", 1],
+    ['{"a":1 "b":2}', 7],
+    ['{1:1}', 1],
+    ['[1}', 2],
+    ['{"a":1]', 6],
+    ['01', 1],
+    ['-', 1],
+    ['-a', 1],
+    ['+1', 0],
+    ['.5', 0],
+    ['1.', 2],
+    ['1.e1', 2],
+    ['1e', 2],
+    ['1e+', 3],
+    ['0x1', 1],
+    ['1_0', 1],
+    ['NaN', 0],
+    ['Infinity', 0],
+    ['-Infinity', 1],
+    ['undefined', 0],
+    ['tru', 3],
+    ['trux', 3],
+    ['nul', 3],
+    ['True', 0],
+    ['truefalse', 4],
+    ['"', 1],
+    ['"a', 2],
+    ['"\t"', 1],
+    ['"\n"', 1],
+    ['"\u0000"', 1],
+    ['"\\x"', 2],
+    ['"\\', 2],
+    ['"\\u', 3],
+    ['"\\u12"', 5],
+    ['"\\uD8Z0"', 5],
+    ['"a\\\\"b"', 5],
+    ['[] []', 3],
+    ['1 // no', 2],
+    ['/**/1', 0],
+    ['\ufeff1', 0],
+    ['\u00a01', 0],
+    ['[1\u2028]', 2],
+    ['\f1', 0],
   ]
   for (const [text, position] of broken) assert.deepEqual(refusal(text), ['not_json', position], JSON.stringify(text))
 })
@@ -85,7 +149,9 @@ test('lines and columns count from 1 and messages quote nothing', () => {
 })
 
 test('unsafe numbers are handed on as text where the reader asks for it', () => {
-  const read = readStrictJson('{"a":[9007199254740993,-1e400,1.50,9007199254740991],"b":"9007199254740993"}', BOUNDS, { unsafe_numbers: 'keep_text' })
+  const read = readStrictJson('{"a":[9007199254740993,-1e400,1.50,9007199254740991],"b":"9007199254740993"}', BOUNDS, {
+    unsafe_numbers: 'keep_text',
+  })
   assert.deepEqual(read, { ok: true, value: { a: ['9007199254740993', '-1e400', 1.5, 9007199254740991], b: '9007199254740993' } })
 })
 
@@ -138,7 +204,10 @@ test('UTF-8 is decoded strictly and one byte order mark is dropped', () => {
 
 /** JSON texts with all that is refused mixed in, and then damaged in one place. */
 const PART = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom('a', 'b', ' ', '\\u0061', '\\n', '\\"', '\\\\', '\\ud83d\\ude00', '😀', '\\u005f', '_', 'é', ':', '[', '{') },
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom('a', 'b', ' ', '\\u0061', '\\n', '\\"', '\\\\', '\\ud83d\\ude00', '😀', '\\u005f', '_', 'é', ':', '[', '{'),
+  },
   { weight: 1, arbitrary: fc.constantFrom('\\ud83d', '\\ude00', '\ud800') },
 )
 const STRING = fc.array(PART, { maxLength: 4 }).map((parts) => `"${parts.join('')}"`)
@@ -164,7 +233,11 @@ const { text: TEXT } = fc.letrec<{ text: string }>((tie) => {
     ),
   }
 })
-const DAMAGE = fc.record({ at: fc.nat(200), cut: fc.nat(2), insert: fc.constantFrom('', '', '"', '\\', ',', ']', '}', '{', '[', '0', 'e', ' ', '\u0001', 'u') })
+const DAMAGE = fc.record({
+  at: fc.nat(200),
+  cut: fc.nat(2),
+  insert: fc.constantFrom('', '', '"', '\\', ',', ']', '}', '{', '[', '0', 'e', ' ', '\u0001', 'u'),
+})
 const MAYBE_DAMAGED = fc.oneof(
   TEXT,
   fc.tuple(TEXT, DAMAGE).map(([text, { at, cut, insert }]) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callerAddress, clientHash, clientNetwork, trustedProxies } from '../../src/service/clients.ts'
+import { callerAddress, clientHasher, clientNetwork, trustedProxies } from '../../src/service/clients.ts'
 
 function proxies(...entries: string[]) {
   const read = trustedProxies(entries)
@@ -41,13 +41,13 @@ test('an IPv4 address stands for itself, an IPv6 address for its /64', () => {
 })
 
 test('a client has another name each day and under each secret, and the name holds no address', () => {
-  const secret = new Uint8Array(32).fill(1)
-  const today = clientHash(secret, 20_778, '203.0.113.9')
+  const clientHash = clientHasher(new Uint8Array(32).fill(1))
+  const today = clientHash(20_778, '203.0.113.9')
   assert.match(today, /^[0-9a-f]{32}$/)
-  assert.equal(today, clientHash(secret, 20_778, '203.0.113.9'))
-  assert.notEqual(today, clientHash(secret, 20_779, '203.0.113.9'))
-  assert.notEqual(today, clientHash(new Uint8Array(32).fill(2), 20_778, '203.0.113.9'))
-  assert.equal(clientHash(secret, 1, '2001:db8::1'), clientHash(secret, 1, '2001:db8::ffff'))
+  assert.equal(today, clientHash(20_778, '203.0.113.9'))
+  assert.notEqual(today, clientHash(20_779, '203.0.113.9'))
+  assert.notEqual(today, clientHasher(new Uint8Array(32).fill(2))(20_778, '203.0.113.9'))
+  assert.equal(clientHash(1, '2001:db8::1'), clientHash(1, '2001:db8::ffff'))
 })
 
 test('proxies that are no networks are refused', () => {

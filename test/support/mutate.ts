@@ -8,16 +8,27 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 const PLAIN: Json[] = [null, true, false, 0, -1, 1.5, 2 ** 53 - 1, '', 'x', '0', 'é', ' ', '0x', [], {}, [1], ['x', 'x'], { x: 1 }]
 
-/** Values at, just below and just above each bound that the schema states. */
-function edges(schema: JsonSchema): Json[] {
-  const around = (bound: unknown) => (typeof bound === 'number' ? [bound - 1, bound, bound + 1] : [])
-  return subSchemas(schema).flatMap(({ schema: part }) => [
-    ...[...around(part['maxLength']), ...around(part['minLength'])].filter(isLength).map((length) => '7'.repeat(length)),
-    ...[...around(part['maxItems']), ...around(part['minItems'])].filter(isLength).map((length) => Array.from<Json>({ length }).fill('7')),
-    ...around(part['minimum']),
-    ...around(part['maximum']),
-    ...(Array.isArray(part['enum']) ? (part['enum'] as Json[]) : []),
-  ])
+/** What changes draw from: values, and lengths of arrays. */
+interface Pool {
+  values: Json[]
+  lengths: number[]
+}
+
+/** Plain values, and those at, just below and just above each bound that the schema states. */
+function poolOf(schema: JsonSchema): Pool {
+  const parts = subSchemas(schema).map((part) => part.schema)
+  const around = (...names: string[]) =>
+    parts
+      .flatMap((part) => names.map((name) => part[name]))
+      .flatMap((bound) => (typeof bound === 'number' ? [bound - 1, bound, bound + 1] : []))
+  const texts = around('minLength', 'maxLength')
+    .filter(isLength)
+    .map((length) => '7'.repeat(length))
+  const words = parts.flatMap((part) => (Array.isArray(part['enum']) ? (part['enum'] as Json[]) : []))
+  return {
+    values: [...PLAIN, ...texts, ...around('minimum', 'maximum'), ...words],
+    lengths: [0, 1, 2, ...around('minItems', 'maxItems').filter(isLength)],
+  }
 }
 
 // Longer texts would be measured, not judged: one rule decides them all.
@@ -40,19 +51,22 @@ const CHANGE: fc.Arbitrary<Change> = fc.record({
 
 /** Variants of the given inputs, one to three changes away. */
 export function mutations(inputs: readonly unknown[], schema: JsonSchema): fc.Arbitrary<unknown> {
-  const pool = [...PLAIN, ...edges(schema)]
+  const pool = poolOf(schema)
   return fc
     .tuple(fc.nat(), fc.array(CHANGE, { minLength: 1, maxLength: 3 }))
     .map(([pick, changes]) => changes.reduce((value, change) => changed(value, change, pool), inputs[pick % inputs.length] as Json))
 }
 
-function changed(value: Json, change: Change, pool: readonly Json[]): Json {
+function changed(value: Json, change: Change, pool: Pool): Json {
   const places = paths(value)
   const path = places[change.path % places.length] ?? []
-  const drawn = pool[change.value % pool.length] ?? null
+  const drawn = pool.values[change.value % pool.values.length] ?? null
   return edit(value, path, (found) => {
     if (change.kind === 'add' && typeof found === 'object' && found !== null && !Array.isArray(found)) return { ...found, extra: drawn }
-    if (change.kind === 'repeat' && Array.isArray(found)) return Array.from({ length: change.value % 120 }, (_, index) => found[index % found.length] ?? null)
+    if (change.kind === 'repeat' && Array.isArray(found)) {
+      const length = pool.lengths[change.value % pool.lengths.length] ?? 0
+      return Array.from({ length }, (_, index) => found[index % found.length] ?? null)
+    }
     if (change.kind === 'delete' && path.length > 0) return undefined
     return drawn
   })

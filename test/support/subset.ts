@@ -7,7 +7,10 @@ export function subsetFault(actual: unknown, expected: unknown, pointer = ''): s
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual)) return `${at} should be an array, not ${show(actual)}`
     if (actual.length !== expected.length) return `${at} should have ${expected.length} elements, not ${actual.length}: ${show(actual)}`
-    return firstFault(expected.map((_, index) => index), (index) => subsetFault(actual[index], expected[index], `${pointer}/${index}`))
+    return firstFault(
+      expected.map((_, index) => index),
+      (index) => subsetFault(actual[index], expected[index], `${pointer}/${index}`),
+    )
   }
   if (typeof expected === 'object' && expected !== null) {
     if (typeof actual !== 'object' || actual === null || Array.isArray(actual)) return `${at} should be an object, not ${show(actual)}`

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { Tool } from '../../src/service/catalogue/define.ts'
 
 /** One case of a tool: input, what the result must hold, and who says so. */
-export interface Vector {
+interface Vector {
   name: string
   in: Record<string, unknown>
   out: Record<string, unknown>

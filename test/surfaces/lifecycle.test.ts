@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
-import { clientHash } from '../../src/service/clients.ts'
+import { clientHasher } from '../../src/service/clients.ts'
 import { restCall } from '../support/app.ts'
 import { runs } from '../support/counts.ts'
 import { refusedService, startService } from '../support/service.ts'
@@ -48,12 +48,12 @@ test('kill -9 under load loses no answered call: the reopened file counts every 
 
 /** The store, opened anew, knows at least the calls that were answered. */
 async function assertCounted(data_dir: string, answered: Map<string, number>): Promise<void> {
-  const secret = Buffer.from(readFileSync(join(data_dir, 'secret.key'), 'utf8').trim(), 'hex')
+  const clientHash = clientHasher(Buffer.from(readFileSync(join(data_dir, 'secret.key'), 'utf8').trim(), 'hex'))
   const store = await openStore(join(data_dir, 'assay.sqlite'))
   const day = Math.floor(systemClock.now_ms() / 86_400_000)
   for (const [address, count] of answered) {
-    const today = await store.used({ day, bucket: 'general', client: clientHash(secret, day, address), limit: 100_000 })
-    const yesterday = await store.used({ day: day - 1, bucket: 'general', client: clientHash(secret, day - 1, address), limit: 100_000 })
+    const today = await store.used({ day, bucket: 'general', client: clientHash(day, address), limit: 100_000 })
+    const yesterday = await store.used({ day: day - 1, bucket: 'general', client: clientHash(day - 1, address), limit: 100_000 })
     assert.ok(today + yesterday >= count, `${address}: ${count} answered, ${today + yesterday} counted`)
   }
   await store.close()

@@ -28,7 +28,9 @@ export interface Candidates {
 /** Tries the fast parts against noble on fixed vectors; a part that fails to load or differs in one of them is not used. */
 export async function chooseSigning(candidates: Candidates = {}): Promise<Signing> {
   const refusals: string[] = []
-  const keccak = await attempt('The WebAssembly keccak-256', refusals, async () => agreeingKeccak(await (candidates.keccak ?? wasmKeccak)()))
+  const keccak = await attempt('The WebAssembly keccak-256', refusals, async () =>
+    agreeingKeccak(await (candidates.keccak ?? wasmKeccak)()),
+  )
   const hashing: Keccak = keccak ?? nobleCrypto
   const native = await attempt('The native secp256k1', refusals, async () => agreeingNative((candidates.native ?? loadNative)()))
   return {
@@ -69,27 +71,30 @@ function agreeingKeccak(keccak: Keccak): Keccak | string {
   return agrees ? keccak : 'it hashes a fixed text otherwise than the reference'
 }
 
-/** Keys and digests at the edges and in the middle of their ranges; the keys are public and stand for nobody. */
-const KEYS = ['0x'.padEnd(65, '0') + '1', '0x' + '7f'.repeat(32)]
-const DIGESTS = ['0x' + '00'.repeat(32), '0x' + 'ff'.repeat(32), '0x198802f02d72ad4ba1e4432d3c94178090781739c3d0cdeece5dfef24120a46e']
+/**
+ * Keys and digests at the edges and in the middle of their ranges, few, since each costs the start some milliseconds of JavaScript; the
+ * keys are public and stand for nobody. Digests stay below the order of the group: above it libsecp256k1 derives its nonce from the digest
+ * as it stands and RFC 6979 from the reduced one, so that both sign rightly but differently, which no keccak-256 is ever expected to show
+ * (odds of 2^-128).
+ */
+const FIXED = [
+  { key: `0x${'1'.padStart(64, '0')}`, digest: `0x${'00'.repeat(32)}` },
+  { key: `0x${'7f'.repeat(32)}`, digest: `0x${'fe'.repeat(32)}` },
+  { key: `0x${'1'.padStart(64, '0')}`, digest: '0x198802f02d72ad4ba1e4432d3c94178090781739c3d0cdeece5dfef24120a46e' },
+]
 
 function agreeingNative(native: NativeSecp256k1): NativeSecp256k1 | string {
-  for (const key of KEYS.map(bytesOf)) {
-    const [mine, reference] = [nativeSigner(native, key), nobleSigner(key)]
+  const recover = nativeRecover(native, nobleCrypto.keccak256)
+  for (const { key, digest } of FIXED) {
+    const [mine, reference, hash] = [nativeSigner(native, bytesOf(key)), nobleSigner(bytesOf(key)), bytesOf(digest)]
     if (mine.address !== reference.address) return 'it derives another address than the reference'
-    for (const digest of DIGESTS.map(bytesOf)) {
-      const signature = reference.sign(digest)
-      if (mine.sign(digest) !== signature) return 'it signs a fixed digest otherwise than the reference'
-      if (!recoversAlike(native, digest, signature)) return 'it recovers another signer than the reference'
-    }
+    const signature = reference.sign(hash)
+    if (mine.sign(hash) !== signature) return 'it signs a fixed digest otherwise than the reference'
+    const reading = readSignature(signature)
+    const alike = reading.ok && recover(hash, reading.rs, reading.recovery) === nobleCrypto.recover(hash, reading.rs, reading.recovery)
+    if (!alike) return 'it recovers another signer than the reference'
   }
   return native
-}
-
-function recoversAlike(native: NativeSecp256k1, digest: Uint8Array, signature: string): boolean {
-  const reading = readSignature(signature)
-  const recover = nativeRecover(native, nobleCrypto.keccak256)
-  return reading.ok && ([0, 1] as const).every((bit) => recover(digest, reading.rs, bit) === nobleCrypto.recover(digest, reading.rs, bit))
 }
 
 function bytesOf(hex: string): Uint8Array {

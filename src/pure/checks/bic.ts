@@ -7,7 +7,7 @@ import { sanctionsHint, SANCTIONS_AS_OF, type SanctionsHint } from './sanctions.
 import type { Check, Finding } from './verdict.ts'
 
 /** What the eighth character once told about the connection to the network. */
-export type ConnectionHint = 'test_and_training' | 'passive_participant' | 'reverse_billing'
+type ConnectionHint = 'test_and_training' | 'passive_participant' | 'reverse_billing'
 
 export interface BicFacts {
   party_prefix: string
@@ -78,7 +78,10 @@ export function checkBic(text: string): Check<BicFacts> {
   }
   const { value } = read
   const findings = shapeFindings(value)
-  if (findings.length > 0) return conclude(read, { praise: PRAISE, findings, suggestion: repair(value, isBic) })
+  if (findings.length > 0) {
+    const suggestion = value.length <= BRANCH_CHARS ? repair(value, isBic) : null
+    return conclude(read, { praise: PRAISE, findings, suggestion })
+  }
   const facts = bicFacts(value)
   return conclude(read, { praise: PRAISE, unverifiable: true, findings, warnings: bicWarnings(value, facts), facts })
 }

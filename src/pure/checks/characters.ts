@@ -2,33 +2,21 @@ import { strangers } from './digits.ts'
 import { isPlain } from './normalize.ts'
 import type { Finding } from './verdict.ts'
 
-/** Results of `readPlain` that are no length. */
+/** What `readPlain` returns when a character other than letters, digits, spaces and hyphens occurs. */
 export const NEEDS_NORMALIZING = -1
-export const OVERFLOW = -2
-
-const SKIPPED = -2
-const UNKNOWN = -1
-
-/** Values of ASCII characters: digits and letters 0–35 in either case, separators SKIPPED. */
-const VALUES = Int8Array.from({ length: 128 }, (_, code) => {
-  if (code === 0x20 || code === 0x2d || (code >= 0x09 && code <= 0x0d)) return SKIPPED
-  const value = Number.parseInt(String.fromCharCode(code), 36)
-  return Number.isNaN(value) ? UNKNOWN : value
-})
 
 /**
- * Fills `into` with the values of the letters and digits of `text`, skipping spaces and hyphens, and returns how many there are;
- * NEEDS_NORMALIZING when any other character occurs, OVERFLOW when they do not fit.
+ * Fills `into` with the values 0–35 of the letters and digits of `text`, skipping spaces and hyphens, and returns how many there
+ * are, also when they do not all fit. The fast path of the boolean checks: no strings, no tables.
  */
 export function readPlain(text: string, into: Uint8Array): number {
   let length = 0
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    const value = code < 128 ? (VALUES[code] ?? UNKNOWN) : UNKNOWN
-    if (value >= 0) {
-      if (length === into.length) return OVERFLOW
-      into[length++] = value
-    } else if (value === UNKNOWN) return NEEDS_NORMALIZING
+    if (code >= 0x30 && code <= 0x39) into[length++] = code - 0x30
+    else if (code >= 0x41 && code <= 0x5a) into[length++] = code - 0x37
+    else if (code >= 0x61 && code <= 0x7a) into[length++] = code - 0x57
+    else if (code !== 0x20 && code !== 0x2d && (code < 0x09 || code > 0x0d)) return NEEDS_NORMALIZING
   }
   return length
 }

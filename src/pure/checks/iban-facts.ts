@@ -18,7 +18,7 @@ export interface IbanFacts {
   national_check: NationalCheck | null
   /** Whether the two check digits hold, whatever else is wrong. */
   checksum_ok: boolean
-  /** Inside the geographical scope of the SEPA schemes; whether a bank takes part is another question. */
+  /** The country is in the geographical scope of the SEPA schemes. A bank may stay out, as do territories such as NC, whose code is FR. */
   sepa_scope: boolean
   sepa_as_of: string
   /** Whether the country is in the IBAN registry. */

@@ -37,16 +37,26 @@ function compile(row: (typeof table.rows)[number]): IbanFormat {
   const bban = [...row.structure.matchAll(/(\d+)!([nac])/g)].flatMap(([, count = '0', kind = 'c']) =>
     Array.from({ length: Number.parseInt(count, 10) }, () => KINDS[kind] ?? 0),
   )
-  const parts = [{ label: 'country', start: -4, end: -2 }, { label: 'check', start: -2, end: 0 }, ...row.parts]
   return {
     country: row.country,
     registry: row.registry,
     length: row.length,
     kinds: Uint8Array.of(LETTER, LETTER, DIGIT, DIGIT, ...bban),
-    parts: parts.map(({ label, start, end }) => Object.freeze({ label, start: start + 4, end: end + 4 })),
+    parts: places(`country:2 check:2 ${row.parts}`),
     territories: row.territories,
     national: row.registry ? nationalRule(row.country) : null,
   }
+}
+
+/** Places of a list of label:length. */
+function places(list: string): Part[] {
+  let end = 0
+  return list.split(' ').map((part) => {
+    const [label = '', length = '0'] = part.split(':')
+    const start = end
+    end += Number.parseInt(length, 10)
+    return Object.freeze({ label, start, end })
+  })
 }
 
 /** The format for a country given by the values of its two letters. */

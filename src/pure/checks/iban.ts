@@ -11,6 +11,8 @@ import type { Check, Finding } from './verdict.ts'
 const OPTIONS: NormalizeOptions = { separators: ' -.', prefixes: ['IBAN'], field: 'iban' }
 const PRAISE = 'Country format and check digits hold; this proves no account.'
 const SHORTEST = 15
+/** ISO 13616 allows 34 characters; the longest format has 33. */
+const LONGEST = 34
 
 /** Scratch of the synchronous checks below; longer than the longest IBAN behind the word IBAN. */
 const values = new Uint8Array(40)
@@ -77,11 +79,16 @@ export function checkIban(text: string): Check<IbanFacts> {
   if (shape.format === null) {
     const { findings } = shape
     const expected_check = findings.every(({ field }) => field === 'check') ? expectedCheck(read.value) : null
-    return conclude(read, { praise: PRAISE, findings, expected_check, suggestion: repair(read.value, isIban) })
+    return conclude(read, { praise: PRAISE, findings, expected_check, suggestion: mend(read.value) })
   }
   const judged = judge(read.value, shape.format)
-  const suggestion = judged.findings.length === 0 ? null : repair(read.value, isIban)
+  const suggestion = judged.findings.length === 0 ? null : mend(read.value)
   return conclude(read, { praise: PRAISE, ...judged, suggestion })
+}
+
+/** No edit that keeps the length makes a longer text an IBAN. */
+function mend(value: string): string | null {
+  return value.length <= LONGEST ? repair(value, isIban) : null
 }
 
 type Shape = { format: IbanFormat } | { format: null; findings: Finding[] }

@@ -65,15 +65,20 @@ export function checkLei(text: string): Check<LeiFacts> {
   }
   const { value } = read
   const findings = shapeFindings(value)
-  if (findings.some(({ field }) => field !== 'check')) {
-    return conclude(read, { praise: PRAISE, findings, suggestion: repair(value, isLei) })
-  }
+  if (findings.some(({ field }) => field !== 'check')) return conclude(read, { praise: PRAISE, findings })
   readPlain(value, values)
   const expected_check = twoDigits(checkDigits97(remainder97(values, 0, CHECK_AT)))
   if (findings.length > 0) return conclude(read, { praise: PRAISE, findings, expected_check, suggestion: repair(value, isLei) })
   const wrong = checksumFindings(value, expected_check)
   const suggestion = wrong.length === 0 ? null : repair(value, isLei)
-  return conclude(read, { praise: PRAISE, findings: wrong, warnings: legacyWarnings(value), expected_check, suggestion, facts: leiFacts(value) })
+  return conclude(read, {
+    praise: PRAISE,
+    findings: wrong,
+    warnings: legacyWarnings(value),
+    expected_check,
+    suggestion,
+    facts: leiFacts(value),
+  })
 }
 
 function shapeFindings(value: string): Finding[] {

@@ -127,7 +127,14 @@ function foreignDigits(value: string, field: string): { finding: Finding; sugges
   if (first === null) return null
   const position: [number, number] = [first.index, first.index + first[0].length]
   const message = REASON_CODES.non_ascii_digits
-  const finding: Finding = { code: 'non_ascii_digits', field, position, expected: 'digits 0-9', found: first[0].slice(0, 34).toWellFormed(), message }
+  const finding: Finding = {
+    code: 'non_ascii_digits',
+    field,
+    position,
+    expected: 'digits 0-9',
+    found: first[0].slice(0, 34).toWellFormed(),
+    message,
+  }
   return { finding, suggestion: value.replace(/\p{Nd}/gu, asciiDigit) }
 }
 

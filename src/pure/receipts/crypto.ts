@@ -25,8 +25,8 @@ export function fromHex(text: string): Uint8Array | null {
 }
 
 /** EVM address of an uncompressed 65-byte public key: the last 20 bytes of the hash of its two coordinates. */
-export function addressOfPublicKey(public_key: Uint8Array, keccak256: ReceiptCrypto['keccak256']): string {
-  return toHex(keccak256(public_key.subarray(1)).subarray(12))
+export function addressOfPublicKey(public_key: Uint8Array, hash: ReceiptCrypto['keccak256']): string {
+  return toHex(hash(public_key.subarray(1)).subarray(12))
 }
 
 function keccak256(data: Uint8Array | string): Uint8Array {

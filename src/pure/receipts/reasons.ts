@@ -1,6 +1,6 @@
 /** The closed vocabulary of receipt verification, in the order in which faults are looked for. Messages never quote the receipt. */
 export const RECEIPT_CODES = {
-  not_an_object: 'The receipt is not a JSON object.',
+  not_an_object: 'The receipt is not one JSON object that every reader reads alike.',
   missing_field: 'A field that every receipt has is missing.',
   wrong_type: 'A field has the wrong type: all are texts but ts, which is a whole number of seconds.',
   field_too_long: 'A field is longer than receipts are read.',

@@ -49,7 +49,17 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 
 /** The signed fields in the order in which they are joined. */
 export const SIGNED_FIELDS = [
-  'v', 'tool', 'tool_version', 'input_hash', 'output_hash', 'payer', 'recipient', 'amount', 'nonce', 'ts', 'tier',
+  'v',
+  'tool',
+  'tool_version',
+  'input_hash',
+  'output_hash',
+  'payer',
+  'recipient',
+  'amount',
+  'nonce',
+  'ts',
+  'tier',
 ] as const
 
 export const TAIL_FIELDS = ['successor', 'stream_state'] as const

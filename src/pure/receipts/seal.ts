@@ -40,7 +40,8 @@ export function sealShape(digest: string, form: SealForm = {}): string {
 
 /** The seal as an SVG document. */
 export function sealSvg(digest: string, form: SealForm = {}): string {
-  const title = form.broken === true ? 'Broken seal: this receipt does not verify.' : 'Seal of this receipt: a visual fingerprint, not proof.'
+  const title =
+    form.broken === true ? 'Broken seal: this receipt does not verify.' : 'Seal of this receipt: a visual fingerprint, not proof.'
   const frame = `xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SEAL_UNITS} ${SEAL_UNITS}" role="img"`
   return `<svg ${frame}><title>${title}</title>${sealShape(digest, form)}</svg>`
 }

@@ -9,7 +9,13 @@ const ZERO = '0'.repeat(64)
 
 export type SignatureReading =
   | { ok: true; rs: Uint8Array; recovery: 0 | 1; high_s: boolean }
-  | { ok: false; code: Extract<ReceiptCode, 'bad_signature_format' | 'bad_signature_length' | 'bad_recovery_id' | 'zero_signature' | 'signature_out_of_range'> }
+  | {
+      ok: false
+      code: Extract<
+        ReceiptCode,
+        'bad_signature_format' | 'bad_signature_length' | 'bad_recovery_id' | 'zero_signature' | 'signature_out_of_range'
+      >
+    }
 
 /**
  * v may be 0, 1, 27 or 28: wallets and libraries write both. Values that encode a chain (EIP-155) or a compact form (EIP-2098) are
@@ -32,7 +38,12 @@ export function isLowS(signature: string): boolean {
   return scalars(signature)[1] <= HALF_ORDER
 }
 
-const RECOVERY: ReadonlyMap<number, 0 | 1> = new Map([[0, 0], [1, 1], [27, 0], [28, 1]])
+const RECOVERY: ReadonlyMap<number, 0 | 1> = new Map([
+  [0, 0],
+  [1, 1],
+  [27, 0],
+  [28, 1],
+])
 
 function scalars(signature: string): [r: string, s: string] {
   return [signature.slice(2, 66).toLowerCase(), signature.slice(66, 130).toLowerCase()]

@@ -110,8 +110,9 @@ function checkSignature(fields: Fields, declared: string | null, digest: Uint8Ar
 }
 
 function warningsOf(fields: Fields, extra: boolean): ReceiptFinding[] {
-  const warnings = SIGNED.filter((name) => fields.has(name) && !GRAMMAR[name].test(String(fields.get(name))))
-    .map((name) => finding('off_grammar', name))
+  const warnings = SIGNED.filter((name) => fields.has(name) && !GRAMMAR[name].test(String(fields.get(name)))).map((name) =>
+    finding('off_grammar', name),
+  )
   const signer = readSigner(fields.get('signer'))
   if (signer !== null && signer !== fields.get('signer')) warnings.push(finding('signer_case', 'signer'))
   if (extra) warnings.push(finding('unsigned_fields'))

@@ -1,3 +1,4 @@
+import { readReceiptHash } from '../../pure/receipts/chain.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
 import { limits } from '../limits.ts'
@@ -5,7 +6,7 @@ import { allowanceShown, type Allowance, type AllowanceState, type Taken } from 
 import { problem, type Problem } from '../problems.ts'
 import { decodeInput } from '../catalogue/decode.ts'
 import type { CallRequest, Outcome } from './outcome.ts'
-import { isReceiptHash, prepare, type Stamp } from './prepare.ts'
+import { prepare, type Stamp } from './prepare.ts'
 
 /** All that a call needs; assembled once, at start. */
 export interface CallDeps {
@@ -54,7 +55,7 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
 }
 
 async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
-  if (request.prev_receipt_hash !== null && !isReceiptHash(request.prev_receipt_hash)) {
+  if (request.prev_receipt_hash !== null && readReceiptHash(request.prev_receipt_hash) === null) {
     return { ok: false, problem: problem('PREV_RECEIPT_HASH_INVALID', 'Send 0x and 64 hexadecimal digits, or leave the previous receipt out.') } as const
   }
   const mayReadLarge = async () => request.payment || tool.price === 'free' || (await deps.allowance.peek(tool.id, request.address)).remaining > 0
@@ -91,7 +92,8 @@ async function perform(deps: CallDeps, tool: Tool, input: Record<string, unknown
   try {
     const ran = tool.execute(input, deps.sources)
     const result = ran instanceof Promise ? await ran : ran
-    const prepared = prepare(deps.stamp, tool, input, result, request.prev_receipt_hash)
+    const previous = request.prev_receipt_hash === null ? null : readReceiptHash(request.prev_receipt_hash)
+    const prepared = prepare(deps.stamp, tool, input, result, previous)
     return { kind: 'answered', tool: tool.id, answer: { ...prepared, settlement: null, allowance: taken?.state ?? null } }
   } catch (error) {
     deps.onFault(error, tool.id)

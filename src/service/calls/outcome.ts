@@ -27,6 +27,8 @@ export interface Answer {
   /** RFC 8785 text of `result`: what the receipt's output hash covers. */
   result_text: string
   receipt: Receipt
+  /** `receipt` as JSON, written once for the body and the badge. */
+  receipt_text: string
   /** Only when the caller named a previous receipt. */
   chain: ChainLink | null
   tier: 'free' | 'paid'

@@ -25,12 +25,7 @@ export interface Stamp {
 
 type Prepared = Omit<Answer, 'settlement' | 'allowance'>
 
-/** A digest as receipts write it. */
-export function isReceiptHash(text: string): boolean {
-  return /^0x[0-9a-fA-F]{64}$/.test(text)
-}
-
-/** Hashes, signs and describes a result: everything that is in the answer but what it cost. */
+/** Hashes, signs and describes a result: everything that is in the answer but what it cost. `previous` is a receipt hash in lower case. */
 export function prepare(stamp: Stamp, tool: Tool, input: Record<string, unknown>, result: Record<string, unknown>, previous: string | null): Prepared {
   const { crypto, signer } = stamp
   const result_text = canonicalText(result)
@@ -48,13 +43,15 @@ export function prepare(stamp: Stamp, tool: Tool, input: Record<string, unknown>
     ts: Math.floor(stamp.clock.now_ms() / 1000),
     tier: 'free',
   }, signer, crypto)
+  const receipt_text = JSON.stringify(receipt)
   return {
     result,
     result_text,
     receipt,
-    chain: previous === null ? null : signLink(digest, previous.toLowerCase(), signer, crypto),
+    receipt_text,
+    chain: previous === null ? null : signLink(digest, previous, signer, crypto),
     tier: 'free',
-    embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, result, receipt, digest),
+    embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, result, receipt_text, digest),
     proof_summary_markdown: proofSummary(tool, result, receipt, digest),
   }
 }

@@ -22,15 +22,11 @@ export const VERDICT_TEXT: Record<BadgeVerdict, string> = {
   done: 'answered',
 }
 
-/** A Markdown image that links to the receipt; the image is drawn from its address alone. */
-export function badgeMarkdown(site_url: string, tool: Tool, result: Record<string, unknown>, receipt: Receipt, digest: string): string {
+/** A Markdown image that links to the receipt, given as its JSON text; the image is drawn from its address alone. */
+export function badgeMarkdown(site_url: string, tool: Tool, result: Record<string, unknown>, receipt_text: string, digest: string): string {
   const verdict = verdictWord(result)
   const image = `${site_url}/badge/${tool.id}/${verdict}/${digest}.svg`
-  return `[![assay ${tool.id}: ${VERDICT_TEXT[verdict]}](${image})](${site_url}/verify#r=${base64url(JSON.stringify(receipt))})`
-}
-
-function base64url(text: string): string {
-  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  return `[![assay ${tool.id}: ${VERDICT_TEXT[verdict]}](${image})](${site_url}/verify#r=${Buffer.from(receipt_text).toString('base64url')})`
 }
 
 /** A few lines of Markdown that say what was found, by whom it is signed and what it does not say. The same parts give the same text. */

@@ -1,4 +1,5 @@
 import type { AllowanceRules } from '../payments/allowance.ts'
+import { priceNow } from '../payments/price.ts'
 import { FAMILIES, type Family, type Tool } from './define.ts'
 
 /** What a document may say of the running service. */
@@ -8,24 +9,47 @@ export interface Deployment {
   chain_id: number
   free: AllowanceRules
   /** Without a final slash. */
-  origins: { api_url: string; mcp_url: string; site_url: string }
+  origins: { api_url: string; mcp_url: string }
 }
 
-export const SUMMARY = 'Deterministic checks that software agents call one by one; every answer carries a signed receipt that can be verified offline.'
+export const SUMMARY =
+  'Deterministic checks that software agents call one by one; every answer carries a signed receipt that can be verified offline.'
+
+export const RECEIPT_LIMIT =
+  'A receipt proves that its signer signed that call at that time. It does not prove that money moved or that a business claim is true.'
 
 /** What nobody may read into an answer. */
 export const HONEST_LIMITS = [
   'Checks are structural: a passing checksum does not prove that an account, a company or a book exists, or whose it is.',
-  'A receipt proves that its signer signed that call at that time. It does not prove that money moved or that a business claim is true.',
+  RECEIPT_LIMIT,
   'Each result says in `scope` what was checked and what was not.',
 ] as const
 
-export const NO_PAYMENTS = 'This deployment takes no payments yet: once the free calls of a day are used up, it answers 402 until the next day starts.'
+export const NO_PAYMENTS =
+  'This deployment takes no payments yet: once the free calls of a day are used up, it answers 402 until the next day starts.'
+
+const MARKS = {
+  SANDBOX: 'no real money moves here, and receipts are signed with a sandbox key.',
+  TESTNET: 'this deployment serves Base Sepolia, whose tokens have no value.',
+} as const
+
+type Mode = Pick<Deployment, 'mode' | 'chain_id'>
+
+function modeWord({ mode, chain_id }: Mode): keyof typeof MARKS | null {
+  if (mode === 'sandbox') return 'SANDBOX'
+  return chain_id === 84_532 ? 'TESTNET' : null
+}
 
 /** The mark of a deployment whose answers must not be taken for real ones; null where there is nothing to mark. */
-export function modeMark({ mode, chain_id }: Pick<Deployment, 'mode' | 'chain_id'>): string | null {
-  if (mode === 'sandbox') return 'SANDBOX: no real money moves here, and receipts are signed with a sandbox key.'
-  return chain_id === 84_532 ? 'TESTNET: this deployment serves Base Sepolia, whose tokens have no value.' : null
+export function modeMark(deployment: Mode): string | null {
+  const word = modeWord(deployment)
+  return word === null ? null : `${word}: ${MARKS[word]}`
+}
+
+/** The name of the service, with the mark in one word. */
+export function markedName(deployment: Mode): string {
+  const word = modeWord(deployment)
+  return word === null ? 'assay' : `assay (${word})`
 }
 
 /** The free calls of a day in one sentence. */
@@ -33,8 +57,14 @@ export function allowanceWords(free: AllowanceRules, tools: readonly Tool[]): st
   const apart = tools.filter(({ id }) => Object.hasOwn(free.overrides, id)).map(({ id }) => `${free.overrides[id]} of ${id}, counted apart`)
   const unlimited = tools.filter(({ price }) => price === 'free').map(({ id }) => id)
   const others = apart.length === 0 ? '' : `, and ${apart.join(', and ')}`
-  const free_words = unlimited.length === 0 ? '' : ` ${unlimited.join(', ')}: free without limit.`
-  return `Each client has ${free.free_daily} free calls a UTC day${others}; no account, no key, no wallet. Refused input is not counted.${free_words}`
+  const unlimitedWords = unlimited.length === 0 ? '' : ` ${unlimited.join(', ')}: free without limit.`
+  return `Each client has ${free.free_daily} free calls a UTC day${others}; no account, no key, no wallet. Refused input is not counted.${unlimitedWords}`
+}
+
+/** The bounds of a price in minor units, for documents that outlive the price of the moment. */
+export function priceRange(tool: Pick<Tool, 'price'>) {
+  const { floor_minor, cap_minor, formula } = priceNow(tool.price)
+  return { class: tool.price, currency: 'USDC', floor_minor: `${floor_minor}`, cap_minor: `${cap_minor}`, formula }
 }
 
 export function callUrl({ origins }: Pick<Deployment, 'origins'>, tool: Pick<Tool, 'id'>): string {
@@ -60,7 +90,9 @@ export function llmsText(deployment: Deployment, tools: readonly Tool[]): string
     ...details(deployment, tools),
     ...lists,
     ['## Documents', '', ...DOCUMENTS.map(([path, words]) => `- [${path}](${api_url}${path}): ${words}`)].join('\n'),
-  ].join('\n\n').concat('\n')
+  ]
+    .join('\n\n')
+    .concat('\n')
 }
 
 function toolLine(api_url: string, tool: Tool): string {

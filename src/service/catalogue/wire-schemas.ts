@@ -60,14 +60,11 @@ export function chainSchema(): JsonSchema {
   }
 }
 
-/** The allowance in an answer, or with `resets_in_s` in a problem. */
-export function allowanceSchema(where: 'answer' | 'problem'): JsonSchema {
-  const seconds = { resets_in_s: { type: 'integer', minimum: 1, maximum: 86_400, description: 'Seconds until then.' } }
+export function allowanceSchema(): JsonSchema {
   const properties = {
     limit: { type: 'integer', minimum: 0, maximum: limits.free_daily_max, description: 'Free calls of one client and UTC day.' },
     remaining: { type: 'integer', minimum: 0, maximum: limits.free_daily_max, description: 'How many of them are left.' },
     resets_at: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T00:00:00Z$', description: 'When they start anew, RFC 3339.' },
-    ...(where === 'problem' ? seconds : {}),
   }
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
@@ -128,7 +125,7 @@ export function paymentRequiredSchema(): JsonSchema {
   return {
     type: 'object',
     description: 'The free calls of the day are used up. No payment terms are offered, since this deployment takes no payments yet.',
-    properties: { ...properties, ...fixed, allowance: allowanceSchema('problem') },
+    properties: { ...properties, ...fixed, allowance: allowanceSchema() },
     required: [...required, 'allowance'],
     additionalProperties: false,
   }

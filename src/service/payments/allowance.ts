@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { AllowanceRequest, Store } from '../../ports/store.ts'
-import { clientHash } from '../clients.ts'
+import { clientHasher } from '../clients.ts'
 
 const DAY_MS = 86_400_000
 
@@ -39,13 +39,14 @@ export interface AllowanceRules {
 
 /** The allowance over a store: exact over all instances that share it. */
 export function createAllowance(store: Pick<Store, 'take' | 'give_back' | 'used'>, clock: Clock, secret: Uint8Array, rules: AllowanceRules): Allowance {
+  const clientHash = clientHasher(secret)
   const requestFor = (tool: string, address: string): AllowanceRequest => {
     const day = Math.floor(clock.now_ms() / DAY_MS)
     const own = Object.hasOwn(rules.overrides, tool) ? rules.overrides[tool] : undefined
     return {
       day,
       bucket: own === undefined ? 'general' : tool,
-      client: clientHash(secret, day, address),
+      client: clientHash(day, address),
       limit: own ?? rules.free_daily,
     }
   }

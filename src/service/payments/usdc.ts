@@ -2,12 +2,12 @@
  * USDC on the chains that a deployment can serve, by chain id. Addresses: Circle, "USDC contract addresses". Names and versions are
  * those that the contracts themselves return from `name()` and `version()`; an EIP-712 signature over any other fails silently.
  */
-export const USDC = {
+const USDC = {
   8453: { chain_id: 8453, network: 'base', name: 'USD Coin', version: '2', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
   84532: { chain_id: 84532, network: 'base-sepolia', name: 'USDC', version: '2', address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
 } as const
 
-export type UsdcToken = (typeof USDC)[keyof typeof USDC]
+type UsdcToken = (typeof USDC)[keyof typeof USDC]
 
 export const USDC_DECIMALS = 6
 

@@ -1,4 +1,15 @@
-import { allowanceWords, byFamily, callUrl, DOCUMENTS, HONEST_LIMITS, modeMark, NO_PAYMENTS, shellWord, SUMMARY } from '../../service/catalogue/text.ts'
+import {
+  allowanceWords,
+  byFamily,
+  callUrl,
+  DOCUMENTS,
+  HONEST_LIMITS,
+  markedName,
+  modeMark,
+  NO_PAYMENTS,
+  shellWord,
+  SUMMARY,
+} from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { escapeHtml, htmlPage, linkList } from './html.ts'
 
@@ -36,7 +47,7 @@ export function homePage(deps: AppDeps): string {
     ...families,
     `<h2>Documents</h2>\n${linkList([{ href: '/llms.txt', name: '/llms.txt', words: 'this service in plain words' }, ...documents])}`,
   ]
-  return htmlPage('assay', modeMark(deps), main.join('\n'))
+  return htmlPage(markedName(deps), modeMark(deps), main.join('\n'))
 }
 
 /** A call that runs as it stands. */

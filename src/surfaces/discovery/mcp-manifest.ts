@@ -3,7 +3,7 @@ import type { AppDeps } from '../deps.ts'
 import { toolList } from '../mcp/list.ts'
 
 /** Protocol versions that the MCP endpoint speaks. */
-export const MCP_VERSIONS = ['2025-06-18', '2025-11-25', '2026-07-28'] as const
+const PROTOCOL_VERSIONS = ['2025-06-18', '2025-11-25', '2026-07-28'] as const
 
 /** `/.well-known/mcp.json`: where the MCP endpoint is, what it offers, and which key signs its receipts. */
 export function mcpManifest(deps: AppDeps) {
@@ -16,10 +16,16 @@ export function mcpManifest(deps: AppDeps) {
     notice: modeMark(deps),
     endpoint: `${deps.origins.mcp_url}/mcp`,
     transport: 'streamable-http',
-    protocol_versions: MCP_VERSIONS,
+    protocol_versions: PROTOCOL_VERSIONS,
     receipt_signing_address,
     receipts: { receipt_spec: 'XDR-1', receipt_signing_address, keys_url: `${deps.origins.api_url}/.well-known/xdr-1.json` },
     // Output schemas are in tools/list; here they would double the size.
-    tools: toolList(deps.call.catalogue.tools, deps.schemas).map(({ outputSchema: _, ...tool }) => tool),
+    tools: toolList(deps.call.catalogue.tools, deps.schemas).map(({ name, title, description, inputSchema, annotations }) => ({
+      name,
+      title,
+      description,
+      inputSchema,
+      annotations,
+    })),
   }
 }

@@ -2,7 +2,6 @@ import type { Context, Hono } from 'hono'
 import { accepts } from 'hono/accepts'
 import { openApiDocument } from '../../service/catalogue/openapi.ts'
 import { llmsText } from '../../service/catalogue/text.ts'
-import { priceNow } from '../../service/payments/price.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Env } from '../http/env.ts'
 import { JSON_TYPE, once, sendDocument, storedDocument, storedJson, type StoredDocument } from './document.ts'
@@ -25,12 +24,24 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
     const document = once(build)
     app.get(path, async (context) => sendDocument(context, await document()))
   }
-  const home = negotiated(() => homeIndex(deps), () => homePage(deps))
+  const home = negotiated(
+    () => homeIndex(deps),
+    () => homePage(deps),
+  )
   app.get('/', (context) => sendDocument(context, home(context)))
-  const list = negotiated(() => x402Errors(deps), () => problemsPage(deps, PROBLEM_CODES))
+  const list = negotiated(
+    () => x402Errors(deps),
+    () => problemsPage(deps, PROBLEM_CODES),
+  )
   app.get('/problems', (context) => sendDocument(context, list(context)))
   const pages = new Map<string, Negotiated>(
-    PROBLEM_CODES.map((code) => [code, negotiated(() => problemEntry(code, deps.origins.api_url), () => problemPage(deps, code))]),
+    PROBLEM_CODES.map((code) => [
+      code,
+      negotiated(
+        () => problemEntry(code, deps.origins.api_url),
+        () => problemPage(deps, code),
+      ),
+    ]),
   )
   app.get('/problems/:code', (context) => {
     const page = pages.get(context.req.param('code'))
@@ -42,8 +53,7 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
 function documents(deps: AppDeps): Record<string, () => StoredDocument | Promise<StoredDocument>> {
   const { tools } = deps.call.catalogue
   const examples = once(() => runExamples(tools, deps.call.sources))
-  const openApi = async () =>
-    openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples: await examples(), priceOf: (tool) => priceNow(tool.price) })
+  const openApi = async () => openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples: await examples() })
   return {
     '/openapi.json': async () => storedJson(await openApi()),
     '/llms.txt': () => storedDocument(TEXT_TYPE, llmsText(deps, tools)),

@@ -1,3 +1,4 @@
+import { markedName } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
@@ -8,7 +9,7 @@ export function serverJson(deps: AppDeps) {
   return {
     $schema: SCHEMA,
     name: `${reverseDomain(mcp_url)}/assay`,
-    title: deps.mode === 'sandbox' ? 'assay (SANDBOX)' : 'assay',
+    title: markedName(deps),
     // The registry takes at most 100 characters.
     description: 'Deterministic identifier and document checks with signed receipts that verify offline.',
     version: deps.version,

@@ -1,5 +1,5 @@
 import type { Tool } from '../../service/catalogue/define.ts'
-import { allowanceWords, callUrl, modeMark, NO_PAYMENTS } from '../../service/catalogue/text.ts'
+import { allowanceWords, callUrl, modeMark, NO_PAYMENTS, priceRange } from '../../service/catalogue/text.ts'
 import { JSON_SCHEMA_DIALECT } from '../../service/catalogue/wire-schemas.ts'
 import { priceNow } from '../../service/payments/price.ts'
 import { USDC_DECIMALS, usdcOn } from '../../service/payments/usdc.ts'
@@ -44,20 +44,18 @@ function environment({ mode, chain_id }: AppDeps): 'sandbox' | 'testnet' | 'prod
   return chain_id === 8453 ? 'production' : 'testnet'
 }
 
-/** Lowest and highest price of the tools that have one. */
+/** Lowest floor and highest cap of the tools that have a price. */
 function priceBounds(tools: readonly Tool[]) {
   const priced = tools.filter(({ price }) => price !== 'free').map(({ price }) => priceNow(price))
-  const floors = priced.map(({ floor_minor }) => floor_minor).toSorted(ascending)
-  const caps = priced.map(({ cap_minor }) => cap_minor).toSorted(ascending)
-  return { floor_minor: `${floors[0] ?? 0n}`, cap_minor: `${caps.at(-1) ?? 0n}` }
-}
-
-function ascending(a: bigint, b: bigint): number {
-  return a < b ? -1 : Number(a > b)
+  const floor = priced.reduce<bigint | null>(
+    (least, { floor_minor }) => (least === null || floor_minor < least ? floor_minor : least),
+    null,
+  )
+  const cap = priced.reduce((most, { cap_minor }) => (cap_minor > most ? cap_minor : most), 0n)
+  return { floor_minor: `${floor ?? 0n}`, cap_minor: `${cap}` }
 }
 
 function resource(deps: AppDeps, tool: Tool, example: Record<string, unknown> | undefined) {
-  const { class: price_class, floor_minor, cap_minor, formula } = priceNow(tool.price)
   const schemas = deps.schemas.get(tool.id)
   return {
     tool: tool.id,
@@ -65,7 +63,7 @@ function resource(deps: AppDeps, tool: Tool, example: Record<string, unknown> | 
     method: 'POST',
     mime_type: 'application/json',
     description: tool.description,
-    price: { class: price_class, currency: 'USDC', floor_minor: `${floor_minor}`, cap_minor: `${cap_minor}`, formula },
+    price: priceRange(tool),
     input_schema: schemas?.input,
     output_schema: schemas?.output,
     extensions: { bazaar: bazaar(tool, schemas?.input, example) },

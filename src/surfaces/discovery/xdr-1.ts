@@ -1,5 +1,5 @@
 import { GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS } from '../../pure/receipts/receipt.ts'
-import { HONEST_LIMITS, modeMark } from '../../service/catalogue/text.ts'
+import { modeMark, RECEIPT_LIMIT } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 
 /** `/.well-known/xdr-1.json`: all that is needed to verify a receipt without asking this service again. */
@@ -23,16 +23,19 @@ export function receiptSpec(deps: AppDeps) {
     },
     grammar: Object.fromEntries(Object.entries(GRAMMAR).map(([field, pattern]) => [field, pattern.source])),
     digest: 'keccak-256 of the bytes of the signed text, neither wrapped (EIP-191) nor typed (EIP-712). It also names the receipt.',
-    signature: 'secp256k1 over the digest, recoverable: 65 bytes r, s, v as 0x-prefixed hex; s in the lower half, v 27 or 28 (0 and 1 are read too).',
+    signature:
+      'secp256k1 over the digest, recoverable: 65 bytes r, s, v as 0x-prefixed hex; s in the lower half, v 27 or 28 (0 and 1 are read too).',
     hashes: {
       input_hash: 'keccak-256 of the RFC 8785 text of the input, without the wrapper {"input": …}.',
-      output_hash: 'keccak-256 of the RFC 8785 text of the result, without receipt, badge and summary. Results are sent in that order of keys.',
+      output_hash:
+        'keccak-256 of the RFC 8785 text of the result, without receipt, badge and summary. Results are sent in that order of keys.',
     },
     chain_link: {
       request_header: 'X-PREV-RECEIPT-HASH',
       signed_text: 'XDR-1-LINK|{digest of this receipt}|{prev_receipt_hash}',
       fields: ['prev_receipt_hash', 'link_digest', 'link_signature'],
-      description: 'link_digest is the keccak-256 of that text, link_signature its signature by the key of the receipt. Several receipts may follow one.',
+      description:
+        'link_digest is the keccak-256 of that text, link_signature its signature by the key of the receipt. Several receipts may follow one.',
     },
     verify: [
       'Join the values of the signed fields with the separator.',
@@ -42,13 +45,13 @@ export function receiptSpec(deps: AppDeps) {
       'With input and result at hand, take the keccak-256 of their RFC 8785 texts and compare them with input_hash and output_hash.',
     ],
     verify_url: `${deps.origins.api_url}/v1/receipt/verify`,
-    not_proved: HONEST_LIMITS[1],
+    not_proved: RECEIPT_LIMIT,
     test_vector: TEST_VECTOR,
   }
 }
 
-/** Signed with the private key 1, which is no secret, so that anybody can repeat it. */
 const TEST_VECTOR = {
+  notice: 'Made with the private key 1, so that anybody can repeat it; it is the receipt of no call.',
   receipt: {
     v: 'XDR-1',
     tool: 'iban-check',
@@ -62,7 +65,8 @@ const TEST_VECTOR = {
     ts: 1_790_000_000,
     tier: 'paid',
     signer: '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf',
-    signature: '0xf6230ca7fd1f7020073d785cc2397e7ac1b9aec3610fc20081b0bf3f7b09edd27a57dde70efa8c3cf8d572165c62c8c3ac04d550e7db947024dd840faba65ab61b',
+    signature:
+      '0xf6230ca7fd1f7020073d785cc2397e7ac1b9aec3610fc20081b0bf3f7b09edd27a57dde70efa8c3cf8d572165c62c8c3ac04d550e7db947024dd840faba65ab61b',
   },
   digest: '0x198802f02d72ad4ba1e4432d3c94178090781739c3d0cdeece5dfef24120a46e',
   link_to: `0x${'44'.repeat(32)}`,

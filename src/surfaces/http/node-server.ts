@@ -20,6 +20,12 @@ export interface Handlers {
   fault(error: unknown, request_id: string): Reply
 }
 
+const SERVER_OPTIONS = {
+  maxHeaderSize: limits.header_bytes,
+  requireHostHeader: false,
+  connectionsCheckingInterval: limits.timeout_check_ms,
+}
+
 const CALL_PATH = /^\/v1\/tools\/([\w-]{1,64})\/call$/
 
 /** The server over node:http: calls are served from its own events, everything else goes through `fetch`. */
@@ -32,7 +38,7 @@ export function createHttpServer(handlers: Handlers): Server {
     },
     { overrideGlobalObjects: false },
   )
-  const server = createServer({ maxHeaderSize: limits.header_bytes, requireHostHeader: false }, (request, response) => {
+  const server = createServer(SERVER_OPTIONS, (request, response) => {
     const match = request.method === 'POST' ? CALL_PATH.exec(request.url ?? '') : null
     if (match?.[1] === undefined) void others(request, response)
     else void serveCall(handlers, match[1], request, response)

@@ -9,9 +9,7 @@ import {
   type Tool as ListedTool,
 } from '@modelcontextprotocol/server'
 import { callTool, type McpExchange, type ToolCalls, type ToolReply } from './tool-call.ts'
-
-/** Revisions with the `initialize` handshake, newest first. The stateless revision 2026-07-28 is added by the package's own handler. */
-const HANDSHAKE_VERSIONS = ['2025-11-25', '2025-06-18']
+import { HANDSHAKE_VERSIONS } from './versions.ts'
 
 /** How long a client of 2026-07-28 may keep what it was told of the service: it changes only with a new release. */
 const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const
@@ -52,6 +50,7 @@ function createServer({ identity, instructions, tools, calls }: ProtocolParts, e
   const server = new Server(identity, {
     capabilities: { tools: {} },
     instructions,
+    // The stateless revision is added by the package's handler for it.
     supportedProtocolVersions: HANDSHAKE_VERSIONS,
     cacheHints: { 'tools/list': CACHE, 'server/discover': CACHE },
   })

@@ -10,8 +10,10 @@ import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
 import { toolList } from './list.ts'
 import { createMessageReader } from './message.ts'
-import { createProtocol } from './protocol.ts'
+import { createPlainCalls } from './plain-call.ts'
+import { createProtocol, type ProtocolParts } from './protocol.ts'
 import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
+import { callTool, type McpExchange } from './tool-call.ts'
 
 const PATH = '/mcp'
 
@@ -30,7 +32,7 @@ export function mcpRoutes(
   const tools = toolList(deps.call.catalogue.tools, deps.schemas)
   // The origins are known only once the server listens.
   const guard = once(() => createGuard(deps.origins))
-  const protocol = once(() => createProtocol(protocolParts(deps, tools, serve)))
+  const protocol = once(() => createAnswers(protocolParts(deps, tools, serve)))
 
   app.post(PATH, async (context) => {
     const header = (name: string) => context.req.header(name) ?? null
@@ -44,7 +46,7 @@ export function mcpRoutes(
     const body = await read(bodyOf(context.req.raw), mayReadLarge)
     if (!body.ok) return refusal(body.problem, deps, request_id)
     const answer = protocol()
-    return answer(context.req.raw, { message: body.message, request_id, address, credit: header('x-credit') !== null })
+    return answer(context.req.raw, { message: body.message, request_id, address, header })
   })
   app.all(PATH, (context) => {
     const found = problem('METHOD_NOT_ALLOWED', 'Send JSON-RPC messages by POST. There are no sessions, so there is no stream to open or to end.')
@@ -52,7 +54,17 @@ export function mcpRoutes(
   })
 }
 
-function protocolParts(deps: AppDeps, tools: ReturnType<typeof toolList>, serve: ServeCall) {
+/** Plain calls on the short way, everything else by the official package. */
+function createAnswers(parts: ProtocolParts): (request: Request, exchange: McpExchange) => Promise<Response> {
+  const readPlain = createPlainCalls(parts.identity)
+  const official = createProtocol(parts)
+  return async (request, exchange) => {
+    const plain = readPlain(exchange)
+    return plain === null ? official(request, exchange) : plain.response(await callTool(parts.calls, plain.params, exchange))
+  }
+}
+
+function protocolParts(deps: AppDeps, tools: ReturnType<typeof toolList>, serve: ServeCall): ProtocolParts {
   const { api_url, site_url } = deps.origins
   return {
     identity: { name: 'assay', title: 'assay', version: deps.version, websiteUrl: site_url },

@@ -11,8 +11,8 @@ export interface McpExchange {
   readonly request_id: string
   /** Address of the caller, proxies already seen through. */
   readonly address: string
-  /** The request carries a prepaid credit, which travels in a header whatever the surface. */
-  readonly credit: boolean
+  /** Value of a header by its lower-case name. */
+  header(name: string): string | null
 }
 
 /** `params` of `tools/call`, as far as they matter here. */
@@ -47,13 +47,14 @@ export async function callTool({ serve, api_url, onFault }: ToolCalls, params: C
   }
 }
 
-function callRequest({ name, _meta: meta = {} }: CallParams, { message, address, credit }: McpExchange): CallRequest {
+function callRequest({ name, _meta: meta = {} }: CallParams, { message, address, header }: McpExchange): CallRequest {
   const previous = meta[PREVIOUS_KEY]
   return {
     tool: name,
     address,
     payment: PAYMENT_KEYS.some((key) => Object.hasOwn(meta, key)),
-    credit,
+    // A prepaid code travels in a header whatever the surface.
+    credit: header('x-credit') !== null,
     // What is no text is handed on as a text that no receipt hash equals, so that it is refused and not overlooked.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
     read: (bounds) => readArguments(message, bounds),

@@ -53,7 +53,11 @@ export default defineTool({
   price: 'check',
   annotations: PURE,
   scope: {
-    checked: ['country, length and characters by the IBAN registry', 'check digits (ISO 7064 MOD 97-10)', 'national check digits where known'],
+    checked: [
+      'country, length and characters by the IBAN registry',
+      'check digits (ISO 7064 MOD 97-10)',
+      'national check digits where known',
+    ],
     not_checked: ['that the account or the bank exists', 'who owns the account', 'that a payment would arrive'],
   },
   batch_field: 'iban',

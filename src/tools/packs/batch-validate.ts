@@ -25,8 +25,8 @@ export default defineTool({
     items: z
       .array(
         z.looseObject({
-          tool: z.unknown().describe('Id of a check that takes a single value, such as "iban-check".'),
-          value: z.unknown().describe(`The value to check, as text of at most ${limits.batch_value_chars} characters.`),
+          tool: z.unknown().optional().describe('Id of a check that takes a single value, such as "iban-check".'),
+          value: z.unknown().optional().describe(`The value to check, as text of at most ${limits.batch_value_chars} characters.`),
         }),
       )
       .min(1)

@@ -1,0 +1,88 @@
+/** `npm run bench [suite …]`: runs the suites and prints a Markdown report on standard output, progress on standard error. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { bestGenerator } from './generators.ts'
+import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } from './report.ts'
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+
+const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own]
+suites: free-call, mcp, checks, json, start; all of them when none is named
+`
+
+type Suite = (options: RunOptions) => Promise<SuiteReport>
+
+/** Loaded one by one, so that nothing of one suite is in the process of another's measurement. */
+const SUITES: Record<string, () => Promise<Suite>> = {
+  'free-call': async () => (await import('./free-call.ts')).freeCall,
+  mcp: async () => (await import('./mcp.ts')).mcp,
+  checks: async () => (await import('./checks.ts')).checks,
+  json: async () => (await import('./json.ts')).json,
+  start: async () => (await import('./start.ts')).start,
+}
+
+const asked = readArguments()
+if (asked === null) {
+  process.stderr.write(USAGE)
+  process.exitCode = 64
+} else if (installPeers()) await runAll(asked.suites, asked.options)
+else process.exitCode = 1
+
+function readArguments(): { suites: string[]; options: RunOptions } | null {
+  try {
+    const string = (fallback: string) => ({ type: 'string', default: fallback }) as const
+    const options = { rounds: string('3'), seconds: string('10'), generator: string(bestGenerator()) }
+    const { values, positionals } = parseArgs({ allowPositionals: true, options })
+    const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+    const { generator } = values
+    const known = positionals.every((name) => Object.hasOwn(SUITES, name)) && (generator === 'wrk' || generator === 'own')
+    if (!known || !Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seconds) || seconds < 1) return null
+    return { suites: positionals.length > 0 ? positionals : Object.keys(SUITES), options: { rounds, seconds, generator } }
+  } catch {
+    return null
+  }
+}
+
+/** The peers have a lockfile of their own and are no dependency of the service. */
+function installPeers(): boolean {
+  if (isCurrent()) return true
+  process.stderr.write('bench: installing the peers with npm ci in bench/; this happens once\n')
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: HERE, stdio: ['ignore', 2, 2] })
+  if (status !== 0) process.stderr.write('bench: npm ci failed; the lines above say why\n')
+  return status === 0
+}
+
+function isCurrent(): boolean {
+  const [wanted, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((file) => `${HERE}${file}`)
+  if (wanted === undefined || installed === undefined || !existsSync(installed)) return false
+  const versions = (path: string) => {
+    const { packages } = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, { version?: string }> }
+    return JSON.stringify(
+      Object.entries(packages)
+        .filter(([name]) => name !== '')
+        .map(([name, { version }]) => [name, version]),
+    )
+  }
+  return versions(wanted) === versions(installed)
+}
+
+async function runAll(suites: string[], options: RunOptions): Promise<void> {
+  print(['# Benchmarks', ...circumstances(new Date()).map((line) => `- ${line}`)].join('\n'))
+  for (const name of suites) {
+    process.stderr.write(`bench: ${name}\n`)
+    try {
+      const suite = await SUITES[name]?.()
+      if (suite !== undefined) print(markdown(await suite(options)))
+    } catch (error) {
+      process.exitCode = 1
+      print(`## ${name} did not run\n\n${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  print(`Load average after: ${loadText()}`)
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n\n`)
+}

@@ -1,0 +1,65 @@
+import { systemClock } from '../adapters/clock/system.ts'
+import { chooseSigning } from '../adapters/signer/choose.ts'
+import { publicKeys, revokeKey, rotateKey, type KeyringRead } from '../adapters/signer/keyring.ts'
+import { identityOf, orStop, places, ringOf } from '../identity.ts'
+import type { KeyList, PublishedKey } from '../pure/receipts/keys.ts'
+import { nearest } from '../service/nearest.ts'
+import type { Invocation } from './arguments.ts'
+import { orConfig } from './deployment.ts'
+import { CliError, type Exit } from './exit-codes.ts'
+import { markSandbox, settingsHere } from './settings.ts'
+import { dateText, printable, remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
+
+/** After a rotation the old key stays good for this long, so that what a running server still signs with it verifies. */
+const GRACE_S = 3_600
+
+/** `assay keys list | rotate | revoke <address>`: the receipt keys of this deployment. Secrets never leave the key file. */
+export async function run(invocation: Invocation): Promise<Exit> {
+  const [action = 'list', address] = invocation.words
+  const change = changeOf(action, address, invocation)
+  const settings = settingsHere()
+  markSandbox(settings)
+  const signing = await chooseSigning()
+  const identity = orConfig(() => identityOf(settings, signing))
+  const now_ts = Math.floor(systemClock.now_ms() / 1000)
+  const ring = orConfig(() => (change === null ? ringOf(settings, identity) : orStop(change(places.receiptKeys(settings), identity, now_ts)).ring))
+  show(publicKeys(ring), wantsJson(invocation))
+  if (change !== null) remark('A running server goes on with its old key until it is started again.')
+  return 'ok'
+}
+
+type Change = (path: string, identity: Parameters<typeof rotateKey>[1], now_ts: number) => KeyringRead
+
+/** What is to be done to the file; null when it is only to be read. */
+function changeOf(action: string, address: string | undefined, invocation: Invocation): Change | null {
+  const since = invocation.text('since')
+  const reason = invocation.text('reason')
+  if (action !== 'revoke' && (address !== undefined || since !== null || reason !== null)) throw new CliError('usage', 'An address, --reason and --since go with revoke.')
+  switch (action) {
+    case 'list':
+      return null
+    case 'rotate':
+      return (path, identity, now_ts) => rotateKey(path, identity, now_ts, now_ts + GRACE_S)
+    case 'revoke': {
+      if (address === undefined || !/^0x[0-9a-fA-F]{40}$/.test(address)) throw new CliError('usage', 'Name the address of the key: 0x and 40 hexadecimal digits.')
+      if (reason === null || reason.trim() === '') throw new CliError('usage', 'Say why with --reason; the reason is published.')
+      if (since !== null && !/^\d{1,12}$/.test(since)) throw new CliError('usage', '--since takes a Unix time in whole seconds.')
+      return (path, identity, now_ts) => revokeKey(path, identity, address, reason, now_ts, since === null ? now_ts : Number(since))
+    }
+    default: {
+      const near = nearest(action, ['list', 'rotate', 'revoke'])
+      throw new CliError('usage', `keys takes list, rotate or revoke${near === null ? '' : `; did you mean ${near}`}.`)
+    }
+  }
+}
+
+function show(keys: KeyList, json: boolean): void {
+  if (json) say(JSON.stringify({ keys }))
+  else say(table([['address', 'status', 'good for receipts dated'], ...keys.map((key) => [key.address, key.status, lifeText(key)])], terminalWidth()).join('\n'))
+}
+
+function lifeText({ not_before, not_after, revoked_at, reason }: PublishedKey): string {
+  const until = revoked_at ?? not_after
+  const span = `${dateText(not_before) ?? not_before} to ${until === null ? 'today and on' : (dateText(until) ?? until)}`
+  return reason === null ? span : `${span}; revoked: ${printable(reason)}`
+}

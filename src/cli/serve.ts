@@ -1,0 +1,40 @@
+import type { Signer } from '../ports/signer.ts'
+import { StartError } from '../identity.ts'
+import { start } from '../start.ts'
+import { CliError, type Exit } from './exit-codes.ts'
+import { settingsHere } from './settings.ts'
+import { remark, sandboxMark } from './terminal.ts'
+
+/** `assay serve`, and `npm start`: serves until SIGINT or SIGTERM, then lets calls in flight finish; a second signal ends it at once. */
+export async function run(): Promise<Exit> {
+  const settings = settingsHere()
+  const running = await start(settings).catch((error: unknown) => {
+    throw error instanceof StartError ? new CliError('config', error.message) : error
+  })
+  announce(running.url, settings.ASSAY_MODE, running.app.deps.call.stamp.signer)
+  await signalled()
+  await running.stop()
+  return 'ok'
+}
+
+/** Resolves at the first signal to stop. */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (stopping) process.exit(1)
+        stopping = true
+        resolve()
+      })
+    }
+  })
+}
+
+/** What a newcomer wants to know first, on standard error, so that standard output stays a log. */
+function announce(url: string, mode: string, signer: Signer): void {
+  remark(mode === 'sandbox' ? sandboxMark() : 'assay, live')
+  remark(`assay listens on ${url}`)
+  remark(`receipts are signed by ${signer.address} (${signer.implementation})`)
+  remark(`try it:  curl -s ${url}/v1/tools/iban-check/call -d '{"input":{"iban":"GB82 WEST 1234 5698 7654 32"}}'`)
+}

@@ -1,0 +1,98 @@
+import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import type { Tool } from './define.ts'
+import type { JsonSchema, ToolSchemas } from './json-schema.ts'
+import { allowanceSchema, chainSchema, paymentRequiredSchema, problemSchema, receiptSchema } from './wire-schemas.ts'
+
+export type Json = Record<string, unknown>
+
+/** A reference to a component. */
+export function ref(section: 'schemas' | 'responses' | 'parameters' | 'headers', name: string): Json {
+  return { $ref: `#/components/${section}/${name}` }
+}
+
+/** A JSON body. */
+export function json(schema: JsonSchema, example?: unknown): Json {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } }
+}
+
+/** The headers of a counted call. */
+export const RATE_LIMITS = { RateLimit: ref('headers', 'rate-limit'), 'RateLimit-Policy': ref('headers', 'rate-limit-policy') }
+
+/** What the paths share. */
+export function components(tools: readonly Tool[], derived: ReadonlyMap<string, ToolSchemas>): Json {
+  const statuses = [...new Set(Object.values(PROBLEMS).map(({ status }) => status))]
+  return {
+    schemas: {
+      ...Object.fromEntries(tools.flatMap((tool) => toolComponents(tool, derived.get(tool.id)))),
+      answer: answerSchema(),
+      receipt: receiptSchema(),
+      chain: chainSchema(),
+      allowance: allowanceSchema(),
+      problem: problemSchema(),
+      'payment-required': paymentRequiredSchema(),
+    },
+    responses: Object.fromEntries(statuses.map((status) => [`problem-${status}`, problemResponse(status)])),
+    parameters: PARAMETERS,
+    headers: HEADERS,
+  }
+}
+
+/** A document has one dialect; the schemas inside it need not name theirs. */
+function toolComponents(tool: Tool, schemas: ToolSchemas | undefined): [string, JsonSchema][] {
+  if (schemas === undefined) throw new Error(`no schemas were derived for ${tool.id}`)
+  return (['input', 'output'] as const).map((side) => {
+    const { $schema: _, ...schema } = schemas[side]
+    return [`${tool.id}.${side}`, schema]
+  })
+}
+
+function answerSchema(): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      result: { type: 'object', description: "The tool's own object." },
+      receipt: ref('schemas', 'receipt'),
+      chain: ref('schemas', 'chain'),
+      tier: { type: 'string', enum: ['free', 'paid'] },
+      settlement: { type: 'null', description: 'Null on free calls.' },
+      allowance: { anyOf: [ref('schemas', 'allowance'), { type: 'null' }], description: 'Null for tools that are free without limit.' },
+      embeddable_badge: { type: 'string', description: 'A Markdown image that links to the receipt.' },
+      proof_summary_markdown: { type: 'string', description: 'The check in a few lines of Markdown.' },
+    },
+    required: ['result', 'receipt', 'tier', 'settlement', 'allowance', 'embeddable_badge', 'proof_summary_markdown'],
+  }
+}
+
+function problemResponse(status: number): Json {
+  const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => PROBLEMS[code].status === status)
+  const schema = ref('schemas', status === 402 ? 'payment-required' : 'problem')
+  const retry = status === 402 || status === 503 ? { 'Retry-After': ref('headers', 'retry-after') } : {}
+  const counted = status === 402 ? RATE_LIMITS : {}
+  return {
+    description: codes.map((code) => `${code}: ${PROBLEMS[code].description}`).join('\n\n'),
+    headers: { 'X-Request-Id': ref('headers', 'request-id'), ...retry, ...counted },
+    content: { 'application/problem+json': { schema } },
+  }
+}
+
+const text = (description: string, more: JsonSchema = {}) => ({ description, schema: { type: 'string', ...more } })
+
+const PARAMETERS = {
+  'previous-receipt': {
+    name: 'X-PREV-RECEIPT-HASH',
+    in: 'header',
+    ...text('Digest of the receipt that went before; the answer then carries `chain`.', { pattern: '^0x[0-9a-fA-F]{64}$' }),
+  },
+  'request-id': {
+    name: 'X-Request-Id',
+    in: 'header',
+    ...text('A name of your own for this request; it comes back.', { pattern: '^[\\w-]+$', maxLength: 64 }),
+  },
+}
+
+const HEADERS = {
+  'request-id': text('Names this request in our log.'),
+  'rate-limit': text('Free calls left and seconds until they start anew: "daily";r=2;t=3600.'),
+  'rate-limit-policy': text('Free calls a day: "daily";q=3;w=86400.'),
+  'retry-after': { description: 'Seconds after which the same request is worth another try.', schema: { type: 'integer', minimum: 0 } },
+}

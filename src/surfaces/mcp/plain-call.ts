@@ -1,0 +1,79 @@
+import { classifyInboundRequest, SERVER_INFO_META_KEY, type Implementation, type InboundClassificationOutcome } from '@modelcontextprotocol/server'
+import { isObject } from './message.ts'
+import type { CallParams, McpExchange, ToolReply } from './tool-call.ts'
+import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from './versions.ts'
+
+/**
+ * The plain `tools/call`, by far the most frequent message, without a server and a transport of its own, which cost more than the call.
+ * The official package still judges each message; what is in any way unusual is left to it altogether, and a test holds the two paths
+ * against one another, byte by byte.
+ */
+export interface PlainCall {
+  params: CallParams
+  /** Writes the reply exactly as the official package does. */
+  response(reply: ToolReply): Response
+}
+
+/** Reads plain calls; null for every message that the official package has to answer. */
+export function createPlainCalls(identity: Implementation): (exchange: McpExchange) => PlainCall | null {
+  const stateless = `,"resultType":"complete",${JSON.stringify({ _meta: { [SERVER_INFO_META_KEY]: identity } }).slice(1, -1)}`
+  return ({ message, header }) => {
+    const { value } = message
+    if (!isObject(value) || value['method'] !== 'tools/call' || !isPlain(value['params'])) return null
+    const params = value['params']
+    const route = classifyInboundRequest({ httpMethod: 'POST', body: value, ...mcpHeaders(header) })
+    if (!isHandshakeCall(route, header) && !isStatelessCall(route, params, header)) return null
+    const tail = route.kind === 'modern' ? stateless : ''
+    return { params, response: (reply) => json(replyText(reply, JSON.stringify(value['id']), tail)) }
+  }
+}
+
+const PARAMS = new Set(['name', 'arguments', '_meta'])
+
+/** Nothing but what every revision has, in the form that every revision asks for. */
+function isPlain(params: unknown): params is CallParams {
+  if (!isObject(params) || !Object.keys(params).every((key) => PARAMS.has(key))) return false
+  const { name, arguments: given = {}, _meta: meta = {} } = params
+  return typeof name === 'string' && /^[\w-]{1,64}$/.test(name) && isObject(given) && isObject(meta)
+}
+
+type Header = McpExchange['header']
+
+function mcpHeaders(header: Header) {
+  const found = { protocolVersionHeader: header('mcp-protocol-version'), mcpMethodHeader: header('mcp-method'), mcpNameHeader: header('mcp-name') }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null))
+}
+
+/** Protocol versions up to 2025-11-25; without the header, the version is the one that `initialize` settled. */
+function isHandshakeCall(route: InboundClassificationOutcome, header: Header): boolean {
+  if (route.kind !== 'legacy' || route.reason !== 'no-claim') return false
+  const version = header('mcp-protocol-version')
+  const accept = header('accept') ?? ''
+  const known = version === null || HANDSHAKE_VERSIONS.includes(version)
+  return known && accept.includes('application/json') && accept.includes('text/event-stream')
+}
+
+/** Protocol version 2026-07-28, whose headers must say what the message says. */
+function isStatelessCall(route: InboundClassificationOutcome, params: CallParams, header: Header): boolean {
+  if (route.kind !== 'modern' || route.messageKind !== 'request' || route.classification.revision !== STATELESS_VERSION) return false
+  return header('mcp-protocol-version') === STATELESS_VERSION && header('mcp-method') === 'tools/call' && header('mcp-name') === params.name
+}
+
+function replyText(reply: ToolReply, id: string, tail: string): string {
+  switch (reply.kind) {
+    case 'answer':
+      return `{"result":{"content":[${textContent(reply.text)}],"structuredContent":${reply.text}${tail}},"jsonrpc":"2.0","id":${id}}`
+    case 'problem':
+      return `{"result":{"content":[${textContent(reply.text)}],"isError":true${tail}},"jsonrpc":"2.0","id":${id}}`
+    case 'error':
+      return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(reply.error)}}`
+  }
+}
+
+function textContent(text: string): string {
+  return `{"type":"text","text":${JSON.stringify(text)}}`
+}
+
+function json(body: string): Response {
+  return new Response(body, { headers: { 'content-type': 'application/json' } })
+}

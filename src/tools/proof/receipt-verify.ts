@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { readStrictJson } from '../../pure/documents/strict-json.ts'
+import { RECEIPT_CODES, type ReceiptCode } from '../../pure/receipts/reasons.ts'
+import { verifyReceipt } from '../../pure/receipts/verify.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { limits } from '../../service/limits.ts'
+
+/** Receipts are small and flat; anyone may send them without limit, so little is read. */
+const BOUNDS = { depth: 8, nodes: 500 }
+
+const CODES = Object.keys(RECEIPT_CODES) as [ReceiptCode, ...ReceiptCode[]]
+
+const FINDINGS = z.array(
+  z.strictObject({
+    code: z.enum(CODES).describe('What kind of fault, from a closed list.'),
+    field: z.string().nullable().describe('The field of the receipt; null when the whole is meant.'),
+    message: z.string().describe('One sentence.'),
+  }),
+)
+
+/** The signature of a receipt of any issuer; whether the issuer publishes that signer is asked of the issuer's key list, not here. */
+export default defineTool({
+  id: 'receipt-verify',
+  title: 'Verify a receipt',
+  description:
+    'Verifies the signature of an XDR-1 receipt of any issuer: rebuilds the signed text, recovers the signer and compares it with the ' +
+    'declared one. Free, without quota, nothing is stored. A valid receipt proves that the signer signed this call at this time, not ' +
+    'that money moved or that the result is true.',
+  family: 'proof',
+  version: '1.0.0',
+  price: 'free',
+  annotations: PURE,
+  scope: {
+    checked: ['the signature over all signed fields', 'the recovered signer against the declared one', 'the form of each field'],
+    not_checked: ['whether the issuer publishes this signer, and for which time', 'that money moved', 'that the result was true'],
+  },
+  bounds: { ...BOUNDS, body_bytes: limits.unpaid_body_bytes, unsafe_numbers: 'keep_text' },
+  sources: [],
+  input: z.strictObject({
+    receipt: z
+      .union([z.record(z.string().max(limits.receipt_field_chars), z.unknown()), z.string().max(limits.receipt_chars)])
+      .describe('The whole receipt with signer and signature, as an object or as its JSON text.'),
+  }),
+  output: z.strictObject({
+    valid: z.boolean().describe('True when the declared signer signed exactly this receipt.'),
+    reason_code: z.enum(['ok', ...CODES]).describe('ok, or the code of the first finding.'),
+    reason: z.string().describe('One sentence for people.'),
+    digest: z.string().nullable().describe('keccak-256 of canonical, which also names the receipt; null when there is no signed text.'),
+    canonical: z.string().nullable().describe('The text that the signature covers: the signed fields joined by bars.'),
+    declared_signer: z.string().nullable().describe('The address in the field signer, in lower case.'),
+    signer_recovered: z.string().nullable().describe('The address of the key that made the signature.'),
+    findings: FINDINGS.describe('Why the receipt is not valid.'),
+    warnings: FINDINGS.describe('What does not make it invalid but should be known.'),
+  }),
+  example: {
+    receipt: {
+      v: 'XDR-1',
+      tool: 'iban-check',
+      tool_version: '1.0.0',
+      input_hash: '0xab7d4ba329e033c4e5d6255c2d728a3ac138727087128fd58edb6c78e177e512',
+      output_hash: '0xd4cd4cf3f762fb5b81b557c9042692be4465ea3ddf84d93c1402b6a12f4ac413',
+      payer: '0x1111111111111111111111111111111111111111',
+      recipient: '0x2222222222222222222222222222222222222222',
+      amount: '5000',
+      nonce: '0x3333333333333333333333333333333333333333333333333333333333333333',
+      ts: 1_790_000_000,
+      tier: 'paid',
+      signer: '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf',
+      signature:
+        '0xf6230ca7fd1f7020073d785cc2397e7ac1b9aec3610fc20081b0bf3f7b09edd27a57dde70efa8c3cf8d572165c62c8c3ac04d550e7db947024dd840faba65ab61b',
+    },
+  },
+  run({ receipt }) {
+    const { signer_published: _published, signer_valid_at_ts: _at_ts, ...verdict } = verifyReceipt(read(receipt))
+    return verdict
+  },
+})
+
+/** Text that is no JSON, or can be read in two ways, stays text: then the verdict says that it is no object. */
+function read(receipt: unknown): unknown {
+  if (typeof receipt !== 'string') return receipt
+  const parsed = readStrictJson(receipt, BOUNDS, { unsafe_numbers: 'keep_text' })
+  return parsed.ok ? parsed.value : receipt
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { restCall, startTestApp, type TestApp } from '../support/app.ts'
+import { asList, asMembers, at, readJson } from '../support/documents.ts'
+import { newAjv } from '../support/json-schema.ts'
+
+let app: TestApp
+let document: Record<string, unknown>
+before(async () => {
+  app = await startTestApp()
+  document = await readJson(`${app.url}/openapi.json`)
+})
+after(() => app.stop())
+
+interface Operation {
+  path: string
+  method: string
+  operation: Record<string, unknown>
+}
+
+function operations(): Operation[] {
+  return Object.entries(asMembers(document['paths'])).flatMap(([path, item]) =>
+    Object.entries(asMembers(item)).map(([method, operation]) => ({ path, method, operation: asMembers(operation) })),
+  )
+}
+
+/** What a local reference points to; the value itself when it is none. */
+function resolved(value: unknown): Record<string, unknown> {
+  const members = asMembers(value)
+  const reference = members['$ref']
+  if (typeof reference !== 'string') return members
+  assert.match(reference, /^#\/components\/[a-z]+\/[A-Za-z0-9._-]+$/, 'a reference leaves the components')
+  return asMembers(at(document, ...reference.slice(2).split('/')))
+}
+
+/** Every member of that name, wherever it stands outside of examples. */
+function everywhere(name: string, value: unknown = document): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === 'example' || key === 'examples' || key === 'enum') return []
+    return key === name ? [inner] : everywhere(name, inner)
+  })
+}
+
+const COMPONENTS = 'https://assay.invalid/components'
+const ajv = newAjv()
+
+/** A schema as ajv finds its references: it has no notion of the document around them. */
+function rehomed(schema: unknown): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', `${COMPONENTS}#/$defs/`)) as object
+}
+
+/** Compiles a schema of the document, whose components it may refer to. */
+function compiled(schema: unknown): ValidateFunction {
+  if (ajv.getSchema(COMPONENTS) === undefined) ajv.addSchema({ $id: COMPONENTS, $defs: rehomed(at(document, 'components', 'schemas')) })
+  return ajv.compile(rehomed(schema))
+}
+
+function schemaOf(answer: unknown, type: string): unknown {
+  return at(resolved(answer), 'content', type, 'schema')
+}
+
+function assertFits(validate: ValidateFunction, value: unknown, words: string): void {
+  assert.ok(validate(value), `${words}: ${JSON.stringify(validate.errors)}`)
+}
+
+test('it is OpenAPI 3.1.0 in the dialect of JSON Schema 2020-12, and says SANDBOX', () => {
+  assert.equal(document['openapi'], '3.1.0')
+  assert.equal(document['jsonSchemaDialect'], 'https://json-schema.org/draft/2020-12/schema')
+  assert.deepEqual(document['servers'], [{ url: app.url, description: asList(document['servers'])[0]?.['description'] }])
+  assert.match(String(at(document, 'info', 'title')), /SANDBOX/)
+  assert.match(String(at(document, 'info', 'description')), /^SANDBOX: /)
+})
+
+test('every reference resolves and every schema compiles', () => {
+  const references = everywhere('$ref')
+  assert.ok(references.length > 50)
+  for (const $ref of references) resolved({ $ref })
+  const schemas = [...everywhere('schema'), ...Object.values(asMembers(at(document, 'components', 'schemas')))]
+  assert.ok(schemas.length > 50)
+  for (const schema of schemas) compiled(schema)
+})
+
+test('operations have a name of their own, a summary, known tags, and all parameters of their path', () => {
+  const all = operations()
+  assert.equal(new Set(all.map(({ operation }) => operation['operationId'])).size, all.length)
+  const tags = asList(document['tags']).map(({ name }) => name)
+  for (const { path, operation } of all) {
+    assert.ok(typeof operation['summary'] === 'string' && operation['summary'] !== '', path)
+    for (const tag of operation['tags'] as unknown[]) assert.ok(tags.includes(tag), `${path} has the unknown tag ${String(tag)}`)
+    const declared = ((operation['parameters'] ?? []) as unknown[]).map(resolved).filter((one) => one['in'] === 'path')
+    assert.deepEqual(
+      declared.map(({ name }) => name),
+      [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name),
+      path,
+    )
+  }
+})
+
+test('there is one path a tool, under its own id', async () => {
+  const tools = asList(at(await readJson(`${app.url}/v1/tools`), 'tools'))
+  const calls = operations().filter(({ path }) => path.endsWith('/call'))
+  assert.deepEqual(
+    calls.map(({ path, operation }) => [path, operation['operationId'], operation['x-tool-version']]),
+    tools.map(({ id, version }) => [`/v1/tools/${String(id)}/call`, id, version]),
+  )
+})
+
+test('examples run: the answers are the ones shown, and fit their schema to the last member', async () => {
+  for (const { path, operation } of operations().filter((one) => one.path.endsWith('/call'))) {
+    const body = asMembers(operation['requestBody'])
+    const request = asMembers(at(body, 'content', 'application/json', 'example'))
+    assertFits(compiled(schemaOf(body, 'application/json')), request, path)
+    const answer = await restCall(app.url, String(operation['operationId']), request['input'])
+    assert.equal(answer.status, 200, path)
+    const schema = schemaOf(at(operation, 'responses', '200'), 'application/json')
+    assert.deepEqual(at(schema, 'properties', 'result', 'examples'), [answer.body['result']], path)
+    assertFits(compiled({ ...asMembers(schema), unevaluatedProperties: false }), answer.body, path)
+    for (const name of Object.keys(asMembers(at(operation, 'responses', '200', 'headers'))))
+      assert.ok(answer.headers.has(name), `${path} ${name}`)
+  }
+})
+
+test('an answer with a link to an earlier receipt fits too', async () => {
+  const headers = { 'x-prev-receipt-hash': `0x${'ab'.repeat(32)}` }
+  const answer = await restCall(app.url, 'iban-check', { iban: 'GB82WEST12345698765432' }, headers)
+  const schema = schemaOf(at(document, 'paths', '/v1/tools/iban-check/call', 'post', 'responses', '200'), 'application/json')
+  assert.ok(Object.hasOwn(answer.body, 'chain'))
+  assertFits(compiled({ ...asMembers(schema), unevaluatedProperties: false }), answer.body, 'with a link')
+})
+
+test('refused calls answer with a status and a body that the document has', async () => {
+  const responses = asMembers(at(document, 'paths', '/v1/tools/iban-check/call', 'post', 'responses'))
+  const refused = [
+    await restCall(app.url, 'iban-check', {}),
+    await restCall(app.url, 'iban-check', { iban: 'x', other: 1 }),
+    await restCall(app.url, 'iban-check', { iban: 'x' }, { 'x-prev-receipt-hash': '0x12' }),
+    await restCall(app.url, 'iban-check', { iban: 'x' }, { 'x-payment': 'e30=' }),
+  ]
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    [400, 400, 400, 503],
+  )
+  for (const { status, body } of refused) {
+    const schema = schemaOf(responses[String(status)], 'application/problem+json')
+    assertFits(compiled({ ...resolved(schema), unevaluatedProperties: false }), body, String(status))
+  }
+})
+
+test('every other address answers as it is described', async () => {
+  for (const { path, method, operation } of operations().filter((one) => !one.path.endsWith('/call'))) {
+    const example = method === 'post' ? at(operation, 'requestBody', 'content', 'application/json', 'example') : undefined
+    const address = `${app.url}${path.replace('{tool}', 'iban-check')}`
+    const response = await fetch(address, { method, ...(example === undefined ? {} : { body: JSON.stringify(example) }) })
+    assert.equal(response.status, 200, path)
+    const type = response.headers.get('content-type')?.split(';')[0] ?? ''
+    const schema = schemaOf(at(operation, 'responses', '200'), type)
+    assertFits(compiled(schema), type === 'application/json' ? await response.json() : await response.text(), path)
+  }
+})

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import { PROBLEMS } from '../../src/service/problems.ts'
+import { reverseDomain } from '../../src/surfaces/discovery/server-json.ts'
+import { restCall, startTestApp, type TestApp } from '../support/app.ts'
+import { asList, at, readJson } from '../support/documents.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+
+const DOCUMENTS: Record<string, string> = {
+  '/': 'application/json',
+  '/openapi.json': 'application/json',
+  '/llms.txt': 'text/plain',
+  '/robots.txt': 'text/plain',
+  '/problems': 'application/json',
+  '/problems/PARSE_ERROR': 'application/json',
+  '/.well-known/mcp.json': 'application/json',
+  '/.well-known/server.json': 'application/json',
+  '/.well-known/x402.json': 'application/json',
+  '/.well-known/x402-errors.json': 'application/json',
+  '/.well-known/x402-schema.json': 'application/schema+json',
+  '/.well-known/xdr-1.json': 'application/json',
+}
+
+let app: TestApp
+before(async () => {
+  app = await startTestApp()
+})
+after(() => app.stop())
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') => fetch(`${app.url}${path}`, { method, headers })
+
+test('every document is open, cacheable and checked by its tag', async () => {
+  for (const [path, type] of Object.entries(DOCUMENTS)) {
+    const response = await get(path)
+    const body = await response.text()
+    assert.equal(response.status, 200, path)
+    assert.equal(response.headers.get('content-type'), `${type}; charset=utf-8`, path)
+    assert.equal(response.headers.get('cache-control'), 'public, max-age=60', path)
+    assert.equal(response.headers.get('access-control-allow-origin'), '*', path)
+    const etag = response.headers.get('etag') ?? ''
+    assert.match(etag, /^W\/"[0-9a-f]+"$/, path)
+    assert.equal(await (await get(path)).text(), body, `${path} changes between two looks`)
+    for (const known of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+      const unchanged = await get(path, { 'if-none-match': known })
+      assert.equal(unchanged.status, 304, `${path} with ${known}`)
+      assert.equal(unchanged.headers.get('etag'), etag, path)
+      assert.equal(await unchanged.text(), '', path)
+    }
+    assert.equal((await get(path, { 'if-none-match': '"other"' })).status, 200, path)
+  }
+})
+
+test('HEAD gives the headers of GET without its body', async () => {
+  for (const [path, type] of Object.entries(DOCUMENTS)) {
+    const response = await get(path, {}, 'HEAD')
+    assert.equal(response.status, 200, path)
+    assert.equal(response.headers.get('content-type'), `${type}; charset=utf-8`, path)
+    assert.equal(response.headers.get('etag'), (await get(path)).headers.get('etag'), path)
+    assert.equal(await response.text(), '', path)
+  }
+})
+
+test('there is no agent card before there is an agent endpoint', async () => {
+  for (const path of ['/.well-known/agent.json', '/.well-known/agent-card.json']) assert.equal((await get(path)).status, 404, path)
+})
+
+test('/ is JSON for programs and a page for browsers', async () => {
+  for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.9', 'text/html;q=0', 'image/png']) {
+    const response = await get('/', { accept })
+    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8', accept)
+    assert.equal(response.headers.get('vary'), 'Accept')
+  }
+  for (const accept of [BROWSER, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
+    const response = await get('/', { accept })
+    assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8', accept)
+    assert.equal(response.headers.get('vary'), 'Accept')
+  }
+})
+
+test('every link of / leads somewhere', async () => {
+  const index = await readJson(`${app.url}/`)
+  assert.deepEqual([index['name'], index['mode']], ['assay', 'sandbox'])
+  const urls = asList(index['links']).map(({ url }) => String(url))
+  for (const url of urls.filter((one) => !one.endsWith('/mcp'))) assert.equal((await fetch(url)).status, 200, url)
+  assert.ok(urls.includes(`${app.url}/mcp`))
+  const page = await (await get('/', { accept: BROWSER })).text()
+  const hrefs = [...page.matchAll(/href="([^"]+)"/g)].map(([, href]) => String(href))
+  assert.ok(hrefs.length > urls.length)
+  for (const href of hrefs) assert.equal((await get(href)).status, 200, href)
+})
+
+test('pages say SANDBOX, run no script and load nothing but their own style', async () => {
+  for (const path of ['/', '/problems', '/problems/PAYMENT_REQUIRED']) {
+    const response = await get(path, { accept: BROWSER })
+    const page = await response.text()
+    assert.match(page, /^<!doctype html>\n<html lang="en">/, path)
+    assert.match(page, /<p class="mark" role="note"><span>SANDBOX: /, path)
+    assert.doesNotMatch(page, /<script|<link|<img|\bstyle="|\bon\w+=|javascript:|https?:\/\/(?!127\.0\.0\.1)/, path)
+    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? ''
+    const hash = createHash('sha256').update(style).digest('base64')
+    const policy = response.headers.get('content-security-policy') ?? ''
+    assert.ok(policy.startsWith(`default-src 'none'; style-src 'sha256-${hash}';`), policy)
+  }
+})
+
+test('each problem has a page where its bodies point, for programs and for people', async () => {
+  const refused = await restCall(app.url, 'no-such-tool', {})
+  const entry = await readJson(String(refused.body['type']))
+  assert.deepEqual([entry['code'], entry['http_status']], ['TOOL_NOT_FOUND', refused.status])
+  for (const [code, kind] of Object.entries(PROBLEMS)) {
+    const found = await readJson(`${app.url}/problems/${code}`)
+    assert.deepEqual([found['code'], found['http_status'], found['title']], [code, kind.status, kind.title])
+    assert.equal(found['type'], `${app.url}/problems/${code}`)
+    const page = await (await get(`/problems/${code}`, { accept: BROWSER })).text()
+    assert.ok(page.includes(`<code>${code}</code>, status ${kind.status}`), code)
+  }
+})
+
+test('an unknown problem is not found, and its name does not come back', async () => {
+  for (const name of ['NOPE', 'toString', '__proto__', '%3Cscript%3E', 'parse_error']) {
+    const response = await get(`/problems/${name}`, { accept: BROWSER })
+    assert.equal(response.status, 404, name)
+    assert.equal(at(await response.json(), 'code'), 'NOT_FOUND')
+  }
+})
+
+test('llms.txt has the form of llmstxt.org and one line a tool', async () => {
+  const text = await (await get('/llms.txt')).text()
+  const [title, summary] = text.split('\n\n')
+  assert.equal(title, '# assay')
+  assert.match(summary ?? '', /^> SANDBOX: .+/)
+  const [details = '', ...sections] = text.split(/^## /m)
+  assert.equal(details.match(/^#/gm)?.length, 1, 'no heading between the title and the lists')
+  const lines = sections.flatMap((section) => section.trim().split('\n').slice(2))
+  for (const line of lines) assert.match(line, /^- \[[^\]]+\]\(http:[^)\s]+\): \S.*$/)
+  const linked = lines.map((line) => /\]\(([^)]+)\)/.exec(line)?.[1] ?? '')
+  for (const url of linked) assert.equal((await fetch(url)).status, 200, url)
+  const tools = asList(at(await readJson(`${app.url}/v1/tools`), 'tools'))
+  for (const tool of tools) assert.equal(lines.filter((line) => line.startsWith(`- [${tool['id']}](`)).length, 1, String(tool['id']))
+  assert.ok(details.includes(`${app.url}/mcp`))
+  assert.match(details, /does not prove that money moved/)
+})
+
+test('the call in llms.txt runs as it stands', async () => {
+  const text = await (await get('/llms.txt')).text()
+  const [, url = '', body = ''] = /^curl -s (\S+) -d '(.+)'$/m.exec(text) ?? []
+  // curl -d says that it sends a form.
+  const response = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+  assert.equal(response.status, 200)
+  assert.equal(at(await response.json(), 'result', 'valid'), true)
+})
+
+test('server.json keeps to the format of the MCP registry', async () => {
+  const entry = await readJson(`${app.url}/.well-known/server.json`)
+  assert.equal(entry['$schema'], 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json')
+  assert.match(String(entry['name']), /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
+  for (const name of ['description', 'title']) assert.ok(String(entry[name]).length >= 1 && String(entry[name]).length <= 100, name)
+  assert.match(String(entry['version']), /^\d+\.\d+\.\d+$/)
+  assert.deepEqual(entry['remotes'], [{ type: 'streamable-http', url: `${app.url}/mcp` }])
+})
+
+test('only a domain gives a namespace in the MCP registry', () => {
+  assert.equal(reverseDomain('https://mcp.assay.example'), 'example.assay.mcp')
+  assert.equal(reverseDomain('https://xn--bcher-kva.example:8443'), 'example.xn--bcher-kva')
+  for (const origin of ['http://127.0.0.1:8402', 'http://[::1]:8402', 'http://localhost:8402', 'http://0x7f.1']) {
+    assert.equal(reverseDomain(origin), 'localhost', origin)
+  }
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Outcome } from '../../src/service/calls/outcome.ts'
+import { problem, PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
+import { createPlainCalls } from '../../src/surfaces/mcp/plain-call.ts'
+import { createProtocol } from '../../src/surfaces/mcp/protocol.ts'
+import { callTool, type McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
+import { runs, SEED } from '../support/counts.ts'
+import { MCP_VERSIONS, mcpRequest } from '../support/mcp.ts'
+
+/** The two ways in which `tools/call` is answered, over one core that always answers the same. */
+
+const IDENTITY = { name: 'assay', title: 'assay', version: '1.2.3', websiteUrl: 'http://127.0.0.1:1' }
+
+function answered(result: Record<string, unknown>): Outcome {
+  const receipt_text = '{"v":"XDR-1","tool":"iban-check","signature":"0x00"}'
+  const allowance = { limit: 3, remaining: 2, resets_at: '2026-11-22T00:00:00Z', resets_in_s: 5 }
+  const words = { embeddable_badge: '[![a](b)](c)', proof_summary_markdown: 'line\n"quoted" \\ é\u2028 😀' }
+  const answer = { result, result_text: JSON.stringify(result), receipt_text, chain: null, tier: 'free', settlement: null, allowance, ...words }
+  return { kind: 'answered', tool: 'iban-check', answer } as unknown as Outcome
+}
+
+function pathsFor(outcome: Outcome) {
+  const calls = { serve: () => Promise.resolve(outcome), api_url: 'http://127.0.0.1:1', onFault: assert.fail }
+  const readPlain = createPlainCalls(IDENTITY)
+  return {
+    official: createProtocol({ identity: IDENTITY, instructions: 'none', tools: [], calls }),
+    plain: async (exchange: McpExchange) => {
+      const found = readPlain(exchange)
+      return found === null ? null : found.response(await callTool(calls, found.params, exchange))
+    },
+  }
+}
+
+function exchangeOf(message: unknown, headers: Record<string, string>): { request: Request; exchange: McpExchange } {
+  const text = JSON.stringify(message)
+  const request = new Request('http://127.0.0.1:1/mcp', { method: 'POST', headers, body: text })
+  const bounds = { depth: 65, nodes: 20_256, unsafe_numbers: 'refuse' } as const
+  const read = { value: message, bytes: new TextEncoder().encode(text), bounds }
+  return { request, exchange: { message: read, request_id: 'r-1', address: '198.51.100.1', header: (name) => request.headers.get(name) } }
+}
+
+async function shown(response: Response) {
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+
+/** Whether the plain way took it; if so, both ways must have given the same bytes. */
+async function sameBytes(outcome: Outcome, message: unknown, headers: Record<string, string>): Promise<boolean> {
+  const { official, plain } = pathsFor(outcome)
+  const { request, exchange } = exchangeOf(message, headers)
+  const short = await plain(exchange)
+  if (short === null) return false
+  assert.deepEqual(await shown(short), await shown(await official(request, exchange)))
+  return true
+}
+
+const ANSWERS = [answered({ valid: true, facts: { a: [1, 2.5, null], é: '"' } }), answered({ a: {} })]
+const PROBLEM_OUTCOMES: Outcome[] = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => ({
+  kind: 'refused',
+  tool: 'iban-check',
+  problem: problem(code, 'Why.', { errors: [{ pointer: '/input/iban', code: 'missing', message: 'It is missing.' }] }),
+}))
+
+for (const version of Object.keys(MCP_VERSIONS)) {
+  test(`${version}: a plain call is answered as the official package answers it, whatever the outcome`, async () => {
+    for (const outcome of [...ANSWERS, ...PROBLEM_OUTCOMES]) {
+      for (const id of [0, -7, 'a"b']) {
+        const { message, headers } = mcpRequest(version, 'tools/call', { name: 'iban-check', arguments: { iban: 'x' } }, id)
+        assert.equal(await sameBytes(outcome, message, headers), true)
+      }
+    }
+  })
+}
+
+const VALUES = [null, true, 0, 1.5, '', 'x', '2025-11-25', '2026-07-28', 'tools/call', 'iban-check', [], {}, { form: 1 }, { elicitation: {} }]
+
+/** A message or header changed at one place: the plain way must leave it alone or answer as the official package does. */
+const change = fc.record({
+  version: fc.constantFrom(...Object.keys(MCP_VERSIONS)),
+  target: fc.constantFrom('message', 'params', 'meta', 'headers'),
+  key: fc.constantFrom(
+    ...['jsonrpc', 'id', 'method', 'params', 'name', 'arguments', '_meta', 'task', 'requestState', 'extra', 'progressToken', 'traceparent'],
+    ...['io.modelcontextprotocol/protocolVersion', 'io.modelcontextprotocol/clientInfo', 'io.modelcontextprotocol/clientCapabilities'],
+    ...['io.modelcontextprotocol/related-task', 'io.modelcontextprotocol/logLevel', 'x402/payment', 'accept', 'mcp-name', 'mcp-method'],
+    ...['mcp-protocol-version', 'content-type'],
+  ),
+  value: fc.option(fc.constantFrom(...VALUES), { nil: undefined }),
+})
+
+type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never
+
+function changed({ version, target, key, value }: Change) {
+  const made = mcpRequest(version, 'tools/call', { name: 'iban-check', arguments: { iban: 'x' }, _meta: { 'a/b': 1 } })
+  const message: Record<string, unknown> = structuredClone(made.message)
+  const headers: Record<string, string> = { ...made.headers }
+  const params = message['params'] as Record<string, unknown>
+  if (target === 'headers') {
+    if (typeof value === 'string') headers[key] = value
+    else delete headers[key]
+  } else {
+    const place = target === 'message' ? message : target === 'params' ? params : (params['_meta'] as Record<string, unknown>)
+    if (value === undefined) delete place[key]
+    else place[key] = value
+  }
+  return { message, headers }
+}
+
+test('a call that is unusual in any way is left to the official package, or answered just as it does', async () => {
+  let taken = 0
+  await fc.assert(
+    fc.asyncProperty(change, fc.constantFrom(...ANSWERS, ...PROBLEM_OUTCOMES), async (one, outcome) => {
+      const { message, headers } = changed(one)
+      // The content type is judged before either way is chosen.
+      if (headers['content-type'] === 'application/json' && (await sameBytes(outcome, message, headers))) taken++
+    }),
+    { numRuns: runs(400, 20_000), seed: SEED },
+  )
+  assert.ok(taken > runs(400, 20_000) / 10, `only ${taken} calls took the plain way`)
+})
