@@ -3,7 +3,7 @@
  * errors are derived from this table; a test fails when a code is never raised.
  */
 
-export type Phase = 'challenge' | 'signature' | 'settlement' | 'tool' | 'network'
+type Phase = 'challenge' | 'signature' | 'settlement' | 'tool' | 'network'
 
 interface ProblemKind {
   status: number

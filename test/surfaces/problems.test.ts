@@ -76,8 +76,8 @@ function broken(): Tool {
 }
 
 async function core(more: Partial<CallDeps>): Promise<unknown> {
-  const request_ = { tool: 'broken', address: '::1', payment: false, credit: false, prev_receipt_hash: null, read: () => ({ ok: true, input: {} }) as const }
-  const outcome = await call(deps(broken(), more), request_)
+  const asked = { tool: 'broken', address: '::1', payment: false, credit: false, prev_receipt_hash: null, read: () => ({ ok: true, input: {} }) as const }
+  const outcome = await call(deps(broken(), more), asked)
   return outcome.kind === 'answered' ? null : outcome.problem.code
 }
 

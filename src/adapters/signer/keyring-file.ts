@@ -100,7 +100,8 @@ function parseRing(text: string): RingFile | null {
   const read = readStrictJson(text, { depth: 4, nodes: 20_000 })
   if (!read.ok || typeof read.value !== 'object' || read.value === null) return null
   const { mode, chain_id, pay_to, keys } = read.value as Record<string, unknown>
-  if (typeof mode !== 'string' || typeof chain_id !== 'number' || typeof pay_to !== 'string' || !Array.isArray(keys)) return null
+  if (typeof mode !== 'string' || !/^[a-z]{1,16}$/.test(mode) || typeof chain_id !== 'number' || !Array.isArray(keys)) return null
+  if (typeof pay_to !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(pay_to)) return null
   const ring = parseKeys(keys, { mode, chain_id })
   return ring === null ? null : { identity: { mode, chain_id, pay_to }, keys: ring }
 }

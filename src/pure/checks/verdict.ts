@@ -5,7 +5,7 @@
  */
 
 /** `well_formed_unverifiable` is for identifiers that have no public checksum. */
-export type Verdict = 'valid' | 'well_formed_unverifiable' | 'invalid'
+type Verdict = 'valid' | 'well_formed_unverifiable' | 'invalid'
 
 /** The closed vocabulary, in order of stage: input, characters, length, parts, checksum, then knowledge of the world. */
 export const REASON_CODES = {

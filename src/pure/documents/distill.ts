@@ -3,7 +3,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { firstSentence } from './first-sentence.ts'
 import { STOP_WORDS, STOP_WORDS_VERSION } from './stop-words.ts'
 
-export interface WordCount {
+interface WordCount {
   word: string
   count: number
 }

@@ -33,7 +33,10 @@ function survey(value: unknown, depth: number): boolean {
       if (value === null) return true
       if (depth === CANONICAL_DEPTH_MAX) throw new CanonicalError(`The value is nested deeper than ${CANONICAL_DEPTH_MAX} levels.`)
       return Array.isArray(value) ? surveyItems(value, depth + 1) : surveyMembers(value, depth + 1)
-    default:
+    case 'undefined':
+    case 'bigint':
+    case 'symbol':
+    case 'function':
       throw new CanonicalError(`A value of type ${typeof value} has no canonical text.`)
   }
 }

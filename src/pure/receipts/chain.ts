@@ -53,7 +53,7 @@ export function signLink(
   return { link_digest: toHex(digest), link_signature: checkedSignature(signer, digest), prev_receipt_hash }
 }
 
-/** Whether `signer`, the recovered signer of the receipt, linked it. Never throws. */
+/** Whether `signer`, the recovered signer of the receipt, linked it. Takes whatever JSON can yield and never throws on it. */
 export function verifyLink(link: unknown, receipt_hash: string, signer: string, crypto: ReceiptCrypto = nobleCrypto): LinkVerdict {
   const fields = readLink(link)
   if (fields === null) return verdict('bad_shape')

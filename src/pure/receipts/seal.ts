@@ -26,7 +26,7 @@ export interface SealForm {
 export function sealPaths(digest: string, form: SealForm = {}): SealPath[] {
   const bytes = /^0x[0-9a-f]{64}$/.test(digest) ? digest.slice(2) : null
   if (bytes === null) return [crack(0)]
-  const wedge = form.broken === true ? (byteAt(bytes, 31) * 45) >> 5 : null
+  const wedge = form.broken === true ? Math.round((byteAt(bytes, 31) * 360) / 256) : null
   const bands = BANDS.map((place, index) => ({ d: band(bytes, index, place, wedge), stroke_width: 4 }))
   const rim = { d: ticks(bytes, wedge), stroke_width: 7 }
   return wedge === null ? [rim, ...bands] : [rim, ...bands, crack(wedge + WEDGE_DEGREES / 2)]

@@ -17,8 +17,8 @@ export interface SignedReceipt {
 }
 
 /**
- * Signs the body and returns the whole receipt, members in the order of the signed text. Throws when a field breaks the grammar or the
- * signer does not keep its promise: both are faults of the program, and such a receipt must never leave.
+ * Signs the body and returns the whole receipt. Throws when a field breaks the grammar or the signer does not keep its promise: both are
+ * faults of the program, and such a receipt must never leave.
  */
 export function signReceipt(body: ReceiptBody, signer: ReceiptSigner, crypto: ReceiptCrypto = nobleCrypto): SignedReceipt {
   assertGrammar(body)

@@ -19,7 +19,7 @@ export const FAMILIES = {
 export type Family = keyof typeof FAMILIES
 
 /** What an answer says about its own reach: short phrases, never a promise. */
-export interface Scope {
+interface Scope {
   checked: readonly string[]
   not_checked: readonly string[]
 }

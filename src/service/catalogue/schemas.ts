@@ -42,5 +42,14 @@ export function checkOutput<Facts extends z.ZodObject>(facts: Facts) {
   })
 }
 
+/** What is publicly known of the country in a value; a hint, no screening. */
+export const SANCTIONS = z
+  .strictObject({
+    level: z.enum(['comprehensive', 'elevated']).describe('Nearly everything prohibited, or list-based programmes.'),
+    as_of: z.string().describe('Date of the table.'),
+  })
+  .nullable()
+  .describe('OFAC programmes by country code alone, or null. No screening of names.')
+
 /** Publication dates of the tables that an answer used, by table. */
 export const DATA_AS_OF = z.record(z.string(), z.string()).describe('Date or release of each reference table used.')

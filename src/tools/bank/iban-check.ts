@@ -2,16 +2,8 @@ import { z } from 'zod'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
+import { checkOutput, DATA_AS_OF, PARTS, SANCTIONS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
-
-const SANCTIONS = z
-  .strictObject({
-    level: z.enum(['comprehensive', 'elevated']).describe('Nearly everything prohibited, or list-based programmes.'),
-    as_of: z.string().describe('Date of the table.'),
-  })
-  .nullable()
-  .describe('OFAC programmes by country code alone, or null. No screening of names.')
 
 const FACTS = z.strictObject({
   country: z.string().describe('Country code, ISO 3166 alpha-2 or XK.'),

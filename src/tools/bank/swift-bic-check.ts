@@ -1,16 +1,8 @@
 import { z } from 'zod'
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
+import { checkOutput, DATA_AS_OF, PARTS, SANCTIONS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
-
-const SANCTIONS = z
-  .strictObject({
-    level: z.enum(['comprehensive', 'elevated']).describe('Nearly everything prohibited, or list-based programmes.'),
-    as_of: z.string().describe('Date of the table.'),
-  })
-  .nullable()
-  .describe('OFAC programmes by country code alone, or null. No screening of names.')
 
 const FACTS = z.strictObject({
   party_prefix: z.string().describe('Characters 1-4.'),

@@ -1,0 +1,15 @@
+/**
+ * The receipt library: everything that is needed to issue, chain and verify XDR-1 receipts, offline and in a browser. It stands on
+ * keccak-256 and secp256k1 of noble alone; both can be replaced through `ReceiptCrypto`.
+ */
+export { canonicalText, CanonicalError, CANONICAL_DEPTH_MAX } from './canonical.ts'
+export { LINK_CODES, linkDigest, readReceiptHash, signLink, verifyLink, type ChainLink, type LinkCode, type LinkVerdict } from './chain.ts'
+export { addressOfPublicKey, fromHex, nobleCrypto, toHex, type ReceiptCrypto } from './crypto.ts'
+export { activeOf, judgeKey, readKeyList, revoked, rotated } from './keys.ts'
+export type { KeyLife, KeyList, KeyStatus, KeyVerdict, PublishedKey } from './keys.ts'
+export { RECEIPT_CODES, type ReceiptCode, type ReceiptFinding } from './reasons.ts'
+export { digestText, GRAMMAR, receiptDigest, SIGNED_FIELDS, TAIL_FIELDS, valueHash, ZERO_ADDRESS } from './receipt.ts'
+export type { Receipt, ReceiptBody, StreamState } from './receipt.ts'
+export { SEAL_UNITS, sealPaths, sealShape, sealSvg, type SealForm, type SealPath } from './seal.ts'
+export { signReceipt, type ReceiptSigner, type SignedReceipt } from './sign.ts'
+export { FIELD_CHARS_MAX, verifyReceipt, type ReceiptVerdict } from './verify.ts'
