@@ -14,18 +14,18 @@ const RUNNER = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/c
 const APPLICABLE = ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection']
 
 /** Scenarios of features that this server does not have and does not announce: it must say that it knows no such method. */
-const OTHER_FEATURES = [
-  ...['resources-list', 'resources-read-text', 'resources-read-binary', 'resources-templates-read', 'resources-subscribe'],
-  ...['resources-unsubscribe', 'prompts-list', 'prompts-get-simple', 'prompts-get-with-args', 'prompts-get-embedded-resource'],
-  ...['prompts-get-with-image', 'completion-complete', 'logging-set-level', 'tools-call-with-logging'],
-]
+const OTHER_FEATURES = words(
+  'resources-list resources-read-text resources-read-binary resources-templates-read resources-subscribe',
+  'resources-unsubscribe prompts-list prompts-get-simple prompts-get-with-args prompts-get-embedded-resource',
+  'prompts-get-with-image completion-complete logging-set-level tools-call-with-logging',
+)
 
 /** Scenarios that call a tool made for them, which a service for the world does not offer: it must say that it has no such tool. */
-const FIXTURE_TOOLS = [
-  ...['tools-call-simple-text', 'tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource', 'tools-call-mixed-content'],
-  ...['tools-call-error', 'tools-call-with-progress', 'tools-call-sampling', 'tools-call-elicitation', 'json-schema-2020-12'],
-  ...['elicitation-sep1034-defaults', 'elicitation-sep1330-enums'],
-]
+const FIXTURE_TOOLS = words(
+  'tools-call-simple-text tools-call-image tools-call-audio tools-call-embedded-resource tools-call-mixed-content',
+  'tools-call-error tools-call-with-progress tools-call-sampling tools-call-elicitation json-schema-2020-12',
+  'elicitation-sep1034-defaults elicitation-sep1330-enums',
+)
 
 /** Scenarios of resumable streams, which need a session; without one the runner checks nothing. */
 const SESSIONS = ['server-sse-polling', 'server-sse-multiple-streams']

@@ -75,11 +75,12 @@ for (const version of Object.keys(MCP_VERSIONS)) {
 
 const VALUES = [null, true, 0, 1.5, '', 'x', '2025-11-25', '2026-07-28', 'tools/call', 'iban-check', [], {}, { form: 1 }, { elicitation: {} }]
 
-const KEYS = [
-  ...['jsonrpc', 'id', 'method', 'params', 'name', 'arguments', '_meta', 'task', 'requestState', 'extra', 'progressToken', 'traceparent'],
-  ...['io.modelcontextprotocol/protocolVersion', 'io.modelcontextprotocol/clientInfo', 'io.modelcontextprotocol/clientCapabilities'],
-  ...['io.modelcontextprotocol/related-task', 'io.modelcontextprotocol/logLevel', 'x402/payment'],
-]
+const KEYS = words(
+  'jsonrpc id method params name arguments _meta task requestState extra progressToken traceparent',
+  'io.modelcontextprotocol/protocolVersion io.modelcontextprotocol/clientInfo',
+  'io.modelcontextprotocol/clientCapabilities io.modelcontextprotocol/related-task',
+  'io.modelcontextprotocol/logLevel x402/payment',
+)
 const HEADERS = ['accept', 'mcp-name', 'mcp-method', 'mcp-protocol-version']
 
 /** One place in a message or its headers, and what stands there instead; undefined is nothing at all. */

@@ -109,7 +109,7 @@ test('the list is complete, honest in its hints and within its bytes', async () 
     const hints = tool.annotations ?? {}
     for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const) assert.equal(typeof hints[hint], 'boolean', tool.name)
     // Every tool so far is a pure check; a listed hint that says otherwise would be wrong.
-    assert.deepEqual(hints, { title: tool.title, readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }, tool.name)
+    assert.deepEqual(hints, { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }, tool.name)
   }
   await client.close()
 })

@@ -13,6 +13,6 @@ export function instructions(deps: AppDeps): string {
     '_meta["assay/prev-receipt-hash"].',
     `Prices and examples: ${deps.origins.api_url}/v1/tools`,
   ]
-    .filter((words) => words !== null && words !== '')
+    .filter((words) => words !== null)
     .join(' ')
 }

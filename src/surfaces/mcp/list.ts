@@ -15,7 +15,6 @@ export function toolList(tools: readonly Tool[], schemas: ReadonlyMap<string, To
       inputSchema: { ...own.input, type: 'object' },
       outputSchema: answerSchema(own.output),
       annotations: {
-        title: tool.title,
         readOnlyHint: tool.annotations.read_only,
         destructiveHint: tool.annotations.destructive,
         idempotentHint: tool.annotations.idempotent,
