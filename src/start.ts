@@ -80,7 +80,7 @@ function appDeps({ settings, signing, catalogue, identity, ring, store, origins 
   return {
     call: {
       catalogue,
-      sources: { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools) },
+      sources: { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools), crypto: signing.crypto },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),
       stamp: {

@@ -1,78 +1,87 @@
-import { once } from 'node:events'
 import { readStrictJson } from '../pure/documents/strict-json.ts'
-import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
 import { prepare, type Stamp } from '../service/calls/prepare.ts'
+import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
 import type { Sources, Tool } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/json-body.ts'
 import { EXIT_CODES, type Exit } from './exit-codes.ts'
 import { chunksOf, inputObject } from './input.ts'
+import { LineWriter } from './line-writer.ts'
 import { LineSplitter, type Line, type LineFault } from './lines.ts'
 import { createProgress } from './progress.ts'
 import { problemExit, shownProblem } from './shown-problem.ts'
 import { remark } from './terminal.ts'
 
-type Answered = { ok: true; text: string } | { ok: false; problem: Problem }
-
-/** Characters that are gathered before they are written. */
-const BLOCK_CHARS = 262_144
-
 /** `assay call <tool> --jsonl`: one input a line in, one answer a line out, in order. The worst problem on the way decides the exit. */
 export async function callStream(tool: Tool, sources: Sources, stamp: Stamp | null): Promise<Exit> {
-  const answer = answerer(tool, sources, stamp)
+  const caller = new LineCaller(tool, sources, stamp)
   const splitter = new LineSplitter()
+  const writer = new LineWriter()
   const progress = createProgress()
-  let worst: Exit = 'ok'
-  let count = 0
-  let block = ''
-  const take = async (lines: readonly Line[]) => {
+  const answerAll = async (lines: readonly Line[]) => {
     for (const line of lines) {
-      const pending = answer(line)
-      const answered = pending instanceof Promise ? await pending : pending
-      count++
-      block += answered.ok ? answered.text : problemLine(count, answered.problem)
-      if (!answered.ok) worst = worse(worst, problemExit(answered.problem))
-      if (block.length >= BLOCK_CHARS) await flush()
+      const answer = caller.answer(line)
+      // Promises only where there is something to wait for: most tools are done at once.
+      const waiting = writer.write(typeof answer === 'string' ? answer : await answer)
+      if (waiting !== null) await waiting
     }
-  }
-  const flush = async () => {
-    const text = block
-    block = ''
-    if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain')
+    await writer.flush()
   }
   for await (const chunk of chunksOf('-')) {
-    await take(splitter.push(chunk))
-    await flush()
-    progress.passed(count, chunk.length)
+    await answerAll(splitter.push(chunk))
+    progress.passed(caller.count, chunk.length)
   }
-  await take(splitter.end())
-  await flush()
-  progress.end(count)
-  return worst
+  await answerAll(splitter.end())
+  progress.end(caller.count)
+  return caller.worst
 }
 
-function answerer(tool: Tool, sources: Sources, stamp: Stamp | null): (line: Line) => Answered | Promise<Answered> {
-  const shown = (input: Record<string, unknown>, result: Record<string, unknown>): Answered => {
-    if (stamp === null) return { ok: true, text: `{"result":${JSON.stringify(result)}}\n` }
-    const { result_text, receipt } = prepare(stamp, tool, input, result, null)
-    return { ok: true, text: `{"result":${result_text},"receipt":${JSON.stringify(receipt)}}\n` }
+/** Answers line after line and keeps count. */
+class LineCaller {
+  readonly #tool: Tool
+  readonly #sources: Sources
+  /** Null when nothing is to be signed. */
+  readonly #stamp: Stamp | null
+  #failures = 0
+  count = 0
+  worst: Exit = 'ok'
+
+  constructor(tool: Tool, sources: Sources, stamp: Stamp | null) {
+    this.#tool = tool
+    this.#sources = sources
+    this.#stamp = stamp
   }
-  let failures = 0
-  const failed = (error: unknown): Answered => {
-    // Once: a tool that fails may fail on every line.
-    if (failures++ === 0) remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`)
-    return { ok: false, problem: problem('INTERNAL_ERROR', `${tool.id} failed by our fault.`) }
-  }
-  return (line) => {
-    const read = readLine(tool, line)
-    if (!read.ok) return read
+
+  answer(line: Line): string | Promise<string> {
+    const number = ++this.count
+    const read = readLine(this.#tool, line)
+    if (!read.ok) return this.#refused(number, read.problem)
     try {
-      const ran = tool.execute(read.input, sources)
-      return ran instanceof Promise ? ran.then((result) => shown(read.input, result)).catch(failed) : shown(read.input, ran)
+      const ran = this.#tool.execute(read.input, this.#sources)
+      if (!(ran instanceof Promise)) return this.#answered(read.input, ran)
+      return ran.then((result) => this.#answered(read.input, result)).catch((error: unknown) => this.#failed(number, error))
     } catch (error) {
-      return failed(error)
+      return this.#failed(number, error)
     }
+  }
+
+  #answered(input: Record<string, unknown>, result: Record<string, unknown>): string {
+    if (this.#stamp === null) return JSON.stringify({ result })
+    const { result_text, receipt } = prepare(this.#stamp, this.#tool, input, result, null)
+    return `{"result":${result_text},"receipt":${JSON.stringify(receipt)}}`
+  }
+
+  #refused(line: number, found: Problem): string {
+    const exit = problemExit(found)
+    if (EXIT_CODES[exit].code > EXIT_CODES[this.worst].code) this.worst = exit
+    return JSON.stringify({ problem: { line, ...shownProblem(found) } })
+  }
+
+  #failed(line: number, error: unknown): string {
+    // Told once: a tool that fails may fail on every line.
+    if (this.#failures++ === 0) remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`)
+    return this.#refused(line, problem('INTERNAL_ERROR', `${this.#tool.id} failed by our fault.`))
   }
 }
 
@@ -94,16 +103,9 @@ function unreadable(line: LineFault): Problem {
 function notJson(tool: Tool, line: string): Problem {
   if (line.trim() === '') return problem('PARSE_ERROR', 'The line is empty.')
   const read = readJsonBody(Buffer.from(line), tool.bounds)
-  if (read.ok) throw new Error('two readers of JSON disagree')
+  // A second byte order mark is nothing to that reader and no JSON to this one.
+  if (read.ok) return problem('PARSE_ERROR', 'The line is not JSON.')
   const errors = read.problem.errors.map(({ line: _, ...error }) => error)
   const [first] = errors
   return { ...read.problem, errors, detail: first === undefined ? read.problem.detail : `${first.message} (column ${first.column ?? 1})` }
-}
-
-function problemLine(line: number, found: Problem): string {
-  return `${JSON.stringify({ problem: { line, ...shownProblem(found) } })}\n`
-}
-
-function worse(one: Exit, other: Exit): Exit {
-  return EXIT_CODES[other].code > EXIT_CODES[one].code ? other : one
 }

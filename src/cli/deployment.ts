@@ -1,3 +1,4 @@
+import { nobleCrypto } from '../pure/receipts/crypto.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
@@ -28,7 +29,7 @@ export async function stampHere(settings: Settings): Promise<Stamp> {
 
 /** What tools may reach for on the command line. */
 export function sourcesHere(catalogue: Catalogue): Sources {
-  return { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools) }
+  return { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools), crypto: nobleCrypto }
 }
 
 /** Turns a reason not to start into a reason not to run. */

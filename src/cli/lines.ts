@@ -15,19 +15,19 @@ const NOT_UTF8 = new LineFault('not_utf8')
 const TOO_LONG = new LineFault('too_long')
 
 const LINE_FEED = 0x0a
+const BYTE_ORDER_MARK = 0xfeff
 /** A UTF-16 unit takes at most three bytes of UTF-8: beyond this a line is too long, whatever it holds. */
 const LINE_BYTES_MAX = 3 * limits.jsonl_line_chars
 
 /**
- * Cuts a stream of bytes into lines. A line ends at LF or CR LF; the last may lack its end; a byte order mark at the very beginning is
- * dropped. Never holds more than one line of the longest length, however long a line of the stream is. Chunks are decoded as a whole
+ * Cuts a stream of bytes into lines. A line ends at LF or CR LF; the last may lack its end; a byte order mark before a line is dropped,
+ * since files that are put together keep theirs. Never holds more than one line of the longest length, however long a line of the stream is. Chunks are decoded as a whole
  * where possible, since a decoding for each line would cost more than reading its JSON.
  */
 export class LineSplitter {
   #pieces: Uint8Array[] = []
   #bytes = 0
   #too_long = false
-  #begun = false
 
   /** The lines that end in this chunk. */
   push(chunk: Uint8Array): Line[] {
@@ -45,12 +45,12 @@ export class LineSplitter {
     }
     if (start <= last) for (const line of linesOf(chunk.subarray(start, last))) lines.push(line)
     this.#keep(chunk.subarray(last + 1))
-    return this.#unmarked(lines)
+    return lines
   }
 
   /** The last line, where the stream did not end it. */
   end(): Line[] {
-    return this.#bytes > 0 ? this.#unmarked([this.#finish()]) : []
+    return this.#bytes > 0 ? [this.#finish()] : []
   }
 
   #keep(piece: Uint8Array): void {
@@ -68,13 +68,6 @@ export class LineSplitter {
     this.#bytes = 0
     this.#too_long = false
     return line
-  }
-
-  #unmarked(lines: Line[]): Line[] {
-    const [first] = lines
-    if (!this.#begun && typeof first === 'string' && first.startsWith('\uFEFF')) lines[0] = first.slice(1)
-    this.#begun ||= lines.length > 0
-    return lines
   }
 }
 
@@ -95,7 +88,8 @@ function linesOf(block: Uint8Array): Line[] {
 
 function lineOf(text: string | null): Line {
   if (text === null) return NOT_UTF8
-  const line = text.endsWith('\r') ? text.slice(0, -1) : text
+  const start = text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0
+  const line = start === 0 && !text.endsWith('\r') ? text : text.slice(start, text.endsWith('\r') ? -1 : undefined)
   return line.length > limits.jsonl_line_chars ? TOO_LONG : line
 }
 

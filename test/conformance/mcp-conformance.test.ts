@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { startTestApp } from '../support/app.ts'
+import { words } from '../support/mcp.ts'
 
 /** The server scenarios of the official conformance runner, against the service as it is: a server of tools without sessions. */
 

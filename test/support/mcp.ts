@@ -21,7 +21,7 @@ export const JSON_HEADERS = { 'content-type': 'application/json', accept: 'appli
 const META = 'io.modelcontextprotocol/'
 
 /** What a message of 2026-07-28 says of its client. */
-export const ENVELOPE = {
+const ENVELOPE = {
   [`${META}protocolVersion`]: '2026-07-28',
   [`${META}clientInfo`]: { name: 'test', version: '1.0.0' },
   [`${META}clientCapabilities`]: {},
@@ -33,7 +33,10 @@ export function mcpRequest(version: string, method: string, params: Record<strin
   if (version !== '2026-07-28') return { headers, message: { jsonrpc: '2.0', id, method, params } }
   const meta = { ...ENVELOPE, ...(params['_meta'] as Record<string, unknown> | undefined) }
   const name = typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {}
-  return { headers: { ...headers, 'mcp-method': method, ...name }, message: { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } } }
+  return {
+    headers: { ...headers, 'mcp-method': method, ...name },
+    message: { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } },
+  }
 }
 
 export interface RawAnswer {
@@ -44,10 +47,19 @@ export interface RawAnswer {
 }
 
 /** One POST as it stands. */
-export async function postMcp(url: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = JSON_HEADERS): Promise<RawAnswer> {
+export async function postMcp(
+  url: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = JSON_HEADERS,
+): Promise<RawAnswer> {
   const response = await fetch(`${url}/mcp`, { method: 'POST', headers, body })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> }
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+  }
 }
 
 /** The status of a POST with a Host of its own, which `fetch` would not send. */
@@ -61,4 +73,9 @@ export function statusForHost(url: string, host: string, headers: Record<string,
     sent.on('error', reject)
     sent.end(JSON.stringify(message))
   })
+}
+
+/** Names written as one text, parted by spaces. */
+export function words(...lines: string[]): string[] {
+  return lines.flatMap((line) => line.split(' '))
 }

@@ -1,3 +1,4 @@
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { itemCatalogue } from '../../src/service/catalogue/items.ts'
 import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
 
@@ -6,5 +7,5 @@ const FIXED_NOW_MS = Date.UTC(2026, 10, 21, 12)
 
 /** What tools may reach for: a clock that stands still, and the real item checks of these tools. */
 export function fixedSources(tools: readonly Tool[]): Sources {
-  return { clock: { now_ms: () => FIXED_NOW_MS }, catalogue: itemCatalogue(() => tools) }
+  return { clock: { now_ms: () => FIXED_NOW_MS }, catalogue: itemCatalogue(() => tools), crypto: nobleCrypto }
 }

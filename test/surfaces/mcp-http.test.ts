@@ -36,7 +36,7 @@ test('a message that two readers could read differently is refused with the prob
     [callText('{"iban":"a"}').replace('"id":1', '"id":1,"id":2'), 400, -32600, 'DUPLICATE_KEY'],
     [callText('{"iban":"\\ud800"}'), 400, -32600, 'LONE_SURROGATE'],
     [callText('{"__proto__":1}'), 400, -32600, 'FORBIDDEN_KEY'],
-    [callText('{"iban":9007199254740993}'), 400, -32600, 'UNSAFE_NUMBER'],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping","params":{"n":9007199254740993}}', 400, -32600, 'UNSAFE_NUMBER'],
     [callText('[').replace('}}', `${'['.repeat(80)}${']'.repeat(81)}}}`), 413, -32600, 'JSON_TOO_DEEP'],
     [callText(`[${'0,'.repeat(limits.json_nodes + 300)}0]`), 413, -32600, 'JSON_TOO_MANY_NODES'],
     [callText(`{"iban":"${'x'.repeat(limits.document_body_bytes)}"}`), 413, -32600, 'PAYLOAD_TOO_LARGE'],
@@ -51,9 +51,18 @@ test('a message that two readers could read differently is refused with the prob
   assert.deepEqual([status, error.code, error.data?.['code']], [400, -32700, 'NOT_UTF8'])
 })
 
-test('each tool keeps its own bound on the size of a message', async () => {
-  const { status, error } = await errorOf(callText(`{"iban":"${'x'.repeat(limits.body_bytes)}"}`))
-  assert.deepEqual([status, error.code, error.data?.['code']], [200, -32600, 'PAYLOAD_TOO_LARGE'])
+test('each tool keeps its own bounds on a message, which are known once its name is read', async () => {
+  const cases: [string, string][] = [
+    [callText(`{"iban":"${'x'.repeat(limits.body_bytes)}"}`), 'PAYLOAD_TOO_LARGE'],
+    [callText('{"iban":9007199254740993}'), 'UNSAFE_NUMBER'],
+  ]
+  for (const [body, problem] of cases) {
+    const { status, error, body: answer } = await errorOf(body)
+    assert.deepEqual([status, error.code, error.data?.['code'], answer['id']], [200, -32600, problem, 1])
+  }
+  // Receipts are read by a reader that keeps the literal, so that it can say what is wrong with it.
+  const { body } = await errorOf(callText('{"receipt":{"ts":9007199254740993}}').replace('iban-check', 'receipt-verify'))
+  assert.equal((body['result'] as Record<string, unknown>)['isError'], undefined)
 })
 
 test('input as deep and as large as REST takes it is taken here too', async () => {
@@ -70,7 +79,10 @@ test('a body beyond the unpaid bound needs some allowance', async () => {
   assert.equal(status, 413)
   assert.equal((body['error'] as RpcError).data?.['code'], 'PAYLOAD_TOO_LARGE')
   await none.stop()
-  const { message, headers } = mcpRequest('2025-11-25', 'tools/call', { name: 'context-distill', arguments: { text: 'word '.repeat(20_000) } })
+  const { message, headers } = mcpRequest('2025-11-25', 'tools/call', {
+    name: 'context-distill',
+    arguments: { text: 'word '.repeat(20_000) },
+  })
   const large = await postMcp(app.url, JSON.stringify(message), { ...headers, 'x-forwarded-for': '198.51.100.7' })
   assert.equal((large.body['result'] as Record<string, unknown>)['isError'], undefined)
 })
@@ -121,7 +133,11 @@ test('2026-07-28: headers must say what the message says', async () => {
 test('a version that is not served is refused by name of those that are', async () => {
   const { message, headers } = mcpRequest('2025-11-25', 'tools/list')
   assert.equal((await errorOf(JSON.stringify(message), { ...headers, 'mcp-protocol-version': '2024-11-05' })).status, 400)
-  const start = mcpRequest('2025-11-25', 'initialize', { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'old', version: '1' } })
+  const start = mcpRequest('2025-11-25', 'initialize', {
+    protocolVersion: '2024-11-05',
+    capabilities: {},
+    clientInfo: { name: 'old', version: '1' },
+  })
   const { body } = await postMcp(app.url, JSON.stringify(start.message))
   assert.equal((body['result'] as Record<string, unknown>)['protocolVersion'], '2025-11-25')
 })
@@ -149,7 +165,9 @@ test('only JSON is read, and the answer is JSON with the common headers', async 
 
 test('calls over MCP are counted like calls over REST', async () => {
   const count = async () => {
-    const { calls } = (await (await fetch(`${app.url}/status`)).json()) as { calls: { by_tool: { tool: string; outcome: string; count: number }[] } }
+    const { calls } = (await (await fetch(`${app.url}/status`)).json()) as {
+      calls: { by_tool: { tool: string; outcome: string; count: number }[] }
+    }
     return calls.by_tool.find(({ tool, outcome }) => tool === 'iban-check' && outcome === 'answered')?.count ?? 0
   }
   const before_count = await count()
@@ -159,8 +177,10 @@ test('calls over MCP are counted like calls over REST', async () => {
 
 test('a service for this machine only refuses pages and names from elsewhere', async () => {
   const { port } = new URL(app.url)
-  for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'localhost']) assert.equal(await statusForHost(app.url, host), 200, host)
-  for (const host of ['evil.example', `evil.example:${port}`, `localhost.evil.example:${port}`]) assert.equal(await statusForHost(app.url, host), 403, host)
+  for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'localhost'])
+    assert.equal(await statusForHost(app.url, host), 200, host)
+  for (const host of ['evil.example', `evil.example:${port}`, `localhost.evil.example:${port}`])
+    assert.equal(await statusForHost(app.url, host), 403, host)
   assert.equal(await statusForHost(app.url, `localhost:${port}`, { origin: 'http://localhost:3000' }), 200)
   for (const origin of ['http://evil.example', 'null', 'file://']) {
     assert.equal(await statusForHost(app.url, `localhost:${port}`, { origin }), 403, origin)

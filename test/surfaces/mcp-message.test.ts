@@ -14,7 +14,13 @@ const always = () => Promise.resolve(true)
 
 function source(text: string) {
   const bytes = new TextEncoder().encode(text)
-  return { declared_bytes: bytes.length, whole: () => Promise.resolve(bytes), chunks: async function* () { yield bytes } }
+  return {
+    declared_bytes: bytes.length,
+    whole: () => Promise.resolve(bytes),
+    chunks: async function* () {
+      yield bytes
+    },
+  }
 }
 
 function callText(input: string, method = 'tools/call'): string {

@@ -7,7 +7,7 @@ import { createPlainCalls } from '../../src/surfaces/mcp/plain-call.ts'
 import { createProtocol } from '../../src/surfaces/mcp/protocol.ts'
 import { callTool, type McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
 import { runs, SEED } from '../support/counts.ts'
-import { MCP_VERSIONS, mcpRequest } from '../support/mcp.ts'
+import { MCP_VERSIONS, mcpRequest, words } from '../support/mcp.ts'
 
 /** The two ways in which `tools/call` is answered, over one core that always answers the same. */
 
@@ -16,8 +16,17 @@ const IDENTITY = { name: 'assay', title: 'assay', version: '1.2.3', websiteUrl: 
 function answered(result: Record<string, unknown>): Outcome {
   const receipt_text = '{"v":"XDR-1","tool":"iban-check","signature":"0x00"}'
   const allowance = { limit: 3, remaining: 2, resets_at: '2026-11-22T00:00:00Z', resets_in_s: 5 }
-  const words = { embeddable_badge: '[![a](b)](c)', proof_summary_markdown: 'line\n"quoted" \\ é\u2028 😀' }
-  const answer = { result, result_text: JSON.stringify(result), receipt_text, chain: null, tier: 'free', settlement: null, allowance, ...words }
+  const markdown = { embeddable_badge: '[![a](b)](c)', proof_summary_markdown: 'line\n"quoted" \\ é\u2028 😀' }
+  const answer = {
+    result,
+    result_text: JSON.stringify(result),
+    receipt_text,
+    chain: null,
+    tier: 'free',
+    settlement: null,
+    allowance,
+    ...markdown,
+  }
   return { kind: 'answered', tool: 'iban-check', answer } as unknown as Outcome
 }
 
@@ -73,7 +82,22 @@ for (const version of Object.keys(MCP_VERSIONS)) {
   })
 }
 
-const VALUES = [null, true, 0, 1.5, '', 'x', '2025-11-25', '2026-07-28', 'tools/call', 'iban-check', [], {}, { form: 1 }, { elicitation: {} }]
+const VALUES = [
+  null,
+  true,
+  0,
+  1.5,
+  '',
+  'x',
+  '2025-11-25',
+  '2026-07-28',
+  'tools/call',
+  'iban-check',
+  [],
+  {},
+  { form: 1 },
+  { elicitation: {} },
+]
 
 const KEYS = words(
   'jsonrpc id method params name arguments _meta task requestState extra progressToken traceparent',

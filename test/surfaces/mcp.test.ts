@@ -22,7 +22,11 @@ after(() => app.stop())
 let clients = 0
 const connect = (version = '2025-11-25') => connectMcp(app.url, version, { 'x-forwarded-for': `198.51.100.${++clients}` })
 
-type Answer = Record<string, unknown> & { receipt: Record<string, unknown>; result: Record<string, unknown>; allowance: Record<string, unknown> | null }
+type Answer = Record<string, unknown> & {
+  receipt: Record<string, unknown>
+  result: Record<string, unknown>
+  allowance: Record<string, unknown> | null
+}
 
 /** Both forms of an answer, which must say the same. */
 function answerOf(result: CallToolResult): Answer {
@@ -107,7 +111,8 @@ test('the list is complete, honest in its hints and within its bytes', async () 
       assert.doesNotThrow(() => AJV.compile(schemaOf(schema)), tool.name)
     }
     const hints = tool.annotations ?? {}
-    for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const) assert.equal(typeof hints[hint], 'boolean', tool.name)
+    for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const)
+      assert.equal(typeof hints[hint], 'boolean', tool.name)
     // Every tool so far is a pure check; a listed hint that says otherwise would be wrong.
     assert.deepEqual(hints, { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }, tool.name)
   }
@@ -165,7 +170,8 @@ test('a previous receipt gives a signed link; what is no digest is refused befor
 })
 
 test('a call that brings a payment or a credit is refused untouched and uses no allowance', async () => {
-  const count = async (client: Client) => Number(answerOf(await client.callTool({ name: 'iban-check', arguments: IBAN })).allowance?.['remaining'])
+  const count = async (client: Client) =>
+    Number(answerOf(await client.callTool({ name: 'iban-check', arguments: IBAN })).allowance?.['remaining'])
   const client = await connect()
   const left_before = await count(client)
   for (const key of ['x402/payment', 'x402.payment']) {

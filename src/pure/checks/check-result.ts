@@ -21,11 +21,11 @@ interface Place {
 export function finding(code: ReasonCode, field: string, place: Place | null, expected: string | null, message?: string): Finding {
   return {
     code,
-    field,
-    position: place === null ? null : [place.start, place.end],
     expected,
+    field,
     found: place === null ? null : place.value.slice(place.start, place.end).slice(0, FOUND_CHARS).toWellFormed(),
     message: message ?? REASON_CODES[code],
+    position: place === null ? null : [place.start, place.end],
   }
 }
 

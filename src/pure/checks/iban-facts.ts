@@ -35,8 +35,8 @@ export interface IbanFacts {
 /** Publication dates of the tables that an answer is read from. */
 export const IBAN_DATA_AS_OF = {
   iban_registry: `release ${IBAN_REGISTRY_RELEASE}`,
-  sepa_countries: sepa.published_at,
   sanctioned_countries: SANCTIONS_AS_OF,
+  sepa_countries: sepa.published_at,
 } as const
 
 const SEPA: ReadonlySet<string> = new Set(sepa.rows.map(({ country }) => country))
@@ -48,25 +48,26 @@ export function ibanFacts(value: string, format: IbanFormat, national_check: Nat
     const place = parts.find(({ label }) => label === wanted)
     return place === undefined ? null : value.slice(place.start, place.end)
   }
+  // In the order of RFC 8785, so that the canonical text of an answer costs no sorting.
   return {
-    country,
-    country_name: COUNTRIES.get(country)?.name ?? country,
-    country_alpha3: COUNTRIES.get(country)?.alpha3 ?? '',
-    check_digits: value.slice(2, 4),
-    bban: value.slice(4),
-    bank_code: part('bank'),
-    branch_code: part('branch'),
     account: part('account') ?? value.slice(4),
-    national_check,
+    bank_code: part('bank'),
+    bban: value.slice(4),
+    branch_code: part('branch'),
+    check_digits: value.slice(2, 4),
     checksum_ok,
-    sepa_scope: SEPA.has(country),
-    sepa_as_of: sepa.published_at,
+    country,
+    country_alpha3: COUNTRIES.get(country)?.alpha3 ?? '',
+    country_name: COUNTRIES.get(country)?.name ?? country,
     iban_registry: format.registry,
-    registry_release: IBAN_REGISTRY_RELEASE,
-    territories: [...format.territories],
-    sanctions: sanctionsHint(country),
-    print_form: inFours(value),
+    national_check,
     parts: [...parts],
+    print_form: inFours(value),
+    registry_release: IBAN_REGISTRY_RELEASE,
+    sanctions: sanctionsHint(country),
+    sepa_as_of: sepa.published_at,
+    sepa_scope: SEPA.has(country),
+    territories: [...format.territories],
   }
 }
 

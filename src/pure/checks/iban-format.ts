@@ -55,7 +55,7 @@ function places(list: string): Part[] {
     const [label = '', length = '0'] = part.split(':')
     const start = end
     end += Number.parseInt(length, 10)
-    return Object.freeze({ label, start, end })
+    return Object.freeze({ end, label, start })
   })
 }
 

@@ -36,5 +36,9 @@ export function observedCalls(deps: CallDeps, telemetry: Telemetry, log: Pick<Lo
 }
 
 function overloaded(): Outcome {
-  return { kind: 'refused', tool: null, problem: problem('OVERLOADED', 'Try again in a moment.', { retry_after_s: limits.overload_retry_s }) }
+  return {
+    kind: 'refused',
+    tool: null,
+    problem: problem('OVERLOADED', 'Try again in a moment.', { retry_after_s: limits.overload_retry_s }),
+  }
 }

@@ -32,15 +32,27 @@ export function badgeMarkdown(site_url: string, tool: Tool, result: Record<strin
 /** A few lines of Markdown that say what was found, by whom it is signed and what it does not say. The same parts give the same text. */
 export function proofSummary(tool: Tool, result: Record<string, unknown>, receipt: Receipt, digest: string): string {
   const reason = typeof result['reason'] === 'string' ? ` ${escapeMarkdown(result['reason'])}` : ''
+  const { title, not_checked } = wordsOf(tool)
   const lines = [
-    `**${escapeMarkdown(tool.title)}**: ${VERDICT_TEXT[verdictWord(result)]}.${reason}`,
+    `**${title}**: ${VERDICT_TEXT[verdictWord(result)]}.${reason}`,
     `- Tool \`${receipt.tool}\` ${receipt.tool_version}, ts ${receipt.ts}, tier ${receipt.tier}`,
     `- Receipt \`${digest}\``,
     `- Signed by \`${receipt.signer}\``,
-    `- Not checked: ${escapeMarkdown(tool.scope.not_checked.join('; '))}`,
+    `- Not checked: ${not_checked}`,
   ]
   const text = lines.join('\n')
   return text.length < limits.proof_summary_chars ? text : `${text.slice(0, limits.proof_summary_chars - 2)}…`
+}
+
+const escaped = new WeakMap<Tool, { title: string; not_checked: string }>()
+
+/** A tool's own words as Markdown, escaped once. */
+function wordsOf(tool: Tool): { title: string; not_checked: string } {
+  const known = escaped.get(tool)
+  if (known !== undefined) return known
+  const words = { title: escapeMarkdown(tool.title), not_checked: escapeMarkdown(tool.scope.not_checked.join('; ')) }
+  escaped.set(tool, words)
+  return words
 }
 
 /** Keeps text from being read as markup. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { limits } from '../limits.ts'
 import type { PriceClass } from '../payments/price.ts'
@@ -37,6 +38,8 @@ export interface ItemCatalogue {
 export interface Sources {
   clock: Clock
   catalogue: ItemCatalogue
+  /** The fastest arithmetic that this machine has; its results are those of the reference. */
+  crypto: ReceiptCrypto
 }
 
 export type SourceName = keyof Sources
@@ -124,17 +127,26 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
   spec: ToolSpec<Input, Output, Names>,
 ): Tool {
   const { run, sources, input, output, example, bounds, ...words } = spec
-  const close = (result: object) => ({ ...result, scope: spec.scope, tool: spec.id })
+  const whole = output.extend({ scope: SCOPE_SCHEMA, tool: z.literal(spec.id).describe('The tool that answered.') })
+  const names = Object.keys(whole.shape).toSorted()
+  const close = (result: object) => inOrder(names, { ...result, scope: spec.scope, tool: spec.id })
   return {
     ...words,
     bounds: { ...DEFAULT_BOUNDS, ...bounds },
     sources,
     input,
-    output: output.extend({ scope: SCOPE_SCHEMA, tool: z.literal(spec.id).describe('The tool that answered.') }),
+    output: whole,
     example,
     execute(checked, available) {
       const result = run(...([checked, available] as unknown as RunArguments<z.output<Input>, Names>))
       return result instanceof Promise ? result.then(close) : close(result)
     },
   }
+}
+
+/** The members in the order of RFC 8785: then the engine's own JSON text is the canonical one. */
+function inOrder(names: readonly string[], result: Record<string, unknown>): Record<string, unknown> {
+  const ordered: Record<string, unknown> = {}
+  for (const name of names) if (name in result) ordered[name] = result[name]
+  return ordered
 }

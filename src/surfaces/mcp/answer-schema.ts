@@ -35,10 +35,16 @@ const RECEIPT = members(
 
 const PARTS: Record<string, JsonSchema> = {
   receipt: { ...RECEIPT, description: 'Signed XDR-1 receipt of this call; receipt-verify checks it.' },
-  chain: { ...members(texts('link_digest', 'link_signature', 'prev_receipt_hash')), description: 'Signed link to the receipt that the request named.' },
+  chain: {
+    ...members(texts('link_digest', 'link_signature', 'prev_receipt_hash')),
+    description: 'Signed link to the receipt that the request named.',
+  },
   tier: TIER,
   settlement: orNull('The payment; null on a free call.', members(texts('network', 'transaction', 'payer', 'amount_minor', 'method'))),
-  allowance: orNull('Free calls of this UTC day; null where they are not counted.', members({ limit: COUNT, remaining: COUNT, resets_at: TEXT })),
+  allowance: orNull(
+    'Free calls of this UTC day; null where they are not counted.',
+    members({ limit: COUNT, remaining: COUNT, resets_at: TEXT }),
+  ),
   embeddable_badge: { ...TEXT, description: 'Markdown image that links to the receipt.' },
   proof_summary_markdown: { ...TEXT, description: 'What was found and who signed it, in a few lines of Markdown.' },
 }

@@ -26,7 +26,10 @@ const ORDINARY: JsonBounds = aroundInput({ depth: limits.json_depth, nodes: limi
 /** Reads messages for these tools: strictly, under the ordinary bounds, and under wider ones only when a tool of the catalogue has them. */
 export function createMessageReader({ tools }: Catalogue) {
   const most = (of: (bounds: ReadBounds) => number) => Math.max(0, ...tools.map(({ bounds }) => of(bounds)))
-  const body_bytes = Math.max(limits.body_bytes, most((bounds) => bounds.body_bytes))
+  const body_bytes = Math.max(
+    limits.body_bytes,
+    most((bounds) => bounds.body_bytes),
+  )
   const widest: JsonBounds = {
     depth: Math.max(ORDINARY.depth, ENVELOPE.depth + most((bounds) => bounds.depth)),
     nodes: Math.max(ORDINARY.nodes, ENVELOPE.nodes + most((bounds) => bounds.nodes)),

@@ -1,12 +1,17 @@
-import { classifyInboundRequest, SERVER_INFO_META_KEY, type Implementation, type InboundClassificationOutcome } from '@modelcontextprotocol/server'
+import {
+  classifyInboundRequest,
+  SERVER_INFO_META_KEY,
+  type Implementation,
+  type InboundClassificationOutcome,
+} from '@modelcontextprotocol/server'
 import { isObject } from './message.ts'
 import type { CallParams, McpExchange, ToolReply } from './tool-call.ts'
 import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from './versions.ts'
 
 /**
- * The plain `tools/call`, by far the most frequent message, without a server and a transport of its own, which cost more than the call.
- * The official package still judges each message; what is in any way unusual is left to it altogether, and a test holds the two paths
- * against one another, byte by byte.
+ * The plain `tools/call`, by far the most frequent message, answered without a server and a transport of its own, which cost as much as
+ * the call itself. The official package still judges the message; what is unusual in any way is left to it altogether, and a test holds
+ * the two ways against one another, byte by byte.
  */
 export interface PlainCall {
   params: CallParams
@@ -40,7 +45,11 @@ function isPlain(params: unknown): params is CallParams {
 type Header = McpExchange['header']
 
 function mcpHeaders(header: Header) {
-  const found = { protocolVersionHeader: header('mcp-protocol-version'), mcpMethodHeader: header('mcp-method'), mcpNameHeader: header('mcp-name') }
+  const found = {
+    protocolVersionHeader: header('mcp-protocol-version'),
+    mcpMethodHeader: header('mcp-method'),
+    mcpNameHeader: header('mcp-name'),
+  }
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null))
 }
 

@@ -49,7 +49,10 @@ export function mcpRoutes(
     return answer(context.req.raw, { message: body.message, request_id, address, header })
   })
   app.all(PATH, (context) => {
-    const found = problem('METHOD_NOT_ALLOWED', 'Send JSON-RPC messages by POST. There are no sessions, so there is no stream to open or to end.')
+    const found = problem(
+      'METHOD_NOT_ALLOWED',
+      'Send JSON-RPC messages by POST. There are no sessions, so there is no stream to open or to end.',
+    )
     return refusal(found, deps, context.env.request_id, { allow: 'POST' })
   })
 }

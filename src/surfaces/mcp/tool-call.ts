@@ -40,7 +40,9 @@ export async function callTool({ serve, api_url, onFault }: ToolCalls, params: C
   const { request_id } = exchange
   try {
     const outcome = await serve(callRequest(params, exchange), request_id)
-    return outcome.kind === 'answered' ? { kind: 'answer', text: answerText(outcome.answer) } : problemReply(outcome.problem, request_id, api_url)
+    return outcome.kind === 'answered'
+      ? { kind: 'answer', text: answerText(outcome.answer) }
+      : problemReply(outcome.problem, request_id, api_url)
   } catch (error) {
     onFault(error, params.name)
     return { kind: 'error', error: rpcErrorOf(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, api_url) }

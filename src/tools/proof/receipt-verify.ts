@@ -35,7 +35,7 @@ export default defineTool({
     not_checked: ['whether the issuer publishes this signer, and for which time', 'that money moved', 'that the result was true'],
   },
   bounds: { ...BOUNDS, body_bytes: limits.unpaid_body_bytes, unsafe_numbers: 'keep_text' },
-  sources: [],
+  sources: ['crypto'],
   input: z.strictObject({
     receipt: z
       .union([z.record(z.string().max(limits.receipt_field_chars), z.unknown()), z.string().max(limits.receipt_chars)])
@@ -70,8 +70,8 @@ export default defineTool({
         '0xf6230ca7fd1f7020073d785cc2397e7ac1b9aec3610fc20081b0bf3f7b09edd27a57dde70efa8c3cf8d572165c62c8c3ac04d550e7db947024dd840faba65ab61b',
     },
   },
-  run({ receipt }) {
-    const { signer_published: _published, signer_valid_at_ts: _at_ts, ...verdict } = verifyReceipt(read(receipt))
+  run({ receipt }, { crypto }) {
+    const { signer_published: _published, signer_valid_at_ts: _at_ts, ...verdict } = verifyReceipt(read(receipt), undefined, crypto)
     return verdict
   },
 })
