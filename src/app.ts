@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono'
 import type { Log } from './ports/log.ts'
 import { callerAddress, type TrustedProxies } from './service/clients.ts'
+import { observedCalls } from './service/calls/observed.ts'
 import { limits } from './service/limits.ts'
 import { problem } from './service/problems.ts'
 import { badgeRoutes } from './surfaces/badge.ts'
@@ -8,8 +9,8 @@ import { catalogueRoutes } from './surfaces/catalogue.ts'
 import type { AppDeps } from './surfaces/deps.ts'
 import { discoveryRoutes } from './surfaces/discovery/routes.ts'
 import { healthRoutes } from './surfaces/health.ts'
-import type { BodySource } from './surfaces/http/body.ts'
 import type { Env } from './surfaces/http/env.ts'
+import { bodyOfRequest } from './surfaces/http/fetch-body.ts'
 import type { Handlers } from './surfaces/http/node-server.ts'
 import { COMMON_HEADERS, corsPreflight, problemReply, type Reply } from './surfaces/http/reply.ts'
 import { mcpRoutes } from './surfaces/mcp/routes.ts'
@@ -22,9 +23,8 @@ export interface App extends Handlers {
 
 /** The application: every surface over one set of dependencies. It opens no port and reads no environment. */
 export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProxies, log: Log): App {
-  const flight = { calls: 0 }
-  const deps: AppDeps = { ...given, inFlight: () => flight.calls }
-  const counted = countedCall(deps, flight, log)
+  const calls = observedCalls(given.call, given.telemetry, log)
+  const deps: AppDeps = { ...given, inFlight: calls.inFlight }
   const fault = (error: unknown, request_id: string): Reply => {
     log.error({ request_id, error: error instanceof Error ? error.stack : String(error) }, 'a request failed')
     return problemReply(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, deps.origins)
@@ -33,42 +33,21 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
   commonRoutes(http, deps, fault)
   const caller = (context: Context<Env>) => callerAddress(context.env.peer, context.req.header('x-forwarded-for') ?? null, proxies)
   const serve = async (context: Context<Env>, tool: string, unwrap: Unwrap) =>
-    response(await counted(exchangeOf(context, tool, caller(context)), unwrap))
+    response(await restCall(calls.serve, deps.origins, exchangeOf(context, tool, caller(context)), unwrap))
   http.post('/v1/tools/:tool/call', (context) => serve(context, context.req.param('tool'), unwrapInput))
   http.post('/v1/receipt/verify', (context) => serve(context, 'receipt-verify', unwrapReceipt))
   catalogueRoutes(http, deps)
   healthRoutes(http, deps)
   badgeRoutes(http)
   discoveryRoutes(http, deps)
-  mcpRoutes(http, deps, caller)
+  mcpRoutes(http, deps, calls.serve, caller)
   return {
     deps,
     fetch: (request, env) => http.fetch(request, env),
-    call: (exchange) => counted(exchange, unwrapInput),
+    call: (exchange) => restCall(calls.serve, deps.origins, exchange, unwrapInput),
     callerAddress: (peer, forwarded) => callerAddress(peer, forwarded, proxies),
     requestId: (text) => (text !== null && /^[\w-]+$/.test(text) && text.length <= limits.request_id_chars ? text : crypto.randomUUID()),
     fault,
-  }
-}
-
-/** A call that is counted, bounded and logged: one line each, without its input. */
-function countedCall(deps: AppDeps, flight: { calls: number }, log: Log) {
-  return async (exchange: CallExchange, unwrap: Unwrap): Promise<Reply> => {
-    if (flight.calls >= limits.calls_in_flight) {
-      const found = problem('OVERLOADED', 'Try again in a moment.', { retry_after_s: limits.overload_retry_s })
-      return problemReply(found, exchange.request_id, deps.origins)
-    }
-    const started_ms = performance.now()
-    flight.calls++
-    try {
-      const { reply, tool, outcome } = await restCall(deps.call, deps.origins, exchange, unwrap)
-      const duration_ms = performance.now() - started_ms
-      deps.telemetry.call(tool, outcome, duration_ms)
-      log.info({ request_id: exchange.request_id, tool, outcome, duration_ms: Math.round(duration_ms * 100) / 100 }, 'call')
-      return reply
-    } finally {
-      flight.calls--
-    }
   }
 }
 
@@ -97,19 +76,7 @@ function takes(http: Hono<Env>, method: string, path: string): boolean {
 
 function exchangeOf(context: Context<Env>, tool: string, address: string): CallExchange {
   const header = (name: string) => context.req.header(name) ?? null
-  return { tool, address, header, request_id: context.env.request_id, body: bodyOf(context.req.raw) }
-}
-
-function bodyOf(request: Request): BodySource {
-  const declared = request.headers.get('content-length')
-  const stream = request.body
-  return {
-    declared_bytes: declared === null ? null : Number(declared),
-    whole: async () => new Uint8Array(await request.arrayBuffer()),
-    async *chunks() {
-      if (stream !== null) yield* stream
-    },
-  }
+  return { tool, address, header, request_id: context.env.request_id, body: bodyOfRequest(context.req.raw) }
 }
 
 function response(reply: Reply): Response {

@@ -90,7 +90,7 @@ function show(tool: Tool, outcome: Outcome, json: boolean): Exit {
   }
   const shown = shownProblem(outcome.problem)
   if (json) say(JSON.stringify({ problem: shown }))
-  const lines = shown.errors.length === 0 ? [shown.detail] : [shown.title, ...shown.errors.map(({ pointer, message }) => `  ${pointer || '(input)'}  ${message}`)]
-  remark(`assay: ${lines.join('\n')}`)
+  const pointed = shown.errors.filter(({ pointer }) => pointer !== '').map(({ pointer, message }) => `  ${pointer}  ${message}`)
+  remark(`assay: ${[pointed.length === 0 ? shown.detail : shown.title, ...pointed].join('\n')}`)
   return problemExit(outcome.problem)
 }

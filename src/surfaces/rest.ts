@@ -1,9 +1,8 @@
-import type { CallDeps } from '../service/calls/call.ts'
-import { call } from '../service/calls/call.ts'
-import { outcomeWord, type CallRequest, type InputRead, type Outcome } from '../service/calls/outcome.ts'
+import type { ServeCall } from '../service/calls/observed.ts'
+import type { CallRequest, InputRead, Outcome } from '../service/calls/outcome.ts'
 import { answerText } from '../service/calls/answer-text.ts'
 import { readBody, type BodySource } from './http/body.ts'
-import { readJsonBody, unwrapInput } from './http/json-body.ts'
+import { readJsonBody } from './http/json-body.ts'
 import { jsonReply, problemReply, rateLimitHeaders, type Origins, type Reply } from './http/reply.ts'
 
 /** A request for a call, as far as REST cares, whatever carried it. */
@@ -20,17 +19,10 @@ export interface CallExchange {
 /** From the body's JSON value to the input of the tool. */
 export type Unwrap = (value: unknown) => InputRead
 
-/** The response, and what the counters want to know. */
-export interface RestAnswer {
-  reply: Reply
-  tool: string
-  outcome: string
-}
-
 /** `POST /v1/tools/{tool}/call`: translates a request into a call, and its outcome into a response. */
-export async function restCall(deps: CallDeps, origins: Origins, exchange: CallExchange, unwrap: Unwrap = unwrapInput): Promise<RestAnswer> {
-  const outcome = await call(deps, callRequest(exchange, unwrap))
-  return { reply: outcomeReply(outcome, exchange.request_id, origins), tool: outcome.tool ?? 'unknown', outcome: outcomeWord(outcome) }
+export async function restCall(serve: ServeCall, origins: Origins, exchange: CallExchange, unwrap: Unwrap): Promise<Reply> {
+  const outcome = await serve(callRequest(exchange, unwrap), exchange.request_id)
+  return outcomeReply(outcome, exchange.request_id, origins)
 }
 
 function callRequest(exchange: CallExchange, unwrap: Unwrap): CallRequest {

@@ -1,11 +1,11 @@
 import { isJsonContentType } from '@modelcontextprotocol/server'
 import type { Context, Hono } from 'hono'
-import { observedCalls, type ServeCall } from '../../service/calls/observed.ts'
+import type { ServeCall } from '../../service/calls/observed.ts'
 import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { once } from '../discovery/document.ts'
-import type { BodySource } from '../http/body.ts'
 import type { Env } from '../http/env.ts'
+import { bodyOfRequest } from '../http/fetch-body.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
 import { toolList } from './list.ts'
@@ -21,12 +21,7 @@ const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine
 const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
 
 /** `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. */
-export function mcpRoutes(
-  app: Hono<Env>,
-  deps: AppDeps,
-  caller: (context: Context<Env>) => string,
-  serve: ServeCall = observedCalls(deps.call, deps.telemetry, { info: () => {} }).serve,
-): void {
+export function mcpRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, caller: (context: Context<Env>) => string): void {
   const { allowance } = deps.call
   const read = createMessageReader(deps.call.catalogue)
   const tools = toolList(deps.call.catalogue.tools, deps.schemas)
@@ -43,7 +38,7 @@ export function mcpRoutes(
     const { request_id } = context.env
     // The payment of a message stands inside it, so only an allowance can speak for a large one.
     const mayReadLarge = async () => (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0
-    const body = await read(bodyOf(context.req.raw), mayReadLarge)
+    const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
     if (!body.ok) return refusal(body.problem, deps, request_id)
     const answer = protocol()
     return answer(context.req.raw, { message: body.message, request_id, address, header })
@@ -80,15 +75,4 @@ function protocolParts(deps: AppDeps, tools: ReturnType<typeof toolList>, serve:
 /** What is refused before there is a message to answer. */
 function refusal(found: Problem, deps: AppDeps, request_id: string, headers: Record<string, string> = {}): Response {
   return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, deps.origins.api_url), headers)
-}
-
-function bodyOf(request: Request): BodySource {
-  const declared = request.headers.get('content-length')
-  return {
-    declared_bytes: declared === null ? null : Number(declared),
-    whole: async () => new Uint8Array(await request.arrayBuffer()),
-    async *chunks() {
-      if (request.body !== null) yield* request.body
-    },
-  }
 }
