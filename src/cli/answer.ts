@@ -66,8 +66,8 @@ function factRows(result: Record<string, unknown>): string[][] {
 function flatten(name: string, value: unknown): string[][] {
   if (Array.isArray(value) && !value.some(isRecord)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
   if (Array.isArray(value)) return value.flatMap((item, index) => flatten(`${name}.${index}`, item))
-  if (!isRecord(value)) return value === null ? [] : [[name, cut(String(value))]]
-  if (value['verdict'] !== undefined) return [[name, `${VERDICT_TEXT[verdictWord(value)]}: ${cut(String(value['reason'] ?? ''))}`]]
+  if (!isRecord(value)) return value === null ? [] : [[name, cut(typeof value === 'string' ? value : JSON.stringify(value))]]
+  if (value['verdict'] !== undefined) return [[name, cut(`${VERDICT_TEXT[verdictWord(value)]}: ${typeof value['reason'] === 'string' ? value['reason'] : ''}`)]]
   return Object.entries(value).flatMap(([inner, one]) => flatten(`${name}.${inner}`, one))
 }
 

@@ -23,7 +23,7 @@ const CLEAR_LINE = '\r\u001b[K'
 
 /** One line on standard error that is drawn again and again; nothing at all where no person is looking, or where answers appear there too. */
 export function createProgress(): Progress {
-  if (process.stderr.isTTY !== true || process.stdout.isTTY === true) return { passed: () => undefined, end: () => undefined }
+  if (!process.stderr.isTTY || process.stdout.isTTY) return { passed: () => undefined, end: () => undefined }
   const total_bytes = stdinBytes()
   const started_ms = performance.now()
   let drawn_ms = started_ms + QUIET_MS - EVERY_MS

@@ -9,11 +9,13 @@ function maskUrl(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
   const url = URL.parse(text)
   if (url === null) return '***'
-  const user = url.username === '' ? '' : `${url.username}${url.password === '' ? '' : ':***'}@`
-  const database = /^postgres(?:ql)?:$/.test(url.protocol) ? url.pathname : maskedPath(url.pathname)
-  return `${url.protocol}//${user}${url.host}${database}${url.search === '' ? '' : '?***'}`
+  // The user and the name of a database are no secrets; in other URLs both places hold keys.
+  const database = /^postgres(?:ql)?:$/.test(url.protocol)
+  const path = database || url.pathname === '/' ? url.pathname.replace(/^\/$/, '') : '/***'
+  return `${url.protocol}//${maskedUser(url, database)}${url.host}${path}${url.search === '' ? '' : '?***'}`
 }
 
-function maskedPath(path: string): string {
-  return path === '/' || path === '' ? '' : '/***'
+function maskedUser({ username, password }: URL, database: boolean): string {
+  if (username === '' && password === '') return ''
+  return database ? `${username}${password === '' ? '' : ':***'}@` : '***@'
 }

@@ -18,7 +18,7 @@ const WIDTH_ELSEWHERE = 100
 
 /** Machines get JSON: when asked for, and whenever standard output is no terminal, unless --text says otherwise. */
 export function wantsJson(invocation: Invocation): boolean {
-  return invocation.flag('json') || (process.stdout.isTTY !== true && !invocation.flag('text'))
+  return invocation.flag('json') || (!process.stdout.isTTY && !invocation.flag('text'))
 }
 
 export const JSON_OPTIONS = {

@@ -80,7 +80,7 @@ test('text of strangers cannot drive the terminal', async () => {
   const { code, stdout } = await desk.run(['call', 'context-distill', JSON.stringify({ text: 'Hello \u009b31m \u202eworld.' }), '--text'])
   assert.equal(code, 0)
   assert.match(stdout, /◆ answered/)
-  assert.doesNotMatch(stdout, /[\u001b\u009b\u202e]/u)
+  for (const dangerous of ['\u001b', '\u009b', '\u202e']) assert.ok(!stdout.includes(dangerous))
 })
 
 test('what is wrong with an input is said with pointers, for machines and for people', async () => {

@@ -1,8 +1,8 @@
 import { characterFindings, NEEDS_NORMALIZING, pairIndex, pairIndexOf, readPlain } from './characters.ts'
-import { conclude, finding, type Part } from './check-result.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
 import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import { repair } from './repair.ts'
 import { sanctionsHint, SANCTIONS_AS_OF, type SanctionsHint } from './sanctions.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -71,19 +71,14 @@ function holds(read: Uint8Array, length: number): boolean {
  * letters or digits, and optionally three more for a branch. There is no checksum, so a mistyped code often passes.
  */
 export function checkBic(text: string): Check<BicFacts> {
-  const read = normalize(text, OPTIONS)
-  if (read.finding !== null) {
-    const suggestion = read.suggestion !== null && isBic(read.suggestion) ? read.suggestion : null
-    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
-  }
-  const { value } = read
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isBic, judge })
+}
+
+function judge(value: string): Judgement<BicFacts> {
   const findings = shapeFindings(value)
-  if (findings.length > 0) {
-    const suggestion = value.length <= BRANCH_CHARS ? repair(value, isBic) : null
-    return conclude(read, { praise: PRAISE, findings, suggestion })
-  }
+  if (findings.length > 0) return { findings }
   const facts = bicFacts(value)
-  return conclude(read, { praise: PRAISE, unverifiable: true, findings, warnings: bicWarnings(value, facts), facts })
+  return { unverifiable: true, findings, warnings: bicWarnings(value, facts), facts }
 }
 
 function shapeFindings(value: string): Finding[] {

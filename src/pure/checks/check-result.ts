@@ -29,16 +29,20 @@ export function finding(code: ReasonCode, field: string, place: Place | null, ex
   }
 }
 
-export interface Outcome<Facts> {
-  /** One sentence for a value without findings. */
-  praise: string
-  /** Set for identifiers without a checksum. */
-  unverifiable?: boolean
+/** What a rule says of a value that could be read. */
+export interface Judgement<Facts> {
   findings: Finding[]
   warnings?: Finding[]
   expected_check?: string | null
-  suggestion?: string | null
   facts?: Facts | null
+  /** Set for identifiers without a checksum. */
+  unverifiable?: boolean
+}
+
+interface Outcome<Facts> extends Judgement<Facts> {
+  /** One sentence for a value without findings. */
+  praise: string
+  suggestion: string | null
 }
 
 /** The answer: invalid by its first finding, or good. */
@@ -55,7 +59,7 @@ export function conclude<Facts>(text: Normalized, outcome: Outcome<Facts>): Chec
     findings: outcome.findings,
     warnings: outcome.warnings ?? [],
     expected_check: outcome.expected_check ?? null,
-    suggestion: outcome.suggestion ?? null,
+    suggestion: outcome.suggestion,
     facts: outcome.facts ?? null,
   }
 }

@@ -1,18 +1,16 @@
 import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
-import { conclude, finding } from './check-result.ts'
+import { finding, type Judgement } from './check-result.ts'
+import { checkText } from './check-text.ts'
 import { ibanFacts, type IbanFacts } from './iban-facts.ts'
 import { DIGIT, formatOf, hostOf, type IbanFormat, LETTER } from './iban-format.ts'
 import { checkDigits97, inRange97, POWERS97, remainder97, twoDigits } from './mod97.ts'
 import { nationalCheck, nationalHolds, type NationalCheck } from './national-check.ts'
 import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
 
 const OPTIONS: NormalizeOptions = { separators: ' -.', prefixes: ['IBAN'], field: 'iban' }
 const PRAISE = 'Country format and check digits hold; this proves no account.'
 const SHORTEST = 15
-/** ISO 13616 allows 34 characters; the longest format has 33. */
-const LONGEST = 34
 
 /** Scratch of the synchronous checks below; longer than the longest IBAN behind the word IBAN. */
 const values = new Uint8Array(40)
@@ -70,25 +68,14 @@ function holds(read: Uint8Array, length: number, format: IbanFormat): boolean {
  * account of a country. A digit typed as a letter, where both may stand, goes unnoticed once in 97 times.
  */
 export function checkIban(text: string): Check<IbanFacts> {
-  const read = normalize(text, OPTIONS)
-  if (read.finding !== null) {
-    const suggestion = read.suggestion !== null && isIban(read.suggestion) ? read.suggestion : null
-    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
-  }
-  const shape = shapeOf(read.value)
-  if (shape.format === null) {
-    const { findings } = shape
-    const expected_check = findings.every(({ field }) => field === 'check') ? expectedCheck(read.value) : null
-    return conclude(read, { praise: PRAISE, findings, expected_check, suggestion: mend(read.value) })
-  }
-  const judged = judge(read.value, shape.format)
-  const suggestion = judged.findings.length === 0 ? null : mend(read.value)
-  return conclude(read, { praise: PRAISE, ...judged, suggestion })
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isIban, judge })
 }
 
-/** No edit that keeps the length makes a longer text an IBAN. */
-function mend(value: string): string | null {
-  return value.length <= LONGEST ? repair(value, isIban) : null
+function judge(value: string): Judgement<IbanFacts> {
+  const shape = shapeOf(value)
+  if (shape.format !== null) return judgeFormed(value, shape.format)
+  const { findings } = shape
+  return { findings, expected_check: findings.every(({ field }) => field === 'check') ? expectedCheck(value) : null }
 }
 
 type Shape = { format: IbanFormat } | { format: null; findings: Finding[] }
@@ -141,15 +128,8 @@ function expectedCheck(value: string): string {
   return twoDigits(checkDigits97(remainder97(values, 0, 2, remainder97(values, 4, value.length))))
 }
 
-interface Judgement {
-  findings: Finding[]
-  warnings: Finding[]
-  expected_check: string
-  facts: IbanFacts
-}
-
 /** Check digits, registry membership and facts of a value whose structure holds. */
-function judge(value: string, format: IbanFormat): Judgement {
+function judgeFormed(value: string, format: IbanFormat): Judgement<IbanFacts> {
   const expected_check = expectedCheck(value)
   const check = (values[2] ?? 0) * 10 + (values[3] ?? 0)
   const national = format.national === null ? null : nationalCheck(format.national, values)

@@ -1,8 +1,8 @@
-import { conclude, finding, type Part } from './check-result.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
 import { normalize, type NormalizeOptions } from './normalize.ts'
-import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface IsbnFacts extends IsbnElements {
@@ -35,15 +35,7 @@ const SBN_MESSAGE = 'Nine characters are an SBN of before 1970; it is read as an
  * copy of the range message. Errs towards valid: the checksum of an ISBN-13 misses swaps of neighbours that differ by 5.
  */
 export function checkIsbn(text: string): Check<IsbnFacts> {
-  const read = normalize(text, OPTIONS)
-  if (read.finding !== null) {
-    const suggestion = read.suggestion !== null && isIsbn(read.suggestion) ? read.suggestion : null
-    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
-  }
-  const findings = shapeFindings(read.value)
-  const judged = findings.length > 0 ? { findings } : judge(read.value)
-  const suggestion = judged.findings.length === 0 ? null : repair(read.value, passes)
-  return conclude(read, { praise: PRAISE, ...judged, suggestion })
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes, judge })
 }
 
 /** Always the same answer as `checkIsbn(text).valid`. */
@@ -76,8 +68,10 @@ function prefixFindings(value: string): Finding[] {
   return [finding('bad_component', 'group', { value, start: 3, end: 4 }, 'not 0: 979-0 marks an ISMN (printed music), which is no ISBN')]
 }
 
-/** Check digit, ranges and facts of a value whose shape holds. */
-function judge(value: string): { findings: Finding[]; warnings: Finding[]; expected_check: string; facts: IsbnFacts } {
+/** Shape; then check digit, ranges and facts. */
+function judge(value: string): Judgement<IsbnFacts> {
+  const faults = shapeFindings(value)
+  if (faults.length > 0) return { findings: faults }
   const last = value.length - 1
   const expected_check = expectedCheck(value)
   const matches = expected_check === value[last]

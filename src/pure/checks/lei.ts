@@ -1,9 +1,9 @@
 import table from '../../../data/lou-prefixes.json' with { type: 'json' }
 import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
-import { conclude, finding, type Part } from './check-result.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
 import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
 import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface LeiFacts {
@@ -58,27 +58,17 @@ function holds(read: Uint8Array, length: number): boolean {
  * and reads its parts. Errs towards valid: a code that was never issued passes when its digits agree.
  */
 export function checkLei(text: string): Check<LeiFacts> {
-  const read = normalize(text, OPTIONS)
-  if (read.finding !== null) {
-    const suggestion = read.suggestion !== null && isLei(read.suggestion) ? read.suggestion : null
-    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
-  }
-  const { value } = read
-  const findings = shapeFindings(value)
-  if (findings.some(({ field }) => field !== 'check')) return conclude(read, { praise: PRAISE, findings })
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isLei, judge })
+}
+
+function judge(value: string): Judgement<LeiFacts> {
+  const faults = shapeFindings(value)
+  if (faults.some(({ field }) => field !== 'check')) return { findings: faults }
   readPlain(value, values)
   const expected_check = twoDigits(checkDigits97(remainder97(values, 0, CHECK_AT)))
-  if (findings.length > 0) return conclude(read, { praise: PRAISE, findings, expected_check, suggestion: repair(value, isLei) })
-  const wrong = checksumFindings(value, expected_check)
-  const suggestion = wrong.length === 0 ? null : repair(value, isLei)
-  return conclude(read, {
-    praise: PRAISE,
-    findings: wrong,
-    warnings: legacyWarnings(value),
-    expected_check,
-    suggestion,
-    facts: leiFacts(value),
-  })
+  if (faults.length > 0) return { findings: faults, expected_check }
+  const findings = checksumFindings(value, expected_check)
+  return { findings, warnings: legacyWarnings(value), expected_check, facts: leiFacts(value) }
 }
 
 function shapeFindings(value: string): Finding[] {

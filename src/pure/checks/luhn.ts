@@ -1,7 +1,7 @@
-import { conclude, finding, type Part } from './check-result.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface LuhnFacts {
@@ -39,15 +39,8 @@ const BLIND_SPOTS: readonly string[] = [
  * Nothing is said about who issued the number, or for what.
  */
 export function checkLuhn(text: string, bounds: DigitBounds = ANY_LENGTH): Check<LuhnFacts> {
-  const read = normalize(text, OPTIONS)
-  if (read.finding !== null) {
-    const suggestion = read.suggestion !== null && isLuhn(read.suggestion, bounds) ? read.suggestion : null
-    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
-  }
-  const findings = shapeFindings(read.value, bounds)
-  const judged = findings.length > 0 ? { findings } : judge(read.value)
-  const suggestion = judged.findings.length === 0 ? null : repair(read.value, (candidate) => passes(candidate, bounds))
-  return conclude(read, { praise: PRAISE, ...judged, suggestion })
+  const passesHere = (value: string) => passes(value, bounds)
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: passesHere, judge: (value) => judge(value, bounds) })
 }
 
 /** Always the same answer as `checkLuhn(text, bounds).valid`. */
@@ -63,7 +56,9 @@ function shapeFindings(value: string, bounds: DigitBounds): Finding[] {
   return [finding('bad_length', 'number', null, `${bounds.min_digits} to ${bounds.max_digits} digits`)]
 }
 
-function judge(value: string): { findings: Finding[]; warnings: Finding[]; expected_check: string; facts: LuhnFacts } {
+function judge(value: string, bounds: DigitBounds): Judgement<LuhnFacts> {
+  const faults = shapeFindings(value, bounds)
+  if (faults.length > 0) return { findings: faults }
   const last = value.length - 1
   const facts = {
     digit_count: value.length,

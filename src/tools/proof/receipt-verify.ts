@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readStrictJson } from '../../pure/documents/strict-json.ts'
 import { RECEIPT_CODES, type ReceiptCode } from '../../pure/receipts/reasons.ts'
+import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
 import { verifyReceipt } from '../../pure/receipts/verify.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
@@ -52,24 +53,7 @@ export default defineTool({
     findings: FINDINGS.describe('Why the receipt is not valid.'),
     warnings: FINDINGS.describe('What does not make it invalid but should be known.'),
   }),
-  example: {
-    receipt: {
-      v: 'XDR-1',
-      tool: 'iban-check',
-      tool_version: '1.0.0',
-      input_hash: '0xab7d4ba329e033c4e5d6255c2d728a3ac138727087128fd58edb6c78e177e512',
-      output_hash: '0xd4cd4cf3f762fb5b81b557c9042692be4465ea3ddf84d93c1402b6a12f4ac413',
-      payer: '0x1111111111111111111111111111111111111111',
-      recipient: '0x2222222222222222222222222222222222222222',
-      amount: '5000',
-      nonce: '0x3333333333333333333333333333333333333333333333333333333333333333',
-      ts: 1_790_000_000,
-      tier: 'paid',
-      signer: '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf',
-      signature:
-        '0xf6230ca7fd1f7020073d785cc2397e7ac1b9aec3610fc20081b0bf3f7b09edd27a57dde70efa8c3cf8d572165c62c8c3ac04d550e7db947024dd840faba65ab61b',
-    },
-  },
+  example: { receipt: TEST_VECTOR.receipt },
   run({ receipt }, { crypto }) {
     const { signer_published: _published, signer_valid_at_ts: _at_ts, ...verdict } = verifyReceipt(read(receipt), undefined, crypto)
     return verdict

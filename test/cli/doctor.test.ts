@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { shownSetting } from '../../src/cli/shown-setting.ts'
+import { openStore } from '../../src/adapters/store/open.ts'
+import { SETTINGS } from '../../src/service/config.ts'
+import { openDesk, parsed, type Desk, type Ended } from './run-cli.ts'
+
+let desk: Desk
+before(async () => {
+  desk = await openDesk()
+})
+after(() => desk.clear())
+
+type Checks = { name: string; state: string; words: string }[]
+
+function states({ stdout }: Ended): Record<string, string> {
+  return Object.fromEntries((parsed(stdout)['checks'] as Checks).map(({ name, state }) => [name, state]))
+}
+
+test('before the first start all is well, and nothing is made', async () => {
+  const ended = await desk.run(['doctor'], { settings: { ASSAY_PORT: '0' } })
+  assert.equal(ended.code, 0)
+  const { mode, settings, checks } = parsed(ended.stdout) as { mode: string; settings: { name: string; source: string; value: unknown }[]; checks: Checks }
+  assert.equal(mode, 'sandbox')
+  assert.deepEqual(
+    settings.map(({ name }) => name),
+    Object.keys(SETTINGS),
+  )
+  assert.deepEqual(
+    settings.filter(({ source }) => source === 'environment').map(({ name, value }) => [name, value]),
+    [
+      ['ASSAY_PORT', 0],
+      ['ASSAY_DATA_DIR', desk.settings['ASSAY_DATA_DIR']],
+    ],
+  )
+  const tables = readdirSync('data').filter((name) => name.endsWith('.json'))
+  assert.equal(checks.filter(({ name }) => name === 'data').length, tables.length)
+  assert.throws(() => readdirSync(desk.settings['ASSAY_DATA_DIR'] ?? ''), { code: 'ENOENT' })
+})
+
+test('after a call and a start it sees key, identity, store and a taken port', async () => {
+  await desk.run(['call', 'iban-check', '{"iban":"GB82"}'])
+  const store = await openStore(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'assay.sqlite'))
+  await store.close()
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((done) => server.once('listening', done))
+  const { port } = server.address() as { port: number }
+  const ended = await desk.run(['doctor', '--text'], { settings: { ASSAY_PORT: String(port) } })
+  server.close()
+  assert.equal(ended.code, 0)
+  assert.match(ended.stderr, /SANDBOX/)
+  for (const words of [/keys +0x[0-9a-f]{40} signs/, /sandbox,\s+chain 84532/, /journal_mode wal, synchronous 2/, /◐ note +port +.*is taken/]) assert.match(ended.stdout, words)
+})
+
+test('a broken setting, a broken key file and a broken store fail, each with its sentence', async () => {
+  const folder = desk.settings['ASSAY_DATA_DIR'] ?? ''
+  const setting = await desk.run(['doctor'], { settings: { ASSAY_PORT: 'http' } })
+  assert.deepEqual([setting.code, states(setting)['settings'], states(setting)['node']], [1, 'failed', 'ok'])
+  writeFileSync(join(folder, 'receipt-keys.json'), 'no keys')
+  writeFileSync(join(folder, 'assay.sqlite'), 'no database, but long enough to be taken for one: '.repeat(100))
+  const files = await desk.run(['doctor'], { settings: { ASSAY_PORT: '0', ASSAY_SECRET_FILE: '/nowhere/at.all' } })
+  assert.equal(files.code, 1)
+  const { keys, store, secret, signer } = states(files)
+  assert.deepEqual([keys, store, secret, signer], ['failed', 'failed', 'failed', 'ok'])
+})
+
+test('a secret in a setting is never shown', () => {
+  assert.equal(shownSetting('postgres://assay:hunter2@db.example:5432/assay?sslpassword=hunter2'), 'postgres://assay:***@db.example:5432/assay?***')
+  assert.deepEqual(shownSetting(['https://base.example/v2/hunter2', 'https://hunter2@rpc.example', 'https://rpc.example/']), [
+    'https://base.example/***',
+    'https://***@rpc.example',
+    'https://rpc.example',
+  ])
+  assert.equal(shownSetting('postgres://assay:hunter2@[db'), '***')
+  assert.equal(shownSetting('var/assay.sqlite'), 'var/assay.sqlite')
+  assert.equal(shownSetting(8402), 8402)
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { after, before, test } from 'node:test'
+import { commandHelp } from '../../src/cli/help.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { EXIT_CODES } from '../../src/cli/exit-codes.ts'
+import { printable, table, wrap } from '../../src/cli/terminal.ts'
+import { openDesk, parsed, terminal, type Desk } from './run-cli.ts'
+
+let desk: Desk
+before(async () => {
+  desk = await openDesk()
+})
+after(() => desk.clear())
+
+test('the overview names every command, and each command explains itself', async () => {
+  const [bare, asked, one] = await Promise.all([desk.run([]), desk.run(['--help']), desk.run(['verify', '--help'])])
+  assert.deepEqual([bare.code, asked.code, one.code], [0, 0, 0])
+  assert.equal(bare.stdout, asked.stdout)
+  for (const name of Object.keys(COMMANDS)) assert.match(bare.stdout, new RegExp(`^ {2}${name} +[A-Z]`, 'm'))
+  assert.ok(one.stdout.includes('--keys <file>'))
+  for (const command of Object.values(COMMANDS)) {
+    const text = commandHelp(command)
+    for (const name of Object.keys(command.options)) assert.ok(text.includes(`--${name}`))
+  }
+})
+
+test('exit codes, version, and a command that does not exist', async () => {
+  const [codes, version, wrong] = await Promise.all([desk.run(['help', 'exit-codes']), desk.run(['--version']), desk.run(['verfy'])])
+  const numbers = Object.values(EXIT_CODES).map(({ code }) => code)
+  assert.equal(new Set(numbers).size, numbers.length)
+  for (const code of numbers) assert.match(codes.stdout, new RegExp(`^ *${code} {2}`, 'm'))
+  assert.equal(version.stdout.trim(), (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version)
+  assert.deepEqual([wrong.code, wrong.stdout], [2, ''])
+  assert.match(wrong.stderr, /did you mean "assay verify"/)
+})
+
+test('tools are listed, by family, and one by one', async () => {
+  const ids = globSync('src/tools/*/*.ts').map((path) => basename(path, '.ts'))
+  const [all, bank, one, wrong] = await Promise.all([
+    desk.run(['tools']),
+    desk.run(['tools', 'bank'], { imports: [terminal(60, 'stdout')], settings: { NO_COLOR: '1' } }),
+    desk.run(['tools', 'iban_check', '--text']),
+    desk.run(['tools', 'iban-chek']),
+  ])
+  const { count, tools } = parsed(all.stdout) as { count: number; tools: { id: string }[] }
+  assert.equal(count, ids.length)
+  assert.deepEqual(tools.map(({ id }) => id).toSorted(), ids.toSorted())
+  assert.match(bank.stdout, /\niban-check +0\.005 USDC +Check an IBAN\n/)
+  assert.ok(!bank.stdout.includes('isbn-check'))
+  assert.ok(
+    bank.stdout.split('\n').every((line) => line.length <= 60),
+    'the table fits the terminal',
+  )
+  for (const words of ['required', 'Not checked', "assay call iban-check '{"]) assert.ok(one.stdout.includes(words), words)
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /did you mean iban-check/)
+})
+
+test('tables wrap their last column under itself, and cut words that are longer than it', () => {
+  assert.deepEqual(table([['a', 'one two three four five'], ['long', 'six']], 26), ['a     one two three four', '      five', 'long  six'])
+  assert.deepEqual(wrap('abcdefgh ij', 3), ['abc', 'def', 'gh', 'ij'])
+})
+
+test('what could drive or deceive a terminal is shown as its number', () => {
+  assert.equal(printable('a\u001b[2J\u009b\u202e\u200b\u2028\ud800é𝄞'), 'a\\u{1b}[2J\\u{9b}\\u{202e}\\u{200b}\\u{2028}\\u{d800}é𝄞')
+})

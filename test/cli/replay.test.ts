@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
+import { valueHash, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
+import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import tool from '../../src/tools/bank/iban-check.ts'
+import { BODY, INPUT, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
+import { openDesk, parsed, type Desk } from './run-cli.ts'
+
+let desk: Desk
+before(async () => {
+  desk = await openDesk()
+})
+after(() => desk.clear())
+
+/** A genuine receipt over the example's input, for the tool as it is here. */
+function signed(changes: Partial<ReceiptBody>) {
+  return signReceipt({ ...BODY, tool_version: tool.version, ...changes }, signerOne, nobleCrypto).receipt
+}
+
+async function replay(receipt: unknown, input: unknown, ...options: string[]) {
+  const files = [await desk.file('receipt.json', receipt), await desk.file('input.json', input)]
+  return desk.run(['replay', ...files, ...options])
+}
+
+test('a receipt of the command line replays, with its input bare or as the body of a call', async () => {
+  const answer = parsed((await desk.run(['call', 'iban-check', JSON.stringify(INPUT)])).stdout)
+  for (const input of [INPUT, { input: INPUT }]) {
+    const { code, stdout } = await replay(answer, input)
+    assert.equal(code, 0)
+    assert.deepEqual([parsed(stdout)['agrees'], parsed(stdout)['outcome']], [true, 'agrees'])
+  }
+})
+
+test('each way of not agreeing has its own end', async () => {
+  // The result of the example is genuine, but not what the tool here answers.
+  const other_result = signed({ output_hash: valueHash(RESULT) })
+  const cases: [unknown, unknown, number, string][] = [
+    [other_result, INPUT, 1, 'output_differs'],
+    [other_result, { iban: 'GB82WEST12345698765433' }, 1, 'input_differs'],
+    [signed({ tool_version: '0.0.1' }), INPUT, 3, 'other_version'],
+    [signed({ tool: 'no-such-tool' }), INPUT, 3, 'unknown_tool'],
+  ]
+  for (const [receipt, input, exit, outcome] of cases) {
+    const { code, stdout } = await replay(receipt, input)
+    assert.deepEqual([code, parsed(stdout)['outcome'], parsed(stdout)['agrees']], [exit, outcome, exit === 3 ? null : false])
+  }
+})
+
+test('a receipt that was tampered with is not replayed', async () => {
+  const { code, stderr } = await replay({ ...RECEIPT, output_hash: RECEIPT.input_hash }, INPUT)
+  assert.equal(code, 1)
+  assert.match(stderr, /does not verify/)
+})
+
+test('a person is told which versions and hashes stand against one another', async () => {
+  const version = await replay(signed({ tool_version: '0.0.1' }), INPUT, '--text')
+  assert.match(version.stdout, /◐ cannot be judged {2}iban-check 0\.0\.1[^]*receipt 0\.0\.1, here \d/)
+  const output = await replay(signed({}), INPUT, '--text')
+  assert.match(output.stdout, new RegExp(`○ disagrees[^]*receipt ${BODY.output_hash}\nhere {4}0x[0-9a-f]{64}`))
+})

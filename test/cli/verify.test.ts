@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { readArguments } from '../../src/cli/arguments.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { run } from '../../src/cli/verify.ts'
+import { signLink } from '../../src/pure/receipts/chain.ts'
+import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { ADDRESS_ONE, BODY, DIGEST, INPUT, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
+import { openDesk, parsed, type Desk } from './run-cli.ts'
+
+let desk: Desk
+before(async () => {
+  desk = await openDesk()
+})
+after(() => desk.clear())
+
+/** A key list with the key of the example receipt, whose date is 1,790,000,000. */
+function keyList(life: Record<string, unknown>) {
+  const row = { address: ADDRESS_ONE, status: 'active', not_before: 1_700_000_000, not_after: null, revoked_at: null, reason: null }
+  return { keys: [{ ...row, mode: 'live', chain_id: 8453, ...life }] }
+}
+
+/** The example receipt with another nonce, linked to an earlier digest. */
+function linked(byte: string, previous: string) {
+  const { receipt, digest } = signReceipt({ ...BODY, nonce: `0x${byte.repeat(32)}` }, signerOne)
+  return { answer: { result: RESULT, receipt, chain: signLink(digest, previous, signerOne) }, digest }
+}
+
+test('a receipt verifies in each of its wrappings, and says what is not proved', async () => {
+  const wrappings: [unknown, string][] = [
+    [RECEIPT, 'not_checked'],
+    [{ receipt: RECEIPT }, 'not_checked'],
+    [`${JSON.stringify({ result: RESULT, receipt: RECEIPT, tier: 'paid' }, null, 2)}\n`, 'match'],
+  ]
+  for (const [document, output] of wrappings) {
+    const { code, stdout } = await desk.run(['verify', await desk.file('one.json', document)])
+    const report = parsed(stdout)
+    assert.deepEqual([code, report['verified'], report['digest'], report['signer'], report['output']], [0, true, DIGEST, ADDRESS_ONE, output])
+    assert.ok((report['not_proved'] as string[]).includes('whose key it is'))
+  }
+})
+
+test('each question has its own answer: signature, key list, key then, input, result', async () => {
+  const other = { ...RESULT, valid: false }
+  const files = {
+    good: await desk.file('good.json', keyList({})),
+    late: await desk.file('late.json', keyList({ not_before: 1_790_000_001 })),
+    revoked: await desk.file('revoked.json', keyList({ status: 'revoked', revoked_at: 1_789_999_999, reason: 'lost' })),
+    other: await desk.file('other.json', keyList({ address: `0x${'12'.repeat(20)}` })),
+    input: await desk.file('input.json', INPUT),
+    result: await desk.file('result.json', RESULT),
+    wrong: await desk.file('wrong.json', other),
+  }
+  const tampered = { ...RECEIPT, amount: '5001' }
+  const cases: [unknown, string[], number, Record<string, unknown>][] = [
+    [RECEIPT, ['--keys', files.good, '--input', files.input, '--result', files.result], 0, { signer_published: true, signer_valid_at_ts: true, input: 'match', output: 'match', key_mode: 'live' }],
+    [RECEIPT, ['--keys', files.late], 1, { signer_published: true, signer_valid_at_ts: false }],
+    [RECEIPT, ['--keys', files.revoked], 1, { signer_published: true, signer_valid_at_ts: false, failures: ['The key of this receipt has been revoked.'] }],
+    [RECEIPT, ['--keys', files.other], 1, { signer_published: false }],
+    [RECEIPT, ['--input', files.wrong], 1, { input: 'mismatch', failures: ['The input is not the one that the receipt covers.'] }],
+    [{ receipt: RECEIPT, result: other }, [], 1, { output: 'mismatch' }],
+    [tampered, ['--keys', files.good], 1, { signer_published: 'not_checked', verified: false }],
+  ]
+  const ends = await Promise.all(cases.map(async ([document, args], index) => desk.run(['verify', await desk.file(`case-${index}.json`, document), ...args])))
+  ends.forEach(({ code, stdout }, index) => {
+    const [, args, exit, facts] = cases[index] ?? [null, [], -1, {}]
+    const report = parsed(stdout)
+    assert.deepEqual([args, code], [args, exit])
+    for (const [name, value] of Object.entries(facts)) assert.deepEqual(report[name], value, name)
+  })
+})
+
+test('a file of many receipts: each is judged, and so are the links between them', async () => {
+  const first = linked('41', `0x${'00'.repeat(32)}`)
+  const second = linked('42', first.digest)
+  const third = linked('43', second.digest)
+  const whole = [first, second, third].map(({ answer }) => answer)
+  const forged = { ...third.answer, chain: { ...third.answer.chain, prev_receipt_hash: first.digest } }
+  const asLines = (answers: unknown[]) => `${answers.map((one) => JSON.stringify(one)).join('\n')}\n`
+  const [array, lines, gap, forgery] = await Promise.all([
+    desk.run(['verify', await desk.file('array.json', whole)]),
+    desk.run(['verify', '-'], { input: asLines(whole) }),
+    desk.run(['verify', '-', '--text'], { input: asLines([first.answer, third.answer]) }),
+    desk.run(['verify', '-'], { input: asLines([first.answer, second.answer, forged]) }),
+  ])
+  assert.deepEqual([array.code, lines.code, gap.code, forgery.code], [0, 0, 1, 1])
+  assert.equal(array.stdout, lines.stdout)
+  assert.deepEqual(
+    lines.stdout.trim().split('\n').map((line) => parsed(line)['digest']),
+    [first.digest, second.digest, third.digest],
+  )
+  assert.match(gap.stdout, /○ does not verify[^\n]*\n[^\n]*does not stand earlier in this file/)
+  assert.match(gap.stdout, /○ 1 of 2 receipts verify/)
+  const last = parsed(forgery.stdout.trim().split('\n').at(-1) ?? '') as { link: { code: string } }
+  assert.equal(last.link.code, 'digest_mismatch')
+})
+
+test('a person sees every answer and what is not proved', async () => {
+  const { code, stdout } = await desk.run(['verify', '-', '--text'], { input: JSON.stringify({ result: RESULT, receipt: RECEIPT }) })
+  assert.equal(code, 0)
+  for (const words of ['● verifies', 'On the key list  not checked; give --keys', 'is the one that the receipt covers', 'Not proved: ', 'money moved']) {
+    assert.ok(stdout.includes(words), words)
+  }
+})
+
+test('what is no receipt is told from what cannot be read', async () => {
+  const none = await desk.run(['verify', '-'], { input: '{"receipt":{}}' })
+  assert.equal(none.code, 1)
+  const receipt = await desk.file('receipt.json', RECEIPT)
+  const unreadable: [string[], string, RegExp][] = [
+    [[await desk.file('broken.json', '{"receipt":')], 'data', /line 1, column 12/],
+    [[await desk.file('empty.json', '[]')], 'data', /holds no receipt/],
+    [['/nowhere/at.all'], 'no_input', /ENOENT/],
+    [[receipt, '--keys', await desk.file('no-list.json', {})], 'data', /no key list/],
+    [[await desk.file('two.json', [RECEIPT, RECEIPT]), '--input', receipt], 'usage', /single receipt/],
+    [['-', '--keys', '-'], 'usage', /Only one/],
+    [[], 'usage', /Name a file/],
+  ]
+  const { options, most_words } = COMMANDS.verify
+  for (const [args, exit, message] of unreadable) {
+    await assert.rejects(async () => run(readArguments(args, options, most_words)), { exit, message }, args.join(' '))
+  }
+})
