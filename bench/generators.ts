@@ -69,7 +69,7 @@ function parse(text: string): WrkResult {
 
 function wrkScript({ path, headers, bodies, clients }: LoadSpec): string {
   const text = (value: string) => `[==[${value}]==]`
-  const fixed = Object.entries(headers).map(([name, value]) => `[${text(name)}] = ${text(value)}`)
+  const fixed = Object.entries(headers).map(([name, value]) => `[ ${text(name)} ] = ${text(value)}`)
   return `
 local bodies = { ${bodies.map(text).join(', ')} }
 local addresses = { ${Array.from({ length: clients }, (_, client) => text(clientAddress(client))).join(', ')} }

@@ -26,7 +26,7 @@ const REQUEST = {
 /** `tools/call` over HTTP, without a session, against a server of the official SDK 1.x with 67 tools. */
 export function mcp(options: RunOptions): Promise<SuiteReport> {
   return withFolder(async (folder) => {
-    const [peer, assay] = [await startServer(PEER, {}), await startAssay(folder)]
+    const [peer, assay] = [await startServer([PEER], {}), await startAssay(folder)]
     try {
       const contenders = [
         {

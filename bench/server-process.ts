@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,9 +16,9 @@ const FAULT_CHARS = 2_000
 export const pinned = availableParallelism() >= 2 && spawnSync('taskset', ['-c', String(GENERATOR_CORE), 'true']).status === 0
 
 /** A command that runs on one core, where that can be had. */
-export function onCore(core: 'server' | 'generator', command: string, args: string[]): [command: string, args: string[]] {
+export function onCore(core: 'server' | 'generator', command: string, args: readonly string[]): [command: string, args: string[]] {
   const number = core === 'server' ? SERVER_CORE : GENERATOR_CORE
-  return pinned ? ['taskset', ['-c', String(number), command, ...args]] : [command, args]
+  return pinned ? ['taskset', ['-c', String(number), command, ...args]] : [command, [...args]]
 }
 
 /** The environment of this process without anything that changes what is measured. */
@@ -37,12 +37,19 @@ export interface ServerProcess {
 }
 
 export function startEcho(): Promise<ServerProcess> {
-  return startServer(ECHO, {})
+  return startServer([ECHO], {})
 }
+
+/** What `npm start` hands to Node: flags, if any, and the entry. */
+export const START_ARGUMENTS = (
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts.start
+  .split(' ')
+  .slice(1)
 
 /** The service itself as `npm start` runs it, with a full store of its own; only the bounds on one client's calls are lifted. */
 export async function startAssay(data_dir: string): Promise<ServerProcess> {
-  return startServer(join(ROOT, 'src/main.ts'), {
+  return startServer(START_ARGUMENTS, {
     ASSAY_DATA_DIR: data_dir,
     ASSAY_PORT: '0',
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
@@ -51,10 +58,10 @@ export async function startAssay(data_dir: string): Promise<ServerProcess> {
 }
 
 /** Starts a server that says on standard error where it listens; its standard output goes to /dev/null. */
-export async function startServer(script: string, settings: Record<string, string>): Promise<ServerProcess> {
-  const [command, args] = onCore('server', process.execPath, [script])
+export async function startServer(script: readonly string[], settings: Record<string, string>): Promise<ServerProcess> {
+  const [command, args] = onCore('server', process.execPath, script)
   const child = spawn(command, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: ['ignore', 'ignore', 'pipe'] })
-  const port = await portOf(child, script)
+  const port = await portOf(child, script.join(' '))
   return { pid: child.pid ?? 0, port, stop: () => stop(child) }
 }
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
+import { EXIT_CODES } from './cli/exit-codes.ts'
 
-// Before anything else is loaded: what is compiled once need not be compiled at the next call.
+// Before the rest is loaded: what is compiled once need not be compiled at the next call.
 enableCompileCache()
 
-// A reader that has seen enough, such as head, closes the pipe: that is no fault and ends the command quietly.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(0)
+  // A reader that has seen enough, such as head, closes the pipe: that is no fault and ends the command quietly.
+  if (error.code === 'EPIPE') process.exit(EXIT_CODES.ok.code)
+  process.stderr.write(`assay: standard output cannot be written (${error.code ?? 'unknown reason'}).\n`)
+  process.exit(EXIT_CODES.output.code)
 })
 
 const { dispatch } = await import('./cli/dispatch.ts')

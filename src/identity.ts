@@ -24,6 +24,12 @@ export const places = {
   sandboxPayTo: (settings: Settings) => join(settings.ASSAY_DATA_DIR, 'sandbox', 'pay-to.key'),
 } as const
 
+/** The origin under which a server with this address is reached from its own machine. */
+export function localOrigin(host: string, port: number): string {
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+}
+
 /** Which deployment this is: in the sandbox the payee is a wallet made once, whose key stays beside the store. */
 export function identityOf(settings: Settings, signing: Signing): StoreIdentity {
   const sandbox = settings.ASSAY_MODE === 'sandbox'

@@ -8,7 +8,7 @@ import { activeKey, publicKeys, type Keyring } from './adapters/signer/keyring.t
 import { openStore } from './adapters/store/open.ts'
 import { createTelemetry } from './adapters/telemetry/prometheus.ts'
 import { createApp, type App } from './app.ts'
-import { identityOf, orStop, places, ringOf, secretOf, StartError } from './identity.ts'
+import { identityOf, localOrigin, orStop, places, ringOf, secretOf, StartError } from './identity.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import { trustedProxies } from './service/clients.ts'
@@ -46,7 +46,7 @@ export async function start(settings: Settings): Promise<Running> {
   const app = createApp(appDeps({ settings, signing, catalogue, identity, ring, store, origins }, log), proxies, log)
   const server = createHttpServer(app)
   await listen(server, settings)
-  listening.url = listenUrl(server, settings)
+  listening.url = localOrigin(settings.ASSAY_HOST, (server.address() as AddressInfo).port)
   const jobs = runJobs([purgeJob(store)], store, systemClock, log)
   for (const refusal of signing.refusals) log.warn({}, refusal)
   return {
@@ -129,13 +129,6 @@ function originsOf(settings: Settings, listening: { url: string }): Origins {
     site_url: origin(settings.ASSAY_SITE_URL),
     mcp_url: origin(settings.ASSAY_MCP_URL),
   })
-}
-
-function listenUrl(server: Server, settings: Settings): string {
-  const { port } = server.address() as AddressInfo
-  const anywhere = settings.ASSAY_HOST === '0.0.0.0' || settings.ASSAY_HOST === '::'
-  const host = anywhere ? '127.0.0.1' : settings.ASSAY_HOST
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function listen(server: Server, settings: Settings): Promise<void> {

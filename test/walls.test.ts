@@ -27,6 +27,8 @@ const EXCEPTIONS: Record<string, string[]> = {
   // The hot path stands on node:http itself.
   'surfaces/http/node-server.ts': ['node:http', 'node:stream', '@hono/node-server'],
   'surfaces/mcp/': ['@modelcontextprotocol/server'],
+  // Browsers get the source files themselves, read once and stripped of types.
+  'surfaces/pages/assets.ts': ['node:fs', 'node:module', 'node:path', 'node:url'],
   // Each adapter has its one client library.
   'adapters/store/postgres.ts': ['pg'],
   'adapters/log/': ['pino'],

@@ -34,22 +34,40 @@ function identifierLines(result: Record<string, unknown>): string[] {
   if (typeof value !== 'string' || value === '') return []
   const findings = [...objects(result['findings']), ...objects(result['warnings'])]
   const parts = objects(record(result['facts'])['parts'])
-  if (findings.length > 0 || parts.length === 0) return [paint('strong', printable(value)), ...findings.flatMap(findingLines)]
+  if (findings.length > 0 || parts.length === 0)
+    return [paint('strong', printable(value)), ...findings.flatMap((one) => findingLines(one, result['reason']))]
   const cells = parts.map(({ label, start, end }) => [printable(value.slice(Number(start), Number(end))), String(label)] as const)
   const widths = cells.map(([text, label]) => Math.max(text.length, label.length))
-  const row = (column: 0 | 1) => cells.map((cell, index) => cell[column].padEnd(widths[index] ?? 0)).join('  ').trimEnd()
+  const row = (column: 0 | 1) =>
+    cells
+      .map((cell, index) => cell[column].padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd()
   return [paint('strong', row(0)), paint('muted', row(1))]
 }
 
-function findingLines({ position, message, expected }: Record<string, unknown>): string[] {
+/** The sentence of the finding that gave the reason stands above already. */
+function findingLines({ position, message, expected }: Record<string, unknown>, reason: unknown): string[] {
   const [start, end] = Array.isArray(position) ? position.map(Number) : []
   const marks = start === undefined || end === undefined ? [] : [paint('invalid', ' '.repeat(start) + '^'.repeat(Math.max(1, end - start)))]
-  const hope = typeof expected === 'string' ? ` Expected: ${expected}.` : ''
-  return [...marks, ...wrap(printable(String(message)) + printable(hope), terminalWidth())]
+  const hope = typeof expected === 'string' ? [`Expected: ${expected}.`] : []
+  const words = [...(typeof message === 'string' && message !== reason ? [message] : []), ...hope]
+  return words.length === 0 ? marks : [...marks, ...wrap(printable(words.join(' ')), terminalWidth())]
 }
 
 /** Shown elsewhere in the answer, or of use to machines only. */
-const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set(['verdict', 'valid', 'reason', 'reason_code', 'normalized', 'findings', 'warnings', 'scope', 'tool', 'parts'])
+const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set([
+  'verdict',
+  'valid',
+  'reason',
+  'reason_code',
+  'normalized',
+  'findings',
+  'warnings',
+  'scope',
+  'tool',
+  'parts',
+])
 
 /** Rows beyond these, and characters of one value, are left to --json. */
 const ROWS_MAX = 60
@@ -57,7 +75,9 @@ const VALUE_CHARS = 400
 
 function factRows(result: Record<string, unknown>): string[][] {
   const { facts, ...rest } = result
-  const shown = Object.entries({ ...rest, ...record(facts) }).filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null)
+  const shown = [...Object.entries(record(facts)), ...Object.entries(rest)].filter(
+    ([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null,
+  )
   const rows = shown.flatMap(([name, value]) => flatten(name, value))
   return rows.length > ROWS_MAX ? [...rows.slice(0, ROWS_MAX), ['…', `${rows.length - ROWS_MAX} more with --json`]] : rows
 }
@@ -67,7 +87,8 @@ function flatten(name: string, value: unknown): string[][] {
   if (Array.isArray(value) && !value.some(isRecord)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
   if (Array.isArray(value)) return value.flatMap((item, index) => flatten(`${name}.${index}`, item))
   if (!isRecord(value)) return value === null ? [] : [[name, cut(typeof value === 'string' ? value : JSON.stringify(value))]]
-  if (value['verdict'] !== undefined) return [[name, cut(`${VERDICT_TEXT[verdictWord(value)]}: ${typeof value['reason'] === 'string' ? value['reason'] : ''}`)]]
+  if (value['verdict'] !== undefined)
+    return [[name, cut(`${VERDICT_TEXT[verdictWord(value)]}: ${typeof value['reason'] === 'string' ? value['reason'] : ''}`)]]
   return Object.entries(value).flatMap(([inner, one]) => flatten(`${name}.${inner}`, one))
 }
 

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { nearest } from '../service/nearest.ts'
 import { CliError } from './exit-codes.ts'
 
-export interface Option {
+interface Option {
   type: 'boolean' | 'string'
   meaning: string
   /** What stands for the value in the help. */
@@ -23,8 +23,16 @@ export const COMMON_OPTIONS: Options = { help: { type: 'boolean', meaning: 'Show
 /** Reads what stands behind the command word. Throws a CliError that names what is wrong and what may be meant. */
 export function readArguments(args: readonly string[], given: Options, most_words: number): Invocation {
   const options = { ...COMMON_OPTIONS, ...given }
-  const config = Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type, ...(name === 'help' ? { short: 'h' } : {}) }]))
-  const { values, positionals, tokens } = parseArgs({ args: [...args], options: config, strict: false, allowPositionals: true, tokens: true })
+  const config = Object.fromEntries(
+    Object.entries(options).map(([name, { type }]) => [name, { type, ...(name === 'help' ? { short: 'h' } : {}) }]),
+  )
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    options: config,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
   for (const token of tokens) if (token.kind === 'option') checkOption(token, options)
   if (positionals.length > most_words) throw new CliError('usage', tooMany(most_words))
   return {

@@ -68,8 +68,8 @@ class LineCaller {
 
   #answered(input: Record<string, unknown>, result: Record<string, unknown>): string {
     if (this.#stamp === null) return JSON.stringify({ result })
-    const { result_text, receipt } = prepare(this.#stamp, this.#tool, input, result, null)
-    return `{"result":${result_text},"receipt":${JSON.stringify(receipt)}}`
+    const { result_text, receipt_text } = prepare(this.#stamp, this.#tool, input, result, null)
+    return `{"result":${result_text},"receipt":${receipt_text}}`
   }
 
   #refused(line: number, found: Problem): string {
@@ -105,7 +105,7 @@ function notJson(tool: Tool, line: string): Problem {
   const read = readJsonBody(Buffer.from(line), tool.bounds)
   // A second byte order mark is nothing to that reader and no JSON to this one.
   if (read.ok) return problem('PARSE_ERROR', 'The line is not JSON.')
-  const errors = read.problem.errors.map(({ line: _, ...error }) => error)
+  const errors = read.problem.errors.map(({ line: _line, ...error }) => error)
   const [first] = errors
   return { ...read.problem, errors, detail: first === undefined ? read.problem.detail : `${first.message} (column ${first.column ?? 1})` }
 }

@@ -5,7 +5,7 @@ import type { Tool } from '../service/catalogue/define.ts'
 import { loadCatalogue, type Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
 import type { Allowance } from '../service/payments/allowance.ts'
-import { problem } from '../service/problems.ts'
+import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/json-body.ts'
 import { renderAnswer } from './answer.ts'
 import type { Invocation } from './arguments.ts'
@@ -13,7 +13,7 @@ import { sourcesHere, stampHere } from './deployment.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { exampleCall, findTool } from './find-tool.ts'
 import { chunksOf, inputObject, readBounded } from './input.ts'
-import { markSandbox, settingsHere } from './settings.ts'
+import { markMode, settingsHere } from './settings.ts'
 import { problemExit, shownProblem } from './shown-problem.ts'
 import { remark, say, wantsJson } from './terminal.ts'
 
@@ -27,15 +27,16 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (invocation.flag('jsonl')) return callLines(tool, catalogue, settings, invocation)
   if (invocation.flag('no-receipt')) throw new CliError('usage', '--no-receipt goes with --jsonl.')
   if (given === undefined) throw new CliError('usage', `Give the input, such as:  ${exampleCall(tool)}`)
-  markSandbox(settings)
+  markMode(settings)
   const outcome = await call(await depsHere(catalogue, settings), requestOf(tool, given, invocation.text('prev-receipt-hash')))
   return show(tool, outcome, wantsJson(invocation))
 }
 
 async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, invocation: Invocation): Promise<Exit> {
   if (invocation.words.length > 1) throw new CliError('usage', 'With --jsonl the inputs come from standard input, one a line.')
-  if (invocation.text('prev-receipt-hash') !== null) throw new CliError('usage', '--prev-receipt-hash goes with a single call, not with --jsonl.')
-  if (!invocation.flag('no-receipt')) markSandbox(settings)
+  if (invocation.text('prev-receipt-hash') !== null)
+    throw new CliError('usage', '--prev-receipt-hash goes with a single call, not with --jsonl.')
+  if (!invocation.flag('no-receipt')) markMode(settings)
   const { callStream } = await import('./call-stream.ts')
   return callStream(tool, sourcesHere(catalogue), invocation.flag('no-receipt') ? null : await stampHere(settings))
 }
@@ -67,12 +68,16 @@ function requestOf(tool: Tool, given: string, prev_receipt_hash: string | null):
     credit: false,
     prev_receipt_hash,
     read: async (bounds) => {
-      const body = await readBounded(inputChunks(given), bounds.body_bytes)
-      if (!body.ok) return { ok: false, problem: problem('PAYLOAD_TOO_LARGE', `${tool.id} reads inputs of at most ${bounds.body_bytes} bytes.`) }
-      const json = readJsonBody(body.bytes, bounds)
+      const bytes = await readBounded(inputChunks(given), bounds.body_bytes)
+      if (bytes === null) return { ok: false, problem: tooLarge(tool) }
+      const json = readJsonBody(bytes, bounds)
       return json.ok ? inputObject(json.value) : json
     },
   }
+}
+
+function tooLarge({ id, bounds }: Tool): Problem {
+  return problem('PAYLOAD_TOO_LARGE', `${id} reads inputs of at most ${bounds.body_bytes} bytes.`)
 }
 
 /** `-` is standard input, `@name` a file, anything else the input itself. */

@@ -20,7 +20,9 @@ export const COMMANDS = {
     usage: ['assay serve'],
     options: {},
     most_words: 0,
-    notes: ['Settings are environment variables; "assay doctor" lists them. SIGINT or SIGTERM lets calls in flight finish; a second one does not.'],
+    notes: [
+      'Settings are environment variables; "assay doctor" lists them. SIGINT or SIGTERM lets calls in flight finish; a second one does not.',
+    ],
   },
   call: {
     summary: 'Run a tool here, without a server.',
@@ -66,7 +68,9 @@ export const COMMANDS = {
     usage: ['assay replay <receipt.json> <input.json>'],
     options: JSON_OPTIONS,
     most_words: 2,
-    notes: ['The receipt may be bare or inside its answer. The input must be the one that the receipt covers, and the tool must have its version.'],
+    notes: [
+      'The receipt may be bare or inside its answer. The input must be the one that the receipt covers, and the tool must have its version.',
+    ],
   },
   keys: {
     summary: 'List, rotate or revoke the receipt keys.',

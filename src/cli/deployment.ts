@@ -8,7 +8,7 @@ import { itemCatalogue } from '../service/catalogue/items.ts'
 import type { Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
-import { identityOf, ringOf, StartError } from '../identity.ts'
+import { identityOf, localOrigin, ringOf, StartError } from '../identity.ts'
 import { CliError } from './exit-codes.ts'
 
 /** What this deployment signs with, put together from its settings as a start does, but without store, port or network. */
@@ -22,7 +22,7 @@ export async function stampHere(settings: Settings): Promise<Stamp> {
     crypto: signing.crypto,
     clock: systemClock,
     recipient: identity.pay_to,
-    origins: { site_url: settings.ASSAY_SITE_URL || `http://${settings.ASSAY_HOST}:${settings.ASSAY_PORT}` },
+    origins: { site_url: settings.ASSAY_SITE_URL || localOrigin(settings.ASSAY_HOST, settings.ASSAY_PORT) },
     randomNonce: createNonceSource(),
   }
 }

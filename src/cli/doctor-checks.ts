@@ -22,8 +22,8 @@ const NODE_MAJOR_MIN = 24
 
 /** What holds whatever the settings say. */
 export async function checkProgram(): Promise<Check[]> {
-  const tables = dataTables()
-  return [checkNode(), await attempt('tools', checkTools), ...tables.map(checkTable), checkClock(tables)]
+  const tables = await Promise.all(tableNames().map((name) => attempt('data', () => checkTable(name))))
+  return [checkNode(), await attempt('tools', checkTools), ...tables, await attempt('clock', checkClock)]
 }
 
 /** What the settings name. */
@@ -52,7 +52,11 @@ async function attempt(name: string, work: () => Found | Promise<Found>): Promis
 function checkNode(): Check {
   const good = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN
   const words = `Node.js ${process.versions.node} on ${process.platform} ${process.arch}.`
-  return { name: 'node', state: good ? 'ok' : 'failed', words: good ? words : `${words} Version ${NODE_MAJOR_MIN} is needed; "npm start" brings it.` }
+  return {
+    name: 'node',
+    state: good ? 'ok' : 'failed',
+    words: good ? words : `${words} Version ${NODE_MAJOR_MIN} is needed; "npm start" brings it.`,
+  }
 }
 
 async function checkTools(): Promise<Found> {
@@ -60,34 +64,44 @@ async function checkTools(): Promise<Found> {
   return { state: tools.length > 0 ? 'ok' : 'failed', words: `${tools.length} tools are in the catalogue.` }
 }
 
-interface DataTable {
-  name: string
-  published_at: string
-  retrieved_at: string
-  complete: boolean
-}
-
 const DATA_FOLDER = new URL('../../data/', import.meta.url)
 
-function dataTables(): DataTable[] {
-  const names = readdirSync(DATA_FOLDER).filter((name) => name.endsWith('.json'))
-  return names.toSorted().map((name) => {
-    const read = JSON.parse(readFileSync(new URL(name, DATA_FOLDER), 'utf8')) as { count: number; rows: unknown[]; published_at: string; retrieved_at: string }
-    return { name: name.slice(0, -5), published_at: read.published_at, retrieved_at: read.retrieved_at, complete: read.rows.length === read.count }
-  })
+/** What a reference table says of itself. */
+interface TableHead {
+  published_at: string
+  retrieved_at: string
+  count: number
+  rows: unknown[]
 }
 
-function checkTable({ name, published_at, retrieved_at, complete }: DataTable): Check {
+function tableNames(): string[] {
+  return readdirSync(DATA_FOLDER)
+    .filter((name) => name.endsWith('.json'))
+    .toSorted()
+}
+
+function readTable(name: string): TableHead {
+  return JSON.parse(readFileSync(new URL(name, DATA_FOLDER), 'utf8')) as TableHead
+}
+
+function checkTable(name: string): Found {
+  const { published_at, retrieved_at, rows, count } = readTable(name)
   const words = `${name}: published ${published_at}, retrieved ${retrieved_at}.`
-  return { name: 'data', state: complete ? 'ok' : 'failed', words: complete ? words : `${words} Rows are missing or too many.` }
+  return rows.length === count
+    ? { state: 'ok', words }
+    : { state: 'failed', words: `${words} It has ${rows.length} rows and should have ${count}.` }
 }
 
 /** Receipts carry the date of this machine; a clock that lies before the data was fetched is certainly wrong. */
-function checkClock(tables: readonly DataTable[]): Check {
+function checkClock(): Found {
   const now = dateText(Math.floor(systemClock.now_ms() / 1000)) ?? 'no date'
-  const newest = tables.map(({ retrieved_at }) => retrieved_at).reduce((one, other) => (one > other ? one : other), '')
-  const good = now >= newest
-  return { name: 'clock', state: good ? 'ok' : 'failed', words: good ? `It is ${now}.` : `It is ${now}, before the data tables were retrieved (${newest}): set the clock.` }
+  const newest =
+    tableNames()
+      .map((name) => readTable(name).retrieved_at)
+      .toSorted()
+      .at(-1) ?? ''
+  if (now >= newest) return { state: 'ok', words: `It is ${now}.` }
+  return { state: 'failed', words: `It is ${now}, before the data tables were retrieved (${newest}): set the clock.` }
 }
 
 function checkSigner({ implementation, keccak, refusals }: Signing): Check {

@@ -1,10 +1,11 @@
 import { readSettings, SETTINGS, type Settings } from '../service/config.ts'
 import type { Invocation } from './arguments.ts'
-import { places } from '../identity.ts'
+import { localOrigin, places } from '../identity.ts'
 import { checksOf, checkProgram, type Check } from './doctor-checks.ts'
 import type { Exit } from './exit-codes.ts'
+import { markMode } from './settings.ts'
 import { shownSetting } from './shown-setting.ts'
-import { outcomeMark, paint, printable, remark, sandboxMark, say, table, terminalWidth, wantsJson } from './terminal.ts'
+import { outcomeMark, paint, printable, say, table, terminalWidth, wantsJson } from './terminal.ts'
 
 interface SettingRow {
   name: string
@@ -24,7 +25,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const ok = checks.every(({ state }) => state !== 'failed')
   if (wantsJson(invocation)) say(JSON.stringify({ ok, mode: read.ok ? read.settings.ASSAY_MODE : null, settings, checks }))
   else {
-    if (read.ok && read.settings.ASSAY_MODE === 'sandbox') remark(sandboxMark())
+    if (read.ok) markMode(read.settings)
     say(render(settings, checks))
   }
   return ok ? 'ok' : 'negative'
@@ -42,7 +43,7 @@ function settingRows(settings: Settings): SettingRow[] {
 
 /** What is used where nothing is set. */
 function effectiveSettings(settings: Settings): Settings {
-  const address = `http://${settings.ASSAY_HOST}:${settings.ASSAY_PORT}`
+  const address = localOrigin(settings.ASSAY_HOST, settings.ASSAY_PORT)
   return {
     ...settings,
     ASSAY_STORE: places.store(settings),

@@ -8,6 +8,10 @@ export const EXIT_CODES = {
   no_input: { code: 66, meaning: 'A file that was named cannot be read.' },
   unavailable: { code: 69, meaning: 'A source or the store does not answer.' },
   internal: { code: 70, meaning: 'The program failed; the fault is ours.' },
+  output: {
+    code: 74,
+    meaning: 'Standard output cannot be written, because the disk is full for one. A closed pipe ends the command with 0.',
+  },
   config: { code: 78, meaning: 'A setting is missing, wrong or contradicts another, or a key file does not fit.' },
 } as const
 

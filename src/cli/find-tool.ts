@@ -1,5 +1,6 @@
 import type { Tool } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
+import { shellWord } from '../service/catalogue/text.ts'
 import { nearest } from '../service/nearest.ts'
 import { CliError } from './exit-codes.ts'
 
@@ -7,11 +8,14 @@ import { CliError } from './exit-codes.ts'
 export function findTool(catalogue: Catalogue, id: string): Tool {
   const tool = catalogue.find(id)
   if (tool !== undefined) return tool
-  const near = nearest(id.replaceAll('_', '-'), catalogue.tools.map((known) => known.id))
+  const near = nearest(
+    id.replaceAll('_', '-'),
+    catalogue.tools.map((known) => known.id),
+  )
   throw new CliError('usage', `No tool has this id${near === null ? '; "assay tools" lists them' : `; did you mean ${near}`}.`)
 }
 
 /** How the tool is called, with its own example. */
 export function exampleCall(tool: Tool): string {
-  return `assay call ${tool.id} '${JSON.stringify(tool.example).replaceAll("'", String.raw`'\''`)}'`
+  return `assay call ${tool.id} ${shellWord(JSON.stringify(tool.example))}`
 }

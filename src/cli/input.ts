@@ -3,7 +3,6 @@ import type { ReadBounds } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/json-body.ts'
-import { readBody, type BodyRead } from '../surfaces/http/body.ts'
 import { CliError } from './exit-codes.ts'
 import { printable } from './terminal.ts'
 
@@ -17,13 +16,22 @@ export async function* chunksOf(name: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** At most `body_bytes` of them. */
-export function readBounded(chunks: AsyncIterable<Uint8Array>, body_bytes: number): Promise<BodyRead> {
-  const source = { declared_bytes: null, chunks: () => chunks, whole: () => Promise.reject(new Error('not asked for')) }
-  return readBody(source, body_bytes, () => Promise.resolve(true))
+/** All of them, or null when they are more than `most_bytes`. */
+export async function readBounded(chunks: AsyncIterable<Uint8Array>, most_bytes: number): Promise<Uint8Array | null> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > most_bytes) return null
+    pieces.push(chunk)
+  }
+  return Buffer.concat(pieces)
 }
 
-/** Bounds of a document that belongs to no tool: its bytes bound its values. A number beyond 2^53 keeps its text, so that it cannot pass for another. */
+/**
+ * Bounds of a document that belongs to no tool: its bytes bound its values. A number beyond 2^53 keeps its text, so that it cannot pass
+ * for another.
+ */
 const DOCUMENT: ReadBounds = {
   body_bytes: limits.document_body_bytes,
   depth: limits.json_depth,
@@ -32,14 +40,14 @@ const DOCUMENT: ReadBounds = {
 }
 
 /** One JSON value from a file, or from standard input when the name is `-`. Throws a CliError that says what is wrong where. */
-export async function readJsonFile(name: string, bounds: ReadBounds = DOCUMENT): Promise<unknown> {
-  const read = await readBounded(chunksOf(name), bounds.body_bytes)
-  if (!read.ok) throw new CliError('data', `${printable(name)} is larger than ${bounds.body_bytes} bytes.`)
-  return parseDocument(name, read.bytes, bounds)
+export async function readJsonFile(name: string): Promise<unknown> {
+  const bytes = await readBounded(chunksOf(name), DOCUMENT.body_bytes)
+  if (bytes === null) throw new CliError('data', `${printable(name)} is larger than ${DOCUMENT.body_bytes} bytes.`)
+  return parseDocument(name, bytes)
 }
 
-export function parseDocument(name: string, bytes: Uint8Array, bounds: ReadBounds = DOCUMENT): unknown {
-  const read = readJsonBody(bytes, bounds)
+export function parseDocument(name: string, bytes: Uint8Array): unknown {
+  const read = readJsonBody(bytes, DOCUMENT)
   if (!read.ok) throw new CliError('data', `${name === '-' ? 'Standard input' : printable(name)}: ${read.problem.detail}`)
   return read.value
 }

@@ -7,7 +7,7 @@ import { nearest } from '../service/nearest.ts'
 import type { Invocation } from './arguments.ts'
 import { orConfig } from './deployment.ts'
 import { CliError, type Exit } from './exit-codes.ts'
-import { markSandbox, settingsHere } from './settings.ts'
+import { markMode, settingsHere } from './settings.ts'
 import { dateText, printable, remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
 
 /** After a rotation the old key stays good for this long, so that what a running server still signs with it verifies. */
@@ -18,11 +18,13 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const [action = 'list', address] = invocation.words
   const change = changeOf(action, address, invocation)
   const settings = settingsHere()
-  markSandbox(settings)
+  markMode(settings)
   const signing = await chooseSigning()
   const identity = orConfig(() => identityOf(settings, signing))
   const now_ts = Math.floor(systemClock.now_ms() / 1000)
-  const ring = orConfig(() => (change === null ? ringOf(settings, identity) : orStop(change(places.receiptKeys(settings), identity, now_ts)).ring))
+  const ring = orConfig(() =>
+    change === null ? ringOf(settings, identity) : orStop(change(places.receiptKeys(settings), identity, now_ts)).ring,
+  )
   show(publicKeys(ring), wantsJson(invocation))
   if (change !== null) remark('A running server goes on with its old key until it is started again.')
   return 'ok'
@@ -34,14 +36,16 @@ type Change = (path: string, identity: Parameters<typeof rotateKey>[1], now_ts: 
 function changeOf(action: string, address: string | undefined, invocation: Invocation): Change | null {
   const since = invocation.text('since')
   const reason = invocation.text('reason')
-  if (action !== 'revoke' && (address !== undefined || since !== null || reason !== null)) throw new CliError('usage', 'An address, --reason and --since go with revoke.')
+  if (action !== 'revoke' && (address !== undefined || since !== null || reason !== null))
+    throw new CliError('usage', 'An address, --reason and --since go with revoke.')
   switch (action) {
     case 'list':
       return null
     case 'rotate':
       return (path, identity, now_ts) => rotateKey(path, identity, now_ts, now_ts + GRACE_S)
     case 'revoke': {
-      if (address === undefined || !/^0x[0-9a-fA-F]{40}$/.test(address)) throw new CliError('usage', 'Name the address of the key: 0x and 40 hexadecimal digits.')
+      if (address === undefined || !/^0x[0-9a-fA-F]{40}$/.test(address))
+        throw new CliError('usage', 'Name the address of the key: 0x and 40 hexadecimal digits.')
       if (reason === null || reason.trim() === '') throw new CliError('usage', 'Say why with --reason; the reason is published.')
       if (since !== null && !/^\d{1,12}$/.test(since)) throw new CliError('usage', '--since takes a Unix time in whole seconds.')
       return (path, identity, now_ts) => revokeKey(path, identity, address, reason, now_ts, since === null ? now_ts : Number(since))
@@ -55,7 +59,13 @@ function changeOf(action: string, address: string | undefined, invocation: Invoc
 
 function show(keys: KeyList, json: boolean): void {
   if (json) say(JSON.stringify({ keys }))
-  else say(table([['address', 'status', 'good for receipts dated'], ...keys.map((key) => [key.address, key.status, lifeText(key)])], terminalWidth()).join('\n'))
+  else
+    say(
+      table(
+        [['address', 'status', 'good for receipts dated'], ...keys.map((key) => [key.address, key.status, lifeText(key)])],
+        terminalWidth(),
+      ).join('\n'),
+    )
 }
 
 function lifeText({ not_before, not_after, revoked_at, reason }: PublishedKey): string {

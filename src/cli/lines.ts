@@ -21,8 +21,8 @@ const LINE_BYTES_MAX = 3 * limits.jsonl_line_chars
 
 /**
  * Cuts a stream of bytes into lines. A line ends at LF or CR LF; the last may lack its end; a byte order mark before a line is dropped,
- * since files that are put together keep theirs. Never holds more than one line of the longest length, however long a line of the stream is. Chunks are decoded as a whole
- * where possible, since a decoding for each line would cost more than reading its JSON.
+ * since files that are put together keep theirs. Never holds more than one line of the longest length, however long a line of the stream
+ * is. Chunks are decoded as a whole where possible, since a decoding for each line would cost more than reading its JSON.
  */
 export class LineSplitter {
   #pieces: Uint8Array[] = []
@@ -77,7 +77,7 @@ function linesOf(block: Uint8Array): Line[] {
   if (text !== null) return text.split('\n').map(lineOf)
   // Some line is at fault; only then are they decoded one by one.
   const lines: Line[] = []
-  for (let start = 0; start <= block.length; ) {
+  for (let start = 0; start <= block.length;) {
     const found = block.indexOf(LINE_FEED, start)
     const end = found === -1 ? block.length : found
     lines.push(lineOf(decode(block.subarray(start, end))))

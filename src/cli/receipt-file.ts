@@ -65,9 +65,12 @@ async function* chained(first: Uint8Array, rest: Chunks): AsyncGenerator<Uint8Ar
 }
 
 async function readWhole(name: string, head: Uint8Array, rest: Chunks): Promise<unknown> {
-  const read = await readBounded(chained(head, rest), limits.document_body_bytes)
-  if (read.ok) return parseDocument(name, read.bytes)
-  throw new CliError('data', `${printable(name)} is larger than ${limits.document_body_bytes} bytes; write one receipt a line, and it may have any length.`)
+  const bytes = await readBounded(chained(head, rest), limits.document_body_bytes)
+  if (bytes !== null) return parseDocument(name, bytes)
+  throw new CliError(
+    'data',
+    `${printable(name)} is larger than ${limits.document_body_bytes} bytes; write one receipt a line, and it may have any length.`,
+  )
 }
 
 async function* readLines(name: string, head: Uint8Array, rest: Chunks): AsyncGenerator<ReceiptFile> {
@@ -79,7 +82,8 @@ async function* readLines(name: string, head: Uint8Array, rest: Chunks): AsyncGe
 
 function receiptsOfLine(name: string, line: Line, number: number): ReceiptFile[] {
   const place = `${name === '-' ? 'Standard input' : name}, line ${number}`
-  if (typeof line !== 'string') throw new CliError('data', `${printable(place)}: the line ${line.code === 'not_utf8' ? 'is not UTF-8' : 'is too long'}.`)
+  if (typeof line !== 'string')
+    throw new CliError('data', `${printable(place)}: the line ${line.code === 'not_utf8' ? 'is not UTF-8' : 'is too long'}.`)
   return line.trim() === '' ? [] : receiptsIn(parseDocument(place, Buffer.from(line)))
 }
 
@@ -88,7 +92,8 @@ function receiptsIn(document: unknown): ReceiptFile[] {
 }
 
 function receiptOf(document: unknown): ReceiptFile {
-  if (typeof document !== 'object' || document === null || !Object.hasOwn(document, 'receipt')) return { receipt: document, result: undefined, chain: undefined }
+  if (typeof document !== 'object' || document === null || !Object.hasOwn(document, 'receipt'))
+    return { receipt: document, result: undefined, chain: undefined }
   const { receipt, result, chain } = document as Record<string, unknown>
   return { receipt, result, chain: chain ?? undefined }
 }

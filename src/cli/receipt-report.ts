@@ -7,7 +7,7 @@ import { verifyReceipt } from '../pure/receipts/verify.ts'
 import type { ReceiptFile } from './receipt-file.ts'
 import { dateText } from './terminal.ts'
 
-export type Match = 'match' | 'mismatch' | 'not_checked'
+type Match = 'match' | 'mismatch' | 'not_checked'
 
 /** All that can be said of one receipt offline, each question with its own answer. */
 export interface ReceiptReport {
@@ -46,7 +46,10 @@ interface Context {
 }
 
 /** Judges a receipt with whatever came with it. `input` and `result` are undefined when they are not at hand. */
-export function judgeReceipt({ receipt, result, chain, input }: ReceiptFile & { input: unknown }, { keys, crypto, seen, index }: Context): ReceiptReport {
+export function judgeReceipt(
+  { receipt, result, chain, input }: ReceiptFile & { input: unknown },
+  { keys, crypto, seen, index }: Context,
+): ReceiptReport {
   const verdict = verifyReceipt(receipt, keys ?? undefined, crypto)
   const fields = isRecord(receipt) ? receipt : {}
   const ts = Number.isSafeInteger(fields['ts']) ? (fields['ts'] as number) : null
@@ -77,11 +80,22 @@ export function judgeReceipt({ receipt, result, chain, input }: ReceiptFile & { 
 
 type Facts = Omit<ReceiptReport, 'verified' | 'failures' | 'not_proved'>
 
-function judgeLink(chain: unknown, digest: string | null, signer: string | null, crypto: ReceiptCrypto, seen: ReadonlySet<string> | null): ReceiptReport['link'] {
+function judgeLink(
+  chain: unknown,
+  digest: string | null,
+  signer: string | null,
+  crypto: ReceiptCrypto,
+  seen: ReadonlySet<string> | null,
+): ReceiptReport['link'] {
   const prev_receipt_hash = isRecord(chain) ? (textOf(chain['prev_receipt_hash'])?.toLowerCase() ?? null) : null
   const verdict = verifyLink(chain, digest ?? '', signer ?? '', crypto)
   if (!verdict.valid || seen === null || seen.has(prev_receipt_hash ?? '')) return { ...verdict, prev_receipt_hash }
-  return { valid: false, code: 'previous_not_here', reason: 'The link leads to a receipt that does not stand earlier in this file.', prev_receipt_hash }
+  return {
+    valid: false,
+    code: 'previous_not_here',
+    reason: 'The link leads to a receipt that does not stand earlier in this file.',
+    prev_receipt_hash,
+  }
 }
 
 function matches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
@@ -93,7 +107,9 @@ function failuresOf({ signature, signer_published, signer_valid_at_ts, input, ou
   const keyNote = warnings.find(({ field, code }) => field === 'signer' && code !== 'signer_case' && code !== 'revoked_later')
   return [
     ...(signature.valid ? [] : [signature.reason]),
-    ...(signer_published === false || signer_valid_at_ts === false ? [keyNote?.message ?? 'The key was not good at the date of the receipt.'] : []),
+    ...(signer_published === false || signer_valid_at_ts === false
+      ? [keyNote?.message ?? 'The key was not good at the date of the receipt.']
+      : []),
     ...(input === 'mismatch' ? ['The input is not the one that the receipt covers.'] : []),
     ...(output === 'mismatch' ? ['The result is not the one that the receipt covers.'] : []),
     ...(link === null || link.valid ? [] : [link.reason]),

@@ -18,7 +18,10 @@ const OUTCOMES = {
   output_differs: { exit: 'negative', reason: 'The tool gives another result than the one that the receipt covers.' },
   input_differs: { exit: 'negative', reason: 'The input is not the one that the receipt covers.' },
   receipt_invalid: { exit: 'negative', reason: 'The receipt does not verify, so there is nothing to compare with.' },
-  other_version: { exit: 'undecided', reason: 'The tool is here in another version than the receipt names, so its result may rightly differ.' },
+  other_version: {
+    exit: 'undecided',
+    reason: 'The tool is here in another version than the receipt names, so its result may rightly differ.',
+  },
   unknown_tool: { exit: 'undecided', reason: 'The tool that the receipt names is not here.' },
 } as const satisfies Record<string, { exit: Exit; reason: string }>
 
@@ -62,7 +65,8 @@ async function replay(file: ReceiptFile, given: unknown): Promise<Replayed> {
     const { tool, tool_version, output_hash } = signed
     return { outcome, tool, tool_version, version_here: null, output_hash, output_hash_here: null, ...here }
   }
-  if (!verifyReceipt(signed, undefined, crypto).valid) throw new CliError('negative', OUTCOMES.receipt_invalid.reason, ['"assay verify" says why.'])
+  if (!verifyReceipt(signed, undefined, crypto).valid)
+    throw new CliError('negative', OUTCOMES.receipt_invalid.reason, ['"assay verify" says why.'])
   const tool = catalogue.find(signed.tool)
   if (tool === undefined) return found('unknown_tool')
   const version_here = tool.version
@@ -93,7 +97,8 @@ function clockOf({ result }: ReceiptFile, { ts }: SignedCall): Sources['clock'] 
 
 function render({ outcome, tool, tool_version, version_here, output_hash, output_hash_here }: Replayed): string {
   const { exit, reason } = OUTCOMES[outcome]
-  const mark = exit === 'undecided' ? paint('unverifiable', '◐ cannot be judged') : outcomeMark(exit === 'ok', exit === 'ok' ? 'agrees' : 'disagrees')
+  const mark =
+    exit === 'undecided' ? paint('unverifiable', '◐ cannot be judged') : outcomeMark(exit === 'ok', exit === 'ok' ? 'agrees' : 'disagrees')
   const versions = outcome === 'other_version' ? [`receipt ${printable(tool_version)}, here ${version_here ?? ''}`] : []
   const hashes = outcome === 'output_differs' ? [`receipt ${output_hash}`, `here    ${output_hash_here ?? ''}`] : []
   return [`${mark}  ${printable(`${tool} ${tool_version}`)}`, reason, ...versions, ...hashes].join('\n')

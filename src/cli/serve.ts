@@ -2,8 +2,8 @@ import type { Signer } from '../ports/signer.ts'
 import { StartError } from '../identity.ts'
 import { start } from '../start.ts'
 import { CliError, type Exit } from './exit-codes.ts'
-import { settingsHere } from './settings.ts'
-import { remark, sandboxMark } from './terminal.ts'
+import { markMode, settingsHere } from './settings.ts'
+import { remark } from './terminal.ts'
 
 /** `assay serve`, and `npm start`: serves until SIGINT or SIGTERM, then lets calls in flight finish; a second signal ends it at once. */
 export async function run(): Promise<Exit> {
@@ -11,7 +11,8 @@ export async function run(): Promise<Exit> {
   const running = await start(settings).catch((error: unknown) => {
     throw error instanceof StartError ? new CliError('config', error.message) : error
   })
-  announce(running.url, settings.ASSAY_MODE, running.app.deps.call.stamp.signer)
+  markMode(settings)
+  announce(running.url, running.app.deps.call.stamp.signer)
   await signalled()
   await running.stop()
   return 'ok'
@@ -32,8 +33,7 @@ function signalled(): Promise<void> {
 }
 
 /** What a newcomer wants to know first, on standard error, so that standard output stays a log. */
-function announce(url: string, mode: string, signer: Signer): void {
-  remark(mode === 'sandbox' ? sandboxMark() : 'assay, live')
+function announce(url: string, signer: Signer): void {
   remark(`assay listens on ${url}`)
   remark(`receipts are signed by ${signer.address} (${signer.implementation})`)
   remark(`try it:  curl -s ${url}/v1/tools/iban-check/call -d '{"input":{"iban":"GB82 WEST 1234 5698 7654 32"}}'`)

@@ -1,6 +1,7 @@
+import { modeMark } from '../service/catalogue/text.ts'
 import { readSettings, type Settings } from '../service/config.ts'
 import { CliError } from './exit-codes.ts'
-import { remark, sandboxMark } from './terminal.ts'
+import { remark } from './terminal.ts'
 
 /** The settings of this environment. Throws a CliError that names the variable that is wrong. */
 export function settingsHere(): Settings {
@@ -10,6 +11,7 @@ export function settingsHere(): Settings {
 }
 
 /** Says so on standard error when no real money is behind what follows. */
-export function markSandbox(settings: Settings): void {
-  if (settings.ASSAY_MODE === 'sandbox') remark(sandboxMark())
+export function markMode({ ASSAY_MODE, ASSAY_CHAIN_ID }: Settings): void {
+  const mark = modeMark({ mode: ASSAY_MODE, chain_id: ASSAY_CHAIN_ID })
+  if (mark !== null) remark(`//// ${mark} ////`)
 }

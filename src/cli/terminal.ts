@@ -48,10 +48,6 @@ export function outcomeMark(good: boolean, text: string): string {
   return paint(good ? 'valid' : 'invalid', `${good ? SHAPES.valid : SHAPES.invalid} ${text}`)
 }
 
-export function sandboxMark(): string {
-  return '//// SANDBOX //// no real money moves here ////'
-}
-
 export function terminalWidth(): number {
   return Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_ELSEWHERE))
 }

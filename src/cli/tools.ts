@@ -24,14 +24,22 @@ function chosen(catalogue: Catalogue, family: string | undefined): readonly Tool
   if (family === undefined) return catalogue.tools
   if (Object.hasOwn(FAMILIES, family)) return catalogue.tools.filter((tool) => tool.family === family)
   const near = nearest(family, [...Object.keys(FAMILIES), ...catalogue.tools.map((tool) => tool.id)])
-  throw new CliError('usage', `No family and no tool has this name${near === null ? '; "assay tools" lists both' : `; did you mean ${near}`}.`)
+  throw new CliError(
+    'usage',
+    `No family and no tool has this name${near === null ? '; "assay tools" lists both' : `; did you mean ${near}`}.`,
+  )
 }
 
 function list(tools: readonly Tool[], json: boolean): string {
   if (json) return JSON.stringify({ count: tools.length, tools: tools.map(briefTool) })
-  const [id_chars, price_chars] = [(tool: Tool) => tool.id.length, (tool: Tool) => price(tool).length].map((length) => Math.max(...tools.map(length)))
+  const [id_chars, price_chars] = [(tool: Tool) => tool.id.length, (tool: Tool) => price(tool).length].map((length) =>
+    Math.max(...tools.map(length)),
+  )
   const row = (tool: Tool) => [tool.id.padEnd(id_chars ?? 0), price(tool).padEnd(price_chars ?? 0), tool.title]
-  const families = (Object.keys(FAMILIES) as Family[]).map((family) => ({ family, members: tools.filter((tool) => tool.family === family) }))
+  const families = (Object.keys(FAMILIES) as Family[]).map((family) => ({
+    family,
+    members: tools.filter((tool) => tool.family === family),
+  }))
   const blocks = families
     .filter(({ members }) => members.length > 0)
     .flatMap(({ family, members }) => [paint('strong', `${FAMILIES[family]} (${family})`), ...table(members.map(row)), ''])

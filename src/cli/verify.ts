@@ -20,7 +20,8 @@ export async function run(invocation: Invocation): Promise<Exit> {
   let held: ReceiptReport | null = null
   let [count, good] = [0, 0]
   for await (const file of readReceipts(name)) {
-    if (count > 0 && (input !== undefined || result !== undefined)) throw new CliError('usage', '--input and --result go with a single receipt.')
+    if (count > 0 && (input !== undefined || result !== undefined))
+      throw new CliError('usage', '--input and --result go with a single receipt.')
     if (held !== null) show.several(held)
     held = judgeReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++ })
     if (held.verified) good++
@@ -52,7 +53,8 @@ const showJson = {
 }
 
 const showText = {
-  single: (report: ReceiptReport) => say([heading(report), ...details(report), '', ...wrap(`Not proved: ${report.not_proved.join('; ')}.`, terminalWidth())].join('\n')),
+  single: (report: ReceiptReport) =>
+    say([heading(report), ...details(report), '', ...wrap(`Not proved: ${report.not_proved.join('; ')}.`, terminalWidth())].join('\n')),
   several: (report: ReceiptReport) => say([heading(report), ...report.failures.map((failure) => `    ${failure}`)].join('\n')),
   end: (count: number, good: number) => say(outcomeMark(good === count, `${good} of ${count} receipts verify`)),
 }

@@ -5,6 +5,8 @@ export const limits = {
   document_body_bytes: 5 * 1_048_576,
   /** Bodies beyond this are read only for a caller who has allowance left or brings a payment. */
   unpaid_body_bytes: 65_536,
+  /** What is read and thrown away of a refused body before the connection is closed. */
+  linger_bytes: 16 * 1_048_576,
   json_depth: 64,
   json_nodes: 20_000,
   /** Longest text that an identifier check reads. */

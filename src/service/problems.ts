@@ -135,7 +135,7 @@ export const PROBLEMS = {
     phase: 'network',
     retryable: false,
     fault: 'caller',
-    description: 'The request line or the headers could not be read.',
+    description: 'The request line, the headers or the framing of the body could not be read.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,

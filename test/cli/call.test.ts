@@ -35,7 +35,15 @@ test('a piped answer is JSON, and its receipt covers input and result', async ()
   assert.deepEqual([verdict.valid, verdict.warnings], [true, []])
   assert.equal(answer.receipt['input_hash'], hashOf(JSON.parse(GOOD)))
   assert.equal(answer.receipt['output_hash'], hashOf(answer.result))
-  assert.deepEqual(Object.keys(answer), ['result', 'receipt', 'tier', 'settlement', 'allowance', 'embeddable_badge', 'proof_summary_markdown'])
+  assert.deepEqual(Object.keys(answer), [
+    'result',
+    'receipt',
+    'tier',
+    'settlement',
+    'allowance',
+    'embeddable_badge',
+    'proof_summary_markdown',
+  ])
 })
 
 test('a wrong identifier is a good answer; a link leads to the receipt before', async () => {
@@ -51,7 +59,10 @@ test('a wrong identifier is a good answer; a link leads to the receipt before', 
 
 test('the input comes from a file or from standard input too', async () => {
   const file = await desk.file('input.json', GOOD)
-  const [fromFile, fromStdin] = await Promise.all([desk.run(['call', 'iban-check', `@${file}`]), desk.run(['call', 'iban-check', '-'], { input: GOOD })])
+  const [fromFile, fromStdin] = await Promise.all([
+    desk.run(['call', 'iban-check', `@${file}`]),
+    desk.run(['call', 'iban-check', '-'], { input: GOOD }),
+  ])
   for (const { code, stdout } of [fromFile, fromStdin]) {
     assert.equal(code, 0)
     assert.equal((parsed(stdout)['receipt'] as Record<string, unknown>)['input_hash'], hashOf(JSON.parse(GOOD)))
@@ -69,7 +80,8 @@ test('a person sees verdict, reason, parts, scope and proof, in colours where th
   assert.match(plain.stdout, /^○ invalid {2}iban-check/)
   assert.ok(!plain.stdout.includes(ESCAPE) && !piped.stdout.includes(ESCAPE), 'no colours with NO_COLOR, and none in a pipe')
   assert.ok(plain.stdout.includes('\nGB83WEST12345698765432\n  ^^\n'), 'the finding hangs under its characters')
-  for (const word of ['Expected: 82', 'Not checked', 'who owns the account', 'Receipt', 'Signed by']) assert.ok(plain.stdout.includes(word), word)
+  for (const word of ['Expected: 82', 'Not checked', 'who owns the account', 'Receipt', 'Signed by'])
+    assert.ok(plain.stdout.includes(word), word)
   assert.ok(
     plain.stdout.split('\n').every((line) => line.length <= 72),
     'lines fit the terminal',

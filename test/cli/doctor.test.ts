@@ -23,7 +23,11 @@ function states({ stdout }: Ended): Record<string, string> {
 test('before the first start all is well, and nothing is made', async () => {
   const ended = await desk.run(['doctor'], { settings: { ASSAY_PORT: '0' } })
   assert.equal(ended.code, 0)
-  const { mode, settings, checks } = parsed(ended.stdout) as { mode: string; settings: { name: string; source: string; value: unknown }[]; checks: Checks }
+  const { mode, settings, checks } = parsed(ended.stdout) as {
+    mode: string
+    settings: { name: string; source: string; value: unknown }[]
+    checks: Checks
+  }
   assert.equal(mode, 'sandbox')
   assert.deepEqual(
     settings.map(({ name }) => name),
@@ -52,7 +56,13 @@ test('after a call and a start it sees key, identity, store and a taken port', a
   server.close()
   assert.equal(ended.code, 0)
   assert.match(ended.stderr, /SANDBOX/)
-  for (const words of [/keys +0x[0-9a-f]{40} signs/, /sandbox,\s+chain 84532/, /journal_mode wal, synchronous 2/, /◐ note +port +.*is taken/]) assert.match(ended.stdout, words)
+  for (const words of [
+    /keys +0x[0-9a-f]{40} signs/,
+    /sandbox,\s+chain 84532/,
+    /journal_mode wal, synchronous 2/,
+    /◐ note +port +.*is taken/,
+  ])
+    assert.match(ended.stdout, words)
 })
 
 test('a broken setting, a broken key file and a broken store fail, each with its sentence', async () => {
@@ -68,7 +78,10 @@ test('a broken setting, a broken key file and a broken store fail, each with its
 })
 
 test('a secret in a setting is never shown', () => {
-  assert.equal(shownSetting('postgres://assay:hunter2@db.example:5432/assay?sslpassword=hunter2'), 'postgres://assay:***@db.example:5432/assay?***')
+  assert.equal(
+    shownSetting('postgres://assay:hunter2@db.example:5432/assay?sslpassword=hunter2'),
+    'postgres://assay:***@db.example:5432/assay?***',
+  )
   assert.deepEqual(shownSetting(['https://base.example/v2/hunter2', 'https://hunter2@rpc.example', 'https://rpc.example/']), [
     'https://base.example/***',
     'https://***@rpc.example',

@@ -30,6 +30,9 @@ test('exit codes, version, and a command that does not exist', async () => {
   const [codes, version, wrong] = await Promise.all([desk.run(['help', 'exit-codes']), desk.run(['--version']), desk.run(['verfy'])])
   const numbers = Object.values(EXIT_CODES).map(({ code }) => code)
   assert.equal(new Set(numbers).size, numbers.length)
+  const page = readFileSync('docs/command-line.md', 'utf8')
+  for (const { code, meaning } of Object.values(EXIT_CODES))
+    assert.ok(page.includes(`| ${code} | ${meaning} |`), `docs/command-line.md, code ${code}`)
   for (const code of numbers) assert.match(codes.stdout, new RegExp(`^ *${code} {2}`, 'm'))
   assert.equal(version.stdout.trim(), (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version)
   assert.deepEqual([wrong.code, wrong.stdout], [2, ''])
@@ -59,7 +62,16 @@ test('tools are listed, by family, and one by one', async () => {
 })
 
 test('tables wrap their last column under itself, and cut words that are longer than it', () => {
-  assert.deepEqual(table([['a', 'one two three four five'], ['long', 'six']], 26), ['a     one two three four', '      five', 'long  six'])
+  assert.deepEqual(
+    table(
+      [
+        ['a', 'one two three four five'],
+        ['long', 'six'],
+      ],
+      26,
+    ),
+    ['a     one two three four', '      five', 'long  six'],
+  )
   assert.deepEqual(wrap('abcdefgh ij', 3), ['abc', 'def', 'gh', 'ij'])
 })
 

@@ -17,6 +17,10 @@ function linesOf(stdout: string): Record<string, unknown>[] {
   return stdout.split('\n').slice(0, -1).map(parsed)
 }
 
+function normalized(line: Record<string, unknown> | undefined): unknown {
+  return (line?.['result'] as Record<string, unknown> | undefined)?.['normalized']
+}
+
 /** A line that must be refused, and the code and pointer with which. */
 const BROKEN: [string | Buffer, string, string?][] = [
   ['', 'PARSE_ERROR'],
@@ -50,9 +54,9 @@ test('each line gets one line, in order, broken ones among good ones', async () 
     assert.deepEqual([problem?.line, problem?.code], [2 * index + 1, problem_code])
     if (pointer !== undefined) assert.ok(problem?.errors.some((error) => error.pointer === pointer))
     assert.deepEqual(Object.keys(lines[2 * index + 1] ?? {}), ['result'])
-    assert.equal((lines[2 * index + 1]?.['result'] as Record<string, unknown>)['normalized'], `GB82WEST123456987654${index}`)
+    assert.equal(normalized(lines[2 * index + 1]), `GB82WEST123456987654${index}`)
   })
-  assert.equal((lines.at(-1)?.['result'] as Record<string, unknown>)['normalized'], 'GB82WEST12345698765499')
+  assert.equal(normalized(lines.at(-1)), 'GB82WEST12345698765499')
 })
 
 test('receipts of a stream verify, one for each result, none twice', async () => {
@@ -100,7 +104,10 @@ test('memory does not grow with the number of lines, nor with the length of a li
 })
 
 test('a short stream shows no progress, even to a terminal', async () => {
-  const { stdout, stderr } = await desk.run(['call', 'iban-check', '--jsonl', '--no-receipt'], { input: '{"iban":"x"}\n', imports: [terminal(80, 'stderr')] })
+  const { stdout, stderr } = await desk.run(['call', 'iban-check', '--jsonl', '--no-receipt'], {
+    input: '{"iban":"x"}\n',
+    imports: [terminal(80, 'stderr')],
+  })
   assert.equal(stderr, '')
   assert.equal(linesOf(stdout).length, 1)
 })
@@ -109,5 +116,8 @@ test('progress names lines, rate and time, and the share where the length is kno
   const state = { lines: 1_234_567, elapsed_ms: 10_000, bytes: 25, total_bytes: null }
   assert.equal(progressLine(state), '1,234,567 lines  123,457/s  0:10')
   assert.equal(progressLine({ ...state, total_bytes: 100 }), '█████░░░░░░░░░░░░░░░ 25 %  1,234,567 lines  123,457/s  0:10  0:30 left')
-  assert.equal(progressLine({ ...state, bytes: 100, total_bytes: 100, elapsed_ms: 3_661_000 }), '████████████████████ 100 %  1,234,567 lines  337/s  1:01:01')
+  assert.equal(
+    progressLine({ ...state, bytes: 100, total_bytes: 100, elapsed_ms: 3_661_000 }),
+    '████████████████████ 100 %  1,234,567 lines  337/s  1:01:01',
+  )
 })

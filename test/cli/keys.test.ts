@@ -21,7 +21,9 @@ function rows({ stdout }: Ended): Row[] {
 
 /** Every private key in the key file, as it is written there. */
 function secrets(): string[] {
-  const { keys } = parsed(readFileSync(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'receipt-keys.json'), 'utf8')) as { keys: { private_key: string | null }[] }
+  const { keys } = parsed(readFileSync(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'receipt-keys.json'), 'utf8')) as {
+    keys: { private_key: string | null }[]
+  }
   return keys.flatMap(({ private_key }) => (private_key === null ? [] : [private_key.replace(/^0x/, '')]))
 }
 

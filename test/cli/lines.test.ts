@@ -54,7 +54,9 @@ test('a line of the longest length passes, one character more does not, in one c
   const longest = 'é'.repeat(limits.jsonl_line_chars)
   for (const chunk_bytes of [65_536, 4 * limits.jsonl_line_chars]) {
     const bytes = Buffer.from(`${longest}\n${longest}x\nend`)
-    const chunks = Array.from({ length: Math.ceil(bytes.length / chunk_bytes) }, (_, index) => bytes.subarray(index * chunk_bytes, (index + 1) * chunk_bytes))
+    const chunks = Array.from({ length: Math.ceil(bytes.length / chunk_bytes) }, (_, index) =>
+      bytes.subarray(index * chunk_bytes, (index + 1) * chunk_bytes),
+    )
     const [first, second, third, ...rest] = split(chunks)
     assert.equal(first, longest)
     assert.ok(second instanceof LineFault && second.code === 'too_long')

@@ -22,7 +22,8 @@ export interface CliOptions {
 
 /** A stream that says it is a terminal of this many columns: colours are then decided as on a real one. */
 export function terminal(columns: number, ...names: ('stdout' | 'stderr')[]): string {
-  const one = (name: string) => `Object.assign(process.${name}, { isTTY: true, columns: ${columns}, getColorDepth: WriteStream.prototype.getColorDepth })`
+  const one = (name: string) =>
+    `Object.assign(process.${name}, { isTTY: true, columns: ${columns}, getColorDepth: WriteStream.prototype.getColorDepth })`
   return `data:text/javascript,import { WriteStream } from 'node:tty';${names.map(one).join(';')}`
 }
 
@@ -33,7 +34,7 @@ export function spawnCli(args: readonly string[], { settings = {}, imports = [] 
 }
 
 /** Runs the command line as a shell would. */
-export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<Ended> {
+async function runCli(args: readonly string[], options: CliOptions = {}): Promise<Ended> {
   const child = spawnCli(args, options)
   const read = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
   for (const name of ['stdout', 'stderr'] as const) child[name]?.on('data', (chunk: Buffer) => read[name].push(chunk))

@@ -13,7 +13,10 @@ after(() => desk.clear())
 
 test('assay serve serves with the key of assay call, stops when asked, and refuses a taken port', async () => {
   const input = { iban: 'DE89370400440532013000' }
-  const local = parsed((await desk.run(['call', 'iban-check', JSON.stringify(input)])).stdout) as { result: unknown; receipt: { signer: string } }
+  const local = parsed((await desk.run(['call', 'iban-check', JSON.stringify(input)])).stdout) as {
+    result: unknown
+    receipt: { signer: string }
+  }
   const child = spawnCli(['serve'], { settings: { ...desk.settings, ASSAY_PORT: '0' } })
   child.stdout?.resume()
   assert.ok(child.stderr !== null)

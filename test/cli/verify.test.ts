@@ -35,7 +35,10 @@ test('a receipt verifies in each of its wrappings, and says what is not proved',
   for (const [document, output] of wrappings) {
     const { code, stdout } = await desk.run(['verify', await desk.file('one.json', document)])
     const report = parsed(stdout)
-    assert.deepEqual([code, report['verified'], report['digest'], report['signer'], report['output']], [0, true, DIGEST, ADDRESS_ONE, output])
+    assert.deepEqual(
+      [code, report['verified'], report['digest'], report['signer'], report['output']],
+      [0, true, DIGEST, ADDRESS_ONE, output],
+    )
     assert.ok((report['not_proved'] as string[]).includes('whose key it is'))
   }
 })
@@ -53,15 +56,27 @@ test('each question has its own answer: signature, key list, key then, input, re
   }
   const tampered = { ...RECEIPT, amount: '5001' }
   const cases: [unknown, string[], number, Record<string, unknown>][] = [
-    [RECEIPT, ['--keys', files.good, '--input', files.input, '--result', files.result], 0, { signer_published: true, signer_valid_at_ts: true, input: 'match', output: 'match', key_mode: 'live' }],
+    [
+      RECEIPT,
+      ['--keys', files.good, '--input', files.input, '--result', files.result],
+      0,
+      { signer_published: true, signer_valid_at_ts: true, input: 'match', output: 'match', key_mode: 'live' },
+    ],
     [RECEIPT, ['--keys', files.late], 1, { signer_published: true, signer_valid_at_ts: false }],
-    [RECEIPT, ['--keys', files.revoked], 1, { signer_published: true, signer_valid_at_ts: false, failures: ['The key of this receipt has been revoked.'] }],
+    [
+      RECEIPT,
+      ['--keys', files.revoked],
+      1,
+      { signer_published: true, signer_valid_at_ts: false, failures: ['The key of this receipt has been revoked.'] },
+    ],
     [RECEIPT, ['--keys', files.other], 1, { signer_published: false }],
     [RECEIPT, ['--input', files.wrong], 1, { input: 'mismatch', failures: ['The input is not the one that the receipt covers.'] }],
     [{ receipt: RECEIPT, result: other }, [], 1, { output: 'mismatch' }],
     [tampered, ['--keys', files.good], 1, { signer_published: 'not_checked', verified: false }],
   ]
-  const ends = await Promise.all(cases.map(async ([document, args], index) => desk.run(['verify', await desk.file(`case-${index}.json`, document), ...args])))
+  const ends = await Promise.all(
+    cases.map(async ([document, args], index) => desk.run(['verify', await desk.file(`case-${index}.json`, document), ...args])),
+  )
   ends.forEach(({ code, stdout }, index) => {
     const [, args, exit, facts] = cases[index] ?? [null, [], -1, {}]
     const report = parsed(stdout)
@@ -86,7 +101,10 @@ test('a file of many receipts: each is judged, and so are the links between them
   assert.deepEqual([array.code, lines.code, gap.code, forgery.code], [0, 0, 1, 1])
   assert.equal(array.stdout, lines.stdout)
   assert.deepEqual(
-    lines.stdout.trim().split('\n').map((line) => parsed(line)['digest']),
+    lines.stdout
+      .trim()
+      .split('\n')
+      .map((line) => parsed(line)['digest']),
     [first.digest, second.digest, third.digest],
   )
   assert.match(gap.stdout, /○ does not verify[^\n]*\n[^\n]*does not stand earlier in this file/)
@@ -98,7 +116,13 @@ test('a file of many receipts: each is judged, and so are the links between them
 test('a person sees every answer and what is not proved', async () => {
   const { code, stdout } = await desk.run(['verify', '-', '--text'], { input: JSON.stringify({ result: RESULT, receipt: RECEIPT }) })
   assert.equal(code, 0)
-  for (const words of ['● verifies', 'On the key list  not checked; give --keys', 'is the one that the receipt covers', 'Not proved: ', 'money moved']) {
+  for (const words of [
+    '● verifies',
+    'On the key list  not checked; give --keys',
+    'is the one that the receipt covers',
+    'Not proved: ',
+    'money moved',
+  ]) {
     assert.ok(stdout.includes(words), words)
   }
 })

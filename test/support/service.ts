@@ -11,6 +11,8 @@ export interface Service {
   process: ChildProcess
   /** Everything on standard error so far. */
   notes(): string
+  /** Everything on standard output so far: the log. */
+  log(): string
   /** Resolves with exit code and signal. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
@@ -19,7 +21,9 @@ export interface Service {
 export async function startService(settings: Record<string, string>): Promise<Service> {
   const child = spawnService(settings)
   let notes = ''
-  const ended = once(child, 'exit').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }))
+  let log = ''
+  child.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  const ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }))
   assert.ok(child.stderr !== null)
   const lines = createInterface(child.stderr)
   const url = await new Promise<string>((resolve, reject) => {
@@ -30,7 +34,7 @@ export async function startService(settings: Record<string, string>): Promise<Se
     })
     void ended.then(() => reject(new Error(notes)))
   })
-  return { url, process: child, notes: () => notes, ended }
+  return { url, process: child, notes: () => notes, log: () => log, ended }
 }
 
 /** Starts the service where it is expected to refuse; resolves with what it said and its exit code. */
@@ -44,5 +48,5 @@ export async function refusedService(settings: Record<string, string>): Promise<
 
 function spawnService(settings: Record<string, string>): ChildProcess {
   const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
-  return spawn(process.execPath, [MAIN], { env: { ...machine, ASSAY_PORT: '0', ASSAY_LOG_LEVEL: 'warn', ...settings }, stdio: ['ignore', 'ignore', 'pipe'] })
+  return spawn(process.execPath, [MAIN], { env: { ...machine, ASSAY_PORT: '0', ASSAY_LOG_LEVEL: 'warn', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
 }

@@ -58,9 +58,24 @@ async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
   if (request.prev_receipt_hash !== null && readReceiptHash(request.prev_receipt_hash) === null) {
     return { ok: false, problem: problem('PREV_RECEIPT_HASH_INVALID', 'Send 0x and 64 hexadecimal digits, or leave the previous receipt out.') } as const
   }
-  const mayReadLarge = async () => request.payment || tool.price === 'free' || (await deps.allowance.peek(tool.id, request.address)).remaining > 0
+  const store: { down: Problem | null } = { down: null }
+  const mayReadLarge = async () => {
+    if (request.payment || tool.price === 'free') return true
+    try {
+      return (await deps.allowance.peek(tool.id, request.address)).remaining > 0
+    } catch (error) {
+      store.down = storeDown(deps, tool, error)
+      return false
+    }
+  }
   const read = await request.read(tool.bounds, mayReadLarge)
+  if (store.down !== null) return { ok: false, problem: store.down } as const
   return read.ok ? decodeInput(tool, read.input) : read
+}
+
+function storeDown(deps: CallDeps, tool: Tool, error: unknown): Problem {
+  deps.onFault(error, tool.id)
+  return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
 }
 
 async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
@@ -82,8 +97,7 @@ async function admit(deps: CallDeps, tool: Tool, request: CallRequest): Promise<
     const taken = await deps.allowance.take(tool.id, request.address)
     return taken.granted ? { kind: 'free', taken } : { kind: 'payment_required', allowance: taken.state }
   } catch (error) {
-    deps.onFault(error, tool.id)
-    return { kind: 'refused', problem: problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s }) }
+    return { kind: 'refused', problem: storeDown(deps, tool, error) }
   }
 }
 

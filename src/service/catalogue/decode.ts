@@ -30,7 +30,8 @@ function explain(issue: z.core.$ZodIssue, fields: string[]): ProblemError[] {
   const at = issue.path.length === 0 ? 'The input' : `The field "${issue.path.map((step) => safeName(String(step))).join('.')}"`
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownField(pointer, key, issue.path.length === 0 ? fields : []))
+      // Before anything is said of them: a body may hold thousands.
+      return issue.keys.slice(0, MAX_ERRORS).map((key) => unknownField(pointer, key, issue.path.length === 0 ? fields : []))
     case 'invalid_type':
       return [typeError(pointer, at, issue)]
     case 'too_small':

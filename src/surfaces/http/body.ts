@@ -12,8 +12,17 @@ export interface BodySource {
 
 export type BodyRead = { ok: true; bytes: Uint8Array } | { ok: false; problem: Problem }
 
-/** Reads up to `body_bytes`; what lies beyond the unpaid bound only when `mayReadLarge` allows it. */
+/** Reads up to `body_bytes`; what lies beyond the unpaid bound only when `mayReadLarge`, which never rejects, allows it. */
 export async function readBody(source: BodySource, body_bytes: number, mayReadLarge: () => Promise<boolean>): Promise<BodyRead> {
+  try {
+    return await readBounded(source, body_bytes, mayReadLarge)
+  } catch {
+    // The client hung up or broke the framing: no accident of ours, and mostly nobody is left to hear of it.
+    return { ok: false, problem: problem('REQUEST_MALFORMED', 'The body broke off before its end.') }
+  }
+}
+
+async function readBounded(source: BodySource, body_bytes: number, mayReadLarge: () => Promise<boolean>): Promise<BodyRead> {
   const declared = source.declared_bytes
   if (declared !== null && declared > body_bytes) return { ok: false, problem: tooLarge(body_bytes) }
   if (declared !== null && declared <= limits.unpaid_body_bytes) return { ok: true, bytes: await source.whole() }

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import { limits } from '../../service/limits.ts'
 import { problem, problemBody, PROBLEMS, type ProblemCode } from '../../service/problems.ts'
 import type { CallExchange } from '../rest.ts'
@@ -36,13 +36,17 @@ export function createHttpServer(handlers: Handlers): Server {
       const request_id = handlers.requestId(one(incoming.headers['x-request-id']))
       return handlers.fetch(request, { peer: incoming.socket.remoteAddress ?? '', request_id })
     },
-    { overrideGlobalObjects: false },
+    // HTTP/1.0 knows no Host.
+    { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: (error) => refuseRequest(handlers, error) },
   )
-  const server = createServer(SERVER_OPTIONS, (request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     const match = request.method === 'POST' ? CALL_PATH.exec(request.url ?? '') : null
     if (match?.[1] === undefined) void others(request, response)
     else void serveCall(handlers, match[1], request, response)
-  })
+  }
+  const server = createServer(SERVER_OPTIONS, serve)
+  // RFC 9110 §10.1.1 lets an expectation other than 100-continue pass; node:http would answer 417 without a problem.
+  server.on('checkExpectation', serve)
   server.headersTimeout = limits.header_timeout_ms
   server.requestTimeout = limits.request_timeout_ms
   server.keepAliveTimeout = limits.keep_alive_ms
@@ -59,10 +63,20 @@ async function serveCall(handlers: Handlers, tool: string, request: IncomingMess
   if (reply === null || response.destroyed) return
   const { status, headers, body } = reply
   const content_length = Buffer.byteLength(body)
-  const unread = request.complete ? {} : { connection: 'close' }
-  response.writeHead(status, { ...COMMON_HEADERS, ...headers, ...unread, 'x-request-id': request_id, 'content-length': content_length })
+  if (!request.complete) linger(request)
+  response.writeHead(status, { ...COMMON_HEADERS, ...headers, 'x-request-id': request_id, 'content-length': content_length })
   // Text of one byte a character is written without being encoded.
   response.end(body, content_length === body.length ? 'latin1' : 'utf8')
+}
+
+/** Reads what the caller goes on sending: a connection closed on unread bytes is reset, and the answer lost with it (RFC 9112 §9.6). */
+function linger(request: IncomingMessage): void {
+  let left_bytes: number = limits.linger_bytes
+  request.on('data', (chunk: Buffer) => {
+    left_bytes -= chunk.length
+    if (left_bytes < 0) request.destroy()
+  })
+  request.resume()
 }
 
 function one(value: string | string[] | undefined): string | null {
@@ -75,7 +89,7 @@ function bodyOf(request: IncomingMessage): BodySource {
   return {
     declared_bytes: declared === undefined ? null : Number(declared),
     whole: () => collect(request),
-    chunks: () => request,
+    chunks: () => request.iterator({ destroyOnReturn: false }),
   }
 }
 
@@ -91,6 +105,14 @@ function collect(request: IncomingMessage): Promise<Buffer> {
   })
 }
 
+/** Answers what could not be made a `Request`: a Host that is none, `*` as the address. Anything else is an accident of ours. */
+function refuseRequest(handlers: Handlers, error: unknown): Response {
+  const { status, type, body } = socketProblem('REQUEST_MALFORMED')
+  if (error instanceof RequestError) return new Response(body, { status, headers: { ...COMMON_HEADERS, 'content-type': type } })
+  const reply = handlers.fault(error, crypto.randomUUID())
+  return new Response(reply.body, { status: reply.status, headers: { ...COMMON_HEADERS, ...reply.headers } })
+}
+
 const SOCKET_PROBLEMS: Record<string, ProblemCode> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
@@ -102,8 +124,14 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy()
     return
   }
-  const code = SOCKET_PROBLEMS[error.code ?? ''] ?? 'REQUEST_MALFORMED'
-  const body = JSON.stringify(problemBody(problem(code, PROBLEMS[code].description), crypto.randomUUID(), ''))
-  const head = `HTTP/1.1 ${PROBLEMS[code].status} ${PROBLEMS[code].title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n`
+  const { status, title, type, body } = socketProblem(SOCKET_PROBLEMS[error.code ?? ''] ?? 'REQUEST_MALFORMED')
+  const head = `HTTP/1.1 ${status} ${title}\r\nContent-Type: ${type}\r\n`
   socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
+}
+
+/** A problem of what never reached the application, in the words of the table. */
+function socketProblem(code: ProblemCode) {
+  const { status, title, description } = PROBLEMS[code]
+  const body = JSON.stringify(problemBody(problem(code, description), crypto.randomUUID(), ''))
+  return { status, title, type: 'application/problem+json; charset=utf-8', body }
 }

@@ -1,6 +1,7 @@
 import { isJsonContentType } from '@modelcontextprotocol/server'
 import type { Context, Hono } from 'hono'
 import type { ServeCall } from '../../service/calls/observed.ts'
+import { limits } from '../../service/limits.ts'
 import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { once } from '../discovery/document.ts'
@@ -22,7 +23,7 @@ const NOT_JSON = { code: -32000, message: 'Send the message as application/json.
 
 /** `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. */
 export function mcpRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, caller: (context: Context<Env>) => string): void {
-  const { allowance } = deps.call
+  const { allowance, onFault } = deps.call
   const read = createMessageReader(deps.call.catalogue)
   const tools = toolList(deps.call.catalogue.tools, deps.schemas)
   // The origins are known only once the server listens.
@@ -37,8 +38,18 @@ export function mcpRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, calle
     const address = caller(context)
     const { request_id } = context.env
     // The payment of a message stands inside it, so only an allowance can speak for a large one.
-    const mayReadLarge = async () => (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0
+    const store: { down: Problem | null } = { down: null }
+    const mayReadLarge = async () => {
+      try {
+        return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0
+      } catch (error) {
+        onFault(error, 'mcp')
+        store.down = problem('STORE_UNAVAILABLE', 'Try again shortly.')
+        return false
+      }
+    }
     const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
+    if (store.down !== null) return refusal(store.down, deps, request_id, { 'retry-after': String(limits.store_retry_s) })
     if (!body.ok) return refusal(body.problem, deps, request_id)
     const answer = protocol()
     return answer(context.req.raw, { message: body.message, request_id, address, header })

@@ -10,29 +10,28 @@ import { once } from '../discovery/document.ts'
  * paths that mirror `src/`; only the names of packages are rewritten to paths. So the receipts room that judges in a browser is the one
  * that judges on the server. The list of files follows from the imports of the entries: nothing else can be asked for.
  */
-export interface Asset {
+interface Asset {
   type: string
   body: string
 }
 
-export interface Assets {
+interface Assets {
   /** Names this set of files in every path, so that each may be cached for good. */
   version: string
   files: ReadonlyMap<string, Asset>
-  /** Each entry with all that it imports, for preloading. */
+  /** Each entry, and after it all that it imports, for preloading. */
   closures: Readonly<Record<Script, readonly string[]>>
 }
 
-const ENTRIES = { ask: 'surfaces/pages/client/ask.ts', verify: 'surfaces/pages/client/verify.ts' } as const
+const ENTRIES = { ask: new URL('./client/ask.ts', import.meta.url), verify: new URL('./client/verify.ts', import.meta.url) }
 
 export type Script = keyof typeof ENTRIES
 
-export const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
-
 const SOURCE = new URL('../../', import.meta.url)
-const PLAIN: Record<string, { file: string; type: string }> = {
-  'style.css': { file: 'surfaces/pages/style.css', type: 'text/css; charset=utf-8' },
-  'icon.svg': { file: 'surfaces/pages/icon.svg', type: 'image/svg+xml; charset=utf-8' },
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
+const PLAIN: Record<string, { file: URL; type: string }> = {
+  'style.css': { file: new URL('./style.css', import.meta.url), type: 'text/css; charset=utf-8' },
+  'icon.svg': { file: new URL('./icon.svg', import.meta.url), type: 'image/svg+xml; charset=utf-8' },
 }
 
 /** Only what can stand between `import` and `from`, at the start of a line: prose in comments does not match. */
@@ -40,11 +39,11 @@ const IMPORT = /^((?:import|export)\s+[\w\s{},*$]+?\s+from\s+)(['"])([^'"]+)\2/g
 
 /** All assets, read once a process. Throws when a module imports what is not there. */
 export const assets = once((): Assets => {
-  const modules = new Map<string, Module>()
-  const closures = { ask: follow(ENTRIES.ask, modules), verify: follow(ENTRIES.verify, modules) }
-  const files = new Map<string, Asset>([...modules].map(([path, { body }]) => [path, { type: SCRIPT_TYPE, body }]))
-  for (const [path, { file, type }] of Object.entries(PLAIN)) files.set(path, { type, body: readFileSync(new URL(file, SOURCE), 'utf8') })
-  const version = nobleCrypto.keccak256Hex([...files].flat().map((part) => JSON.stringify(part)).join('\n')).slice(2, 14)
+  const bodies = new Map<string, string>()
+  const closures = { ask: follow(ENTRIES.ask, bodies), verify: follow(ENTRIES.verify, bodies) }
+  const files = new Map<string, Asset>([...bodies].map(([path, body]) => [path, { type: SCRIPT_TYPE, body }]))
+  for (const [path, { file, type }] of Object.entries(PLAIN)) files.set(path, { type, body: readFileSync(file, 'utf8') })
+  const version = nobleCrypto.keccak256Hex(JSON.stringify([...files])).slice(2, 14)
   return { version, files, closures }
 })
 
@@ -55,21 +54,17 @@ export function assetPath(path: string): string {
 
 /** The address of an entry, and of everything that it will import. */
 export function scriptPaths(script: Script): { entry: string; imports: string[] } {
-  return { entry: assetPath(ENTRIES[script]), imports: assets().closures[script].filter((path) => path !== ENTRIES[script]).map(assetPath) }
+  const [entry = '', ...imports] = assets().closures[script].map(assetPath)
+  return { entry, imports }
 }
 
-interface Module {
-  body: string
-  /** Served paths of what it imports. */
-  imports: string[]
-}
-
-/** Reads a module and, through its imports, all others that it needs; gives their served paths. */
-function follow(entry: string, modules: Map<string, Module>): string[] {
-  const places = new Map([[entry, fileURLToPath(new URL(entry, SOURCE))]])
+/** Reads a module and, through its imports, all others that it needs; gives their served paths, its own first. */
+function follow(entry: URL, bodies: Map<string, string>): string[] {
+  const places = new Map([[entry.href.slice(SOURCE.href.length), fileURLToPath(entry)]])
+  // What a module imports joins the end of the map, and so the walk.
   for (const [path, file] of places) {
     const { body, found } = readModule(path, file)
-    modules.set(path, { body, imports: found.map((one) => one.path) })
+    bodies.set(path, body)
     for (const one of found) places.set(one.path, one.file)
   }
   return [...places.keys()]

@@ -32,34 +32,39 @@ export interface Page {
 
 /** A whole page. */
 export function layout({ title, mark, main, script }: Page): string {
-  return `<!doctype html>\n${markupText(html`<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${assetPath('icon.svg')}">
-<link rel="stylesheet" href="${assetPath('style.css')}">
-${script === undefined ? '' : scripts(script)}</head>
-<body>
-<a class="skip" href="#main">To the content</a>
-${mark === null ? '' : html`<p class="mark" role="note"><span>${mark}</span></p>\n`}${MARK_SPRITE}
-<header class="top">
-<a class="name" href="/"><svg class="stamp" aria-hidden="true"><use href="#mark-valid"></use></svg>assay</a>
-<nav aria-label="Site"><a href="/#tools">Tools</a> <a href="/verify">Verify a receipt</a> <a href="/llms.txt">For machines</a></nav>
-<p class="left" id="allowance" hidden></p>
-</header>
-<main id="main" tabindex="-1">
-${main}
-</main>
-</body>
-</html>
-`)}`
+  return `<!doctype html>\n${markupText(
+    html`<html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" type="image/svg+xml" href="${assetPath('icon.svg')}" />
+        <link rel="stylesheet" href="${assetPath('style.css')}" />
+        ${script === undefined ? '' : scripts(script)}
+      </head>
+      <body>
+        <a class="skip" href="#main">To the content</a>
+        ${mark === null ? '' : html`<p class="mark" role="note"><span>${mark}</span></p> `}${MARK_SPRITE}
+        <header class="top">
+          <a class="name" href="/"
+            ><svg class="stamp" aria-hidden="true"><use href="#mark-valid"></use></svg>assay</a
+          >
+          <nav aria-label="Site">
+            <a href="/#tools">Tools</a> <a href="/verify">Verify a receipt</a> <a href="/llms.txt">For machines</a>
+          </nav>
+          <p class="left" id="allowance" hidden></p>
+        </header>
+        <main id="main" tabindex="-1">${main}</main>
+      </body>
+    </html> `,
+  )}`
 }
 
 function scripts(script: Script): Markup {
   const { entry, imports } = scriptPaths(script)
-  return html`${imports.map((path) => html`<link rel="modulepreload" href="${path}">\n`)}<script type="module" src="${entry}"></script>\n`
+  return html`${imports.map((path) => html`<link rel="modulepreload" href="${path}" /> `)}
+    <script type="module" src="${entry}"></script> `
 }
 
 /** Pages wait for nothing, so their markup is never a promise. */

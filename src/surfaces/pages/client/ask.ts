@@ -1,7 +1,7 @@
 import type { Receipt } from '../../../pure/receipts/receipt.ts'
 import { VERDICT_TEXT, verdictWord } from '../../../service/calls/proof.ts'
 import { answerView } from './answer.ts'
-import { byId, copyOnClick } from './dom.ts'
+import { bringIntoView, byId, copyOnClick } from './dom.ts'
 import { paymentView, problemView, unreachableView } from './problem.ts'
 import { isMembers, listOf, textOf, type Members } from './shapes.ts'
 
@@ -10,6 +10,7 @@ import { isMembers, listOf, textOf, type Members } from './shapes.ts'
 const form = byId('ask', HTMLFormElement)
 const pane = byId('answer', HTMLElement)
 const asking = byId('asking', HTMLElement)
+const folded = pane.classList.contains('short')
 const controls = [...form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('[data-kind]')]
 
 copyOnClick()
@@ -22,13 +23,15 @@ form.addEventListener('submit', (event) => {
 
 function showExample(): void {
   const example: unknown = JSON.parse(pane.dataset['example'] ?? 'null')
-  if (isMembers(example)) pane.replaceChildren(answerView(example, null))
+  if (isMembers(example)) pane.replaceChildren(answerView(example, null, folded))
 }
 
 /** The body as it is sent. What is no text goes in as it was typed, so that the service reads the very same literals. */
 function bodyText(): string {
   const filled = controls.filter(({ value, dataset }) => dataset['kind'] !== 'json' || value.trim() !== '')
-  const members = filled.map(({ name, value, dataset }) => `${JSON.stringify(name)}:${dataset['kind'] === 'json' ? value.trim() : JSON.stringify(value)}`)
+  const members = filled.map(
+    ({ name, value, dataset }) => `${JSON.stringify(name)}:${dataset['kind'] === 'json' ? value.trim() : JSON.stringify(value)}`,
+  )
   return `{"input":{${members.join(',')}}}`
 }
 
@@ -42,14 +45,17 @@ async function ask(): Promise<void> {
   const turn = ++latest
   clearFaults()
   if (!isReadable()) return
+  asking.classList.remove('heard')
   asking.textContent = 'asking …'
   pane.setAttribute('aria-busy', 'true')
   const view = await answered(bodyText())
   // A later call has overtaken this one.
   if (turn !== latest) return
   pane.removeAttribute('aria-busy')
+  asking.classList.add('heard')
   asking.textContent = view.words
   pane.replaceChildren(view.shown)
+  bringIntoView(pane)
 }
 
 interface View {
@@ -87,7 +93,10 @@ function viewOf(response: Response, text: string): View {
   }
   showAllowance(answer['allowance'])
   const spoken = [VERDICT_TEXT[verdictWord(result)], textOf(result['reason']) ?? ''].join('. ')
-  return { words: spoken, shown: answerView(result, { receipt: receipt as unknown as Receipt, text: JSON.stringify(answer, null, 2) }) }
+  return {
+    words: spoken,
+    shown: answerView(result, { receipt: receipt as unknown as Receipt, text: JSON.stringify(answer, null, 2) }, folded),
+  }
 }
 
 function parsed(text: string): Members | null {

@@ -4,13 +4,21 @@ type Child = Node | string | null
 
 type Attributes = Readonly<Record<string, string | boolean>>
 
-export function el<Name extends keyof HTMLElementTagNameMap>(name: Name, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[Name] {
+export function el<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Name] {
   return fill(document.createElement(name), attributes, children)
 }
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-export function svg<Name extends keyof SVGElementTagNameMap>(name: Name, attributes: Attributes = {}, ...children: Child[]): SVGElementTagNameMap[Name] {
+export function svg<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[Name] {
   return fill(document.createElementNS(SVG, name), attributes, children)
 }
 
@@ -28,6 +36,11 @@ export function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind)
   const found = document.getElementById(id)
   if (found instanceof kind) return found
   throw new Error(`the page has no ${id}`)
+}
+
+/** On a narrow screen an answer stands below its form, maybe out of sight. */
+export function bringIntoView(pane: HTMLElement): void {
+  if (pane.getBoundingClientRect().top > window.innerHeight * 0.7) pane.scrollIntoView({ block: 'start' })
 }
 
 /** Buttons with `data-copies` copy the text of the element that they name. */

@@ -1,12 +1,14 @@
 import { el } from './dom.ts'
 import { isMembers, type Members } from './shapes.ts'
 
-/** Facts as rows of a table. Members of an object stand under its name; lists of objects become tables of their own. */
-export function factsTable(facts: Members, caption: string): HTMLElement | null {
+/** Facts as rows of a table. Members of an object stand under its name; lists of objects become tables of their own. A folded table opens at a click. */
+export function factsTable(facts: Members, title: string, folded = false): HTMLElement | null {
   const rows = rowsOf(facts, '')
   if (rows.length === 0) return null
   const body = rows.map(([label, value]) => el('tr', {}, el('th', { scope: 'row' }, label), el('td', {}, value)))
-  return scrolling(el('table', { class: 'facts' }, el('caption', {}, caption), el('tbody', {}, ...body)))
+  const caption = folded ? null : el('caption', {}, title)
+  const table = scrolling(el('table', { class: 'facts' }, caption, el('tbody', {}, ...body)))
+  return folded ? el('details', {}, el('summary', {}, title), table) : table
 }
 
 /** A table with a header that scrolls inside itself. */

@@ -9,7 +9,11 @@ export function identifier(value: string, parts: readonly Part[], findings: read
   const ranges = findings.map(({ range }) => range).filter((range) => range !== null)
   const pieces = withGaps(value, parts).map((part) => piece(value, part, ranges))
   const size = value.length <= 14 ? 'large' : value.length <= 24 ? 'middle' : 'small'
-  const figure = el('figure', { class: 'identifier', 'aria-label': 'The value as it was checked' }, el('div', { class: `parts ${size}` }, ...pieces))
+  const figure = el(
+    'figure',
+    { class: 'identifier', 'aria-label': 'The value as it was checked' },
+    el('div', { class: `parts ${size}` }, ...pieces),
+  )
   const ordered = findings.toSorted((a, b) => (b.range?.start ?? -1) - (a.range?.start ?? -1))
   if (ordered.length > 0) figure.append(el('ol', { class: 'findings' }, ...ordered.map(sentence)))
   new ResizeObserver(() => hang(figure)).observe(figure)
@@ -47,21 +51,27 @@ function sentence({ range, message, expected }: Finding): HTMLElement {
   return el('li', range === null ? {} : { 'data-from': String(range.start) }, `${message}${hint}`)
 }
 
-/** Least room for a sentence, in pixels: where there is less to the right of its underline, it starts further left. */
+/** Least room for a sentence, in pixels: where there is less to the right of its underline, it starts further left, under its line. */
 const SENTENCE_PX = 220
 
-/** Moves each sentence under the start of its underline, and draws a line up to the part that holds it. */
+/** Moves each sentence under the start of its underline, with a line up to the part that holds it. */
 function hang(figure: HTMLElement): void {
   const left = figure.getBoundingClientRect().left
   for (const line of figure.querySelectorAll<HTMLElement>('li[data-from]')) {
     const mark = figure.querySelector(`mark[data-at="${line.dataset['from'] ?? ''}"]`)
     const part = mark?.closest('.part')
     if (!mark || !part) continue
-    const x = Math.max(0, Math.min(mark.getBoundingClientRect().left - left, figure.clientWidth - SENTENCE_PX))
+    const at = mark.getBoundingClientRect().left - left
+    const x = Math.max(0, Math.min(at, figure.clientWidth - SENTENCE_PX))
+    line.classList.toggle('under', x < at)
     line.style.setProperty('--x', `${Math.round(x)}px`)
+    line.style.setProperty('--line', `${Math.round(at - x)}px`)
     const list = part.parentElement?.getBoundingClientRect().bottom ?? 0
-    const last = part.getBoundingClientRect().bottom >= list - 2
-    // A part in an upper row is told by its underline alone; a line down to here would cross other parts.
-    line.style.setProperty('--rise', last ? `${Math.round(line.getBoundingClientRect().top - part.getBoundingClientRect().bottom)}px` : '0px')
+    // A line from an upper row would cross other parts, and a second one under its line the first sentence: there the underline has to do.
+    const free = part.getBoundingClientRect().bottom >= list - 2 && (x === at || line.previousElementSibling === null)
+    line.style.setProperty(
+      '--rise',
+      free ? `${Math.round(line.getBoundingClientRect().top - part.getBoundingClientRect().bottom)}px` : '0px',
+    )
   }
 }

@@ -13,12 +13,19 @@ export function problemView(problem: Members): HTMLElement {
     el('p', {}, textOf(problem['detail']) ?? ''),
     list(listOf(problem['errors'])),
     el('p', { class: 'hint' }, `${cost} ${again}`.trim()),
-    el('p', { class: 'hint' }, el('a', { href: `/problems/${encodeURIComponent(code)}` }, el('code', {}, code)), ` request ${textOf(problem['request_id']) ?? 'unknown'}`),
+    el(
+      'p',
+      { class: 'hint' },
+      el('a', { href: `/problems/${encodeURIComponent(code)}` }, el('code', {}, code)),
+      ` request ${textOf(problem['request_id']) ?? 'unknown'}`,
+    ),
   )
 }
 
 function list(errors: readonly Members[]): HTMLElement | null {
-  const lines = errors.map(({ pointer, message }) => el('li', {}, el('code', {}, textOf(pointer) || 'the body'), ` ${textOf(message) ?? ''}`))
+  const lines = errors.map(({ pointer, message }) =>
+    el('li', {}, el('code', {}, textOf(pointer) || 'the body'), ` ${textOf(message) ?? ''}`),
+  )
   return lines.length === 0 ? null : el('ul', { class: 'remarks' }, ...lines)
 }
 
@@ -33,12 +40,17 @@ export function paymentView(problem: Members, wait_s: number | null, words: stri
     el(
       'ol',
       { class: 'stations' },
-      station('reached', `${String(allowance['limit'])} free calls`, 'used today'),
+      station('reached', `${String(allowance['limit'])} free call${allowance['limit'] === 1 ? '' : 's'}`, 'used today'),
       station('here', 'waiting', wait_s === null ? '' : `for ${durationText(wait_s)}`),
       station('ahead', 'new free calls', resets),
     ),
     el('p', {}, words),
-    el('p', { class: 'hint' }, 'Nothing was charged, and your input was not run. ', el('a', { href: '/problems/PAYMENT_REQUIRED' }, el('code', {}, 'PAYMENT_REQUIRED'))),
+    el(
+      'p',
+      { class: 'hint' },
+      'Nothing was charged, and your input was not run. ',
+      el('a', { href: '/problems/PAYMENT_REQUIRED' }, el('code', {}, 'PAYMENT_REQUIRED')),
+    ),
   )
 }
 
@@ -53,5 +65,11 @@ function durationText(seconds: number): string {
 
 /** The service could not be reached, or what came back was no answer of its own. */
 export function unreachableView(words: string): HTMLElement {
-  return el('div', { class: 'problem', role: 'alert' }, el('h2', {}, 'No answer'), el('p', {}, words), el('p', { class: 'hint' }, 'Your input is still in the form; send it again when you like.'))
+  return el(
+    'div',
+    { class: 'problem', role: 'alert' },
+    el('h2', {}, 'No answer'),
+    el('p', {}, words),
+    el('p', { class: 'hint' }, 'Your input is still in the form; send it again when you like.'),
+  )
 }

@@ -6,18 +6,41 @@ import { el, svg } from './dom.ts'
 
 /** The seal of a receipt, drawn from its digest; null draws the empty rim that waits for one. */
 export function seal(digest: string | null, form: SealForm = {}): SVGElement {
-  const words = digest === null ? 'No receipt, no seal.' : form.broken === true ? 'Broken seal: this does not verify.' : 'Seal of this receipt: a visual fingerprint, not proof.'
-  const paths = digest === null ? sealPaths(NOBODYS).slice(0, 1) : sealPaths(digest, form)
+  const words =
+    digest === null
+      ? 'No receipt, no seal.'
+      : form.broken === true
+        ? 'Broken seal: this does not verify.'
+        : 'Seal of this receipt: a visual fingerprint, not proof.'
   return svg(
     'svg',
-    { class: digest === null ? 'seal empty' : form.broken === true ? 'seal broken' : 'seal', viewBox: `0 0 ${SEAL_UNITS} ${SEAL_UNITS}`, role: 'img' },
+    {
+      class: digest === null ? 'seal empty' : form.broken === true ? 'seal broken' : 'seal',
+      viewBox: `0 0 ${SEAL_UNITS} ${SEAL_UNITS}`,
+      role: 'img',
+    },
     svg('title', {}, words),
-    ...paths.map(({ d, stroke_width }) => svg('path', { d, 'stroke-width': String(stroke_width) })),
+    ...(digest === null
+      ? EMPTY_RIM.map(rim)
+      : sealPaths(digest, form).map(({ d, stroke_width }) => svg('path', { d, 'stroke-width': String(stroke_width * HEAVIER) }))),
   )
 }
 
-/** A digest whose rim has only its shortest ticks. */
-const NOBODYS = `0x${'0'.repeat(64)}`
+/** Lines of a seal are drawn for a hand's width; on a page it is a thumb's. */
+const HEAVIER = 1.6
+
+/** Radii of the circles that wait for a seal. */
+const EMPTY_RIM = [488, 430]
+
+function rim(r: number): SVGElement {
+  return svg('circle', {
+    cx: String(SEAL_UNITS / 2),
+    cy: String(SEAL_UNITS / 2),
+    r: String(r),
+    'stroke-width': '7',
+    'stroke-dasharray': '10 16',
+  })
+}
 
 /** Seal, digest, signer and time of a receipt that came with an answer; the signature is checked here, by the reader's own machine. */
 export function proofBlock(receipt: Receipt): HTMLElement {
@@ -35,7 +58,12 @@ export function proofBlock(receipt: Receipt): HTMLElement {
       row('at', timeText(receipt.ts)),
       row('paid', amountText(receipt.amount)),
     ),
-    el('p', { class: 'act' }, el('a', { href: verifyLink(text) }, 'Verify this receipt'), el('button', { type: 'button', class: 'copy', 'data-copies': 'receipt-text' }, 'Copy receipt')),
+    el(
+      'p',
+      { class: 'act' },
+      el('a', { href: verifyLink(text) }, 'Verify this receipt'),
+      el('button', { type: 'button', class: 'copy', 'data-copies': 'receipt-text' }, 'Copy receipt'),
+    ),
     el('pre', { id: 'receipt-text', hidden: true }, text),
   )
 }
@@ -52,7 +80,10 @@ export function row(label: string, value: Node | string): HTMLElement {
 /** The address of the page that judges a receipt; what stands behind the # stays in the browser. */
 function verifyLink(text: string): string {
   const bytes = new TextEncoder().encode(text)
-  return `/verify#r=${btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
+  return `/verify#r=${btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')}`
 }
 
 /** Seconds since 1970 as a date in UTC, or as they stand where no calendar reaches. */
@@ -66,4 +97,3 @@ export function amountText(amount: string): string {
   if (amount === '0') return 'nothing'
   return /^\d{1,78}$/.test(amount) ? `${usdcText(BigInt(amount))} USDC` : amount
 }
-

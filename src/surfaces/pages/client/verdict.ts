@@ -4,7 +4,13 @@ import { isMembers, type Members } from './shapes.ts'
 
 /** A verdict as a shape, a word and a colour, with its reason. */
 export function verdictBlock(mark: BadgeVerdict, word: string, reason: string | null): HTMLElement {
-  return el('div', { class: `verdict ${mark}` }, markShape(mark), el('p', { class: 'word' }, word), reason === null ? null : el('p', { class: 'reason' }, reason))
+  return el(
+    'div',
+    { class: `verdict ${mark}` },
+    markShape(mark),
+    el('p', { class: 'word' }, word),
+    reason === null ? null : el('p', { class: 'reason' }, reason),
+  )
 }
 
 export function markShape(mark: BadgeVerdict): SVGElement {

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { restCall } from '../support/app.ts'
+import { runs, SEED } from '../support/counts.ts'
+import { startService, type Service } from '../support/service.ts'
+import { hostileRequest, largeRequests, type HostileRequest } from './hostile-requests.ts'
+import { comparable, judge } from './judge.ts'
+import { createSender } from './transport.ts'
+
+/** Each request goes over both transports, so there are twice as many bodies. */
+const REQUESTS = runs(1_000, 50_000)
+const CONNECTIONS = 16
+const THOROUGH_EVERY = 20
+
+let folder: string
+let service: Service
+let sender: ReturnType<typeof createSender>
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assay-fuzz-'))
+  service = await startService({
+    ASSAY_DATA_DIR: folder,
+    ASSAY_FREE_DAILY: '1000000000',
+    ASSAY_TRUSTED_PROXIES: '127.0.0.1',
+    ASSAY_LOG_LEVEL: 'warn',
+  })
+  sender = createSender(service.url, CONNECTIONS)
+})
+after(async () => {
+  sender.close()
+  service.process.kill('SIGKILL')
+  await service.ended
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A query string takes a call off the path that skips `Request` and `Response`. */
+async function overBoth(request: HostileRequest, thorough: boolean): Promise<void> {
+  const hot = await sender.send(request)
+  judge(hot, request, thorough)
+  const other = await sender.send({ ...request, path: `${request.path}?over=hono` })
+  judge(other, request, false)
+  if (request.method === 'POST') assert.deepEqual(comparable(other), comparable(hot))
+}
+
+async function all(count: number, draw: (index: number) => HostileRequest, from = 0): Promise<void> {
+  let next = from
+  const worker = async () => {
+    for (let index = next++; index < count; index = next++) {
+      const request = draw(index)
+      await overBoth(request, index % THOROUGH_EVERY === 0).catch((error: unknown) => {
+        const shown = `${request.kind} ${request.method} ${request.path.slice(0, 200)} ${JSON.stringify(request.headers).slice(0, 300)}`
+        throw new Error(`request ${index}: ${shown} ${JSON.stringify(request.body.subarray(0, 300).toString('latin1'))}`, { cause: error })
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, worker))
+}
+
+async function resident_bytes(): Promise<number> {
+  const text = await (await fetch(`${service.url}/metrics`)).text()
+  return Number(/^process_resident_memory_bytes (\d+)/m.exec(text)?.[1])
+}
+
+test('bodies around the bounds are answered, whatever they are filled with', async () => {
+  const requests = largeRequests()
+  await all(requests.length, (index) => requests[index] ?? hostileRequest(SEED, index))
+})
+
+test('hostile bodies draw a signed answer or a documented problem, the same over both transports, and no memory', async () => {
+  const warm = Math.floor(REQUESTS / 4)
+  await all(warm, (index) => hostileRequest(SEED, index))
+  const warm_bytes = await resident_bytes()
+  await all(REQUESTS, (index) => hostileRequest(SEED, index), warm)
+  const ratio = (await resident_bytes()) / warm_bytes
+  // Three times as many requests again: what each of them left behind would show.
+  assert.ok(ratio < 1.5, `resident memory grew by a factor of ${ratio}`)
+})
+
+test('afterwards the service answers, has nothing in flight, saw no fault of its own and stops cleanly', async () => {
+  for (const query of ['', '?over=hono']) {
+    const { status, body } = await restCall(service.url, 'iban-check', { iban: 'GB82 WEST 1234 5698 7654 32' })
+    assert.deepEqual([status, (body['result'] as { valid: boolean }).valid], [200, true], query)
+  }
+  const state = (await (await fetch(`${service.url}/status`)).json()) as { in_flight: number; calls: { by_tool: { outcome: string }[] } }
+  assert.equal(state.in_flight, 0)
+  assert.ok(state.calls.by_tool.every(({ outcome }) => outcome !== 'INTERNAL_ERROR'))
+  service.process.kill('SIGTERM')
+  assert.deepEqual(await service.ended, { code: 0, signal: null })
+  // Warnings and errors only; an unhandled rejection would have ended the process.
+  assert.equal(service.log(), '')
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { signLink } from '../../src/pure/receipts/chain.ts'
+import type { PublishedKey } from '../../src/pure/receipts/keys.ts'
+import { readGiven } from '../../src/surfaces/pages/client/given.ts'
+import { judge } from '../../src/surfaces/pages/client/judge.ts'
+import { ADDRESS_ONE, BODY, DIGEST, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
+
+const KEY: PublishedKey = {
+  address: ADDRESS_ONE,
+  status: 'active',
+  not_before: 0,
+  not_after: null,
+  revoked_at: null,
+  reason: null,
+  mode: 'live',
+  chain_id: 8453,
+}
+const STRANGER: PublishedKey = { ...KEY, address: `0x${'ab'.repeat(20)}` }
+const PREVIOUS = `0x${'44'.repeat(32)}`
+const CHAIN = signLink(DIGEST, PREVIOUS, signerOne)
+
+const wordOf = (given: Parameters<typeof judge>[0], keys: Parameters<typeof judge>[1]) => {
+  const { mark, word } = judge(given, keys)
+  return [mark, word]
+}
+
+test('a page says no more of a receipt than its weakest part carries', () => {
+  const receipt = RECEIPT
+  assert.deepEqual(wordOf({ receipt }, [STRANGER, KEY]), ['valid', 'verified'])
+  assert.deepEqual(wordOf({ receipt, result: RESULT, chain: CHAIN }, [KEY]), ['valid', 'verified'])
+  assert.deepEqual(wordOf({ receipt }, [STRANGER]), ['unverifiable', 'signed by a stranger'])
+  assert.deepEqual(wordOf({ receipt }, null), ['unverifiable', 'signed'])
+  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, not_after: BODY.ts - 1, status: 'retired' }]), ['invalid', 'key does not count'])
+  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, revoked_at: BODY.ts, status: 'revoked' }]), ['invalid', 'key does not count'])
+  assert.deepEqual(wordOf({ receipt, result: { ...RESULT, valid: false } }, [KEY]), ['invalid', 'another result'])
+  assert.deepEqual(wordOf({ receipt, chain: { ...CHAIN, prev_receipt_hash: `0x${'45'.repeat(32)}` } }, [KEY]), ['invalid', 'broken link'])
+  assert.deepEqual(wordOf({ receipt: { ...RECEIPT, amount: '5001' } }, [KEY]), ['invalid', 'broken'])
+  for (const broken of [null, 'x', [], {}, { ...RECEIPT, signature: undefined }])
+    assert.deepEqual(wordOf({ receipt: broken }, [KEY]), ['invalid', 'broken'])
+})
+
+test('what is given may be a receipt, an answer or the link of a badge', () => {
+  const text = JSON.stringify(RECEIPT)
+  const link = `[![assay](x.svg)](https://assay.example/verify#r=${Buffer.from(text).toString('base64url')})`
+  for (const given of [text, `\n ${text} `, link, `{"receipt":${text}}`, `{"receipt":${text},"chain":null}`])
+    assert.deepEqual(readGiven(given), { receipt: RECEIPT }, given)
+  assert.deepEqual(readGiven(JSON.stringify({ result: RESULT, receipt: RECEIPT, chain: CHAIN, embeddable_badge: link })), {
+    receipt: RECEIPT,
+    result: RESULT,
+    chain: CHAIN,
+  })
+})
+
+test('what can be read in two ways, or not at all, is not read', () => {
+  const twice = JSON.stringify(RECEIPT).replace('{', '{"amount":"1",')
+  for (const text of ['', 'null', '[]', '"x"', '{', twice, '#r=A', '#r=gICA', `#r=${Buffer.from('[]').toString('base64url')}`])
+    assert.equal(readGiven(text), null, text)
+})

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url))
+
+// The arguments that the package proposes turn web security off.
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
+
+/** A real headless Chromium: on Linux x64 the one that npm installed, elsewhere an installed Chrome. */
+export async function startBrowser(): Promise<Browser> {
+  const bundled = process.platform === 'linux' && process.arch === 'x64'
+  return chromium.launch({ args: ARGUMENTS, ...(bundled ? { executablePath: await unpacked() } : { channel: 'chrome' }) })
+}
+
+/**
+ * The path of the unpacked browser. The package unpacks into the temporary folder and takes whatever lies there for its own, even half
+ * written; so it gets a folder of its own, which is moved into place once it is whole.
+ */
+async function unpacked(): Promise<string> {
+  const { default: bundle } = await import('@sparticuz/chromium')
+  const manifest = new URL('../package.json', import.meta.resolve('@sparticuz/chromium'))
+  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string }
+  const kept = join(CACHE, `chromium-${version}`)
+  if (existsSync(kept)) return join(kept, 'chromium')
+  await mkdir(CACHE, { recursive: true })
+  const fresh = await mkdtemp(`${kept}-`)
+  const { TMPDIR } = process.env
+  process.env['TMPDIR'] = fresh
+  try {
+    await bundle.executablePath()
+  } finally {
+    if (TMPDIR === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = TMPDIR
+  }
+  // Whoever was first has put the same files there.
+  await rename(fresh, kept).catch(() => rm(fresh, { recursive: true }))
+  return join(kept, 'chromium')
+}
+
+export interface Visit {
+  page: Page
+  /** What no page may do: errors on the console or in scripts, and requests to other origins. */
+  complaints: string[]
+  close(): Promise<void>
+}
+
+/** A page in a context of its own, watched from the first request on. */
+export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => message.type() !== 'log' && complaints.push(`${message.type()}: ${message.text()}`))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('request', (request) => new URL(request.url()).origin !== new URL(url).origin && complaints.push(`asked ${request.url()}`))
+  await page.goto(url)
+  return { page, complaints, close: () => context.close() }
+}
