@@ -15,6 +15,7 @@ import type { Handlers } from './surfaces/http/node-server.ts'
 import { COMMON_HEADERS, corsPreflight, problemReply, type Reply } from './surfaces/http/reply.ts'
 import { mcpRoutes } from './surfaces/mcp/routes.ts'
 import { unwrapInput } from './surfaces/http/json-body.ts'
+import { pageRoutes } from './surfaces/pages/routes.ts'
 import { restCall, unwrapReceipt, type CallExchange, type Unwrap } from './surfaces/rest.ts'
 
 export interface App extends Handlers {
@@ -39,6 +40,7 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
   catalogueRoutes(http, deps)
   healthRoutes(http, deps)
   badgeRoutes(http)
+  pageRoutes(http, deps)
   discoveryRoutes(http, deps)
   mcpRoutes(http, deps, calls.serve, caller)
   return {

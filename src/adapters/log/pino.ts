@@ -3,7 +3,7 @@ import type { Log } from '../../ports/log.ts'
 
 /** Lines of JSON on standard output, written in blocks; `flush` empties the last one at a stop. */
 export function createLog(level: 'info' | 'warn' | 'error' | 'silent'): { log: Log; flush(): void } {
-  const destination = pino.destination({ dest: 1, minLength: 4096, sync: false })
+  const destination = pino.destination({ dest: 1, minLength: 32_768, maxWrite: 65_536, sync: false })
   const lines = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
   const everySecond = setInterval(() => destination.flush(), 1000)
   everySecond.unref()
