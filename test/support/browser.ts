@@ -11,33 +11,38 @@ const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-background-networ
 
 /** A real headless Chromium: on Linux x64 the one that npm installed, elsewhere an installed Chrome. */
 export async function startBrowser(): Promise<Browser> {
-  const bundled = process.platform === 'linux' && process.arch === 'x64'
-  return chromium.launch({ args: ARGUMENTS, ...(bundled ? { executablePath: await unpacked() } : { channel: 'chrome' }) })
+  if (process.platform !== 'linux' || process.arch !== 'x64') return chromium.launch({ args: ARGUMENTS, channel: 'chrome' })
+  const folder = await unpacked()
+  // A bare machine has neither its libraries nor a font.
+  const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(folder, 'fonts') }
+  const env = { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), ...fonts }
+  return chromium.launch({ args: ARGUMENTS, executablePath: join(folder, 'chromium'), env })
 }
 
 /**
- * The path of the unpacked browser. The package unpacks into the temporary folder and takes whatever lies there for its own, even half
+ * The folder of the unpacked browser. The package unpacks into the temporary folder and takes whatever lies there for its own, even half
  * written; so it gets a folder of its own, which is moved into place once it is whole.
  */
 async function unpacked(): Promise<string> {
-  const { default: bundle } = await import('@sparticuz/chromium')
-  const manifest = new URL('../package.json', import.meta.resolve('@sparticuz/chromium'))
-  const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string }
+  const { default: bundle, inflate } = await import('@sparticuz/chromium')
+  const root = new URL('../', import.meta.resolve('@sparticuz/chromium'))
+  const { version } = JSON.parse(await readFile(new URL('package.json', root), 'utf8')) as { version: string }
   const kept = join(CACHE, `chromium-${version}`)
-  if (existsSync(kept)) return join(kept, 'chromium')
+  if (existsSync(kept)) return kept
   await mkdir(CACHE, { recursive: true })
   const fresh = await mkdtemp(`${kept}-`)
   const { TMPDIR } = process.env
   process.env['TMPDIR'] = fresh
   try {
     await bundle.executablePath()
+    await inflate(fileURLToPath(new URL('bin/al2023.tar.br', root)))
   } finally {
     if (TMPDIR === undefined) delete process.env['TMPDIR']
     else process.env['TMPDIR'] = TMPDIR
   }
   // Whoever was first has put the same files there.
   await rename(fresh, kept).catch(() => rm(fresh, { recursive: true }))
-  return join(kept, 'chromium')
+  return kept
 }
 
 export interface Visit {

@@ -1,5 +1,5 @@
 /** Whether this run is the full suite (`npm run test:full`); `npm test` runs the same properties with fewer cases. */
-export const FULL = process.env['TEST_FULL'] === '1'
+const FULL = process.env['TEST_FULL'] === '1'
 
 /** One seed for all properties, so that a failure can be repeated as it stands. */
 export const SEED = 20_261_121

@@ -31,7 +31,7 @@ export async function sqliteDriver(): Promise<StoreDriver> {
   }
 }
 
-export function sqliteQuery(path: string, text: string): Record<string, unknown>[] {
+function sqliteQuery(path: string, text: string): Record<string, unknown>[] {
   const database = new DatabaseSync(path, { timeout: 1_000 })
   try {
     return database.prepare(text).all()

@@ -73,7 +73,7 @@ test('the grammar of xdr-1.json covers the receipts of this service', async () =
   const { body } = await restCall(app.url, 'iban-check', IBAN)
   for (const [field, pattern] of Object.entries(asMembers(spec['grammar']))) {
     const value = asMembers(body['receipt'])[field]
-    if (value !== undefined) assert.match(String(value), new RegExp(String(pattern)), field)
+    if (value !== undefined) assert.match(JSON.stringify(value).replaceAll('"', ''), new RegExp(String(pattern)), field)
   }
 })
 

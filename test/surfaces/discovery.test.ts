@@ -137,7 +137,7 @@ test('llms.txt has the form of llmstxt.org and one line a tool', async () => {
   const linked = lines.map((line) => /\]\(([^)]+)\)/.exec(line)?.[1] ?? '')
   for (const url of linked) assert.equal((await fetch(url)).status, 200, url)
   const tools = asList(at(await readJson(`${app.url}/v1/tools`), 'tools'))
-  for (const tool of tools) assert.equal(lines.filter((line) => line.startsWith(`- [${tool['id']}](`)).length, 1, String(tool['id']))
+  for (const tool of tools) assert.equal(lines.filter((line) => line.startsWith(`- [${String(tool['id'])}](`)).length, 1, String(tool['id']))
   assert.ok(details.includes(`${app.url}/mcp`))
   assert.match(details, /does not prove that money moved/)
 })

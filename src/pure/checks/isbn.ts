@@ -1,8 +1,9 @@
+import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
-import { normalize, type NormalizeOptions } from './normalize.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface IsbnFacts extends IsbnElements {
@@ -35,17 +36,51 @@ const SBN_MESSAGE = 'Nine characters are an SBN of before 1970; it is read as an
  * copy of the range message. Errs towards valid: the checksum of an ISBN-13 misses swaps of neighbours that differ by 5.
  */
 export function checkIsbn(text: string): Check<IsbnFacts> {
-  return checkText(text, { options: OPTIONS, praise: PRAISE, passes, judge })
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isIsbn, judge })
 }
+
+/** Scratch of the synchronous checks below. */
+const values = new Uint8Array(13)
+const X = 33
 
 /** Always the same answer as `checkIsbn(text).valid`. */
 export function isIsbn(text: string): boolean {
-  const read = normalize(text, OPTIONS)
-  return read.finding === null && passes(read.value)
+  if (text.length > MAX_CHARS) return false
+  const length = readPlain(text, values)
+  if (length !== NEEDS_NORMALIZING && (values[0] ?? X) < 10) return holds(values, length)
+  const { value, finding: unreadable } = normalize(text, OPTIONS)
+  return unreadable === null && holds(values, readPlain(value, values))
 }
 
-function passes(value: string): boolean {
-  return shapeFindings(value).length === 0 && expectedCheck(value) === value.at(-1)
+function holds(read: Uint8Array, length: number): boolean {
+  if (length === 13) return holds13(read)
+  return (length === 10 || length === 9) && holds10(read, length)
+}
+
+/** Prefix 978 or 979 but not 979-0, digits, and a weighted sum that ends in 0. */
+function holds13(read: Uint8Array): boolean {
+  const eight_or_nine = read[2] === 8 || (read[2] === 9 && read[3] !== 0)
+  if (read[0] !== 9 || read[1] !== 7 || !eight_or_nine) return false
+  let sum = 0
+  for (let index = 0; index < 13; index++) {
+    const digit = read[index] ?? X
+    if (digit > 9) return false
+    sum += index % 2 === 0 ? digit : 3 * digit
+  }
+  return sum % 10 === 0
+}
+
+/** Digits, X as ten in the last place, and a sum with the weights 10 to 1 that 11 divides; an SBN lacks the 0 in front, which adds nothing. */
+function holds10(read: Uint8Array, length: number): boolean {
+  const last = length - 1
+  let sum = read[last] === X ? 10 : (read[last] ?? X)
+  if (sum > 10 || (sum === 10 && read[last] !== X)) return false
+  for (let index = 0; index < last; index++) {
+    const digit = read[index] ?? X
+    if (digit > 9) return false
+    sum += digit * (length - index)
+  }
+  return sum % 11 === 0
 }
 
 /** Characters, length, place of the X, prefix: the first stage that fails answers. */
