@@ -65,13 +65,20 @@ interface View {
 }
 
 async function answered(body: string): Promise<View> {
+  const reply = await send(body)
+  if (reply !== null) return viewOf(reply.response, reply.text)
+  const words = 'The service could not be reached.'
+  return { words, shown: unreachableView(`${words} It may be stopped, or this device may be offline.`) }
+}
+
+/** The response and its text; null when none came, or not to its end. */
+async function send(body: string): Promise<{ response: Response; text: string } | null> {
   try {
     const headers = { 'content-type': 'application/json' }
     const response = await window.fetch(form.dataset['path'] ?? '', { method: 'POST', headers, body })
-    return viewOf(response, await response.text())
+    return { response, text: await response.text() }
   } catch {
-    const words = 'The service could not be reached.'
-    return { words, shown: unreachableView(`${words} It may be stopped, or this device may be offline.`) }
+    return null
   }
 }
 
