@@ -10,7 +10,7 @@ const CALL_LINES = 150
 /** What may not be called, where it may all the same, and what to use instead. */
 const BANNED: { pattern: RegExp; allowed: RegExp; instead: string }[] = [
   { pattern: /\bDate\.now\(|\bnew Date\(\)/, allowed: /^src\/adapters\/clock\//, instead: 'ask the Clock port' },
-  { pattern: /(?<![.\w])fetch\((?!\w+:)/, allowed: /^src\/(adapters|client|app\.ts)/, instead: 'write an adapter' },
+  { pattern: /(?<![.\w])fetch\((?!\w+:)/, allowed: /^src\/(adapters|client|surfaces\/pages\/client)\//, instead: 'write an adapter' },
   { pattern: /\b(Number|parseFloat|parseInt)\([^)]*(amount|minor|usdc|price)/i, allowed: /^$/, instead: 'money is BigInt in code and text on the wire' },
   { pattern: /toLocale(Upper|Lower)Case/, allowed: /^$/, instead: 'fold ASCII by hand; locales change identifiers' },
   { pattern: /\bprocess\.env\b/, allowed: /^src\/(main\.ts|cli(\.ts|\/))/, instead: 'read a setting in service/config.ts' },

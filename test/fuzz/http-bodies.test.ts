@@ -89,7 +89,6 @@ test('hostile bodies draw a signed answer or a documented problem, the same over
   await all(2 * third, (index) => hostileRequest(SEED, index), third)
   const heap_growth = (await leastHeap(2 * third, REQUESTS)) / warm_heap
   const resident_growth = (await memory()).resident_bytes / warm.resident_bytes
-  console.log({heap_growth, resident_growth, warm_heap, warm})
   assert.ok(heap_growth < 1.6, `the heap grew by a factor of ${heap_growth}`)
   assert.ok(resident_growth < 2, `resident memory grew by a factor of ${resident_growth}`)
 })

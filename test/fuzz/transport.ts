@@ -37,16 +37,16 @@ export function createSender(url: string, connections: number) {
  */
 export function exchangeRaw(url: string, bytes: Buffer, settled: () => Promise<unknown>): Promise<Answer[]> {
   const { hostname, port } = new URL(url)
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const socket = connect({ port: Number(port), host: hostname }, () => {
       socket.write(bytes)
-      void settled().finally(() => socket.end())
+      const done = settled().finally(() => socket.end())
+      socket.on('close', () => void done.then(() => resolve(answersIn(Buffer.concat(chunks).toString('latin1'))), reject))
     })
     socket.on('data', (chunk) => chunks.push(chunk))
     // A reset is the service's right: what was broken beyond an answer gets none.
-    socket.on('error', () => undefined)
-    socket.on('close', () => resolve(answersIn(Buffer.concat(chunks).toString('latin1'))))
+    socket.on('error', (error) => (socket.connecting ? reject(error) : undefined))
   })
 }
 

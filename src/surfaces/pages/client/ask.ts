@@ -75,7 +75,7 @@ async function answered(body: string): Promise<View> {
 async function send(body: string): Promise<{ response: Response; text: string } | null> {
   try {
     const headers = { 'content-type': 'application/json' }
-    const response = await window.fetch(form.dataset['path'] ?? '', { method: 'POST', headers, body })
+    const response = await fetch(form.dataset['path'] ?? '', { method: 'POST', headers, body })
     return { response, text: await response.text() }
   } catch {
     return null

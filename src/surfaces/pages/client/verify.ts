@@ -45,7 +45,7 @@ function show(words: string, view: Node): void {
 /** The key list of this service; null when it cannot be read. */
 async function publishedKeys(): Promise<PublishedKey[] | null> {
   try {
-    const response = await window.fetch('/.well-known/xdr-1.json')
+    const response = await fetch('/.well-known/xdr-1.json')
     return readKeyList(await response.json())
   } catch {
     return null
