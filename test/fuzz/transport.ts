@@ -39,14 +39,15 @@ export function exchangeRaw(url: string, bytes: Buffer, settled: () => Promise<u
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
+    let told = Promise.resolve<unknown>(null)
     const socket = connect({ port: Number(port), host: hostname }, () => {
       socket.write(bytes)
-      const done = settled().finally(() => socket.end())
-      socket.on('close', () => void done.then(() => resolve(answersIn(Buffer.concat(chunks).toString('latin1'))), reject))
+      told = settled().finally(() => socket.end())
     })
     socket.on('data', (chunk) => chunks.push(chunk))
     // A reset is the service's right: what was broken beyond an answer gets none.
-    socket.on('error', (error) => (socket.connecting ? reject(error) : undefined))
+    socket.on('error', () => undefined)
+    socket.on('close', () => void told.then(() => resolve(answersIn(Buffer.concat(chunks).toString('latin1'))), reject))
   })
 }
 
