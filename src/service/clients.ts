@@ -65,7 +65,11 @@ export function clientNetwork(address: string): string {
 /** The eight groups of an IPv6 address as numbers in hexadecimal. */
 function ipv6Groups(address: string): string[] {
   const [head = '', tail] = address.split('::')
-  const groups = (part: string) => part.split(':').filter((group) => group !== '').flatMap(groupsOf)
+  const groups = (part: string) =>
+    part
+      .split(':')
+      .filter((group) => group !== '')
+      .flatMap(groupsOf)
   const left = groups(head)
   const right = tail === undefined ? [] : groups(tail)
   const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
@@ -83,5 +87,9 @@ function groupsOf(group: string): string[] {
 export function clientHasher(secret: Uint8Array): (day: number, address: string) => string {
   // A key object made once: node:crypto spends far longer on wrapping raw bytes than on the hash.
   const key = createSecretKey(secret)
-  return (day, address) => createHmac('sha256', key).update(`client|${day}|${clientNetwork(address)}`).digest('hex').slice(0, 32)
+  return (day, address) =>
+    createHmac('sha256', key)
+      .update(`client|${day}|${clientNetwork(address)}`)
+      .digest('hex')
+      .slice(0, 32)
 }

@@ -47,7 +47,9 @@ function address(value: string): Reading<string> {
 }
 
 function origin(value: string): Reading<string> {
-  return /^https?:\/\/[^/?#\s]+$/.test(value) ? good(value) : bad('must be an origin such as https://assay.example, without a path or a final slash')
+  return /^https?:\/\/[^/?#\s]+$/.test(value)
+    ? good(value)
+    : bad('must be an origin such as https://assay.example, without a path or a final slash')
 }
 
 function overrides(value: string): Reading<Record<string, number>> {

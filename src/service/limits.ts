@@ -21,8 +21,6 @@ export const limits = {
   receipt_field_chars: 1_024,
   free_daily: 3,
   free_daily_max: 1_000_000_000,
-  /** Longest time that one tool may run. */
-  run_ms: 10_000,
   /** Longest wait of a graceful stop for calls in flight. */
   stop_ms: 10_000,
   /** Longest time a client may take to send headers, and a whole request. */

@@ -21,9 +21,9 @@ export interface HostileRequest {
 }
 
 /** Not made of letters, digits, _ and - alone, so that not even a field name may bring it back. */
-const MARK = 'zq<'
+export const MARK = 'zq<'
 /** Plain, so that it may come back as the name of a field; it only ever stands where a value does. */
-const PLAIN_MARK = 'zq-plain-value'
+export const PLAIN_MARK = 'zq-plain-value'
 
 type Part = Pick<HostileRequest, 'body'> & Partial<HostileRequest>
 type Kind = (random: Random, tool: Tool, mark: string) => Part
@@ -88,7 +88,7 @@ function wrapped(input: unknown): Buffer {
 }
 
 /** A known input with the marks as values, and the one that is not plain also as names. */
-function marked(random: Random, input: Record<string, unknown>, mark: string): Record<string, unknown> {
+export function marked(random: Random, input: Record<string, unknown>, mark: string): Record<string, unknown> {
   const own = Object.fromEntries(Object.keys(input).map((key) => [key, random.pick([mark, PLAIN_MARK, { [mark]: PLAIN_MARK }, [mark], 7, null, true])]))
   return random.chance(0.5) ? { ...input, [random.pick([mark, `${mark}/~`, `zq${'x'.repeat(80)}<`])]: PLAIN_MARK } : own
 }
@@ -110,7 +110,7 @@ function hostileReceipt(random: Random, mark: string): string {
 const TYPES = ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'application/json; charset=ebcdic', '*', ';;;=', 'a'.repeat(500)]
 
 /** Only what HTTP lets through; the rest is for raw sockets. */
-function headerText(random: Random): string {
+export function headerText(random: Random): string {
   return hostileText(random, random.pick([10, 60, 3_000])).replace(/[^\t\x20-\x7e\x80-\xff]/g, '')
 }
 

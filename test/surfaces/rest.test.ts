@@ -16,7 +16,12 @@ async function overBoth(body: string, headers: Record<string, string> = {}) {
   const answers = []
   for (const query of ['', '?over=hono']) {
     const response = await fetch(`${app.url}/v1/tools/iban-check/call${query}`, { method: 'POST', body, headers })
-    answers.push({ status: response.status, type: response.headers.get('content-type'), body: (await response.json()) as Record<string, unknown>, headers: response.headers })
+    answers.push({
+      status: response.status,
+      type: response.headers.get('content-type'),
+      body: (await response.json()) as Record<string, unknown>,
+      headers: response.headers,
+    })
   }
   return answers
 }
@@ -64,7 +69,14 @@ test('the receipt verifies, names the published signer and covers input and resu
 })
 
 test('both transports give the same answers', async () => {
-  const bodies = [JSON.stringify({ input: IBAN }), '{"input":{"iban":7}}', '{', '[]', '{"input":{}}', '{"input":{"iban":"GB82","iban":"GB83"}}']
+  const bodies = [
+    JSON.stringify({ input: IBAN }),
+    '{"input":{"iban":7}}',
+    '{',
+    '[]',
+    '{"input":{}}',
+    '{"input":{"iban":"GB82","iban":"GB83"}}',
+  ]
   for (const body of bodies) {
     const [fast, slow] = await overBoth(body)
     assert.ok(fast !== undefined && slow !== undefined)
@@ -80,7 +92,11 @@ test('both transports give the same answers', async () => {
 })
 
 test('JSON is read whatever the content type says, and ids with underscores are the same tools', async () => {
-  const plain = await fetch(`${app.url}/v1/tools/iban_check/call`, { method: 'POST', body: JSON.stringify({ input: IBAN }), headers: { 'content-type': 'text/plain' } })
+  const plain = await fetch(`${app.url}/v1/tools/iban_check/call`, {
+    method: 'POST',
+    body: JSON.stringify({ input: IBAN }),
+    headers: { 'content-type': 'text/plain' },
+  })
   assert.equal(plain.status, 200)
   const body = (await plain.json()) as { receipt: { tool: string } }
   assert.equal(body.receipt.tool, 'iban-check')
@@ -103,6 +119,8 @@ test('a stranger’s text never comes back in a problem', async () => {
     assert.equal(response.status, 400)
     assert.ok(!(await response.text()).includes('ignore-all'))
   }
+  const mistyped = await restCall(app.url, 'iban-chek', {})
+  assert.match(String(mistyped.body['detail']), /Did you mean iban-check\?/)
   const unknown = await restCall(app.url, 'no-such-tool-here', {})
   assert.equal(unknown.status, 404)
   assert.ok(!JSON.stringify(unknown.body['detail']).includes('no-such'))
@@ -176,9 +194,11 @@ test('a browser may call: CORS preflight allows the payment headers, answers exp
   const preflight = await fetch(`${app.url}/v1/tools/iban-check/call`, { method: 'OPTIONS' })
   assert.equal(preflight.status, 204)
   const allowed = preflight.headers.get('access-control-allow-headers') ?? ''
-  for (const name of ['X-PAYMENT', 'PAYMENT-SIGNATURE', 'X-PREV-RECEIPT-HASH', 'Access-Control-Expose-Headers']) assert.ok(allowed.includes(name), name)
+  for (const name of ['X-PAYMENT', 'PAYMENT-SIGNATURE', 'X-PREV-RECEIPT-HASH', 'Access-Control-Expose-Headers'])
+    assert.ok(allowed.includes(name), name)
   const { headers } = await restCall(app.url, 'iban-check', IBAN)
-  for (const name of ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE']) assert.ok(headers.get('access-control-expose-headers')?.includes(name), name)
+  for (const name of ['PAYMENT-REQUIRED', 'PAYMENT-RESPONSE', 'X-PAYMENT-RESPONSE'])
+    assert.ok(headers.get('access-control-expose-headers')?.includes(name), name)
 })
 
 test('a request id is taken over when it is plain, and made otherwise', async () => {
@@ -196,7 +216,9 @@ test('health, status and metrics agree about what happened', async () => {
   const tools = health['tools'] as { name: string; price: { amount_minor: string } }[]
   assert.equal(tools.find(({ name }) => name === 'iban-check')?.price.amount_minor, '5000')
   assert.equal(tools.find(({ name }) => name === 'receipt-verify')?.price.amount_minor, '0')
-  const status = (await (await fetch(`${app.url}/status`)).json()) as { calls: { by_tool: { tool: string; outcome: string; count: number }[] } }
+  const status = (await (await fetch(`${app.url}/status`)).json()) as {
+    calls: { by_tool: { tool: string; outcome: string; count: number }[] }
+  }
   const answered = status.calls.by_tool.find(({ tool, outcome }) => tool === 'iban-check' && outcome === 'answered')?.count ?? 0
   assert.ok(answered > 5)
   const metrics = await (await fetch(`${app.url}/metrics`)).text()

@@ -1,12 +1,12 @@
 import { readReceiptHash } from '../../pure/receipts/chain.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
-import { limits } from '../limits.ts'
-import { allowanceShown, type Allowance, type AllowanceState, type Taken } from '../payments/allowance.ts'
-import { problem, type Problem } from '../problems.ts'
+import type { Allowance, AllowanceState, Taken } from '../payments/allowance.ts'
+import type { Problem } from '../problems.ts'
 import { decodeInput } from '../catalogue/decode.ts'
 import type { CallRequest, Outcome } from './outcome.ts'
 import { prepare, type Stamp } from './prepare.ts'
+import { badReceiptHash, exhausted, failed, noCredits, noSettlement, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
 export interface CallDeps {
@@ -34,7 +34,7 @@ type Admission =
  */
 export async function call(deps: CallDeps, request: CallRequest): Promise<Outcome> {
   const tool = deps.catalogue.find(request.tool)
-  if (tool === undefined) return { kind: 'refused', tool: null, problem: unknownTool() }
+  if (tool === undefined) return { kind: 'refused', tool: null, problem: unknownTool(deps.catalogue, request.tool) }
 
   const read = await readRequest(deps, tool, request)
   if (!read.ok) return refused(tool, read.problem)
@@ -54,55 +54,54 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
   }
 }
 
+/** Reads the input within the bounds of the tool and holds it against its schema; free of charge. */
 async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
   if (request.prev_receipt_hash !== null && readReceiptHash(request.prev_receipt_hash) === null) {
-    return { ok: false, problem: problem('PREV_RECEIPT_HASH_INVALID', 'Send 0x and 64 hexadecimal digits, or leave the previous receipt out.') } as const
+    return { ok: false, problem: badReceiptHash() } as const
   }
-  const store: { down: Problem | null } = { down: null }
-  const mayReadLarge = async () => {
+  let down: Problem | null = null
+  const read = await request.read(tool.bounds, async () => {
     if (request.payment || tool.price === 'free') return true
-    try {
-      return (await deps.allowance.peek(tool.id, request.address)).remaining > 0
-    } catch (error) {
-      store.down = storeDown(deps, tool, error)
-      return false
-    }
-  }
-  const read = await request.read(tool.bounds, mayReadLarge)
-  if (store.down !== null) return { ok: false, problem: store.down } as const
+    const peeked = await deps.allowance.peek(tool.id, request.address).catch((error: unknown) => {
+      deps.onFault(error, tool.id)
+      down = storeDown()
+      return { remaining: 0 }
+    })
+    return peeked.remaining > 0
+  })
+  if (down !== null) return { ok: false, problem: down } as const
   return read.ok ? decodeInput(tool, read.input) : read
-}
-
-function storeDown(deps: CallDeps, tool: Tool, error: unknown): Problem {
-  deps.onFault(error, tool.id)
-  return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
 }
 
 async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
   for (const name of tool.sources) {
     const probe = deps.probes[name]
-    if (probe !== undefined && !(await probe())) {
-      const detail = `${tool.id} reads a source that does not answer now. The call was not counted.`
-      return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: limits.source_retry_s })
-    }
+    if (probe !== undefined && !(await probe())) return sourceDown(tool)
   }
   return null
 }
 
 async function admit(deps: CallDeps, tool: Tool, request: CallRequest): Promise<Admission> {
-  if (request.payment) return { kind: 'refused', problem: problem('SETTLEMENT_NOT_CONFIGURED', 'The payment was left untouched. Send the call without it.') }
-  if (request.credit) return { kind: 'refused', problem: problem('NOT_CONFIGURED', 'Prepaid credits are not set up on this deployment.') }
+  if (request.payment) return { kind: 'refused', problem: noSettlement() }
+  if (request.credit) return { kind: 'refused', problem: noCredits() }
   if (tool.price === 'free') return { kind: 'unlimited' }
   try {
     const taken = await deps.allowance.take(tool.id, request.address)
     return taken.granted ? { kind: 'free', taken } : { kind: 'payment_required', allowance: taken.state }
   } catch (error) {
-    return { kind: 'refused', problem: storeDown(deps, tool, error) }
+    deps.onFault(error, tool.id)
+    return { kind: 'refused', problem: storeDown() }
   }
 }
 
 /** Runs, stamps and answers; whatever breaks on the way is ours, and costs the caller nothing. */
-async function perform(deps: CallDeps, tool: Tool, input: Record<string, unknown>, request: CallRequest, taken: Taken | null): Promise<Outcome> {
+async function perform(
+  deps: CallDeps,
+  tool: Tool,
+  input: Record<string, unknown>,
+  request: CallRequest,
+  taken: Taken | null,
+): Promise<Outcome> {
   try {
     const ran = tool.execute(input, deps.sources)
     const result = ran instanceof Promise ? await ran : ran
@@ -112,19 +111,10 @@ async function perform(deps: CallDeps, tool: Tool, input: Record<string, unknown
   } catch (error) {
     deps.onFault(error, tool.id)
     await taken?.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
-    return refused(tool, problem('INTERNAL_ERROR', `${tool.id} failed by our fault. The call was not charged.`))
+    return refused(tool, failed(tool))
   }
 }
 
 function refused(tool: Tool, found: Problem): Outcome {
   return { kind: 'refused', tool: tool.id, problem: found }
-}
-
-function unknownTool(): Problem {
-  return problem('TOOL_NOT_FOUND', 'No tool has this id. GET /v1/tools lists them all.')
-}
-
-function exhausted(tool: Tool, state: AllowanceState): Problem {
-  const detail = `The ${state.limit} free calls of this UTC day are used up for ${tool.id}. They start anew at ${state.resets_at}.`
-  return problem('PAYMENT_REQUIRED', detail, { retry_after_s: state.resets_in_s, extra: { allowance: allowanceShown(state) } })
 }

@@ -26,23 +26,32 @@ export interface Stamp {
 type Prepared = Omit<Answer, 'settlement' | 'allowance'>
 
 /** Hashes, signs and describes a result: everything that is in the answer but what it cost. `previous` is a receipt hash in lower case. */
-export function prepare(stamp: Stamp, tool: Tool, input: Record<string, unknown>, result: Record<string, unknown>, previous: string | null): Prepared {
+export function prepare(
+  stamp: Stamp,
+  tool: Tool,
+  input: Record<string, unknown>,
+  result: Record<string, unknown>,
+  previous: string | null,
+): Prepared {
   const { crypto, signer } = stamp
   const result_text = canonicalText(result)
   const { receipt, digest } = signReceipt(
     {
-    v: 'XDR-1',
-    tool: tool.id,
-    tool_version: tool.version,
-    input_hash: crypto.keccak256Hex(canonicalText(input)),
-    output_hash: crypto.keccak256Hex(result_text),
-    payer: ZERO_ADDRESS,
-    recipient: stamp.recipient,
-    amount: '0',
-    nonce: stamp.randomNonce(),
-    ts: Math.floor(stamp.clock.now_ms() / 1000),
-    tier: 'free',
-  }, signer, crypto)
+      v: 'XDR-1',
+      tool: tool.id,
+      tool_version: tool.version,
+      input_hash: crypto.keccak256Hex(canonicalText(input)),
+      output_hash: crypto.keccak256Hex(result_text),
+      payer: ZERO_ADDRESS,
+      recipient: stamp.recipient,
+      amount: '0',
+      nonce: stamp.randomNonce(),
+      ts: Math.floor(stamp.clock.now_ms() / 1000),
+      tier: 'free',
+    },
+    signer,
+    crypto,
+  )
   const receipt_text = JSON.stringify(receipt)
   return {
     result,

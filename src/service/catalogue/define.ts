@@ -26,7 +26,9 @@ interface Scope {
 }
 
 /** The answer to one item of a batch, before it is counted. */
-export type ItemAnswer = { ok: true; result: Record<string, unknown> } | { ok: false; code: 'not_permitted' | 'input_invalid' | 'failed'; message: string }
+export type ItemAnswer =
+  | { ok: true; result: Record<string, unknown> }
+  | { ok: false; code: 'not_permitted' | 'input_invalid' | 'failed'; message: string }
 
 /** The registry as a tool may see it: only the checks that take a single value. */
 export interface ItemCatalogue {

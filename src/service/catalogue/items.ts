@@ -4,7 +4,12 @@ import type { ItemAnswer, ItemCatalogue, Sources, Tool } from './define.ts'
 /** The single-value checks of a list of tools, as batch-validate runs them. Only pure, synchronous tools can be among them. */
 export function itemCatalogue(tools: () => readonly Tool[]): ItemCatalogue {
   let permitted: Map<string, Tool> | null = null
-  const byId = () => (permitted ??= new Map(tools().filter(isItemTool).map((tool) => [tool.id, tool])))
+  const byId = () =>
+    (permitted ??= new Map(
+      tools()
+        .filter(isItemTool)
+        .map((tool) => [tool.id, tool]),
+    ))
   return {
     get permitted() {
       return [...byId().keys()]

@@ -9,7 +9,10 @@ const FINDING = z.strictObject({
   // The closed list is spelled out once, in reason_code: each copy would be sent with each tool of each list.
   code: z.string().describe('What kind of fault: one of the values of reason_code.'),
   field: z.string().describe('The part that is wrong.'),
-  position: z.tuple([z.int().min(0).max(1_000_000), z.int().min(0).max(1_000_000)]).nullable().describe('Half-open range in `normalized`.'),
+  position: z
+    .tuple([z.int().min(0).max(1_000_000), z.int().min(0).max(1_000_000)])
+    .nullable()
+    .describe('Half-open range in `normalized`.'),
   expected: z.string().nullable().describe('What would have been right.'),
   found: z.string().nullable().describe('What stands there.'),
   message: z.string().describe('One sentence.'),

@@ -38,7 +38,12 @@ export interface AllowanceRules {
 }
 
 /** The allowance over a store: exact over all instances that share it. */
-export function createAllowance(store: Pick<Store, 'take' | 'give_back' | 'used'>, clock: Clock, secret: Uint8Array, rules: AllowanceRules): Allowance {
+export function createAllowance(
+  store: Pick<Store, 'take' | 'give_back' | 'used'>,
+  clock: Clock,
+  secret: Uint8Array,
+  rules: AllowanceRules,
+): Allowance {
   const clientHash = clientHasher(secret)
   const requestFor = (tool: string, address: string): AllowanceRequest => {
     const day = Math.floor(clock.now_ms() / DAY_MS)

@@ -1,0 +1,47 @@
+import type { Tool } from '../catalogue/define.ts'
+import type { Catalogue } from '../catalogue/load.ts'
+import { limits } from '../limits.ts'
+import { nearest } from '../nearest.ts'
+import { allowanceShown, type AllowanceState } from '../payments/allowance.ts'
+import { problem, type Problem } from '../problems.ts'
+
+/** Why a call was not served, each in our own words. None of them costs the caller anything. */
+
+export function badReceiptHash(): Problem {
+  return problem('PREV_RECEIPT_HASH_INVALID', 'Send 0x and 64 hexadecimal digits, or leave the previous receipt out.')
+}
+
+export function sourceDown(tool: Tool): Problem {
+  const detail = `${tool.id} reads a source that does not answer now. The call was not counted.`
+  return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: limits.source_retry_s })
+}
+
+export function storeDown(): Problem {
+  return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
+}
+
+export function noSettlement(): Problem {
+  return problem('SETTLEMENT_NOT_CONFIGURED', 'The payment was left untouched. Send the call without it.')
+}
+
+export function noCredits(): Problem {
+  return problem('NOT_CONFIGURED', 'Prepaid credits are not set up on this deployment.')
+}
+
+export function failed(tool: Tool): Problem {
+  return problem('INTERNAL_ERROR', `${tool.id} failed by our fault. The call was not charged.`)
+}
+
+export function unknownTool({ tools }: Catalogue, id: string): Problem {
+  const near = nearest(
+    id,
+    tools.map((tool) => tool.id),
+  )
+  const hint = near === null ? 'GET /v1/tools lists them all.' : `Did you mean ${near}?`
+  return problem('TOOL_NOT_FOUND', `No tool has this id. ${hint}`)
+}
+
+export function exhausted(tool: Tool, state: AllowanceState): Problem {
+  const detail = `The ${state.limit} free calls of this UTC day are used up for ${tool.id}. They start anew at ${state.resets_at}.`
+  return problem('PAYMENT_REQUIRED', detail, { retry_after_s: state.resets_in_s, extra: { allowance: allowanceShown(state) } })
+}
