@@ -30,7 +30,11 @@ function firstDifference(wanted, installed) {
 const difference = firstDifference(packagesOf('package-lock.json') ?? {}, packagesOf('node_modules/.package-lock.json'))
 if (difference !== null) {
   process.stderr.write(`assay: installing packages with npm ci (${difference}); this takes about a minute and happens once\n`)
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  })
   if (status !== 0) process.stderr.write('assay: npm ci failed; the lines above say why\n')
   process.exitCode = status ?? 1
 }

@@ -65,7 +65,9 @@ function commonRoutes(http: Hono<Env>, deps: AppDeps, fault: (error: unknown, re
   http.notFound((context) => {
     const allowed = ['GET', 'POST'].filter((method) => takes(http, method, context.req.path))
     const wrong = allowed.length > 0 && !allowed.includes(context.req.method)
-    const found = wrong ? problem('METHOD_NOT_ALLOWED', `This address takes ${allowed.join(' and ')}.`) : problem('NOT_FOUND', 'Start at / or at /v1/tools.')
+    const found = wrong
+      ? problem('METHOD_NOT_ALLOWED', `This address takes ${allowed.join(' and ')}.`)
+      : problem('NOT_FOUND', 'Start at / or at /v1/tools.')
     return response(problemReply(found, context.env.request_id, deps.origins, wrong ? { allow: [...allowed, 'OPTIONS'].join(', ') } : {}))
   })
   http.onError((error, context) => response(fault(error, context.env.request_id)))

@@ -91,7 +91,8 @@ function appDeps({ settings, signing, catalogue, identity, ring, store, origins 
         origins,
         randomNonce: createNonceSource(),
       },
-      onFault: (error: unknown, tool: string) => log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed'),
+      onFault: (error: unknown, tool: string) =>
+        log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed'),
     },
     schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
     store,
@@ -117,7 +118,9 @@ async function openChecked(settings: Settings, identity: StoreIdentity, log: Log
   if (written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to) return store
   await store.close()
   const describe = (one: StoreIdentity) => `${one.mode}, chain ${one.chain_id}, pay-to ${one.pay_to}`
-  throw new StartError(`The store belongs to ${describe(written)}, the settings to ${describe(identity)}; use another ASSAY_STORE or${isPostgres(target) ? ' database or' : ''} restore the settings.`)
+  throw new StartError(
+    `The store belongs to ${describe(written)}, the settings to ${describe(identity)}; use another ASSAY_STORE or${isPostgres(target) ? ' database or' : ''} restore the settings.`,
+  )
 }
 
 /** The public origins; what is not set is the address that the server listens on, known once it does. */
@@ -134,7 +137,8 @@ function originsOf(settings: Settings, listening: { url: string }): Origins {
 function listen(server: Server, settings: Settings): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const fix = error.code === 'EADDRINUSE' ? 'is taken; stop the other program or set ASSAY_PORT' : `cannot be opened (${error.code ?? 'unknown'})`
+      const fix =
+        error.code === 'EADDRINUSE' ? 'is taken; stop the other program or set ASSAY_PORT' : `cannot be opened (${error.code ?? 'unknown'})`
       reject(new StartError(`Port ${settings.ASSAY_PORT} on ${settings.ASSAY_HOST} ${fix}.`))
     })
     server.listen(settings.ASSAY_PORT, settings.ASSAY_HOST, resolve)

@@ -11,10 +11,18 @@ const CALL_LINES = 150
 const BANNED: { pattern: RegExp; allowed: RegExp; instead: string }[] = [
   { pattern: /\bDate\.now\(|\bnew Date\(\)/, allowed: /^src\/adapters\/clock\//, instead: 'ask the Clock port' },
   { pattern: /(?<![.\w])fetch\((?!\w+:)/, allowed: /^src\/(adapters|client|surfaces\/pages\/client)\//, instead: 'write an adapter' },
-  { pattern: /\b(Number|parseFloat|parseInt)\([^)]*(amount|minor|usdc|price)/i, allowed: /^$/, instead: 'money is BigInt in code and text on the wire' },
+  {
+    pattern: /\b(Number|parseFloat|parseInt)\([^)]*(amount|minor|usdc|price)/i,
+    allowed: /^$/,
+    instead: 'money is BigInt in code and text on the wire',
+  },
   { pattern: /toLocale(Upper|Lower)Case/, allowed: /^$/, instead: 'fold ASCII by hand; locales change identifiers' },
   { pattern: /\bprocess\.env\b/, allowed: /^src\/(main\.ts|cli(\.ts|\/))/, instead: 'read a setting in service/config.ts' },
-  { pattern: /\bas any\b|: any\b|<any>|@ts-ignore|@ts-nocheck|oxlint-disable|eslint-disable/, allowed: /^$/, instead: 'narrow from unknown' },
+  {
+    pattern: /\bas any\b|: any\b|<any>|@ts-ignore|@ts-nocheck|oxlint-disable|eslint-disable/,
+    allowed: /^$/,
+    instead: 'narrow from unknown',
+  },
   { pattern: /\bconsole\./, allowed: /^$/, instead: 'use the Log port, or write to the stream' },
   { pattern: /\bMath\.random\(/, allowed: /^$/, instead: 'use the random adapter' },
   { pattern: /\b(TODO|FIXME|XXX|HACK)\b/, allowed: /^$/, instead: 'do it, or write it down as an issue' },
@@ -79,7 +87,13 @@ test('file names are in kebab-case', () => {
 
 test('banned calls are replaced', () => {
   assert.deepEqual(offences(sources, BANNED), [])
-  assert.deepEqual(offences(tests.filter(({ path }) => path !== 'test/tidy.test.ts'), BANNED_IN_TESTS), [])
+  assert.deepEqual(
+    offences(
+      tests.filter(({ path }) => path !== 'test/tidy.test.ts'),
+      BANNED_IN_TESTS,
+    ),
+    [],
+  )
 })
 
 test('the rules bite: each one finds an offence in a file made for it', () => {

@@ -6,9 +6,19 @@ const CHARACTER = 7
 
 /** The mark of each verdict: a word, a shape and a colour, so that no one of them is needed alone. */
 const MARKS: Record<BadgeVerdict, { colour: string; shape: string }> = {
-  valid: { colour: '#17693E', shape: '<circle r="6" fill="currentColor"/><path d="M-3 0l2 2.5 4-5" fill="none" stroke="#fff" stroke-width="1.5"/>' },
-  unverifiable: { colour: '#7A5A00', shape: '<circle r="5.2" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M0-6a6 6 0 0 1 0 12z" fill="currentColor"/>' },
-  invalid: { colour: '#A3261B', shape: '<circle r="5.2" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M-4 4L4-4" stroke="currentColor" stroke-width="1.6"/>' },
+  valid: {
+    colour: '#17693E',
+    shape: '<circle r="6" fill="currentColor"/><path d="M-3 0l2 2.5 4-5" fill="none" stroke="#fff" stroke-width="1.5"/>',
+  },
+  unverifiable: {
+    colour: '#7A5A00',
+    shape: '<circle r="5.2" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M0-6a6 6 0 0 1 0 12z" fill="currentColor"/>',
+  },
+  invalid: {
+    colour: '#A3261B',
+    shape:
+      '<circle r="5.2" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M-4 4L4-4" stroke="currentColor" stroke-width="1.6"/>',
+  },
   done: { colour: '#5A5F66', shape: '<circle r="5.2" fill="none" stroke="currentColor" stroke-width="1.6"/>' },
 }
 

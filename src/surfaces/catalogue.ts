@@ -15,7 +15,11 @@ export function catalogueRoutes(app: Hono<Env>, deps: AppDeps): void {
   app.get('/v1/tools/:tool', (context) => {
     const tool = catalogue.find(context.req.param('tool'))
     if (tool !== undefined) return context.json(whole(deps, tool))
-    const reply = problemReply(problem('TOOL_NOT_FOUND', 'No tool has this id. GET /v1/tools lists them all.'), context.env.request_id, deps.origins)
+    const reply = problemReply(
+      problem('TOOL_NOT_FOUND', 'No tool has this id. GET /v1/tools lists them all.'),
+      context.env.request_id,
+      deps.origins,
+    )
     return context.body(reply.body, 404, reply.headers)
   })
 }

@@ -24,7 +24,9 @@ export function healthRoutes(app: Hono<Env>, deps: AppDeps): void {
     return context.json(healthBody(deps, store_ok), store_ok ? 200 : 503, { 'cache-control': 'no-store' })
   })
   app.get('/status', async (context) => context.json(await statusBody(deps), 200, { 'cache-control': 'no-store' }))
-  app.get('/metrics', async (context) => context.text(await deps.telemetry.text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }))
+  app.get('/metrics', async (context) =>
+    context.text(await deps.telemetry.text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+  )
 }
 
 async function answers(deps: AppDeps): Promise<boolean> {
@@ -56,5 +58,13 @@ async function statusBody(deps: AppDeps) {
   const { calls, latency_ms } = await deps.telemetry.snapshot()
   const uptime_s = Math.floor((deps.call.stamp.clock.now_ms() - deps.started_ms) / 1000)
   const total = calls.reduce((sum, { count }) => sum + count, 0)
-  return { ok: true, mode: deps.mode, version: deps.version, uptime_s, in_flight: deps.inFlight(), calls: { total, by_tool: calls }, latency_ms }
+  return {
+    ok: true,
+    mode: deps.mode,
+    version: deps.version,
+    uptime_s,
+    in_flight: deps.inFlight(),
+    calls: { total, by_tool: calls },
+    latency_ms,
+  }
 }

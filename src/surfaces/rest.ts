@@ -59,4 +59,3 @@ export function unwrapReceipt(value: unknown): InputRead {
   const wrapped = typeof value === 'object' && value !== null && Object.hasOwn(value, 'receipt')
   return { ok: true, input: wrapped ? value : { receipt: value } }
 }
-

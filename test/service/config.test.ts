@@ -14,7 +14,12 @@ function refusal(environment: Record<string, string>): string {
   return read.ok ? '' : read.message
 }
 
-const LIVE = { ASSAY_MODE: 'live', ASSAY_RPC_URLS: 'https://rpc.example', ASSAY_PAY_TO: `0x${'Ab'.repeat(20)}`, ASSAY_GAS_KEY_FILE: '/run/gas' }
+const LIVE = {
+  ASSAY_MODE: 'live',
+  ASSAY_RPC_URLS: 'https://rpc.example',
+  ASSAY_PAY_TO: `0x${'Ab'.repeat(20)}`,
+  ASSAY_GAS_KEY_FILE: '/run/gas',
+}
 
 test('no settings at all make a sandbox on port 8402', () => {
   const found = settings({ HOME: '/root', PATH: '/bin' })

@@ -22,7 +22,12 @@ const IO = {
 }
 
 test('a tool is handed the sources that it names, and its result says who answered and how far', () => {
-  const tool = defineTool({ ...WORDS, ...IO, sources: ['clock'], run: ({ text }, { clock }) => ({ time_ms: clock.now_ms() + text.length }) })
+  const tool = defineTool({
+    ...WORDS,
+    ...IO,
+    sources: ['clock'],
+    run: ({ text }, { clock }) => ({ time_ms: clock.now_ms() + text.length }),
+  })
   const sources = fixedSources([])
   assert.deepEqual(tool.execute({ text: 'abc' }, sources), {
     scope: { checked: ['this'], not_checked: ['that'] },

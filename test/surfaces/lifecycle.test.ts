@@ -71,7 +71,10 @@ test('a stop lets the call in flight finish, takes no new one and exits cleanly'
       response.on('end', () => resolve({ status: response.statusCode, text }))
     })
     open.on('error', reject)
-    open.write(body.slice(0, 10), () => void stopInFlight(service.url, () => service.process.kill('SIGTERM')).then(() => open.end(body.slice(10)), reject))
+    open.write(
+      body.slice(0, 10),
+      () => void stopInFlight(service.url, () => service.process.kill('SIGTERM')).then(() => open.end(body.slice(10)), reject),
+    )
   })
   const { status, text } = await answer
   assert.equal(status, 200)

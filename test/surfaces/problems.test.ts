@@ -23,7 +23,11 @@ after(async () => {
 })
 
 /** The code of the problem that a raw body draws. */
-async function posted(body: string | Uint8Array<ArrayBuffer>, path = '/v1/tools/iban-check/call', headers: Record<string, string> = {}): Promise<unknown> {
+async function posted(
+  body: string | Uint8Array<ArrayBuffer>,
+  path = '/v1/tools/iban-check/call',
+  headers: Record<string, string> = {},
+): Promise<unknown> {
   const response = await fetch(app.url + path, { method: 'POST', body, headers })
   const found = (await response.json()) as Record<string, unknown>
   assert.equal(response.headers.get('content-type'), 'application/problem+json; charset=utf-8')
@@ -76,7 +80,14 @@ function broken(): Tool {
 }
 
 async function core(more: Partial<CallDeps>): Promise<unknown> {
-  const asked = { tool: 'broken', address: '::1', payment: false, credit: false, prev_receipt_hash: null, read: () => ({ ok: true, input: {} }) as const }
+  const asked = {
+    tool: 'broken',
+    address: '::1',
+    payment: false,
+    credit: false,
+    prev_receipt_hash: null,
+    read: () => ({ ok: true, input: {} }) as const,
+  }
   const outcome = await call(deps(broken(), more), asked)
   return outcome.kind === 'answered' ? null : outcome.problem.code
 }
@@ -104,7 +115,8 @@ const RAISED: Record<ProblemCode, () => Promise<unknown>> = {
   SETTLEMENT_NOT_CONFIGURED: () => posted(wrapped('"a"'), undefined, { 'x-payment': 'e30=' }),
   NOT_CONFIGURED: () => posted(wrapped('"a"'), undefined, { 'x-credit': 'code' }),
   UPSTREAM_RPC_UNAVAILABLE: () => core({ probes: { clock: () => Promise.resolve(false) } }),
-  STORE_UNAVAILABLE: () => core({ allowance: { take: () => Promise.reject(new Error('down')), peek: () => Promise.reject(new Error('down')) } }),
+  STORE_UNAVAILABLE: () =>
+    core({ allowance: { take: () => Promise.reject(new Error('down')), peek: () => Promise.reject(new Error('down')) } }),
   OVERLOADED: () => overloaded(),
   INTERNAL_ERROR: () => core({}),
 }
@@ -112,7 +124,9 @@ const RAISED: Record<ProblemCode, () => Promise<unknown>> = {
 for (const code of Object.keys(RAISED) as ProblemCode[]) {
   test(`${code} can be met, and its page says what it means`, async () => {
     assert.equal(await RAISED[code](), code)
-    const listed = (await (await fetch(`${app.url}/.well-known/x402-errors.json`)).json()) as { errors: { code: string; http_status: number }[] }
+    const listed = (await (await fetch(`${app.url}/.well-known/x402-errors.json`)).json()) as {
+      errors: { code: string; http_status: number }[]
+    }
     assert.equal(listed.errors.find((entry) => entry.code === code)?.http_status, PROBLEMS[code].status)
     const page = await fetch(`${app.url}/problems/${code}`, { headers: { accept: 'application/json' } })
     assert.equal(page.status, 200)

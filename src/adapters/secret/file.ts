@@ -34,7 +34,10 @@ function readHex(path: string): SecretRead | null {
   }
   const hex = text.replace(/^0x/, '')
   if (!/^[0-9a-fA-F]{64,}$/.test(hex) || hex.length % 2 !== 0) {
-    return { ok: false, message: `The secret file ${path} must hold at least 32 bytes as hexadecimal digits; "openssl rand -hex 32" makes one.` }
+    return {
+      ok: false,
+      message: `The secret file ${path} must hold at least 32 bytes as hexadecimal digits; "openssl rand -hex 32" makes one.`,
+    }
   }
   return { ok: true, secret: Buffer.from(hex, 'hex') }
 }

@@ -7,8 +7,18 @@ const BUCKETS_MS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 1
 export function createTelemetry(): Telemetry {
   const register = new Registry()
   collectDefaultMetrics({ register })
-  const calls = new Counter({ name: 'assay_calls_total', help: 'Calls by tool and outcome.', labelNames: ['tool', 'outcome'], registers: [register] })
-  const latency = new Histogram({ name: 'assay_call_duration_ms', help: 'Time from the read request to the answer.', buckets: BUCKETS_MS, registers: [register] })
+  const calls = new Counter({
+    name: 'assay_calls_total',
+    help: 'Calls by tool and outcome.',
+    labelNames: ['tool', 'outcome'],
+    registers: [register],
+  })
+  const latency = new Histogram({
+    name: 'assay_call_duration_ms',
+    help: 'Time from the read request to the answer.',
+    buckets: BUCKETS_MS,
+    registers: [register],
+  })
   return {
     call(tool, outcome, duration_ms) {
       calls.inc({ tool, outcome })

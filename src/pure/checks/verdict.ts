@@ -37,7 +37,14 @@ export const REASON_CODES = {
 export type ReasonCode = keyof typeof REASON_CODES
 
 /** What normalization altered, in the order in which it was done. */
-export type Change = 'removed_invisible' | 'folded_fullwidth' | 'stripped_spaces' | 'stripped_hyphens' | 'stripped_dots' | 'uppercased' | 'removed_prefix'
+export type Change =
+  | 'removed_invisible'
+  | 'folded_fullwidth'
+  | 'stripped_spaces'
+  | 'stripped_hyphens'
+  | 'stripped_dots'
+  | 'uppercased'
+  | 'removed_prefix'
 
 export interface Finding {
   code: ReasonCode

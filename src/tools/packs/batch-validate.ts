@@ -74,7 +74,8 @@ export default defineTool({
 
 function answerItem(item: { tool?: unknown; value?: unknown }, catalogue: ItemCatalogue): ItemAnswer {
   const stray = Object.keys(item).some((key) => key !== 'tool' && key !== 'value')
-  if (stray || typeof item.tool !== 'string' || typeof item.value !== 'string') return malformed('An item is {"tool": text, "value": text}.')
+  if (stray || typeof item.tool !== 'string' || typeof item.value !== 'string')
+    return malformed('An item is {"tool": text, "value": text}.')
   if (item.value.length > limits.batch_value_chars) return malformed(`A value has at most ${limits.batch_value_chars} characters.`)
   return catalogue.check(item.tool, item.value)
 }
