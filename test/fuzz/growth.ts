@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+
+/** Measures how work grows with the size of its input. Ratios of least times: no figure depends on the machine or on what else it does. */
+
+/** Linear work makes it 16, squared work 256; in between lie caches, collections of garbage and what else the machine does. */
+const STEP = 16
+const GROWTH_MAX = 100
+
+/** What a call may cost at any size before its growth is looked at: below, the measure and a change of method are most of the figure. */
+const FLOOR_MS = 0.1
+
+/** Least of so many; what exceeds the bound is looked at again, since another program may have had the processor. */
+const SAMPLES = 3
+const SAMPLES_MAX = 20
+
+type Run = () => unknown
+
+/**
+ * Work on inputs of n, 4n, 16n and 64n characters, of n, 4n and 16n where `steps` is 3. `prepare` makes the input, which costs nothing
+ * here; what it returns is measured.
+ */
+export async function assertGrowth(name: string, n: number, prepare: (size: number) => Run, steps = 4): Promise<void> {
+  const costs_ms: number[] = []
+  for (const [at, size] of [n, 4 * n, 16 * n, 64 * n].slice(0, steps).entries()) {
+    const enough_ms = GROWTH_MAX * Math.max(costs_ms[at - 2] ?? Infinity, FLOOR_MS)
+    costs_ms.push(await leastTime(prepare(size), Math.max(1, 16 >> (2 * at)), enough_ms))
+    const shown = costs_ms.map((cost_ms) => cost_ms.toFixed(3)).join(', ')
+    assert.ok((costs_ms[at] ?? 0) < enough_ms, `${name}: ${STEP} times the input cost over ${GROWTH_MAX} times the work (${shown} ms)`)
+  }
+}
+
+/** The least time of one run: of a few samples, of many as long as it is not below `enough_ms`. */
+async function leastTime(run: Run, repeats: number, enough_ms: number): Promise<number> {
+  await run()
+  let least_ms = Infinity
+  for (let sample = 0; sample < SAMPLES || (least_ms >= enough_ms && sample < SAMPLES_MAX); sample++) {
+    const started_ms = performance.now()
+    for (let round = 0; round < repeats; round++) {
+      const result = run()
+      if (result instanceof Promise) await result
+    }
+    least_ms = Math.min(least_ms, (performance.now() - started_ms) / repeats)
+  }
+  return least_ms
+}
