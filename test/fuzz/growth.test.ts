@@ -75,7 +75,9 @@ test('reading JSON', async () => {
         const given = text(size)
         return () => readStrictJson(given, bounds)
       }
-      await (name.startsWith('names') ? assertGrowth(`${name}, ${words}`, TABLE, prepare, 3) : assertGrowth(`${name}, ${words}`, N, prepare))
+      await (name.startsWith('names')
+        ? assertGrowth(`${name}, ${words}`, TABLE, prepare, 3)
+        : assertGrowth(`${name}, ${words}`, N, prepare))
     }
   }
 })
@@ -90,7 +92,8 @@ test('decoding UTF-8', async () => {
 })
 
 test('canonical text', async () => {
-  const named = (size: number, name: (index: number) => string) => Object.fromEntries(Array.from({ length: size / 8 }, (_, index) => [name(index), index]))
+  const named = (size: number, name: (index: number) => string) =>
+    Object.fromEntries(Array.from({ length: size / 8 }, (_, index) => [name(index), index]))
   const values: Record<string, (size: number) => unknown> = {
     'names in order': (size) => named(size, (index) => `k${String(index).padStart(7, '0')}`),
     'names from the end': (size) => named(size, (index) => `k${String(9_999_999 - index)}`),
@@ -120,7 +123,28 @@ function attempt(run: () => unknown): void {
 }
 
 test('distilling a text', async () => {
-  const units = ['"', '’', ')', 'a.a.', 'U.S. ', 'Dr. ', '1,000,', '\u2029', '\u00a0', 'İ', 'e\u0301', '\uac00', 'ア', '😀 ', '\ud83d', 'a’', '! ', '。」', 'x\u200d', '\u0000']
+  const units = [
+    '"',
+    '’',
+    ')',
+    'a.a.',
+    'U.S. ',
+    'Dr. ',
+    '1,000,',
+    '\u2029',
+    '\u00a0',
+    'İ',
+    'e\u0301',
+    '\uac00',
+    'ア',
+    '😀 ',
+    '\ud83d',
+    'a’',
+    '! ',
+    '。」',
+    'x\u200d',
+    '\u0000',
+  ]
   for (const unit of units) {
     const prepare = (size: number) => {
       const given = fill(unit)(size)
@@ -172,11 +196,14 @@ function manyFields(size: number): Record<string, unknown> {
 test('holding inputs against schemas, and telling what is wrong', async () => {
   const inputs: Record<string, (size: number) => Record<string, unknown>> = {
     'names that are unknown': manyFields,
-    'names that look like known ones': (size) => Object.fromEntries(Array.from({ length: size / 64 }, (_, index) => [`receipt${'t'.repeat(50)}${index}`, 0])),
+    'names that look like known ones': (size) =>
+      Object.fromEntries(Array.from({ length: size / 64 }, (_, index) => [`receipt${'t'.repeat(50)}${index}`, 0])),
     'items that are none': (size) => ({ items: Array.from({ length: size / 2 }, () => 0) }),
     'items of nothing': (size) => ({ items: Array.from({ length: size / 2 }, () => ({})) }),
     'a long text': (size) => ({ iban: fill('x')(size), text: fill('x')(size), receipt: fill('x')(size) }),
-    'a receipt of long names': (size) => ({ receipt: Object.fromEntries(Array.from({ length: size / 1_024 }, (_, index) => [`${'x'.repeat(1_025)}${index}`, 0])) }),
+    'a receipt of long names': (size) => ({
+      receipt: Object.fromEntries(Array.from({ length: size / 1_024 }, (_, index) => [`${'x'.repeat(1_025)}${index}`, 0])),
+    }),
   }
   for (const tool of TOOLS) {
     for (const [name, input] of Object.entries(inputs)) {
@@ -223,7 +250,10 @@ test('calls over REST and MCP', async () => {
     'a text of escapes': (size) => ['context-distill', `{"text":"${fill('\\u00e9\\n')(size)}"}`],
     'too long a value': (size) => ['iban-check', `{"iban":"${fill('9')(size)}"}`],
     'unknown fields': (size) => ['iban-check', `{${list(size, (index) => `"f${index}":0`)}}`],
-    items: (size) => ['batch-validate', `{"items":[${list(Math.min(size, 2_000), () => `{"tool":"context-distill","value":"${fill('a ')(size / 50)}"}`)}]}`],
+    items: (size) => [
+      'batch-validate',
+      `{"items":[${list(Math.min(size, 2_000), () => `{"tool":"context-distill","value":"${fill('a ')(size / 50)}"}`)}]}`,
+    ],
     'deep input': (size) => ['lei-check', `{"lei":${fill('[')(size)}`],
     'a receipt as text': (size) => ['receipt-verify', `{"receipt":"${fill('{\\"a\\":')(size)}"}`],
   }
@@ -235,7 +265,11 @@ test('calls over REST and MCP', async () => {
     await assertGrowth(`${name} over MCP`, N, (size) => {
       const [tool, text] = input(size)
       const { message } = mcpRequest('2025-11-25', 'tools/call', { name: tool, arguments: 'here' })
-      return ask('/mcp', JSON.stringify(message).replace('"here"', () => text), JSON_HEADERS)
+      return ask(
+        '/mcp',
+        JSON.stringify(message).replace('"here"', () => text),
+        JSON_HEADERS,
+      )
     })
   }
 })

@@ -43,3 +43,11 @@ async function leastTime(run: Run, repeats: number, enough_ms: number): Promise<
   }
   return least_ms
 }
+
+/** Holds one piece of work against another that is known to be cheap. */
+export async function assertNotDearer(name: string, run: Run, reference: Run, times: number): Promise<void> {
+  const known_ms = await leastTime(reference, 1, 0)
+  const enough_ms = times * Math.max(known_ms, FLOOR_MS)
+  const cost_ms = await leastTime(run, 1, enough_ms)
+  assert.ok(cost_ms < enough_ms, `${name}: ${cost_ms.toFixed(3)} ms beside ${known_ms.toFixed(3)} ms`)
+}

@@ -31,15 +31,33 @@ const SHAPES: readonly Shape[] = [
     `{"input":{"${random.pick(['__proto__', '\\u005f_proto__', '__proto\\u005f\\u005f', 'constructor', 'prototype', 'toString'])}":${inner}}}`,
   (random) => `{"input":{"iban":${random.pick(NUMBERS)}}}`,
   (random) => `{"input":${random.pick(NUMBERS)}${random.pick(['', '0'.repeat(400), 'e9'.repeat(3)])}}`,
-  (random) => `{"input":{"iban":"${random.pick(['\\ud800', '\\udc00x', '\\ud83d', '\\ude00\\ud83d', '\\uD800\\uD800', '\ud800', '\udfff'])}"}}`,
+  (random) =>
+    `{"input":{"iban":"${random.pick(['\\ud800', '\\udc00x', '\\ud83d', '\\ude00\\ud83d', '\\uD800\\uD800', '\ud800', '\udfff'])}"}}`,
   (random) => `{"input":{"iban":"${random.pick(['\\u0000', '\u0000', '\u001f', '\n', '\\x', '\\u12', '\\', '\u007f', '\u2028'])}"}}`,
-  (random, inner) => `${random.pick(['\ufeff', '\ufeff\ufeff', '\u00a0', '//x\n', '/**/', '#', ')]}\',', '{}', 'callback('])}{"input":${inner}}`,
+  (random, inner) =>
+    `${random.pick(['\ufeff', '\ufeff\ufeff', '\u00a0', '//x\n', '/**/', '#', ")]}',", '{}', 'callback('])}{"input":${inner}}`,
   (random, inner) => `{"input":${inner}}${random.pick(['\u0000', ',', '}', '{}', '//x', '\ufeff', '\u001a', '\n\n ', ')'])}`,
   (random, inner) => `{"input":${inner}${random.pick(['', ',', ',}', ']', '}}', ',"a"', ',"a":', ',a:1}', ",'a':1}"])}`,
   (random) => `${random.pick([' ', '\n', '\t', '\r\n']).repeat(random.pick(SIZES))}{}`,
   (random) => `{"${'k'.repeat(random.pick(SIZES))}":"${'v'.repeat(random.pick(SIZES))}"}`,
   (random) => `"${random.pick(['\\\\', '\\"', '\\n', '\\u0041', '"', '\\']).repeat(random.pick(SIZES))}"`,
-  (random) => random.pick(['', ' ', 'null', 'true', '0', '""', '[]', '{}', 'undefined', '"input"', '[{"input":{}}]', '{"input":null}', 'tru', '{"input"}']),
+  (random) =>
+    random.pick([
+      '',
+      ' ',
+      'null',
+      'true',
+      '0',
+      '""',
+      '[]',
+      '{}',
+      'undefined',
+      '"input"',
+      '[{"input":{}}]',
+      '{"input":null}',
+      'tru',
+      '{"input"}',
+    ]),
   (random, inner) => `{"input":${inner},"${hostileText(random, 10).replace(/["\\\p{Cc}]/gu, '')}":1}`,
   (random, inner) => `{"${random.pick(['Input', 'input ', 'inputs', 'params', 'arguments', 'receipt', '\\u0000input'])}":${inner}}`,
 ]
@@ -54,7 +72,30 @@ export function hostileJson(random: Random, inner: string): string {
   return random.pick(SHAPES)(random, inner)
 }
 
-const TOKENS = ['"', '\\', '{', '}', '[', ']', ',', ':', '0', '9', '-', 'e', 't', 'n', '\\u', '\\ud800', '__proto__', '\u0000', '\ufeff', '{"a":', '[[', '//']
+const TOKENS = [
+  '"',
+  '\\',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '0',
+  '9',
+  '-',
+  'e',
+  't',
+  'n',
+  '\\u',
+  '\\ud800',
+  '__proto__',
+  '\u0000',
+  '\ufeff',
+  '{"a":',
+  '[[',
+  '//',
+]
 
 /** Bytes a few accidents away from good ones: flipped, cut, doubled, moved, with pieces of syntax in between. */
 export function damaged(random: Random, good: Buffer): Buffer {
@@ -115,7 +156,17 @@ export function encoded(random: Random, text: string): { bytes: Buffer; headers:
 }
 
 /** Overlong forms, halves of surrogate pairs, sequences cut off, bytes that UTF-8 never has (RFC 3629 §3). */
-const NOT_UTF8 = [[0xc0, 0xaf], [0xe0, 0x80, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82], [0x80], [0xfe], [0xff], [0xf8, 0x88, 0x80, 0x80, 0x80]]
+const NOT_UTF8 = [
+  [0xc0, 0xaf],
+  [0xe0, 0x80, 0xaf],
+  [0xed, 0xa0, 0x80],
+  [0xf4, 0x90, 0x80, 0x80],
+  [0xe2, 0x82],
+  [0x80],
+  [0xfe],
+  [0xff],
+  [0xf8, 0x88, 0x80, 0x80, 0x80],
+]
 
 function notUtf8(random: Random, bytes: Buffer): Buffer {
   const at = random.below(bytes.length + 1)

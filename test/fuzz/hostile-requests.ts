@@ -89,7 +89,9 @@ function wrapped(input: unknown): Buffer {
 
 /** A known input with the marks as values, and the one that is not plain also as names. */
 export function marked(random: Random, input: Record<string, unknown>, mark: string): Record<string, unknown> {
-  const own = Object.fromEntries(Object.keys(input).map((key) => [key, random.pick([mark, PLAIN_MARK, { [mark]: PLAIN_MARK }, [mark], 7, null, true])]))
+  const own = Object.fromEntries(
+    Object.keys(input).map((key) => [key, random.pick([mark, PLAIN_MARK, { [mark]: PLAIN_MARK }, [mark], 7, null, true])]),
+  )
   return random.chance(0.5) ? { ...input, [random.pick([mark, `${mark}/~`, `zq${'x'.repeat(80)}<`])]: PLAIN_MARK } : own
 }
 
@@ -107,7 +109,16 @@ function hostileReceipt(random: Random, mark: string): string {
   return random.chance(0.2) ? damaged(random, Buffer.from(text)).toString() : text
 }
 
-const TYPES = ['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'application/json; charset=ebcdic', '*', ';;;=', 'a'.repeat(500)]
+const TYPES = [
+  'text/plain',
+  'application/xml',
+  'multipart/form-data; boundary=x',
+  'application/x-www-form-urlencoded',
+  'application/json; charset=ebcdic',
+  '*',
+  ';;;=',
+  'a'.repeat(500),
+]
 
 /** Only what HTTP lets through; the rest is for raw sockets. */
 export function headerText(random: Random): string {
@@ -154,19 +165,65 @@ const HEADER_VALUES = [
 ]
 
 function hostilePath(random: Random, mark: string): string {
-  const part = random.pick([mark, '..', '.', '%2e%2e', '%2F', '%5c', '%00', '%ff', '%zz', '%', '+', ';', '*', '__proto__', 'constructor', 'iban-check%2Fcall'])
+  const part = random.pick([
+    mark,
+    '..',
+    '.',
+    '%2e%2e',
+    '%2F',
+    '%5c',
+    '%00',
+    '%ff',
+    '%zz',
+    '%',
+    '+',
+    ';',
+    '*',
+    '__proto__',
+    'constructor',
+    'iban-check%2Fcall',
+  ])
   const text = random.chance(0.5) ? part : hostileText(random, random.pick([5, 60, 2_000]))
   const safe = random.chance(0.7) ? encodeURIComponent(text.toWellFormed()) : text.replace(/[^\x21-\x7e]|[\\#]/g, '')
   return random.pick(PLACES).replace('?', () => safe)
 }
 
 /** Each with a place for the hostile part. */
-const PLACES = ['/v1/tools/?/call', '/v1/tools/?', '/?', '/badge/?/valid/0x00.svg', '/badge/iban-check/?/x.svg', '/problems/?', '/v1/?/call', '/?/../health', '/.well-known/?', '//?', '/v1/tools/iban-check/call/?']
+const PLACES = [
+  '/v1/tools/?/call',
+  '/v1/tools/?',
+  '/?',
+  '/badge/?/valid/0x00.svg',
+  '/badge/iban-check/?/x.svg',
+  '/problems/?',
+  '/v1/?/call',
+  '/?/../health',
+  '/.well-known/?',
+  '//?',
+  '/v1/tools/iban-check/call/?',
+]
 
-const PAGES = ['/', '/health', '/status', '/metrics', '/v1/tools', '/openapi.json', '/llms.txt', '/problems', '/robots.txt', '/v1/tools/iban-check/call', '/v1/receipt/verify', '/mcp']
+const PAGES = [
+  '/',
+  '/health',
+  '/status',
+  '/metrics',
+  '/v1/tools',
+  '/openapi.json',
+  '/llms.txt',
+  '/problems',
+  '/robots.txt',
+  '/v1/tools/iban-check/call',
+  '/v1/receipt/verify',
+  '/mcp',
+]
 
 function pageHeaders(random: Random): Record<string, string> {
-  return { [random.pick(['accept', 'if-none-match', 'range', 'accept-language', 'x-request-id'])]: random.chance(0.5) ? headerText(random) : random.pick(HEADER_VALUES) }
+  return {
+    [random.pick(['accept', 'if-none-match', 'range', 'accept-language', 'x-request-id'])]: random.chance(0.5)
+      ? headerText(random)
+      : random.pick(HEADER_VALUES),
+  }
 }
 
 /** Bodies around the bounds on bytes; few, since each is large. */

@@ -25,11 +25,12 @@ const CHARACTERS: readonly Draw[] = [
   between(0xff01, 0xff5e),
   between(0x1d400, 0x1d7ff),
   // What cannot be seen: directions, joiners, byte order marks, spaces and line ends.
-  (random) => random.pick([...'\u200b\u200c\u200d\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad']),
-  (random) => random.pick([...'\u00a0\u1680\u2000\u2007\u202f\u205f\u3000\u2028\u2029\u0085\t\n\r\v\f']),
-  (random) => random.pick([...'‐‑‒–—―−﹣－·．。・']),
+  (random) =>
+    random.pick(Array.from('\u200b\u200c\u200d\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad')),
+  (random) => random.pick(Array.from('\u00a0\u1680\u2000\u2007\u202f\u205f\u3000\u2028\u2029\u0085\t\n\r\v\f')),
+  (random) => random.pick(Array.from('‐‑‒–—―−﹣－·．。・')),
   // Look-alikes from Cyrillic and Greek.
-  (random) => random.pick([...'АВСЕНІКМОРТХаеорсухΑΒΕΗΙΚΜΝΟΡΤΧ']),
+  (random) => random.pick(Array.from('АВСЕНІКМОРТХаеорсухΑΒΕΗΙΚΜΝΟΡΤΧ')),
   // Every plane: private use, tags, what is no character, what is not assigned.
   between(0xe000, 0xffff),
   between(0x10000, 0x10ffff),
@@ -114,6 +115,6 @@ function edited(random: Random, text: string): string {
     case 7:
       return random.pick(WORDS) + text
     default:
-      return [...text].join(random.pick([' ', '-', '.', '\u00a0', '\u200b', '\u0301', '–']))
+      return Array.from(text).join(random.pick([' ', '-', '.', '\u00a0', '\u200b', '\u0301', '–']))
   }
 }

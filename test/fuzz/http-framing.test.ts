@@ -50,8 +50,23 @@ const CALLS: readonly [name: string, request: (target: string) => string, answer
   ['no Host', (target) => post(target, SIZED, BODY).replace('Host: x\r\n', ''), '200'],
   ['an empty Host', (target) => post(target, SIZED, BODY).replace('Host: x', 'Host:'), '200'],
   ['HTTP/1.0', (target) => post(target, SIZED, BODY, '1.0').replace('Host: x\r\n', ''), '200'],
-  ['chunks of one byte', (target) => post(target, CHUNKED, `${[...BODY].map((unit) => `1\r\n${unit}\r\n`).join('')}0\r\n\r\n`), '200'],
-  ['chunk extensions and trailers', (target) => post(target, CHUNKED, `${BODY.length.toString(16)};a=b\r\n${BODY}\r\n0\r\nX: y\r\n\r\n`), '200'],
+  [
+    'chunks of one byte',
+    (target) =>
+      post(
+        target,
+        CHUNKED,
+        `${Array.from(BODY)
+          .map((unit) => `1\r\n${unit}\r\n`)
+          .join('')}0\r\n\r\n`,
+      ),
+    '200',
+  ],
+  [
+    'chunk extensions and trailers',
+    (target) => post(target, CHUNKED, `${BODY.length.toString(16)};a=b\r\n${BODY}\r\n0\r\nX: y\r\n\r\n`),
+    '200',
+  ],
   ['an expectation that nobody knows', (target) => post(target, `Expect: marvels\r\n${SIZED}`, BODY), '200'],
   ['Expect: 100-continue', (target) => post(target, `Expect: 100-continue\r\n${SIZED}`, BODY), '200'],
   ['an upgrade', (target) => post(target, `Upgrade: h2c\r\n${SIZED}`, BODY), '200'],
@@ -121,7 +136,11 @@ test('requests sent before their answers are answered in their order', async () 
 })
 
 test('requests damaged anywhere draw nothing but good answers and documented problems', async () => {
-  const good = [...CALLS.slice(0, 8).map(([, request]) => request(CALL)), post(`${CALL}?x`, CHUNKED, `2\r\n{}\r\n0\r\n\r\n`), get('/v1/tools', 'Host: x\r\n')]
+  const good = [
+    ...CALLS.slice(0, 8).map(([, request]) => request(CALL)),
+    post(`${CALL}?x`, CHUNKED, `2\r\n{}\r\n0\r\n\r\n`),
+    get('/v1/tools', 'Host: x\r\n'),
+  ]
   let next = 0
   let answered = 0
   const count = runs(160, 8_000)
@@ -130,7 +149,8 @@ test('requests damaged anywhere draw nothing but good answers and documented pro
       const random = seeded(SEED, index)
       const bytes = damaged(random, Buffer.from(random.pick(good), 'latin1'))
       const answers = await exchangeRaw(service.url, bytes, settled)
-      for (const answer of answers) assert.doesNotThrow(() => wordOf(answer), `request ${index}: ${JSON.stringify(bytes.toString('latin1'))}`)
+      for (const answer of answers)
+        assert.doesNotThrow(() => wordOf(answer), `request ${index}: ${JSON.stringify(bytes.toString('latin1'))}`)
       answered += Math.min(answers.length, 1)
     }
   }
@@ -151,7 +171,11 @@ test('a refused body leaves the connection fit for the next call, and its answer
       for (const chunked of [false, true]) {
         const shown = `${path} ${chunked ? 'in chunks' : 'with its length'}`
         assert.equal((await send({ method: 'POST', path, headers: {}, body: refused, chunked })).status, status, shown)
-        assert.equal((await send({ method: 'POST', path: CALL, headers: {}, body: Buffer.from(BODY), chunked })).status, 200, `after ${shown}`)
+        assert.equal(
+          (await send({ method: 'POST', path: CALL, headers: {}, body: Buffer.from(BODY), chunked })).status,
+          200,
+          `after ${shown}`,
+        )
       }
     }
   }

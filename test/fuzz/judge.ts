@@ -16,7 +16,13 @@ const isProblem = newAjv().compile(problemSchema())
 const PROBLEM_CHARS = 12_000
 
 /** Problems that a request alone can never draw from a service in good health. */
-const NOT_OURS: readonly ProblemCode[] = ['INTERNAL_ERROR', 'STORE_UNAVAILABLE', 'UPSTREAM_RPC_UNAVAILABLE', 'OVERLOADED', 'REQUEST_TIMEOUT']
+const NOT_OURS: readonly ProblemCode[] = [
+  'INTERNAL_ERROR',
+  'STORE_UNAVAILABLE',
+  'UPSTREAM_RPC_UNAVAILABLE',
+  'OVERLOADED',
+  'REQUEST_TIMEOUT',
+]
 
 /** The code of a problem that is well formed, stands in the table, is the caller's and gives nothing back; fails for anything else. */
 export function judgeProblemText(text: string, marks: readonly string[]): ProblemCode {

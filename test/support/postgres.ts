@@ -9,6 +9,8 @@ export interface PostgresServer {
   url: string
   /** Makes an empty database and returns its URL. */
   createDatabase(name: string): Promise<string>
+  /** Stops the server, or starts it again with what it held, at the same address. */
+  power(state: 'stop' | 'start'): Promise<void>
   stop(): Promise<void>
 }
 
@@ -18,13 +20,19 @@ export async function startPostgres(): Promise<PostgresServer> {
   // Detached, so that an interrupt at the keyboard does not reach the server before its orderly stop.
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   const exited = once(child, 'exit')
-  const started = once(createInterface(child.stdout), 'line').then(([line]) => String(line))
+  const lines = createInterface(child.stdout)
+  const started = once(lines, 'line').then(([line]) => String(line))
   const url = await Promise.race([started, exited.then(() => Promise.reject(new Error('PostgreSQL did not start')))])
   return {
     url,
     async createDatabase(name) {
       await query(url, `create database ${pg.escapeIdentifier(name)}`)
       return url.replace(/postgres$/, name)
+    },
+    async power(state) {
+      const done = once(lines, 'line')
+      child.stdin.write(`${state}\n`)
+      await done
     },
     async stop() {
       child.stdin.end()

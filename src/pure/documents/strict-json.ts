@@ -106,13 +106,14 @@ function isKey(text: string, close: number): boolean {
 }
 
 /**
- * Above this length the engine's parser meets only texts whose brackets, were all of them nodes, would stay within bounds: it takes ever
- * more time per bracket when millions of them are open at once.
+ * Above this length the engine's parser meets only texts whose brackets and commas, were all of them structure, would stay within bounds:
+ * it takes ever more time per bracket when millions of them are open at once, and it builds an object of a million names before anybody
+ * counts them.
  */
 const FLOOD_CHARS = 65_536
 
 function isFlooded(text: string, nodes: number): boolean {
-  return text.length > FLOOD_CHARS && (holdsMoreThan(text, '[', nodes) || holdsMoreThan(text, '{', nodes))
+  return text.length > FLOOD_CHARS && ['[', '{', ','].some((mark) => holdsMoreThan(text, mark, nodes))
 }
 
 function holdsMoreThan(text: string, mark: string, count: number): boolean {
