@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import type { Tool } from '../service/catalogue/define.ts'
 import { priceNow, usdcText } from '../service/payments/price.ts'
+import { usdcOn } from '../service/payments/usdc.ts'
 import type { AppDeps } from './deps.ts'
 import type { Env } from './http/env.ts'
 
@@ -44,7 +45,8 @@ function healthBody(deps: AppDeps, store_ok: boolean) {
   return {
     ok: store_ok,
     mode: deps.mode,
-    sandbox: deps.mode === 'sandbox' ? { chain_id: deps.chain_id, pay_to: deps.call.stamp.recipient } : null,
+    sandbox:
+      deps.mode === 'sandbox' ? { chain_id: deps.chain_id, usdc: usdcOn(deps.chain_id).address, pay_to: deps.call.stamp.recipient } : null,
     chain: { id: deps.chain_id, network: `eip155:${deps.chain_id}` },
     signer: { address: signer.address, implementation: signer.implementation },
     store: { kind: deps.store.kind, ok: store_ok },

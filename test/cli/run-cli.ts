@@ -28,7 +28,8 @@ export function terminal(columns: number, ...names: ('stdout' | 'stderr')[]): st
 }
 
 export function spawnCli(args: readonly string[], { settings = {}, imports = [] }: Omit<CliOptions, 'input'> = {}): ChildProcess {
-  const machine = Object.entries(process.env).filter(([name]) => !/^(ASSAY_|NO_COLOR|FORCE_COLOR|NODE_)/.test(name))
+  // Only what a shell of any machine has: names such as CI or COLORTERM decide about colours.
+  const machine = Object.entries(process.env).filter(([name]) => /^(PATH|HOME|TMPDIR|LANG|SystemRoot)$/.test(name))
   const env = { ...Object.fromEntries(machine), TERM: 'xterm-256color', ...settings }
   return spawn(process.execPath, [...imports.flatMap((url) => ['--import', url]), CLI, ...args], { env, stdio: 'pipe' })
 }

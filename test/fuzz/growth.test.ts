@@ -20,7 +20,7 @@ import { TOOLS } from './tool-inputs.ts'
 /** Characters of the smallest input; the largest is 64 times as long. */
 const N = runs(1_024, 16_384)
 /** The same where an object has many names: engines keep a thousand of them in another way than ten, so this begins beyond. */
-const TABLE = 16_384
+const TABLE = 10_240
 
 const fill = (unit: string) => (size: number) => unit.repeat(Math.ceil(size / unit.length))
 const list = (size: number, item: (index: number) => string) =>
@@ -193,6 +193,9 @@ function manyFields(size: number): Record<string, unknown> {
   return Object.fromEntries(Array.from({ length: size / 8 }, (_, index) => [`f${index}`, 0]))
 }
 
+/** A check, a list of items, and a receipt that may hold anything: the three kinds of schema. */
+const HELD = ['iban-check', 'batch-validate', 'receipt-verify']
+
 test('holding inputs against schemas, and telling what is wrong', async () => {
   const inputs: Record<string, (size: number) => Record<string, unknown>> = {
     'names that are unknown': manyFields,
@@ -205,7 +208,7 @@ test('holding inputs against schemas, and telling what is wrong', async () => {
       receipt: Object.fromEntries(Array.from({ length: size / 1_024 }, (_, index) => [`${'x'.repeat(1_025)}${index}`, 0])),
     }),
   }
-  for (const tool of TOOLS) {
+  for (const tool of TOOLS.filter(({ id }) => HELD.includes(id))) {
     for (const [name, input] of Object.entries(inputs)) {
       const prepare = (size: number) => {
         const given = input(size)
@@ -258,19 +261,18 @@ test('calls over REST and MCP', async () => {
     'a receipt as text': (size) => ['receipt-verify', `{"receipt":"${fill('{\\"a\\":')(size)}"}`],
   }
   for (const [name, input] of Object.entries(inputs)) {
-    await assertGrowth(`${name} over REST`, N, (size) => {
+    const overRest = (size: number) => {
       const [tool, text] = input(size)
       return ask(`/v1/tools/${tool}/call`, `{"input":${text}}`, {})
-    })
-    await assertGrowth(`${name} over MCP`, N, (size) => {
+    }
+    const overMcp = (size: number) => {
       const [tool, text] = input(size)
       const { message } = mcpRequest('2025-11-25', 'tools/call', { name: tool, arguments: 'here' })
-      return ask(
-        '/mcp',
-        JSON.stringify(message).replace('"here"', () => text),
-        JSON_HEADERS,
-      )
-    })
+      const body = JSON.stringify(message).replace('"here"', () => text)
+      return ask('/mcp', body, JSON_HEADERS)
+    }
+    await assertGrowth(`${name} over REST`, 4 * N, overRest, 3)
+    await assertGrowth(`${name} over MCP`, 4 * N, overMcp, 3)
   }
 })
 

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { runs, SEED } from '../support/counts.ts'
 import { startService, type Service } from '../support/service.ts'
 import { damaged } from './hostile-json.ts'
@@ -15,6 +16,8 @@ import { createSender, exchangeRaw, type Answer } from './transport.ts'
 
 const CALL = '/v1/tools/iban-check/call'
 const BODY = '{"input":{"iban":"GB82 WEST 1234 5698 7654 32"}}'
+/** No coding of content is undone: the second byte of gzip (RFC 1952 §2.3.1) never begins a character of UTF-8. */
+const GZIPPED = gzipSync(BODY).toString('latin1')
 const SIZED = `Content-Length: ${BODY.length}\r\n`
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 
@@ -70,6 +73,7 @@ const CALLS: readonly [name: string, request: (target: string) => string, answer
   ['an expectation that nobody knows', (target) => post(target, `Expect: marvels\r\n${SIZED}`, BODY), '200'],
   ['Expect: 100-continue', (target) => post(target, `Expect: 100-continue\r\n${SIZED}`, BODY), '200'],
   ['an upgrade', (target) => post(target, `Upgrade: h2c\r\n${SIZED}`, BODY), '200'],
+  ['a compressed body', (target) => post(target, `Content-Encoding: gzip\r\nContent-Length: ${GZIPPED.length}\r\n`, GZIPPED), 'NOT_UTF8'],
   ['no body at all', (target) => post(target, '', ''), 'PARSE_ERROR'],
   ['a coding that was not undone', (target) => post(target, 'Transfer-Encoding: gzip, chunked\r\n', '2\r\n{"\r\n0\r\n\r\n'), 'PARSE_ERROR'],
   ['a length beyond 2^53', (target) => post(target, 'Content-Length: 9007199254740993\r\n', BODY), 'PAYLOAD_TOO_LARGE'],

@@ -16,7 +16,7 @@ import { createSender, type Answer } from './transport.ts'
 
 /** Hostile JSON-RPC: every answer is a result, or one of the errors that JSON-RPC and MCP define. */
 
-const COUNT = runs(600, 20_000)
+const COUNT = runs(400, 20_000)
 const CONNECTIONS = 8
 
 let folder: string
