@@ -1,3 +1,4 @@
+import { createHmac, createSecretKey } from 'node:crypto'
 import { join } from 'node:path'
 import { systemClock } from './adapters/clock/system.ts'
 import { readSecret } from './adapters/secret/file.ts'
@@ -21,7 +22,6 @@ export const places = {
   store: (settings: Settings) => settings.ASSAY_STORE || join(settings.ASSAY_DATA_DIR, 'assay.sqlite'),
   receiptKeys: (settings: Settings) => settings.ASSAY_RECEIPT_KEY_FILE || join(settings.ASSAY_DATA_DIR, 'receipt-keys.json'),
   secret: (settings: Settings) => settings.ASSAY_SECRET_FILE || join(settings.ASSAY_DATA_DIR, 'secret.key'),
-  sandboxPayTo: (settings: Settings) => join(settings.ASSAY_DATA_DIR, 'sandbox', 'pay-to.key'),
 } as const
 
 /** The origin under which a server with this address is reached from its own machine. */
@@ -30,11 +30,17 @@ export function localOrigin(host: string, port: number): string {
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
-/** Which deployment this is: in the sandbox the payee is a wallet made once, whose key stays beside the store. */
+/**
+ * Which deployment this is. In the sandbox the payee is a wallet whose key follows from the secret of the deployment, so that instances
+ * which share the secret share the payee, and nobody else can know it.
+ */
 export function identityOf(settings: Settings, signing: Signing): StoreIdentity {
-  const sandbox = settings.ASSAY_MODE === 'sandbox'
-  const pay_to = sandbox ? signing.signer(orStop(readSecret(places.sandboxPayTo(settings), true)).secret).address : settings.ASSAY_PAY_TO
-  return { mode: settings.ASSAY_MODE, chain_id: settings.ASSAY_CHAIN_ID, pay_to }
+  const { ASSAY_MODE: mode, ASSAY_CHAIN_ID: chain_id, ASSAY_PAY_TO } = settings
+  return { mode, chain_id, pay_to: mode === 'sandbox' ? signing.signer(sandboxPayToKey(secretOf(settings))).address : ASSAY_PAY_TO }
+}
+
+function sandboxPayToKey(secret: Uint8Array): Uint8Array {
+  return createHmac('sha256', createSecretKey(secret)).update('sandbox pay-to wallet').digest()
 }
 
 /** The receipt keys: those of the file that is named, else those made once in the data folder. */

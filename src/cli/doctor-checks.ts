@@ -128,7 +128,8 @@ function existing(path: string): string {
 const MADE_LATER: Found = { state: 'ok', words: 'Not there yet; the first start makes it.' }
 
 function checkKeys(settings: Settings, signing: Signing): Found {
-  const made = existsSync(places.receiptKeys(settings)) && (settings.ASSAY_MODE === 'live' || existsSync(places.sandboxPayTo(settings)))
+  const known = settings.ASSAY_MODE === 'live' || settings.ASSAY_SECRET_FILE !== '' || existsSync(places.secret(settings))
+  const made = existsSync(places.receiptKeys(settings)) && known
   if (!made && settings.ASSAY_RECEIPT_KEY_FILE === '') return MADE_LATER
   if (!made) return { state: 'warning', words: 'The file that ASSAY_RECEIPT_KEY_FILE names is not there; a start would make a new key.' }
   const identity = identityOf(settings, signing)

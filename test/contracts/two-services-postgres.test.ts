@@ -28,7 +28,7 @@ before(async () => {
   await stopped(await startService({ ASSAY_DATA_DIR: folder }))
   postgres = await startPostgres()
   store = await postgres.createDatabase('two')
-  services = [await instance(), await instance()]
+  services = [await instance(0), await instance(1)]
 })
 after(async () => {
   await Promise.all(services.map(stopped))
@@ -36,9 +36,10 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function instance(): Promise<Service> {
+/** Each has a data folder of its own; they share the keys, the secret and the store. */
+function instance(number: number): Promise<Service> {
   return startService({
-    ASSAY_DATA_DIR: folder,
+    ASSAY_DATA_DIR: join(folder, `instance-${number}`),
     ASSAY_STORE: store,
     ASSAY_RECEIPT_KEY_FILE: join(folder, 'receipt-keys.json'),
     ASSAY_SECRET_FILE: join(folder, 'secret.key'),
@@ -117,7 +118,7 @@ test('one of them killed under load and started again: no answered call is lost,
       if (total === 40 + 31 * round) services[1].process.kill('SIGKILL')
     })
     assert.equal((await services[1].ended).signal, 'SIGKILL')
-    services[1] = await instance()
+    services[1] = await instance(1)
     await load(clients, 4 * clients.length, answered, () => undefined)
     const counted = await countsOf(clients)
     for (const address of clients) {

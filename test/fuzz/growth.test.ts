@@ -58,8 +58,6 @@ const TEXTS: Record<string, (size: number) => string> = {
   spaces: fill(' '),
   'line ends before a fault': (size) => `${fill('\n')(size)}!`,
   'byte order marks': fill('\ufeff'),
-  commas: fill('[,'),
-  colons: fill('{"a"::'),
   'letters of two bytes': (size) => `"${fill('é')(size)}"`,
   'combining marks': (size) => `"a${fill('\u0301')(size)}"`,
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 
 /** Linear work makes it 16, squared work 256; in between lie caches, collections of garbage and what else the machine does. */
 const STEP = 16
-const GROWTH_MAX = 100
+const GROWTH_MAX = 128
 
 /** What a call may cost at any size before its growth is looked at: below, the measure and a change of method are most of the figure. */
 const FLOOR_MS = 0.1
