@@ -1,9 +1,7 @@
 import { SUMMARY, modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { toolList } from '../mcp/list.ts'
-
-/** Protocol versions that the MCP endpoint speaks. */
-const PROTOCOL_VERSIONS = ['2025-06-18', '2025-11-25', '2026-07-28'] as const
+import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from '../mcp/versions.ts'
 
 /** `/.well-known/mcp.json`: where the MCP endpoint is, what it offers, and which key signs its receipts. */
 export function mcpManifest(deps: AppDeps) {
@@ -16,7 +14,7 @@ export function mcpManifest(deps: AppDeps) {
     notice: modeMark(deps),
     endpoint: `${deps.origins.mcp_url}/mcp`,
     transport: 'streamable-http',
-    protocol_versions: PROTOCOL_VERSIONS,
+    protocol_versions: [...HANDSHAKE_VERSIONS.toReversed(), STATELESS_VERSION],
     receipt_signing_address,
     receipts: { receipt_spec: 'XDR-1', receipt_signing_address, keys_url: `${deps.origins.api_url}/.well-known/xdr-1.json` },
     // Output schemas are in tools/list; here they would double the size.
