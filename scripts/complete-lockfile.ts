@@ -38,7 +38,8 @@ function resolves(place: string, name: string): boolean {
 }
 
 function entryOf(name: string, version: string, dev: boolean): Entry {
-  const words = name.split(/[/-]/)
+  // Rust's packagers say amd64 where Node says x64.
+  const words = name.split(/[/-]/).map((word) => (word === 'amd64' ? 'x64' : word))
   const os = SYSTEMS.filter((system) => words.includes(system))
   const cpu = PROCESSORS.filter((processor) => words.includes(processor))
   if (!/^\d+\.\d+\.\d+$/.test(version) || os.length !== 1 || cpu.length !== 1)

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { anvilBinary } from '../../src/adapters/chain/sandbox-binary.ts'
+import { sandboxFiles } from '../../src/adapters/chain/sandbox-files.ts'
+import { mint, placeCode, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
+import { launchAnvil } from '../../src/adapters/chain/sandbox-process.ts'
+import { rpcRequest, type RpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
+
+/** Circle's published addresses of USDC on Base and on Base Sepolia. */
+export const USDC: Readonly<Record<number, `0x${string}`>> = {
+  8453: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  84532: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+}
+
+export interface AnvilOptions {
+  /** 8453 unless told otherwise; the token then stands where USDC stands on that chain. */
+  chain_id?: number
+  /** Accounts made with random keys; ten unless told otherwise. */
+  accounts?: number
+  /** Ether of each, in wei; 10 ether unless told otherwise. */
+  balance_wei?: bigint
+}
+
+export interface Anvil {
+  rpc_url: string
+  chain_id: number
+  token: `0x${string}`
+  /** The token's owner; nobody has its key, the node acts for it. */
+  owner: string
+  accounts: PrivateKeyAccount[]
+  rpc: RpcRequest
+  /** Mints test USDC; the chain must mine by itself. */
+  mint(to: string, amount_minor: bigint): Promise<void>
+  /** A transaction of the token's owner, as blacklist(address) or pause(); resolves when mined. */
+  asOwner(data: string): Promise<void>
+  setCode(address: string, code: string): Promise<void>
+  setBalance(address: string, wei: bigint): Promise<void>
+  /** Returns what revert takes; a snapshot can be reverted to once. */
+  snapshot(): Promise<string>
+  revert(snapshot: string): Promise<void>
+  mine(blocks?: number): Promise<void>
+  automine(on: boolean): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A chain of its own on a free port, with the test USDC and the batch contract in their places; gone when stopped or when the caller dies. */
+export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei = 10n ** 19n }: AnvilOptions = {}): Promise<Anvil> {
+  const token = USDC[chain_id] ?? USDC[8453] ?? '0x'
+  const directory = await mkdtemp(join(tmpdir(), 'assay-anvil-'))
+  const anvil = await launchAnvil({ binary: anvilBinary(), files: sandboxFiles(directory), chain_id, keeping: 'guarded' })
+  const { rpc_url } = anvil
+  const rpc = rpcRequest(rpc_url)
+  const people = Array.from({ length: accounts }, () => privateKeyToAccount(generatePrivateKey()))
+  const setBalance = async (address: string, wei: bigint) => void (await rpc('anvil_setBalance', [address, `0x${wei.toString(16)}`]))
+  await rpc('anvil_setLoggingEnabled', [false])
+  await placeCode(rpc_url, token, [])
+  await Promise.all(people.map(({ address }) => setBalance(address, balance_wei)))
+  return {
+    rpc_url,
+    chain_id,
+    token,
+    owner: SANDBOX_OWNER,
+    accounts: people,
+    rpc,
+    setBalance,
+    mint: (to, amount_minor) => mint(rpc_url, token, to, amount_minor),
+    async asOwner(data) {
+      await rpc('eth_sendTransaction', [{ from: SANDBOX_OWNER, to: token, data, gas: '0x30d40' }])
+      await rpc('evm_mine')
+    },
+    setCode: async (address, code) => void (await rpc('anvil_setCode', [address, code])),
+    snapshot: async () => String(await rpc('evm_snapshot')),
+    async revert(snapshot) {
+      if ((await rpc('evm_revert', [snapshot])) !== true) throw new Error('the snapshot was reverted to before')
+    },
+    mine: async (blocks = 1) => void (await rpc('anvil_mine', [`0x${blocks.toString(16)}`])),
+    automine: async (on) => void (await rpc('evm_setAutomine', [on])),
+    async stop() {
+      await anvil.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
