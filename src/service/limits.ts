@@ -44,4 +44,38 @@ export const limits = {
   request_id_chars: 64,
   jsonl_line_chars: 1_048_576,
   mcp_list_bytes: 400_000,
+  /** Longest payment header; also of the base64 text in a message. */
+  payment_header_chars: 8_192,
+  /** Signatures of contract wallets are as long as they like up to here. */
+  payment_signature_bytes: 4_096,
+  /** What terms promise: a quoted price stays payable for so long. */
+  max_timeout_s: 120,
+  /** A call waits so long for its settlement, then answers 202. */
+  settle_wait_ms: 15_000,
+  /** An authorization must leave the 6 s of the reference facilitator beyond the longest wait for settlement. */
+  payment_least_left_s: 21,
+  payment_longest_s: 3_600,
+  /** How far the clocks of payer and service may differ. */
+  payment_skew_s: 5,
+  /** A claim may run so long before others may release it. */
+  claim_ms: 60_000,
+  /** A stored answer can be fetched again for so long. */
+  answer_kept_ms: 24 * 3_600_000,
+  /** How often a settlement that another process works on is looked at. */
+  settlement_poll_ms: 250,
+  /** Resends of one payment with another request: so many an hour, for one client. */
+  mismatches_per_hour: 10,
+  /** Failed verifications of one client. */
+  failed_verifications_per_minute: 30,
+  /** A payer that held too little is not looked up again for so long. */
+  insufficient_remembered_ms: 10_000,
+  /** What one process may ask of the chain to verify payments: sustained, and at once after a quiet time. */
+  verification_round_trips_per_second: 250,
+  verification_round_trips_burst: 500,
+  /** Refused settlements that shut a payer out, and for how long they count. */
+  refused_settlements: 3,
+  refused_settlements_ms: 24 * 3_600_000,
+  /** Refused settlements of all payers in a day; they cost the operator gas. */
+  refused_settlements_daily: 500,
+  settlement_retry_s: 5,
 } as const

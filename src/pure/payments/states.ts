@@ -1,0 +1,37 @@
+/**
+ * The states of a payment and every move between them, once.
+ *
+ * claimed    this deployment has bound the authorization to one request; the tool may be running
+ * prepared   result and signed receipt are stored; nothing was sent
+ * settling   from here on the authorization may reach the chain at any moment
+ * settled    AuthorizationUsed and the exact Transfer were seen in a block
+ * refused    it was tried, or can no longer be, and moved nothing; the chain is watched until it has run out
+ * unknown    it was sent and nobody can tell yet; closed on evidence only, never by waiting
+ * lost       was settled, a reorganisation took the block away, and the authorization has run out unused
+ * released   given up before anything was sent; the same request may claim it again
+ */
+export const PAYMENT_STATES = ['claimed', 'prepared', 'settling', 'settled', 'refused', 'unknown', 'lost', 'released'] as const
+export type PaymentState = (typeof PAYMENT_STATES)[number]
+
+const MOVES: Readonly<Record<PaymentState, readonly PaymentState[]>> = {
+  claimed: ['prepared', 'released'],
+  prepared: ['settling', 'released'],
+  settling: ['settled', 'refused', 'unknown'],
+  unknown: ['settled', 'refused', 'lost'],
+  settled: ['unknown'],
+  // Its authorization is public: a stranger may send it yet, until it runs out.
+  refused: ['settled'],
+  lost: [],
+  released: ['claimed'],
+}
+
+/** The states from which a payment may come to `to`. */
+export function statesBefore(to: PaymentState): PaymentState[] {
+  return PAYMENT_STATES.filter((from) => MOVES[from].includes(to))
+}
+
+/** Reasons for a refusal that say nothing of the payer: it was never tried. */
+export const UNTRIED_REASONS = ['out_of_time', 'expired_unused', 'facilitator_unreachable'] as const
+
+/** Payments that may still take from the payer's balance what it holds now. */
+export const IN_FLIGHT: readonly PaymentState[] = ['claimed', 'prepared', 'settling', 'unknown']
