@@ -1,3 +1,5 @@
+import type { PaymentStore } from './payments.ts'
+
 /** What the service keeps. Everything correct about counting lives behind this port, never in the memory of a process. */
 
 /** One call that wants one unit of a client's free allowance. */
@@ -48,10 +50,17 @@ export interface Store {
   identity(mine: StoreIdentity): Promise<StoreIdentity>
   /** Writes a note under a name on first use; afterwards returns the one that was written. */
   remember(name: string, note: string): Promise<string>
-  /** Takes or renews the named lease until `until_ms`; false when another holder has it. */
-  lease(name: string, holder: string, now_ms: number, until_ms: number): Promise<boolean>
+  /**
+   * Takes or renews the named lease until `until_ms`: its fencing number, which counts up whenever the lease changes hands; null when
+   * another holder has it.
+   */
+  lease(name: string, holder: string, now_ms: number, until_ms: number): Promise<number | null>
   /** Forgets allowance counts of days before `day`; returns how many rows went. */
   purge_allowance(day: number): Promise<number>
+  /** Payments and all that hangs on them. */
+  readonly payments: PaymentStore
+  /** The time by the clock of the database, in milliseconds since 1970. */
+  now_ms(): Promise<number>
   /** Resolves when the store answers; rejects with the reason otherwise. */
   ping(): Promise<void>
   /** What the database says about its own durability on the connection that the store uses, by the database's names. No secrets. */

@@ -1,32 +1,16 @@
 /** Several real processes on one store, and a process that is killed in the middle of its work. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import type { ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import type { Interface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { openStore } from '../../src/adapters/store/open.ts'
 import { runs } from '../support/counts.ts'
 import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
 import type { StoreDriver } from '../support/store-drivers.ts'
+import { startProcess } from '../support/store-process.ts'
+import type { StoreProcess } from '../support/store-process.ts'
 import type { WorkerOrder, WorkerReport } from '../support/store-worker.ts'
 
-interface Worker {
-  child: ChildProcessByStdio<Writable, Readable, null>
-  lines: Interface
-}
-
-const WORKER = fileURLToPath(new URL('../support/store-worker.ts', import.meta.url))
-
-async function worker(order: WorkerOrder): Promise<Worker> {
-  const child = spawn(process.execPath, [WORKER, JSON.stringify(order)], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const lines = createInterface(child.stdout)
-  assert.deepEqual(await once(lines, 'line'), ['ready'])
-  return { child, lines }
-}
+const worker = (order: WorkerOrder): Promise<StoreProcess> => startProcess('store-worker.ts', order)
 
 /** Lets all of them go at the same moment; resolves with their reports when all have ended. */
 async function race(orders: WorkerOrder[]): Promise<WorkerReport[]> {

@@ -171,17 +171,49 @@ for (const start of [sqliteDriver, postgresDriver]) {
       await other.close()
     })
 
-    test('a lease is held by one, renewed by it, and taken over when it has run out', async () => {
+    test('a lease is held by one, renewed by it, and taken over when it has run out, under a new number', async () => {
       const now_ms = 1_700_000_000_000
-      const race = await Promise.all(['a', 'b', 'c'].map((holder) => store.lease('job', holder, now_ms, now_ms + 10)))
-      assert.equal(race.filter(Boolean).length, 1)
-      const holder = ['a', 'b', 'c'][race.indexOf(true)] ?? ''
-      assert.equal(await store.lease('job', 'other', now_ms + 9, now_ms + 20), false)
-      assert.equal(await store.lease('job', holder, now_ms + 9, now_ms + 20), true)
-      assert.equal(await store.lease('job', 'other', now_ms + 10, now_ms + 30), false)
-      assert.equal(await store.lease('job', 'other', now_ms + 20, now_ms + 30), true)
-      assert.equal(await store.lease('job', holder, now_ms + 21, now_ms + 40), false)
-      assert.equal(await store.lease('another job', holder, now_ms, now_ms + 10), true)
+      const holders = ['a', 'b', 'c']
+      const race = await Promise.all(holders.map((holder) => store.lease('job', holder, now_ms, now_ms + 10)))
+      assert.deepEqual(
+        race.filter((fence) => fence !== null),
+        [1],
+      )
+      const holder = holders[race.indexOf(1)] ?? ''
+      assert.equal(await store.lease('job', 'other', now_ms + 9, now_ms + 20), null)
+      assert.equal(await store.lease('job', holder, now_ms + 9, now_ms + 20), 1)
+      assert.equal(await store.lease('job', 'other', now_ms + 10, now_ms + 30), null)
+      assert.equal(await store.lease('job', 'other', now_ms + 20, now_ms + 30), 2)
+      assert.equal(await store.lease('job', holder, now_ms + 21, now_ms + 40), null)
+      assert.equal(await store.lease('another job', holder, now_ms, now_ms + 10), 1)
+      assert.equal(await store.lease('job', holder, now_ms + 30, now_ms + 40), 3)
+      assert.equal(await store.lease('job', holder, now_ms + 50, now_ms + 60), 3, 'run out, but in the same hands')
+    })
+
+    test('the clock of the store runs with the clock of this machine, and forward', async () => {
+      const before_ms = Math.floor(performance.timeOrigin + performance.now()) - 1_000
+      const first_ms = await store.now_ms()
+      const second_ms = await store.now_ms()
+      assert.ok(
+        Number.isSafeInteger(first_ms) && first_ms >= before_ms && first_ms < before_ms + 60_000,
+        `${first_ms} against ${before_ms}`,
+      )
+      assert.ok(second_ms >= first_ms)
+    })
+
+    test('a store of the first schema is brought up to date with what it holds', async () => {
+      const old = await driver.fresh()
+      await (await openStore(old.target)).close()
+      const tables = ['payment_answer', 'payment', 'sending_attempt', 'sending', 'sale', 'price_mark', 'gas_spent']
+      for (const table of tables) await old.sql(`drop table ${table}`)
+      await old.sql('alter table lease drop column fence')
+      await old.sql('delete from migration where number > 1')
+      await old.sql(`insert into lease (name, holder, until_ms) values ('job', 'me', 10)`)
+      const handle = await openStore(old.target)
+      assert.equal(await handle.lease('job', 'me', 5, 20), 1)
+      assert.equal(await handle.lease('job', 'other', 20, 30), 2)
+      assert.equal(await handle.payments.last_account_nonce('wallet'), null)
+      await handle.close()
     })
 
     test('ping answers, and settings say that commits are durable', async () => {

@@ -2,6 +2,8 @@
 export interface Dialect {
   /** Column type for integers beyond 32 bits. */
   wide_integer: string
+  /** A primary key that counts the rows as they come. */
+  row_number: string
   /** Behind every table. */
   table: string
   /** Behind a table that is only ever found by its primary key. */

@@ -1,9 +1,11 @@
 import { StoreNewerError } from './errors.ts'
 import type { Dialect, Migration } from './migration.ts'
 import { firstTables } from './migrations/0001-first-tables.ts'
+import { payments } from './migrations/0002-payments.ts'
 
 export const SQLITE_DIALECT: Dialect = {
   wide_integer: 'integer',
+  row_number: 'integer primary key',
   table: ' strict',
   clustered_table: ' strict, without rowid',
   counted_columns: '',
@@ -11,6 +13,7 @@ export const SQLITE_DIALECT: Dialect = {
 
 export const POSTGRES_DIALECT: Dialect = {
   wide_integer: 'bigint',
+  row_number: 'bigint generated always as identity primary key',
   table: '',
   clustered_table: '',
   counted_columns: `,
@@ -18,7 +21,7 @@ export const POSTGRES_DIALECT: Dialect = {
       granted integer not null`,
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstTables]
+export const MIGRATIONS: readonly Migration[] = [firstTables, payments]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
 export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'

@@ -3,16 +3,20 @@ import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, POSTGRES_DIALECT, READ_SCHEMA } from './migrations.ts'
+import { integer, text } from './rows.ts'
 import { TAKE_MANY } from './sql.ts'
-import type { Statement } from './sql.ts'
-import { assertStorable, integer, SqlStore, text } from './sql-store.ts'
-import type { Row, Value } from './sql-store.ts'
+import { assertStorable, SqlStore } from './sql-store.ts'
 import { handOut, keyOf, tally } from './tally.ts'
 import type { Group, Take } from './tally.ts'
+import { Turns } from './turns.ts'
+import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
 
-/** Enough for one batch of takes and, beside it, everything else. */
-const CONNECTIONS = 2
+/** One for the batches of takes, which never wait behind anything else. */
+const TAKE_CONNECTIONS = 1
+const CONNECTIONS = 7
 const CONNECT_MS = 3_000
+/** Also what a call waits for one of the connections while others have them all: longer than the slowest of those may take. */
+const PLACE_MS = 10_000
 const STATEMENT_MS = 5_000
 /** When the server does not even answer that it gave up. */
 const ANSWER_MS = STATEMENT_MS + 1_000
@@ -25,6 +29,8 @@ const MIGRATION_LOCK = '1634956129, 1'
 const WAIT_FOR_COMMIT = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') not in ('on', 'remote_apply')`
 
+const READ_CLOCK: Statement = { name: 'read_clock', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms' }
+
 /** Classes of https://www.postgresql.org/docs/18/errcodes-appendix.html: data exception, constraint violation, raised by a trigger. */
 const CANNOT_HOLD: ReadonlySet<string> = new Set(['22', '23', 'P0'])
 /** Deadlock or serialization failure: the statement was undone and may be tried again. */
@@ -33,20 +39,18 @@ const ROLLED_BACK = '40'
 /** Many instances, one database. All takes that gather while one statement is under way go into the next one. */
 class PostgresStore extends SqlStore {
   readonly kind = 'postgres'
+  readonly #takes: pg.Pool
   readonly #pool: pg.Pool
   readonly #queue: TurnBatch<Take>
+  readonly #turns = new Turns()
+  readonly #under_way = new Set<Promise<unknown>>()
   readonly #texts = new Map<string, string>()
   #closed: Promise<void> | undefined
 
   constructor(url: string, batch_items: number) {
     super()
-    this.#pool = new pg.Pool({
-      ...connection(url, STATEMENT_MS, ANSWER_MS),
-      max: CONNECTIONS,
-      onConnect: waitForCommit,
-    })
-    // A connection that dies while idle leaves the pool by itself; the next call opens another.
-    this.#pool.on('error', () => undefined)
+    this.#takes = pool(url, TAKE_CONNECTIONS)
+    this.#pool = pool(url, CONNECTIONS)
     this.#queue = new TurnBatch(batch_items, (takes) => this.#count(takes))
   }
 
@@ -56,6 +60,11 @@ class PostgresStore extends SqlStore {
       this.#assertOpen()
       this.#queue.push({ request, resolve, reject })
     })
+  }
+
+  async now_ms(): Promise<number> {
+    const [row] = await this.read(READ_CLOCK, [])
+    return integer(row, 'now_ms')
   }
 
   async settings(): Promise<Record<string, string>> {
@@ -68,7 +77,7 @@ class PostgresStore extends SqlStore {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#queue.drained().then(() => this.#pool.end())
+    this.#closed ??= this.#queue.drained().then(() => this.#end())
     return this.#closed
   }
 
@@ -80,27 +89,75 @@ class PostgresStore extends SqlStore {
     return this.#query(statement, values)
   }
 
+  /** Here the works of one process take turns before they wait in the database, so that one payer occupies one connection at most. */
+  protected async atomically<Outcome>(work: () => Work<Outcome>, options: AtomicOptions<Outcome> = {}): Promise<Outcome> {
+    this.#assertOpen()
+    const { alone_with } = options
+    if (alone_with === undefined) return this.#tracked(this.#transact('begin', work, options.keep))
+    return this.#tracked(this.#turns.take(alone_with, () => this.#transact(beginAlone(alone_with), work, options.keep)))
+  }
+
+  async #transact<Outcome>(begin: string, work: () => Work<Outcome>, keep?: (outcome: Outcome) => boolean): Promise<Outcome> {
+    let client: pg.PoolClient | undefined
+    try {
+      client = await this.#pool.connect()
+      await client.query(begin)
+      const outcome = await this.#walk(client, work())
+      await client.query((keep?.(outcome) ?? true) ? 'commit' : 'rollback')
+      client.release()
+      return outcome
+    } catch (error) {
+      await giveUp(client)
+      throw fault(error)
+    }
+  }
+
+  async #walk<Outcome>(client: pg.PoolClient, work: Work<Outcome>): Promise<Outcome> {
+    let step = work.next()
+    while (step.done !== true) step = work.next(await this.#run(client, step.value.statement, step.value.values))
+    return step.value
+  }
+
+  async #end(): Promise<void> {
+    await Promise.allSettled(this.#under_way)
+    await Promise.all([this.#takes.end(), this.#pool.end()])
+  }
+
   #assertOpen(): void {
     if (this.#closed !== undefined) throw new StoreUnavailableError('The store is closed.')
   }
 
   async #query(statement: Statement, values: unknown[]): Promise<Row[]> {
     this.#assertOpen()
-    return this.#send(statement, values)
+    return this.#tracked(this.#send(this.#pool, statement, values))
   }
 
-  async #send(statement: Statement, values: unknown[]): Promise<Row[]> {
+  /** A pool that ends forgets who waits for a connection; so the end waits for them. */
+  async #tracked<Outcome>(running: Promise<Outcome>): Promise<Outcome> {
+    this.#under_way.add(running)
     try {
-      return (await this.#pool.query<Row>({ name: statement.name, text: this.#text(statement), values })).rows
+      return await running
+    } finally {
+      this.#under_way.delete(running)
+    }
+  }
+
+  async #send(by: pg.Pool, statement: Statement, values: unknown[]): Promise<Row[]> {
+    try {
+      return await this.#run(by, statement, values)
     } catch (error) {
       throw fault(error)
     }
   }
 
+  async #run(by: pg.Pool | pg.PoolClient, statement: Statement, values: unknown[]): Promise<Row[]> {
+    return (await by.query<Row>({ name: statement.name, text: this.#text(statement), values })).rows
+  }
+
   #text(statement: Statement): string {
     const known = this.#texts.get(statement.name)
     if (known !== undefined) return known
-    const numbered = statement.text.replaceAll(/\?(?=\d)/g, '$')
+    const numbered = `${statement.text.replaceAll(/\?(?=\d)/g, '$')} ${statement.row_lock ?? ''}`
     this.#texts.set(statement.name, numbered)
     return numbered
   }
@@ -122,7 +179,7 @@ class PostgresStore extends SqlStore {
   /** Settles every group, or throws when the database is out of reach. A group that the database refuses takes no other with it. */
   async #countGroups(groups: Group[]): Promise<void> {
     try {
-      handOutAll(groups, await this.#send(TAKE_MANY, columns(groups)))
+      handOutAll(groups, await this.#send(this.#takes, TAKE_MANY, columns(groups)))
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error
       const [first, second] = groups
@@ -132,8 +189,42 @@ class PostgresStore extends SqlStore {
   }
 }
 
+function pool(url: string, max: number): pg.Pool {
+  const connections = new pg.Pool({
+    ...connection(url, STATEMENT_MS, ANSWER_MS),
+    connectionTimeoutMillis: PLACE_MS,
+    max,
+    onConnect: waitForCommit,
+  })
+  // A connection that dies while idle leaves the pool by itself; the next call opens another.
+  connections.on('error', () => undefined)
+  return connections
+}
+
+/**
+ * Begins a transaction that holds the lock of this name till its end, in one round trip. Works whose names agree in their last 64 bits
+ * wait for each other without need, which harms nothing. The lock is taken before the first statement that reads, because what a
+ * statement sees is fixed when it starts.
+ */
+function beginAlone(name: string): string {
+  return `begin; select pg_advisory_xact_lock(${BigInt.asIntN(64, BigInt(`0x${name.slice(-16)}`))})`
+}
+
+/** Rolls back where that is possible; otherwise the connection is closed, which rolls back too. */
+async function giveUp(client: pg.PoolClient | undefined): Promise<void> {
+  if (client === undefined) return
+  try {
+    await client.query('rollback')
+    client.release()
+  } catch {
+    client.release(true)
+  }
+}
+
 /** The pool hands no connection out before the promise is kept, although its type does not say so. */
 function waitForCommit(client: pg.ClientBase): unknown {
+  // The loss of a connection in the middle of a transaction is told by the statement under way; as an event it would end the process.
+  client.on('error', () => undefined)
   return client.query(WAIT_FOR_COMMIT)
 }
 

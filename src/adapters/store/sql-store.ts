@@ -1,27 +1,36 @@
+import type { PaymentStore } from '../../ports/payments.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
 import { limits } from '../../service/limits.ts'
-import { StoreRefusedError, StoreUnavailableError } from './errors.ts'
+import { StoreRefusedError } from './errors.ts'
+import { SqlPaymentStore } from './payments/payment-store.ts'
+import { integer, text } from './rows.ts'
 import { GIVE_BACK, PING, PURGE, READ_IDENTITY, READ_NOTE, READ_USED, TAKE_LEASE, WRITE_IDENTITY, WRITE_NOTE } from './sql.ts'
-import type { Statement } from './sql.ts'
-
-export type Value = string | number
-export type Row = Record<string, unknown>
+import { isKey } from './storable.ts'
+import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
 
 /** Days from 1970 that a 32-bit signed column holds. */
 const DAY_MAX = 2_147_483_647
-const KEY_CHARS_MAX = 200
 const PURGE_ROWS = 1_000
 
-/** What both databases do alike: everything but taking a unit, each with one statement. */
+/** What both databases do alike: everything but taking a unit. */
 export abstract class SqlStore implements Store {
   abstract readonly kind: 'sqlite' | 'postgres'
+  readonly payments: PaymentStore = new SqlPaymentStore({
+    joinsWrites: () => this.kind === 'postgres',
+    read: (statement, values) => this.read(statement, values),
+    write: (statement, values) => this.write(statement, values),
+    atomically: (work, options) => this.atomically(work, options),
+  })
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
+  abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>
   abstract close(): Promise<void>
   /** Runs one statement that changes nothing. */
   protected abstract read(statement: Statement, values: Value[]): Promise<Row[]>
   /** Runs one statement and resolves when its change is durable. */
   protected abstract write(statement: Statement, values: Value[]): Promise<Row[]>
+  /** Runs a work of several statements: all of them or none. */
+  protected abstract atomically<Outcome>(work: () => Work<Outcome>, options?: AtomicOptions<Outcome>): Promise<Outcome>
 
   async give_back(request: AllowanceRequest): Promise<void> {
     assertStorable(request)
@@ -46,8 +55,9 @@ export abstract class SqlStore implements Store {
     return text(row, 'note')
   }
 
-  async lease(name: string, holder: string, now_ms: number, until_ms: number): Promise<boolean> {
-    return (await this.write(TAKE_LEASE, [name, holder, now_ms, until_ms])).length === 1
+  async lease(name: string, holder: string, now_ms: number, until_ms: number): Promise<number | null> {
+    const [row] = await this.write(TAKE_LEASE, [name, holder, now_ms, until_ms])
+    return row === undefined ? null : integer(row, 'fence')
   }
 
   async purge_allowance(day: number): Promise<number> {
@@ -71,23 +81,4 @@ export function assertStorable(request: AllowanceRequest): void {
   if (!countable || !Number.isInteger(day) || day < 0 || day > DAY_MAX || !isKey(bucket) || !isKey(client)) {
     throw new StoreRefusedError('An allowance request has a day, bucket, client or limit that cannot be stored.')
   }
-}
-
-/** PostgreSQL text holds no U+0000. */
-function isKey(value: string): boolean {
-  return value.length > 0 && value.length <= KEY_CHARS_MAX && !value.includes('\u0000')
-}
-
-/** Reads a whole number that JavaScript holds exactly; pg hands 64-bit integers over as text. */
-export function integer(row: Row | undefined, column: string): number {
-  const value = row?.[column]
-  const number = typeof value === 'string' ? Number(value) : value
-  if (typeof number === 'number' && Number.isSafeInteger(number)) return number
-  throw new StoreUnavailableError(`The store holds no whole number in column ${column}.`)
-}
-
-export function text(row: Row | undefined, column: string): string {
-  const value = row?.[column]
-  if (typeof value === 'string') return value
-  throw new StoreUnavailableError(`The store holds no text in column ${column}.`)
 }

@@ -1,14 +1,10 @@
+import type { Statement } from './work.ts'
+
 /**
  * Every statement of the store, once, in the SQL that SQLite and PostgreSQL share. Placeholders are `?1`, `?2` …, which SQLite binds by
  * position; the PostgreSQL driver writes them as `$1`, `$2`. Only taking a unit differs, because PostgreSQL takes a whole batch in one
  * statement (each statement is a round trip there) and SQLite takes one unit a statement, many statements a transaction.
  */
-
-export interface Statement {
-  /** Name under which a driver keeps it prepared. */
-  name: string
-  text: string
-}
 
 const KEY = 'day = ?1 and bucket = ?2 and client = ?3'
 
@@ -64,13 +60,21 @@ export const WRITE_NOTE: Statement = {
 
 export const READ_NOTE: Statement = { name: 'read_note', text: 'select note from note where name = ?1' }
 
-/** ?3 is now, ?4 the new end. Returns a row when the lease is ours. */
+/** ?3 is now, ?4 the new end. Returns a row when the lease is ours; the fence counts up when another had it before. */
 export const TAKE_LEASE: Statement = {
   name: 'take_lease',
-  text: `insert into lease (name, holder, until_ms) values (?1, ?2, ?4)
-    on conflict (name) do update set holder = excluded.holder, until_ms = excluded.until_ms
+  text: `insert into lease (name, holder, until_ms, fence) values (?1, ?2, ?4, 1)
+    on conflict (name) do update set holder = excluded.holder, until_ms = excluded.until_ms,
+      fence = case when lease.holder = excluded.holder then lease.fence else lease.fence + 1 end
     where lease.holder = excluded.holder or lease.until_ms <= ?3
-    returning name`,
+    returning fence`,
+}
+
+/** Returns a row while the lease has this number and, at ?3, has not run out. The row stays locked: it cannot change hands meanwhile. */
+export const HOLD_LEASE: Statement = {
+  name: 'hold_lease',
+  text: 'select name from lease where name = ?1 and fence = ?2 and until_ms > ?3',
+  row_lock: 'for update',
 }
 
 export const PING: Statement = { name: 'ping', text: 'select number from migration limit 1' }

@@ -1,16 +1,13 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
 import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
-import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
-import { CREATE_MIGRATION_TABLE, pendingSteps, READ_SCHEMA, SQLITE_DIALECT } from './migrations.ts'
+import { StoreUnavailableError } from './errors.ts'
+import { integer } from './rows.ts'
 import { READ_USED, TAKE_ONE } from './sql.ts'
-import type { Statement } from './sql.ts'
-import { assertStorable, integer, SqlStore } from './sql-store.ts'
-import type { Row, Value } from './sql-store.ts'
+import { assertStorable, SqlStore } from './sql-store.ts'
+import { fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
+import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
 
 interface SqliteOptions {
   /** Items that one transaction holds. */
@@ -19,28 +16,16 @@ interface SqliteOptions {
   busy_attempts: number
 }
 
-/**
- * Pause between two tries to get a lock. SQLite's own waiting (busy_timeout) stays off: it would stop the event loop, and it asks so
- * seldom that of two busy processes one starves for a third of a second (measured; 70 ms this way).
- */
-const BUSY_PAUSE_MS = 1
+const READ_CLOCK: Statement = { name: 'read_clock', text: `select cast(round(unixepoch('subsec') * 1000) as integer) as now_ms` }
 
-/** Primary result codes of https://www.sqlite.org/rescode.html. */
-const SQLITE_BUSY = 5
-const SQLITE_CANNOT_HOLD: ReadonlySet<number | undefined> = new Set([18, 19, 20])
-
-interface Job<Outcome> {
-  resolve(outcome: Outcome): void
+/** Something to do within the transaction of this turn, for someone who waits for the commit. */
+interface Job {
+  /** Does it, as often as the transaction starts anew. Throws when nothing of it was done. */
+  run(): void
+  /** Tells what came of the last run. */
+  resolve(): void
   reject(reason: unknown): void
-  outcome: Outcome | undefined
   failure: unknown
-}
-interface Take extends Job<AllowanceGrant> {
-  request: AllowanceRequest
-}
-interface Write extends Job<Row[]> {
-  statement: Statement
-  values: Value[]
 }
 
 /** One file, one connection, one transaction for all writes of an event-loop turn. Durable: write-ahead log with synchronous FULL. */
@@ -50,9 +35,12 @@ class SqliteStore extends SqlStore {
   readonly #prepared = new Map<string, StatementSync>()
   readonly #begin: StatementSync
   readonly #commit: StatementSync
+  readonly #savepoint: StatementSync
+  readonly #rollBackTo: StatementSync
+  readonly #release: StatementSync
   readonly #takeOne: StatementSync
   readonly #readUsed: StatementSync
-  readonly #queue: TurnBatch<Take | Write>
+  readonly #queue: TurnBatch<Job>
   readonly #attempts: number
   #closed: Promise<void> | undefined
 
@@ -61,17 +49,23 @@ class SqliteStore extends SqlStore {
     this.#database = database
     this.#begin = database.prepare('begin immediate')
     this.#commit = database.prepare('commit')
+    this.#savepoint = database.prepare('savepoint work')
+    this.#rollBackTo = database.prepare('rollback to work')
+    this.#release = database.prepare('release work')
     this.#takeOne = this.#prepare(TAKE_ONE)
     this.#readUsed = this.#prepare(READ_USED)
     this.#attempts = options.busy_attempts
     this.#queue = new TurnBatch(options.batch_items, (jobs) => this.#writeBatch(jobs))
   }
 
-  take(request: AllowanceRequest): Promise<AllowanceGrant> {
-    return new Promise((resolve, reject) => {
-      assertStorable(request)
-      this.#push({ request, resolve, reject, outcome: undefined, failure: undefined })
-    })
+  async take(request: AllowanceRequest): Promise<AllowanceGrant> {
+    assertStorable(request)
+    return this.#inTransaction(() => this.#takeUnit(request))
+  }
+
+  async now_ms(): Promise<number> {
+    const [row] = await this.read(READ_CLOCK, [])
+    return integer(row, 'now_ms')
   }
 
   async settings(): Promise<Record<string, string>> {
@@ -95,14 +89,27 @@ class SqliteStore extends SqlStore {
   }
 
   protected write(statement: Statement, values: Value[]): Promise<Row[]> {
-    return new Promise((resolve, reject) => {
-      this.#push({ statement, values, resolve, reject, outcome: undefined, failure: undefined })
-    })
+    return this.#inTransaction(() => this.#prepare(statement).all(...values))
   }
 
-  #push(job: Take | Write): void {
-    this.#assertOpen()
-    this.#queue.push(job)
+  /** Whatever runs in a transaction here runs alone, so that `alone_with` asks for nothing more. */
+  protected atomically<Outcome>(work: () => Work<Outcome>, options: AtomicOptions<Outcome> = {}): Promise<Outcome> {
+    return this.#inTransaction(() => this.#allOrNothing(work, options.keep))
+  }
+
+  #inTransaction<Outcome>(run: () => Outcome): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      this.#assertOpen()
+      let outcome: Outcome
+      this.#queue.push({
+        run: () => {
+          outcome = run()
+        },
+        resolve: () => resolve(outcome),
+        reject,
+        failure: undefined,
+      })
+    })
   }
 
   #assertOpen(): void {
@@ -121,7 +128,7 @@ class SqliteStore extends SqlStore {
     return String(Object.values(this.#database.prepare(sql).get() ?? {})[0])
   }
 
-  #writeBatch(jobs: (Take | Write)[]): void | Promise<void> {
+  #writeBatch(jobs: Job[]): void | Promise<void> {
     try {
       this.#transact(jobs)
     } catch (error) {
@@ -131,7 +138,7 @@ class SqliteStore extends SqlStore {
     settleAll(jobs)
   }
 
-  async #writeLater(jobs: (Take | Write)[]): Promise<void> {
+  async #writeLater(jobs: Job[]): Promise<void> {
     try {
       await patiently(this.#attempts, () => this.#transact(jobs))
       settleAll(jobs)
@@ -143,7 +150,7 @@ class SqliteStore extends SqlStore {
   }
 
   /** All jobs in one transaction, or an error and no change at all. */
-  #transact(jobs: (Take | Write)[]): void {
+  #transact(jobs: Job[]): void {
     this.#begin.run()
     try {
       for (const job of jobs) this.#run(job)
@@ -155,11 +162,10 @@ class SqliteStore extends SqlStore {
   }
 
   /** SQLite undoes a failed statement alone, unless the failure took the transaction with it (disk full, for one). */
-  #run(job: Take | Write): void {
+  #run(job: Job): void {
     job.failure = undefined
     try {
-      if ('request' in job) job.outcome = this.#takeUnit(job.request)
-      else job.outcome = this.#prepare(job.statement).all(...job.values)
+      job.run()
     } catch (error) {
       if (!this.#database.isTransaction) throw error
       job.failure = fault(error)
@@ -172,6 +178,31 @@ class SqliteStore extends SqlStore {
     if (taken !== undefined) return { granted: true, used: integer(taken, 'used') }
     const row = this.#readUsed.get(day, bucket, client)
     return { granted: false, used: row === undefined ? 0 : integer(row, 'used') }
+  }
+
+  #allOrNothing<Outcome>(work: () => Work<Outcome>, keep?: (outcome: Outcome) => boolean): Outcome {
+    this.#savepoint.run()
+    let kept = false
+    try {
+      const outcome = this.#walk(work())
+      kept = keep?.(outcome) ?? true
+      return outcome
+    } finally {
+      this.#endSavepoint(kept)
+    }
+  }
+
+  /** A failure that took the transaction with it took the savepoint too. */
+  #endSavepoint(kept: boolean): void {
+    if (!kept && !this.#database.isTransaction) return
+    if (!kept) this.#rollBackTo.run()
+    this.#release.run()
+  }
+
+  #walk<Outcome>(work: Work<Outcome>): Outcome {
+    let step = work.next()
+    while (step.done !== true) step = work.next(this.#prepare(step.value.statement).all(...step.value.values))
+    return step.value
   }
 }
 
@@ -192,74 +223,9 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
   }
 }
 
-/** Only its owner may read the file: it holds who called how often, if only as keyed hashes. SQLite gives its side files the same mode. */
-function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  try {
-    // Exclusive, because closing any descriptor of an existing file would drop the locks of this process's other connections to it.
-    closeSync(openSync(path, 'wx', 0o600))
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  }
-}
-
-function prepareFile(database: DatabaseSync): void {
-  const mode = database.prepare('pragma journal_mode = wal').get()?.['journal_mode']
-  if (mode !== 'wal') throw new StoreUnavailableError('The SQLite file cannot keep a write-ahead log where it lies; use a local disk.')
-  database.exec('pragma synchronous = full')
-  database.exec('begin immediate')
-  try {
-    database.exec(CREATE_MIGRATION_TABLE)
-    const found = integer(database.prepare(READ_SCHEMA).get(), 'number')
-    for (const step of pendingSteps(found, SQLITE_DIALECT)) database.exec(step)
-    database.exec('commit')
-  } catch (error) {
-    if (database.isTransaction) database.exec('rollback')
-    throw error
-  }
-}
-
-/** Does the work now, or while another connection has the lock again and again, at most `attempts` times. */
-async function patiently<Outcome>(attempts: number, work: () => Outcome): Promise<Outcome> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return work()
-    } catch (error) {
-      if (!isBusy(error) || attempt >= attempts) throw error
-    }
-    await setTimeout(BUSY_PAUSE_MS)
-  }
-}
-
-function settleAll(jobs: readonly (Take | Write)[]): void {
+function settleAll(jobs: readonly Job[]): void {
   for (const job of jobs) {
-    if ('request' in job) settle(job)
-    else settle(job)
+    if (job.failure === undefined) job.resolve()
+    else job.reject(job.failure)
   }
-}
-
-function settle<Outcome>(job: Job<Outcome>): void {
-  if (job.failure === undefined && job.outcome !== undefined) job.resolve(job.outcome)
-  else job.reject(job.failure)
-}
-
-function isBusy(error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY
-}
-
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return undefined
-  return error.errcode & 0xff
-}
-
-/** The fault of one statement: the value's own, where SQLite says so. */
-function fault(error: unknown): StoreError {
-  return SQLITE_CANNOT_HOLD.has(resultCode(error)) ? new StoreRefusedError('The store cannot hold this value.', error) : outage(error)
-}
-
-function outage(error: unknown): StoreError {
-  if (error instanceof StoreError) return error
-  if (isBusy(error)) return new StoreBusyError(error)
-  const reason = resultCode(error) ?? 'no result code'
-  return new StoreUnavailableError(`The SQLite store could not be read or written (${reason}).`, error)
 }

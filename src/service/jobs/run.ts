@@ -27,7 +27,7 @@ export function runJobs(jobs: readonly Job[], store: Pick<Store, 'lease'>, clock
 
 async function leased(job: Job, store: Pick<Store, 'lease'>, clock: Clock, holder: string): Promise<void> {
   const now_ms = clock.now_ms()
-  if (await store.lease(job.name, holder, now_ms, now_ms + 2 * job.every_ms)) await job.run(now_ms)
+  if ((await store.lease(job.name, holder, now_ms, now_ms + 2 * job.every_ms)) !== null) await job.run(now_ms)
 }
 
 function runJob(job: Job, once: () => Promise<void>, log: Log): () => Promise<void> {

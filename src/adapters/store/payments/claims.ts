@@ -1,0 +1,97 @@
+import type { Binding, ClaimRequest, ClaimResult, Payment, PaymentKey, StoredAnswer } from '../../../ports/payments.ts'
+import { IN_FLIGHT, statesBefore } from '../../../pure/payments/states.ts'
+import { integer } from '../rows.ts'
+import { assertCounts, assertKeys, assertPaymentKey, assertTexts, assertWide } from '../storable.ts'
+import type { Value, Work } from '../work.ts'
+import { paymentOf, sumIn } from './row.ts'
+import * as sql from './sql-claims.ts'
+
+export function assertClaim(request: ClaimRequest): void {
+  assertPaymentKey(request)
+  const { subject, input_hash, to, price_class, token_hash, signature } = request
+  assertKeys({ subject, input_hash, to, price_class, token_hash })
+  assertTexts({ signature })
+  const { value_minor, valid_after_s, valid_before_s, now_ms, claim_until_ms } = request
+  assertWide({ value_minor, valid_after_s, valid_before_s })
+  assertCounts({ now_ms, claim_until_ms })
+}
+
+/**
+ * The caller lets one claim of a payer run at a time, over all processes: what is in flight is read first, and must not grow meanwhile.
+ * A settled payment that a reorganisation makes unknown may still add to it; no claim could have known.
+ */
+export function* claim(request: ClaimRequest): Work<ClaimResult> {
+  const in_flight = sumIn((yield { statement: sql.READ_IN_FLIGHT, values: [request.payer] })[0])
+  const fits = in_flight + request.value_minor <= request.balance_minor
+  if (fits) {
+    const [added] = yield { statement: sql.INSERT_CLAIM, values: claimValues(request) }
+    if (added !== undefined) return { kind: 'claimed', fence: integer(added, 'fence') }
+  }
+  const [row] = yield { statement: sql.LOCK_PAYMENT, values: [request.payer, request.nonce] }
+  if (row === undefined) return { kind: 'over_reserved' }
+  const payment = paymentOf(row)
+  if (!sameBinding(payment, request) || !isFree(payment, request.now_ms)) return { kind: 'exists', payment }
+  const own = IN_FLIGHT.includes(payment.state) ? payment.value_minor : 0n
+  if (in_flight - own + request.value_minor > request.balance_minor) return { kind: 'over_reserved' }
+  return yield* claimAgain(request)
+}
+
+function* claimAgain(request: ClaimRequest): Work<ClaimResult> {
+  const { payer, nonce, to, value_minor, valid_after_s, valid_before_s, signature, price_class, token_hash } = request
+  const terms = [to, value_minor, valid_after_s, valid_before_s, signature, Number(request.contract_payer), price_class, token_hash]
+  const [row] = yield { statement: sql.CLAIM_AGAIN, values: [payer, nonce, ...terms, request.claim_until_ms, request.now_ms] }
+  yield { statement: sql.FORGET_ANSWER, values: [integer(row, 'number')] }
+  return { kind: 'claimed', fence: integer(row, 'fence') }
+}
+
+function claimValues(request: ClaimRequest): Value[] {
+  return [
+    request.payer,
+    request.nonce,
+    request.purpose,
+    request.subject,
+    request.input_hash,
+    request.to,
+    request.value_minor,
+    request.valid_after_s,
+    request.valid_before_s,
+    request.signature,
+    Number(request.contract_payer),
+    request.price_class,
+    request.token_hash,
+    request.claim_until_ms,
+    request.now_ms,
+  ]
+}
+
+function sameBinding(one: Binding, other: Binding): boolean {
+  return one.purpose === other.purpose && one.subject === other.subject && one.input_hash === other.input_hash
+}
+
+/** Released, or still with a claimer whose time is over. */
+function isFree(payment: Payment, now_ms: number): boolean {
+  if (payment.state === 'released') return true
+  return statesBefore('released').includes(payment.state) && payment.claim_until_ms < now_ms
+}
+
+export function* prepare(key: PaymentKey, fence: number, answer: StoredAnswer, now_ms: number): Work<boolean> {
+  const [row] = yield { statement: sql.PREPARE, values: [key.payer, key.nonce, fence, now_ms] }
+  if (row === undefined) return false
+  yield { statement: sql.WRITE_ANSWER, values: [integer(row, 'number'), answer.sealed, answer.expires_ms] }
+  return true
+}
+
+/** What was prepared for a released payment was never paid for, and goes with it. */
+export function* release(key: PaymentKey, fence: number, reason: string, now_ms: number): Work<boolean> {
+  const [row] = yield { statement: sql.RELEASE, values: [key.payer, key.nonce, fence, reason, now_ms] }
+  if (row === undefined) return false
+  yield { statement: sql.FORGET_ANSWER, values: [integer(row, 'number')] }
+  return true
+}
+
+/** Releases at most `limit` payments; returns how many. */
+export function* releaseAbandoned(now_ms: number, limit: number): Work<number> {
+  const rows = yield { statement: sql.RELEASE_ABANDONED, values: [now_ms, limit] }
+  if (rows.length > 0) yield { statement: sql.FORGET_RELEASED, values: [now_ms] }
+  return rows.length
+}

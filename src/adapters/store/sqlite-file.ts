@@ -1,0 +1,79 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
+import { CREATE_MIGRATION_TABLE, pendingSteps, READ_SCHEMA, SQLITE_DIALECT } from './migrations.ts'
+import { integer } from './rows.ts'
+
+/** The SQLite file itself: making it, bringing it up to date, waiting for its lock, and what its errors mean. */
+
+/**
+ * Pause between two tries to get a lock. SQLite's own waiting (busy_timeout) stays off: it would stop the event loop, and it asks so
+ * seldom that of two busy processes one starves for a third of a second (measured; 70 ms this way).
+ */
+const BUSY_PAUSE_MS = 1
+
+/** Primary result codes of https://www.sqlite.org/rescode.html. */
+const SQLITE_BUSY = 5
+const SQLITE_CANNOT_HOLD: ReadonlySet<number | undefined> = new Set([18, 19, 20])
+
+/** Only its owner may read the file: it holds who called how often, if only as keyed hashes. SQLite gives its side files the same mode. */
+export function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    // Exclusive, because closing any descriptor of an existing file would drop the locks of this process's other connections to it.
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+}
+
+export function prepareFile(database: DatabaseSync): void {
+  const mode = database.prepare('pragma journal_mode = wal').get()?.['journal_mode']
+  if (mode !== 'wal') throw new StoreUnavailableError('The SQLite file cannot keep a write-ahead log where it lies; use a local disk.')
+  database.exec('pragma synchronous = full')
+  database.exec('begin immediate')
+  try {
+    database.exec(CREATE_MIGRATION_TABLE)
+    const found = integer(database.prepare(READ_SCHEMA).get(), 'number')
+    for (const step of pendingSteps(found, SQLITE_DIALECT)) database.exec(step)
+    database.exec('commit')
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
+/** Does the work now, or while another connection has the lock again and again, at most `attempts` times. */
+export async function patiently<Outcome>(attempts: number, work: () => Outcome): Promise<Outcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error) || attempt >= attempts) throw error
+    }
+    await setTimeout(BUSY_PAUSE_MS)
+  }
+}
+
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return undefined
+  return error.errcode & 0xff
+}
+
+/** The fault of one statement: the value's own, where SQLite says so. */
+export function fault(error: unknown): StoreError {
+  return SQLITE_CANNOT_HOLD.has(resultCode(error)) ? new StoreRefusedError('The store cannot hold this value.', error) : outage(error)
+}
+
+export function outage(error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  if (isBusy(error)) return new StoreBusyError(error)
+  const reason = resultCode(error) ?? 'no result code'
+  return new StoreUnavailableError(`The SQLite store could not be read or written (${reason}).`, error)
+}

@@ -1,0 +1,248 @@
+/**
+ * Payments as the store keeps them. One row for each authorization that was ever claimed here, for calls and invoices alike; bindings stay
+ * for good. Everything that makes a payment exactly-once is a conditional write behind this port, never the memory of a process. Payers and
+ * nonces are 0x-prefixed lower-case hex; times are milliseconds since 1970 by the store's clock unless they say `_s`.
+ */
+import type { PaymentState } from '../pure/payments/states.ts'
+
+export interface PaymentKey {
+  payer: string
+  nonce: string
+}
+
+/** What an authorization was first used for. */
+export interface Binding {
+  purpose: 'call' | 'invoice'
+  /** Tool id, or invoice id. */
+  subject: string
+  /** keccak-256 of the canonical input. */
+  input_hash: string
+}
+
+export interface Payment extends PaymentKey, Binding {
+  to: string
+  value_minor: bigint
+  valid_after_s: bigint
+  valid_before_s: bigint
+  signature: string
+  /** The payer has code, so that only the token can judge the signature; such payments settle alone. */
+  contract_payer: boolean
+  /** Price class whose price it paid, for the count of sales. */
+  price_class: string
+  state: PaymentState
+  /** Counts the claims; a write of an earlier claim finds another number and does nothing. */
+  fence: number
+  /** Until then the claimer may be running; afterwards anyone may release the claim. */
+  claim_until_ms: number
+  created_ms: number
+  updated_ms: number
+  /** Who was to settle it: `self`, or the facilitator that was asked. Null before settling. */
+  method: 'self' | 'facilitator' | null
+  /** The gas wallet, or the origin of the facilitator. */
+  settler: string | null
+  /** The wallet's transaction that carries it, once it is signed. */
+  account_nonce: number | null
+  /** Hash of the transaction that settled it, or of the last one that was meant to. */
+  transaction: string | null
+  block_number: number | null
+  block_hash: string | null
+  settled_ms: number | null
+  /** The block is final: no reorganisation can take it away. */
+  final: boolean
+  /** Why it was refused, released, lost or is unknown: a code. */
+  reason: string | null
+}
+
+export interface ClaimRequest extends PaymentKey, Binding {
+  to: string
+  value_minor: bigint
+  valid_after_s: bigint
+  valid_before_s: bigint
+  signature: string
+  contract_payer: boolean
+  price_class: string
+  /** What the payer held a moment ago; claims in flight beyond it are not granted. */
+  balance_minor: bigint
+  now_ms: number
+  claim_until_ms: number
+  /** Digest under which the answer can be fetched; a claim with one that another payment has is refused by the store. */
+  token_hash: string
+}
+
+/**
+ * `claimed`: new; or bound to the same request and released, or claimed by one whose time is over: then under the next fence, with all
+ * that the new claim brings and without the earlier answer. `exists`: the row as it stands, ours or another's; the caller compares
+ * binding and state. `over_reserved`: what the payer has in flight here and this payment exceed the balance.
+ */
+export type ClaimResult = { kind: 'claimed'; fence: number } | { kind: 'exists'; payment: Payment } | { kind: 'over_reserved' }
+
+/** An answer at rest: encrypted text around the place of the settlement. */
+export interface StoredAnswer {
+  /** Base64 of what the sealing room made; the store cannot read it. */
+  sealed: string
+  expires_ms: number
+}
+
+/** Where a settled payment is on the chain. */
+export interface SettledAt {
+  transaction: string
+  block_number: number
+  block_hash: string
+}
+
+/**
+ * One move of one payment. It happens when the payment stands in a state from which the table of moves allows it. Without a transaction
+ * the one that is known stays; every move but to settled takes block, time and finality away.
+ */
+export type Closing =
+  | ({ to: 'settled'; settled_at: SettledAt } & PaymentKey)
+  | ({ to: 'refused' | 'unknown' | 'lost'; reason: string; transaction: string | null } & PaymentKey)
+
+/** Guards a write: it happens only while this holder has the lease under this number. */
+export interface LeaseGuard {
+  lease: string
+  fence: number
+}
+
+/** A transaction of a gas wallet: stored, with its raw bytes, before it is sent. */
+export interface Sending {
+  wallet: string
+  account_nonce: number
+  kind: 'single' | 'batch' | 'deploy' | 'cancel'
+  to: string
+  data: string
+  gas: bigint
+  state: 'open' | 'done'
+  created_ms: number
+  attempts: SendingAttempt[]
+}
+
+export interface SendingAttempt {
+  hash: string
+  raw: string
+  max_fee_wei: bigint
+  priority_fee_wei: bigint
+  stored_ms: number
+}
+
+export interface LedgerQuery {
+  /** Payments created from then on, and before that; both by `created_ms`. */
+  from_ms?: number
+  to_ms?: number
+  /** Tool of calls; `invoice` for all invoices. */
+  tool?: string
+  state?: PaymentState
+  /** Rows after this key in the order of creation. */
+  after?: { created_ms: number; payer: string; nonce: string }
+  limit: number
+}
+
+export interface LedgerSum {
+  /** UTC day of creation, YYYY-MM-DD. */
+  day: string
+  /** Tool of calls; `invoice` for all invoices. */
+  tool: string
+  state: PaymentState
+  count: number
+  value_minor: bigint
+}
+
+export interface Sale {
+  price_class: string
+  epoch: number
+  payers: number
+}
+
+export interface PriceMark {
+  price_class: string
+  epoch: number
+  amount_minor: bigint
+}
+
+export interface PaymentStore {
+  claim(request: ClaimRequest): Promise<ClaimResult>
+  find(key: PaymentKey): Promise<Payment | null>
+  find_by_token(token_hash: string): Promise<Payment | null>
+  /** Null when nothing was prepared, or the answer has been purged. */
+  answer(key: PaymentKey): Promise<StoredAnswer | null>
+  /** claimed → prepared, with the answer. False when the claim is no longer this one. */
+  prepare(key: PaymentKey, fence: number, answer: StoredAnswer, now_ms: number): Promise<boolean>
+  /** prepared → settling. False when the claim is no longer this one. Durable before it resolves, and before anything is sent. */
+  begin_settling(key: PaymentKey, fence: number, by: { method: 'self' | 'facilitator'; settler: string }, now_ms: number): Promise<boolean>
+  /** claimed or prepared → released, and the answer is forgotten. False when the claim is no longer this one. */
+  release(key: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean>
+  /** Releases claims that ran out before `now_ms`; returns how many. */
+  release_abandoned(now_ms: number): Promise<number>
+  /**
+   * Moves payments, all in one transaction; true for each that moved. A move to settled counts one sale of its class and payer in `epoch`
+   * (once a payer and epoch). With a guard nothing is written unless the lease is held and has not run out by `now_ms`.
+   */
+  close_payments(closings: readonly Closing[], epoch: number, now_ms: number, guard?: LeaseGuard): Promise<boolean[]>
+  /** Marks settled payments, and refused ones whose authorization has run out, as final. */
+  finalize(keys: readonly PaymentKey[], now_ms: number): Promise<void>
+
+  /** Payments in state settling that wait for this settler and have no transaction yet, oldest first. */
+  waiting(settler: string, limit: number): Promise<Payment[]>
+  /** Payments in any of these states, oldest update first; `final` null for both. */
+  in_states(
+    states: readonly PaymentState[],
+    options: { final: boolean | null; updated_before_ms: number; limit: number },
+  ): Promise<Payment[]>
+  /** Payments of a payer that were tried and refused since then; a refusal that says nothing of the payer does not count. */
+  refused_since(payer: string, since_ms: number): Promise<number>
+  /** The same for everybody. */
+  refused_count(since_ms: number): Promise<number>
+
+  /**
+   * Stores a signed transaction and ties these payments to it, in one transaction under the guard. False when the lease is gone, the
+   * account nonce is taken, or one of the payments no longer waits: then nothing was written.
+   */
+  add_sending(
+    sending: Omit<Sending, 'state' | 'attempts'>,
+    attempt: SendingAttempt,
+    payments: readonly PaymentKey[],
+    guard: LeaseGuard,
+  ): Promise<boolean>
+  /**
+   * Stores a replacement of the same account nonce under the guard; `change` when it is another transaction (a cancel). Without a change
+   * the payments that it carries bear its hash from then on. False when the lease is gone or no such sending is open.
+   */
+  add_attempt(
+    wallet: string,
+    account_nonce: number,
+    attempt: SendingAttempt,
+    change: Pick<Sending, 'kind' | 'to' | 'data' | 'gas'> | null,
+    guard: LeaseGuard,
+  ): Promise<boolean>
+  /** Sendings that are not done, by account nonce. */
+  open_sendings(wallet: string): Promise<Sending[]>
+  /** The payments that a sending carries, in the order in which they stand in it. */
+  carried_by(wallet: string, account_nonce: number): Promise<Payment[]>
+  finish_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean>
+  /**
+   * Puts payments whose sending can never be mined back in line, under the guard; those that are no longer settling stay as they are.
+   * False when the lease is gone.
+   */
+  requeue(keys: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean>
+  /** Opens a finished sending anew, when a reorganisation took its block away, under the guard. */
+  reopen_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean>
+  /** The highest account nonce that was ever stored for the wallet; null for none. */
+  last_account_nonce(wallet: string): Promise<number | null>
+  /** Adds to what the wallet spent on gas on a UTC day, and returns the day's sum. */
+  spend_gas(wallet: string, day: number, wei: bigint): Promise<bigint>
+
+  sales(from_epoch: number): Promise<Sale[]>
+  /** The newest mark of each class at or before the epoch. */
+  price_marks(epoch: number): Promise<PriceMark[]>
+  /** Writes marks that are not there yet. */
+  mark_prices(marks: readonly PriceMark[]): Promise<void>
+
+  ledger(query: LedgerQuery): Promise<Payment[]>
+  ledger_sums(query: Omit<LedgerQuery, 'after' | 'limit'>): Promise<LedgerSum[]>
+
+  /**
+   * Forgets answers past their time, sales and marks before the epoch; never a binding, never the answer of a payment that may still
+   * settle, never the mark that holds at the epoch. Returns how many rows went.
+   */
+  purge_payments(now_ms: number, before_epoch: number): Promise<number>
+}
