@@ -1,0 +1,110 @@
+/** What nodes return, read strictly (Ethereum execution API specification, 2025): anything else is no answer. */
+import type { BlockHeader, ChainLog, TransactionReceipt } from '../../ports/chain.ts'
+import { isRecord, malformed } from './json-rpc.ts'
+
+/** A quantity, 0x-prefixed and at most 32 bytes. */
+export function quantity(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value)) throw malformed()
+  return BigInt(value)
+}
+
+export function smallQuantity(value: unknown): number {
+  const found = quantity(value)
+  if (found > BigInt(Number.MAX_SAFE_INTEGER)) throw malformed()
+  return Number(found)
+}
+
+export function toQuantity(value: bigint): string {
+  return `0x${value.toString(16)}`
+}
+
+/** Bytes of any length, in lower case. */
+export function bytes(value: unknown): string {
+  if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value)) throw malformed()
+  return value.toLowerCase()
+}
+
+function fixedBytes(value: unknown, length: number): string {
+  const found = bytes(value)
+  if (found.length !== 2 + 2 * length) throw malformed()
+  return found
+}
+
+export function hash(value: unknown): string {
+  return fixedBytes(value, 32)
+}
+
+function address(value: unknown): string {
+  return fixedBytes(value, 20)
+}
+
+function record(value: unknown): Record<string, unknown> {
+  if (!isRecord(value)) throw malformed()
+  return value
+}
+
+function list(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw malformed()
+  return value
+}
+
+/** A sealed block; null stays null. */
+export function header(value: unknown): BlockHeader | null {
+  if (value === null) return null
+  const block = record(value)
+  return {
+    number: quantity(block['number']),
+    hash: hash(block['hash']),
+    parent_hash: hash(block['parentHash']),
+    timestamp_s: smallQuantity(block['timestamp']),
+  }
+}
+
+/** Wei per gas of a block since EIP-1559. */
+export function baseFee(value: unknown): bigint {
+  return quantity(record(value)['baseFeePerGas'])
+}
+
+export function logs(value: unknown): ChainLog[] {
+  return list(value).map(log)
+}
+
+function log(value: unknown): ChainLog {
+  const found = record(value)
+  // Only subscriptions speak of logs that a reorganisation removed.
+  if (found['removed'] === true) throw malformed()
+  return {
+    address: address(found['address']),
+    topics: list(found['topics']).map(hash),
+    data: bytes(found['data']),
+    block_number: quantity(found['blockNumber']),
+    block_hash: hash(found['blockHash']),
+    transaction_hash: hash(found['transactionHash']),
+    log_index: smallQuantity(found['logIndex']),
+  }
+}
+
+/** Null while the transaction is in no block: no receipt at all, or one that names no block. */
+export function receipt(value: unknown, transaction_hash: string): TransactionReceipt | null {
+  if (value === null) return null
+  const found = record(value)
+  if ((found['blockHash'] ?? null) === null || (found['blockNumber'] ?? null) === null) return null
+  const decoded: TransactionReceipt = {
+    transaction_hash: hash(found['transactionHash']),
+    block_number: quantity(found['blockNumber']),
+    block_hash: hash(found['blockHash']),
+    succeeded: status(found['status']),
+    gas_used: quantity(found['gasUsed']),
+    effective_gas_price: quantity(found['effectiveGasPrice']),
+    logs: logs(found['logs']),
+  }
+  const foreign = decoded.logs.some((one) => one.transaction_hash !== decoded.transaction_hash || one.block_hash !== decoded.block_hash)
+  if (foreign || decoded.transaction_hash !== transaction_hash.toLowerCase()) throw malformed()
+  return decoded
+}
+
+function status(value: unknown): boolean {
+  const found = quantity(value)
+  if (found > 1n) throw malformed()
+  return found === 1n
+}

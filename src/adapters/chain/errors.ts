@@ -1,0 +1,27 @@
+import type { ChainFault } from '../../ports/chain.ts'
+
+/** Everything that the chain rejects with. Endpoints are named by their number alone: their URLs often carry a key. */
+export class ChainUnavailableError extends Error implements ChainFault {
+  override readonly name = 'ChainUnavailableError'
+  readonly code = 'CHAIN_UNAVAILABLE'
+}
+
+/**
+ * Why one endpoint did not serve. `broken`: silent, or not speaking as a node should; counts towards taking it out of service. `limited`:
+ * it asks for a pause. `unfit`: it is well, but lags behind or does not serve this question; the next one may.
+ */
+export type EndpointFaultKind = 'broken' | 'limited' | 'unfit'
+
+/** One endpoint did not serve. Never leaves the adapter, and carries neither URL nor cause. */
+export class EndpointFault extends Error {
+  override readonly name = 'EndpointFault'
+  readonly kind: EndpointFaultKind
+  /** Milliseconds to leave the endpoint alone, when it is limited. */
+  readonly pause_ms: number
+
+  constructor(kind: EndpointFaultKind, message: string, pause_ms = 0) {
+    super(message)
+    this.kind = kind
+    this.pause_ms = pause_ms
+  }
+}

@@ -1,0 +1,42 @@
+import type { BlockHeader } from '../../ports/chain.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { chainLimits } from './limits.ts'
+
+/**
+ * The heads that one endpoint has shown. Behind one URL stand several machines, and one that lags shows an older head than was seen
+ * before: its answers are old state. A lower head is believed when it contradicts what was seen at its height (a reorganisation), or when
+ * nothing higher was seen for 30 s. Errs towards lagging.
+ */
+export class Heads {
+  readonly #clock: Clock
+  #seen = new Map<bigint, string>()
+  #highest: { header: BlockHeader; at_ms: number } | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The highest head that was seen lately; null when that is too long ago to bind. */
+  highest(within_ms: number = chainLimits.head_memory_ms): BlockHeader | null {
+    if (this.#highest === null) return null
+    return this.#clock.now_ms() - this.#highest.at_ms <= within_ms ? this.#highest.header : null
+  }
+
+  /** Takes note of a head; false when it comes from a lagging machine. */
+  accept(header: BlockHeader): boolean {
+    const bound = this.highest()
+    const known = this.#seen.get(header.number)
+    const rewritten = known !== undefined && known !== header.hash
+    if (bound !== null && header.number < bound.number && !rewritten) return false
+    if (rewritten || bound === null) this.#seen.clear()
+    this.#seen.set(header.number, header.hash)
+    if (this.#seen.size > chainLimits.heads_kept) this.#forgetOldest()
+    this.#highest = { header, at_ms: this.#clock.now_ms() }
+    return true
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#seen.keys()
+    if (oldest !== undefined) this.#seen.delete(oldest)
+  }
+}

@@ -1,0 +1,80 @@
+/** JSON-RPC 2.0 (specification of 2013-01-04): which answer belongs to which question, and what an error means. */
+import { EndpointFault } from './errors.ts'
+import { chainLimits } from './limits.ts'
+
+export interface RpcCall {
+  method: string
+  params: readonly unknown[]
+}
+
+export interface RpcError {
+  ok: false
+  code: number
+  message: string
+  data: unknown
+}
+
+/** What the node said to one call. The error is the node's own words, for classification only. */
+export type RpcAnswer = { ok: true; result: unknown } | RpcError
+
+/** Longest text of a node that is looked at. */
+const MESSAGE_CHARS = 500
+
+/** The answers to the calls with ids from `first_id` on, in their order. An answer too few, too many or twice is no answer at all. */
+export function matchAnswers(found: unknown, first_id: number, count: number): RpcAnswer[] {
+  const items: unknown[] = Array.isArray(found) ? found : [found]
+  const [only] = items
+  // A node that will not read a batch answers with one error and no id.
+  if (items.length === 1 && isRecord(only) && 'error' in only && (only['id'] ?? null) === null) throw refusalOf(errorOf(only['error']))
+  if (items.length !== count) throw malformed()
+  const answers = new Map<unknown, RpcAnswer>()
+  for (const item of items) {
+    if (!isRecord(item)) throw malformed()
+    answers.set(item['id'], answerOf(item))
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const answer = answers.get(first_id + index)
+    if (answer === undefined) throw malformed()
+    if (!answer.ok && isLimit(answer)) throw refusalOf(answer)
+    return answer
+  })
+}
+
+/** The result, where an error leaves nothing to tell. */
+export function resultOf(answer: RpcAnswer | undefined): unknown {
+  if (answer === undefined) throw malformed()
+  if (!answer.ok) throw refusalOf(answer)
+  return answer.result
+}
+
+/** A fault for an error that is not an answer: the node is well, and will not or cannot serve this question now. */
+export function refusalOf(error: RpcError): EndpointFault {
+  if (isLimit(error)) return new EndpointFault('limited', 'too many requests', chainLimits.limited_ms)
+  return new EndpointFault('unfit', `it refused with error ${error.code}`)
+}
+
+export function malformed(): EndpointFault {
+  return new EndpointFault('broken', 'an answer that is not what was asked for')
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function answerOf(item: Record<string, unknown>): RpcAnswer {
+  const error = item['error'] ?? null
+  if (error !== null) return errorOf(error)
+  if (!('result' in item)) throw malformed()
+  return { ok: true, result: item['result'] }
+}
+
+function errorOf(error: unknown): RpcError {
+  if (!isRecord(error) || typeof error['code'] !== 'number') throw malformed()
+  const message = typeof error['message'] === 'string' ? error['message'].slice(0, MESSAGE_CHARS) : ''
+  return { ok: false, code: error['code'], message, data: error['data'] }
+}
+
+/** EIP-1474 names -32005; others answer with the HTTP status as the code. Their words are told apart from the limits on ranges of logs. */
+function isLimit({ code, message }: RpcError): boolean {
+  return code === 429 || (code === -32005 && !/range|results|blocks/i.test(message)) || /rate limit|too many requests/i.test(message)
+}

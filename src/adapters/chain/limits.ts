@@ -1,0 +1,36 @@
+/** Bounds of talking to nodes. */
+export const chainLimits = {
+  /** One HTTP request. */
+  attempt_ms: 2_000,
+  /** Everything that one question may take: attempts, further endpoints, and a pause that a node asked for. */
+  total_ms: 6_000,
+  /** Largest answer of a node, decompressed. */
+  answer_bytes: 8 * 1_048_576,
+  /** Questions in one HTTP request; public nodes refuse large batches. */
+  batch_items: 20,
+  /** So many faults within this time take an endpoint out of service. */
+  breaker_failures: 3,
+  breaker_window_ms: 10_000,
+  /** For how long at first, doubled with each failed probe up to the longest. */
+  breaker_open_ms: 5_000,
+  breaker_open_max_ms: 60_000,
+  /** Pause after 429 when the node names none, and the longest that is honoured. */
+  limited_ms: 1_000,
+  limited_max_ms: 60_000,
+  /** A head this much older than the clock is stale. */
+  stale_ms: 30_000,
+  /** How long a head that was seen binds: within it, a lower one is a lagging backend. */
+  head_memory_ms: 30_000,
+  /** Blocks that an endpoint may be behind another one. */
+  lag_blocks: 5,
+  /** Heads of one endpoint that are kept to tell a reorganisation from a lag. */
+  heads_kept: 64,
+  /** A head this young is worth asking at without looking for a newer one first. */
+  head_guess_ms: 2_000,
+  /** How long the answer to "does it answer" is good. */
+  answers_ms: 2_000,
+  /** Requests that one search for logs may be cut into. */
+  log_requests: 32,
+  /** Offered to the sequencer when a node has no opinion. */
+  default_priority_fee_wei: 1_000_000n,
+} as const

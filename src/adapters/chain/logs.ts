@@ -1,0 +1,48 @@
+import type { ChainLog, LogFilter } from '../../ports/chain.ts'
+import * as decode from './decode.ts'
+import { EndpointFault } from './errors.ts'
+import { malformed, resultOf } from './json-rpc.ts'
+import { chainLimits } from './limits.ts'
+import type { Asker } from './pool.ts'
+
+/**
+ * All logs of the range, in the order of the chain. Nodes limit ranges in many ways and words, so a range that is refused is halved, up to a
+ * bound of requests. A node that has not seen the last block yet answers with silence, so that block is asked for in the same breath.
+ */
+export async function searchLogs(asker: Asker, filter: LogFilter): Promise<ChainLog[]> {
+  if (filter.from_block > filter.to_block) return []
+  const waiting = [{ from: filter.from_block, to: filter.to_block }]
+  const found: ChainLog[] = []
+  for (let requests = 0; requests < chainLimits.log_requests; requests += 1) {
+    const range = waiting.pop()
+    if (range === undefined) return found
+    const part = await searchPart(asker, filter, range.from, range.to)
+    if (part !== null) {
+      found.push(...part)
+      continue
+    }
+    const middle = (range.from + range.to) / 2n
+    waiting.push({ from: middle + 1n, to: range.to }, { from: range.from, to: middle })
+  }
+  if (waiting.length === 0) return found
+  throw new EndpointFault('unfit', `the range of logs needs more than ${chainLimits.log_requests} requests`)
+}
+
+/** Null when the node refuses the range and it can be halved. */
+async function searchPart({ ask }: Asker, filter: LogFilter, from: bigint, to: bigint): Promise<ChainLog[] | null> {
+  const range = { fromBlock: decode.toQuantity(from), toBlock: decode.toQuantity(to) }
+  const [answer, last] = await ask([
+    { method: 'eth_getLogs', params: [{ address: filter.address, topics: filter.topics, ...range }] },
+    { method: 'eth_getBlockByNumber', params: [range.toBlock, false] },
+  ])
+  if (answer?.ok === false && from < to) return null
+  const logs = decode.logs(resultOf(answer))
+  if (decode.header(resultOf(last))?.number !== to) throw new EndpointFault('unfit', 'it does not have the last block of the range')
+  if (!logs.every((log) => fits(log, filter, from, to))) throw malformed()
+  return logs
+}
+
+function fits(log: ChainLog, { address, topics }: LogFilter, from: bigint, to: bigint): boolean {
+  const inside = log.block_number >= from && log.block_number <= to && log.address === address.toLowerCase()
+  return inside && topics.every((topic, index) => topic === null || topic.toLowerCase() === log.topics[index])
+}

@@ -1,0 +1,64 @@
+/** What nodes mean by their errors. There is no standard beyond a few codes, so the words of geth, reth, erigon, nethermind, besu and anvil are read. */
+import type { ChainReadResult, Sent } from '../../ports/chain.ts'
+import { decodeRevert } from '../../pure/payments/token-calls.ts'
+import { isRecord, refusalOf, type RpcError } from './json-rpc.ts'
+
+/** 3: geth and those that follow it; -32015: nethermind, as OpenEthereum had it. */
+const REVERT_CODES: ReadonlySet<number> = new Set([3, -32015])
+/** Ends of a run without REVERT: they too are what the contract did, and the same on every node. */
+const REVERT_WORDS =
+  /\brevert(ed)?\b|\bout of gas\b|\binvalid (opcode|jump)|\bstack (underflow|overflow|limit)|\bbad jump|\bwrite protection\b|\bEVM error (?!database|fatal|custom)/i
+
+/** A revert as a value; null when the error says nothing about the contract. */
+export function revertOf(error: RpcError): Extract<ChainReadResult, { ok: false }> | null {
+  if (!REVERT_CODES.has(error.code) && !REVERT_WORDS.test(error.message)) return null
+  const revert = revertData(error.data) ?? '0x'
+  const reason = decodeRevert(revert)
+  switch (reason.kind) {
+    case 'text':
+      return { ok: false, revert, message: reason.text }
+    case 'panic':
+      return { ok: false, revert, message: `panic ${reason.code}` }
+    case 'custom':
+      return { ok: false, revert, message: `custom error ${reason.selector}` }
+    case 'none':
+      return { ok: false, revert, message: /out ?of ?gas/i.test(error.message) ? 'out of gas' : 'no reason given' }
+  }
+}
+
+/** The data stand bare, after a word (`Reverted 0x…`), or inside one or two objects. */
+function revertData(data: unknown, depth = 0): string | null {
+  if (typeof data === 'string') return /^(?:Reverted )?(0x(?:[0-9a-f]{2})*)$/i.exec(data)?.[1]?.toLowerCase() ?? null
+  if (!isRecord(data) || depth === 2) return null
+  return revertData(data['data'], depth + 1) ?? revertData(data['output'], depth + 1) ?? revertData(data['result'], depth + 1)
+}
+
+const KNOWN = /already known|alreadyknown|known transaction|already imported|already in (the )?(mem|tx)?pool|already exists/i
+const NONCE_USED = /nonce (is )?too low|nonce too small|oldnonce|nonce has already been used/i
+const UNDERPRICED = /replacement.*underpriced|underpriced.*replacement|replacement ?not ?allowed|gas price too low to replace/i
+/** The node is in trouble, or some machine between: nothing follows for the transaction. */
+const TROUBLE = /time(d)?[ -]?out|unavailable|internal|not (yet )?synced|syncing|connection/i
+const TROUBLE_CODES: ReadonlySet<number> = new Set([-32601, -32603, -32700, -32005])
+
+/** First that fits; our words for the operator, since a node's own may hold anything. */
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [/insufficient (funds|balance)|insufficientfunds|upfront cost|sender.*balance/i, 'the account cannot pay for the gas'],
+  [/nonce too high|nonce.*(gap|distant|far)|nonceGap/i, 'the account nonce is too far ahead'],
+  [/max ?fee|fee ?cap|base ?fee|underpriced|fee ?too ?low|gas ?price.*(low|below|minimum)/i, 'the fee is below what the node takes'],
+  [/gas limit|intrinsic gas|exceeds block/i, 'the gas limit is not one that the node takes'],
+  [/pool is full|txpool.*full|too many/i, 'the pool is full'],
+  [/chain ?id|replay.?protect/i, 'it is signed for another chain'],
+  [/sender|signature|decode|rlp|invalid transaction/i, 'it cannot be read as a signed transaction'],
+]
+
+/** What a node said of a raw transaction. Throws an EndpointFault when it leaves open what became of it. */
+export function sentOf(error: RpcError): Sent {
+  const { message, code } = error
+  if (KNOWN.test(message)) return { kind: 'known' }
+  if (NONCE_USED.test(message)) return { kind: 'nonce_used' }
+  if (UNDERPRICED.test(message)) return { kind: 'underpriced' }
+  const refusal = REFUSALS.find(([words]) => words.test(message))?.[1]
+  if (refusal !== undefined) return { kind: 'refused', message: refusal }
+  if (TROUBLE_CODES.has(code) || TROUBLE.test(message)) throw refusalOf(error)
+  return { kind: 'refused', message: `for a reason that is not known here (error ${code})` }
+}

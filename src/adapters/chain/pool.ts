@@ -1,0 +1,83 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../../ports/clock.ts'
+import { Endpoint } from './endpoint.ts'
+import { ChainUnavailableError, EndpointFault } from './errors.ts'
+import type { RpcAnswer, RpcCall } from './json-rpc.ts'
+import { chainLimits } from './limits.ts'
+
+/** One endpoint for the length of one question: everything asked through it comes from the same URL. */
+export interface Asker {
+  endpoint: Endpoint
+  ask(calls: readonly RpcCall[]): Promise<RpcAnswer[]>
+  /** The highest head that another endpoint has shown lately. */
+  others_highest: bigint
+}
+
+/** The endpoints in the order of the operator's preference. A question goes to the first that is in service, then to the next. */
+export class Pool {
+  readonly #endpoints: readonly Endpoint[]
+
+  constructor(urls: readonly string[], chain_id: number, clock: Clock) {
+    if (urls.length === 0) throw new RangeError('A chain needs at least one RPC endpoint.')
+    this.#endpoints = urls.map((url, index) => new Endpoint(url, index + 1, chain_id, clock))
+  }
+
+  /**
+   * Gives the task each endpoint in turn until one serves; at most once each, and once more when all that stands in the way is a pause
+   * that ends within the time. Rejects with a ChainUnavailableError that says what each endpoint did.
+   */
+  async run<T>(task: (asker: Asker) => Promise<T>): Promise<T> {
+    const started_ms = performance.now()
+    const deadline = AbortSignal.timeout(chainLimits.total_ms)
+    const faults = new Map<number, string>()
+    const served = await this.#round(task, deadline, faults, false)
+    if (served !== null) return served.value
+    const wait_ms = this.#shortestPause()
+    if (wait_ms !== null && performance.now() - started_ms + wait_ms < chainLimits.total_ms) {
+      await pause(wait_ms)
+      const again = await this.#round(task, deadline, faults, true)
+      if (again !== null) return again.value
+    }
+    const said = [...faults].map(([number, message]) => `endpoint ${number}: ${message}`).join('; ')
+    throw new ChainUnavailableError(`The chain cannot be read: ${said}.`)
+  }
+
+  async #round<T>(
+    task: (asker: Asker) => Promise<T>,
+    deadline: AbortSignal,
+    faults: Map<number, string>,
+    paused: boolean,
+  ): Promise<{ value: T } | null> {
+    for (const endpoint of this.#endpoints) {
+      if (deadline.aborted) break
+      // The second round has waited for the shortest pause, by a clock that may not be the service's.
+      if (!paused && endpoint.pause_ms() > 0) {
+        faults.set(endpoint.number, 'too many requests')
+        continue
+      }
+      const ticket = endpoint.breaker.take()
+      if (ticket === null) {
+        if (!faults.has(endpoint.number)) faults.set(endpoint.number, 'out of service after failures')
+        continue
+      }
+      try {
+        const ask = (calls: readonly RpcCall[]) => endpoint.ask(calls, deadline)
+        return { value: await endpoint.serve(ticket, () => task({ endpoint, ask, others_highest: this.#highestBeside(endpoint) })) }
+      } catch (error) {
+        if (!(error instanceof EndpointFault)) throw error
+        faults.set(endpoint.number, error.message)
+      }
+    }
+    return null
+  }
+
+  #highestBeside(endpoint: Endpoint): bigint {
+    const heads = this.#endpoints.filter((one) => one !== endpoint).map((one) => one.heads.highest()?.number ?? 0n)
+    return heads.reduce((most, one) => (one > most ? one : most), 0n)
+  }
+
+  #shortestPause(): number | null {
+    const pauses = this.#endpoints.map((endpoint) => endpoint.pause_ms()).filter((ms) => ms > 0)
+    return pauses.length === 0 ? null : Math.min(...pauses)
+  }
+}

@@ -1,0 +1,197 @@
+import type { BlockHeader, Chain, ChainLog, ChainRead, ChainReadResult, ChainSender, FeesNow, LogFilter } from '../../ports/chain.ts'
+import type { Sent, TransactionReceipt } from '../../ports/chain.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { dataFeeReader } from './data-fee.ts'
+import * as decode from './decode.ts'
+import { ChainUnavailableError } from './errors.ts'
+import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
+import { chainLimits } from './limits.ts'
+import { searchLogs } from './logs.ts'
+import { revertOf, sentOf } from './node-words.ts'
+import { Pool, type Asker } from './pool.ts'
+
+export interface ChainOptions {
+  /** In the order of preference. They may carry keys, so they appear in no message. */
+  urls: readonly string[]
+  chain_id: number
+  clock: Clock
+  /** Runs before the head is looked at; the sandbox mines a block here when the head is old. */
+  beforeRead?: () => Promise<void>
+}
+
+/**
+ * One EVM chain over JSON-RPC. Rejects with a ChainUnavailableError when no endpoint serves within 6 s; never guesses.
+ *
+ * The client is our own: a payment needs a dozen methods, viem costs 180 ms of every start, has no circuit breaker, and one batch here is
+ * one HTTP request whose items are all at one block.
+ */
+export function createChain({ urls, chain_id, clock, beforeRead }: ChainOptions): Chain & ChainSender {
+  return new RpcChain(new Pool(urls, chain_id, clock), chain_id, clock, beforeRead)
+}
+
+const LATEST: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+
+class RpcChain implements Chain, ChainSender {
+  readonly chain_id: number
+  readonly #pool: Pool
+  readonly #clock: Clock
+  readonly #beforeRead: (() => Promise<void>) | undefined
+  readonly #dataFee: (raw_transaction: string) => Promise<bigint>
+  #answered: { until_ms: number; answers: Promise<boolean> } | null = null
+
+  constructor(pool: Pool, chain_id: number, clock: Clock, beforeRead: (() => Promise<void>) | undefined) {
+    this.chain_id = chain_id
+    this.#pool = pool
+    this.#clock = clock
+    this.#beforeRead = beforeRead
+    this.#dataFee = dataFeeReader((reads) => this.read(reads))
+  }
+
+  async head(): Promise<BlockHeader> {
+    await this.#refresh()
+    return this.#pool.run(async (asker) => headOf(asker, (await asker.ask([LATEST]))[0]))
+  }
+
+  async header(at: bigint | 'safe' | 'finalized'): Promise<BlockHeader | null> {
+    return this.#pool.run(async ({ ask }) => {
+      const [answer] = await ask([{ method: 'eth_getBlockByNumber', params: [typeof at === 'bigint' ? decode.toQuantity(at) : at, false] }])
+      // Some nodes say so in an error instead of null.
+      if (answer?.ok === false && /not found|unknown block|out of range|outofrange/i.test(answer.message)) return null
+      const found = decode.header(resultOf(answer))
+      if (typeof at === 'bigint' && found !== null && found.number !== at) throw malformed()
+      return found
+    })
+  }
+
+  async read(reads: readonly ChainRead[], at?: bigint): Promise<ChainReadResult[]> {
+    if (reads.length === 0) return []
+    await this.#refresh()
+    return this.#pool.run((asker) => (at === undefined ? readAtHead(asker, reads) : readAt(asker, reads, at)))
+  }
+
+  async receipt(transaction_hash: string): Promise<TransactionReceipt | null> {
+    return this.#pool.run(async ({ ask }) => {
+      const [answer] = await ask([{ method: 'eth_getTransactionReceipt', params: [transaction_hash] }])
+      return decode.receipt(resultOf(answer), transaction_hash)
+    })
+  }
+
+  async logs(filter: LogFilter): Promise<ChainLog[]> {
+    return this.#pool.run((asker) => searchLogs(asker, filter))
+  }
+
+  answers(): Promise<boolean> {
+    const now_ms = this.#clock.now_ms()
+    if (this.#answered === null || now_ms >= this.#answered.until_ms) {
+      this.#answered = { until_ms: now_ms + chainLimits.answers_ms, answers: this.#headIsFresh() }
+    }
+    return this.#answered.answers
+  }
+
+  async send(raw_transaction: string): Promise<Sent> {
+    return this.#pool.run(async ({ ask }) => {
+      const [answer] = await ask([{ method: 'eth_sendRawTransaction', params: [raw_transaction] }])
+      if (answer?.ok === false) return sentOf(answer)
+      decode.hash(resultOf(answer))
+      return { kind: 'accepted' }
+    })
+  }
+
+  async account_nonce(address: string): Promise<number> {
+    return this.#pool.run(async (asker) => {
+      const [head, count] = await asker.ask([LATEST, { method: 'eth_getTransactionCount', params: [address, 'latest'] }])
+      headOf(asker, head)
+      return decode.smallQuantity(resultOf(count))
+    })
+  }
+
+  async balance_wei(address: string): Promise<bigint> {
+    const [found] = await this.read([{ kind: 'balance', address }])
+    if (found?.ok !== true) throw new ChainUnavailableError('The chain cannot be read: a balance is missing.')
+    return decode.quantity(found.data)
+  }
+
+  async fees(): Promise<FeesNow> {
+    await this.#refresh()
+    return this.#pool.run(async (asker) => {
+      const [head, priority] = await asker.ask([LATEST, { method: 'eth_maxPriorityFeePerGas', params: [] }])
+      headOf(asker, head)
+      // Nodes without this method have no opinion; that is no reason not to settle.
+      const priority_fee_wei = priority?.ok === false ? chainLimits.default_priority_fee_wei : decode.quantity(resultOf(priority))
+      return { base_fee_wei: decode.baseFee(resultOf(head)), priority_fee_wei }
+    })
+  }
+
+  data_fee_wei(raw_transaction: string): Promise<bigint> {
+    return this.#dataFee(raw_transaction)
+  }
+
+  async #headIsFresh(): Promise<boolean> {
+    try {
+      const head = await this.head()
+      // A chain that mines when it is asked to is as fresh as it wants to be.
+      return this.#beforeRead !== undefined || this.#clock.now_ms() - head.timestamp_s * 1_000 <= chainLimits.stale_ms
+    } catch {
+      return false
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#beforeRead === undefined) return
+    try {
+      await this.#beforeRead()
+    } catch {
+      throw new ChainUnavailableError('The chain cannot be read: the sandbox did not mine a block.')
+    }
+  }
+}
+
+function headOf({ endpoint, others_highest }: Asker, answer: RpcAnswer | undefined): BlockHeader {
+  const found = decode.header(resultOf(answer))
+  if (found === null) throw malformed()
+  return endpoint.checkHead(found, others_highest)
+}
+
+/**
+ * All reads at the newest block, by its number. When a head was seen a moment ago the reads are sent for it together with the question for
+ * the head: mostly it is still the newest, and one round trip did; otherwise they are sent again for the newer one.
+ */
+async function readAtHead(asker: Asker, reads: readonly ChainRead[]): Promise<ChainReadResult[]> {
+  const guess = asker.endpoint.heads.highest(chainLimits.head_guess_ms)
+  const guessed = guess === null ? [] : reads.map((read) => callOf(read, guess.number))
+  const [latest, ...answers] = await asker.ask([LATEST, ...guessed])
+  const head = headOf(asker, latest)
+  if (guess !== null && head.hash === guess.hash) return resultsOf(reads, answers)
+  return readAt(asker, reads, head.number)
+}
+
+async function readAt({ ask }: Asker, reads: readonly ChainRead[], at: bigint): Promise<ChainReadResult[]> {
+  return resultsOf(reads, await ask(reads.map((read) => callOf(read, at))))
+}
+
+function resultsOf(reads: readonly ChainRead[], answers: readonly RpcAnswer[]): ChainReadResult[] {
+  return reads.map((read, index) => resultOfRead(read, answers[index]))
+}
+
+function resultOfRead(read: ChainRead, answer: RpcAnswer | undefined): ChainReadResult {
+  if (read.kind === 'call' && answer?.ok === false) {
+    const revert = revertOf(answer)
+    if (revert !== null) return revert
+  }
+  const found = resultOf(answer)
+  return { ok: true, data: read.kind === 'balance' ? decode.toQuantity(decode.quantity(found)) : decode.bytes(found) }
+}
+
+function callOf(read: ChainRead, at: bigint): RpcCall {
+  const block = decode.toQuantity(at)
+  switch (read.kind) {
+    case 'call': {
+      const { to, data, from, gas } = read
+      return { method: 'eth_call', params: [{ to, data, ...(from && { from }), ...(gas && { gas: decode.toQuantity(gas) }) }, block] }
+    }
+    case 'code':
+      return { method: 'eth_getCode', params: [read.address, block] }
+    case 'balance':
+      return { method: 'eth_getBalance', params: [read.address, block] }
+  }
+}

@@ -1,0 +1,31 @@
+/** A map that keeps the entries used last and forgets the others. */
+export interface Recent<Value> {
+  get(key: string): Value | undefined
+  set(key: string, value: Value): void
+  delete(key: string): void
+  clear(): void
+}
+
+/** Holds at most `most` entries. The order of a Map is the order in which its keys were set: the first is the one not used for longest. */
+export function createRecent<Value>(most: number): Recent<Value> {
+  const entries = new Map<string, Value>()
+  const put = (key: string, value: Value) => {
+    entries.delete(key)
+    entries.set(key, value)
+  }
+  return {
+    get(key) {
+      const value = entries.get(key)
+      if (value !== undefined) put(key, value)
+      return value
+    },
+    set(key, value) {
+      put(key, value)
+      if (entries.size <= most) return
+      const [oldest] = entries.keys()
+      if (oldest !== undefined) entries.delete(oldest)
+    },
+    delete: (key) => void entries.delete(key),
+    clear: () => entries.clear(),
+  }
+}
