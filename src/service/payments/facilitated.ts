@@ -1,0 +1,135 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { Facilitator, FacilitatorAnswer } from '../../ports/facilitator.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Closing, Payment } from '../../ports/payments.ts'
+import type { Store } from '../../ports/store.ts'
+import { evidenceOf, proofIn, type Evidence, type EvidenceSource } from './evidence.ts'
+import { facilitatorRequest, type FacilitatedTerms } from './facilitator-request.ts'
+import { EPOCH_MS } from './price-book.ts'
+import type { SettleResult, Settler } from './settler.ts'
+import { closingOf, keyOf } from './wallet-outcome.ts'
+
+/** How often the chain is asked for what a facilitator claims, and for how long a refusal is doubted. */
+const POLL_MS = 500
+const DOUBT_MS = 2_000
+
+export interface FacilitatedOptions {
+  /** In the order of preference. */
+  facilitators: readonly Facilitator[]
+  source: EvidenceSource
+  store: Pick<Store, 'payments'>
+  terms: FacilitatedTerms
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Settles through others. What they say is a claim; rows close on what our own view of the chain shows. An authorization goes to a second
+ * facilitator only when it provably never reached the first.
+ */
+export function createFacilitatorSettler(options: FacilitatedOptions): Settler {
+  const { facilitators, terms, log } = options
+  const network = `eip155:${terms.chain_id}`
+  return {
+    method: 'facilitator',
+    async ready() {
+      for (const facilitator of facilitators) if (await facilitator.supports(network)) return { ok: true, settler: facilitator.url }
+      return { ok: false, detail: 'No facilitator takes payments now.', retry_after_s: 5 }
+    },
+    async settle(payment, wait_ms) {
+      const whole = settle(options, payment, options.clock.now_ms() + wait_ms).catch((error: unknown): SettleResult => {
+        // The row stays open, and the reconciler closes it.
+        log.warn({ error: String(error) }, 'a facilitated settlement could not be followed to its end')
+        return { kind: 'pending', transaction: payment.transaction }
+      })
+      // A facilitator may take longer for its answer than a call waits. When it comes, the row is closed all the same.
+      const { promise, resolve } = Promise.withResolvers<SettleResult>()
+      const timer = setTimeout(() => resolve({ kind: 'pending', transaction: payment.transaction }), wait_ms + POLL_MS)
+      return Promise.race([whole, promise]).finally(() => clearTimeout(timer))
+    },
+  }
+}
+
+async function settle(options: FacilitatedOptions, payment: Payment, until_ms: number): Promise<SettleResult> {
+  const { answer, url } = await askInTurn(options, payment)
+  options.log.info({ facilitator: url, said: answer.kind }, 'a facilitator was asked')
+  switch (answer.kind) {
+    case 'settled':
+      return follow(options, payment, answer.transaction, until_ms, null)
+    case 'unsure':
+      return follow(options, payment, answer.transaction, until_ms, null)
+    case 'refused':
+      // It may be wrong, or late: another may have settled it, or it may be on its way all the same.
+      return follow(options, payment, null, Math.min(until_ms, options.clock.now_ms() + DOUBT_MS), answer.reason)
+    case 'unreachable':
+      return follow(options, payment, null, options.clock.now_ms(), 'facilitator_unreachable')
+  }
+}
+
+/** The facilitator of the row first, then each other while it is sure that none before was reached. */
+async function askInTurn(
+  { facilitators, terms }: FacilitatedOptions,
+  payment: Payment,
+): Promise<{ answer: FacilitatorAnswer; url: string }> {
+  const own = facilitators.filter(({ url }) => url === payment.settler)
+  const request = facilitatorRequest(terms, payment)
+  const network = `eip155:${terms.chain_id}`
+  let last: { answer: FacilitatorAnswer; url: string } = { answer: { kind: 'unreachable', reason: 'no_facilitator' }, url: '' }
+  for (const facilitator of [...own, ...facilitators.filter((one) => !own.includes(one))]) {
+    if (!own.includes(facilitator) && !(await facilitator.supports(network))) continue
+    last = { answer: await facilitator.settle(request), url: facilitator.url }
+    if (last.answer.kind !== 'unreachable') return last
+  }
+  return last
+}
+
+/**
+ * Asks the chain until it settles the question or the time is over. Then a refusal stands, with its reason, when the chain still has the
+ * authorization as unused; anything else is unknown.
+ */
+async function follow(
+  options: FacilitatedOptions,
+  payment: Payment,
+  transaction: string | null,
+  until_ms: number,
+  refusal: string | null,
+): Promise<SettleResult> {
+  const known = { ...payment, transaction: transaction ?? payment.transaction }
+  for (;;) {
+    const evidence = await seen(options, known)
+    const left_ms = until_ms - options.clock.now_ms()
+    if (evidence !== null && evidence.kind !== 'open') return close(options, known, closingOf(known, evidence))
+    if (left_ms <= 0) {
+      if (refusal !== null && evidence?.used === false) {
+        return close(options, known, { ...keyOf(known), to: 'refused', reason: refusal, transaction: known.transaction })
+      }
+      return close(options, known, { ...keyOf(known), to: 'unknown', reason: 'no_proof', transaction: known.transaction })
+    }
+    await pause(Math.min(left_ms, POLL_MS))
+  }
+}
+
+/** Null when the chain does not answer. */
+async function seen({ source }: FacilitatedOptions, payment: Payment): Promise<Evidence | null> {
+  try {
+    const receipt = payment.transaction === null ? null : await source.chain.receipt(payment.transaction)
+    const at = receipt === null ? null : proofIn(receipt, payment, source.token)
+    return at === null ? await evidenceOf(source, payment) : { kind: 'settled', at }
+  } catch {
+    return null
+  }
+}
+
+async function close({ store, clock }: FacilitatedOptions, payment: Payment, closing: Closing): Promise<SettleResult> {
+  const now_ms = clock.now_ms()
+  await store.payments.close_payments([closing], Math.floor(now_ms / EPOCH_MS), now_ms)
+  // The reconciler may have been faster, and its word stands.
+  const row = await store.payments.find(payment)
+  if (row?.state === 'settled') return { kind: 'settled', payment: row }
+  if (row?.state === 'refused' || row?.state === 'lost') return { kind: 'refused', payment: row }
+  return { kind: 'pending', transaction: row?.transaction ?? payment.transaction }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

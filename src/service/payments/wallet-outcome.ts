@@ -1,0 +1,107 @@
+import type { TransactionReceipt } from '../../ports/chain.ts'
+import type { Closing, Payment, PaymentKey } from '../../ports/payments.ts'
+import { decodeUint } from '../../pure/payments/abi.ts'
+import { balanceCall } from '../../pure/payments/token-calls.ts'
+import { failedItems } from './batch-contract.ts'
+import { evidenceOf, proofIn, usedStates, type Evidence } from './evidence.ts'
+import type { OpenSending, WriterDeps } from './writer-rules.ts'
+
+/** Why a payment is unknown whose block is gone; its transaction is to be sent again. */
+export const REORGANISED = 'reorganised'
+const EXPIRED = 'authorization_expired'
+
+/** What becomes of the payments of a sending. Those to requeue are unused and have life left. */
+export interface Outcome {
+  closings: Closing[]
+  requeue: PaymentKey[]
+}
+
+/**
+ * Judges the payments of a mined transaction by the logs of its receipt. A payment without proof there may have been settled by a stranger
+ * who sent the same authorization, which is as good. Refused is said only of what was tried and stands unused, and of what was used for
+ * something else. Null when the chain gave no clear answer: to be asked again. Rejects as the chain does.
+ */
+export async function outcomeOf(
+  deps: WriterDeps,
+  { sending, payments }: OpenSending,
+  receipt: TransactionReceipt,
+): Promise<Outcome | null> {
+  const proofs = payments.map((payment) => proofIn(receipt, payment, deps.source.token))
+  const closings = payments.flatMap((payment, index): Closing[] => {
+    const settled_at = proofs[index] ?? null
+    return settled_at === null ? [] : [{ ...keyOf(payment), to: 'settled', settled_at }]
+  })
+  const missing = payments.filter((_, index) => (proofs[index] ?? null) === null)
+  if (missing.length === 0) return { closings, requeue: [] }
+  const failed = failedItems(receipt, deps.batch?.address ?? null)
+  const tried = (payment: Payment) => sending.kind === 'single' || failed.has(payments.indexOf(payment))
+  const rest = await withoutProof(deps, missing, receipt, tried)
+  return rest === null ? null : { closings: [...closings, ...rest.closings], requeue: rest.requeue }
+}
+
+/** Judges payments whose transaction was never mined and never will be, as its account nonce went to another. */
+export async function outcomeOfUnmined(deps: WriterDeps, payments: readonly Payment[]): Promise<Outcome | null> {
+  return payments.length === 0 ? { closings: [], requeue: [] } : withoutProof(deps, payments, null, () => false)
+}
+
+async function withoutProof(
+  deps: WriterDeps,
+  payments: readonly Payment[],
+  receipt: TransactionReceipt | null,
+  tried: (payment: Payment) => boolean,
+): Promise<Outcome | null> {
+  // The block of the receipt, so that a node that is behind says that it is, and not that nothing was used.
+  const at = receipt?.block_number
+  const used = await usedStates(deps.source, payments, at)
+  if (used.includes(null)) return null
+  const outcome: Outcome = { closings: [], requeue: [] }
+  for (const [index, payment] of payments.entries()) {
+    if (used[index] === true) {
+      outcome.closings.push(closingOf(payment, await evidenceOf(deps.source, payment, true)))
+    } else if (receipt !== null && tried(payment)) {
+      const reason = await refusalReason(deps, payment, receipt)
+      // Its answer left when it was settled first, so the ledger must show what was not paid in the end.
+      const to = reason === EXPIRED && payment.reason === REORGANISED ? 'lost' : 'refused'
+      outcome.closings.push({ ...keyOf(payment), to, reason, transaction: receipt.transaction_hash })
+    } else if (hasLife(deps, payment)) {
+      outcome.requeue.push(keyOf(payment))
+    } else {
+      outcome.closings.push({ ...keyOf(payment), to: 'refused', reason: 'out_of_time', transaction: payment.transaction })
+    }
+  }
+  return outcome
+}
+
+/** Enough of its window is left to send it now. */
+export function hasLife({ clock, rules }: Pick<WriterDeps, 'clock' | 'rules'>, payment: Payment): boolean {
+  return BigInt(Math.ceil(clock.now_ms() / 1_000) + rules.life_s) <= payment.valid_before_s
+}
+
+/** The move that evidence of a used authorization allows. */
+export function closingOf(payment: Payment, evidence: Evidence): Closing {
+  const key = keyOf(payment)
+  switch (evidence.kind) {
+    case 'settled':
+      return { ...key, to: 'settled', settled_at: evidence.at }
+    case 'used_without_transfer':
+      return { ...key, to: 'refused', reason: evidence.reason, transaction: evidence.transaction }
+    case 'unused_and_expired':
+      return { ...key, to: 'refused', reason: 'expired_unused', transaction: payment.transaction }
+    case 'open':
+      return { ...key, to: 'unknown', reason: evidence.used ? 'used_unproven' : 'no_receipt', transaction: payment.transaction }
+  }
+}
+
+export function keyOf({ payer, nonce }: PaymentKey): PaymentKey {
+  return { payer, nonce }
+}
+
+/** For people: why the token most likely refused it. */
+async function refusalReason(deps: WriterDeps, payment: Payment, receipt: TransactionReceipt): Promise<string> {
+  const { chain, token } = deps.source
+  const header = await chain.header(receipt.block_number)
+  if (header !== null && BigInt(header.timestamp_s) >= payment.valid_before_s) return EXPIRED
+  const [held] = await chain.read([{ kind: 'call', to: token, data: balanceCall(payment.payer) }], receipt.block_number)
+  const balance = held?.ok === true ? decodeUint(held.data) : null
+  return balance !== null && balance < payment.value_minor ? 'insufficient_balance' : 'transfer_refused'
+}
