@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { AllowanceRequest, Store } from '../../ports/store.ts'
+import type { AllowanceGrant, AllowanceRequest, Store } from '../../ports/store.ts'
 import { clientHasher } from '../clients.ts'
+import { createRecent } from './recent.ts'
 
 const DAY_MS = 86_400_000
 
@@ -37,14 +38,24 @@ export interface AllowanceRules {
   overrides: Readonly<Record<string, number>>
 }
 
-/** The allowance over a store: exact over all instances that share it. */
+/** How long it is remembered that a client has used up its allowance. */
+export const SPENT_MS = 1_000
+/** Entries of each memory. */
+const REMEMBERED_CLIENTS = 100_000
+
+/**
+ * The allowance over a store: exact over all instances that share it. That a client's units are used up is remembered for a second, so that
+ * a flood of unpaid calls costs no transaction each. This may err in one way: when another instance gives a unit back, the client may for
+ * one second more be asked to pay although one free call is left. Never the other way round: what is granted is granted by the store.
+ */
 export function createAllowance(
   store: Pick<Store, 'take' | 'give_back' | 'used'>,
   clock: Clock,
   secret: Uint8Array,
   rules: AllowanceRules,
 ): Allowance {
-  const clientHash = clientHasher(secret)
+  const clientHash = rememberedHash(clientHasher(secret))
+  const spent = spentMemory(clock)
   const requestFor = (tool: string, address: string): AllowanceRequest => {
     const day = Math.floor(clock.now_ms() / DAY_MS)
     const own = Object.hasOwn(rules.overrides, tool) ? rules.overrides[tool] : undefined
@@ -55,24 +66,71 @@ export function createAllowance(
       limit: own ?? rules.free_daily,
     }
   }
-  const stateOf = (request: AllowanceRequest, used: number): AllowanceState => {
-    const resets_ms = (request.day + 1) * DAY_MS
-    return {
-      limit: request.limit,
-      remaining: Math.max(0, request.limit - used),
-      resets_at: new Date(resets_ms).toISOString().replace('.000Z', 'Z'),
-      resets_in_s: Math.max(1, Math.ceil((resets_ms - clock.now_ms()) / 1000)),
-    }
-  }
+  const giveBack = (request: AllowanceRequest) => store.give_back(request).finally(() => spent.forget(request))
   return {
     async take(tool, address) {
       const request = requestFor(tool, address)
-      const grant = await store.take(request)
-      return { granted: grant.granted, state: stateOf(request, grant.used), give_back: () => store.give_back(request) }
+      const known = spent.used(request)
+      const grant = known === null ? await spent.watch(request, store.take(request)) : { granted: false, used: known }
+      const give_back = () => (grant.granted ? giveBack(request) : Promise.resolve())
+      return { granted: grant.granted, state: stateOf(request, grant.used, clock), give_back }
     },
     async peek(tool, address) {
       const request = requestFor(tool, address)
-      return stateOf(request, await store.used(request))
+      return stateOf(request, spent.used(request) ?? (await store.used(request)), clock)
     },
+  }
+}
+
+function stateOf(request: AllowanceRequest, used: number, clock: Clock): AllowanceState {
+  const resets_ms = (request.day + 1) * DAY_MS
+  return {
+    limit: request.limit,
+    remaining: Math.max(0, request.limit - used),
+    resets_at: new Date(resets_ms).toISOString().replace('.000Z', 'Z'),
+    resets_in_s: Math.max(1, Math.ceil((resets_ms - clock.now_ms()) / 1000)),
+  }
+}
+
+/** Who has nothing left, for a second each. */
+function spentMemory(clock: Clock) {
+  const entries = createRecent<{ used: number; asked_ms: number }>(REMEMBERED_CLIENTS)
+  const keyOf = ({ day, bucket, client }: AllowanceRequest) => `${day}|${bucket}|${client}`
+  let given_back = 0
+  return {
+    /** Units used, when they are known to be all. */
+    used(request: AllowanceRequest): number | null {
+      const entry = entries.get(keyOf(request))
+      if (entry === undefined) return null
+      const age_ms = clock.now_ms() - entry.asked_ms
+      return age_ms >= 0 && age_ms < SPENT_MS ? entry.used : null
+    },
+    /** Remembers an answer of the store, unless a unit came back while it was on its way: it may then speak of the time before. */
+    async watch(request: AllowanceRequest, asked: Promise<AllowanceGrant>): Promise<AllowanceGrant> {
+      const asked_ms = clock.now_ms()
+      const seen = given_back
+      const grant = await asked
+      if (!grant.granted && seen === given_back) entries.set(keyOf(request), { used: grant.used, asked_ms })
+      return grant
+    },
+    forget(request: AllowanceRequest): void {
+      given_back++
+      entries.delete(keyOf(request))
+    },
+  }
+}
+
+/** Spares the keyed hash for an address that was seen today. Addresses stay in the memory of this process, until the first call of the next day. */
+function rememberedHash(clientHash: (day: number, address: string) => string) {
+  const hashes = createRecent<string>(REMEMBERED_CLIENTS)
+  let today = Number.NaN
+  return (day: number, address: string): string => {
+    if (day !== today) hashes.clear()
+    today = day
+    const known = hashes.get(address)
+    if (known !== undefined) return known
+    const hash = clientHash(day, address)
+    hashes.set(address, hash)
+    return hash
   }
 }
