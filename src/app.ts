@@ -12,11 +12,13 @@ import { healthRoutes } from './surfaces/health.ts'
 import type { Env } from './surfaces/http/env.ts'
 import { bodyOfRequest } from './surfaces/http/fetch-body.ts'
 import type { Handlers } from './surfaces/http/node-server.ts'
-import { COMMON_HEADERS, corsPreflight, problemReply, type Reply } from './surfaces/http/reply.ts'
+import { COMMON_HEADERS, corsPreflight, problemReply, response, type Reply } from './surfaces/http/reply.ts'
 import { mcpRoutes } from './surfaces/mcp/routes.ts'
 import { unwrapInput } from './surfaces/http/json-body.ts'
+import { restWords } from './surfaces/payment.ts'
+import { paymentRoutes } from './surfaces/payment-routes.ts'
 import { pageRoutes } from './surfaces/pages/routes.ts'
-import { restCall, unwrapReceipt, type CallExchange, type Unwrap } from './surfaces/rest.ts'
+import { restCall, unwrapReceipt, type CallExchange, type RestCalls, type Unwrap } from './surfaces/rest.ts'
 
 export interface App extends Handlers {
   readonly deps: AppDeps
@@ -33,20 +35,22 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
   const http = new Hono<Env>()
   commonRoutes(http, deps, fault)
   const caller = (context: Context<Env>) => callerAddress(context.env.peer, context.req.header('x-forwarded-for') ?? null, proxies)
+  const rest: RestCalls = { serve: calls.serve, origins: deps.origins, words: restWords(deps) }
   const serve = async (context: Context<Env>, tool: string, unwrap: Unwrap) =>
-    response(await restCall(calls.serve, deps.origins, exchangeOf(context, tool, caller(context)), unwrap))
+    response(await restCall(rest, exchangeOf(context, tool, caller(context)), unwrap))
   http.post('/v1/tools/:tool/call', (context) => serve(context, context.req.param('tool'), unwrapInput))
   http.post('/v1/receipt/verify', (context) => serve(context, 'receipt-verify', unwrapReceipt))
   catalogueRoutes(http, deps)
   healthRoutes(http, deps)
   badgeRoutes(http)
+  paymentRoutes(http, deps, rest.words)
   pageRoutes(http, deps)
   discoveryRoutes(http, deps)
   mcpRoutes(http, deps, calls.serve, caller)
   return {
     deps,
     fetch: (request, env) => http.fetch(request, env),
-    call: (exchange) => restCall(calls.serve, deps.origins, exchange, unwrapInput),
+    call: (exchange) => restCall(rest, exchange, unwrapInput),
     callerAddress: (peer, forwarded) => callerAddress(peer, forwarded, proxies),
     requestId: (text) => (text !== null && /^[\w-]+$/.test(text) && text.length <= limits.request_id_chars ? text : crypto.randomUUID()),
     fault,
@@ -81,8 +85,4 @@ function takes(http: Hono<Env>, method: string, path: string): boolean {
 function exchangeOf(context: Context<Env>, tool: string, address: string): CallExchange {
   const header = (name: string) => context.req.header(name) ?? null
   return { tool, address, header, request_id: context.env.request_id, body: bodyOfRequest(context.req.raw) }
-}
-
-function response(reply: Reply): Response {
-  return new Response(reply.status === 204 ? null : reply.body, { status: reply.status, headers: reply.headers })
 }

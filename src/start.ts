@@ -16,10 +16,13 @@ import { itemCatalogue } from './service/catalogue/items.ts'
 import { toolSchemas } from './service/catalogue/json-schema.ts'
 import { loadCatalogue, type Catalogue } from './service/catalogue/load.ts'
 import { isPostgres, type Settings } from './service/config.ts'
-import { purgeJob } from './service/jobs/purge.ts'
+import { purgeJob, purgePaymentsJob } from './service/jobs/purge.ts'
 import { runJobs } from './service/jobs/run.ts'
 import { limits } from './service/limits.ts'
 import { createAllowance } from './service/payments/allowance.ts'
+import { createPriceBook, type PriceBook } from './service/payments/price-book.ts'
+import type { Reach } from './service/payments/settler.ts'
+import { openChain, openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
 import { createHttpServer } from './surfaces/http/node-server.ts'
 import type { Origins } from './surfaces/http/reply.ts'
 import { VERSION } from './version.ts'
@@ -33,29 +36,48 @@ export interface Running {
   stop(): Promise<void>
 }
 
+export interface StartOptions {
+  /** Told at the steps between which a process may die; a test brings a function that lets it. */
+  reach?: Reach
+  /** Times of settlement that differ from those of the service; a test has no minutes to wait. */
+  rules?: PaymentRules
+}
+
 /** Settings → adapters → app → listen. Rejects with a StartError when something is missing or contradictory. */
-export async function start(settings: Settings): Promise<Running> {
+export async function start(settings: Settings, { reach = () => Promise.resolve(), rules = {} }: StartOptions = {}): Promise<Running> {
   const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL)
   const proxies = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES)).proxies
-  const [signing, catalogue] = await Promise.all([chooseSigning(), loadCatalogue()])
+  const signing = await chooseSigning()
   const identity = identityOf(settings, signing)
   const ring = ringOf(settings, identity)
-  const store = await openChecked(settings, identity, log)
+  const secret = secretOf(settings)
+  // The chain of the sandbox needs a moment to start; everything else is made ready meanwhile.
+  const base = openChain(settings, identity, signing, secret, log)
+  const [catalogue, store] = await Promise.all([loadCatalogue(), openChecked(settings, identity, log)]).catch(async (error: unknown) => {
+    await base.then((opened) => opened?.stop())
+    throw error
+  })
+  const prices = createPriceBook({ store, clock: systemClock })
+  const room = await openPaymentRoom({ settings, identity, signing, secret, store, prices, log, reach, rules, base })
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
-  const app = createApp(appDeps({ settings, signing, catalogue, identity, ring, store, origins }, log), proxies, log)
+  const app = createApp(appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, origins }, log), proxies, log)
   const server = createHttpServer(app)
-  await listen(server, settings)
+  await listen(server, settings).catch(async (error: unknown) => {
+    await room.stop()
+    throw error
+  })
   listening.url = localOrigin(settings.ASSAY_HOST, (server.address() as AddressInfo).port)
-  const jobs = runJobs([purgeJob(store)], store, systemClock, log)
+  const jobs = runJobs([purgeJob(store), purgePaymentsJob(store, prices), ...room.jobs], store, systemClock, log)
   for (const refusal of signing.refusals) log.warn({}, refusal)
   return {
     url: listening.url,
     app,
     server,
     stop: async () => {
-      await jobs.stop()
       await closeServer(server)
+      await jobs.stop()
+      await room.stop()
       await store.close()
       flush()
     },
@@ -66,16 +88,17 @@ interface Parts {
   settings: Settings
   signing: Signing
   catalogue: Catalogue
-  identity: StoreIdentity
   ring: Keyring
+  secret: Uint8Array
   store: Store
+  prices: PriceBook
+  room: PaymentRoom
   origins: Origins
 }
 
-function appDeps({ settings, signing, catalogue, identity, ring, store, origins }: Parts, log: Log) {
+function appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, origins }: Parts, log: Log) {
   const active = activeKey(ring)
   if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
-  const secret = secretOf(settings)
   const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
   return {
     call: {
@@ -83,11 +106,12 @@ function appDeps({ settings, signing, catalogue, identity, ring, store, origins 
       sources: { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools), crypto: signing.crypto },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),
+      payments: room.payments,
       stamp: {
         signer: signing.signer(active.private_key),
         crypto: signing.crypto,
         clock: systemClock,
-        recipient: identity.pay_to,
+        recipient: room.place.pay_to,
         origins,
         randomNonce: createNonceSource(),
       },
@@ -96,6 +120,11 @@ function appDeps({ settings, signing, catalogue, identity, ring, store, origins 
     },
     schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
     store,
+    prices,
+    place: room.place,
+    sandbox: room.sandbox,
+    paymentHealth: room.health,
+    takes_payments: room.payments !== null,
     telemetry: createTelemetry(),
     origins,
     mode: settings.ASSAY_MODE,

@@ -1,5 +1,5 @@
 import { readStrictJson } from '../pure/documents/strict-json.ts'
-import { prepare, type Stamp } from '../service/calls/prepare.ts'
+import { inputHash, prepare, type Stamp } from '../service/calls/prepare.ts'
 import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
 import type { Sources, Tool } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
@@ -68,7 +68,8 @@ class LineCaller {
 
   #answered(input: Record<string, unknown>, result: Record<string, unknown>): string {
     if (this.#stamp === null) return JSON.stringify({ result })
-    const { result_text, receipt_text } = prepare(this.#stamp, this.#tool, input, result, null)
+    const asked = { tool: this.#tool, input_hash: inputHash(this.#stamp, input), previous: null }
+    const { result_text, receipt_text } = prepare(this.#stamp, asked, result, null)
     return `{"result":${result_text},"receipt":${receipt_text}}`
   }
 

@@ -47,6 +47,7 @@ async function depsHere(catalogue: Catalogue, settings: Settings): Promise<CallD
     sources: sourcesHere(catalogue),
     probes: {},
     allowance: UNCOUNTED,
+    payments: null,
     stamp: await stampHere(settings),
     onFault: (error) => remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`),
   }
@@ -64,7 +65,7 @@ function requestOf(tool: Tool, given: string, prev_receipt_hash: string | null):
   return {
     tool: tool.id,
     address: '127.0.0.1',
-    payment: false,
+    payments: [],
     credit: false,
     prev_receipt_hash,
     read: async (bounds) => {
@@ -93,6 +94,7 @@ function show(tool: Tool, outcome: Outcome, json: boolean): Exit {
     say(json ? answerText(answer) : renderAnswer(tool, answer))
     return 'ok'
   }
+  if (outcome.kind === 'paid') throw new Error('a call that brings no payment was paid')
   const shown = shownProblem(outcome.problem)
   if (json) say(JSON.stringify({ problem: shown }))
   const pointed = shown.errors.filter(({ pointer }) => pointer !== '').map(({ pointer, message }) => `  ${pointer}  ${message}`)

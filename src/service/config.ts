@@ -74,6 +74,9 @@ export const SETTINGS = {
   ASSAY_RPC_URLS: setting<string[]>('RPC endpoints of the chain, separated by commas (live).', [], list),
   ASSAY_PAY_TO: setting('Address that is paid (live).', '', address),
   ASSAY_GAS_KEY_FILE: setting('File with the key of the gas wallet (live, self-settlement).', '', text),
+  ASSAY_GAS_DAILY_WEI: setting('What each gas wallet may spend in a UTC day, in wei (live).', 50_000_000_000_000_000n, (value) =>
+    /^\d{1,30}$/.test(value) ? good(BigInt(value)) : bad('must be a whole number of wei'),
+  ),
   ASSAY_FACILITATOR_URLS: setting<string[]>('Facilitators that settle, in order of preference (live).', [], list),
   ASSAY_RECEIPT_KEY_FILE: setting('File with the receipt keys; by default made once in the data folder.', '', text),
   ASSAY_SECRET_FILE: setting('File with the secret of this deployment; by default made once in the data folder.', '', text),

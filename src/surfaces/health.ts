@@ -1,28 +1,34 @@
 import type { Hono } from 'hono'
 import type { Tool } from '../service/catalogue/define.ts'
-import { priceNow, usdcText } from '../service/payments/price.ts'
-import { usdcOn } from '../service/payments/usdc.ts'
-import type { AppDeps } from './deps.ts'
+import { priceBounds, priceOf, usdcText, type PricesNow } from '../service/payments/price.ts'
+import { USDC_DECIMALS } from '../service/payments/usdc.ts'
+import type { AppDeps, PaymentHealth } from './deps.ts'
 import type { Env } from './http/env.ts'
 
-/** The price of a tool as documents show it. */
-export function priceShown(tool: Tool) {
-  const price = priceNow(tool.price)
+/** The prices now; null while they cannot be known because the store is down. The rest of a document is good without them. */
+export async function pricesNow({ prices }: Pick<AppDeps, 'prices'>): Promise<PricesNow | null> {
+  return prices.prices().catch(() => null)
+}
+
+/** The price of a tool as a document shows it that is made for one reader; the amount is that of the cheapest input. */
+export function priceShown(tool: Pick<Tool, 'price'>, prices: PricesNow | null) {
+  const { floor_minor, cap_minor, formula } = priceBounds(tool.price)
+  const amount_minor = tool.price === 'free' ? 0n : prices === null ? null : priceOf(tool.price, null, prices).amount_minor
   return {
-    class: price.class,
-    amount_minor: price.amount_minor.toString(),
-    amount_usdc: usdcText(price.amount_minor),
-    floor_minor: price.floor_minor.toString(),
-    cap_minor: price.cap_minor.toString(),
-    formula: price.formula,
+    class: tool.price,
+    amount_minor: amount_minor?.toString() ?? null,
+    amount_usdc: amount_minor === null ? null : usdcText(amount_minor),
+    floor_minor: floor_minor.toString(),
+    cap_minor: cap_minor.toString(),
+    formula,
   }
 }
 
 /** `/health`, `/status` and `/metrics`: what an operator, a monitor and a stranger may know of the running service. */
 export function healthRoutes(app: Hono<Env>, deps: AppDeps): void {
   app.get('/health', async (context) => {
-    const store_ok = await answers(deps)
-    return context.json(healthBody(deps, store_ok), store_ok ? 200 : 503, { 'cache-control': 'no-store' })
+    const [store_ok, prices, payments] = await Promise.all([answers(deps), pricesNow(deps), deps.paymentHealth()])
+    return context.json(healthBody(deps, store_ok, prices, payments), store_ok ? 200 : 503, { 'cache-control': 'no-store' })
   })
   app.get('/status', async (context) => context.json(await statusBody(deps), 200, { 'cache-control': 'no-store' }))
   app.get('/metrics', async (context) =>
@@ -40,19 +46,23 @@ async function answers(deps: AppDeps): Promise<boolean> {
   }
 }
 
-function healthBody(deps: AppDeps, store_ok: boolean) {
+/** Where payments go, and whether one could be taken now: free calls do without. */
+function paymentsShown({ place }: AppDeps, { enabled, method, chain_ok, ready, overdue }: PaymentHealth) {
+  return { enabled, method, ready, chain_ok, overdue, recipient: place.pay_to, currency: 'USDC', decimals: USDC_DECIMALS }
+}
+
+function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, payments: PaymentHealth) {
   const { signer } = deps.call.stamp
   return {
     ok: store_ok,
     mode: deps.mode,
-    sandbox:
-      deps.mode === 'sandbox' ? { chain_id: deps.chain_id, usdc: usdcOn(deps.chain_id).address, pay_to: deps.call.stamp.recipient } : null,
+    sandbox: deps.sandbox,
     chain: { id: deps.chain_id, network: `eip155:${deps.chain_id}` },
     signer: { address: signer.address, implementation: signer.implementation },
     store: { kind: deps.store.kind, ok: store_ok },
-    payments: { enabled: false, recipient: deps.call.stamp.recipient, currency: 'USDC', decimals: 6 },
+    payments: paymentsShown(deps, payments),
     free_daily: deps.free,
-    tools: deps.call.catalogue.tools.map((tool) => ({ name: tool.id, version: tool.version, price: priceShown(tool) })),
+    tools: deps.call.catalogue.tools.map((tool) => ({ name: tool.id, version: tool.version, price: priceShown(tool, prices) })),
   }
 }
 

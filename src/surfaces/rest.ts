@@ -3,6 +3,8 @@ import type { CallRequest, InputRead, Outcome } from '../service/calls/outcome.t
 import { answerText } from '../service/calls/answer-text.ts'
 import { readBody, type BodySource } from './http/body.ts'
 import { readJsonBody } from './http/json-body.ts'
+import type { PaymentGiven } from '../service/payments/payment-header.ts'
+import type { PaymentWords } from './payment.ts'
 import { jsonReply, problemReply, rateLimitHeaders, type Origins, type Reply } from './http/reply.ts'
 
 /** A request for a call, as far as REST cares, whatever carried it. */
@@ -19,17 +21,24 @@ export interface CallExchange {
 /** From the body's JSON value to the input of the tool. */
 export type Unwrap = (value: unknown) => InputRead
 
+/** What REST needs to serve calls. */
+export interface RestCalls {
+  serve: ServeCall
+  origins: Origins
+  words: PaymentWords
+}
+
 /** `POST /v1/tools/{tool}/call`: translates a request into a call, and its outcome into a response. */
-export async function restCall(serve: ServeCall, origins: Origins, exchange: CallExchange, unwrap: Unwrap): Promise<Reply> {
-  const outcome = await serve(callRequest(exchange, unwrap), exchange.request_id)
-  return outcomeReply(outcome, exchange.request_id, origins)
+export async function restCall(calls: RestCalls, exchange: CallExchange, unwrap: Unwrap): Promise<Reply> {
+  const outcome = await calls.serve(callRequest(exchange, unwrap), exchange.request_id)
+  return outcomeReply(calls, outcome, exchange.request_id)
 }
 
 function callRequest(exchange: CallExchange, unwrap: Unwrap): CallRequest {
   return {
     tool: exchange.tool,
     address: exchange.address,
-    payment: exchange.header('x-payment') !== null || exchange.header('payment-signature') !== null,
+    payments: paymentsIn(exchange.header),
     credit: exchange.header('x-credit') !== null,
     prev_receipt_hash: exchange.header('x-prev-receipt-hash'),
     read: async (bounds, mayReadLarge) => {
@@ -41,14 +50,33 @@ function callRequest(exchange: CallExchange, unwrap: Unwrap): CallRequest {
   }
 }
 
-function outcomeReply(outcome: Outcome, request_id: string, origins: Origins): Reply {
+/** The payments in the headers of a request: one in each of the two places where clients put them, if they do. */
+export function paymentsIn(header: CallExchange['header']): PaymentGiven[] {
+  const found: PaymentGiven[] = []
+  for (const name of ['payment-signature', 'x-payment'] as const) {
+    const text = header(name)
+    if (text !== null) found.push({ kind: 'header', name, text })
+  }
+  return found
+}
+
+function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_id: string): Reply {
   switch (outcome.kind) {
     case 'answered': {
       const { allowance } = outcome.answer
       return jsonReply(200, answerText(outcome.answer), allowance === null ? {} : rateLimitHeaders(allowance))
     }
-    case 'payment_required':
-      return problemReply(outcome.problem, request_id, origins, rateLimitHeaders(outcome.allowance))
+    case 'paid':
+      return jsonReply(200, outcome.text, { 'cache-control': 'private, no-store', ...words.responseHeaders(outcome.settlement) })
+    case 'pending':
+      return problemReply(outcome.problem, request_id, origins, { location: `${origins.api_url}/v1/answers/${outcome.pending.token}` })
+    case 'payment_required': {
+      const challenge = words.challenge(outcome)
+      const headers = rateLimitHeaders(outcome.allowance)
+      if (challenge === null) return problemReply(outcome.problem, request_id, origins, headers)
+      const reply = problemReply(outcome.problem, request_id, origins, { ...headers, 'payment-required': challenge.header })
+      return { ...reply, body: `${reply.body.slice(0, -1)},${challenge.body_members_json}}` }
+    }
     case 'refused':
       return problemReply(outcome.problem, request_id, origins)
   }

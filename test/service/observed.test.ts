@@ -26,7 +26,7 @@ function observed() {
 }
 
 function requestFor(tool: string, read: () => Promise<InputRead>): CallRequest {
-  return { tool, read, address: '198.51.100.1', payment: false, credit: false, prev_receipt_hash: null }
+  return { tool, read, address: '198.51.100.1', payments: [], credit: false, prev_receipt_hash: null }
 }
 
 const refused: InputRead = { ok: false, problem: problem('PARSE_ERROR', 'No.') }

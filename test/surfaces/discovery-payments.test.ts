@@ -168,10 +168,25 @@ test('the requests that x402.json shows fit their own schema and run', async () 
   }
 })
 
-test('payments are said to be off, and are', async () => {
-  assert.equal((await wellKnown('x402.json'))['payments_enabled'], false)
-  const { status, body } = await restCall(app.url, 'iban-check', IBAN, { 'x-payment': 'e30=' })
-  assert.deepEqual([status, body['code'], body['charged']], [503, 'SETTLEMENT_NOT_CONFIGURED', false])
+test('payments are said to be on, and the terms are those of a 402, entry by entry', async () => {
+  const poor = await startTestApp({ free_daily: 0 })
+  try {
+    const manifest = await wellKnown('x402.json', poor)
+    assert.equal(manifest['payments_enabled'], true)
+    for (const { tool, accepts, accepts_v1, extensions } of asList(manifest['resources'])) {
+      const example = asMembers(at(extensions, 'bazaar', 'info', 'input', 'body', 'input'))
+      const items = Array.isArray(example['items']) ? example['items'].slice(0, 1) : null
+      const { status, headers, body } = await restCall(poor.url, String(tool), items === null ? example : { ...example, items })
+      if (tool === 'receipt-verify') assert.deepEqual([status, accepts, accepts_v1], [200, [], []])
+      else {
+        const required = JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()) as Record<string, unknown>
+        assert.equal(JSON.stringify(required['accepts']), JSON.stringify(accepts), String(tool))
+        assert.equal(JSON.stringify(body['accepts']), JSON.stringify(accepts_v1), String(tool))
+      }
+    }
+  } finally {
+    await poor.stop()
+  }
 })
 
 test('x402-errors.json holds every problem, in the public form', async () => {

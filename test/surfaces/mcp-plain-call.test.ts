@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../src/service/calls/outcome.ts'
 import { problem, PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
+import { mcpResource } from '../../src/service/payments/terms.ts'
+import { createPaymentWords } from '../../src/surfaces/payment.ts'
 import { createPlainCalls } from '../../src/surfaces/mcp/plain-call.ts'
 import { createProtocol } from '../../src/surfaces/mcp/protocol.ts'
 import { callTool, type McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
@@ -10,6 +12,10 @@ import { runs, SEED } from '../support/counts.ts'
 import { MCP_VERSIONS, mcpRequest, words } from '../support/mcp.ts'
 
 /** The two ways in which `tools/call` is answered, over one core that always answers the same. */
+
+const TOKEN = { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC', version: '2' }
+const PLACE = { pay_to: `0x${'12'.repeat(20)}`, token: TOKEN, chain_id: 84_532, network: 'base-sepolia' }
+const WORDS = createPaymentWords(PLACE, { tools: [], find: () => undefined }, mcpResource)
 
 const IDENTITY = { name: 'assay', title: 'assay', version: '1.2.3', websiteUrl: 'http://127.0.0.1:1' }
 
@@ -23,7 +29,6 @@ function answered(result: Record<string, unknown>): Outcome {
     receipt_text,
     chain: null,
     tier: 'free',
-    settlement: null,
     allowance,
     ...markdown,
   }
@@ -31,7 +36,7 @@ function answered(result: Record<string, unknown>): Outcome {
 }
 
 function pathsFor(outcome: Outcome) {
-  const calls = { serve: () => Promise.resolve(outcome), api_url: 'http://127.0.0.1:1', onFault: assert.fail }
+  const calls = { serve: () => Promise.resolve(outcome), api_url: 'http://127.0.0.1:1', words: WORDS, onFault: assert.fail }
   const readPlain = createPlainCalls(IDENTITY)
   return {
     official: createProtocol({ identity: IDENTITY, instructions: 'none', tools: [], calls }),
@@ -64,6 +69,23 @@ async function sameBytes(outcome: Outcome, message: unknown, headers: Record<str
   return true
 }
 
+const PAYMENTS: Outcome[] = [
+  {
+    kind: 'paid',
+    tool: 'iban-check',
+    text: '{"result":{"valid":true},"tier":"paid"}',
+    settlement: { network: 'eip155:84532', transaction: '0xaa', payer: '0xbb', amount_minor: '5000', method: 'self' },
+  },
+  {
+    kind: 'payment_required',
+    tool: 'iban-check',
+    problem: problem('PAYMENT_REQUIRED', 'Why "so".'),
+    allowance: { limit: 3, remaining: 0, resets_at: '2026-11-22T00:00:00Z', resets_in_s: 5 },
+    amount_minor: 5_000n,
+    x402_reason: null,
+  },
+]
+
 const ANSWERS = [answered({ valid: true, facts: { a: [1, 2.5, null], é: '"' } }), answered({ a: {} })]
 const PROBLEM_OUTCOMES: Outcome[] = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => ({
   kind: 'refused',
@@ -73,7 +95,7 @@ const PROBLEM_OUTCOMES: Outcome[] = (Object.keys(PROBLEMS) as ProblemCode[]).map
 
 for (const version of Object.keys(MCP_VERSIONS)) {
   test(`${version}: a plain call is answered as the official package answers it, whatever the outcome`, async () => {
-    for (const outcome of [...ANSWERS, ...PROBLEM_OUTCOMES]) {
+    for (const outcome of [...ANSWERS, ...PAYMENTS, ...PROBLEM_OUTCOMES]) {
       for (const id of [0, -7, 'a"b']) {
         const { message, headers } = mcpRequest(version, 'tools/call', { name: 'iban-check', arguments: { iban: 'x' } }, id)
         assert.equal(await sameBytes(outcome, message, headers), true)
@@ -138,7 +160,7 @@ test('a call that is unusual in any way is left to the official package, or answ
   const version = fc.constantFrom(...Object.keys(MCP_VERSIONS))
   const changes = fc.array(CHANGE, { minLength: 1, maxLength: 2 })
   await fc.assert(
-    fc.asyncProperty(version, changes, fc.constantFrom(...ANSWERS, ...PROBLEM_OUTCOMES), async (spoken, some, outcome) => {
+    fc.asyncProperty(version, changes, fc.constantFrom(...ANSWERS, ...PAYMENTS, ...PROBLEM_OUTCOMES), async (spoken, some, outcome) => {
       const { message, headers } = changed(spoken, some)
       if (await sameBytes(outcome, message, headers)) taken++
     }),

@@ -169,14 +169,14 @@ test('a previous receipt gives a signed link; what is no digest is refused befor
   await client.close()
 })
 
-test('a call that brings a payment or a credit is refused untouched and uses no allowance', async () => {
+test('a call that brings a payment that cannot be read, or a credit, is refused and uses no allowance', async () => {
   const count = async (client: Client) =>
     Number(answerOf(await client.callTool({ name: 'iban-check', arguments: IBAN })).allowance?.['remaining'])
   const client = await connect()
   const left_before = await count(client)
   for (const key of ['x402/payment', 'x402.payment']) {
     const problem = problemOf(await client.callTool({ name: 'iban-check', arguments: IBAN, _meta: { [key]: { x402Version: 2 } } }))
-    assert.equal(problem['code'], 'SETTLEMENT_NOT_CONFIGURED')
+    assert.equal(problem['code'], 'MALFORMED_PAYMENT')
   }
   assert.equal(await count(client), left_before - 1)
   const credited = await connectMcp(app.url, '2025-11-25', { 'x-credit': 'code', 'x-forwarded-for': '198.51.100.250' })

@@ -158,16 +158,16 @@ test('receipts are verified under their tool and under the alias, wrapped and ba
   }
 })
 
-test('a call that carries a payment or a credit is refused while there is no settlement, and uses no allowance', async () => {
+test('a call that carries a payment or a credit of no use is refused, and uses no allowance', async () => {
   const client = { 'x-forwarded-for': '198.51.100.77' }
   const first = await restCall(app.url, 'iban-check', IBAN, client)
-  for (const [header, code] of [
-    ['x-payment', 'SETTLEMENT_NOT_CONFIGURED'],
-    ['payment-signature', 'SETTLEMENT_NOT_CONFIGURED'],
-    ['x-credit', 'NOT_CONFIGURED'],
+  for (const [header, status, code] of [
+    ['x-payment', 402, 'MALFORMED_PAYMENT'],
+    ['payment-signature', 402, 'MALFORMED_PAYMENT'],
+    ['x-credit', 503, 'NOT_CONFIGURED'],
   ] as const) {
     const refused = await restCall(app.url, 'iban-check', IBAN, { ...client, [header]: 'e30=' })
-    assert.equal(refused.status, 503)
+    assert.equal(refused.status, status)
     assert.equal(refused.body['code'], code)
     assert.equal(refused.body['charged'], false)
   }

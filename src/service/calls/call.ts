@@ -1,36 +1,28 @@
 import { readReceiptHash } from '../../pure/receipts/chain.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
-import type { Allowance, AllowanceState, Taken } from '../payments/allowance.ts'
 import type { Problem } from '../problems.ts'
 import { decodeInput } from '../catalogue/decode.ts'
+import { answerParts } from './answer-text.ts'
+import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type PaidDeps, type RequestPayment } from './paid.ts'
+import type { Admission, ReadCall } from './asked.ts'
 import type { CallRequest, Outcome } from './outcome.ts'
-import { prepare, type Stamp } from './prepare.ts'
-import { badReceiptHash, exhausted, failed, noCredits, noSettlement, sourceDown, storeDown, unknownTool } from './refusals.ts'
+import { inputHash, prepare, type Stamp } from './prepare.ts'
+import { badReceiptHash, exhausted, failed, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
-export interface CallDeps {
+export interface CallDeps extends PaidDeps {
   catalogue: Catalogue
   sources: Sources
   /** Says whether a source answers now; a source without a probe cannot be down. */
   probes: Partial<Record<SourceName, () => Promise<boolean>>>
-  allowance: Allowance
   stamp: Stamp
-  /** Told of accidents, so that they are seen; never of inputs. */
-  onFault(error: unknown, tool: string): void
 }
 
-/** What entitles a call to run. */
-type Admission =
-  | { kind: 'unlimited' }
-  | { kind: 'free'; taken: Taken }
-  | { kind: 'payment_required'; allowance: AllowanceState }
-  | { kind: 'refused'; problem: Problem }
-
 /**
- * One call, from end to end: find → read → replay? → preflight → admit → run → prepare → settle → answer. Reading and
- * preflight cost the caller nothing; a call that fails by our fault gives back what it took; nothing leaves before it is
- * signed. Payment has its place in `admit` and between `prepare` and `answer`; the look-up of a stored answer comes with it.
+ * One call, from end to end: find → read → replay? → preflight → admit → run → prepare → settle → answer. Reading and preflight cost the
+ * caller nothing; a call that fails by our fault gives back what it took; nothing leaves before it is signed, and, when it is paid,
+ * settled.
  */
 export async function call(deps: CallDeps, request: CallRequest): Promise<Outcome> {
   const tool = deps.catalogue.find(request.tool)
@@ -38,30 +30,27 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
 
   const read = await readRequest(deps, tool, request)
   if (!read.ok) return refused(tool, read.problem)
+  const asked = read.call
+
+  const payment = await readRequestPayment(deps, asked, request)
+  if (payment.kind === 'ended') return payment.outcome
+  const before = payment.kind === 'payment' ? await replayed(deps, asked, payment) : null
+  if (before !== null) return before
 
   const down = await preflight(deps, tool)
   if (down !== null) return refused(tool, down)
 
-  const admission = await admit(deps, tool, request)
-  switch (admission.kind) {
-    case 'refused':
-      return refused(tool, admission.problem)
-    case 'payment_required':
-      return { kind: 'payment_required', tool: tool.id, problem: exhausted(tool, admission.allowance), allowance: admission.allowance }
-    case 'unlimited':
-    case 'free':
-      return perform(deps, tool, read.input, request, admission.kind === 'free' ? admission.taken : null)
-  }
+  const admission = await admit(deps, asked, payment, request.credit)
+  return admission.kind === 'ended' ? admission.outcome : perform(deps, asked, admission)
 }
 
 /** Reads the input within the bounds of the tool and holds it against its schema; free of charge. */
 async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
-  if (request.prev_receipt_hash !== null && readReceiptHash(request.prev_receipt_hash) === null) {
-    return { ok: false, problem: badReceiptHash() } as const
-  }
+  const previous = request.prev_receipt_hash === null ? null : readReceiptHash(request.prev_receipt_hash)
+  if (request.prev_receipt_hash !== null && previous === null) return { ok: false, problem: badReceiptHash() } as const
   let down: Problem | null = null
   const read = await request.read(tool.bounds, async () => {
-    if (request.payment || tool.price === 'free') return true
+    if (request.payments.length > 0 || tool.price === 'free') return true
     const peeked = await deps.allowance.peek(tool.id, request.address).catch((error: unknown) => {
       deps.onFault(error, tool.id)
       down = storeDown()
@@ -70,7 +59,13 @@ async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
     return peeked.remaining > 0
   })
   if (down !== null) return { ok: false, problem: down } as const
-  return read.ok ? decodeInput(tool, read.input) : read
+  if (!read.ok) return read
+  const decoded = decodeInput(tool, read.input)
+  if (!decoded.ok) return decoded
+  const { input } = decoded
+  let hash: string | null = null
+  const known = () => (hash ??= inputHash(deps.stamp, input))
+  return { ok: true, call: { tool, input, inputHash: known, address: request.address, previous } } as const
 }
 
 async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
@@ -81,36 +76,42 @@ async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
   return null
 }
 
-async function admit(deps: CallDeps, tool: Tool, request: CallRequest): Promise<Admission> {
-  if (request.payment) return { kind: 'refused', problem: noSettlement() }
-  if (request.credit) return { kind: 'refused', problem: noCredits() }
+async function admit(deps: CallDeps, asked: ReadCall, payment: RequestPayment, credit: boolean): Promise<Admission> {
+  const { tool, address } = asked
+  if (payment.kind === 'payment') return admitPayment(deps, asked, payment)
+  if (credit) return { kind: 'ended', outcome: refused(tool, noCredits()) }
   if (tool.price === 'free') return { kind: 'unlimited' }
   try {
-    const taken = await deps.allowance.take(tool.id, request.address)
-    return taken.granted ? { kind: 'free', taken } : { kind: 'payment_required', allowance: taken.state }
+    const taken = await deps.allowance.take(tool.id, address)
+    if (taken.granted) return { kind: 'free', taken }
+    const amount_minor = (await quote(deps, tool, asked.input))?.amount_minor ?? null
+    const found = { problem: exhausted(tool, taken.state), allowance: taken.state, amount_minor, x402_reason: null }
+    return { kind: 'ended', outcome: { kind: 'payment_required', tool: tool.id, ...found } }
   } catch (error) {
     deps.onFault(error, tool.id)
-    return { kind: 'refused', problem: storeDown() }
+    return { kind: 'ended', outcome: refused(tool, storeDown()) }
   }
 }
 
-/** Runs, stamps and answers; whatever breaks on the way is ours, and costs the caller nothing. */
-async function perform(
-  deps: CallDeps,
-  tool: Tool,
-  input: Record<string, unknown>,
-  request: CallRequest,
-  taken: Taken | null,
-): Promise<Outcome> {
+/** Runs, stamps, settles and answers; whatever breaks on the way is ours, and costs the caller nothing. */
+async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admission, { kind: 'ended' }>): Promise<Outcome> {
+  const { tool, input } = asked
+  const claim = admission.kind === 'paid' ? admission.claim : null
   try {
     const ran = tool.execute(input, deps.sources)
     const result = ran instanceof Promise ? await ran : ran
-    const previous = request.prev_receipt_hash === null ? null : readReceiptHash(request.prev_receipt_hash)
-    const prepared = prepare(deps.stamp, tool, input, result, previous)
-    return { kind: 'answered', tool: tool.id, answer: { ...prepared, settlement: null, allowance: taken?.state ?? null } }
+    const prepared = prepare(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
+    if (claim === null) {
+      const allowance = admission.kind === 'free' ? admission.taken.state : null
+      return { kind: 'answered', tool: tool.id, answer: { ...prepared, allowance } }
+    }
+    const allowance = await deps.allowance.peek(tool.id, asked.address)
+    const end = await claim.settle(answerParts({ ...prepared, allowance }))
+    return await paymentEnd(deps, asked, end)
   } catch (error) {
     deps.onFault(error, tool.id)
-    await taken?.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
+    if (admission.kind === 'free') await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
+    if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
     return refused(tool, failed(tool))
   }
 }

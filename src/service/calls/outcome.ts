@@ -2,6 +2,8 @@ import type { ChainLink } from '../../pure/receipts/chain.ts'
 import type { Receipt } from '../../pure/receipts/receipt.ts'
 import type { ReadBounds } from '../catalogue/define.ts'
 import type { AllowanceState } from '../payments/allowance.ts'
+import type { PaymentGiven } from '../payments/payment-header.ts'
+import type { Pending, Settlement } from '../payments/settlement.ts'
 import type { Problem } from '../problems.ts'
 
 /** A call as it reaches the core: no request, no header, no status. */
@@ -12,8 +14,8 @@ export interface CallRequest {
   read(bounds: ReadBounds, mayReadLarge: () => Promise<boolean>): InputRead | Promise<InputRead>
   /** The caller's address, as far as proxies are trusted; hashed before it is stored. */
   address: string
-  /** The request carries a payment, in whatever form. */
-  payment: boolean
+  /** The payments that the request carries, in whatever form; more than one is a fault. */
+  payments: readonly PaymentGiven[]
   /** The request carries a prepaid credit. */
   credit: boolean
   /** The digest of the receipt that went before, as the caller wrote it. */
@@ -32,7 +34,6 @@ export interface Answer {
   /** Only when the caller named a previous receipt. */
   chain: ChainLink | null
   tier: 'free' | 'paid'
-  settlement: null
   /** Null for tools that are free without limit. */
   allowance: AllowanceState | null
   embeddable_badge: string
@@ -42,10 +43,25 @@ export interface Answer {
 /** How a call ends. Surfaces translate; nothing else leaves. */
 export type Outcome =
   | { kind: 'answered'; tool: string; answer: Answer }
-  | { kind: 'payment_required'; tool: string; problem: Problem; allowance: AllowanceState }
+  /** Settled now or before: the body as it was stored, byte for byte. */
+  | { kind: 'paid'; tool: string; text: string; settlement: Settlement }
+  | { kind: 'pending'; tool: string; problem: Problem; pending: Pending }
+  | PaymentRequired
   | { kind: 'refused'; tool: string | null; problem: Problem }
+
+/** A 402: nobody paid, or what came as payment will not do. */
+export interface PaymentRequired {
+  kind: 'payment_required'
+  tool: string
+  problem: Problem
+  allowance: AllowanceState
+  /** What the call costs now, in minor units; null where no payment is taken. */
+  amount_minor: bigint | null
+  /** The word of the x402 facilitators for what is wrong with the payment; null when none came. */
+  x402_reason: string | null
+}
 
 /** The outcome in one word, for counters and logs. */
 export function outcomeWord(outcome: Outcome): string {
-  return outcome.kind === 'refused' ? outcome.problem.code : outcome.kind
+  return outcome.kind === 'answered' || outcome.kind === 'paid' ? outcome.kind : outcome.problem.code
 }

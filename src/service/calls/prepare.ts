@@ -16,22 +16,35 @@ export interface Stamp {
   clock: Clock
   /** Address that paid calls pay; free receipts name it too. */
   recipient: string
-  /** Origin of the pages that badges link to. */
   /** `site_url` is where badges link to. */
   origins: { readonly site_url: string }
   /** 32 random bytes as 0x-prefixed hex. */
   randomNonce(): string
 }
 
-type Prepared = Omit<Answer, 'settlement' | 'allowance'>
+type Prepared = Omit<Answer, 'allowance'>
 
-/** Hashes, signs and describes a result: everything that is in the answer but what it cost. `previous` is a receipt hash in lower case. */
+/** Who pays how much with which authorization; in the receipt of a free call nobody does. */
+export interface Payer {
+  payer: string
+  amount_minor: bigint
+  nonce: string
+}
+
+/** What a result answers. */
+export interface Asked {
+  tool: Tool
+  input_hash: string
+  /** Digest of the receipt before, in lower case. */
+  previous: string | null
+}
+
+/** Hashes, signs and describes a result: everything that is in the answer but what is left of the allowance. */
 export function prepare(
   stamp: Stamp,
-  tool: Tool,
-  input: Record<string, unknown>,
+  { tool, input_hash, previous }: Asked,
   result: Record<string, unknown>,
-  previous: string | null,
+  paid: Payer | null,
 ): Prepared {
   const { crypto, signer } = stamp
   const result_text = canonicalText(result)
@@ -40,14 +53,14 @@ export function prepare(
       v: 'XDR-1',
       tool: tool.id,
       tool_version: tool.version,
-      input_hash: crypto.keccak256Hex(canonicalText(input)),
+      input_hash,
       output_hash: crypto.keccak256Hex(result_text),
-      payer: ZERO_ADDRESS,
+      payer: paid?.payer ?? ZERO_ADDRESS,
       recipient: stamp.recipient,
-      amount: '0',
-      nonce: stamp.randomNonce(),
+      amount: paid === null ? '0' : paid.amount_minor.toString(),
+      nonce: paid?.nonce ?? stamp.randomNonce(),
       ts: Math.floor(stamp.clock.now_ms() / 1000),
-      tier: 'free',
+      tier: paid === null ? 'free' : 'paid',
     },
     signer,
     crypto,
@@ -59,8 +72,13 @@ export function prepare(
     receipt,
     receipt_text,
     chain: previous === null ? null : signLink(digest, previous, signer, crypto),
-    tier: 'free',
+    tier: paid === null ? 'free' : 'paid',
     embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, result, receipt_text, digest),
     proof_summary_markdown: proofSummary(tool, result, receipt, digest),
   }
+}
+
+/** What receipts and bindings know an input by. */
+export function inputHash({ crypto }: Pick<Stamp, 'crypto'>, input: Record<string, unknown>): string {
+  return crypto.keccak256Hex(canonicalText(input))
 }

@@ -20,10 +20,6 @@ export function storeDown(): Problem {
   return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
 }
 
-export function noSettlement(): Problem {
-  return problem('SETTLEMENT_NOT_CONFIGURED', 'The payment was left untouched. Send the call without it.')
-}
-
 export function noCredits(): Problem {
   return problem('NOT_CONFIGURED', 'Prepaid credits are not set up on this deployment.')
 }

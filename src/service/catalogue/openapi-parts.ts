@@ -1,7 +1,9 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
 import type { Tool } from './define.ts'
 import type { JsonSchema, ToolSchemas } from './json-schema.ts'
-import { allowanceSchema, chainSchema, paymentRequiredSchema, problemSchema, receiptSchema } from './wire-schemas.ts'
+import { limits } from '../limits.ts'
+import type { Deployment } from './text.ts'
+import { allowanceSchema, chainSchema, settlementSchema, paymentRequiredSchema, problemSchema, receiptSchema } from './wire-schemas.ts'
 
 export type Json = Record<string, unknown>
 
@@ -18,8 +20,14 @@ export function json(schema: JsonSchema, example?: unknown): Json {
 /** The headers of a counted call. */
 export const RATE_LIMITS = { RateLimit: ref('headers', 'rate-limit'), 'RateLimit-Policy': ref('headers', 'rate-limit-policy') }
 
+/** The headers of a paid call. */
+export const PAYMENT_RESPONSES = {
+  'PAYMENT-RESPONSE': ref('headers', 'payment-response'),
+  'X-PAYMENT-RESPONSE': ref('headers', 'payment-response'),
+}
+
 /** What the paths share. */
-export function components(tools: readonly Tool[], derived: ReadonlyMap<string, ToolSchemas>): Json {
+export function components(tools: readonly Tool[], derived: ReadonlyMap<string, ToolSchemas>, deployment: Deployment): Json {
   const statuses = [...new Set(Object.values(PROBLEMS).map(({ status }) => status))]
   return {
     schemas: {
@@ -29,7 +37,8 @@ export function components(tools: readonly Tool[], derived: ReadonlyMap<string, 
       chain: chainSchema(),
       allowance: allowanceSchema(),
       problem: problemSchema(),
-      'payment-required': paymentRequiredSchema(),
+      'payment-required': paymentRequiredSchema(deployment.takes_payments),
+      settlement: settlementSchema(),
     },
     responses: Object.fromEntries(statuses.map((status) => [`problem-${status}`, problemResponse(status)])),
     parameters: PARAMETERS,
@@ -54,7 +63,7 @@ function answerSchema(): JsonSchema {
       receipt: ref('schemas', 'receipt'),
       chain: ref('schemas', 'chain'),
       tier: { type: 'string', enum: ['free', 'paid'] },
-      settlement: { type: 'null', description: 'Null on free calls.' },
+      settlement: { anyOf: [ref('schemas', 'settlement'), { type: 'null' }], description: 'The payment; null on free calls.' },
       allowance: { anyOf: [ref('schemas', 'allowance'), { type: 'null' }], description: 'Null for tools that are free without limit.' },
       embeddable_badge: { type: 'string', description: 'A Markdown image that links to the receipt.' },
       proof_summary_markdown: { type: 'string', description: 'The check in a few lines of Markdown.' },
@@ -66,11 +75,12 @@ function answerSchema(): JsonSchema {
 function problemResponse(status: number): Json {
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => PROBLEMS[code].status === status)
   const schema = ref('schemas', status === 402 ? 'payment-required' : 'problem')
-  const retry = status === 402 || status === 503 ? { 'Retry-After': ref('headers', 'retry-after') } : {}
-  const counted = status === 402 ? RATE_LIMITS : {}
+  const retry = [202, 402, 429, 503].includes(status) ? { 'Retry-After': ref('headers', 'retry-after') } : {}
+  const counted = status === 402 ? { ...RATE_LIMITS, 'PAYMENT-REQUIRED': ref('headers', 'payment-required') } : {}
+  const place = status === 202 ? { Location: ref('headers', 'answer-location') } : {}
   return {
     description: codes.map((code) => `${code}: ${PROBLEMS[code].description}`).join('\n\n'),
-    headers: { 'X-Request-Id': ref('headers', 'request-id'), ...retry, ...counted },
+    headers: { 'X-Request-Id': ref('headers', 'request-id'), ...retry, ...counted, ...place },
     content: { 'application/problem+json': { schema } },
   }
 }
@@ -78,6 +88,16 @@ function problemResponse(status: number): Json {
 const text = (description: string, more: JsonSchema = {}) => ({ description, schema: { type: 'string', ...more } })
 
 const PARAMETERS = {
+  'payment-signature': {
+    name: 'PAYMENT-SIGNATURE',
+    in: 'header',
+    ...text('A payment of x402 version 2, Base64.', { maxLength: limits.payment_header_chars }),
+  },
+  'x-payment': {
+    name: 'X-PAYMENT',
+    in: 'header',
+    ...text('A payment of x402 version 1, Base64. Send one of the two.', { maxLength: limits.payment_header_chars }),
+  },
   'previous-receipt': {
     name: 'X-PREV-RECEIPT-HASH',
     in: 'header',
@@ -91,6 +111,9 @@ const PARAMETERS = {
 }
 
 const HEADERS = {
+  'payment-required': text('The terms: Base64 of a PaymentRequired object of x402 version 2. The body holds the same for version 1.'),
+  'payment-response': text('How the payment ended: Base64 of a SettlementResponse of x402, version 2 and version 1.'),
+  'answer-location': text('Where the answer can be fetched as soon as the payment is settled.'),
   'request-id': text('Names this request in our log.'),
   'rate-limit': text('Free calls left and seconds until they start anew: "daily";r=2;t=3600.'),
   'rate-limit-policy': text('Free calls a day: "daily";q=3;w=86400.'),

@@ -1,8 +1,18 @@
 import { PROBLEMS } from '../problems.ts'
 import type { Tool } from './define.ts'
 import type { JsonSchema, ToolSchemas } from './json-schema.ts'
-import { components, json, RATE_LIMITS, ref, type Json } from './openapi-parts.ts'
-import { allowanceWords, byFamily, HONEST_LIMITS, markedName, modeMark, NO_PAYMENTS, priceRange, SUMMARY, type Deployment } from './text.ts'
+import { components, json, PAYMENT_RESPONSES, RATE_LIMITS, ref, type Json } from './openapi-parts.ts'
+import {
+  allowanceWords,
+  byFamily,
+  HONEST_LIMITS,
+  markedName,
+  modeMark,
+  paymentWords,
+  priceRange,
+  SUMMARY,
+  type Deployment,
+} from './text.ts'
 import { JSON_SCHEMA_DIALECT } from './wire-schemas.ts'
 
 export interface OpenApiParts {
@@ -25,7 +35,7 @@ export function openApiDocument(parts: OpenApiParts): Json {
     info: {
       title: markedName(deployment),
       summary: SUMMARY,
-      description: [mark, allowanceWords(deployment.free, tools), NO_PAYMENTS, ...HONEST_LIMITS, LENGTHS]
+      description: [mark, allowanceWords(deployment.free, tools), paymentWords(deployment), ...HONEST_LIMITS, LENGTHS]
         .filter((words) => words !== null)
         .join('\n\n'),
       version: deployment.version,
@@ -41,7 +51,7 @@ export function openApiDocument(parts: OpenApiParts): Json {
       ...Object.fromEntries(tools.map((tool) => [`/v1/tools/${tool.id}/call`, { post: callOperation(parts, tool) }])),
       ...servicePaths(tools),
     },
-    components: components(tools, parts.schemas),
+    components: components(tools, parts.schemas, deployment),
   }
 }
 
@@ -51,7 +61,9 @@ function callOperation(parts: OpenApiParts, tool: Tool): Json {
     summary: tool.title,
     description: `${tool.description}\n\nNot checked: ${tool.scope.not_checked.join('; ')}.`,
     tags: [tool.family],
-    parameters: [ref('parameters', 'previous-receipt'), ref('parameters', 'request-id')],
+    parameters: ['previous-receipt', ...(tool.price === 'free' ? [] : ['payment-signature', 'x-payment']), 'request-id'].map((name) =>
+      ref('parameters', name),
+    ),
     requestBody: {
       required: true,
       content: json(requestSchema(tool), { input: tool.example }),
@@ -71,7 +83,7 @@ function callAnswer(parts: OpenApiParts, tool: Tool): Json {
   const example = parts.examples.get(tool.id)
   const shown = example === undefined ? result : { ...result, examples: [example] }
   const schema = { type: 'object', allOf: [ref('schemas', 'answer')], properties: { result: shown } }
-  const counted = tool.price === 'free' ? {} : RATE_LIMITS
+  const counted = tool.price === 'free' ? {} : { ...RATE_LIMITS, ...PAYMENT_RESPONSES }
   return {
     description: 'The result and its receipt. The verdict is in the result, not in the status.',
     headers: { 'X-Request-Id': ref('headers', 'request-id'), ...counted },
@@ -79,10 +91,13 @@ function callAnswer(parts: OpenApiParts, tool: Tool): Json {
   }
 }
 
+/** What only a payment can end with. */
+const PAYMENT_STATUSES = [202, 402, 409, 410, 429]
+
 /** Every status that a call of this tool may end with, but 200. The path is written out, so 404 and 405 are not among them. */
 function callStatuses(tool: Tool): number[] {
   const statuses = new Set(Object.values(PROBLEMS).map(({ status }): number => status))
-  for (const status of [404, 405, ...(tool.price === 'free' ? [402] : [])]) statuses.delete(status)
+  for (const status of [404, 405, ...(tool.price === 'free' ? PAYMENT_STATUSES : [])]) statuses.delete(status)
   return [...statuses].toSorted((a, b) => a - b)
 }
 
@@ -133,11 +148,43 @@ function servicePaths(tools: readonly Tool[]): Json {
       parameters: [described],
       refused: problemResponses([404]),
     }),
+    ...paymentPaths(),
     '/health': read('health', 'Whether the service can serve, and its prices now.', json(HEALTH), {
       refused: { 503: { description: 'The store does not answer; `ok` is false.', content: json(HEALTH) } },
     }),
     '/status': read('status', 'Counts and times since the start.', json(STATUS)),
     '/metrics': read('metrics', 'The same for Prometheus.', { 'text/plain': { schema: { type: 'string' } } }),
+  }
+}
+
+const PAYMENT_STATUS = fields({
+  state: 'unpaid, pending, settled or released.',
+  charged: 'true, false, or "unknown" while it is pending.',
+  transaction: 'Hash of the transaction that settled it, or of the last that was meant to; null before.',
+  final: 'No reorganisation of the chain can take it away any more.',
+})
+
+/** Where the end of a payment can be learned without the connection that carried it. */
+function paymentPaths(): Json {
+  const part = (name: string, pattern: string, description: string) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string', pattern },
+  })
+  const payer = part('payer', '^0x[0-9a-fA-F]{40}$', 'Address that signed the payment.')
+  const nonce = part('nonce', '^0x[0-9a-fA-F]{64}$', 'Nonce of its authorization.')
+  const token = part('token', '^[0-9a-f]{64}$', 'From the Location of a 202.')
+  return {
+    '/v1/payments/{payer}/{nonce}': read('payment-status', 'How a payment stands; never what it was for.', json(PAYMENT_STATUS), {
+      parameters: [payer, nonce],
+      refused: problemResponses([400, 503]),
+    }),
+    '/v1/answers/{token}': read('paid-answer', 'The answer of a paid call, for a day.', json(ref('schemas', 'answer')), {
+      parameters: [token],
+      refused: problemResponses([202, 404, 410, 503]),
+    }),
   }
 }
 

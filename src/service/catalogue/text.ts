@@ -1,5 +1,5 @@
 import type { AllowanceRules } from '../payments/allowance.ts'
-import { priceNow } from '../payments/price.ts'
+import { priceBounds, usdcText } from '../payments/price.ts'
 import { FAMILIES, type Family, type Tool } from './define.ts'
 
 /** What a document may say of the running service. */
@@ -8,6 +8,8 @@ export interface Deployment {
   mode: 'sandbox' | 'live'
   chain_id: number
   free: AllowanceRules
+  /** A call can be paid for here. */
+  takes_payments: boolean
   /** Without a final slash. */
   origins: { api_url: string; mcp_url: string }
 }
@@ -25,8 +27,14 @@ export const HONEST_LIMITS = [
   'Each result says in `scope` what was checked and what was not.',
 ] as const
 
-export const NO_PAYMENTS =
-  'This deployment takes no payments yet: once the free calls of a day are used up, it answers 402 until the next day starts.'
+/** What happens when the free calls are used up. */
+export function paymentWords({ takes_payments }: Pick<Deployment, 'takes_payments'>): string {
+  return takes_payments
+    ? 'After them a call is answered 402 with x402 terms: sign a USDC transfer (EIP-3009) for exactly that amount and send the same request ' +
+        'again with it. The money goes straight from payer to recipient; a call that fails is not charged, and the same payment sent again ' +
+        'brings the same answer.'
+    : 'This deployment takes no payments: once the free calls of a day are used up, it answers 402 until the next day starts.'
+}
 
 const MARKS = {
   SANDBOX: 'no real money moves here, and receipts are signed with a sandbox key.',
@@ -63,9 +71,18 @@ export function allowanceWords(free: AllowanceRules, tools: readonly Tool[]): st
 
 /** The bounds of a price in minor units, for documents that outlive the price of the moment. */
 export function priceRange(tool: Pick<Tool, 'price'>) {
-  const { floor_minor, cap_minor, formula } = priceNow(tool.price)
+  const { floor_minor, cap_minor, formula } = priceBounds(tool.price)
   return { class: tool.price, currency: 'USDC', floor_minor: `${floor_minor}`, cap_minor: `${cap_minor}`, formula }
 }
+
+/** The same for people. */
+export function priceWords(tool: Pick<Tool, 'price'>): string {
+  const { floor_minor, cap_minor } = priceBounds(tool.price)
+  return tool.price === 'free' ? 'free' : `${usdcText(floor_minor)} to ${usdcText(cap_minor)} USDC`
+}
+
+/** Where the price of the moment stands, for documents that outlive it. */
+export const LIVE_PRICES = 'Prices move with demand between a floor and a cap; /health shows the prices of the moment.'
 
 export function callUrl({ origins }: Pick<Deployment, 'origins'>, tool: Pick<Tool, 'id'>): string {
   return `${origins.api_url}/v1/tools/${tool.id}/call`
@@ -105,7 +122,7 @@ function details(deployment: Deployment, tools: readonly Tool[]): string[] {
   return [
     ...rest,
     `MCP: Streamable HTTP at ${deployment.origins.mcp_url}/mcp, without a session. The tools and their names are the same as over REST.`,
-    `${allowanceWords(deployment.free, tools)} ${NO_PAYMENTS}`,
+    `${allowanceWords(deployment.free, tools)} ${LIVE_PRICES} ${paymentWords(deployment)}`,
     'Receipts: verify one with `POST /v1/receipt/verify`, or offline by /.well-known/xdr-1.json. To chain calls, send the digest of the ' +
       'last receipt as `X-PREV-RECEIPT-HASH`; the answer then carries a signed link.',
     'A wrong identifier is a good answer: `valid` is false and `findings` say why. Errors are RFC 9457 problems with a stable `code`.',

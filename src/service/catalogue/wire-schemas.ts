@@ -45,6 +45,7 @@ function receiptField(name: SignedField | TailField): JsonSchema {
 }
 
 const HASH = '^0x[0-9a-f]{64}$'
+const ADDRESS = '^0x[0-9a-f]{40}$'
 
 export function chainSchema(): JsonSchema {
   return {
@@ -110,23 +111,55 @@ function problemErrorSchema(): JsonSchema {
   }
 }
 
-/** The body of a 402 as this version sends it: the problem with the state of the allowance, and no payment terms. */
-export function paymentRequiredSchema(): JsonSchema {
+/** The payment of a call. */
+export function settlementSchema(): JsonSchema {
+  const properties = {
+    network: { type: 'string', pattern: '^eip155:\\d+$', description: 'CAIP-2.' },
+    transaction: { type: 'string', pattern: HASH, description: 'Hash of the transaction.' },
+    payer: { type: 'string', pattern: ADDRESS },
+    amount_minor: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC.' },
+    method: { type: 'string', enum: ['self', 'facilitator'] },
+  }
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+/** The body of a 402: the problem with the state of the allowance, and, where payments are taken, the terms of x402 version 1. */
+export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
   const { properties, required } = problemSchema() as { properties: Record<string, JsonSchema>; required: string[] }
-  const kind = PROBLEMS.PAYMENT_REQUIRED
-  const fixed = {
-    title: { const: kind.title },
-    status: { const: kind.status },
-    code: { const: 'PAYMENT_REQUIRED' },
-    phase: { const: kind.phase },
-    retryable: { const: kind.retryable },
-    charged: { const: false },
+  const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => PROBLEMS[code].status === 402)
+  const terms = takes_payments ? termsSchema() : {}
+  const fixed = { status: { const: 402 }, code: { type: 'string', enum: codes }, charged: { const: false } }
+  const more = {
+    invalid_reason: { type: 'string', description: 'The word of x402 facilitators for what is wrong with the payment.' },
+    reason: { type: 'string', description: 'Why the settlement failed.' },
+    transaction: { type: ['string', 'null'], description: 'The transaction that failed, if one was sent.' },
   }
   return {
     type: 'object',
-    description: 'The free calls of the day are used up. No payment terms are offered, since this deployment takes no payments yet.',
-    properties: { ...properties, ...fixed, allowance: allowanceSchema() },
-    required: [...required, 'allowance'],
+    description: takes_payments
+      ? 'Pay on these terms, or on those of version 2 in the header PAYMENT-REQUIRED: both ask for the same.'
+      : 'The free calls of the day are used up. No terms are offered, since this deployment takes no payments.',
+    properties: { ...properties, ...fixed, allowance: allowanceSchema(), ...more, ...terms },
+    required: [...required, 'allowance', ...Object.keys(terms)],
     additionalProperties: false,
   }
+}
+
+/** What x402 version 1 adds to the body. */
+function termsSchema(): Record<string, JsonSchema> {
+  const text = { type: 'string' }
+  const entry = {
+    scheme: { const: 'exact' },
+    network: { enum: ['base', 'base-sepolia'] },
+    maxAmountRequired: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC.' },
+    resource: text,
+    description: text,
+    mimeType: { const: 'application/json' },
+    payTo: { type: 'string', pattern: ADDRESS },
+    maxTimeoutSeconds: { const: limits.max_timeout_s },
+    asset: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+    extra: { type: 'object', properties: { name: text, version: text }, required: ['name', 'version'], additionalProperties: false },
+  }
+  const accepted = { type: 'object', properties: entry, required: Object.keys(entry), additionalProperties: false }
+  return { x402Version: { const: 1 }, error: text, accepts: { type: 'array', minItems: 1, maxItems: 1, items: accepted } }
 }

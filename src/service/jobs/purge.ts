@@ -1,4 +1,6 @@
 import type { Store } from '../../ports/store.ts'
+import type { PriceBook } from '../payments/price-book.ts'
+import { HISTORY_EPOCHS } from '../payments/price-history.ts'
 import type { Job } from './run.ts'
 
 const HOUR_MS = 3_600_000
@@ -11,5 +13,14 @@ export function purgeJob(store: Pick<Store, 'purge_allowance'>): Job {
     every_ms: HOUR_MS,
     // Yesterday stays for a day, since the clocks of two instances may stand on both sides of midnight.
     run: async (now_ms) => void (await store.purge_allowance(Math.floor(now_ms / DAY_MS) - 1)),
+  }
+}
+
+/** Forgets stored answers past their time, and prices that no quote can go back to. Bindings stay: a payment buys one answer for ever. */
+export function purgePaymentsJob(store: Pick<Store, 'payments'>, prices: Pick<PriceBook, 'epoch_now'>): Job {
+  return {
+    name: 'purge-payments',
+    every_ms: HOUR_MS,
+    run: async (now_ms) => void (await store.payments.purge_payments(now_ms, (await prices.epoch_now()) - 2 * HISTORY_EPOCHS)),
   }
 }

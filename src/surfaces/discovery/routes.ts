@@ -5,9 +5,11 @@ import { llmsText } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Env } from '../http/env.ts'
 import { JSON_TYPE, once, sendDocument, storedDocument, storedJson, type StoredDocument } from './document.ts'
-import { runExamples } from './examples.ts'
+import { runExamples, type Examples } from './examples.ts'
 import { homeIndex, homePage } from './home.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './html.ts'
+import type { PricesNow } from '../../service/payments/price.ts'
+import { pricesNow } from '../health.ts'
 import { mcpManifest } from './mcp-manifest.ts'
 import { problemPage, problemsPage } from './problem-pages.ts'
 import { serverJson } from './server-json.ts'
@@ -20,10 +22,13 @@ const TEXT_TYPE = 'text/plain; charset=utf-8'
 
 /** The documents by which programs and people find their way. Each is derived from the registry, once, when it is first asked for. */
 export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
-  for (const [path, build] of Object.entries(documents(deps))) {
+  const examples = once(() => runExamples(deps.call.catalogue.tools, deps.call.sources))
+  for (const [path, build] of Object.entries(documents(deps, examples))) {
     const document = once(build)
     app.get(path, async (context) => sendDocument(context, await document()))
   }
+  const manifest = livePriced(deps, async (prices) => x402Manifest(deps, await examples(), prices))
+  app.get('/.well-known/x402.json', async (context) => sendDocument(context, await manifest()))
   const home = negotiated(
     () => homeIndex(deps),
     () => homePage(deps),
@@ -49,10 +54,21 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
   })
 }
 
+/** A document that shows prices: made anew when they have moved, and never kept by others. */
+function livePriced(deps: AppDeps, build: (prices: PricesNow | null) => Promise<unknown>): () => Promise<StoredDocument> {
+  let made: { prices: PricesNow | null; document: StoredDocument } | null = null
+  return async () => {
+    const prices = await pricesNow(deps)
+    if (made === null || made.prices !== prices) {
+      made = { prices, document: storedDocument(JSON_TYPE, JSON.stringify(await build(prices)), { 'cache-control': 'no-cache' }) }
+    }
+    return made.document
+  }
+}
+
 /** Every plain document by its path. */
-function documents(deps: AppDeps): Record<string, () => StoredDocument | Promise<StoredDocument>> {
+function documents(deps: AppDeps, examples: () => Promise<Examples>): Record<string, () => StoredDocument | Promise<StoredDocument>> {
   const { tools } = deps.call.catalogue
-  const examples = once(() => runExamples(tools, deps.call.sources))
   const openApi = async () => openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples: await examples() })
   return {
     '/openapi.json': async () => storedJson(await openApi()),
@@ -60,7 +76,6 @@ function documents(deps: AppDeps): Record<string, () => StoredDocument | Promise
     '/robots.txt': () => storedDocument(TEXT_TYPE, 'User-agent: *\nAllow: /\n'),
     '/.well-known/mcp.json': () => storedJson(mcpManifest(deps)),
     '/.well-known/server.json': () => storedJson(serverJson(deps)),
-    '/.well-known/x402.json': async () => storedJson(x402Manifest(deps, await examples())),
     '/.well-known/x402-errors.json': () => storedJson(x402Errors(deps)),
     '/.well-known/x402-schema.json': () => storedDocument('application/schema+json; charset=utf-8', JSON.stringify(x402Schema(deps))),
     '/.well-known/xdr-1.json': () => storedJson(receiptSpec(deps)),

@@ -1,13 +1,14 @@
 import type { Tool } from '../../service/catalogue/define.ts'
-import { allowanceWords, callUrl, modeMark, NO_PAYMENTS, priceRange } from '../../service/catalogue/text.ts'
+import { allowanceWords, callUrl, modeMark, paymentWords, priceRange } from '../../service/catalogue/text.ts'
 import { JSON_SCHEMA_DIALECT } from '../../service/catalogue/wire-schemas.ts'
-import { priceNow } from '../../service/payments/price.ts'
+import { v1PaymentRequired, v2PaymentRequired } from '../../service/payments/terms.ts'
+import { priceBounds, priceOf, type PricesNow } from '../../service/payments/price.ts'
 import { USDC_DECIMALS, usdcOn } from '../../service/payments/usdc.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Examples } from './examples.ts'
 
 /** `/.well-known/x402.json`: what a call costs, in which token, to whom, and one resource a tool. */
-export function x402Manifest(deps: AppDeps, examples: Examples) {
+export function x402Manifest(deps: AppDeps, examples: Examples, prices: PricesNow | null) {
   const token = usdcOn(deps.chain_id)
   const { api_url } = deps.origins
   const { tools } = deps.call.catalogue
@@ -16,8 +17,8 @@ export function x402Manifest(deps: AppDeps, examples: Examples) {
     version: deps.version,
     environment: environment(deps),
     notice: modeMark(deps),
-    payments_enabled: false,
-    statement: NO_PAYMENTS,
+    payments_enabled: deps.takes_payments,
+    statement: paymentWords(deps),
     recipient: deps.call.stamp.recipient,
     network: { chain_id: token.chain_id, name: token.network, caip2: `eip155:${token.chain_id}` },
     asset: 'USDC',
@@ -27,7 +28,7 @@ export function x402Manifest(deps: AppDeps, examples: Examples) {
     pricing: {
       currency: 'USDC',
       decimals: USDC_DECIMALS,
-      ...priceBounds(tools),
+      ...widestBounds(tools),
       live_prices_url: `${api_url}/health`,
       description: 'A call costs between floor and cap of its tool, in minor units; /health shows the prices now.',
     },
@@ -35,7 +36,7 @@ export function x402Manifest(deps: AppDeps, examples: Examples) {
     receipt_signing_address: deps.call.stamp.signer.address,
     errors_url: `${api_url}/.well-known/x402-errors.json`,
     schema_url: `${api_url}/.well-known/x402-schema.json`,
-    resources: tools.map((tool) => resource(deps, tool, examples.get(tool.id))),
+    resources: tools.map((tool) => ({ ...resource(deps, tool, examples.get(tool.id)), ...termsNow(deps, tool, prices) })),
   }
 }
 
@@ -45,14 +46,25 @@ function environment({ mode, chain_id }: AppDeps): 'sandbox' | 'testnet' | 'prod
 }
 
 /** Lowest floor and highest cap of the tools that have a price. */
-function priceBounds(tools: readonly Tool[]) {
-  const priced = tools.filter(({ price }) => price !== 'free').map(({ price }) => priceNow(price))
+function widestBounds(tools: readonly Tool[]) {
+  const priced = tools.filter(({ price }) => price !== 'free').map(({ price }) => priceBounds(price))
   const floor = priced.reduce<bigint | null>(
     (least, { floor_minor }) => (least === null || floor_minor < least ? floor_minor : least),
     null,
   )
   const cap = priced.reduce((most, { cap_minor }) => (cap_minor > most ? cap_minor : most), 0n)
   return { floor_minor: `${floor ?? 0n}`, cap_minor: `${cap}` }
+}
+
+/**
+ * What a 402 of this tool asks for now, in the words of both versions, exactly as it stands there. Where the price depends on the input it
+ * is that of the cheapest one.
+ */
+function termsNow(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
+  if (tool.price === 'free' || prices === null || !deps.takes_payments) return { accepts: [], accepts_v1: [] }
+  const { amount_minor } = priceOf(tool.price, null, prices)
+  const terms = { ...deps.place, resource: callUrl(deps, tool), description: tool.description, amount_minor }
+  return { accepts: v2PaymentRequired(terms, '').accepts, accepts_v1: v1PaymentRequired(terms, '').accepts }
 }
 
 function resource(deps: AppDeps, tool: Tool, example: Record<string, unknown> | undefined) {

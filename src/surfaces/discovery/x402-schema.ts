@@ -7,6 +7,6 @@ export function x402Schema(deps: AppDeps) {
     $schema: JSON_SCHEMA_DIALECT,
     $id: `${deps.origins.api_url}/.well-known/x402-schema.json`,
     title: 'The body of a 402 answer',
-    ...paymentRequiredSchema(),
+    ...paymentRequiredSchema(deps.takes_payments),
   }
 }

@@ -21,6 +21,7 @@ const EXPOSED = [
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Location',
   'PAYMENT-REQUIRED',
   'PAYMENT-RESPONSE',
   'X-PAYMENT-RESPONSE',
@@ -67,4 +68,9 @@ export function rateLimitHeaders(state: AllowanceState): Record<string, string> 
     'ratelimit-policy': `"daily";q=${state.limit};w=86400`,
     ratelimit: `"daily";r=${state.remaining};t=${state.resets_in_s}`,
   }
+}
+
+/** The reply as the web's own type. */
+export function response(reply: Reply): Response {
+  return new Response(reply.status === 204 ? null : reply.body, { status: reply.status, headers: reply.headers })
 }

@@ -5,7 +5,7 @@ import {
   type InboundClassificationOutcome,
 } from '@modelcontextprotocol/server'
 import { isObject } from './message.ts'
-import type { CallParams, McpExchange, ToolReply } from './tool-call.ts'
+import type { CallParams, McpExchange, ResultMeta, ToolReply } from './tool-call.ts'
 import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from './versions.ts'
 
 /**
@@ -21,15 +21,20 @@ export interface PlainCall {
 
 /** Reads plain calls; null for every message that the official package has to answer. */
 export function createPlainCalls(identity: Implementation): (exchange: McpExchange) => PlainCall | null {
-  const stateless = `,"resultType":"complete",${JSON.stringify({ _meta: { [SERVER_INFO_META_KEY]: identity } }).slice(1, -1)}`
+  const stamp = { [SERVER_INFO_META_KEY]: identity }
+  const complete = ',"resultType":"complete"'
+  const bare = { head: '', tail: `${complete},${members({ _meta: stamp })}` }
+  // The package puts a result's own `_meta` first, with its stamp in it, and a stamp alone last.
+  const stateless: Frame = (meta) => (meta === null ? bare : { head: `${members({ _meta: { ...meta, ...stamp } })},`, tail: complete })
+  const handshake: Frame = (meta) => ({ head: meta === null ? '' : `${members({ _meta: meta })},`, tail: '' })
   return ({ message, header }) => {
     const { value } = message
     if (!isObject(value) || value['method'] !== 'tools/call' || !isPlain(value['params'])) return null
     const params = value['params']
     const route = classifyInboundRequest({ httpMethod: 'POST', body: value, ...mcpHeaders(header) })
     if (!isHandshakeCall(route, header) && !isStatelessCall(route, params, header)) return null
-    const tail = route.kind === 'modern' ? stateless : ''
-    return { params, response: (reply) => json(replyText(reply, JSON.stringify(value['id']), tail)) }
+    const frame = route.kind === 'modern' ? stateless : handshake
+    return { params, response: (reply) => json(replyText(reply, JSON.stringify(value['id']), frame)) }
   }
 }
 
@@ -68,15 +73,18 @@ function isStatelessCall(route: InboundClassificationOutcome, params: CallParams
   return header('mcp-protocol-version') === STATELESS_VERSION && header('mcp-method') === 'tools/call' && header('mcp-name') === params.name
 }
 
-function replyText(reply: ToolReply, id: string, tail: string): string {
-  switch (reply.kind) {
-    case 'answer':
-      return `{"result":{"content":[${textContent(reply.text)}],"structuredContent":${reply.text}${tail}},"jsonrpc":"2.0","id":${id}}`
-    case 'problem':
-      return `{"result":{"content":[${textContent(reply.text)}],"isError":true${tail}},"jsonrpc":"2.0","id":${id}}`
-    case 'error':
-      return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(reply.error)}}`
-  }
+/** What stands around the content of a result. */
+type Frame = (meta: ResultMeta | null) => { head: string; tail: string }
+
+function members(value: Record<string, unknown>): string {
+  return JSON.stringify(value).slice(1, -1)
+}
+
+function replyText(reply: ToolReply, id: string, frame: Frame): string {
+  if (reply.kind === 'error') return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(reply.error)}}`
+  const { head, tail } = frame(reply.meta)
+  const more = reply.kind === 'answer' ? `"structuredContent":${reply.text}` : '"isError":true'
+  return `{"result":{${head}"content":[${textContent(reply.text)}],${more}${tail}},"jsonrpc":"2.0","id":${id}}`
 }
 
 function textContent(text: string): string {

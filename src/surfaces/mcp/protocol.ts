@@ -8,7 +8,7 @@ import {
   type Implementation,
   type Tool as ListedTool,
 } from '@modelcontextprotocol/server'
-import { callTool, type McpExchange, type ToolCalls, type ToolReply } from './tool-call.ts'
+import { callTool, type McpExchange, type ResultMeta, type ToolCalls, type ToolReply } from './tool-call.ts'
 import { HANDSHAKE_VERSIONS } from './versions.ts'
 
 /** How long a client of 2026-07-28 may keep what it was told of the service: it changes only with a new release. */
@@ -66,11 +66,18 @@ function createServer({ identity, instructions, tools, calls }: ProtocolParts, e
 function toolResult(reply: ToolReply): CallToolResult {
   switch (reply.kind) {
     case 'answer':
-      return { content: [{ type: 'text', text: reply.text }], structuredContent: JSON.parse(reply.text) as Record<string, unknown> }
+      return withMeta(reply.meta, {
+        content: [{ type: 'text', text: reply.text }],
+        structuredContent: JSON.parse(reply.text) as Record<string, unknown>,
+      })
     case 'problem':
       // No structured content: older clients hold it against the output schema even when the result is an error.
-      return { content: [{ type: 'text', text: reply.text }], isError: true }
+      return withMeta(reply.meta, { content: [{ type: 'text', text: reply.text }], isError: true })
     case 'error':
       throw new ProtocolError(reply.error.code, reply.error.message, reply.error.data)
   }
+}
+
+function withMeta(meta: ResultMeta | null, result: CallToolResult): CallToolResult {
+  return meta === null ? result : { ...result, _meta: meta }
 }

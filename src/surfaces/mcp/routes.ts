@@ -4,6 +4,9 @@ import type { ServeCall } from '../../service/calls/observed.ts'
 import { limits } from '../../service/limits.ts'
 import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
+import { mcpResource } from '../../service/payments/terms.ts'
+import { createPaymentWords } from '../payment.ts'
+import { paymentsIn } from '../rest.ts'
 import { once } from '../discovery/document.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
@@ -37,9 +40,10 @@ export function mcpRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, calle
     if (!isJsonContentType(header('content-type'))) return rpcErrorResponse(415, NOT_JSON)
     const address = caller(context)
     const { request_id } = context.env
-    // The payment of a message stands inside it, so only an allowance can speak for a large one.
+    // A payment inside a message is not seen before it is read: for a large one an allowance speaks, or a payment in a header.
     const store: { down: Problem | null } = { down: null }
     const mayReadLarge = async () => {
+      if (paymentsIn(header).length > 0) return true
       try {
         return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0
       } catch (error) {
@@ -79,7 +83,7 @@ function protocolParts(deps: AppDeps, tools: ReturnType<typeof toolList>, serve:
     identity: { name: 'assay', title: 'assay', version: deps.version, websiteUrl: site_url },
     instructions: instructions(deps),
     tools,
-    calls: { serve, api_url, onFault: deps.call.onFault },
+    calls: { serve, api_url, words: createPaymentWords(deps.place, deps.call.catalogue, mcpResource), onFault: deps.call.onFault },
   }
 }
 

@@ -1,7 +1,11 @@
 import { answerText } from '../../service/calls/answer-text.ts'
 import type { ServeCall } from '../../service/calls/observed.ts'
-import type { CallRequest } from '../../service/calls/outcome.ts'
+import type { CallRequest, Outcome } from '../../service/calls/outcome.ts'
 import { problem, problemBody, type Problem } from '../../service/problems.ts'
+import type { PaymentGiven } from '../../service/payments/payment-header.ts'
+import type { Challenge } from '../../service/payments/terms.ts'
+import type { PaymentWords } from '../payment.ts'
+import { paymentsIn } from '../rest.ts'
 import { readArguments, type Message } from './message.ts'
 import { isMessageFault, rpcErrorOf, type RpcError } from './rpc-error.ts'
 
@@ -22,27 +26,36 @@ export interface CallParams {
 }
 
 /** How a call ends in MCP: an answer or a problem, both as JSON text inside a result, or an error of the protocol. */
-export type ToolReply = { kind: 'answer'; text: string } | { kind: 'problem'; text: string } | { kind: 'error'; error: RpcError }
+export type ToolReply =
+  | { kind: 'answer'; text: string; meta: ResultMeta | null }
+  | { kind: 'problem'; text: string; meta: ResultMeta | null }
+  | { kind: 'error'; error: RpcError }
+
+/** `_meta` of a result. */
+export type ResultMeta = Record<string, unknown>
 
 /** Where clients put an x402 payment: the specification's key, and the one that an earlier client package uses. */
 const PAYMENT_KEYS = ['x402/payment', 'x402.payment']
+/** The keys of the answers to them. */
+const RESPONSE_KEYS = ['x402/payment-response', 'x402.payment-response']
+/** Where clients that drop an error's text look for the terms, in the form of version 1. */
+const ERROR_KEY = 'x402/error'
 const PREVIOUS_KEY = 'assay/prev-receipt-hash'
 
 export interface ToolCalls {
   serve: ServeCall
   api_url: string
+  words: PaymentWords
   /** Told of accidents, so that they are seen. */
   onFault(error: unknown, tool: string): void
 }
 
 /** `tools/call`: translates a message into a call, and its outcome into a reply. Never throws. */
-export async function callTool({ serve, api_url, onFault }: ToolCalls, params: CallParams, exchange: McpExchange): Promise<ToolReply> {
+export async function callTool(calls: ToolCalls, params: CallParams, exchange: McpExchange): Promise<ToolReply> {
+  const { serve, api_url, onFault } = calls
   const { request_id } = exchange
   try {
-    const outcome = await serve(callRequest(params, exchange), request_id)
-    return outcome.kind === 'answered'
-      ? { kind: 'answer', text: answerText(outcome.answer) }
-      : problemReply(outcome.problem, request_id, api_url)
+    return outcomeReply(calls, await serve(callRequest(params, exchange), request_id), request_id)
   } catch (error) {
     onFault(error, params.name)
     return { kind: 'error', error: rpcErrorOf(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, api_url) }
@@ -54,7 +67,7 @@ function callRequest({ name, _meta: meta = {} }: CallParams, { message, address,
   return {
     tool: name,
     address,
-    payment: PAYMENT_KEYS.some((key) => Object.hasOwn(meta, key)),
+    payments: paymentsOf(meta, header),
     // A prepaid code travels in a header whatever the surface.
     credit: header('x-credit') !== null,
     // What is no text is handed on as a text that no receipt hash equals, so that it is refused and not overlooked.
@@ -63,11 +76,45 @@ function callRequest({ name, _meta: meta = {} }: CallParams, { message, address,
   }
 }
 
+/** A payment in the message, or in a header as over REST: then even a large message is read for it. */
+function paymentsOf(meta: Readonly<Record<string, unknown>>, header: McpExchange['header']): PaymentGiven[] {
+  const inside = PAYMENT_KEYS.filter((key) => Object.hasOwn(meta, key)).map((key): PaymentGiven => ({ kind: 'value', value: meta[key] }))
+  return [...inside, ...paymentsIn(header)]
+}
+
+function outcomeReply({ api_url, words }: ToolCalls, outcome: Outcome, request_id: string): ToolReply {
+  switch (outcome.kind) {
+    case 'answered':
+      return { kind: 'answer', text: answerText(outcome.answer), meta: null }
+    case 'paid': {
+      const response = words.response(outcome.settlement)
+      return { kind: 'answer', text: outcome.text, meta: Object.fromEntries(RESPONSE_KEYS.map((key) => [key, response])) }
+    }
+    case 'payment_required': {
+      const reply = problemReply(outcome.problem, request_id, api_url)
+      const challenge = words.challenge(outcome)
+      return challenge === null || reply.kind === 'error' ? reply : withTerms(reply.text, challenge)
+    }
+    case 'pending':
+    case 'refused':
+      return problemReply(outcome.problem, request_id, api_url)
+  }
+}
+
+/** The problem with the terms of version 2 beside it, as official clients read them from the text, and those of version 1 in `_meta`. */
+function withTerms(problem_text: string, { required_json, body_members_json }: Challenge): ToolReply {
+  return {
+    kind: 'problem',
+    text: `${required_json.slice(0, -1)},${problem_text.slice(1)}`,
+    meta: { [ERROR_KEY]: JSON.parse(`{${body_members_json}}`) as unknown },
+  }
+}
+
 /** A broken message is an error of JSON-RPC; everything else goes to the model, which can mend its input, wait or pay. */
 function problemReply(found: Problem, request_id: string, api_url: string): ToolReply {
   const here = { ...found, errors: found.errors.map((error) => ({ ...error, pointer: pointerInMessage(error.pointer) })) }
   if (isMessageFault(found)) return { kind: 'error', error: rpcErrorOf(here, request_id, api_url) }
-  return { kind: 'problem', text: JSON.stringify(problemBody(here, request_id, api_url)) }
+  return { kind: 'problem', text: JSON.stringify(problemBody(here, request_id, api_url)), meta: null }
 }
 
 /** REST holds the arguments under `input`. */

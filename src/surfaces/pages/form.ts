@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { Tool } from '../../service/catalogue/define.ts'
 import type { ToolSchemas } from '../../service/catalogue/json-schema.ts'
-import { callUrl, NO_PAYMENTS, shellWord } from '../../service/catalogue/text.ts'
+import { callUrl, paymentWords, shellWord } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Markup } from './layout.ts'
 
@@ -94,7 +94,7 @@ function rowsOf(value: string): number {
 }
 
 /** The half that answers, filled by the script. Until a call is made it shows what the tool answers to the example, marked as such. A short one folds the facts. */
-export function answerPane(example: Record<string, unknown> | null, length: 'short' | 'whole'): Markup {
+export function answerPane(deps: AppDeps, example: Record<string, unknown> | null, length: 'short' | 'whole'): Markup {
   return html`<section
       class="answer ${length}"
       id="answer"
@@ -103,5 +103,5 @@ export function answerPane(example: Record<string, unknown> | null, length: 'sho
     >
       <p class="empty">The answer will stand here: the verdict, the reason, and the receipt that proves it was given.</p>
     </section>
-    <p id="payment-words" hidden>${NO_PAYMENTS}</p>`
+    <p id="payment-words" hidden>${paymentWords(deps)}</p>`
 }

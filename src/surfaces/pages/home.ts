@@ -1,10 +1,20 @@
 import { html } from 'hono/html'
 import type { Tool } from '../../service/catalogue/define.ts'
-import { allowanceWords, byFamily, DOCUMENTS, HONEST_LIMITS, markedName, modeMark, NO_PAYMENTS } from '../../service/catalogue/text.ts'
+import {
+  allowanceWords,
+  byFamily,
+  DOCUMENTS,
+  HONEST_LIMITS,
+  LIVE_PRICES,
+  markedName,
+  modeMark,
+  paymentWords,
+  priceWords,
+} from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { answerPane, askForm, curlSample } from './form.ts'
 import { layout, type Markup } from './layout.ts'
-import { exampleResult, freeWords, priceWords } from './tool-words.ts'
+import { exampleResult, freeWords } from './tool-words.ts'
 
 /** The tool that a newcomer can try at once. */
 const FIRST_TOOL = 'iban-check'
@@ -24,7 +34,7 @@ export function homePage(deps: AppDeps): string {
     ${first === undefined ? '' : tryIt(deps, first)}
     <section id="tools" aria-labelledby="tools-title">
       <h2 id="tools-title">Tools</h2>
-      <p class="measure">${allowanceWords(deps.free, tools)} ${NO_PAYMENTS}</p>
+      <p class="measure">${allowanceWords(deps.free, tools)} ${LIVE_PRICES} ${paymentWords(deps)}</p>
       ${byFamily(tools).map(({ title, tools: members }) => family(deps, title, members))}
     </section>
     <section aria-labelledby="machines-title">
@@ -60,7 +70,7 @@ function tryIt(deps: AppDeps, tool: Tool): Markup {
       Try one: <a href="/tools/${tool.id}"><code>${tool.id}</code></a>
     </h2>
     <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(exampleResult(tool, deps.call.sources), 'short')}
+      ${askForm(deps, tool)} ${answerPane(deps, exampleResult(tool, deps.call.sources), 'short')}
       <div>${curlSample(deps, tool)}</div>
     </div>
   </section>`
@@ -79,7 +89,7 @@ function family(deps: AppDeps, title: string, tools: readonly Tool[]): Markup {
             </div>
             <dl>
               <div>
-                <dt>price now</dt>
+                <dt>price</dt>
                 <dd>${priceWords(tool)}</dd>
               </div>
               <div>

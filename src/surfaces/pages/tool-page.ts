@@ -1,16 +1,16 @@
 import { html } from 'hono/html'
 import { FAMILIES, type Tool } from '../../service/catalogue/define.ts'
-import { modeMark } from '../../service/catalogue/text.ts'
+import { modeMark, priceWords } from '../../service/catalogue/text.ts'
 import { nearest } from '../../service/nearest.ts'
+import { priceBounds } from '../../service/payments/price.ts'
 import type { AppDeps } from '../deps.ts'
-import { priceShown } from '../health.ts'
 import { answerPane, askForm, curlSample } from './form.ts'
 import { layout } from './layout.ts'
-import { exampleResult, freeWords, priceWords } from './tool-words.ts'
+import { exampleResult, freeWords } from './tool-words.ts'
 
 /** `/tools/{id}`: what the tool does and does not, a form to ask it, and a place for the answer. */
 export function toolPage(deps: AppDeps, tool: Tool): string {
-  const { formula } = priceShown(tool)
+  const { formula } = priceBounds(tool.price)
   const main = html`<div class="lead">
       <p class="crumb"><a href="/#tools">Tools</a> · ${FAMILIES[tool.family]}</p>
       <h1>${tool.title}</h1>
@@ -21,8 +21,10 @@ export function toolPage(deps: AppDeps, tool: Tool): string {
           <dd><code>${tool.id}</code> ${tool.version}</dd>
         </div>
         <div>
-          <dt>price now</dt>
-          <dd>${priceWords(tool)}${formula === null ? '' : html` <span class="hint">${formula}</span>`}</dd>
+          <dt>price</dt>
+          <dd>
+            ${priceWords(tool)}${formula === null ? '' : html` <span class="hint">${formula}</span>`}${tool.price === 'free' ? '' : html` <a class="hint" href="/health">price now</a>`}
+          </dd>
         </div>
         <div>
           <dt>free calls</dt>
@@ -31,7 +33,7 @@ export function toolPage(deps: AppDeps, tool: Tool): string {
       </dl>
     </div>
     <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(exampleResult(tool, deps.call.sources), 'whole')}
+      ${askForm(deps, tool)} ${answerPane(deps, exampleResult(tool, deps.call.sources), 'whole')}
       <div>
         ${curlSample(deps, tool)}
         <section class="scope" aria-label="Scope">

@@ -1,11 +1,5 @@
 import type { Sources, Tool } from '../../service/catalogue/define.ts'
 import type { AppDeps } from '../deps.ts'
-import { priceShown } from '../health.ts'
-
-/** The price of a call now. */
-export function priceWords(tool: Tool): string {
-  return tool.price === 'free' ? 'free' : `${priceShown(tool).amount_usdc} USDC`
-}
 
 /** The free calls of a day, as far as this tool is concerned. */
 export function freeWords(deps: AppDeps, tool: Tool): string {

@@ -36,7 +36,7 @@ export function paymentView(problem: Members, wait_s: number | null, words: stri
   return el(
     'div',
     { class: 'problem', role: 'alert' },
-    el('h2', {}, textOf(problem['title']) ?? 'Payment required'),
+    el('h2', {}, 'The free calls of today are used up'),
     el(
       'ol',
       { class: 'stations' },
@@ -44,6 +44,7 @@ export function paymentView(problem: Members, wait_s: number | null, words: stri
       station('here', 'waiting', wait_s === null ? '' : `for ${durationText(wait_s)}`),
       station('ahead', 'new free calls', resets),
     ),
+    priceLine(listOf(problem['accepts'])[0]),
     el('p', {}, words),
     el(
       'p',
@@ -52,6 +53,15 @@ export function paymentView(problem: Members, wait_s: number | null, words: stri
       el('a', { href: '/problems/PAYMENT_REQUIRED' }, el('code', {}, 'PAYMENT_REQUIRED')),
     ),
   )
+}
+
+/** The price of this call as its terms ask for it, in minor units of six decimals. */
+function priceLine(terms: Members | undefined): HTMLElement | null {
+  const minor = textOf(terms?.['maxAmountRequired']) ?? ''
+  if (!/^\d{1,20}$/.test(minor)) return null
+  const digits = minor.padStart(7, '0')
+  const usdc = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/0+$/, '')
+  return el('p', {}, 'This call costs ', el('b', {}, `${usdc} USDC`), ' now, for programs that carry a wallet.')
 }
 
 function station(state: string, name: string, words: string): HTMLElement {

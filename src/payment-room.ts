@@ -1,0 +1,268 @@
+import { createHmac, createSecretKey } from 'node:crypto'
+import { join } from 'node:path'
+import { createChain } from './adapters/chain/rpc.ts'
+import { systemClock } from './adapters/clock/system.ts'
+import { httpFacilitator } from './adapters/facilitator/http.ts'
+import { readGasKeys } from './adapters/gas-wallet/key-file.ts'
+import { gasWallet } from './adapters/gas-wallet/wallet.ts'
+import { readSecret } from './adapters/secret/file.ts'
+import { createSealer } from './adapters/secret/sealer.ts'
+import type { Signing } from './adapters/signer/choose.ts'
+import { orStop, StartError } from './identity.ts'
+import type { Chain, ChainSender } from './ports/chain.ts'
+import type { GasWallet } from './ports/gas-wallet.ts'
+import type { Log } from './ports/log.ts'
+import type { Store, StoreIdentity } from './ports/store.ts'
+import { BATCH_SETTLER } from './pure/contracts/batch-settler.ts'
+import { createAuthorizationDigest } from './pure/payments/eip3009.ts'
+import type { Payments } from './service/calls/paid.ts'
+import type { Settings } from './service/config.ts'
+import { reconcileJob } from './service/jobs/reconcile.ts'
+import type { Job } from './service/jobs/run.ts'
+import { createClosings } from './service/payments/closings.ts'
+import { createPaymentDesk } from './service/payments/desk.ts'
+import type { EvidenceSource } from './service/payments/evidence.ts'
+import { createFacilitatorSettler } from './service/payments/facilitated.ts'
+import { createMismatchCounter } from './service/payments/mismatches.ts'
+import { ON_CHAIN_LIMITS } from './service/payments/on-chain-bounds.ts'
+import { createOnChainCheck } from './service/payments/on-chain.ts'
+import type { PriceBook } from './service/payments/price-book.ts'
+import type { ReconcileSummary } from './service/payments/reconcile.ts'
+import type { ReconcileRules } from './service/payments/reconcile-rules.ts'
+import { limits } from './service/limits.ts'
+import type { FacilitatedTerms } from './service/payments/facilitator-request.ts'
+import { createSelfSettler } from './service/payments/self-settler.ts'
+import type { Reach, Settler } from './service/payments/settler.ts'
+import type { PaymentPlace } from './service/payments/terms.ts'
+import type { PaymentHealth, SandboxShown } from './surfaces/deps.ts'
+import { usdcOn } from './service/payments/usdc.ts'
+import type { WriterRules } from './service/payments/writer-rules.ts'
+
+/** Everything about payment that is assembled at start and taken down at the end. */
+export interface PaymentRoom {
+  /** Null where nothing can settle. */
+  payments: Payments | null
+  place: PaymentPlace
+  chain: Chain | null
+  sandbox: SandboxShown | null
+  jobs: Job[]
+  health(): Promise<PaymentHealth>
+  /** Settles what is still open as far as it goes, then lets go of the chain. */
+  stop(): Promise<void>
+}
+
+/** What differs from the times and bounds of the service. */
+export interface PaymentRules {
+  writer?: Partial<WriterRules>
+  reconcile?: Partial<ReconcileRules>
+  reconcile_every_ms?: number
+  /** How long a facilitator may take for its answer. */
+  facilitator_ms?: number
+}
+
+export interface PaymentRoomParts {
+  settings: Settings
+  identity: StoreIdentity
+  signing: Signing
+  secret: Uint8Array
+  store: Store
+  prices: PriceBook
+  log: Log
+  reach: Reach
+  rules: PaymentRules
+  /** Under way since before the store was opened. */
+  base: Promise<ChainBase | null>
+}
+
+/** The chain of the deployment, and what pays its gas. */
+export interface ChainBase {
+  chain: Chain & ChainSender
+  wallets: GasWallet[]
+  sandbox: SandboxShown | null
+  stop(): Promise<void>
+}
+
+/** The token, the recipient and the network of all payments. */
+export function placeOf({ pay_to, chain_id }: StoreIdentity): PaymentPlace {
+  const { address, name, version, network } = usdcOn(chain_id)
+  return { pay_to, token: { address, name, version }, chain_id, network }
+}
+
+/** Starts the sandbox's chain, or speaks to that of the settings. Null when this machine has no sandbox chain; live settings never give null. */
+export async function openChain(
+  settings: Settings,
+  identity: StoreIdentity,
+  signing: Signing,
+  secret: Uint8Array,
+  log: Log,
+): Promise<ChainBase | null> {
+  return settings.ASSAY_MODE === 'live' ? liveChain(settings, identity, signing) : sandboxChain(settings, identity, signing, secret, log)
+}
+
+function liveChain(settings: Settings, { chain_id, pay_to }: StoreIdentity, signing: Signing): ChainBase {
+  const keys = settings.ASSAY_GAS_KEY_FILE === '' ? [] : orStop(readGasKeys(settings.ASSAY_GAS_KEY_FILE)).keys
+  const wallets = keys.map((key) => gasWallet(signing.signer(key), chain_id, signing.crypto.keccak256))
+  if (wallets.some(({ address }) => address === pay_to)) {
+    throw new StartError(
+      'ASSAY_GAS_KEY_FILE holds the key of ASSAY_PAY_TO; the gas wallet must be another account, which holds gas and nothing else.',
+    )
+  }
+  return {
+    chain: createChain({ urls: settings.ASSAY_RPC_URLS, chain_id, clock: systemClock }),
+    wallets,
+    sandbox: null,
+    stop: () => Promise.resolve(),
+  }
+}
+
+async function sandboxChain(
+  settings: Settings,
+  { chain_id, pay_to }: StoreIdentity,
+  signing: Signing,
+  secret: Uint8Array,
+  log: Log,
+): Promise<ChainBase | null> {
+  const { startSandboxChain } = await import('./adapters/chain/sandbox.ts')
+  const { freshener } = await import('./adapters/chain/sandbox-freshness.ts')
+  const { rpcRequest } = await import('./adapters/chain/sandbox-rpc.ts')
+  const directory = join(settings.ASSAY_DATA_DIR, 'sandbox')
+  const payer = signing.signer(orStop(readSecret(join(directory, 'payer.key'), true, '0x')).secret).address
+  const gas_key = createHmac('sha256', createSecretKey(secret)).update('sandbox gas wallet').digest()
+  const wallet = gasWallet(signing.signer(gas_key), chain_id, signing.crypto.keccak256)
+  const token = { address: usdcOn(chain_id).address }
+  try {
+    const started = await startSandboxChain({ directory, chain_id, token, payer_address: payer, gas_address: wallet.address })
+    const { rpc_url } = started
+    const beforeRead = freshener(rpcRequest(rpc_url), systemClock)
+    return {
+      chain: createChain({ urls: [rpc_url], chain_id, clock: systemClock, beforeRead }),
+      wallets: [wallet],
+      sandbox: { rpc_url, chain_id, usdc: token.address, payer, pay_to },
+      stop: () => started.stop(),
+    }
+  } catch (error) {
+    log.warn({ error: String(error) }, 'the sandbox chain did not start; no payments are taken')
+    return null
+  }
+}
+
+const NO_PAYMENTS: PaymentHealth = { enabled: false, method: null, chain_ok: false, ready: false, overdue: null }
+/** Stands for whoever may come. */
+const ANYBODY = '0x0000000000000000000000000000000000000001'
+
+/** Verification, settlement and reconciliation over one chain. */
+export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentRoom> {
+  const place = placeOf(parts.identity)
+  const base = await parts.base
+  if (base === null) {
+    return {
+      payments: null,
+      place,
+      chain: null,
+      sandbox: null,
+      jobs: [],
+      health: () => Promise.resolve(NO_PAYMENTS),
+      stop: () => Promise.resolve(),
+    }
+  }
+  const { signing, secret, store, prices, log, reach, rules } = parts
+  const clock = systemClock
+  const { chain } = base
+  // A chain that mines only when somebody pays never comes to call a block final.
+  const source: EvidenceSource = {
+    chain,
+    token: place.token.address.toLowerCase(),
+    finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
+  }
+  const settler = settlerOf(parts, base, place, source)
+  const digest = createAuthorizationDigest(
+    { name: place.token.name, version: place.token.version, chain_id: place.chain_id, verifying_contract: place.token.address },
+    signing.crypto.keccak256,
+  )
+  const [settle_from] = base.wallets
+  const desk = createPaymentDesk({
+    store: store.payments,
+    closings: createClosings(store.payments, clock),
+    sealer: createSealer(secret),
+    clock,
+    chain_id: place.chain_id,
+    digest,
+    crypto: signing.crypto,
+    onChain: createOnChainCheck({
+      chain,
+      token: place.token,
+      clock,
+      limits: ON_CHAIN_LIMITS,
+      digest,
+      ...(settle_from === undefined ? {} : { settle_from: settle_from.address }),
+    }),
+    settler,
+    countMismatch: createMismatchCounter(store, clock, secret),
+    onFault: (error) => log.error({ error: String(error) }, 'a payment met a fault'),
+    reach,
+  })
+  settler.start()
+  const last: { summary: ReconcileSummary | null } = { summary: null }
+  const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
+  return {
+    payments: { desk, prices, place },
+    place,
+    chain,
+    sandbox: base.sandbox,
+    jobs: [{ ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms }],
+    health: async () => {
+      const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
+      return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
+    },
+    stop: async () => {
+      await settler.stop()
+      await base.stop()
+    },
+  }
+}
+
+function settlerOf(
+  { settings, store, log, reach, rules }: PaymentRoomParts,
+  { chain, wallets }: ChainBase,
+  place: PaymentPlace,
+  source: EvidenceSource,
+): Settler & { start(): void; stop(): Promise<void> } {
+  const clock = systemClock
+  if (wallets.length > 0) {
+    const batch = BATCH_SETTLER
+    return createSelfSettler({
+      wallets,
+      chain,
+      sender: chain,
+      store,
+      token: place.token.address,
+      finality: source.finality,
+      batch,
+      clock,
+      log,
+      reach,
+      // The sandbox's gas costs nothing.
+      rules: { ...(settings.ASSAY_MODE === 'live' && { daily_gas_wei: settings.ASSAY_GAS_DAILY_WEI }), ...rules.writer },
+    })
+  }
+  const facilitators = settings.ASSAY_FACILITATOR_URLS.map((url) =>
+    httpFacilitator({ url, clock, ...(rules.facilitator_ms !== undefined && { settle_ms: rules.facilitator_ms }) }),
+  )
+  return {
+    ...createFacilitatorSettler({ facilitators, source, store, terms: termsOf(place, settings), clock, log }),
+    start: () => undefined,
+    stop: () => Promise.resolve(),
+  }
+}
+
+function termsOf({ chain_id, token: { address, name, version } }: PaymentPlace, settings: Settings): FacilitatedTerms {
+  return {
+    chain_id,
+    asset: address,
+    name,
+    version,
+    max_timeout_s: limits.max_timeout_s,
+    // The address that clients know; a path alone where the public origin is not set.
+    resourceOf: ({ subject }) => `${settings.ASSAY_API_URL}/v1/tools/${subject}/call`,
+  }
+}

@@ -1,0 +1,131 @@
+import { clientNetwork } from '../clients.ts'
+import type { Tool } from '../catalogue/define.ts'
+import { allowanceShown, type Allowance } from '../payments/allowance.ts'
+import type { PaymentDesk } from '../payments/desk.ts'
+import type { BoundRequest, PaymentEnd } from '../payments/ends.ts'
+import type { AcceptableTerms } from '../payments/match-terms.ts'
+import { readPayment } from '../payments/payment-header.ts'
+import * as refusals from '../payments/payment-refusals.ts'
+import type { X402Payment } from '../payments/payment.ts'
+import { marketOf, priceOf, type CallPrice } from '../payments/price.ts'
+import type { PriceBook } from '../payments/price-book.ts'
+import type { PaymentPlace } from '../payments/terms.ts'
+import type { Admission, ReadCall } from './asked.ts'
+import type { CallRequest, Outcome } from './outcome.ts'
+
+/** What a call needs to be paid. */
+export interface PaidDeps {
+  allowance: Allowance
+  /** Null where nothing settles payments. */
+  payments: Payments | null
+  /** Told of accidents, so that they are seen; never of inputs. */
+  onFault(error: unknown, tool: string): void
+}
+
+/** Where payments are taken, for how much, by whom and in what. */
+export interface Payments {
+  desk: PaymentDesk
+  prices: PriceBook
+  place: PaymentPlace
+}
+
+/** The payment that a request carries, if any. */
+export type RequestPayment = { kind: 'none' } | { kind: 'payment'; payment: X402Payment; desk: PaymentDesk } | Ended
+
+interface Ended {
+  kind: 'ended'
+  outcome: Outcome
+}
+
+/** What the call costs, and which amounts pay for it; null where it costs nothing or nothing can be paid. Rejects while the store is down. */
+export async function quote(deps: PaidDeps, tool: Tool, input: Record<string, unknown> | null): Promise<CallPrice | null> {
+  return tool.price === 'free' || deps.payments === null ? null : priceOf(tool.price, input, await deps.payments.prices.prices())
+}
+
+/** Reads the payment of a request. One that cannot be read ends the call, even while free calls remain. A free tool takes none. */
+export async function readRequestPayment(deps: PaidDeps, asked: ReadCall, { payments, credit }: CallRequest): Promise<RequestPayment> {
+  const [given, second] = payments
+  if (given === undefined || asked.tool.price === 'free') return { kind: 'none' }
+  if (deps.payments === null) return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.notConfigured() }))
+  if (second !== undefined || credit) return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.twoPayments() }))
+  const read = readPayment(given)
+  if (read.ok) return { kind: 'payment', payment: read.payment, desk: deps.payments.desk }
+  const { code, detail, x402_reason } = read
+  return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.payers(code, detail, x402_reason) }))
+}
+
+type Carried = Extract<RequestPayment, { kind: 'payment' }>
+
+/** The end of the same payment and request before, whoever served it then; null when the call has to run. */
+export async function replayed(deps: PaidDeps, asked: ReadCall, { payment, desk }: Carried): Promise<Outcome | null> {
+  return guarded(deps, asked, 'unknown', async () => {
+    const end = await desk.replay(boundRequest(asked), payment)
+    return end === null ? null : paymentEnd(deps, asked, end)
+  })
+}
+
+/** Verifies a payment and binds it to this call; nothing is sent yet. */
+export async function admitPayment(deps: PaidDeps, asked: ReadCall, { payment, desk }: Carried): Promise<Admission> {
+  let claimed: Admission | null = null
+  const outcome = await guarded(deps, asked, false, async () => {
+    const admitted = await desk.admit(boundRequest(asked), payment, await acceptable(deps, asked))
+    if (admitted.kind !== 'claimed') return paymentEnd(deps, asked, admitted)
+    claimed = { kind: 'paid', claim: admitted.claim }
+    return null
+  })
+  return (
+    claimed ?? { kind: 'ended', outcome: outcome ?? (await paymentEnd(deps, asked, { kind: 'refused', ...refusals.storeDown(false) })) }
+  )
+}
+
+async function acceptable(deps: PaidDeps, asked: ReadCall): Promise<AcceptableTerms> {
+  const price = await quote(deps, asked.tool, asked.input)
+  if (price === null || deps.payments === null) throw new Error('a payment came as far as its terms where none is taken')
+  return { ...deps.payments.place, amounts: new Set(price.payable) }
+}
+
+/** A store that does not answer refuses the payment, which is left as it was: `charged` says how far that is known. */
+async function guarded(
+  deps: PaidDeps,
+  asked: ReadCall,
+  charged: false | 'unknown',
+  work: () => Promise<Outcome | null>,
+): Promise<Outcome | null> {
+  try {
+    return await work()
+  } catch (error) {
+    deps.onFault(error, asked.tool.id)
+    return { kind: 'refused', tool: asked.tool.id, problem: refusals.storeDown(charged).problem }
+  }
+}
+
+function boundRequest({ tool, inputHash, address }: ReadCall): BoundRequest {
+  return { tool: tool.id, price_class: marketOf(tool.price) ?? tool.price, input_hash: inputHash(), client: clientNetwork(address) }
+}
+
+/** What the end of a payment is to its call. A refusal of the caller's making comes with the terms, so that a payment that fits can follow. */
+export async function paymentEnd(deps: PaidDeps, { tool, input, address }: ReadCall, end: PaymentEnd): Promise<Outcome> {
+  switch (end.kind) {
+    case 'paid':
+      return { kind: 'paid', tool: tool.id, text: end.text, settlement: end.settlement }
+    case 'pending':
+      return { kind: 'pending', tool: tool.id, problem: refusals.pendingProblem(end.pending), pending: end.pending }
+    case 'refused': {
+      const found = end.problem
+      if (!refusals.asksForPayment(found)) return { kind: 'refused', tool: tool.id, problem: found }
+      try {
+        const [allowance, price] = await Promise.all([deps.allowance.peek(tool.id, address), quote(deps, tool, input)])
+        const amount_minor = price?.amount_minor ?? null
+        const told = { ...found, extra: { ...found.extra, allowance: allowanceShown(allowance) } }
+        return { kind: 'payment_required', tool: tool.id, problem: told, allowance, amount_minor, x402_reason: end.x402_reason }
+      } catch (error) {
+        deps.onFault(error, tool.id)
+        return { kind: 'refused', tool: tool.id, problem: found }
+      }
+    }
+  }
+}
+
+function ended(outcome: Outcome): Ended {
+  return { kind: 'ended', outcome }
+}

@@ -1,0 +1,119 @@
+import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
+import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
+import { limits } from '../limits.ts'
+import { problem, type ProblemCode } from '../problems.ts'
+import { claimOf, type Claim, type ClaimParts } from './claim.ts'
+import { contextOf, endOf, keyOf, pendingOf, recovered, replay, tokenHash } from './ends.ts'
+import type { BoundRequest, PaymentEnd } from './ends.ts'
+import { checkWindow, matchTerms, type AcceptableTerms } from './match-terms.ts'
+import type { OnChainCheck, OnChainPass } from './on-chain.ts'
+import type { X402Payment } from './payment.ts'
+import * as refusals from './payment-refusals.ts'
+import type { PaymentRefusal } from './payment-refusals.ts'
+
+type Admitted = { kind: 'claimed'; claim: Claim } | PaymentEnd
+
+/** Where payments are taken: bound to a request, settled, answered again. Every promise here is kept by the store, not by this process. */
+export interface PaymentDesk {
+  /** What became of the same payment before; null when it is new here and may be admitted. */
+  replay(request: BoundRequest, payment: X402Payment): Promise<PaymentEnd | null>
+  /** Verifies from cheap to costly, then claims. */
+  admit(request: BoundRequest, payment: X402Payment, acceptable: AcceptableTerms): Promise<Admitted>
+  /** The payment behind a token of an earlier answer. */
+  fetch(token: string): Promise<PaymentEnd | null>
+  find(key: PaymentKey): Promise<Payment | null>
+}
+
+export interface DeskParts extends ClaimParts {
+  onChain: OnChainCheck
+}
+
+export function createPaymentDesk(parts: DeskParts): PaymentDesk {
+  return {
+    replay: (request, payment) => replay(parts, request, payment.authorization),
+    admit: (request, payment, acceptable) => admit(parts, request, payment, acceptable),
+    fetch: async (token) => {
+      const payment = await parts.store.find_by_token(tokenHash(parts, token))
+      return payment === null ? null : endOf(parts, payment)
+    },
+    find: (key) => parts.store.find(key),
+  }
+}
+
+async function admit(parts: DeskParts, request: BoundRequest, payment: X402Payment, acceptable: AcceptableTerms): Promise<Admitted> {
+  const { authorization } = payment
+  const fits = matchTerms(payment, acceptable)
+  if (!fits.ok) return refused(fits)
+  const now_ms = parts.clock.now_ms()
+  const window = checkWindow(authorization, Math.floor(now_ms / 1_000), WINDOW)
+  if (!window.ok) return refused(window)
+  const standing = await standingOf(parts, authorization.from, now_ms)
+  if (standing !== null) return { kind: 'refused', ...standing }
+  const ready = await parts.settler.ready(authorization.from)
+  if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
+  const seen = await parts.onChain(authorization, recovered(parts, authorization), request.client)
+  if (!seen.ok) return refused(seen)
+  return claimPayment(parts, request, authorization, seen, ready.settler)
+}
+
+const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
+
+/** Payers whose payments keep failing on chain cost the operator gas; so do all of them together. */
+async function standingOf({ store }: DeskParts, payer: string, now_ms: number): Promise<PaymentRefusal | null> {
+  const since_ms = now_ms - limits.refused_settlements_ms
+  const all = await store.refused_count(since_ms)
+  if (all === 0) return null
+  if (all >= limits.refused_settlements_daily) return refusals.unavailable('Too many settlements failed today.', 3_600)
+  return (await store.refused_since(payer, since_ms)) >= limits.refused_settlements ? refusals.shutOut() : null
+}
+
+async function claimPayment(
+  parts: DeskParts,
+  request: BoundRequest,
+  authorization: SignedAuthorization,
+  seen: OnChainPass,
+  settler: string,
+): Promise<Admitted> {
+  const now_ms = parts.clock.now_ms()
+  const key = keyOf(authorization)
+  const asked: ClaimRequest = {
+    ...key,
+    purpose: 'call',
+    subject: request.tool,
+    input_hash: request.input_hash,
+    to: authorization.to,
+    value_minor: authorization.value_minor,
+    valid_after_s: authorization.valid_after_s,
+    valid_before_s: authorization.valid_before_s,
+    signature: seen.signature,
+    contract_payer: seen.contract_payer,
+    price_class: request.price_class,
+    balance_minor: seen.balance_minor,
+    now_ms,
+    claim_until_ms: now_ms + limits.claim_ms,
+    token_hash: tokenHash(parts, parts.sealer.token(contextOf(key))),
+  }
+  const result = await parts.store.claim(asked)
+  if (result.kind === 'claimed') {
+    const claim = claimOf(parts, asked, result.fence, settler)
+    await parts.reach('after_claim')
+    return { kind: 'claimed', claim }
+  }
+  if (result.kind === 'over_reserved') return { kind: 'refused', ...refusals.overReserved() }
+  // Another request with the same payment was faster.
+  const end = await replay(parts, request, authorization)
+  return end ?? { kind: 'pending', pending: pendingOf(parts, key, null) }
+}
+
+function refused({ code, detail, x402_reason, retry_after_s }: RefusedWord): { kind: 'refused' } & PaymentRefusal {
+  const retry = retry_after_s === undefined ? {} : { retry_after_s }
+  const extra = x402_reason === null ? {} : { extra: { invalid_reason: x402_reason } }
+  return { kind: 'refused', problem: problem(code, detail, { ...retry, ...extra }), x402_reason }
+}
+
+interface RefusedWord {
+  code: ProblemCode
+  detail: string
+  x402_reason: string | null
+  retry_after_s?: number
+}

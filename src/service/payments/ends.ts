@@ -1,0 +1,135 @@
+import { normaliseSignature, recoverPayer } from '../../pure/payments/eip3009.ts'
+import type { Authorization, SignedAuthorization } from '../../pure/payments/authorization.ts'
+import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Payment, PaymentKey, PaymentStore } from '../../ports/payments.ts'
+import type { Sealer } from '../../ports/sealer.ts'
+import { limits } from '../limits.ts'
+import { isOpen, type Closings } from './closings.ts'
+import * as refusals from './payment-refusals.ts'
+import type { PaymentRefusal } from './payment-refusals.ts'
+import { readSignatureWrapper } from '../../pure/payments/signature-wrapper.ts'
+import { settlementOf, type Pending, type Settlement } from './settlement.ts'
+
+/** One request as a payment is bound to it. */
+export interface BoundRequest {
+  tool: string
+  price_class: string
+  input_hash: string
+  /** Keyed hash of the client, for counting. */
+  client: string
+}
+
+/** How a payment ended, for the one who sent it. */
+export type PaymentEnd =
+  | { kind: 'paid'; text: string; settlement: Settlement }
+  | { kind: 'pending'; pending: Pending }
+  | ({ kind: 'refused' } & PaymentRefusal)
+
+/** The text of an answer around the place of its settlement, which is known last. */
+export interface AnswerParts {
+  head: string
+  tail: string
+}
+
+/** What it takes to say how a payment stands. */
+export interface EndParts {
+  store: PaymentStore
+  closings: Closings
+  sealer: Sealer
+  clock: Clock
+  chain_id: number
+  digest(authorization: Authorization): Uint8Array
+  crypto: Pick<ReceiptCrypto, 'recover' | 'keccak256Hex'>
+  /** Counts a mismatching resend; false when there were too many. */
+  countMismatch(key: PaymentKey, client: string): Promise<boolean>
+}
+
+/** What became of the same payment before; null when it is new here, or was released and may be claimed again. */
+export async function replay(parts: EndParts, request: BoundRequest, authorization: SignedAuthorization): Promise<PaymentEnd | null> {
+  const key = keyOf(authorization)
+  const found = await parts.store.find(key)
+  if (found === null) return null
+  if (found.signature !== innerSignature(authorization.signature) && recovered(parts, authorization) !== authorization.from) {
+    return { kind: 'refused', ...refusals.otherSignature() }
+  }
+  if (!isBound(found, request, authorization)) {
+    const within = await parts.countMismatch(key, request.client)
+    return { kind: 'refused', ...(within ? refusals.boundElsewhere() : refusals.tooManyMismatches()) }
+  }
+  const abandoned = (found.state === 'claimed' || found.state === 'prepared') && found.claim_until_ms <= parts.clock.now_ms()
+  if (found.state === 'released' || abandoned) return null
+  const closed = isOpen(found) ? await parts.closings.closed(key, limits.settle_wait_ms) : found
+  return closed === null || closed.state === 'released' ? null : endOf(parts, closed)
+}
+
+/** What the token is given: the signature itself, or what its ERC-6492 wrapper holds. */
+function innerSignature(signature: string): string {
+  return readSignatureWrapper(signature)?.inner_signature ?? signature
+}
+
+/** The same authorization for the same request. A payer may sign two with one nonce; only the first is bound. */
+function isBound(found: Payment, request: BoundRequest, authorization: SignedAuthorization): boolean {
+  return (
+    found.purpose === 'call' &&
+    found.subject === request.tool &&
+    found.input_hash === request.input_hash &&
+    found.to === authorization.to &&
+    found.value_minor === authorization.value_minor &&
+    found.valid_after_s === authorization.valid_after_s &&
+    found.valid_before_s === authorization.valid_before_s
+  )
+}
+
+/** The account whose key made the signature; null when none did, as with contract wallets. */
+export function recovered({ digest, crypto }: EndParts, authorization: SignedAuthorization): string | null {
+  const signature = normaliseSignature(authorization.signature)
+  return signature === null ? null : recoverPayer(digest(authorization), signature, crypto.recover)
+}
+
+/** What the row says to the one who pays with it. Rows that may still be claimed never come here. */
+export async function endOf(parts: EndParts, payment: Payment): Promise<PaymentEnd> {
+  switch (payment.state) {
+    case 'settled':
+      return storedAnswer(parts, payment)
+    case 'refused':
+    case 'lost':
+    case 'released':
+      return { kind: 'refused', ...refusals.settlementFailed(payment) }
+    case 'claimed':
+    case 'prepared':
+    case 'settling':
+    case 'unknown':
+      return { kind: 'pending', pending: pendingOf(parts, payment, payment.transaction) }
+  }
+}
+
+async function storedAnswer(parts: EndParts, payment: Payment): Promise<PaymentEnd> {
+  const stored = await parts.store.answer(payment)
+  const text = stored === null || stored.expires_ms <= parts.clock.now_ms() ? null : parts.sealer.open(stored.sealed, contextOf(payment))
+  if (text === null) return { kind: 'refused', ...refusals.answerExpired(payment) }
+  const [head = '', tail = ''] = text.split('\n')
+  return paid(parts, payment, { head, tail })
+}
+
+/** The body with its settlement in place. */
+export function paid({ chain_id }: EndParts, payment: Payment, { head, tail }: AnswerParts): PaymentEnd {
+  const settlement = settlementOf(payment, chain_id)
+  return { kind: 'paid', text: head + JSON.stringify(settlement) + tail, settlement }
+}
+
+export function pendingOf(parts: EndParts, { payer, nonce }: PaymentKey, transaction: string | null): Pending {
+  return { payer, nonce, transaction, token: parts.sealer.token(contextOf({ payer, nonce })) }
+}
+
+export function keyOf({ from, nonce }: Authorization): PaymentKey {
+  return { payer: from, nonce }
+}
+
+export function contextOf({ payer, nonce }: PaymentKey): string {
+  return `${payer}:${nonce}`
+}
+
+export function tokenHash({ crypto }: EndParts, token: string): string {
+  return crypto.keccak256Hex(token)
+}

@@ -1,0 +1,96 @@
+import type { Payment } from '../../ports/payments.ts'
+import { limits } from '../limits.ts'
+import { problem, PROBLEMS, type Problem, type ProblemCode } from '../problems.ts'
+import type { Pending } from './settlement.ts'
+
+/** Why a payment did not buy an answer, each in our own words, with the word of the x402 facilitators where they have one. */
+export interface PaymentRefusal {
+  problem: Problem
+  x402_reason: string | null
+}
+
+function plain(found: Problem): PaymentRefusal {
+  return { problem: found, x402_reason: null }
+}
+
+/** A fault of the payment, with the word of the facilitators for it. */
+export function payers(code: ProblemCode, detail: string, x402_reason: string): PaymentRefusal {
+  return { problem: problem(code, detail, { extra: { invalid_reason: x402_reason } }), x402_reason }
+}
+
+export function twoPayments(): PaymentRefusal {
+  return plain(problem('PAYMENT_CONFLICT', 'Send one payment, in one header or one _meta key, or a credit.'))
+}
+
+export function notConfigured(): PaymentRefusal {
+  return plain(problem('SETTLEMENT_NOT_CONFIGURED', 'The payment was left untouched. Send the call without it.'))
+}
+
+export function boundElsewhere(): PaymentRefusal {
+  return plain(problem('NONCE_BOUND', 'This payment was first sent with another tool or input. Nothing more was charged.'))
+}
+
+export function tooManyMismatches(): PaymentRefusal {
+  const detail = 'This payment came too often with requests that it is not bound to. Wait an hour.'
+  return plain(problem('RATE_LIMITED', detail, { retry_after_s: 3_600 }))
+}
+
+export function otherSignature(): PaymentRefusal {
+  const detail = 'The signature is neither the one that this payment first came with nor one that recovers to the payer.'
+  return payers('BAD_SIGNATURE', detail, 'invalid_exact_evm_signature')
+}
+
+export function shutOut(): PaymentRefusal {
+  const detail = `${limits.refused_settlements} payments of this payer failed on chain within a day. Try again tomorrow, or pay from another address.`
+  return plain(problem('PAYER_SHUT_OUT', detail, { retry_after_s: limits.refused_settlements_ms / 1_000 }))
+}
+
+export function unavailable(detail: string, retry_after_s: number = limits.settlement_retry_s): PaymentRefusal {
+  return plain(problem('SETTLEMENT_UNAVAILABLE', detail, { retry_after_s }))
+}
+
+export function overReserved(): PaymentRefusal {
+  const detail = 'Other payments of this payer are on their way, and the balance does not cover this one too.'
+  return payers('INSUFFICIENT_FUNDS', detail, 'invalid_exact_evm_insufficient_balance')
+}
+
+/** `unknown` where only the store could tell whether the same payment was settled before. */
+export function storeDown(charged: false | 'unknown'): PaymentRefusal {
+  return plain(problem('STORE_UNAVAILABLE', 'Send the same payment again shortly.', { charged, retry_after_s: limits.store_retry_s }))
+}
+
+export function tookTooLong(): PaymentRefusal {
+  return plain(problem('INTERNAL_ERROR', 'The call took longer than a claim is held. Nothing was charged; send it again as it is.'))
+}
+
+/** The transfer was tried and will never move anything. */
+export function settlementFailed(payment: Payment): PaymentRefusal {
+  const reason = payment.reason ?? 'invalid_exact_evm_transaction_failed'
+  const detail = 'The transfer was tried and moved nothing. Sign a new authorization to try again.'
+  return {
+    problem: problem('SETTLEMENT_FAILED', detail, { extra: { reason, transaction: payment.transaction } }),
+    x402_reason: 'invalid_exact_evm_transaction_failed',
+  }
+}
+
+export function answerExpired(payment: Payment): PaymentRefusal {
+  const detail = `This payment was settled${payment.transaction === null ? '' : ` in ${payment.transaction}`} and answered; the answer was kept for a day.`
+  return plain(problem('ANSWER_EXPIRED', detail, { charged: true, extra: { transaction: payment.transaction } }))
+}
+
+/** Not a refusal: the payment is on its way, and a second signature could pay twice. `api_url` is where the status can be asked. */
+export function pendingProblem(pending: Pending): Problem {
+  const { payer, nonce, transaction, token } = pending
+  const detail =
+    'The payment was sent and is not confirmed yet. Do not sign another one: send this request again as it is, or ask at status_url.'
+  return problem('PAYMENT_PENDING', detail, {
+    charged: 'unknown',
+    retry_after_s: 2,
+    extra: { transaction, status_url: `/v1/payments/${payer}/${nonce}`, answer_url: `/v1/answers/${token}` },
+  })
+}
+
+/** Whether another payment would help: then the terms go with the refusal. */
+export function asksForPayment({ code }: Problem): boolean {
+  return PROBLEMS[code].status === 402
+}

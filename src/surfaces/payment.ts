@@ -1,0 +1,57 @@
+import type { Catalogue } from '../service/catalogue/load.ts'
+import { callUrl } from '../service/catalogue/text.ts'
+import type { PaymentRequired } from '../service/calls/outcome.ts'
+import type { Settlement } from '../service/payments/settlement.ts'
+import {
+  createChallenges,
+  paymentResponseHeaders,
+  v1PaymentRequired,
+  v2PaymentRequired,
+  v2PaymentResponse,
+} from '../service/payments/terms.ts'
+import type { AppDeps } from './deps.ts'
+import type { Challenge, PaymentPlace, Terms } from '../service/payments/terms.ts'
+
+/** What a surface says of payment, in the words of x402. */
+export interface PaymentWords {
+  /** The terms of a 402; null where nothing can be paid. `resource` names the tool as this surface does. */
+  challenge(outcome: PaymentRequired): Challenge | null
+  /** The headers of a settled payment. */
+  responseHeaders(settlement: Settlement): Record<string, string>
+  /** The same for `_meta`. */
+  response(settlement: Settlement): Record<string, unknown>
+}
+
+const UNPAID = 'payment required'
+
+/** The words of REST, where the resource of a tool is the address of its calls. */
+export function restWords({ call, origins, place }: Pick<AppDeps, 'call' | 'origins' | 'place'>): PaymentWords {
+  return createPaymentWords(place, call.catalogue, (tool) => callUrl({ origins }, { id: tool }))
+}
+
+/** Terms are the same bytes for a tool and an amount, whoever asks; only a refusal puts its own reason into them. */
+export function createPaymentWords(place: PaymentPlace, catalogue: Catalogue, resourceOf: (tool: string) => string): PaymentWords {
+  const ready = createChallenges(place, UNPAID)
+  const endOf = (settlement: Settlement) => ({
+    ...place,
+    success: true,
+    transaction: settlement.transaction,
+    payer: settlement.payer,
+    amount_minor: BigInt(settlement.amount_minor),
+  })
+  return {
+    challenge({ tool, amount_minor, x402_reason }) {
+      if (amount_minor === null) return null
+      const offer = { resource: resourceOf(tool), description: catalogue.find(tool)?.description ?? '', amount_minor }
+      return x402_reason === null ? ready(offer) : refusedChallenge({ ...place, ...offer }, x402_reason)
+    },
+    responseHeaders: (settlement) => paymentResponseHeaders(endOf(settlement)),
+    response: (settlement) => v2PaymentResponse(endOf(settlement)),
+  }
+}
+
+function refusedChallenge(terms: Terms, reason: string): Challenge {
+  const required_json = JSON.stringify(v2PaymentRequired(terms, reason))
+  const body_members_json = JSON.stringify(v1PaymentRequired(terms, reason)).slice(1, -1)
+  return { header: Buffer.from(required_json).toString('base64'), body_members_json, required_json }
+}
