@@ -83,6 +83,24 @@ export const COMMANDS = {
     most_words: 2,
     notes: ['A running server uses the new key after its next start. Secrets are never shown.'],
   },
+  ledger: {
+    summary: 'Add up, list or export the payments, or prove them by the chain.',
+    usage: ['assay ledger', 'assay ledger list --format csv > payments.csv', 'assay ledger prove'],
+    options: {
+      from: { type: 'string', value: 'day', meaning: 'First UTC day, YYYY-MM-DD, by when the payment was first seen.' },
+      to: { type: 'string', value: 'day', meaning: 'Last UTC day, the whole of it.' },
+      tool: { type: 'string', value: 'id', meaning: 'One tool; invoice for all invoices.' },
+      state: { type: 'string', value: 'state', meaning: 'One state, such as settled or refused.' },
+      format: { type: 'string', value: 'format', meaning: 'table, csv or json.' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 1,
+    notes: [
+      'Without a word it shows sums by day, tool and state. list writes a payment a line, of any number. prove reads every Transfer to pay-to',
+      'from the chain and compares it with the settled rows: whoever just sent money is listed as foreign, and a settled row without its',
+      'Transfer ends the command with 1. Nothing is changed, and a running service is not disturbed.',
+    ],
+  },
   doctor: {
     summary: 'Show the settings and check what the service depends on.',
     usage: ['assay doctor'],

@@ -14,6 +14,7 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   verify: () => import('./verify.ts'),
   replay: () => import('./replay.ts'),
   keys: () => import('./keys.ts'),
+  ledger: () => import('./ledger.ts'),
   doctor: () => import('./doctor.ts'),
   help: () => import('./help.ts'),
 }

@@ -39,9 +39,10 @@ export async function checksOf(settings: Settings): Promise<Check[]> {
   ]
 }
 
-type Found = Omit<Check, 'name'>
+export type Found = Omit<Check, 'name'>
 
-async function attempt(name: string, work: () => Found | Promise<Found>): Promise<Check> {
+/** The check of this name; work that throws has failed, and its message says why. */
+export async function attempt(name: string, work: () => Found | Promise<Found>): Promise<Check> {
   try {
     return { name, ...(await work()) }
   } catch (error) {

@@ -2,6 +2,7 @@ import { readSettings, SETTINGS, type Settings } from '../service/config.ts'
 import type { Invocation } from './arguments.ts'
 import { localOrigin, places } from '../identity.ts'
 import { checksOf, checkProgram, type Check } from './doctor-checks.ts'
+import { checkPayments } from './doctor-payments.ts'
 import type { Exit } from './exit-codes.ts'
 import { markMode } from './settings.ts'
 import { shownSetting } from './shown-setting.ts'
@@ -21,7 +22,11 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const first: Check = read.ok
     ? { name: 'settings', state: 'ok', words: 'They agree with one another.' }
     : { name: 'settings', state: 'failed', words: read.message }
-  const checks = [first, ...(await checkProgram()), ...(read.ok ? await checksOf(read.settings) : [])]
+  const checks = [
+    first,
+    ...(await checkProgram()),
+    ...(read.ok ? [...(await checksOf(read.settings)), ...(await checkPayments(read.settings))] : []),
+  ]
   const ok = checks.every(({ state }) => state !== 'failed')
   if (wantsJson(invocation)) say(JSON.stringify({ ok, mode: read.ok ? read.settings.ASSAY_MODE : null, settings, checks }))
   else {

@@ -1,9 +1,8 @@
 import { FAMILIES, type Family, type Tool } from '../service/catalogue/define.ts'
 import { toolSchemas } from '../service/catalogue/json-schema.ts'
 import { loadCatalogue, type Catalogue } from '../service/catalogue/load.ts'
+import { priceRange, priceWords } from '../service/catalogue/text.ts'
 import { nearest } from '../service/nearest.ts'
-import { priceNow, usdcText } from '../service/payments/price.ts'
-import { priceShown } from '../surfaces/health.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { exampleCall } from './find-tool.ts'
@@ -32,10 +31,10 @@ function chosen(catalogue: Catalogue, family: string | undefined): readonly Tool
 
 function list(tools: readonly Tool[], json: boolean): string {
   if (json) return JSON.stringify({ count: tools.length, tools: tools.map(briefTool) })
-  const [id_chars, price_chars] = [(tool: Tool) => tool.id.length, (tool: Tool) => price(tool).length].map((length) =>
+  const [id_chars, price_chars] = [(tool: Tool) => tool.id.length, (tool: Tool) => priceWords(tool).length].map((length) =>
     Math.max(...tools.map(length)),
   )
-  const row = (tool: Tool) => [tool.id.padEnd(id_chars ?? 0), price(tool).padEnd(price_chars ?? 0), tool.title]
+  const row = (tool: Tool) => [tool.id.padEnd(id_chars ?? 0), priceWords(tool).padEnd(price_chars ?? 0), tool.title]
   const families = (Object.keys(FAMILIES) as Family[]).map((family) => ({
     family,
     members: tools.filter((tool) => tool.family === family),
@@ -65,7 +64,7 @@ function describe(tool: Tool): string {
       [
         ['Checked', tool.scope.checked.join('; ')],
         ['Not checked', tool.scope.not_checked.join('; ')],
-        ['Price', price(tool)],
+        ['Price', priceWords(tool)],
       ],
       width,
       ['muted'],
@@ -76,15 +75,9 @@ function describe(tool: Tool): string {
   ].join('\n')
 }
 
-function price(tool: Tool): string {
-  const { amount_minor, formula } = priceNow(tool.price)
-  if (amount_minor === 0n) return 'free'
-  return formula === null ? `${usdcText(amount_minor)} USDC` : `from ${usdcText(amount_minor)} USDC`
-}
-
 function briefTool(tool: Tool) {
   const { id, title, family, version, description } = tool
-  return { id, title, family, version, price: priceShown(tool), description }
+  return { id, title, family, version, price: priceRange(tool), description }
 }
 
 function wholeTool(tool: Tool) {

@@ -50,7 +50,7 @@ test('tools are listed, by family, and one by one', async () => {
   const { count, tools } = parsed(all.stdout) as { count: number; tools: { id: string }[] }
   assert.equal(count, ids.length)
   assert.deepEqual(tools.map(({ id }) => id).toSorted(), ids.toSorted())
-  assert.match(bank.stdout, /\niban-check +0\.005 USDC +Check an IBAN\n/)
+  assert.match(bank.stdout, /\niban-check +0\.005 to 0\.05 USDC +Check an IBAN\n/)
   assert.ok(!bank.stdout.includes('isbn-check'))
   assert.ok(
     bank.stdout.split('\n').every((line) => line.length <= 60),
