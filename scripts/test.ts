@@ -7,7 +7,7 @@ import { globSync } from 'node:fs'
  */
 const full = process.argv.includes('--full')
 const named = process.argv.slice(2).filter((argument) => argument !== '--full')
-const all = globSync('test/**/*.test.ts').filter((file) => full || !file.startsWith('test/full/'))
+const all = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).filter((file) => full || !file.startsWith('test/full/'))
 const files = named.length > 0 ? named : all.toSorted()
 
 // Settings of the machine must not reach the services that tests start.
