@@ -13,7 +13,7 @@ export interface SourceFile {
 
 /** Parses all TypeScript files under these globs. */
 export function readSources(...globs: string[]): SourceFile[] {
-  return globSync(globs)
+  return globSync(globs, { exclude: ['**/node_modules/**'] })
     .toSorted()
     .map((path) => readSource(path.replaceAll('\\', '/')))
 }

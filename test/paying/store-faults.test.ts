@@ -1,0 +1,51 @@
+/** Once a payment is to be sent, a store that fails delays its end; it never makes it two. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { call, priceOf, read, signed, statusUrl, v2 } from '../support/paying-calls.ts'
+import { authorizationsUsed } from '../support/paying-chain.ts'
+import { loseOnce, rejectOnce } from '../support/paying-faults.ts'
+import { startWorld, type World } from '../support/paying-world.ts'
+import { held } from '../support/paying.ts'
+
+let world: World
+let price: bigint
+
+before(async () => {
+  world = await startWorld()
+  price = await priceOf(world.url)
+})
+after(() => world.stop())
+
+const FAULTS = { 'does not answer': rejectOnce, 'does what it is told, and its answer is lost': loseOnce }
+
+for (const method of ['lease', 'waiting', 'add_sending', 'close_payments', 'finish_sending'] as const) {
+  for (const [words, fail] of Object.entries(FAULTS)) {
+    test(`a store that at ${method} once ${words}: settled once, answered`, async (context) => {
+      const payer = await world.payer(3n * price)
+      const payment = await signed(world.url, payer)
+      if (method === 'lease') fail(context, world.store, method)
+      else fail(context, world.payments, method)
+      const answer = await call(world.url, v2(payment))
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal((await call(world.url, v2(payment))).text, answer.text)
+      assert.equal((await authorizationsUsed(world.chain, payer.address)).length, 1)
+      assert.equal(await held(world.chain.rpc_url, world.chain.token, payer.address), 2n * price)
+    })
+  }
+}
+
+test('a settled payment whose answer cannot be read just now is not called uncharged', async (context) => {
+  const payment = await signed(world.url, await world.payer())
+  const paid = await call(world.url, v2(payment))
+  assert.equal(paid.status, 200)
+  for (const method of ['find', 'answer'] as const) {
+    rejectOnce(context, world.payments, method)
+    const { status, body, headers } = await call(world.url, v2(payment))
+    assert.deepEqual([status, body['code'], body['charged']], [503, 'STORE_UNAVAILABLE', 'unknown'])
+    assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  }
+  rejectOnce(context, world.payments, 'find')
+  const { status, body } = await read(statusUrl(world.url, payment))
+  assert.deepEqual([status, body['code'], body['charged']], [503, 'STORE_UNAVAILABLE', 'unknown'])
+  assert.equal((await call(world.url, v2(payment))).text, paid.text)
+})

@@ -1,0 +1,29 @@
+import { readSettings } from '../../src/service/config.ts'
+import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settler.ts'
+import { start } from '../../src/start.ts'
+
+/**
+ * The service as a process that kills itself, without a farewell, when it comes to the step that DIE_AT names for the DIE_NTH time (the
+ * first unless told otherwise). AHEAD_MS puts the clock of the machine forward for this process, for tests that have no minute to wait.
+ * Everything else is the service as it is.
+ */
+const { DIE_AT, DIE_NTH = '1', AHEAD_MS = '0', ...environment } = process.env
+const point: FaultPoint | undefined = FAULT_POINTS.find((known) => known === DIE_AT)
+if (DIE_AT !== undefined && point === undefined) throw new Error(`${DIE_AT} is no fault point`)
+
+const machineNow = Date.now
+Date.now = () => machineNow() + Number(AHEAD_MS)
+
+const read = readSettings(environment)
+if (!read.ok) throw new Error(read.message)
+let reached = 0
+const running = await start(read.settings, {
+  reach: (met) => {
+    if (met !== point || ++reached < Number(DIE_NTH)) return Promise.resolve()
+    process.kill(process.pid, 'SIGKILL')
+    // A signal to oneself arrives at once; nothing after this line runs.
+    return new Promise(() => undefined)
+  },
+})
+process.on('SIGTERM', () => void running.stop())
+process.stderr.write(`assay listens on ${running.url}\n`)
