@@ -112,8 +112,13 @@ async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admis
     deps.onFault(error, tool.id)
     if (admission.kind === 'free') await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
-    return refused(tool, failed(tool))
+    return refused(tool, isStoreFault(error) ? storeDown() : failed(tool))
   }
+}
+
+/** Of the faults that stop a call after it was admitted, those of the store pass by themselves. */
+function isStoreFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('STORE_')
 }
 
 function refused(tool: Tool, found: Problem): Outcome {

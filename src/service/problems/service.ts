@@ -24,7 +24,8 @@ export const SERVICE_PROBLEMS = {
     phase: 'network',
     retryable: true,
     fault: 'service',
-    description: 'The call could not be counted, so it was not run. Nothing was charged.',
+    description:
+      'What had to be counted or kept could not be. Nothing new was charged; `charged` says what is known of a payment sent before.',
   },
   OVERLOADED: {
     status: 503,
