@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { inspect } from 'node:util'
+import { Heads } from '../../src/adapters/chain/heads.ts'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import type { ChainRead } from '../../src/ports/chain.ts'
 import { hashOf, startFakeNode, type FakeNode } from '../support/node.ts'
@@ -52,6 +53,17 @@ describe('heads', () => {
     // Nothing higher for half a minute: then this is the chain.
     now_ms += 30_001
     assert.equal((await alone.head()).number, 99n)
+  })
+
+  test('answers that overtake one another on the way are no lag; the highest stays the highest', () => {
+    const heads = new Heads(clock)
+    const head = (number: bigint) => ({ number, hash: hashOf(number), parent_hash: hashOf(number - 1n), timestamp_s: 1_000 })
+    assert.equal(heads.accept(head(100n), heads.highest()), true)
+    const asked_then = heads.highest()
+    assert.equal(heads.accept(head(102n), asked_then), true)
+    assert.equal(heads.accept(head(101n), asked_then), true)
+    assert.equal(heads.highest()?.number, 102n)
+    assert.equal(heads.accept(head(101n), heads.highest()), false)
   })
 
   test('a head that contradicts what was seen at its height is a reorganisation', async () => {

@@ -35,7 +35,7 @@ export async function startFaulty(
 ): Promise<FaultyService> {
   const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
   const fault = { DIE_NTH: String(die_nth), AHEAD_MS: String(ahead_ms), ...(die_at !== undefined && { DIE_AT: die_at }) }
-  const child = spawn(process.execPath, [FAULTY], { env: { ...machine, ...settings, ...fault }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [FAULTY], { env: { ...machine, ...settings, ...fault }, stdio: ['pipe', 'ignore', 'pipe'] })
   const ended = once(child, 'close').then(([, signal]) => ({ signal: signal as NodeJS.Signals | null }))
   const notes: string[] = []
   alive.add(child)

@@ -25,5 +25,7 @@ const running = await start(read.settings, {
     return new Promise(() => undefined)
   },
 })
-process.on('SIGTERM', () => void running.stop())
+process.on('SIGTERM', () => void running.stop().then(() => process.exit()))
+// The pipe ends when the test that started it is killed: no service is ever left behind.
+process.stdin.resume().once('end', () => process.kill(process.pid, 'SIGKILL'))
 process.stderr.write(`assay listens on ${running.url}\n`)

@@ -53,9 +53,9 @@ export class Endpoint {
     }
   }
 
-  /** The head when it is one to build on. */
-  checkHead(header: BlockHeader, others_highest: bigint): BlockHeader {
-    if (!this.heads.accept(header) || header.number + BigInt(chainLimits.lag_blocks) < others_highest) {
+  /** The head when it is one to build on; `bound` is the highest that this endpoint had shown when it was asked. */
+  checkHead(header: BlockHeader, bound: BlockHeader | null, others_highest: bigint): BlockHeader {
+    if (!this.heads.accept(header, bound) || header.number + BigInt(chainLimits.lag_blocks) < others_highest) {
       throw new EndpointFault('unfit', 'its head lags behind')
     }
     return header

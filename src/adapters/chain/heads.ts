@@ -22,16 +22,19 @@ export class Heads {
     return this.#clock.now_ms() - this.#highest.at_ms <= within_ms ? this.#highest.header : null
   }
 
-  /** Takes note of a head; false when it comes from a lagging machine. */
-  accept(header: BlockHeader): boolean {
-    const bound = this.highest()
+  /**
+   * Takes note of a head; false when it comes from a lagging machine. `bound` is the highest head when the question was asked: answers of
+   * questions that were on their way together may arrive in any order.
+   */
+  accept(header: BlockHeader, bound: BlockHeader | null): boolean {
     const known = this.#seen.get(header.number)
     const rewritten = known !== undefined && known !== header.hash
     if (bound !== null && header.number < bound.number && !rewritten) return false
-    if (rewritten || bound === null) this.#seen.clear()
+    if (rewritten || this.highest() === null) this.#seen.clear()
     this.#seen.set(header.number, header.hash)
     if (this.#seen.size > chainLimits.heads_kept) this.#forgetOldest()
-    this.#highest = { header, at_ms: this.#clock.now_ms() }
+    const highest = this.highest()
+    if (rewritten || highest === null || header.number >= highest.number) this.#highest = { header, at_ms: this.#clock.now_ms() }
     return true
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Endpoint } from './endpoint.ts'
 import { ChainUnavailableError, EndpointFault } from './errors.ts'
@@ -9,6 +10,8 @@ import { chainLimits } from './limits.ts'
 export interface Asker {
   endpoint: Endpoint
   ask(calls: readonly RpcCall[]): Promise<RpcAnswer[]>
+  /** The highest head that this endpoint had shown when the question was asked. */
+  bound: BlockHeader | null
   /** The highest head that another endpoint has shown lately. */
   others_highest: bigint
 }
@@ -62,7 +65,8 @@ export class Pool {
       }
       try {
         const ask = (calls: readonly RpcCall[]) => endpoint.ask(calls, deadline)
-        return { value: await endpoint.serve(ticket, () => task({ endpoint, ask, others_highest: this.#highestBeside(endpoint) })) }
+        const seen = { bound: endpoint.heads.highest(), others_highest: this.#highestBeside(endpoint) }
+        return { value: await endpoint.serve(ticket, () => task({ endpoint, ask, ...seen })) }
       } catch (error) {
         if (!(error instanceof EndpointFault)) throw error
         faults.set(endpoint.number, error.message)

@@ -146,10 +146,10 @@ class RpcChain implements Chain, ChainSender {
   }
 }
 
-function headOf({ endpoint, others_highest }: Asker, answer: RpcAnswer | undefined): BlockHeader {
+function headOf({ endpoint, bound, others_highest }: Asker, answer: RpcAnswer | undefined): BlockHeader {
   const found = decode.header(resultOf(answer))
   if (found === null) throw malformed()
-  return endpoint.checkHead(found, others_highest)
+  return endpoint.checkHead(found, bound, others_highest)
 }
 
 /**

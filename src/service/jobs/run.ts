@@ -18,9 +18,17 @@ export interface RunningJobs {
 export function runJobs(jobs: readonly Job[], store: Pick<Store, 'lease'>, clock: Clock, log: Log): RunningJobs {
   const holder = crypto.randomUUID()
   const loops = jobs.map((job) => runJob(job, () => leased(job, store, clock, holder), log))
+  /** So that the next process need not wait for the lease to run out. */
+  const letGo = async ({ name }: Job) => {
+    const now_ms = clock.now_ms()
+    await store
+      .lease(name, holder, now_ms, now_ms)
+      .catch((error: unknown) => log.warn({ job: name, error: String(error) }, 'a lease was not given up'))
+  }
   return {
     stop: async () => {
       await Promise.all(loops.map((stop) => stop()))
+      await Promise.all(jobs.map(letGo))
     },
   }
 }
