@@ -9,6 +9,10 @@ export interface Contender {
   name: string
   server: ServerProcess
   request: Pick<LoadSpec, 'path' | 'headers' | 'bodies'>
+  /** The status of a right answer; 200 unless told otherwise. */
+  status?: number
+  /** Makes what only one run may send, just before that run; needs the generator of this folder. */
+  renew?(run_s: number): Promise<LoadSpec['each']>
 }
 
 /** Medians over the rounds, unless it says otherwise. */
@@ -23,7 +27,7 @@ export interface Standing {
   max_ms: number
   rss_mb: number | null
   /** The sum of all rounds, warm-ups included. */
-  not_200: number
+  wrong: number
   /** Shares of a core that server and generator were busy. */
   server_busy: number | null
   generator_busy: number
@@ -32,6 +36,9 @@ export interface Standing {
 
 /** The yardstick first. */
 export type Standings = readonly [Standing, Standing]
+
+/** One for each contender, in their order. */
+type StandingsOf<All extends readonly Contender[]> = { readonly [One in keyof All]: Standing }
 
 const CONNECTIONS = 64
 const CLIENTS = 10_000
@@ -49,25 +56,27 @@ export const DUEL_HEADER = [
   'p99 ms',
   'max ms',
   'RSS MB',
-  'not 200',
+  'wrong',
   'server busy',
   'generator busy',
 ]
 
 /** Lets the contenders run one after the other, round after round, so that a change of the machine's mood meets all of them. */
-export async function duel(contenders: readonly [Contender, Contender], options: RunOptions): Promise<Standings> {
-  const runs: [LoadResult[], LoadResult[]] = [[], []]
+export async function duel<const All extends readonly Contender[]>(contenders: All, options: RunOptions): Promise<StandingsOf<All>> {
+  const runs = contenders.map((): LoadResult[] => [])
   for (let round = 1; round <= options.rounds; round++) {
-    for (const [index, { name, server, request }] of contenders.entries()) {
-      process.stderr.write(`  round ${round} of ${options.rounds}: ${name}\n`)
-      const spec = { ...request, port: server.port, server_pid: server.pid, clients: CLIENTS, connections: CONNECTIONS }
-      runs[index]?.push(
-        await load(options.generator, { ...spec, warm_up_s: round === 1 ? FIRST_WARM_UP_S : WARM_UP_S, measured_s: options.seconds }),
-      )
+    for (const [index, contender] of contenders.entries()) {
+      process.stderr.write(`  round ${round} of ${options.rounds}: ${contender.name}\n`)
+      runs[index]?.push(await runOnce(contender, round === 1 ? FIRST_WARM_UP_S : WARM_UP_S, options))
     }
   }
-  const [yardstick, own] = contenders
-  return [standing(yardstick, runs[0]), standing(own, runs[1])]
+  return contenders.map((contender, index) => standing(contender, runs[index] ?? [])) as unknown as StandingsOf<All>
+}
+
+async function runOnce({ server, request, status = 200, renew }: Contender, warm_up_s: number, { generator, seconds }: RunOptions) {
+  const each = (await renew?.(warm_up_s + seconds)) ?? null
+  const target = { ...request, each, status, rest_ms: 0, port: server.port, server_pid: server.pid }
+  return load(generator, { ...target, clients: CLIENTS, connections: CONNECTIONS, warm_up_s, measured_s: seconds })
 }
 
 function standing({ name, server }: Contender, runs: LoadResult[]): Standing {
@@ -82,7 +91,7 @@ function standing({ name, server }: Contender, runs: LoadResult[]): Standing {
     p99_ms: middle((run) => run.p99_ms),
     max_ms: Math.max(...runs.map((run) => run.max_ms)),
     rss_mb: peakRssMb(server.pid),
-    not_200: runs.reduce((sum, run) => sum + run.not_200, 0),
+    wrong: runs.reduce((sum, run) => sum + run.wrong, 0),
     server_busy: middleCpu((run) => run.seconds),
     generator_busy: middle((run) => run.generator_cpu_s / run.seconds),
     runs,
@@ -90,7 +99,7 @@ function standing({ name, server }: Contender, runs: LoadResult[]): Standing {
 }
 
 /** One row a contender; ratios are to the first. */
-export function duelRows(standings: Standings): string[][] {
+export function duelRows(standings: readonly [Standing, ...Standing[]]): string[][] {
   const [first] = standings
   return standings.map((one) => [
     one.name,
@@ -102,7 +111,7 @@ export function duelRows(standings: Standings): string[][] {
     figures(one.p99_ms),
     figures(one.max_ms),
     figures(one.rss_mb),
-    String(one.not_200),
+    String(one.wrong),
     percent(one.server_busy),
     percent(one.generator_busy),
   ])
@@ -120,7 +129,7 @@ export function answersRatio([first, second]: Standings): number {
 
 /** How a duel was fought, in one sentence. */
 export function duelMethod({ rounds, seconds, generator }: RunOptions): string {
-  const turns = rounds === 1 ? '1 round' : `${rounds} rounds in one sitting, both in turn; medians of the rounds`
+  const turns = rounds === 1 ? '1 round' : `${rounds} rounds in one sitting, all in turn; medians of the rounds`
   const cores = pinned ? 'server on core 0, generator on core 1' : 'not pinned to cores (no taskset)'
   return `${turns}. Each run lasts ${seconds} s behind ${WARM_UP_S} s of warm-up (${FIRST_WARM_UP_S} s in the first round). ${CONNECTIONS} keep-alive connections, closed loop, ${CLIENTS} client addresses; generator: ${generator}; ${cores}.`
 }
@@ -139,11 +148,18 @@ export function limitNotes(standings: readonly Standing[]): string[] {
   })
 }
 
-/** Throws unless every answer was 200. */
+/** Throws unless every answer had the right status. */
 export function assertAllAnswered(standings: readonly Standing[]): void {
-  const bad = standings.filter(({ not_200 }) => not_200 > 0)
+  const bad = standings.filter(({ wrong }) => wrong > 0)
   if (bad.length > 0)
-    throw new Error(bad.map(({ name, not_200 }) => `${name}: ${not_200} answers other than 200 or broken connections`).join('; '))
+    throw new Error(
+      bad.map(({ name, wrong, runs }) => `${name}: ${wrong} wrong answers or broken connections; ${firstWrong(runs)}`).join('\n'),
+    )
+}
+
+/** The first wrong answer of some runs. */
+export function firstWrong(runs: readonly LoadResult[]): string {
+  return `the first: ${runs.find(({ first_wrong }) => first_wrong !== null)?.first_wrong ?? 'not kept'}`
 }
 
 /** Answers that the generator took out of the load; where it keeps none, one answer a body, asked for now. */
@@ -153,6 +169,7 @@ export async function samplesOf({ request, server }: Contender, { runs }: Standi
   const url = `http://127.0.0.1:${server.port}${path}`
   const ask = async (text: string, body: number) => ({
     body,
+    carried: null,
     answer: await (await fetch(url, { method: 'POST', headers, body: text })).text(),
   })
   return kept.length > 0 ? kept : Promise.all(bodies.map(ask))

@@ -23,8 +23,9 @@ async function withOwn(spec: LoadSpec): Promise<LoadResult> {
   return JSON.parse(await output(process.execPath, [OWN, JSON.stringify(spec)])) as LoadResult
 }
 
-/** wrk knows no warm-up, so it runs twice; and it keeps no answers. */
+/** wrk knows no warm-up, so it runs twice; and it keeps no answers. It cannot send each request once. */
 function withWrk(spec: LoadSpec): Promise<LoadResult> {
+  if (spec.each !== null) return Promise.reject(new Error('wrk sends its requests over and over'))
   return withFolder(async (folder) => {
     const script = join(folder, 'load.lua')
     writeFileSync(script, wrkScript(spec))
@@ -39,7 +40,8 @@ function withWrk(spec: LoadSpec): Promise<LoadResult> {
     const after_s = cpuSeconds(spec.server_pid)
     return {
       ...measured,
-      not_200: measured.not_200 + warm_up.not_200,
+      wrong: measured.wrong + warm_up.wrong,
+      first_wrong: null,
       server_cpu_s: before_s === null || after_s === null ? null : after_s - before_s,
       generator_cpu_s: childSeconds() - own_before,
       answers_ever: null,
@@ -52,7 +54,7 @@ function childSeconds(): number {
   return cpuSeconds(process.pid, 'children') ?? Number.NaN
 }
 
-type WrkResult = Pick<LoadResult, 'answers' | 'seconds' | 'not_200' | 'p50_ms' | 'p99_ms' | 'max_ms'>
+type WrkResult = Pick<LoadResult, 'answers' | 'seconds' | 'wrong' | 'p50_ms' | 'p99_ms' | 'max_ms'>
 
 function parse(text: string): WrkResult {
   const [answers, duration_us, faults, p50_us, p99_us, max_us] = (/^RESULT (.*)$/m.exec(text)?.[1] ?? '').split(' ').map(Number)
@@ -60,15 +62,17 @@ function parse(text: string): WrkResult {
   return {
     answers,
     seconds: (duration_us ?? Number.NaN) / 1e6,
-    not_200: faults ?? 0,
+    wrong: faults ?? 0,
     p50_ms: (p50_us ?? Number.NaN) / 1000,
     p99_ms: (p99_us ?? Number.NaN) / 1000,
     max_ms: max_us / 1000,
   }
 }
 
-function wrkScript({ path, headers, bodies, clients }: LoadSpec): string {
+function wrkScript({ path, headers, bodies, clients, status }: LoadSpec): string {
   const text = (value: string) => `[==[${value}]==]`
+  // wrk counts as `status` what is 400 or more, and does not say which.
+  const wrong = status < 400 ? 'e.status' : '(summary.requests - e.status)'
   const fixed = Object.entries(headers).map(([name, value]) => `[ ${text(name)} ] = ${text(value)}`)
   return `
 local bodies = { ${bodies.map(text).join(', ')} }
@@ -87,7 +91,7 @@ function request()
 end
 function done(summary, latency, requests)
   local e = summary.errors
-  io.write(string.format("RESULT %d %d %d %d %d %d\\n", summary.requests, summary.duration, e.connect + e.read + e.write + e.timeout + e.status,
+  io.write(string.format("RESULT %d %d %d %d %d %d\\n", summary.requests, summary.duration, e.connect + e.read + e.write + e.timeout + ${wrong},
     latency:percentile(50), latency:percentile(99), latency.max))
 end
 `

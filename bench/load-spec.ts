@@ -4,11 +4,17 @@ export interface LoadSpec {
   port: number
   path: string
   headers: Record<string, string>
+  /** A header that no two requests share: request number n carries line n of the file, and the run fails when there are no lines left. */
+  each: { header: string; file: string } | null
+  /** The status of a right answer. */
+  status: number
   /** Request number n carries body n modulo their count. */
   bodies: string[]
   /** Request number n comes from client n modulo this count, by X-Forwarded-For. */
   clients: number
   connections: number
+  /** How long a connection rests behind a wrong answer, as a caller does who is told to come back later. */
+  rest_ms: number
   warm_up_s: number
   measured_s: number
   /** The server, whose processor time is read around the measured time. */
@@ -16,17 +22,19 @@ export interface LoadSpec {
 }
 
 export interface LoadResult {
-  /** Answers within the measured time. */
+  /** Right answers within the measured time. */
   answers: number
   seconds: number
-  /** Answers other than 200 and broken connections, warm-up included. */
-  not_200: number
+  /** Answers of another status than the right one and broken connections, warm-up included. */
+  wrong: number
+  /** The first wrong answer with its status, cut; null when there was none or the generator keeps no answers. */
+  first_wrong: string | null
   p50_ms: number
   p99_ms: number
   max_ms: number
   server_cpu_s: number | null
   generator_cpu_s: number
-  /** Answers that came in all, warm-up included; null when the generator cannot tell. */
+  /** Right answers that came in all, warm-up included; null when the generator cannot tell. */
   answers_ever: number | null
   /** Answers taken out of the measured time, for a look at what they say. */
   samples: Sample[]
@@ -35,6 +43,8 @@ export interface LoadResult {
 export interface Sample {
   /** Index into `bodies`. */
   body: number
+  /** What the request carried in the header that no two share. */
+  carried: string | null
   answer: string
 }
 

@@ -3,6 +3,7 @@
  * Requests are built beforehand; of an answer only the status line and the length are read, so that the generator stays well ahead of
  * what it measures. Takes a LoadSpec as its one argument, prints a LoadResult.
  */
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { clientAddress, type LoadResult, type LoadSpec, type Sample } from './load-spec.ts'
 import { cpuSeconds } from './process-usage.ts'
@@ -10,14 +11,16 @@ import { cpuSeconds } from './process-usage.ts'
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** No JSON text ends so. */
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
-const OK = Buffer.from('HTTP/1.1 200 ')
 /** Latencies are counted in steps of 10 µs up to 20 s. */
 const STEPS_PER_MS = 100
 const STEPS = 2_000_000
 const FAULTS_MAX = 1_000
+const FAULT_CHARS = 2_500
 
 const spec = JSON.parse(process.argv[2] ?? '') as LoadSpec
-const requests = Array.from({ length: spec.clients }, (_, index) => requestBytes(index))
+const right = Buffer.from(`HTTP/1.1 ${spec.status} `)
+const carried = spec.each === null ? null : readFileSync(spec.each.file, 'latin1').split('\n')
+const requests = Array.from({ length: carried?.length ?? spec.clients }, (_, number) => requestBytes(number))
 const received = Buffer.allocUnsafeSlow(1 << 16)
 const latencies = new Uint32Array(STEPS)
 const samples: Sample[] = []
@@ -27,17 +30,19 @@ let sampling = false
 let next = 0
 let answers = 0
 let answers_ever = 0
-let not_200 = 0
+let wrong = 0
+let first_wrong: string | null = null
 
 for (let count = 0; count < spec.connections; count++) converse()
 setTimeout(measure, spec.warm_up_s * 1000)
 
-function requestBytes(client: number): Buffer {
-  const body = spec.bodies[client % spec.bodies.length] ?? ''
+function requestBytes(number: number): Buffer {
+  const body = spec.bodies[number % spec.bodies.length] ?? ''
   const headers = {
     host: `127.0.0.1:${spec.port}`,
     ...spec.headers,
-    'x-forwarded-for': clientAddress(client),
+    ...(spec.each === null ? {} : { [spec.each.header]: carried?.[number] ?? '' }),
+    'x-forwarded-for': clientAddress(number % spec.clients),
     'content-length': String(Buffer.byteLength(body)),
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -63,7 +68,7 @@ function measure(): void {
 }
 
 function print(measured: Pick<LoadResult, 'answers' | 'seconds' | 'server_cpu_s' | 'generator_cpu_s'>): void {
-  const result: LoadResult = { ...measured, not_200, ...quantiles(), answers_ever, samples }
+  const result: LoadResult = { ...measured, wrong, first_wrong, ...quantiles(), answers_ever, samples }
   process.stdout.write(JSON.stringify(result))
 }
 
@@ -81,18 +86,19 @@ function converse(): void {
   /** Bytes of the answer that are still to come: null before its head is read, infinite while it comes in chunks. */
   let missing: number | null = null
   let head: Buffer | null = null
-  let client = 0
+  let number = 0
+  let good = false
   let sent_ms = 0
   let sampled = false
   let kept: Buffer[] | null = null
 
   const send = () => {
-    client = next
-    next = next + 1 === requests.length ? 0 : next + 1
+    number = next
+    next = following(next)
     missing = null
     kept = sampling && !sampled ? [] : null
     sent_ms = performance.now()
-    socket.write(requests[client] ?? '')
+    socket.write(requests[number] ?? '')
   }
   const take = (bytes: Buffer) => {
     if (missing !== null) return takeBody(bytes)
@@ -103,7 +109,9 @@ function converse(): void {
       return
     }
     head = null
-    if (read.compare(OK, 0, OK.length, 0, OK.length) !== 0) not_200++
+    good = read.compare(right, 0, right.length, 0, right.length) === 0
+    if (!good) wrong++
+    if (!good && first_wrong === null) kept = [Buffer.from(read.subarray(0, end))]
     missing = bodyLength(read.toString('latin1', 0, end + 2))
     takeBody(read.subarray(end + HEAD_END.length))
   }
@@ -119,26 +127,32 @@ function converse(): void {
     else if (missing < 0) throw new Error('an answer is longer than its Content-Length')
   }
   const finish = () => {
-    answers_ever++
-    if (phase === 'measured') {
+    if (good) answers_ever++
+    if (good && phase === 'measured') {
       answers++
       const step = Math.min(STEPS - 1, Math.round((performance.now() - sent_ms) * STEPS_PER_MS))
       latencies[step] = (latencies[step] ?? 0) + 1
     }
-    if (kept !== null) {
+    if (!good)
+      first_wrong ??= Buffer.concat(kept ?? [])
+        .toString()
+        .slice(0, FAULT_CHARS)
+    else if (kept !== null) {
       sampled = true
-      samples.push({ body: client % spec.bodies.length, answer: Buffer.concat(kept).toString() })
+      const answer = Buffer.concat(kept).toString()
+      samples.push({ body: number % spec.bodies.length, carried: carried?.[number] ?? null, answer })
     }
     if (phase === 'over') leave()
-    else send()
+    else if (good || spec.rest_ms === 0) send()
+    else setTimeout(() => (phase === 'over' ? leave() : send()), spec.rest_ms)
   }
   const leave = () => {
     socket.off('close', startAnew)
     socket.destroy()
   }
   const startAnew = () => {
-    not_200++
-    if (not_200 > FAULTS_MAX) throw new Error('the server breaks off one connection after the other')
+    wrong++
+    if (wrong > FAULTS_MAX) throw new Error('the server breaks off one connection after the other')
     if (phase !== 'over') converse()
   }
   const socket: Socket = connect({
@@ -156,6 +170,12 @@ function converse(): void {
   socket.on('connect', send)
   socket.on('error', () => {})
   socket.on('close', startAnew)
+}
+
+function following(number: number): number {
+  if (number + 1 < requests.length) return number + 1
+  if (carried !== null) throw new Error(`the run has sent all its ${carried.length} requests before its time was over`)
+  return 0
 }
 
 function bodyLength(head: string): number {

@@ -9,7 +9,7 @@ import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
 const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own]
-suites: free-call, mcp, checks, json, start; all of them when none is named
+suites: free-call, mcp, payment-challenge, paid-call, settlement, checks, json, start; all of them when none is named
 `
 
 type Suite = (options: RunOptions) => Promise<SuiteReport>
@@ -18,6 +18,9 @@ type Suite = (options: RunOptions) => Promise<SuiteReport>
 const SUITES: Record<string, () => Promise<Suite>> = {
   'free-call': async () => (await import('./free-call.ts')).freeCall,
   mcp: async () => (await import('./mcp.ts')).mcp,
+  'payment-challenge': async () => (await import('./payment-challenge.ts')).paymentChallenge,
+  'paid-call': async () => (await import('./paid-call.ts')).paidCall,
+  settlement: async () => (await import('./settlement.ts')).settlement,
   checks: async () => (await import('./checks.ts')).checks,
   json: async () => (await import('./json.ts')).json,
   start: async () => (await import('./start.ts')).start,

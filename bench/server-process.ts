@@ -48,18 +48,23 @@ export const START_ARGUMENTS = (
   .slice(1)
 
 /** The service itself as `npm start` runs it, with a full store of its own; only the bounds on one client's calls are lifted. */
-export async function startAssay(data_dir: string): Promise<ServerProcess> {
+export async function startAssay(data_dir: string, settings: Record<string, string> = {}): Promise<ServerProcess> {
   return startServer(START_ARGUMENTS, {
     ASSAY_DATA_DIR: data_dir,
     ASSAY_PORT: '0',
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
     ASSAY_FREE_DAILY: '1000000000',
+    ...settings,
   })
 }
 
 /** Starts a server that says on standard error where it listens; its standard output goes to /dev/null. */
-export async function startServer(script: readonly string[], settings: Record<string, string>): Promise<ServerProcess> {
-  const [command, args] = onCore('server', process.execPath, script)
+export async function startServer(
+  script: readonly string[],
+  settings: Record<string, string>,
+  core: 'server' | 'generator' = 'server',
+): Promise<ServerProcess> {
+  const [command, args] = onCore(core, process.execPath, script)
   const child = spawn(command, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: ['ignore', 'ignore', 'pipe'] })
   const port = await portOf(child, script.join(' '))
   return { pid: child.pid ?? 0, port, stop: () => stop(child) }

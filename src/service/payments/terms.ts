@@ -124,8 +124,8 @@ export function createChallenges(place: PaymentPlace, error: string, kept: numbe
 }
 
 function challengeOf(terms: Terms, error: string): Challenge {
-  const required_json = JSON.stringify(v2PaymentRequired(terms, error))
-  return { header: toBase64(required_json), body_members_json: JSON.stringify(v1PaymentRequired(terms, error)).slice(1, -1), required_json }
+  const required_json = asciiJson(v2PaymentRequired(terms, error))
+  return { header: toBase64(required_json), body_members_json: asciiJson(v1PaymentRequired(terms, error)).slice(1, -1), required_json }
 }
 
 /** How a payment ended, for the client that made it. */
@@ -165,6 +165,11 @@ function shortened(description: string): string {
   const text = description.toWellFormed()
   if (text.length <= TERMS_DESCRIPTION_CHARS) return text
   return `${text.slice(0, TERMS_DESCRIPTION_CHARS - 1).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+/** Other characters escaped: a body of one byte a character is written without being encoded anew for each answer. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Clients take the standard alphabet only. */

@@ -1,0 +1,148 @@
+/**
+ * The service with its chain left out, for the `paid-call` suite: store, desk, price book, sealer, signer and application are those that
+ * `start` puts together, over SQLite as it always is. Two parts are stubs: the check on chain grants whatever the payer's own key has
+ * signed, and the settler closes the row in the store as settled without having sent anything. No jobs run.
+ */
+import type { AddressInfo } from 'node:net'
+import { systemClock } from '../src/adapters/clock/system.ts'
+import { createLog } from '../src/adapters/log/pino.ts'
+import { createNonceSource } from '../src/adapters/random/system.ts'
+import { createSealer } from '../src/adapters/secret/sealer.ts'
+import { chooseSigning, type Signing } from '../src/adapters/signer/choose.ts'
+import { activeKey, publicKeys } from '../src/adapters/signer/keyring.ts'
+import { openStore } from '../src/adapters/store/open.ts'
+import { createTelemetry } from '../src/adapters/telemetry/prometheus.ts'
+import { createApp } from '../src/app.ts'
+import { identityOf, orStop, places, ringOf, secretOf } from '../src/identity.ts'
+import { placeOf } from '../src/payment-room.ts'
+import type { Store } from '../src/ports/store.ts'
+import { createAuthorizationDigest } from '../src/pure/payments/eip3009.ts'
+import { itemCatalogue } from '../src/service/catalogue/items.ts'
+import { toolSchemas } from '../src/service/catalogue/json-schema.ts'
+import { loadCatalogue } from '../src/service/catalogue/load.ts'
+import { trustedProxies } from '../src/service/clients.ts'
+import { readSettings } from '../src/service/config.ts'
+import { createAllowance } from '../src/service/payments/allowance.ts'
+import { createClosings } from '../src/service/payments/closings.ts'
+import { createPaymentDesk } from '../src/service/payments/desk.ts'
+import { createMismatchCounter } from '../src/service/payments/mismatches.ts'
+import type { OnChainCheck } from '../src/service/payments/on-chain.ts'
+import { REFUSALS } from '../src/service/payments/on-chain-refusals.ts'
+import { createPriceBook, EPOCH_MS } from '../src/service/payments/price-book.ts'
+import type { Settler } from '../src/service/payments/settler.ts'
+import type { PaymentPlace } from '../src/service/payments/terms.ts'
+import { createHttpServer } from '../src/surfaces/http/node-server.ts'
+import type { AppDeps } from '../src/surfaces/deps.ts'
+import { VERSION } from '../src/version.ts'
+
+const RICH_MINOR = 1_000_000_000_000n
+const STUB = 'no wallet, this is a benchmark'
+
+const { settings } = orStop(readSettings(process.env))
+const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL)
+const signing = await chooseSigning()
+const identity = identityOf(settings, signing)
+const ring = ringOf(settings, identity)
+const secret = secretOf(settings)
+const [catalogue, store] = await Promise.all([loadCatalogue(), openStore(places.store(settings))])
+await store.identity(identity)
+const place = placeOf(identity)
+const prices = createPriceBook({ store, clock: systemClock })
+const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
+const origin = `http://127.0.0.1`
+const origins = { base_url: origin, api_url: origin, site_url: origin, mcp_url: origin }
+
+const app = createApp(deps(), orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES)).proxies, log)
+const server = createHttpServer(app)
+server.listen(0, '127.0.0.1', () => process.stderr.write(`listens on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`))
+process.once('SIGTERM', () => server.close(() => void store.close().then(flush)))
+
+function deps(): Omit<AppDeps, 'inFlight'> {
+  const active = activeKey(ring)
+  if (active === undefined) throw new Error('no receipt key is active')
+  const onFault = (error: unknown) => log.error({ error: String(error) }, 'a call failed')
+  return {
+    call: {
+      catalogue,
+      sources: { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools), crypto: signing.crypto },
+      probes: {},
+      allowance: createAllowance(store, systemClock, secret, free),
+      payments: { desk: desk(onFault), prices, place },
+      stamp: {
+        signer: signing.signer(active.private_key),
+        crypto: signing.crypto,
+        clock: systemClock,
+        recipient: place.pay_to,
+        origins,
+        randomNonce: createNonceSource(),
+      },
+      onFault,
+    },
+    schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
+    store,
+    prices,
+    place,
+    sandbox: null,
+    paymentHealth: () => Promise.resolve({ enabled: true, method: 'self', chain_ok: true, ready: true, overdue: 0 }),
+    takes_payments: true,
+    telemetry: createTelemetry(),
+    origins,
+    mode: settings.ASSAY_MODE,
+    chain_id: settings.ASSAY_CHAIN_ID,
+    free,
+    keys: publicKeys(ring),
+    version: VERSION,
+    started_ms: systemClock.now_ms(),
+  }
+}
+
+function desk(onFault: (error: unknown) => void) {
+  return createPaymentDesk({
+    store: store.payments,
+    closings: createClosings(store.payments, systemClock),
+    sealer: createSealer(secret),
+    clock: systemClock,
+    chain_id: place.chain_id,
+    digest: digestOf(place, signing),
+    crypto: signing.crypto,
+    onChain: signedByPayer,
+    settler: closer(store),
+    countMismatch: createMismatchCounter(store, systemClock, secret),
+    onFault,
+    reach: () => Promise.resolve(),
+  })
+}
+
+function digestOf({ token, chain_id }: PaymentPlace, { crypto }: Signing) {
+  return createAuthorizationDigest(
+    { name: token.name, version: token.version, chain_id, verifying_contract: token.address },
+    crypto.keccak256,
+  )
+}
+
+/** Stands for the round trip to the chain. The desk has recovered the signer. */
+function signedByPayer(...[{ from, signature }, recovered]: Parameters<OnChainCheck>): ReturnType<OnChainCheck> {
+  const found =
+    recovered === from ? { ok: true as const, balance_minor: RICH_MINOR, contract_payer: false, signature } : REFUSALS.accountSignature
+  return Promise.resolve(found)
+}
+
+/** Stands for the writer of the gas wallet and the chain. The transaction is made up from the nonce. */
+function closer({ payments }: Store): Settler {
+  return {
+    method: 'self',
+    ready: () => Promise.resolve({ ok: true, settler: STUB }),
+    async settle(payment) {
+      const { payer, nonce } = payment
+      const settled_ms = systemClock.now_ms()
+      const settled_at = { transaction: nonce, block_number: 1, block_hash: nonce }
+      const [moved] = await payments.close_payments(
+        [{ to: 'settled', settled_at, payer, nonce }],
+        Math.floor(settled_ms / EPOCH_MS),
+        settled_ms,
+      )
+      if (moved !== true) return { kind: 'pending', transaction: null }
+      return { kind: 'settled', payment: { ...payment, ...settled_at, state: 'settled', settled_ms, updated_ms: settled_ms } }
+    },
+  }
+}
