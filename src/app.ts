@@ -2,6 +2,7 @@ import { Hono, type Context } from 'hono'
 import type { Log } from './ports/log.ts'
 import { callerAddress, type TrustedProxies } from './service/clients.ts'
 import { observedCalls } from './service/calls/observed.ts'
+import { modeWord } from './service/catalogue/text.ts'
 import { limits } from './service/limits.ts'
 import { problem } from './service/problems.ts'
 import { badgeRoutes } from './surfaces/badge.ts'
@@ -12,7 +13,7 @@ import { healthRoutes } from './surfaces/health.ts'
 import type { Env } from './surfaces/http/env.ts'
 import { bodyOfRequest } from './surfaces/http/fetch-body.ts'
 import type { Handlers } from './surfaces/http/node-server.ts'
-import { COMMON_HEADERS, corsPreflight, problemReply, response, type Reply } from './surfaces/http/reply.ts'
+import { commonHeaders, corsPreflight, problemReply, response, type Reply } from './surfaces/http/reply.ts'
 import { mcpRoutes } from './surfaces/mcp/routes.ts'
 import { unwrapInput } from './surfaces/http/json-body.ts'
 import { restWords } from './surfaces/payment.ts'
@@ -33,7 +34,8 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
     return problemReply(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, deps.origins)
   }
   const http = new Hono<Env>()
-  commonRoutes(http, deps, fault)
+  const headers = commonHeaders(modeWord(deps))
+  commonRoutes(http, deps, headers, fault)
   const caller = (context: Context<Env>) => callerAddress(context.env.peer, context.req.header('x-forwarded-for') ?? null, proxies)
   const rest: RestCalls = { serve: calls.serve, origins: deps.origins, words: restWords(deps) }
   const serve = async (context: Context<Env>, tool: string, unwrap: Unwrap) =>
@@ -49,6 +51,7 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
   mcpRoutes(http, deps, calls.serve, caller)
   return {
     deps,
+    headers,
     fetch: (request, env) => http.fetch(request, env),
     call: (exchange) => restCall(rest, exchange, unwrapInput),
     callerAddress: (peer, forwarded) => callerAddress(peer, forwarded, proxies),
@@ -58,11 +61,16 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
 }
 
 /** What holds for every route: headers, CORS, and problems where nothing matches. */
-function commonRoutes(http: Hono<Env>, deps: AppDeps, fault: (error: unknown, request_id: string) => Reply): void {
+function commonRoutes(
+  http: Hono<Env>,
+  deps: AppDeps,
+  everywhere: Readonly<Record<string, string>>,
+  fault: (error: unknown, request_id: string) => Reply,
+): void {
   http.use(async (context, next) => {
     await next()
     const { headers } = context.res
-    for (const [name, value] of Object.entries(COMMON_HEADERS)) if (!headers.has(name)) headers.set(name, value)
+    for (const [name, value] of Object.entries(everywhere)) if (!headers.has(name)) headers.set(name, value)
     headers.set('x-request-id', context.env.request_id)
   })
   http.options('*', () => response(corsPreflight('GET, POST, OPTIONS')))

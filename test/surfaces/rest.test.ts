@@ -239,3 +239,18 @@ test('badges are drawn from their address alone', async () => {
     assert.equal((await fetch(app.url + wrong)).status, 404)
   }
 })
+
+test('every response of the sandbox says that it is one', async () => {
+  const answers = [
+    await restCall(app.url, 'iban-check', IBAN),
+    await restCall(app.url, 'iban-check', {}),
+    await fetch(`${app.url}/health`),
+    await fetch(`${app.url}/nowhere`),
+    await fetch(`${app.url}/mcp`),
+    await fetch(`${app.url}/`, { headers: { accept: 'text/html' } }),
+  ]
+  assert.deepEqual(
+    answers.map(({ headers }) => headers.get('x-assay-mode')),
+    answers.map(() => 'SANDBOX'),
+  )
+})

@@ -43,7 +43,8 @@ const MARKS = {
 
 type Mode = Pick<Deployment, 'mode' | 'chain_id'>
 
-function modeWord({ mode, chain_id }: Mode): keyof typeof MARKS | null {
+/** One word for a deployment that must not be taken for a real one; null for one that may. */
+export function modeWord({ mode, chain_id }: Mode): keyof typeof MARKS | null {
   if (mode === 'sandbox') return 'SANDBOX'
   return chain_id === 84_532 ? 'TESTNET' : null
 }

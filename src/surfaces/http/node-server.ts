@@ -5,7 +5,7 @@ import { limits } from '../../service/limits.ts'
 import { problem, problemBody, PROBLEMS, type ProblemCode } from '../../service/problems.ts'
 import type { CallExchange } from '../rest.ts'
 import type { BodySource } from './body.ts'
-import { COMMON_HEADERS, type Reply } from './reply.ts'
+import type { Reply } from './reply.ts'
 
 /** What the listener needs of the application. */
 export interface Handlers {
@@ -16,6 +16,8 @@ export interface Handlers {
   /** The caller behind a peer. */
   callerAddress(peer: string, forwarded: string | null): string
   requestId(given: string | null): string
+  /** On every response, whatever it says. */
+  readonly headers: Readonly<Record<string, string>>
   /** Told when a call could not even be refused; answers it. */
   fault(error: unknown, request_id: string): Reply
 }
@@ -64,7 +66,7 @@ async function serveCall(handlers: Handlers, tool: string, request: IncomingMess
   const { status, headers, body } = reply
   const content_length = Buffer.byteLength(body)
   if (!request.complete) linger(request)
-  response.writeHead(status, { ...COMMON_HEADERS, ...headers, 'x-request-id': request_id, 'content-length': content_length })
+  response.writeHead(status, { ...handlers.headers, ...headers, 'x-request-id': request_id, 'content-length': content_length })
   // Text of one byte a character is written without being encoded.
   response.end(body, content_length === body.length ? 'latin1' : 'utf8')
 }
@@ -108,9 +110,9 @@ function collect(request: IncomingMessage): Promise<Buffer> {
 /** Answers what could not be made a `Request`: a Host that is none, `*` as the address. Anything else is an accident of ours. */
 function refuseRequest(handlers: Handlers, error: unknown): Response {
   const { status, type, body } = socketProblem('REQUEST_MALFORMED')
-  if (error instanceof RequestError) return new Response(body, { status, headers: { ...COMMON_HEADERS, 'content-type': type } })
+  if (error instanceof RequestError) return new Response(body, { status, headers: { ...handlers.headers, 'content-type': type } })
   const reply = handlers.fault(error, crypto.randomUUID())
-  return new Response(reply.body, { status: reply.status, headers: { ...COMMON_HEADERS, ...reply.headers } })
+  return new Response(reply.body, { status: reply.status, headers: { ...handlers.headers, ...reply.headers } })
 }
 
 const SOCKET_PROBLEMS: Record<string, ProblemCode> = {

@@ -26,16 +26,22 @@ const EXPOSED = [
   'PAYMENT-RESPONSE',
   'X-PAYMENT-RESPONSE',
   'Mcp-Session-Id',
+  'X-Assay-Mode',
 ].join(', ')
 
 /** On every response: open to every origin, sniffed by none, framed by none. */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
+}
+
+/** The same with the mark of a deployment where no real money moves. */
+export function commonHeaders(mark: string | null): Readonly<Record<string, string>> {
+  return mark === null ? COMMON_HEADERS : { ...COMMON_HEADERS, 'x-assay-mode': mark }
 }
 
 /** The answer to a CORS preflight. Clients of x402 send `Access-Control-Expose-Headers` as a request header, so it is allowed too. */
