@@ -1,11 +1,12 @@
 import { createHmac, createSecretKey } from 'node:crypto'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createChain } from './adapters/chain/rpc.ts'
 import { systemClock } from './adapters/clock/system.ts'
 import { httpFacilitator } from './adapters/facilitator/http.ts'
 import { readGasKeys } from './adapters/gas-wallet/key-file.ts'
 import { gasWallet } from './adapters/gas-wallet/wallet.ts'
-import { readSecret } from './adapters/secret/file.ts'
+import { readWalletKey } from './adapters/secret/file.ts'
 import { createSealer } from './adapters/secret/sealer.ts'
 import type { Signing } from './adapters/signer/choose.ts'
 import { orStop, StartError } from './identity.ts'
@@ -16,7 +17,7 @@ import type { Store, StoreIdentity } from './ports/store.ts'
 import { BATCH_SETTLER } from './pure/contracts/batch-settler.ts'
 import { createAuthorizationDigest } from './pure/payments/eip3009.ts'
 import type { Payments } from './service/calls/paid.ts'
-import type { Settings } from './service/config.ts'
+import { isPostgres, type Settings } from './service/config.ts'
 import { reconcileJob } from './service/jobs/reconcile.ts'
 import type { Job } from './service/jobs/run.ts'
 import { createClosings } from './service/payments/closings.ts'
@@ -125,9 +126,15 @@ async function sandboxChain(
   const { startSandboxChain } = await import('./adapters/chain/sandbox.ts')
   const { freshener } = await import('./adapters/chain/sandbox-freshness.ts')
   const { rpcRequest } = await import('./adapters/chain/sandbox-rpc.ts')
-  const directory = join(settings.ASSAY_DATA_DIR, 'sandbox')
-  const payer = signing.signer(orStop(readSecret(join(directory, 'payer.key'), true, '0x')).secret).address
-  const gas_key = createHmac('sha256', createSecretKey(secret)).update('sandbox gas wallet').digest()
+  const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
+  const own = join(settings.ASSAY_DATA_DIR, 'sandbox')
+  // Instances that share a database must share the chain that its payments are on: the first to start runs it for all.
+  const directory = isPostgres(settings.ASSAY_STORE)
+    ? join(tmpdir(), `assay-sandbox-${derived('sandbox chain').toString('hex', 0, 8)}`)
+    : own
+  const payer_key = orStop(readWalletKey(join(own, 'payer.key'), derived('sandbox demo payer'))).secret
+  const payer = signing.signer(payer_key).address
+  const gas_key = derived('sandbox gas wallet')
   const wallet = gasWallet(signing.signer(gas_key), chain_id, signing.crypto.keccak256)
   const token = { address: usdcOn(chain_id).address }
   try {

@@ -6,16 +6,22 @@ const SECRET_BYTES = 32
 
 export type SecretRead = { ok: true; secret: Buffer } | { ok: false; message: string }
 
-/**
- * The secret of the deployment: 32 bytes as hex in a file that only its owner reads. Made once when `create` is set, with `prefix` before
- * the digits: wallets expect their keys to begin with 0x.
- */
-export function readSecret(path: string, create: boolean, prefix: '' | '0x' = ''): SecretRead {
+/** The secret of the deployment: 32 bytes as hex in a file that only its owner reads. Made once when `create` is set. */
+export function readSecret(path: string, create: boolean): SecretRead {
+  return readOrWrite(path, create ? () => randomBytes(SECRET_BYTES).toString('hex') : null)
+}
+
+/** The key in a file for a person's wallet, as 0x and 64 digits; a file that is not there is written with this key. */
+export function readWalletKey(path: string, key: Uint8Array): SecretRead {
+  return readOrWrite(path, () => `0x${Buffer.from(key).toString('hex')}`)
+}
+
+function readOrWrite(path: string, make: (() => string) | null): SecretRead {
   const found = readHex(path)
-  if (found !== null || !create) return found ?? { ok: false, message: `The secret file ${path} cannot be read.` }
+  if (found !== null || make === null) return found ?? { ok: false, message: `The secret file ${path} cannot be read.` }
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}.tmp`
-  writeFileSync(draft, `${prefix}${randomBytes(SECRET_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true })
+  writeFileSync(draft, `${make()}\n`, { mode: 0o600, flush: true })
   try {
     // A link fails when the name exists: of two processes that start at once, one secret wins.
     linkSync(draft, path)
