@@ -52,6 +52,7 @@ function isKnown(address: string): boolean {
 
 /** `::ffff:192.0.2.1` is 192.0.2.1. */
 function unmapped(address: string): string {
+  if (!address.includes(':')) return address
   const plain = address.toLowerCase().split('%')[0] ?? ''
   return plain.startsWith('::ffff:') && isIPv4(plain.slice(7)) ? plain.slice(7) : plain
 }

@@ -87,9 +87,17 @@ function stateOf(request: AllowanceRequest, used: number, clock: Clock): Allowan
   return {
     limit: request.limit,
     remaining: Math.max(0, request.limit - used),
-    resets_at: new Date(resets_ms).toISOString().replace('.000Z', 'Z'),
+    resets_at: midnightText(resets_ms),
     resets_in_s: Math.max(1, Math.ceil((resets_ms - clock.now_ms()) / 1000)),
   }
+}
+
+/** The one that was last asked for: it is the same for a day. */
+let midnight = { ms: Number.NaN, text: '' }
+
+function midnightText(ms: number): string {
+  if (midnight.ms !== ms) midnight = { ms, text: new Date(ms).toISOString().replace('.000Z', 'Z') }
+  return midnight.text
 }
 
 /** Who has nothing left, for a second each. */
