@@ -21,6 +21,9 @@ const EXCEPTIONS: Record<string, string[]> = {
   // The one parser or data library in the one file that needs it.
   'pure/checks/isbn': ['isbn3'],
   'pure/checks/countries.ts': ['iso-3166'],
+  'pure/checks/disposable-domains.ts': ['disposable-email-domains-js'],
+  'pure/checks/phone-plan.ts': ['libphonenumber-js'],
+  'pure/checks/vendor-domain.ts': ['tldts'],
   // The folder walk, and the keyed hash of a client.
   'service/catalogue/load.ts': ['node:fs/promises'],
   'service/clients.ts': ['node:crypto', 'node:net'],

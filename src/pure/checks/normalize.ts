@@ -2,7 +2,7 @@ import type { Change, Finding } from './verdict.ts'
 import { REASON_CODES } from './verdict.ts'
 
 export interface NormalizeOptions {
-  /** Which of space, hyphen and dot this identifier is written with, such as `' -.'`. Others stay in place. */
+  /** Which of space, hyphen, dot, slash and parentheses this identifier is written with, such as `' -.'`. Others stay in place. */
   separators: string
   /** Upper-case words that may stand in front, such as `IBAN`; a colon after them goes too. */
   prefixes?: readonly string[]
@@ -25,6 +25,9 @@ export const MAX_CHARS = 256
 const SPACE = 0x20
 const HYPHEN = 0x2d
 const DOT = 0x2e
+const SLASH = 0x2f
+const OPEN = 0x28
+const CLOSE = 0x29
 const REMOVED = -1
 
 /** In the order of the steps; the bit of a step is its index. */
@@ -34,6 +37,8 @@ const STEPS: readonly Change[] = [
   'stripped_spaces',
   'stripped_hyphens',
   'stripped_dots',
+  'stripped_slashes',
+  'stripped_parentheses',
   'uppercased',
   'removed_prefix',
 ]
@@ -42,8 +47,10 @@ const FULLWIDTH = 2
 const SPACES = 4
 const HYPHENS = 8
 const DOTS = 16
-const UPPERCASE = 32
-const PREFIX = 64
+const SLASHES = 32
+const PARENTHESES = 64
+const UPPERCASE = 128
+const PREFIX = 256
 
 /**
  * Brings what people type to the form that a check reads: full-width ASCII (U+FF01–FF5E) folded, spaces and dashes of Unicode
@@ -90,6 +97,8 @@ function strip(text: string, separators: string): { value: string; steps: number
       else value += ' '
     } else if (folded === HYPHEN && separators.includes('-')) steps |= HYPHENS
     else if (folded === DOT && separators.includes('.')) steps |= DOTS
+    else if (folded === SLASH && separators.includes('/')) steps |= SLASHES
+    else if ((folded === OPEN || folded === CLOSE) && separators.includes('(')) steps |= PARENTHESES
     else {
       if (code >= 0xff01 && code <= 0xff5e) steps |= FULLWIDTH
       const lower = folded >= 0x61 && folded <= 0x7a

@@ -43,8 +43,12 @@ export type Change =
   | 'stripped_spaces'
   | 'stripped_hyphens'
   | 'stripped_dots'
+  | 'stripped_slashes'
+  | 'stripped_parentheses'
   | 'uppercased'
   | 'removed_prefix'
+  | 'removed_suffix'
+  | 'padded_zeros'
 
 export interface Finding {
   code: ReasonCode
