@@ -1,0 +1,70 @@
+/** What the list of ISO 4217 does not say in a form that a script can read. */
+
+/** Marked as funds in list one (attribute IsFund of the XML file). */
+export const FUNDS: readonly string[] = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI']
+export const METALS: readonly string[] = ['XAG', 'XAU', 'XPD', 'XPT']
+/** Units of account and of bond markets, which nobody pays with. */
+export const UNITS: readonly string[] = ['XAD', 'XBA', 'XBB', 'XBC', 'XBD', 'XDR', 'XEU', 'XFO', 'XFU', 'XRE', 'XSU', 'XUA']
+
+/** Signs in everyday use that the locale data (CLDR 48, English) do not have. */
+export const SYMBOLS: Readonly<Record<string, string>> = { SLE: 'Le', VED: 'Bs.D', VES: 'Bs.S', ZWG: 'ZiG' }
+
+/** Names of entities that are not those of ISO 3166. A state that is gone stays without a code. */
+export const ENTITY_CODES: Readonly<Record<string, string>> = {
+  BOLIVIA: 'BO',
+  'HOLY SEE (VATICAN CITY STATE)': 'VA',
+  LAO: 'LA',
+  NETHERLANDS: 'NL',
+  'NETHERLANDS (THE)': 'NL',
+  'SAINT MARTIN': 'MF',
+  SWAZILAND: 'SZ',
+  TURKEY: 'TR',
+  'UNITED STATES': 'US',
+  VENEZUELA: 'VE',
+  VIETNAM: 'VN',
+}
+
+/**
+ * What came after a withdrawn code, and how many of the old one made one of the new. Rates to the euro: Council Regulation (EC) 2866/98
+ * with its amendments. Others by the laws of the redenominations. Null: exchanged at a market or administered rate.
+ */
+export const SUCCESSORS: Readonly<Record<string, readonly [code: string, per: string | null]>> = {
+  ATS: ['EUR', '13.7603'],
+  BEF: ['EUR', '40.3399'],
+  BGN: ['EUR', '1.95583'],
+  CYP: ['EUR', '0.585274'],
+  DEM: ['EUR', '1.95583'],
+  EEK: ['EUR', '15.6466'],
+  ESP: ['EUR', '166.386'],
+  FIM: ['EUR', '5.94573'],
+  FRF: ['EUR', '6.55957'],
+  GRD: ['EUR', '340.750'],
+  HRK: ['EUR', '7.53450'],
+  IEP: ['EUR', '0.787564'],
+  ITL: ['EUR', '1936.27'],
+  LTL: ['EUR', '3.45280'],
+  LUF: ['EUR', '40.3399'],
+  LVL: ['EUR', '0.702804'],
+  MTL: ['EUR', '0.429300'],
+  NLG: ['EUR', '2.20371'],
+  PTE: ['EUR', '200.482'],
+  SIT: ['EUR', '239.640'],
+  SKK: ['EUR', '30.1260'],
+  XEU: ['EUR', '1'],
+  ANG: ['XCG', '1'],
+  AZM: ['AZN', '5000'],
+  BYR: ['BYN', '10000'],
+  CUC: ['CUP', null],
+  GHC: ['GHS', '10000'],
+  MRO: ['MRU', '10'],
+  MZM: ['MZN', '1000'],
+  ROL: ['RON', '10000'],
+  SDD: ['SDG', '100'],
+  SLL: ['SLE', '1000'],
+  STD: ['STN', '1000'],
+  TMM: ['TMT', '5000'],
+  TRL: ['TRY', '1000000'],
+  VEF: ['VES', '100000'],
+  ZMK: ['ZMW', '1000'],
+  ZWL: ['ZWG', null],
+}

@@ -1,0 +1,27 @@
+import { finding } from './check-result.ts'
+import { strangers } from './digits.ts'
+import type { Check, Finding } from './verdict.ts'
+
+/** Characters, then length, of an identifier that is so many digits and nothing else. */
+export function digitFindings(value: string, field: string, digits: number): Finding[] {
+  const foreign = strangers(value, field, /[^0-9]+/gu, 'digits 0-9')
+  if (foreign.length > 0 || value.length === digits) return foreign
+  return [finding('bad_length', field, null, `${digits} digits`)]
+}
+
+/** Whether what `readPlain` left is exactly so many digits. */
+export function areDigits(read: Uint8Array, length: number, digits: number): boolean {
+  if (length !== digits) return false
+  for (let index = 0; index < digits; index++) if ((read[index] ?? 10) > 9) return false
+  return true
+}
+
+/**
+ * Proposes a zero in front where the length is wrong and the value passes with it: spreadsheets drop that zero. No other repair is in
+ * question then, since looks and swaps keep the length.
+ */
+export function withLeadingZero<Facts>(check: Check<Facts>, passes: (candidate: string) => boolean): Check<Facts> {
+  if (check.reason_code !== 'bad_length') return check
+  const suggestion = `0${check.normalized}`
+  return passes(suggestion) ? { ...check, suggestion } : check
+}

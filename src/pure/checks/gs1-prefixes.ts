@@ -1,0 +1,38 @@
+import table from '../../../data/gs1-prefixes.json' with { type: 'json' }
+
+/** What a range of GS1 prefixes is for. */
+export const GS1_KINDS = [
+  'member',
+  'restricted',
+  'coupon',
+  'refund',
+  'issn',
+  'isbn',
+  'ismn',
+  'demonstration',
+  'reserved',
+  'global_office',
+] as const
+
+export type Gs1Kind = (typeof GS1_KINDS)[number]
+
+interface Gs1Range {
+  kind: Gs1Kind
+  organisation: string
+}
+
+/** Dates of the tables that an answer is read from. */
+export const EAN13_DATA_AS_OF = { gs1_prefixes: table.published_at } as const
+
+const RANGES: ReadonlyMap<number, Gs1Range> = new Map(
+  table.rows.flatMap(({ first, last, kind, organisation }) => {
+    const range: Gs1Range = { kind: GS1_KINDS.find((one) => one === kind) ?? 'member', organisation }
+    const start = Number.parseInt(first, 10)
+    return Array.from({ length: Number.parseInt(last, 10) - start + 1 }, (_, offset) => [start + offset, range] as const)
+  }),
+)
+
+/** The range that three digits lie in, or null. Errs towards null: ranges opened after the copy was made are missing. */
+export function gs1Range(prefix: string): Gs1Range | null {
+  return RANGES.get(Number.parseInt(prefix, 10)) ?? null
+}

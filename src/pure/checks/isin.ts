@@ -1,0 +1,131 @@
+import table from '../../../data/isin-prefixes.json' with { type: 'json' }
+import { characterFindings, NEEDS_NORMALIZING, pairIndex, pairIndexOf, readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
+import { COUNTRIES } from './countries.ts'
+import { isinCheckDigit, luhnSum } from './isin-luhn.ts'
+import { embeddedId, type EmbeddedId } from './isin-parts.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { Check, Finding } from './verdict.ts'
+
+/** Who stands behind the first two letters. */
+export const ISIN_PREFIX_KINDS = ['country', 'agency', 'internal', 'historical'] as const
+
+type PrefixKind = (typeof ISIN_PREFIX_KINDS)[number]
+
+export interface IsinFacts {
+  prefix: string
+  /** A country of ISO 3166, an agency of its own, numbers for use inside one house, or a country that is gone. */
+  prefix_kind: PrefixKind
+  prefix_name: string
+  /** The national number, characters 3–11. */
+  nsin: string
+  check_digit: string
+  /** The national number that is known to be inside, or null. */
+  embedded: EmbeddedId | null
+  parts: Part[]
+}
+
+/** Dates of the tables that an answer is read from. */
+export const ISIN_DATA_AS_OF = { isin_prefixes: table.published_at } as const
+
+const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['ISIN:'], field: 'isin' }
+const PRAISE = 'Prefix and check digit hold; no numbering agency was asked.'
+const LENGTH = 12
+const CHECK_AT = 11
+const PARTS: readonly Part[] = [
+  { label: 'prefix', start: 0, end: 2 },
+  { label: 'nsin', start: 2, end: CHECK_AT },
+  { label: 'check', start: CHECK_AT, end: LENGTH },
+].map((part) => Object.freeze(part))
+
+interface Prefix {
+  kind: PrefixKind
+  name: string
+}
+
+const PREFIXES: ReadonlyMap<string, Prefix> = new Map([
+  ...Array.from(COUNTRIES.values(), ({ alpha2, name }) => [alpha2, { kind: 'country', name }] as const),
+  ...table.rows.map(
+    ({ prefix, kind, name }) => [prefix, { kind: ISIN_PREFIX_KINDS.find((one) => one === kind) ?? 'agency', name }] as const,
+  ),
+])
+
+/** 1 for each pair of letters that is a prefix. */
+const IS_PREFIX = new Uint8Array(26 * 26)
+for (const prefix of PREFIXES.keys()) IS_PREFIX[pairIndexOf(prefix)] = 1
+
+/** Scratch of the synchronous checks below. */
+const values = new Uint8Array(LENGTH)
+
+/** Whether the text is an ISIN by prefix and check digit. Always the same answer as `checkIsin(text).valid`. */
+export function isIsin(text: string): boolean {
+  if (text.length > MAX_CHARS) return false
+  const length = readPlain(text, values)
+  if (length !== NEEDS_NORMALIZING) return holds(values, length)
+  const { value, finding: unreadable } = normalize(text, OPTIONS)
+  return unreadable === null && holds(values, readPlain(value, values))
+}
+
+function holds(read: Uint8Array, length: number): boolean {
+  if (length !== LENGTH || IS_PREFIX[pairIndex(read[0] ?? 0, read[1] ?? 0)] !== 1) return false
+  const check = read[CHECK_AT] ?? 10
+  return check < 10 && (luhnSum(read, CHECK_AT) + check) % 10 === 0
+}
+
+/**
+ * Decides whether text is an International Securities Identification Number (ISO 6166:2021): a prefix of ISO 3166 or of a numbering agency,
+ * nine letters or digits, and a check digit by Luhn's method over the digits that A = 10 … Z = 35 give. Spaces and hyphens are allowed.
+ *
+ * Prefixes for use inside one house (XF, QS, QT, QW) pass with the warning reserved_range, those of countries that are gone with
+ * withdrawn, and a US or Canadian number whose CUSIP fails by itself with bad_national_checksum. Errs towards valid: a number that was
+ * never issued passes, and the method misses 09 for 90. Errs towards invalid for a prefix newer than the list. Codes: empty,
+ * too_long_input, non_ascii_digits, bad_charset, bad_separator, bad_length, bad_structure, bad_prefix, bad_checksum.
+ */
+export function checkIsin(text: string): Check<IsinFacts> {
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isIsin, judge })
+}
+
+function judge(value: string): Judgement<IsinFacts> {
+  const faults = shapeFindings(value)
+  if (faults.some(({ field }) => field !== 'check')) return { findings: faults }
+  const expected_check = isinCheckDigit(value.slice(0, CHECK_AT))
+  if (faults.length > 0) return { findings: faults, expected_check }
+  const prefix = value.slice(0, 2)
+  const known = PREFIXES.get(prefix)
+  if (known === undefined) return { findings: [finding('bad_prefix', 'prefix', { value, start: 0, end: 2 }, null)] }
+  const check_digit = value.slice(CHECK_AT)
+  const place = { value, start: CHECK_AT, end: LENGTH }
+  const findings = check_digit === expected_check ? [] : [finding('bad_checksum', 'check', place, expected_check)]
+  const nsin = value.slice(2, CHECK_AT)
+  const embedded = embeddedId(prefix, nsin)
+  const facts = { prefix, prefix_kind: known.kind, prefix_name: known.name, nsin, check_digit, embedded, parts: [...PARTS] }
+  return { findings, warnings: isinWarnings(value, facts), expected_check, facts }
+}
+
+function shapeFindings(value: string): Finding[] {
+  const foreign = characterFindings(value, 'isin')
+  if (foreign.length > 0) return foreign
+  if (value.length !== LENGTH) return [finding('bad_length', 'isin', null, `${LENGTH} characters`)]
+  const findings: Finding[] = []
+  if (!/^[A-Z]{2}/.test(value)) findings.push(finding('bad_structure', 'prefix', { value, start: 0, end: 2 }, 'two letters'))
+  if (!/[0-9]$/.test(value)) findings.push(finding('bad_structure', 'check', { value, start: CHECK_AT, end: LENGTH }, 'a digit'))
+  return findings
+}
+
+function isinWarnings(value: string, { prefix_kind, embedded }: IsinFacts): Finding[] {
+  const warnings: Finding[] = []
+  const prefix = { value, start: 0, end: 2 }
+  if (prefix_kind === 'internal') {
+    const message = 'Numbers with this prefix are for use inside one house and are not unique in the world.'
+    warnings.push(finding('reserved_range', 'prefix', prefix, null, message))
+  }
+  if (prefix_kind === 'historical') {
+    warnings.push(finding('withdrawn', 'prefix', prefix, null, 'The country of this prefix is gone; old numbers live on.'))
+  }
+  if (embedded !== null && embedded.check_ok === false) {
+    const message = 'The CUSIP inside does not pass by its own check digit.'
+    warnings.push(finding('bad_national_checksum', 'nsin', { value, start: 2, end: CHECK_AT }, null, message))
+  }
+  return warnings
+}
