@@ -1,0 +1,131 @@
+import table from '../../../../data/vat-formats.json' with { type: 'json' }
+import { CYPRUS, IRELAND, SPAIN } from './letters.ts'
+import { AUSTRIA, CROATIA, ESTONIA, GERMANY, HUNGARY, ITALY, SWEDEN } from './mod10.ts'
+import { DENMARK, FINLAND, GREECE, LITHUANIA, NORWAY, POLAND, PORTUGAL, SLOVENIA, SWITZERLAND } from './mod11.ts'
+import { BULGARIA, CZECHIA, LATVIA, ROMANIA, SLOVAKIA } from './persons.ts'
+import { BELGIUM, FRANCE, LUXEMBOURG, MALTA, NETHERLANDS, UNITED_KINGDOM } from './remainders.ts'
+import { accepts, covers, type CountryRule, isAllZero, type LengthRule, type Scheme } from './rule.ts'
+
+/** The rule of each country by the code in front of its numbers, EL for Greece. */
+const RULES: Readonly<Record<string, CountryRule>> = {
+  AT: AUSTRIA,
+  BE: BELGIUM,
+  BG: BULGARIA,
+  CH: SWITZERLAND,
+  CY: CYPRUS,
+  CZ: CZECHIA,
+  DE: GERMANY,
+  DK: DENMARK,
+  EE: ESTONIA,
+  EL: GREECE,
+  ES: SPAIN,
+  FI: FINLAND,
+  FR: FRANCE,
+  GB: UNITED_KINGDOM,
+  HR: CROATIA,
+  HU: HUNGARY,
+  IE: IRELAND,
+  IT: ITALY,
+  LT: LITHUANIA,
+  LU: LUXEMBOURG,
+  LV: LATVIA,
+  MT: MALTA,
+  NL: NETHERLANDS,
+  NO: NORWAY,
+  PL: POLAND,
+  PT: PORTUGAL,
+  RO: ROMANIA,
+  SE: SWEDEN,
+  SI: SLOVENIA,
+  SK: SLOVAKIA,
+  XI: UNITED_KINGDOM,
+}
+
+/** Characters that a place of a format takes, in the notation of the Commission's list; anything else stands for itself. */
+const CLASSES: Readonly<Record<string, { words: string; takes: (value: number) => boolean }>> = {
+  9: { words: 'a digit', takes: (value) => value < 10 },
+  L: { words: 'a letter', takes: (value) => value >= 10 && value < 36 },
+  X: { words: 'a letter or a digit', takes: (value) => value < 36 },
+  S: { words: 'a letter, a digit, + or *', takes: () => true },
+}
+
+interface Place {
+  words: string
+  takes(value: number): boolean
+}
+
+export interface VatCountry {
+  code: string
+  name: string
+  prefixes: readonly string[]
+  eu_member: boolean
+  /** The code that the Commission's VIES service takes; null when it does not know the country. */
+  vies: string | null
+  structure: string
+  tax_name: string
+  number_name: string
+  /** With # for each character of the number; null for a number written in one run behind its prefix. */
+  print: string | null
+  suffixes: readonly string[]
+  /** Formats by length, each a row of places. */
+  formats: ReadonlyMap<number, readonly (readonly Place[])[]>
+  rule: CountryRule
+}
+
+function places(format: string): Place[] {
+  return Array.from(format, (letter) => {
+    const literal = Number.parseInt(letter, 36)
+    return CLASSES[letter] ?? { words: letter, takes: (value: number) => value === literal }
+  })
+}
+
+function countryOf(row: (typeof table.rows)[number]): VatCountry {
+  const formats = Map.groupBy(row.formats.map(places), ({ length }) => length)
+  return { ...row, formats, rule: RULES[row.code] ?? new Map<number, LengthRule>() }
+}
+
+export const VAT_COUNTRIES: readonly VatCountry[] = table.rows.map(countryOf)
+
+export const VAT_AS_OF = table.published_at
+
+/** By the first two letters of a number; both GR and EL are Greece. */
+export const BY_LETTERS: ReadonlyMap<string, VatCountry> = new Map(
+  VAT_COUNTRIES.flatMap((country) => country.prefixes.map((prefix) => [prefix.slice(0, 2), country] as const)),
+)
+
+/** Whether the characters fit a format of the country. */
+export function fits(country: VatCountry, values: Uint8Array, length: number): boolean {
+  const formats = country.formats.get(length)
+  if (formats === undefined) return false
+  for (const format of formats) if (fitsFormat(format, values)) return true
+  return false
+}
+
+function fitsFormat(format: readonly Place[], values: Uint8Array): boolean {
+  for (let index = 0; index < format.length; index++) if (format[index]?.takes(values[index] ?? 0) !== true) return false
+  return true
+}
+
+/** Whether a number without prefix and suffix passes: format, parts, and a check where there is one. */
+export function passesFor(country: VatCountry, values: Uint8Array, length: number): boolean {
+  if (!fits(country, values, length)) return false
+  const rule = country.rule.get(length)
+  if (rule === undefined) return false
+  for (const part of rule.parts) if (!part.holds(values)) return false
+  return !isAllZero(rule, length, values) && checkHolds(rule, values)
+}
+
+function checkHolds({ schemes }: LengthRule, values: Uint8Array): boolean {
+  let covered = false
+  for (const scheme of schemes) {
+    if (!covers(scheme, values)) continue
+    if (accepts(scheme, values)) return true
+    covered = true
+  }
+  return !covered
+}
+
+/** The schemes that speak about this number. */
+export function schemesFor(rule: LengthRule, values: Uint8Array): Scheme[] {
+  return rule.schemes.filter((scheme) => covers(scheme, values))
+}

@@ -1,0 +1,177 @@
+import { completing, remainder, twice } from './mod11.ts'
+import {
+  accepts,
+  at,
+  decimal,
+  type LengthRule,
+  lengths,
+  NO_LEADING_ZERO,
+  NONE,
+  type PartRule,
+  type Scheme,
+  single,
+  weighted,
+} from './rule.ts'
+
+/**
+ * Countries in which a natural person's own number, with a date of birth inside, is also the VAT number. Sources: Czech act 133/2000
+ * Coll. on birth numbers and the description of check digits by the Austrian finance ministry (CZ, SK), ESGRAON on the EGN (BG),
+ * Romanian tax code procedures on CIF and CNP (RO), Latvian State Revenue Service on PVN numbers (LV). No date is compared with today.
+ */
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+function isDate(year: number, month: number, day: number): boolean {
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  return day >= 1 && day <= (month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0))
+}
+
+const birth = (start: number, holds: (values: Uint8Array) => boolean): PartRule => ({
+  label: 'birth_date',
+  start,
+  end: start + 6,
+  code: 'bad_date',
+  expected: 'a date of birth',
+  holds,
+})
+
+/** Birth numbers: women have 50 added to the month, and 20 more stands for either sex when a day's numbers ran out. */
+function birthMonth(values: Uint8Array): number {
+  const month = decimal(values, 2, 4)
+  const either = month > 50 ? month - 50 : month
+  return either > 20 ? either - 20 : either
+}
+
+/** Ten digits were given from 1954 on, nine before. */
+function birthYear(values: Uint8Array, length: number): number {
+  const year = decimal(values, 0, 2)
+  if (length === 10) return year < 54 ? 2000 + year : 1900 + year
+  return year < 54 ? 1900 + year : 1800 + year
+}
+
+function isBirthNumber(values: Uint8Array, length: number): boolean {
+  const year = birthYear(values, length)
+  return isDate(year, birthMonth(values), decimal(values, 4, 6)) && (length === 10 || year >= 1880)
+}
+
+const isSpecial = (values: Uint8Array) => at(values, 0) === 6
+
+const CZECH_COMPANY = single('modulus 11', 7, (values) => {
+  const rest = weighted(values, [8, 7, 6, 5, 4, 3, 2]) % 11
+  return rest === 0 ? 1 : (11 - rest) % 10
+})
+
+/** Persons without a birth number: 6, seven digits, and a digit that is two less than their sum modulo 11. */
+const CZECH_SPECIAL: Scheme = {
+  ...single('modulus 11, special', 8, (values) => ((weighted(values, [8, 7, 6, 5, 4, 3, 2], 1) % 11) + 8) % 10),
+  covers: isSpecial,
+}
+
+/** A remainder of 10 was written 0 until 1985; later such numbers were passed over. */
+const CZECH_PERSON = single('modulus 11, birth number', 9, (values) => {
+  const rest = decimal(values, 0, 9) % 11
+  return rest < 10 ? rest : birthYear(values, 10) < 1985 ? 0 : NONE
+})
+
+export const CZECHIA = lengths({
+  8: { parts: [{ ...NO_LEADING_ZERO, expected: '0 to 8', holds: (values) => at(values, 0) !== 9 }], schemes: [CZECH_COMPANY] },
+  9: { parts: [birth(0, (values) => isSpecial(values) || isBirthNumber(values, 9))], schemes: [CZECH_SPECIAL] },
+  10: { parts: [birth(0, (values) => isBirthNumber(values, 10))], schemes: [CZECH_PERSON] },
+})
+
+/** The third digit tells companies; birth numbers, which eleven divides as well, have other digits there. */
+export const SLOVAKIA = lengths({
+  10: {
+    parts: [
+      NO_LEADING_ZERO,
+      {
+        label: 'kind',
+        start: 2,
+        end: 3,
+        code: 'bad_component',
+        expected: '2, 3, 4, 7, 8 or 9',
+        holds: (values) => [2, 3, 4, 7, 8, 9].includes(at(values, 2)) || isBirthNumber(values, 10),
+      },
+    ],
+    schemes: [
+      single('divisible by 11', 9, (values) => {
+        const digit = decimal(values, 0, 9) % 11
+        return digit === 10 ? NONE : digit
+      }),
+    ],
+  },
+})
+
+/** Months 21 to 32 are of the nineteenth century, 41 to 52 of the twenty-first. */
+function isBulgarianDate(values: Uint8Array): boolean {
+  const month = decimal(values, 2, 4)
+  const century = month > 40 ? 2000 : month > 20 ? 1800 : 1900
+  return isDate(century + decimal(values, 0, 2), month > 40 ? month - 40 : month > 20 ? month - 20 : month, decimal(values, 4, 6))
+}
+
+const EGN = remainder('modulus 11, EGN', [2, 4, 8, 5, 10, 9, 7, 3, 6], 0)
+const BULGARIAN_PERSON: Scheme = { ...EGN, accepts: (values) => accepts(EGN, values) && isBulgarianDate(values) }
+
+const BULGARIAN_FOREIGNER = single('modulus 10, foreigner', 9, (values) => weighted(values, [21, 19, 17, 13, 11, 9, 7, 3, 1]) % 10)
+
+const BULGARIAN_OTHER = completing('modulus 11, other', [4, 3, 2, 7, 6, 5, 4, 3, 2])
+
+export const BULGARIA = lengths({
+  9: { parts: [], schemes: [twice('modulus 11', [1, 2, 3, 4, 5, 6, 7, 8], [3, 4, 5, 6, 7, 8, 9, 10])] },
+  10: { parts: [], schemes: [BULGARIAN_PERSON, BULGARIAN_FOREIGNER, BULGARIAN_OTHER] },
+})
+
+const ROMANIAN_WEIGHTS = [7, 5, 3, 2, 1, 7, 5, 3, 2]
+
+/** Two to ten digits; the weights are read from the right, so that no zeros need be put in front. */
+function romanian(length: number): LengthRule {
+  const weights = ROMANIAN_WEIGHTS.slice(10 - length)
+  const scheme = single('modulus 11', length - 1, (values) => ((weighted(values, weights) * 10) % 11) % 10)
+  return { parts: [NO_LEADING_ZERO], schemes: [scheme] }
+}
+
+const CENTURIES = [1900, 1900, 1900, 1800, 1800, 2000, 2000, 1900, 1900, 1900]
+
+/** Personal codes of 13 digits: sex and century, date, county, serial, check digit; foreigners' centuries are not told. */
+function isRomanianDate(values: Uint8Array): boolean {
+  const year = (CENTURIES[at(values, 0)] ?? 1900) + decimal(values, 1, 3)
+  const [month, day] = [decimal(values, 3, 5), decimal(values, 5, 7)]
+  return isDate(year, month, day) || (at(values, 0) > 6 && isDate(year + 100, month, day))
+}
+
+export const ROMANIA = lengths({
+  ...Object.fromEntries([2, 3, 4, 5, 6, 7, 8, 9, 10].map((length) => [length, romanian(length)])),
+  13: {
+    parts: [NO_LEADING_ZERO, birth(1, isRomanianDate)],
+    schemes: [remainder('modulus 11, CNP', [2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9], 1)],
+  },
+})
+
+const isLatvianCompany = (values: Uint8Array) => at(values, 0) > 3
+/** Personal codes since July 2017 begin with 32 and hold no date; no check digit is documented for them. */
+const isUndated = (values: Uint8Array) => decimal(values, 0, 2) === 32
+
+/** The seventh digit counts centuries from 1800. */
+function isLatvianDate(values: Uint8Array): boolean {
+  return at(values, 6) <= 2 && isDate(1800 + 100 * at(values, 6) + decimal(values, 4, 6), decimal(values, 2, 4), decimal(values, 0, 2))
+}
+
+const LATVIAN_COMPANY: Scheme = {
+  ...single('modulus 11', 10, (values) => {
+    const digit = (3 + 11 * 50 - weighted(values, [9, 1, 4, 8, 3, 10, 2, 5, 7, 6])) % 11
+    return digit === 10 ? NONE : digit
+  }),
+  covers: isLatvianCompany,
+}
+
+const LATVIAN_PERSON: Scheme = {
+  ...single('modulus 11, personal code', 10, (values) => ((1 + weighted(values, [10, 5, 8, 4, 2, 1, 6, 3, 7, 9])) % 11) % 10),
+  covers: (values) => !isLatvianCompany(values) && !isUndated(values),
+}
+
+export const LATVIA = lengths({
+  11: {
+    parts: [birth(0, (values) => isLatvianCompany(values) || isUndated(values) || isLatvianDate(values))],
+    schemes: [LATVIAN_COMPANY, LATVIAN_PERSON],
+  },
+})

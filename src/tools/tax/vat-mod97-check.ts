@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FACTS = z.strictObject({
+  country: z.string().nullable().describe('ISO 3166 code: GR for EL, GB for XI.'),
+  country_name: z.string().nullable().describe('The country in English.'),
+  prefix: z.string().nullable().describe('What stands in front of the number, EL for Greece.'),
+  eu_member: z.boolean().describe('Whether the country is a member of the EU.'),
+  tax_name: z.string().nullable().describe('What the country calls the tax.'),
+  number_name: z.string().nullable().describe('What it calls the number.'),
+  entity_hint: z.string().nullable().describe('Kind of holder that the characters point to; a hint, no legal form.'),
+  scheme: z.string().nullable().describe('The calculation that held; null when none did or none is public.'),
+  enterprise_number: z.string().nullable().describe('Belgian enterprise number (KBO/BCE).'),
+  siren: z.string().nullable().describe('French SIREN.'),
+  vies: z
+    .strictObject({
+      country_code: z.string().describe('Country code as VIES takes it.'),
+      number: z.string().describe('Number as VIES takes it.'),
+    })
+    .nullable()
+    .describe('What to ask the VIES service; null outside VIES or when the number does not pass.'),
+  print_form: z.string().nullable().describe('As the country prints it.'),
+  also_passes: z.array(z.string()).describe('Prefixes under which a number without prefix would pass.'),
+  parts: PARTS,
+})
+
+/** Whether a text is a VAT number by its country's format and check digits. */
+export default defineTool({
+  id: 'vat-mod97-check',
+  title: 'Check a VAT number',
+  description:
+    'Checks a VAT number by format and national check digits: Belgium (modulus 97, prefix optional), every EU member, and XI, GB, CH, NO. ' +
+    'A number without prefix is read as Belgian; other countries it would pass for are named. Does not ask VIES.',
+  family: 'tax',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: ['format (VIES list)', 'check digits, each country by its own rule'],
+    not_checked: ['that the number is registered (ask VIES)', 'whose it is'],
+  },
+  batch_field: 'vat_number',
+  sources: [],
+  input: z.strictObject({
+    vat_number: z.string().max(limits.identifier_chars).describe('The VAT number, such as BE 0428.759.497; the prefix BE is optional.'),
+  }),
+  output: checkOutput(FACTS).extend({
+    country: z.string().nullable().describe('ISO 3166 code of the country that the number was judged for.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { vat_number: 'BE 0428.759.497' },
+  run({ vat_number }) {
+    const check = checkVat(vat_number)
+    return { ...check, country: check.facts?.country ?? null, data_as_of: { ...VAT_DATA_AS_OF } }
+  },
+})
