@@ -47,8 +47,12 @@ function explain(issue: z.core.$ZodIssue, fields: string[]): ProblemError[] {
     case 'not_multiple_of':
     case 'invalid_key':
     case 'invalid_element':
-    case 'custom':
       return [{ pointer, code: 'not_allowed', message: `${at} is not what its description asks for.` }]
+    case 'custom': {
+      // A tool's own rule speaks in the tool's own words, which never quote the input.
+      const message = issue.params === undefined ? `${at} is not what its description asks for.` : issue.message
+      return [{ pointer, code: issue.params?.['code'] === 'missing' ? 'missing' : 'not_allowed', message }]
+    }
   }
 }
 

@@ -24,9 +24,21 @@ const INPUT = z
   })
   .check(({ value: { aba_routing, routing }, issues }) => {
     if (aba_routing === undefined && routing === undefined) {
-      issues.push({ code: 'invalid_type', expected: 'string', input: undefined, path: ['aba_routing'] })
+      issues.push({
+        code: 'custom',
+        input: undefined,
+        path: ['aba_routing'],
+        message: 'Give aba_routing, or its alias routing.',
+        params: { code: 'missing' },
+      })
     } else if (aba_routing !== undefined && routing !== undefined && aba_routing !== routing) {
-      issues.push({ code: 'custom', input: routing, path: ['routing'] })
+      issues.push({
+        code: 'custom',
+        input: routing,
+        path: ['routing'],
+        message: 'aba_routing and routing differ; give one of them.',
+        params: {},
+      })
     }
   })
   // What JSON Schema can say of it: an object with none of its fields is refused.

@@ -1,0 +1,82 @@
+import table from '../../../data/ifsc-banks.json' with { type: 'json' }
+import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface IfscFacts {
+  bank_code: string
+  /** Null when the snapshot lacks the bank code. */
+  bank_name: string | null
+  /** Characters 6–11; leading zeros belong to it. */
+  branch_code: string
+  parts: Part[]
+}
+
+/** Dates of the tables that an answer is read from. */
+export const IFSC_DATA_AS_OF = { ifsc_banks: table.published_at } as const
+
+const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['IFSC:'], field: 'ifsc' }
+const PRAISE = 'The structure holds; there is no checksum, and branches were not looked up.'
+const LENGTH = 11
+const ZERO_AT = 4
+const BANKS: ReadonlyMap<string, string> = new Map(table.rows.map(({ code, name }) => [code, name]))
+const PARTS: readonly Part[] = [
+  { label: 'bank', start: 0, end: ZERO_AT },
+  { label: 'zero', start: ZERO_AT, end: 5 },
+  { label: 'branch', start: 5, end: LENGTH },
+].map((part) => Object.freeze(part))
+
+/** Scratch of the synchronous checks below. */
+const values = new Uint8Array(LENGTH)
+
+/** Whether the text has the structure of an IFSC. Always the same answer as `checkIfsc(text).valid`. */
+export function isIfsc(text: string): boolean {
+  if (text.length > MAX_CHARS) return false
+  const length = readPlain(text, values)
+  if (length !== NEEDS_NORMALIZING) return holds(values, length)
+  const { value, finding: unreadable } = normalize(text, OPTIONS)
+  return unreadable === null && holds(values, readPlain(value, values))
+}
+
+function holds(read: Uint8Array, length: number): boolean {
+  if (length !== LENGTH || read[ZERO_AT] !== 0) return false
+  for (let index = 0; index < ZERO_AT; index++) if ((read[index] ?? 0) < 10) return false
+  return true
+}
+
+/**
+ * Decides whether text is built like an Indian Financial System Code (Reserve Bank of India): four letters for the bank, a zero,
+ * six letters or digits for the branch. Spaces and hyphens are allowed. There is no checksum, so most mistypings pass; a bank code
+ * that the snapshot lacks is the warning `not_listed`, because banks are added. The letter O for the zero is the classic mistake:
+ * it fails, and the suggestion puts it right.
+ */
+export function checkIfsc(text: string): Check<IfscFacts> {
+  const check = checkText(text, { options: OPTIONS, praise: PRAISE, passes: isIfsc, judge })
+  const { normalized, valid, suggestion } = check
+  if (valid || normalized[ZERO_AT] !== 'O') return check
+  // Swapping the letter with a zero behind it would pass as well, which hides the likelier repair.
+  const repaired = `${normalized.slice(0, ZERO_AT)}0${normalized.slice(ZERO_AT + 1)}`
+  return { ...check, suggestion: isIfsc(repaired) ? repaired : suggestion }
+}
+
+function judge(value: string): Judgement<IfscFacts> {
+  const findings = shapeFindings(value)
+  if (findings.length > 0) return { findings }
+  const bank_code = value.slice(0, ZERO_AT)
+  const bank_name = BANKS.get(bank_code) ?? null
+  const message = 'The bank code is not in our snapshot; it may be newer, or mistyped.'
+  const warnings = bank_name === null ? [finding('not_listed', 'bank', { value, start: 0, end: ZERO_AT }, null, message)] : []
+  return { unverifiable: true, findings, warnings, facts: { bank_code, bank_name, branch_code: value.slice(5), parts: [...PARTS] } }
+}
+
+function shapeFindings(value: string): Finding[] {
+  const foreign = characterFindings(value, 'ifsc')
+  if (foreign.length > 0) return foreign
+  if (value.length !== LENGTH) return [finding('bad_length', 'ifsc', null, `${LENGTH} characters`)]
+  const findings: Finding[] = []
+  if (!/^[A-Z]{4}/.test(value)) findings.push(finding('bad_structure', 'bank', { value, start: 0, end: ZERO_AT }, 'four letters'))
+  if (value[ZERO_AT] !== '0') findings.push(finding('bad_structure', 'zero', { value, start: ZERO_AT, end: 5 }, 'the digit 0'))
+  return findings
+}

@@ -1,0 +1,198 @@
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
+import { strangers } from './digits.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { isInconvenient, NOT_PLAIN, readRfc, RFC_ALPHABET, RFC_SPACE } from './rfc-values.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface RfcFacts {
+  kind: 'person' | 'company' | 'person_without_homoclave'
+  /** The two numbers that stand for anybody: sales to the public, and parties abroad. */
+  generic: 'public' | 'foreign' | null
+  initials: string
+  /** Birth or foundation, in the centuries in which the date exists; empty in a generic number. */
+  date_candidates: string[]
+  /** The three last characters; null without them. */
+  homoclave: string | null
+  check_digit: string | null
+  /** Null where there is no check digit to compare. */
+  check_matches: boolean | null
+  print_form: string
+  parts: Part[]
+}
+
+const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['RFC:'], field: 'rfc' }
+const PRAISE = 'Structure and date hold; the taxpayer was not looked up.'
+const GENERIC: Readonly<Record<string, 'public' | 'foreign'>> = { XAXX010101000: 'public', XEXX010101000: 'foreign' }
+const PERSON = 13
+const COMPANY = 12
+const BARE_PERSON = 10
+const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const MISMATCH = 'The check digit does not match; SAT itself issued about one number in a hundred like this.'
+const NO_HOMOCLAVE = 'Ten characters lack the homoclave, so there is no check digit; invoices need all thirteen.'
+
+/** Scratch of the synchronous checks below. */
+const values = new Uint8Array(PERSON)
+
+/** Always the same answer as `checkRfc(text, strict).valid`. */
+export function isRfc(text: string, strict = false): boolean {
+  if (text.length > MAX_CHARS) return false
+  const length = readRfc(text, values)
+  if (length !== NOT_PLAIN) return holds(values, length, strict)
+  const { value, finding: unreadable } = normalize(withCapitalEnye(text), OPTIONS)
+  return unreadable === null && holds(values, readRfc(value, values), strict)
+}
+
+function holds(read: Uint8Array, length: number, strict: boolean): boolean {
+  if (length !== PERSON && length !== COMPANY && (length !== BARE_PERSON || strict)) return false
+  const start = length === COMPANY ? 3 : 4
+  for (let index = 0; index < start; index++) if (isDigit(read, index)) return false
+  for (let index = start; index < start + 6; index++) if (!isDigit(read, index)) return false
+  if (isGeneric(read, length)) return true
+  if (!dateExists(number(read, start), number(read, start + 2), number(read, start + 4))) return false
+  if (length !== COMPANY && isInconvenient(read)) return false
+  if (length === BARE_PERSON) return true
+  const check = read[length - 1] ?? 0
+  // 1-9 or A-V, then 1-9 or A-Z, then 0-9 or A; neither & nor Ñ.
+  if (!inHomoclave(read[length - 3] ?? 0, 32) || !inHomoclave(read[length - 2] ?? 0, 36) || check > 10) return false
+  return !strict || check === checkValue(read, length)
+}
+
+function isDigit(read: Uint8Array, index: number): boolean {
+  return (read[index] ?? RFC_SPACE) < 10
+}
+
+function inHomoclave(value: number, highest: number): boolean {
+  return value > 0 && value <= highest && value !== 24
+}
+
+function number(read: Uint8Array, at: number): number {
+  return (read[at] ?? 0) * 10 + (read[at + 1] ?? 0)
+}
+
+/** X, A or E, X, X, 010101000. */
+function isGeneric(read: Uint8Array, length: number): boolean {
+  if (length !== PERSON || read[0] !== 34 || (read[1] !== 10 && read[1] !== 14) || read[2] !== 34 || read[3] !== 34) return false
+  return number(read, 4) === 1 && number(read, 6) === 1 && number(read, 8) === 1 && number(read, 10) === 0 && read[12] === 0
+}
+
+/** In one of two centuries: 1900 had no leap day but 2000 had one, so 29 February exists in every fourth year. */
+function dateExists(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1 || day > (DAYS[month - 1] ?? 0)) return false
+  return month !== 2 || day < 29 || year % 4 === 0
+}
+
+/** Weights 13 to 2 modulo 11; a company counts a space in front. Ten is written A. */
+function checkValue(read: Uint8Array, length: number): number {
+  let sum = length === COMPANY ? RFC_SPACE * 13 : 0
+  for (let index = 0; index < length - 1; index++) sum += (read[index] ?? 0) * (length - index)
+  return (11 - (sum % 11)) % 11
+}
+
+/** Normalization leaves letters beyond ASCII alone; this one is part of the alphabet, composed or not. */
+function withCapitalEnye(text: string): string {
+  return text.replace(/\u00f1|[nN]\u0303/g, 'Ñ')
+}
+
+/**
+ * Decides whether text is built like a Mexican RFC (SAT): four initials for a person or three for a company (letters, Ñ, &), a date
+ * YYMMDD, two characters of homoclave and a check digit 0-9 or A. Ten characters without homoclave pass with a warning.
+ *
+ * Errs towards valid: about one real number in a hundred has a wrong check digit, given out by SAT itself, so a mismatch is the
+ * warning `bad_checksum` and the verdict well_formed_unverifiable. `strict` makes a mismatch, or a missing homoclave, a fault.
+ * The generic numbers XAXX010101000 and XEXX010101000 pass as such.
+ */
+export function checkRfc(text: string, strict = false): Check<RfcFacts> {
+  const passes = (value: string) => isRfc(value, strict)
+  const capital = withCapitalEnye(text)
+  const check = checkText(capital, { options: OPTIONS, praise: PRAISE, passes, judge: (value) => judge(value, strict) })
+  return capital === text || check.changes.includes('uppercased') ? check : { ...check, changes: [...check.changes, 'uppercased'] }
+}
+
+function judge(value: string, strict: boolean): Judgement<RfcFacts> {
+  const faults = shapeFindings(value)
+  if (faults.length > 0) return { findings: faults }
+  const expected_check = value.length === BARE_PERSON ? null : expectedCheck(value)
+  const facts = rfcFacts(value, expected_check)
+  if (facts.generic !== null) return { findings: [], expected_check: null, facts }
+  const remarks = checkFindings(value, expected_check)
+  if (strict) return { findings: remarks, expected_check, facts }
+  return { unverifiable: remarks.length > 0, findings: [], warnings: remarks, expected_check, facts }
+}
+
+function expectedCheck(value: string): string {
+  readRfc(value, values)
+  return RFC_ALPHABET.charAt(checkValue(values, value.length))
+}
+
+function checkFindings(value: string, expected_check: string | null): Finding[] {
+  if (expected_check === null) return [finding('too_short', 'homoclave', null, '13 characters', NO_HOMOCLAVE)]
+  const place = { value, start: value.length - 1, end: value.length }
+  return value.endsWith(expected_check) ? [] : [finding('bad_checksum', 'check', place, expected_check, MISMATCH)]
+}
+
+/** Characters, length, kinds, date, words: the first stage that fails answers. */
+function shapeFindings(value: string): Finding[] {
+  const foreign = strangers(value, 'rfc', /[^0-9A-ZÑ&]+/gu, 'letters A-Z, Ñ, & and digits 0-9')
+  if (foreign.length > 0) return foreign
+  if (![BARE_PERSON, COMPANY, PERSON].includes(value.length))
+    return [finding('bad_length', 'rfc', null, '12 characters for a company, 13 for a person')]
+  if (GENERIC[value] !== undefined) return []
+  const wrong = kindFindings(value)
+  if (wrong.length > 0) return wrong
+  const start = value.length === COMPANY ? 3 : 4
+  readRfc(value, values)
+  if (!dateExists(number(values, start), number(values, start + 2), number(values, start + 4)))
+    return [finding('bad_date', 'date', { value, start, end: start + 6 }, 'a date YYMMDD')]
+  if (start === 3 || !isInconvenient(values)) return []
+  return [finding('bad_component', 'initials', { value, start: 0, end: 4 }, 'X as the fourth letter of a word that SAT avoids')]
+}
+
+const KINDS: Readonly<Record<string, [pattern: RegExp, expected: string]>> = {
+  initials: [/^[A-ZÑ&]+$/, 'letters, Ñ or &'],
+  date: [/^[0-9]+$/, 'six digits, YYMMDD'],
+  homoclave: [/^[1-9A-V][1-9A-Z]$/, '1-9 or A-V, then 1-9 or A-Z'],
+  check: [/^[0-9A]$/, '0-9 or A'],
+}
+
+function kindFindings(value: string): Finding[] {
+  return partsOf(value).flatMap(({ label, start, end }) => {
+    const [pattern, expected] = KINDS[label] ?? [/^/, '']
+    return pattern.test(value.slice(start, end)) ? [] : [finding('bad_structure', label, { value, start, end }, expected)]
+  })
+}
+
+function partsOf(value: string): Part[] {
+  const start = value.length === COMPANY ? 3 : 4
+  const parts = [
+    { label: 'initials', start: 0, end: start },
+    { label: 'date', start, end: start + 6 },
+    { label: 'homoclave', start: start + 6, end: start + 8 },
+    { label: 'check', start: start + 8, end: start + 9 },
+  ]
+  return value.length === BARE_PERSON ? parts.slice(0, 2) : parts
+}
+
+function rfcFacts(value: string, expected_check: string | null): RfcFacts {
+  const start = value.length === COMPANY ? 3 : 4
+  const homoclave = value.slice(start + 6)
+  const check_digit = homoclave === '' ? null : value.slice(-1)
+  const generic = GENERIC[value] ?? null
+  return {
+    kind: value.length === COMPANY ? 'company' : homoclave === '' ? 'person_without_homoclave' : 'person',
+    generic,
+    initials: value.slice(0, start),
+    date_candidates: generic === null ? dateCandidates(value.slice(start, start + 6)) : [],
+    homoclave: homoclave === '' ? null : homoclave,
+    check_digit,
+    check_matches: generic === null && check_digit !== null ? check_digit === expected_check : null,
+    print_form: [value.slice(0, start), value.slice(start, start + 6), homoclave].filter((part) => part !== '').join(' '),
+    parts: partsOf(value),
+  }
+}
+
+function dateCandidates(date: string): string[] {
+  const rest = `-${date.slice(2, 4)}-${date.slice(4)}`
+  const centuries = date === '000229' ? ['20'] : ['19', '20']
+  return centuries.map((century) => `${century}${date.slice(0, 2)}${rest}`)
+}

@@ -1,0 +1,32 @@
+import type { Check } from './verdict.ts'
+import { COUNTRIES } from './countries.ts'
+import { hostOf } from './iban-format.ts'
+
+/** Codes that people and tax offices use for a country whose ISO 3166 code is another. */
+const ALIASES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' }
+
+/** Whose value added tax they share: Monaco that of France, the Isle of Man that of the United Kingdom. */
+const VAT_HOSTS: Readonly<Record<string, string>> = { MC: 'FR', IM: 'GB' }
+
+/** The alpha-2 code in upper case, UK and EL read as GB and GR; null when no country has it. */
+export function alpha2(code: string): string | null {
+  const upper = code.toUpperCase()
+  const country = ALIASES[upper] ?? upper
+  return COUNTRIES.has(country) ? country : null
+}
+
+/** Whether an account under the one code may lie in the other country: Guernsey banks with GB, Réunion with FR, Åland with FI. */
+export function banksWith(country: string, iban_country: string): boolean {
+  return country === iban_country || hostOf(country) === iban_country
+}
+
+export function taxedWith(country: string, vat_country: string): boolean {
+  return country === vat_country || VAT_HOSTS[country] === vat_country || hostOf(country) === vat_country
+}
+
+/** The country whose code stands in front of an IBAN, also of one that is wrong elsewhere; null when none can be read. */
+export function ibanCountry({ facts, normalized }: Check<{ country: string }>): string | null {
+  if (facts !== null) return facts.country
+  const code = /^([A-Z]{2})[0-9]{2}/.exec(normalized)?.[1]
+  return code !== undefined && COUNTRIES.has(code) ? code : null
+}

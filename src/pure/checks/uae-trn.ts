@@ -1,0 +1,76 @@
+import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
+import { strangers } from './digits.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface UaeTrnFacts {
+  /** Taxpayer identification number: the first ten digits. */
+  tin: string
+  /** The last five digits. */
+  suffix: string
+  /** The TIN as a Peppol participant, scheme 0235. */
+  peppol_participant_id: string
+  parts: Part[]
+}
+
+const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['TRN'], field: 'trn' }
+const PRAISE = 'The form holds; the number has no published check digit.'
+const LENGTH = 15
+const TIN_DIGITS = 10
+const PARTS: readonly Part[] = [
+  { label: 'tin', start: 0, end: TIN_DIGITS },
+  { label: 'suffix', start: TIN_DIGITS, end: LENGTH },
+].map((part) => Object.freeze(part))
+
+/** Scratch of the synchronous checks below. */
+const values = new Uint8Array(LENGTH)
+
+/** Whether the text has the form of a TRN. Always the same answer as `checkUaeTrn(text).valid`. */
+export function isUaeTrn(text: string): boolean {
+  if (text.length > MAX_CHARS) return false
+  const length = readPlain(text, values)
+  if (length !== NEEDS_NORMALIZING && (values[0] ?? 0) < 10) return holds(values, length)
+  const { value, finding: unreadable } = normalize(text, OPTIONS)
+  return unreadable === null && holds(values, readPlain(value, values))
+}
+
+function holds(read: Uint8Array, length: number): boolean {
+  if (length !== LENGTH || read[0] !== 1 || read[1] !== 0 || read[2] !== 0) return false
+  let any = 0
+  for (let index = 3; index < LENGTH; index++) {
+    const digit = read[index] ?? 0
+    if (digit > 9) return false
+    any |= digit
+  }
+  return any !== 0
+}
+
+/**
+ * Decides whether text has the form of a tax registration number of the United Arab Emirates (Federal Tax Authority): fifteen digits
+ * that begin with 100, and not only zeros behind it. No check digit has been published, so a mistyped digit goes unnoticed and the
+ * verdict is never more than well_formed_unverifiable. Spaces, hyphens and the word TRN in front are allowed.
+ */
+export function checkUaeTrn(text: string): Check<UaeTrnFacts> {
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isUaeTrn, judge })
+}
+
+function judge(value: string): Judgement<UaeTrnFacts> {
+  const findings = shapeFindings(value)
+  if (findings.length > 0) return { findings }
+  const tin = value.slice(0, TIN_DIGITS)
+  return {
+    unverifiable: true,
+    findings,
+    facts: { tin, suffix: value.slice(TIN_DIGITS), peppol_participant_id: `0235:${tin}`, parts: [...PARTS] },
+  }
+}
+
+function shapeFindings(value: string): Finding[] {
+  const foreign = strangers(value, 'trn', /[^0-9]+/gu, 'digits 0-9')
+  if (foreign.length > 0) return foreign
+  if (value.length !== LENGTH) return [finding('bad_length', 'trn', null, `${LENGTH} digits`)]
+  if (!value.startsWith('100')) return [finding('bad_prefix', 'tin', { value, start: 0, end: 3 }, '100')]
+  return /^1000*$/.test(value) ? [finding('all_zero', 'trn', { value, start: 3, end: LENGTH }, null)] : []
+}

@@ -1,0 +1,54 @@
+import table from '../../../data/upi-handles.json' with { type: 'json' }
+
+interface UpiHandle {
+  handle: string
+  status: 'known' | 'legacy'
+  /** The bank that answers for it. */
+  psp: string
+  app: string | null
+}
+
+/** Date of the table of handles. */
+export const UPI_HANDLES_AS_OF = table.published_at
+
+/** Kinds of intermediaries, by the last word before a validated handle (SEBI circular 2025/86 of 11 June 2025, annexure B). */
+export const SEBI_CATEGORIES: Readonly<Record<string, string>> = {
+  brk: 'Stock broker',
+  bti: 'Banker to an issue',
+  dp: 'Depository participant',
+  ia: 'Investment adviser',
+  invit: 'Infrastructure investment trust',
+  mf: 'Mutual fund',
+  pms: 'Portfolio manager',
+  ra: 'Research analyst',
+  reit: 'Real estate investment trust',
+  sreit: 'Small and medium real estate investment trust',
+}
+
+const HANDLES: ReadonlyMap<string, UpiHandle> = new Map(
+  table.rows.map(({ handle, status, psp, app }) => [handle, { handle, status: status === 'legacy' ? status : 'known', psp, app }]),
+)
+
+export function upiHandle(handle: string): UpiHandle | null {
+  return HANDLES.get(handle) ?? null
+}
+
+/** The one handle in use that is a single edit away: a letter more, less or other, or two neighbours swapped. */
+export function lookAlike(handle: string): string | null {
+  let found: string | null = null
+  for (const { handle: known, status } of HANDLES.values()) {
+    if (status === 'legacy' || !oneEditApart(handle, known)) continue
+    if (found !== null) return null
+    found = known
+  }
+  return found
+}
+
+function oneEditApart(one: string, other: string): boolean {
+  if (Math.abs(one.length - other.length) > 1) return false
+  let start = 0
+  while (start < one.length && one[start] === other[start]) start++
+  const [left, right] = [one.slice(start), other.slice(start)]
+  if (left.length !== right.length) return left.slice(1) === right || left === right.slice(1)
+  return left.slice(1) === right.slice(1) || (left.slice(2) === right.slice(2) && left[0] === right[1] && left[1] === right[0])
+}

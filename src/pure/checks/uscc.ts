@@ -1,0 +1,154 @@
+import provinces from '../../../data/china-provinces.json' with { type: 'json' }
+import authorities from '../../../data/uscc-authorities.json' with { type: 'json' }
+import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
+import { checkText } from './check-text.ts'
+import { strangers } from './digits.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { organizationCheck, otherNumber } from './uscc-kin.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface UsccFacts {
+  /** Who registered: the first character. */
+  authority_code: string
+  authority_name: string | null
+  /** What was registered: the second character. */
+  category_code: string
+  category_name: string | null
+  /** Six digits of GB/T 2260; 100000 stands for the whole country. */
+  division_code: string
+  province: string | null
+  /** Characters 9–17: the organization code of GB 11714, with its own check character. */
+  organization_code: string
+  organization_check_valid: boolean
+  parts: Part[]
+}
+
+/** Dates of the tables that an answer is read from. */
+export const USCC_DATA_AS_OF = { china_provinces: provinces.published_at, uscc_authorities: authorities.published_at } as const
+
+const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['USCC:'], field: 'uscc' }
+const PRAISE = 'Structure and check character hold; the register was not asked.'
+const LENGTH = 18
+const CHECK_AT = 17
+const ALPHABET = '0123456789ABCDEFGHJKLMNPQRTUWXY'
+const WEIGHTS = Uint8Array.from([1, 3, 9, 27, 19, 26, 16, 17, 20, 29, 25, 13, 8, 24, 10, 30, 28])
+const PARTS: readonly Part[] = [
+  { label: 'authority', start: 0, end: 1 },
+  { label: 'category', start: 1, end: 2 },
+  { label: 'division', start: 2, end: 8 },
+  { label: 'organization', start: 8, end: CHECK_AT },
+  { label: 'check', start: CHECK_AT, end: LENGTH },
+].map((part) => Object.freeze(part))
+
+const PROVINCES: ReadonlyMap<string, string> = new Map(provinces.rows.map(({ code, name }) => [code, name]))
+const AUTHORITIES: ReadonlyMap<string, string> = new Map(authorities.rows.map((row) => [row.authority, row.authority_name]))
+const CATEGORIES: ReadonlyMap<string, string> = new Map(
+  authorities.rows.map(({ authority, category, category_name }) => [authority + category, category_name]),
+)
+
+/** The value modulo 31 of each letter and digit; FOREIGN for I, O, S, V and Z, which never occur. */
+const FOREIGN = 0xff
+const VALUE31 = new Uint8Array(36).fill(FOREIGN)
+Array.from(ALPHABET).forEach((unit, value) => {
+  VALUE31[Number.parseInt(unit, 36)] = value
+})
+
+/** Scratch of the synchronous checks below. */
+const values = new Uint8Array(LENGTH)
+
+/** Whether the text is a USCC by structure and check character. Always the same answer as `checkUscc(text).valid`. */
+export function isUscc(text: string): boolean {
+  if (text.length > MAX_CHARS) return false
+  const length = readPlain(text, values)
+  if (length !== NEEDS_NORMALIZING) return holds(values, length)
+  const { value, finding: unreadable } = normalize(text, OPTIONS)
+  return unreadable === null && holds(values, readPlain(value, values))
+}
+
+function holds(read: Uint8Array, length: number): boolean {
+  if (length !== LENGTH) return false
+  for (let index = 2; index < 8; index++) if ((read[index] ?? 0) > 9) return false
+  for (let index = 0; index < LENGTH; index++) if (VALUE31[read[index] ?? 0] === FOREIGN) return false
+  return VALUE31[read[CHECK_AT] ?? 0] === checkValue(read)
+}
+
+/** Weights 3^i modulo 31; the check value makes the sum divisible by 31, and may be 0. */
+function checkValue(read: Uint8Array): number {
+  let sum = 0
+  for (let index = 0; index < CHECK_AT; index++) sum += (VALUE31[read[index] ?? 0] ?? 0) * (WEIGHTS[index] ?? 0)
+  return (31 - (sum % 31)) % 31
+}
+
+/**
+ * Decides whether text is a Chinese unified social credit code (GB 32100-2015): authority, category, six digits of the division, an
+ * organization code of nine characters, and a check character modulo 31, which finds every single wrong character and every swap of
+ * neighbours. The letters I, O, S, V and Z never occur; any other stands for an authority, as A, N and Y do since 2016.
+ *
+ * Errs towards valid: authorities, categories and provinces that our tables lack, and an organization code whose own check character
+ * (GB 11714) is wrong, are warnings.
+ */
+export function checkUscc(text: string): Check<UsccFacts> {
+  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isUscc, judge })
+}
+
+function judge(value: string): Judgement<UsccFacts> {
+  const faults = shapeFindings(value)
+  if (faults.length > 0) return { findings: faults }
+  readPlain(value, values)
+  const expected_check = ALPHABET.charAt(checkValue(values))
+  const place = { value, start: CHECK_AT, end: LENGTH }
+  const matches = value.charAt(CHECK_AT) === expected_check
+  const other = matches ? null : otherNumber(value)
+  const findings = matches ? [] : [finding('bad_checksum', 'check', place, expected_check, other ?? undefined)]
+  const facts = usccFacts(value)
+  return { findings, warnings: warningsOf(value, facts), expected_check, facts }
+}
+
+function shapeFindings(value: string): Finding[] {
+  const foreign = characterFindings(value, 'uscc')
+  if (foreign.length > 0) return foreign
+  if (value.length !== LENGTH) return [finding('bad_length', 'uscc', null, `${LENGTH} characters`, otherNumber(value) ?? undefined)]
+  const unused = strangers(value, 'uscc', /[IOSVZ]+/gu, 'no I, O, S, V or Z')
+  if (unused.length > 0) return unused
+  if (/^[0-9]{6}$/.test(value.slice(2, 8))) return []
+  return [finding('bad_structure', 'division', { value, start: 2, end: 8 }, 'six digits')]
+}
+
+function warningsOf(value: string, facts: UsccFacts): Finding[] {
+  const warnings: Finding[] = []
+  if (facts.authority_name === null)
+    warnings.push(finding('not_listed', 'authority', { value, start: 0, end: 1 }, null, 'We know no authority of this code.'))
+  else if (facts.category_name === null)
+    warnings.push(finding('not_listed', 'category', { value, start: 1, end: 2 }, null, 'We know no category of this code.'))
+  if (facts.province === null)
+    warnings.push(finding('not_listed', 'division', { value, start: 2, end: 4 }, null, 'No province has this code.'))
+  if (!facts.organization_check_valid) {
+    const expected = organizationCheck(facts.organization_code)
+    warnings.push(
+      finding(
+        'bad_component',
+        'organization',
+        { value, start: 16, end: 17 },
+        expected,
+        'The organization code has another check character.',
+      ),
+    )
+  }
+  return warnings
+}
+
+function usccFacts(value: string): UsccFacts {
+  const organization_code = value.slice(8, CHECK_AT)
+  return {
+    authority_code: value.charAt(0),
+    authority_name: AUTHORITIES.get(value.charAt(0)) ?? null,
+    category_code: value.charAt(1),
+    category_name: CATEGORIES.get(value.slice(0, 2)) ?? null,
+    division_code: value.slice(2, 8),
+    province: PROVINCES.get(value.slice(2, 4)) ?? null,
+    organization_code,
+    organization_check_valid: organizationCheck(organization_code) === organization_code.charAt(8),
+    parts: [...PARTS],
+  }
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
+import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
+import { checkIban } from '../../pure/checks/iban.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { checkKraPin } from '../../pure/checks/kra-pin.ts'
+import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FIELDS = ['kra_pin', 'iban', 'swift']
+const TEXT = z.string().max(limits.identifier_chars).optional()
+const CHECK = z.record(z.string(), z.unknown()).nullable()
+
+/** KRA PIN, IBAN and BIC of one supplier, each by itself and against one another. */
+export default defineTool({
+  id: 'africa-supplier-check',
+  title: 'Check an African supplier',
+  description:
+    'Checks Kenyan KRA PIN, IBAN and BIC of an African supplier, whichever are given, in one call and one receipt, and ' +
+    'holds them against one another: IBAN country and BIC country, accounts outside Kenya (which has no IBANs) or Africa, ' +
+    'sanctions by country. No register is asked: a pass proves no supplier.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: [
+      'each value by its own check',
+      'IBAN country against BIC country',
+      'accounts outside Kenya or Africa',
+      'sanctions by country',
+    ],
+    not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
+  },
+  sources: [],
+  input: z
+    .strictObject({
+      kra_pin: TEXT.describe('Kenyan KRA PIN, 11 characters.'),
+      iban: TEXT.describe('IBAN to be paid.'),
+      swift: TEXT.describe('BIC (SWIFT code) of the bank, 8 or 11 characters.'),
+    })
+    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
+    // What JSON Schema can say of it: an object with none of its fields is refused.
+    .meta({ minProperties: 1 }),
+  output: z.strictObject({
+    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
+    summary: z.string().describe('One sentence for people.'),
+    checks: z
+      .strictObject({
+        kra_pin: CHECK.describe('As kra-pin-check answers, or null.'),
+        iban: CHECK.describe('As iban-check answers, or null.'),
+        swift: CHECK.describe('As swift-bic-check answers, or null.'),
+      })
+      .describe('Each check whole, under the field that was given.'),
+    cross_checks: z
+      .array(
+        z.strictObject({
+          code: z.string().describe('Kind of finding.'),
+          fields: z.array(z.string()).describe('The fields it is about.'),
+          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
+          message: z.string().describe('One sentence.'),
+        }),
+      )
+      .describe('What the values say of one another.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { kra_pin: 'P051365947M', swift: 'KCBLKENX' },
+  run(input) {
+    const checks = {
+      kra_pin: given(input.kra_pin, checkKraPin),
+      iban: given(input.iban, checkIban),
+      swift: given(input.swift, checkBic),
+    }
+    const cross_checks = [
+      ...accountFindings(checks.iban, checks.swift),
+      ...abroadFindings(checks.iban, checks.swift, checks.kra_pin === null ? REGIONS.africa : homeOf('KE', false)),
+    ]
+    return { ...packAnswer(checks, cross_checks), data_as_of: { ...(checks.iban && IBAN_DATA_AS_OF), ...(checks.swift && BIC_DATA_AS_OF) } }
+  },
+})

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
+import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
+import { trnFindings } from '../../pure/checks/cross-gulf.ts'
+import { checkIban } from '../../pure/checks/iban.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { checkUaeTrn } from '../../pure/checks/uae-trn.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FIELDS = ['trn', 'iban', 'swift']
+const TEXT = z.string().max(limits.identifier_chars).optional()
+const CHECK = z.record(z.string(), z.unknown()).nullable()
+
+/** TRN, IBAN and BIC of one supplier, each by itself and against one another. */
+export default defineTool({
+  id: 'gulf-supplier-check',
+  title: 'Check a Gulf supplier',
+  description:
+    'Checks UAE tax registration number, IBAN and BIC of a Gulf supplier, whichever are given, in one call and one receipt, ' +
+    'and holds them against one another: IBAN country and BIC country, accounts outside the Emirates (or the Gulf), ' +
+    'sanctions by country; names TIN and Peppol id. No register is asked.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: [
+      'each value by its own check',
+      'TIN inside the TRN',
+      'IBAN country against BIC country',
+      'accounts abroad and sanctions by country',
+    ],
+    not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
+  },
+  sources: [],
+  input: z
+    .strictObject({
+      trn: TEXT.describe('UAE tax registration number, 15 digits.'),
+      iban: TEXT.describe('IBAN to be paid.'),
+      swift: TEXT.describe('BIC (SWIFT code) of the bank, 8 or 11 characters.'),
+    })
+    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
+    // What JSON Schema can say of it: an object with none of its fields is refused.
+    .meta({ minProperties: 1 }),
+  output: z.strictObject({
+    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
+    summary: z.string().describe('One sentence for people.'),
+    checks: z
+      .strictObject({
+        trn: CHECK.describe('As uae-trn-check answers, or null.'),
+        iban: CHECK.describe('As iban-check answers, or null.'),
+        swift: CHECK.describe('As swift-bic-check answers, or null.'),
+      })
+      .describe('Each check whole, under the field that was given.'),
+    cross_checks: z
+      .array(
+        z.strictObject({
+          code: z.string().describe('Kind of finding.'),
+          fields: z.array(z.string()).describe('The fields it is about.'),
+          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
+          message: z.string().describe('One sentence.'),
+        }),
+      )
+      .describe('What the values say of one another.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { trn: '100123456700003', iban: 'AE070331234567890123456', swift: 'EBILAEAD' },
+  run(input) {
+    const checks = {
+      trn: given(input.trn, checkUaeTrn),
+      iban: given(input.iban, checkIban),
+      swift: given(input.swift, checkBic),
+    }
+    const cross_checks = [
+      ...trnFindings(checks.trn),
+      ...accountFindings(checks.iban, checks.swift),
+      ...abroadFindings(checks.iban, checks.swift, checks.trn === null ? REGIONS.gulf : homeOf('AE', true)),
+    ]
+    return { ...packAnswer(checks, cross_checks), data_as_of: { ...(checks.iban && IBAN_DATA_AS_OF), ...(checks.swift && BIC_DATA_AS_OF) } }
+  },
+})

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { indiaFindings } from '../../pure/checks/cross-india.ts'
+import { checkGstin, GSTIN_DATA_AS_OF } from '../../pure/checks/gstin.ts'
+import { checkIfsc, IFSC_DATA_AS_OF } from '../../pure/checks/ifsc.ts'
+import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { checkPan } from '../../pure/checks/pan.ts'
+import { checkUpiVpa, UPI_DATA_AS_OF } from '../../pure/checks/upi-vpa.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FIELDS = ['gstin', 'pan', 'vpa', 'ifsc']
+const TEXT = z.string().max(limits.identifier_chars).optional()
+const CHECK = z.record(z.string(), z.unknown()).nullable()
+
+/** GSTIN, PAN, UPI address and IFSC of one supplier, each by itself and against one another. */
+export default defineTool({
+  id: 'india-supplier-check',
+  title: 'Check an Indian supplier',
+  description:
+    'Checks GSTIN, PAN, UPI address and IFSC of an Indian supplier, whichever are given, in one call and one receipt, and ' +
+    'holds them against one another: the PAN inside the GSTIN, kind and state of the registration, unknown UPI handles. No ' +
+    'register is asked: a pass proves no supplier.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: ['each value by its own check', 'PAN inside the GSTIN', 'kind and state of the registration', 'handle of the UPI address'],
+    not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
+  },
+  sources: [],
+  input: z
+    .strictObject({
+      gstin: TEXT.describe('GSTIN, 15 characters.'),
+      pan: TEXT.describe('PAN, 10 characters.'),
+      vpa: TEXT.describe('UPI payment address, name@handle.'),
+      ifsc: TEXT.describe('IFSC of the branch, 11 characters.'),
+    })
+    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
+    // What JSON Schema can say of it: an object with none of its fields is refused.
+    .meta({ minProperties: 1 }),
+  output: z.strictObject({
+    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
+    summary: z.string().describe('One sentence for people.'),
+    checks: z
+      .strictObject({
+        gstin: CHECK.describe('As gstin-check answers, or null.'),
+        pan: CHECK.describe('As pan-format-check answers, or null.'),
+        vpa: CHECK.describe('As upi-vpa-check answers, or null.'),
+        ifsc: CHECK.describe('As ifsc-check answers, or null.'),
+      })
+      .describe('Each check whole, under the field that was given.'),
+    cross_checks: z
+      .array(
+        z.strictObject({
+          code: z.string().describe('Kind of finding.'),
+          fields: z.array(z.string()).describe('The fields it is about.'),
+          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
+          message: z.string().describe('One sentence.'),
+        }),
+      )
+      .describe('What the values say of one another.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { gstin: '29AAGCB7383J1Z4', pan: 'AAGCB7383J', vpa: 'name@okhdfcbank', ifsc: 'HDFC0000001' },
+  run(input) {
+    const checks = {
+      gstin: given(input.gstin, checkGstin),
+      pan: given(input.pan, checkPan),
+      vpa: given(input.vpa, checkUpiVpa),
+      ifsc: given(input.ifsc, checkIfsc),
+    }
+    const cross_checks = indiaFindings(checks.gstin, checks.pan, checks.vpa)
+    return {
+      ...packAnswer(checks, cross_checks),
+      data_as_of: { ...(checks.gstin && GSTIN_DATA_AS_OF), ...(checks.vpa && UPI_DATA_AS_OF), ...(checks.ifsc && IFSC_DATA_AS_OF) },
+    }
+  },
+})

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { abroadFindings, accountFindings, homeOf } from '../../pure/checks/cross-account.ts'
+import { checkIban } from '../../pure/checks/iban.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { checkJapanCorp } from '../../pure/checks/japan-corp.ts'
+import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FIELDS = ['corporate_number', 'iban']
+const TEXT = z.string().max(limits.identifier_chars).optional()
+const CHECK = z.record(z.string(), z.unknown()).nullable()
+const HOME = homeOf('JP', false)
+
+/** Corporate number and IBAN of one supplier. */
+export default defineTool({
+  id: 'japan-supplier-check',
+  title: 'Check a Japanese supplier',
+  description:
+    'Checks corporate number and IBAN of a Japanese supplier, whichever are given, in one call and one receipt. Japan has ' +
+    'no IBANs, so an IBAN always means an account abroad, which is a warning; sanctions by country are looked at too. No ' +
+    'register is asked: a pass proves no supplier.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: ['each value by its own check', 'accounts outside Japan', 'sanctions by country'],
+    not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
+  },
+  sources: [],
+  input: z
+    .strictObject({
+      corporate_number: TEXT.describe('Corporate number, 13 digits.'),
+      iban: TEXT.describe('IBAN to be paid.'),
+    })
+    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
+    // What JSON Schema can say of it: an object with none of its fields is refused.
+    .meta({ minProperties: 1 }),
+  output: z.strictObject({
+    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
+    summary: z.string().describe('One sentence for people.'),
+    checks: z
+      .strictObject({
+        corporate_number: CHECK.describe('As japan-corp-check answers, or null.'),
+        iban: CHECK.describe('As iban-check answers, or null.'),
+      })
+      .describe('Each check whole, under the field that was given.'),
+    cross_checks: z
+      .array(
+        z.strictObject({
+          code: z.string().describe('Kind of finding.'),
+          fields: z.array(z.string()).describe('The fields it is about.'),
+          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
+          message: z.string().describe('One sentence.'),
+        }),
+      )
+      .describe('What the values say of one another.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { corporate_number: '7000012050002' },
+  run(input) {
+    const checks = {
+      corporate_number: given(input.corporate_number, checkJapanCorp),
+      iban: given(input.iban, checkIban),
+    }
+    const cross_checks = [...accountFindings(checks.iban, null), ...abroadFindings(checks.iban, null, HOME)]
+    return { ...packAnswer(checks, cross_checks), data_as_of: { ...(checks.iban && IBAN_DATA_AS_OF) } }
+  },
+})

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { checkCnpj } from '../../pure/checks/cnpj.ts'
+import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
+import { latamFindings } from '../../pure/checks/cross-latam.ts'
+import { checkIban } from '../../pure/checks/iban.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { checkRfc } from '../../pure/checks/rfc.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FIELDS = ['cnpj', 'rfc', 'iban']
+const TEXT = z.string().max(limits.identifier_chars).optional()
+const CHECK = z.record(z.string(), z.unknown()).nullable()
+
+/** The country whose tax number was given; the region for none or both. Mexico has no IBANs. */
+function homeFor(brazilian: boolean, mexican: boolean) {
+  if (brazilian === mexican) return REGIONS.latin_america
+  return brazilian ? homeOf('BR', true) : homeOf('MX', false)
+}
+
+/** CNPJ, RFC and IBAN of one supplier, each by itself and against one another. */
+export default defineTool({
+  id: 'latam-supplier-check',
+  title: 'Check a Latin American supplier',
+  description:
+    'Checks CNPJ (Brazil), RFC (Mexico) and IBAN of a supplier, whichever are given, in one call and one receipt, and holds ' +
+    "them against one another: two tax countries, a CNPJ that is the bank's own, accounts abroad, sanctions by country. No " +
+    'register is asked: a pass proves no supplier.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: [
+      'each value by its own check',
+      'two tax countries, generic RFC, branches',
+      'CNPJ root against the bank in the IBAN',
+      'accounts abroad and sanctions by country',
+    ],
+    not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
+  },
+  sources: [],
+  input: z
+    .strictObject({
+      cnpj: TEXT.describe('Brazilian CNPJ, 14 characters.'),
+      rfc: TEXT.describe('Mexican RFC, 12 or 13 characters.'),
+      iban: TEXT.describe('IBAN to be paid.'),
+    })
+    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
+    // What JSON Schema can say of it: an object with none of its fields is refused.
+    .meta({ minProperties: 1 }),
+  output: z.strictObject({
+    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
+    summary: z.string().describe('One sentence for people.'),
+    checks: z
+      .strictObject({
+        cnpj: CHECK.describe('As cnpj-check answers, or null.'),
+        rfc: CHECK.describe('As rfc-check answers, or null.'),
+        iban: CHECK.describe('As iban-check answers, or null.'),
+      })
+      .describe('Each check whole, under the field that was given.'),
+    cross_checks: z
+      .array(
+        z.strictObject({
+          code: z.string().describe('Kind of finding.'),
+          fields: z.array(z.string()).describe('The fields it is about.'),
+          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
+          message: z.string().describe('One sentence.'),
+        }),
+      )
+      .describe('What the values say of one another.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { cnpj: '16.727.230/0001-97', iban: 'BR1500000000000010932840814P2' },
+  run(input) {
+    const checks = {
+      cnpj: given(input.cnpj, checkCnpj),
+      rfc: given(input.rfc, (text) => checkRfc(text)),
+      iban: given(input.iban, checkIban),
+    }
+    const cross_checks = [
+      ...latamFindings(checks.cnpj, checks.rfc, checks.iban),
+      ...accountFindings(checks.iban, null),
+      ...abroadFindings(checks.iban, null, homeFor(checks.cnpj !== null, checks.rfc !== null)),
+    ]
+    return { ...packAnswer(checks, cross_checks), data_as_of: { ...(checks.iban && IBAN_DATA_AS_OF) } }
+  },
+})

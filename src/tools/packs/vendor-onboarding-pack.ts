@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
+import { accountFindings } from '../../pure/checks/cross-account.ts'
+import { vendorFindings } from '../../pure/checks/cross-vendor.ts'
+import { checkIban } from '../../pure/checks/iban.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
+import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FIELDS = ['iban', 'lei', 'vat_number', 'company_number']
+const TEXT = z.string().max(limits.identifier_chars).optional()
+const CHECK = z.record(z.string(), z.unknown()).nullable()
+
+/** IBAN, LEI, VAT number and company number of one vendor, each by itself and against one another. */
+export default defineTool({
+  id: 'vendor-onboarding-pack',
+  title: 'Screen a new vendor',
+  description:
+    'Checks IBAN, LEI, VAT number and UK company number of a vendor, whichever are given, in one call and one receipt, and ' +
+    'holds them against one another: VAT country and company country against the account, sanctions by country, old LEI ' +
+    'prefixes. No register is asked: a pass proves no vendor.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: ['each value by its own check', 'country of VAT number, company and account', 'sanctions by country', 'old LEI prefixes'],
+    not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
+  },
+  sources: [],
+  input: z
+    .strictObject({
+      iban: TEXT.describe('IBAN to be paid.'),
+      lei: TEXT.describe('Legal Entity Identifier, 20 characters.'),
+      vat_number: TEXT.describe('VAT number with its country prefix.'),
+      company_number: TEXT.describe('UK company number, 8 characters.'),
+    })
+    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
+    // What JSON Schema can say of it: an object with none of its fields is refused.
+    .meta({ minProperties: 1 }),
+  output: z.strictObject({
+    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
+    summary: z.string().describe('One sentence for people.'),
+    checks: z
+      .strictObject({
+        iban: CHECK.describe('As iban-check answers, or null.'),
+        lei: CHECK.describe('As lei-check answers, or null.'),
+        vat_number: CHECK.describe('As vat-mod97-check answers, or null.'),
+        company_number: CHECK.describe('As company-number-format answers, or null.'),
+      })
+      .describe('Each check whole, under the field that was given.'),
+    cross_checks: z
+      .array(
+        z.strictObject({
+          code: z.string().describe('Kind of finding.'),
+          fields: z.array(z.string()).describe('The fields it is about.'),
+          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
+          message: z.string().describe('One sentence.'),
+        }),
+      )
+      .describe('What the values say of one another.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { iban: 'GB82WEST12345698765432', vat_number: 'XI980780684', company_number: 'SC123456' },
+  run(input) {
+    const checks = {
+      iban: given(input.iban, checkIban),
+      lei: given(input.lei, checkLei),
+      vat_number: given(input.vat_number, checkVat),
+      company_number: given(input.company_number, checkCompanyNumber),
+    }
+    const cross_checks = [
+      ...accountFindings(checks.iban, null),
+      ...vendorFindings({ iban: checks.iban, lei: checks.lei, vat: checks.vat_number, company: checks.company_number }),
+    ]
+    return {
+      ...packAnswer(checks, cross_checks),
+      data_as_of: {
+        ...(checks.iban && IBAN_DATA_AS_OF),
+        ...(checks.lei && LEI_DATA_AS_OF),
+        ...(checks.vat_number && VAT_DATA_AS_OF),
+        ...(checks.company_number && COMPANY_NUMBER_DATA_AS_OF),
+      },
+    }
+  },
+})
