@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { systemClock } from '../src/adapters/clock/system.ts'
 import { createLog } from '../src/adapters/log/pino.ts'
 import { createNonceSource } from '../src/adapters/random/system.ts'
+import { sampleRegistrations } from '../src/adapters/registration-data/samples.ts'
 import { createSealer } from '../src/adapters/secret/sealer.ts'
 import { chooseSigning, type Signing } from '../src/adapters/signer/choose.ts'
 import { activeKey, publicKeys } from '../src/adapters/signer/keyring.ts'
@@ -64,7 +65,13 @@ function deps(): Omit<AppDeps, 'inFlight'> {
   return {
     call: {
       catalogue,
-      sources: { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools), crypto: signing.crypto },
+      sources: {
+        clock: systemClock,
+        catalogue: itemCatalogue(() => catalogue.tools),
+        crypto: signing.crypto,
+        registrations: sampleRegistrations(systemClock),
+        screening: { on_stale_list: 'report' },
+      },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),
       payments: { desk: desk(onFault), prices, place },

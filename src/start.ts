@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { systemClock } from './adapters/clock/system.ts'
 import { createLog } from './adapters/log/pino.ts'
 import { createNonceSource } from './adapters/random/system.ts'
+import { chooseRegistrations } from './adapters/registration-data/choose.ts'
 import { chooseSigning, type Signing } from './adapters/signer/choose.ts'
 import { activeKey, publicKeys, type Keyring } from './adapters/signer/keyring.ts'
 import { openStore } from './adapters/store/open.ts'
@@ -103,7 +104,13 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
   return {
     call: {
       catalogue,
-      sources: { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools), crypto: signing.crypto },
+      sources: {
+        clock: systemClock,
+        catalogue: itemCatalogue(() => catalogue.tools),
+        crypto: signing.crypto,
+        registrations: chooseRegistrations(settings.ASSAY_MODE, systemClock),
+        screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report' },
+      } as const,
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),
       payments: room.payments,

@@ -1,6 +1,7 @@
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
+import { chooseRegistrations } from '../adapters/registration-data/choose.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { activeKey } from '../adapters/signer/keyring.ts'
 import type { Stamp } from '../service/calls/prepare.ts'
@@ -27,9 +28,15 @@ export async function stampHere(settings: Settings): Promise<Stamp> {
   }
 }
 
-/** What tools may reach for on the command line. */
-export function sourcesHere(catalogue: Catalogue): Sources {
-  return { clock: systemClock, catalogue: itemCatalogue(() => catalogue.tools), crypto: nobleCrypto }
+/** What tools may reach for on the command line; a replay reaches for nothing outside, so it is made as in a sandbox. */
+export function sourcesHere(catalogue: Catalogue, mode: Settings['ASSAY_MODE'] = 'sandbox'): Sources {
+  return {
+    clock: systemClock,
+    catalogue: itemCatalogue(() => catalogue.tools),
+    crypto: nobleCrypto,
+    registrations: chooseRegistrations(mode, systemClock),
+    screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report' },
+  }
 }
 
 /** Turns a reason not to start into a reason not to run. */

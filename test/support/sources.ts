@@ -1,3 +1,4 @@
+import { sampleRegistrations } from '../../src/adapters/registration-data/samples.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { itemCatalogue } from '../../src/service/catalogue/items.ts'
 import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
@@ -5,7 +6,14 @@ import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
 /** 21 November 2026, noon UTC: what a clock shows in every test that runs tools by themselves. */
 const FIXED_NOW_MS = Date.UTC(2026, 10, 21, 12)
 
-/** What tools may reach for: a clock that stands still, and the real item checks of these tools. */
+/** What tools may reach for: a clock that stands still, the real item checks of these tools, and what a sandbox has. */
 export function fixedSources(tools: readonly Tool[]): Sources {
-  return { clock: { now_ms: () => FIXED_NOW_MS }, catalogue: itemCatalogue(() => tools), crypto: nobleCrypto }
+  const clock = { now_ms: () => FIXED_NOW_MS }
+  return {
+    clock,
+    catalogue: itemCatalogue(() => tools),
+    crypto: nobleCrypto,
+    registrations: sampleRegistrations(clock),
+    screening: { on_stale_list: 'report' },
+  }
 }

@@ -1,4 +1,4 @@
-import table from '../../../data/sanctioned-countries.json' with { type: 'json' }
+import table from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
 
 /** What a country code alone says about OFAC programmes. It decides nothing about a person, a bank or a region. */
 export interface SanctionsHint {
@@ -10,7 +10,9 @@ export interface SanctionsHint {
 export const SANCTIONS_AS_OF = table.published_at
 
 const HINTS: ReadonlyMap<string, SanctionsHint> = new Map(
-  table.rows.map(({ country, level }) => [country, { level: level === 'comprehensive' ? level : 'elevated', as_of: SANCTIONS_AS_OF }]),
+  table.rows
+    .filter(({ kind }) => kind === 'country')
+    .map(({ code, level }) => [code, { level: level === 'comprehensive' ? level : 'elevated', as_of: SANCTIONS_AS_OF }]),
 )
 
 /** Errs towards null: programmes begun after `as_of` are missing. */

@@ -1,6 +1,6 @@
 import { readReceiptHash } from '../../pure/receipts/chain.ts'
 import type { Catalogue } from '../catalogue/load.ts'
-import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
+import { SourceDown, type SourceName, type Sources, type Tool } from '../catalogue/define.ts'
 import type { Problem } from '../problems.ts'
 import { decodeInput } from '../catalogue/decode.ts'
 import { answerParts } from './answer-text.ts'
@@ -8,7 +8,7 @@ import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type Pai
 import type { Admission, ReadCall } from './asked.ts'
 import type { CallRequest, Outcome } from './outcome.ts'
 import { inputHash, prepare, type Stamp } from './prepare.ts'
-import { badReceiptHash, exhausted, failed, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
+import { badReceiptHash, brokenOff, exhausted, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
 export interface CallDeps extends PaidDeps {
@@ -109,16 +109,12 @@ async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admis
     const end = await claim.settle(answerParts({ ...prepared, allowance }))
     return await paymentEnd(deps, asked, end)
   } catch (error) {
-    deps.onFault(error, tool.id)
+    // A source that is down is told to the caller; nothing here is at fault.
+    if (!(error instanceof SourceDown)) deps.onFault(error, tool.id)
     if (admission.kind === 'free') await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
-    return refused(tool, isStoreFault(error) ? storeDown() : failed(tool))
+    return refused(tool, brokenOff(tool, error))
   }
-}
-
-/** Of the faults that stop a call after it was admitted, those of the store pass by themselves. */
-function isStoreFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('STORE_')
 }
 
 function refused(tool: Tool, found: Problem): Outcome {

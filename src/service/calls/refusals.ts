@@ -1,4 +1,4 @@
-import type { Tool } from '../catalogue/define.ts'
+import { SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import { limits } from '../limits.ts'
 import { nearest } from '../nearest.ts'
@@ -24,7 +24,17 @@ export function noCredits(): Problem {
   return problem('NOT_CONFIGURED', 'Prepaid credits are not set up on this deployment.')
 }
 
-export function failed(tool: Tool): Problem {
+/** What a fault means to the caller that stops a call after it was admitted; those of a source and of the store pass by themselves. */
+export function brokenOff(tool: Tool, error: unknown): Problem {
+  if (error instanceof SourceDown) return problem('UPSTREAM_RPC_UNAVAILABLE', error.message, { retry_after_s: limits.source_retry_s })
+  return isStoreFault(error) ? storeDown() : failed(tool)
+}
+
+function isStoreFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('STORE_')
+}
+
+function failed(tool: Tool): Problem {
   return problem('INTERNAL_ERROR', `${tool.id} failed by our fault. The call was not charged.`)
 }
 

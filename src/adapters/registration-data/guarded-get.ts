@@ -1,0 +1,113 @@
+import { lookup, type LookupAddress } from 'node:dns'
+import { request as requestHttp, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP } from 'node:net'
+import { rdapLimits } from './limits.ts'
+import { isPublicAddress } from './public-address.ts'
+
+/** All addresses of a host. Rejects when there are none. */
+export type Resolve = (host: string) => Promise<LookupAddress[]>
+
+export interface Guard {
+  resolve: Resolve
+  /** `address:port` pairs that may be reached although they are not public, and without TLS: a registry on the operator's own machine. */
+  exempt: ReadonlySet<string>
+}
+
+export type Got =
+  | { kind: 'answer'; status: number; text: string }
+  /** It led to where nothing may be asked, or too far. */
+  | { kind: 'refused' }
+  | { kind: 'too_long' }
+
+export const systemResolve: Resolve = (host) =>
+  new Promise((resolve, reject) => {
+    lookup(host, { all: true, verbatim: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
+  })
+
+/**
+ * GET that cannot be steered: https only, no credentials, no other port, at most three redirects; at each hop the host is resolved once, all
+ * its addresses must be public, and the connection goes to the address that was checked. Reads a bounded body. Rejects when the server does
+ * not answer or the signal fires.
+ */
+export async function guardedGet(address: string, guard: Guard, signal: AbortSignal): Promise<Got> {
+  let url = new URL(address)
+  for (let hop = 0; hop <= rdapLimits.redirects; hop++) {
+    const target = await checked(url, guard, signal)
+    if (target === null) return { kind: 'refused' }
+    const response = await send(url, target, signal)
+    const status = response.statusCode ?? 0
+    const location = response.headers.location
+    if (status < 300 || status > 399 || location === undefined) {
+      const text = await textOf(response)
+      return text === null ? { kind: 'too_long' } : { kind: 'answer', status, text }
+    }
+    response.destroy()
+    if (!URL.canParse(location, url)) return { kind: 'refused' }
+    url = new URL(location, url)
+  }
+  return { kind: 'refused' }
+}
+
+interface Target extends LookupAddress {
+  exempt: boolean
+}
+
+/** The address to connect to; null when this must not be asked. */
+async function checked(url: URL, { resolve, exempt }: Guard, signal: AbortSignal): Promise<Target | null> {
+  if (url.username !== '' || url.password !== '') return null
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const family = isIP(host)
+  const addresses = family === 0 ? await unlessAborted(resolve(host), signal) : [{ address: host, family }]
+  const [first] = addresses
+  if (first === undefined) return null
+  const exempted = addresses.every(({ address }) => exempt.has(`${address}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`))
+  if (exempted && /^https?:$/.test(url.protocol)) return { ...first, exempt: true }
+  if (url.protocol !== 'https:' || url.port !== '') return null
+  return addresses.every(({ address }) => isPublicAddress(address)) ? { ...first, exempt: false } : null
+}
+
+/** A name server that never answers must not hold a call beyond its time. */
+function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('the time is up', { cause: signal.reason }))
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
+
+function send(url: URL, { address, family, exempt }: Target, signal: AbortSignal): Promise<IncomingMessage> {
+  const options: RequestOptions = {
+    method: 'GET',
+    // A pooled connection could belong to another address.
+    agent: false,
+    headers: { accept: 'application/rdap+json, application/json;q=0.5', 'accept-encoding': 'identity', 'user-agent': 'assay' },
+    maxHeaderSize: 16_384,
+    signal,
+    // Whatever the host resolves to by now, the connection goes to the address that was checked.
+    lookup: (_host, asked, done) => {
+      if (asked.all === true) done(null, [{ address, family }])
+      else done(null, address, family)
+    },
+  }
+  const request = exempt && url.protocol === 'http:' ? requestHttp : requestHttps
+  return new Promise((resolve, reject) => {
+    const sent: ClientRequest = request(url, options, resolve)
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+/** The body as text; null when it is longer than allowed, in which case the rest is not read. */
+async function textOf(response: IncomingMessage): Promise<string | null> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength
+    // Leaving the loop destroys the connection.
+    if (bytes > rdapLimits.answer_bytes) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

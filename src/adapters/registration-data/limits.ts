@@ -1,0 +1,15 @@
+/** Bounds of asking a registry. */
+export const rdapLimits = {
+  /** Names, connections, redirects and answer together. */
+  lookup_ms: 1_500,
+  redirects: 3,
+  /** A registry's answer has some ten thousand bytes. */
+  answer_bytes: 262_144,
+  /** Failures in a row after which a registry is left alone, and for how long. */
+  breaker_failures: 5,
+  breaker_open_ms: 30_000,
+  breakers: 1_000,
+  /** A date of registration stays what it is; a new one appears when the domain changes hands after a lapse. */
+  remembered_ms: 3_600_000,
+  remembered: 2_000,
+} as const

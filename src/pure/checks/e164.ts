@@ -1,0 +1,171 @@
+import { conclude, finding, type Part } from './check-result.ts'
+import { COUNTRIES } from './countries.ts'
+import { strangers } from './digits.ts'
+import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { PHONE_PLANS_AS_OF, phonePlan, type PhonePlan } from './phone-plan.ts'
+import { repair } from './repair.ts'
+import type { Check, Finding } from './verdict.ts'
+
+export interface E164Facts {
+  /** Null when no numbering plan has it, as is everything that a plan would tell. */
+  country_calling_code: string | null
+  region: string | null
+  region_name: string | null
+  /** One of the countries that share +1. */
+  nanp: boolean
+  national_number: string | null
+  type: string | null
+  /** Whether the length fits the plan, and whether the range is assigned: two questions. */
+  possible: boolean
+  in_numbering_plan: boolean
+  /** Digits behind `ext.`, `x` or `;ext=`; no part of E.164. */
+  extension: string | null
+  e164: string
+  international_form: string | null
+  national_form: string | null
+  rfc3966: string
+  parts: Part[]
+}
+
+export const E164_DATA_AS_OF = { phone_plans: PHONE_PLANS_AS_OF } as const
+
+const OPTIONS: NormalizeOptions = { separators: ' -.(', prefixes: ['TEL:'], field: 'phone' }
+const PRAISE = 'The number has the form of E.164; whether it is in use was not asked.'
+const LEAST_DIGITS = 8
+const MOST_DIGITS = 15
+const EXTENSION = /(?:;ext=|[,;]?\s*(?:ext(?:ension|n)?\.?|x|#)[\s:.]*)([0-9]{1,7})\s*$/i
+/** The zero that is dialled inside a country, as in +44 (0)20 …; people put it in parentheses because it goes abroad. */
+const TRUNK_ZERO = /[(\uff08]\s*[0\uff10]\s*[)\uff09]/
+/** Italy, San Marino and the Vatican, Gabon, Côte d'Ivoire and Congo dial their zero from abroad too. */
+const KEEPS_ZERO = /^\D*(?:39|378|379|241|225|242)\D/
+
+/**
+ * Whether the text is a number in E.164 form (ITU-T E.164, 11/2010): a plus sign, 8 to 15 digits, the first of them not 0. Always the
+ * same answer as `checkE164(text).valid`.
+ */
+export function isE164(text: string): boolean {
+  if (text.length > MAX_CHARS) return false
+  let digits = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code >= 0x30 && code <= 0x39) {
+      if (digits === 0 && (code === 0x30 || text.charCodeAt(0) !== 0x2b)) return isE164Prepared(text)
+      digits++
+    } else if (code === 0x2b ? index > 0 : code !== 0x20 && code !== 0x2d && code !== 0x2e) return isE164Prepared(text)
+  }
+  return digits >= LEAST_DIGITS && digits <= MOST_DIGITS
+}
+
+function isE164Prepared(text: string): boolean {
+  const { value, finding: unreadable } = normalize(prepared(text).text, OPTIONS)
+  return unreadable === null && holds(value)
+}
+
+function holds(value: string): boolean {
+  return /^\+[1-9][0-9]{7,14}$/.test(value)
+}
+
+/**
+ * Decides whether text is a telephone number in E.164 form, by structure alone, and tells what the numbering plans know of it. A number
+ * without a plus sign is refused, since only its country could say how to read it. Errs towards valid: a number that no plan knows, or
+ * that a plan has closed, is a warning; and towards invalid for the few islands whose
+ * numbers have fewer than 8 digits with the country code.
+ */
+export function checkE164(text: string): Check<E164Facts> {
+  const { text: bare, extension, dropped } = prepared(text)
+  const read = normalize(bare, OPTIONS)
+  if (read.finding !== null) {
+    const suggestion = read.suggestion !== null && holds(read.suggestion) ? read.suggestion : null
+    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
+  }
+  const findings = shapeFindings(read.value)
+  if (findings.length > 0) return conclude(read, { praise: PRAISE, findings, suggestion: suggested(read.value) })
+  const plan = phonePlan(read.value)
+  const warnings = [...(dropped ? [trunkWarning(read.value)] : []), ...planWarnings(read.value, plan)]
+  const facts = e164Facts(read.value, extension, plan)
+  return conclude(read, { praise: PRAISE, findings, warnings, unverifiable: true, suggestion: null, facts })
+}
+
+/** Takes off what is written with a number and is none of it: an extension, and a national zero in parentheses. */
+function prepared(text: string): { text: string; extension: string | null; dropped: boolean } {
+  if (text.length > MAX_CHARS) return { text, extension: null, dropped: false }
+  const extension = EXTENSION.exec(text)
+  const main = extension === null ? text : text.slice(0, extension.index)
+  const dropped = TRUNK_ZERO.test(main) && /[+\uff0b]/.test(main) && !KEEPS_ZERO.test(main)
+  return { text: dropped ? main.replace(TRUNK_ZERO, ' ') : main, extension: extension?.[1] ?? null, dropped }
+}
+
+function shapeFindings(value: string): Finding[] {
+  const foreign = strangers(value, 'phone', /[^0-9+]+|(?<=.)\+/gsu, 'digits 0-9')
+  if (foreign.length > 0) return foreign
+  if (!value.startsWith('+')) return [prefixFinding(value)]
+  const digits = value.length - 1
+  if (digits < LEAST_DIGITS) return [finding('too_short', 'phone', null, `${LEAST_DIGITS} to ${MOST_DIGITS} digits`)]
+  if (digits > MOST_DIGITS) return [finding('too_long', 'phone', null, `${LEAST_DIGITS} to ${MOST_DIGITS} digits`)]
+  if (value[1] !== '0') return []
+  return [finding('bad_prefix', 'country_code', { value, start: 1, end: 2 }, '1-9', 'No country code begins with 0.')]
+}
+
+function prefixFinding(value: string): Finding {
+  const exit = value.startsWith('00')
+  const message = exit
+    ? 'The prefix 00 is dialled from some countries only; E.164 begins with a plus sign.'
+    : 'Without a plus sign and a country code only the country of the caller could say which number this is.'
+  return finding('bad_prefix', 'prefix', exit ? { value, start: 0, end: 2 } : null, '+', message)
+}
+
+/** 00 read as a plus sign, else the only look-alike repair; digits that were swapped cannot be told from digits that were not. */
+function suggested(value: string): string | null {
+  if (/^[0-9]+$/.test(value)) {
+    const international = `+${value.slice(2)}`
+    return value.startsWith('00') && holds(international) ? international : null
+  }
+  return repair(value, (candidate) => holds(candidate) && /[^0-9+]/.test(value))
+}
+
+function trunkWarning(value: string): Finding {
+  return finding(
+    'bad_component',
+    'trunk_prefix',
+    null,
+    value,
+    'The national zero in parentheses was left out: it is not dialled from abroad.',
+  )
+}
+
+function planWarnings(value: string, plan: PhonePlan | null): Finding[] {
+  if (plan === null) {
+    return [finding('unassigned_range', 'country_code', null, null, 'No numbering plan that we know has this country code.')]
+  }
+  const start = plan.calling_code.length + 1
+  const place = { value, start, end: value.length }
+  if (!plan.possible) return [finding('bad_length', 'national_number', place, null, 'The numbering plan has no numbers of this length.')]
+  if (plan.valid) return []
+  return [finding('unassigned_range', 'national_number', place, null, 'The numbering plan does not assign this range.')]
+}
+
+function e164Facts(value: string, extension: string | null, plan: PhonePlan | null): E164Facts {
+  const region = plan?.region ?? null
+  const code_end = plan === null ? 1 : plan.calling_code.length + 1
+  const uri = plan?.rfc3966 ?? `tel:${value}`
+  return {
+    country_calling_code: plan?.calling_code ?? null,
+    region,
+    region_name: region === null ? null : (COUNTRIES.get(region)?.name ?? null),
+    nanp: plan?.calling_code === '1',
+    national_number: plan?.national_number ?? null,
+    type: plan?.type ?? null,
+    possible: plan?.possible ?? false,
+    in_numbering_plan: plan?.valid ?? false,
+    extension,
+    e164: value,
+    international_form: plan?.international ?? null,
+    national_form: plan?.national ?? null,
+    rfc3966: extension === null ? uri : `${uri};ext=${extension}`,
+    parts: plan === null ? [] : [part('country_code', 0, code_end), part('national_number', code_end, value.length)],
+  }
+}
+
+function part(label: string, start: number, end: number): Part {
+  return { label, start, end }
+}

@@ -1,0 +1,144 @@
+import table from '../../../data/ofac-addresses.json' with { type: 'json' }
+import { readEvmAddress, type EvmAddress } from './evm-address.ts'
+import { JURISDICTIONS, readJurisdiction, type JurisdictionLevel, type JurisdictionReading } from './jurisdictions.ts'
+
+/** Longest time, in days, for which "not on the list" means anything. */
+export const OFAC_LIST_DAYS = 30
+const DAY_MS = 86_400_000
+
+export type ListName = 'ofac_addresses' | 'prohibited_jurisdictions'
+
+/** What the lists say. `no_match` alone is open to doubt, when its list is old. */
+type ScreeningStatus = 'match' | 'needs_review' | 'elevated' | 'no_match' | 'not_screened'
+
+interface ScreeningMatch {
+  list: ListName
+  /** Holder of the address, or the jurisdiction. */
+  name: string
+  /** The address, or the code of the jurisdiction. */
+  key: string
+  level: JurisdictionLevel
+  programmes: string[]
+}
+
+interface ScreeningRemark {
+  code: 'bad_checksum' | 'bad_structure' | 'not_resolved' | 'bad_prefix' | 'bad_component'
+  message: string
+  expected: string | null
+}
+
+export interface Screened {
+  status: ScreeningStatus
+  subject_kind: 'evm_address' | 'jurisdiction' | 'unknown'
+  /** The form that was looked up; null when nothing was. */
+  normalized: string | null
+  reason: string
+  matches: ScreeningMatch[]
+  findings: ScreeningRemark[]
+  chain_id: string | null
+  /** The list that decided; null when none was asked. */
+  list: ListName | null
+}
+
+export const OFAC_LISTS: Readonly<Record<ListName, { published_at: string; count: number }>> = {
+  ofac_addresses: { published_at: table.published_at, count: table.count },
+  prohibited_jurisdictions: JURISDICTIONS,
+}
+
+const BY_ADDRESS: ReadonlyMap<string, ScreeningMatch> = new Map(
+  table.rows.map(({ address, entity, programmes }) => [
+    address,
+    { list: 'ofac_addresses', name: entity, key: address, level: 'comprehensive', programmes },
+  ]),
+)
+
+/** Whole days since the publication of a list. */
+export function listAgeDays(list: ListName, now_ms: number): number {
+  return Math.floor((now_ms - Date.parse(OFAC_LISTS[list].published_at)) / DAY_MS)
+}
+
+/**
+ * Looks a subject up: an address of the EVM in OFAC's list (any case, CAIP-10 too), or a country or region among the prohibited
+ * jurisdictions. Names of persons, companies and ENS are not screened, and the answer says so. Errs towards a match for places.
+ */
+export function screen(subject: string): Screened {
+  const text = tidied(subject)
+  const address = readEvmAddress(text.replace(/\s+/g, ''))
+  if (address !== null) return screenedAddress(address)
+  const failed = failedAddress(text)
+  if (failed !== null) return nothingScreened(failed.message, [failed])
+  const place = readJurisdiction(text)
+  if (place.kind === 'unknown')
+    return nothingScreened('This is no EVM address and no country or region that is known here; names are not screened.', [])
+  return screenedPlace(place)
+}
+
+function screenedAddress({ address, checksummed, checksum, chain_id }: EvmAddress): Screened {
+  const match = BY_ADDRESS.get(address)
+  const broken: ScreeningRemark = {
+    code: 'bad_checksum',
+    message: 'The capitals do not agree with EIP-55: a character may be wrong. The address was looked up as it stands.',
+    expected: checksummed,
+  }
+  return {
+    status: match === undefined ? 'no_match' : 'match',
+    subject_kind: 'evm_address',
+    normalized: address,
+    reason: match === undefined ? 'The address is not on the list. That is no clearance.' : 'The address is on the SDN list of OFAC.',
+    matches: match === undefined ? [] : [match],
+    findings: checksum === 'broken' ? [broken] : [],
+    chain_id,
+    list: 'ofac_addresses',
+  }
+}
+
+const PLACE_WORDS: Readonly<Record<JurisdictionLevel, { status: ScreeningStatus; reason: string }>> = {
+  comprehensive: { status: 'match', reason: 'Nearly all dealings with this jurisdiction are prohibited under OFAC programmes.' },
+  needs_review: { status: 'needs_review', reason: 'A part of this region is prohibited; only the exact place decides.' },
+  elevated: { status: 'elevated', reason: 'List-based or sectoral programmes exist; the country alone prohibits nothing.' },
+}
+
+function screenedPlace(place: Exclude<JurisdictionReading, { kind: 'unknown' }>): Screened {
+  const common = { subject_kind: 'jurisdiction', chain_id: null, list: 'prohibited_jurisdictions' } as const
+  if (place.kind === 'unlisted') {
+    const { code, name, listed_regions } = place
+    const reason = `${name} is not on the list of jurisdictions. That is no clearance.`
+    const message = `Regions of this country are on the list: ${listed_regions.join(', ')}.`
+    const findings: ScreeningRemark[] = listed_regions.length === 0 ? [] : [{ code: 'bad_component', message, expected: null }]
+    return { ...common, status: 'no_match', normalized: code, reason, matches: [], findings }
+  }
+  const gravest = (['comprehensive', 'needs_review', 'elevated'] as const).find((level) => place.places.some((row) => row.level === level))
+  const { status, reason } = PLACE_WORDS[gravest ?? 'elevated']
+  const matches = place.places.map(({ code, level, name, programme }): ScreeningMatch => ({
+    list: 'prohibited_jurisdictions',
+    name,
+    key: code,
+    level,
+    programmes: [programme],
+  }))
+  return { ...common, status, normalized: matches[0]?.key ?? null, reason, matches, findings: [] }
+}
+
+/** What was meant as an account of a chain, and cannot be looked up. */
+function failedAddress(text: string): ScreeningRemark | null {
+  const remark = (code: ScreeningRemark['code'], message: string): ScreeningRemark => ({ code, message, expected: null })
+  if (/^0x/i.test(text) || /^eip155:/i.test(text)) {
+    return remark('bad_structure', 'An address of the EVM is 0x and 40 hexadecimal digits; nothing was looked up.')
+  }
+  if (/^[^\s:]+\.eth$/i.test(text)) return remark('not_resolved', 'ENS names are not resolved; send the address.')
+  if (/^[a-z0-9-]{3,8}:[\w-]{1,32}:\S+$/i.test(text)) return remark('bad_prefix', 'Only accounts of the namespace eip155 can be looked up.')
+  return null
+}
+
+function nothingScreened(reason: string, findings: ScreeningRemark[]): Screened {
+  return { status: 'not_screened', subject_kind: 'unknown', normalized: null, reason, matches: [], findings, chain_id: null, list: null }
+}
+
+/** Full-width ASCII folded, what shows nothing removed, spaces made plain: a listed address does not get by in disguise. */
+function tidied(text: string): string {
+  return text
+    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
+    .replace(/\p{Cf}/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}

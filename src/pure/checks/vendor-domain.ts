@@ -1,0 +1,44 @@
+import { parse } from 'tldts'
+
+/** A domain, or the domain of an e-mail address. */
+export interface VendorDomain {
+  /** The whole host in ASCII form, lower case. */
+  host: string
+  /** What somebody registered: one label below a public suffix. */
+  registrable: string
+  public_suffix: string
+  /** The platform, such as `github.io`, under which anybody may have this name at once; the age of its domain says nothing of them. */
+  shared_platform: string | null
+  /** Whether an e-mail address was given. */
+  mailbox: boolean
+}
+
+/** The public suffix list as tldts 7.4.9 carries it. */
+export const PUBLIC_SUFFIXES_AS_OF = 'tldts 7.4.9'
+
+/** DNS: a name of at most 253 characters. */
+const HOST_CHARS = 253
+
+/**
+ * Reads a domain, an e-mail address or an http(s) address. International names are brought to their ASCII form (as the WHATWG URL standard
+ * does it), so `bücher.example` and its xn-- form are one. Null for IP addresses, single labels, public suffixes and everything else.
+ */
+export function readVendorDomain(text: string): VendorDomain | null {
+  const trimmed = text.trim()
+  const mailbox = /^[^\s@/]{1,64}@[^\s@/]+$/.test(trimmed)
+  const named = mailbox ? trimmed.slice(trimmed.lastIndexOf('@') + 1) : trimmed.replace(/^https?:\/\/([^/?#\s]+).*$/i, '$1')
+  if (/[\s@/\\?#:%[\]]/.test(named)) return null
+  const host = asciiHost(named)
+  if (host === null || host.length > HOST_CHARS) return null
+  const { domain, publicSuffix, isIp } = parse(host, { allowPrivateDomains: false })
+  if (isIp === true || domain === null || publicSuffix === null) return null
+  const privately = parse(host, { allowPrivateDomains: true })
+  const shared_platform = privately.isPrivate === true && privately.domain !== null ? privately.publicSuffix : null
+  return { host, registrable: domain, public_suffix: publicSuffix, shared_platform, mailbox }
+}
+
+function asciiHost(name: string): string | null {
+  const url = URL.canParse(`http://${name}/`) ? new URL(`http://${name}/`) : null
+  const host = url?.hostname.replace(/\.$/, '') ?? ''
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) ? host : null
+}

@@ -1,0 +1,153 @@
+import { checkCompanyNumber } from '../checks/company-number.ts'
+import { disposableDomain, freeMailDomain } from '../checks/disposable-domains.ts'
+import { checkIban } from '../checks/iban.ts'
+import type { IbanFacts } from '../checks/iban-facts.ts'
+import { checkLei, type LeiFacts } from '../checks/lei.ts'
+import { readPostalAddress, type PostalAddress } from '../checks/postal-address.ts'
+import { alpha2, banksWith, ibanCountry, taxedWith } from '../checks/same-country.ts'
+import { sanctionsHint } from '../checks/sanctions.ts'
+import { checkVat } from '../checks/vat.ts'
+import type { VendorDomain } from '../checks/vendor-domain.ts'
+import type { Check } from '../checks/verdict.ts'
+import type { Decision, Found } from './counterparty.ts'
+import { domainFound, type DomainAge } from './domain-age.ts'
+
+/** What is known of the party that is to be paid; what is absent was not given. */
+export interface Counterparty {
+  recipient_iban?: string | undefined
+  declared_country?: string | undefined
+  company_number?: string | undefined
+  lei?: string | undefined
+  vat_number?: string | undefined
+  physical_address?: string | undefined
+  /** Null when no domain was given. */
+  domain: { name: VendorDomain | null; age: DomainAge } | null
+}
+
+export interface Inspected {
+  found: Found[]
+  declared_country: string | null
+  iban_country: string | null
+  iban: Check<IbanFacts> | null
+  lei: Check<LeiFacts> | null
+  vat: VatCheck | null
+  /** Null when none was given, or when it is no number of the United Kingdom and so cannot be judged. */
+  company: ReturnType<typeof checkCompanyNumber> | null
+  address: PostalAddress | null
+  /** Nothing was given that could speak for or against the recipient. */
+  empty: boolean
+  /** A company number was given that cannot be judged here. */
+  company_unjudged: boolean
+}
+
+/** Checks everything that was given, by itself and against the declared country. A country code that no country has differs from all. */
+export function inspect(given: Counterparty): Inspected {
+  const declared = given.declared_country ?? null
+  const declared_country = declared === null ? null : alpha2(declared)
+  const found: Found[] = []
+  const differs = (same: (country: string) => boolean) => declared !== null && (declared_country === null || !same(declared_country))
+  const iban = given.recipient_iban === undefined ? null : checkIban(given.recipient_iban)
+  const iban_country = iban === null ? null : ibanCountry(iban)
+  if (iban !== null) found.push(...ibanFound(iban, iban_country, differs))
+  const vat = given.vat_number === undefined ? null : vatCheck(given.vat_number, declared_country)
+  if (vat !== null) found.push(...vatFound(vat, differs))
+  const lei = given.lei === undefined ? null : checkLei(given.lei)
+  if (lei?.valid === false) found.push({ factor: 'lei_invalid', reason: `The LEI does not hold: ${lei.reason}` })
+  const british = declared === null || declared_country === 'GB'
+  const company = given.company_number === undefined || !british ? null : checkCompanyNumber(given.company_number)
+  if (company?.valid === false) {
+    found.push({ factor: 'company_number_malformed', reason: `The company number has not the form of a UK one: ${company.reason}` })
+  }
+  const address = given.physical_address === undefined ? null : readPostalAddress(given.physical_address)
+  if (address !== null) found.push(...addressFound(address, differs))
+  if (given.domain !== null) found.push(...mailFound(given.domain.name), ...domainFound(given.domain.age))
+  const company_unjudged = given.company_number !== undefined && !british
+  const empty = [iban, lei, vat, company, address, given.domain].every((part) => part === null) && !company_unjudged
+  return { found, declared_country, iban_country, iban, lei, vat, company, address, empty, company_unjudged }
+}
+
+type VatCheck = ReturnType<typeof checkVat>
+
+type Differs = (same: (country: string) => boolean) => boolean
+
+function ibanFound(iban: Check<IbanFacts>, country: string | null, differs: Differs): Found[] {
+  const found: Found[] = []
+  if (country !== null && sanctionsHint(country)?.level === 'comprehensive') {
+    found.push({ factor: 'iban_country_sanctioned', reason: `Nearly all dealings with ${country} are prohibited under OFAC programmes.` })
+  }
+  if (!iban.valid) found.push({ factor: 'iban_invalid', reason: `The IBAN does not hold: ${iban.reason}` })
+  if (country !== null && differs((declared) => banksWith(declared, country))) {
+    found.push({ factor: 'iban_country_mismatch', reason: `The account lies in ${country}, not in the declared country.` })
+  }
+  return found
+}
+
+/** A number without its country letters is tried with those of the declared country, since that is what they would be. */
+function vatCheck(text: string, declared: string | null): VatCheck {
+  const check = checkVat(text)
+  if (declared === null || !/^\s*[0-9]/.test(text)) return check
+  const prefixed = checkVat(`${declared === 'GR' ? 'EL' : declared}${text.trim()}`)
+  return prefixed.valid ? prefixed : check
+}
+
+function vatFound(vat: VatCheck, differs: Differs): Found[] {
+  if (!vat.valid) return [{ factor: 'vat_invalid', reason: `The VAT number does not hold: ${vat.reason}` }]
+  const country = vat.facts?.country ?? null
+  if (country === null || !differs((declared) => taxedWith(declared, country))) return []
+  return [{ factor: 'vat_country_mismatch', reason: `The VAT number is of ${country}, not of the declared country.` }]
+}
+
+function addressFound({ country, po_box }: PostalAddress, differs: Differs): Found[] {
+  const found: Found[] = []
+  if (country !== null && differs((declared) => banksWith(declared, country) || banksWith(country, declared))) {
+    found.push({ factor: 'address_country_mismatch', reason: `The address names ${country}, not the declared country.` })
+  }
+  if (po_box) found.push({ factor: 'po_box', reason: 'The address is a post office box.' })
+  return found
+}
+
+function mailFound(name: VendorDomain | null): Found[] {
+  if (name === null) return []
+  const [disposable, free] = [disposableDomain(name.host), freeMailDomain(name.host)]
+  if (disposable !== null)
+    return [{ factor: 'disposable_email_domain', reason: `Mailboxes under ${disposable} are handed out for minutes.` }]
+  return free === null ? [] : [{ factor: 'free_mail_domain', reason: `Anybody may open a mailbox under ${free}.` }]
+}
+
+/** The dollars before the point, null without an amount; thresholds are whole, so the cents decide nothing. */
+export function wholeUsd(usd: number | string | undefined): bigint | null {
+  if (usd === undefined) return null
+  return BigInt(typeof usd === 'number' ? Math.floor(usd) : (usd.split('.')[0] ?? '0'))
+}
+
+const DECISION_WORDS: Readonly<Record<Decision, string>> = {
+  CLEAR: 'Little was found against this payee.',
+  REVIEW: 'A person should look at this payee before it is paid.',
+  BLOCK: 'Do not pay this before the flags are resolved.',
+}
+
+export function summaryOf(decision: Decision, flags: number, empty: boolean): string {
+  if (empty) return 'Nothing about the recipient was given that could be inspected.'
+  return `${DECISION_WORDS[decision]} ${flags === 0 ? 'No factor' : flags === 1 ? 'One factor' : `${flags} factors`} of the rule book fired.`
+}
+
+/** What a person should do next, in the order of weight. */
+export function advice({ found, declared_country, company_unjudged, empty }: Inspected, decision: Decision): string[] {
+  const has = (...factors: Found['factor'][]) => found.some(({ factor }) => factors.includes(factor))
+  const given: string[] = []
+  if (empty) given.push('Give the account, the domain or an identifier of the payee.')
+  if (has('iban_country_sanctioned')) given.push('Stop, and ask counsel: the country of the account is under a comprehensive programme.')
+  if (declared_country !== null && sanctionsHint(declared_country)?.level === 'comprehensive') {
+    given.push('Ask counsel: the declared country is under a comprehensive programme.')
+  }
+  if (has('iban_invalid')) given.push('Ask for the account again, by a way that you already know.')
+  if (has('disposable_email_domain', 'free_mail_domain', 'domain_age_under_30_days')) {
+    given.push('Call the vendor back on a number that you had before this invoice.')
+  }
+  if (has('domain_age_unknown')) given.push('Find out the age of the domain by hand: unknown is not old.')
+  if (has('iban_country_mismatch', 'vat_country_mismatch', 'address_country_mismatch')) given.push('Ask why the countries differ.')
+  if (has('lei_invalid', 'vat_invalid', 'company_number_malformed')) given.push('Look the vendor up in the public register.')
+  if (company_unjudged) given.push('Look up the company number in the register of its country; only British ones are judged here.')
+  if (decision === 'CLEAR') given.push('A first payment still deserves a call to the vendor.')
+  return given
+}

@@ -1,0 +1,76 @@
+import { bandOf, ruleBook, scoreOf, type Fired, type RuleBook } from './rule-book.ts'
+import { TENANCY_TABLE, type Band } from './tenancy.ts'
+
+/** Points of what is known to go before payments to the wrong party. Each weight is a judgement; the table is there to be seen and replaced. */
+export const COUNTERPARTY_TABLE = {
+  factors: {
+    iban_country_sanctioned: 100,
+    iban_invalid: 60,
+    disposable_email_domain: 45,
+    domain_age_under_30_days: 40,
+    lei_invalid: 25,
+    iban_country_mismatch: 20,
+    vat_invalid: 20,
+    free_mail_domain: 15,
+    company_number_malformed: 15,
+    vat_country_mismatch: 10,
+    domain_age_unknown: 10,
+    address_country_mismatch: 10,
+    po_box: 5,
+  },
+  /** Whole US dollars from which on a payment weighs more, once a factor of at least `grave_points` was found; the highest step counts. */
+  large_amount: [
+    { from_usd: 10_000, points: 10 },
+    { from_usd: 100_000, points: 15 },
+  ],
+  grave_points: 40,
+  /** A domain is young below so many whole days. */
+  young_days: 30,
+  cap: 100,
+  bands: TENANCY_TABLE.bands,
+  decisions: { CLEAR: 0, REVIEW: 20, BLOCK: 50 },
+} as const
+
+export type CounterpartyFactor = keyof (typeof COUNTERPARTY_TABLE)['factors']
+export type Decision = keyof (typeof COUNTERPARTY_TABLE)['decisions']
+
+export interface CounterpartyTable {
+  factors: Readonly<Record<CounterpartyFactor, number>>
+  large_amount: readonly { from_usd: number; points: number }[]
+  grave_points: number
+  young_days: number
+  cap: number
+  bands: Readonly<Record<Band, number>>
+  decisions: Readonly<Record<Decision, number>>
+}
+
+export const COUNTERPARTY: RuleBook<CounterpartyTable> = ruleBook('COUNTERPARTY-1', COUNTERPARTY_TABLE)
+
+/** A factor that was found, and why. */
+export interface Found {
+  factor: CounterpartyFactor
+  reason: string
+}
+
+export interface CounterpartyRisk {
+  score: number
+  level: Band
+  decision: Decision
+  fired: Fired<CounterpartyFactor | 'large_amount'>[]
+}
+
+/**
+ * Adds up what was found. `whole_usd` is the amount without its cents, null when none was given. A further factor, or a larger amount, never
+ * lowers the score. Errs both ways: nothing that was found proves fraud, and nothing found proves nothing.
+ */
+export function counterpartyRisk(found: readonly Found[], whole_usd: bigint | null, { table } = COUNTERPARTY): CounterpartyRisk {
+  const fired: CounterpartyRisk['fired'] = found.map(({ factor, reason }) => ({ factor, points: table.factors[factor], reason }))
+  const grave = fired.some(({ points }) => points >= table.grave_points)
+  const reached = table.large_amount.filter(({ from_usd }) => whole_usd !== null && whole_usd >= BigInt(from_usd))
+  if (grave && reached.length > 0) {
+    const { from_usd, points } = reached.reduce((highest, step) => (step.points > highest.points ? step : highest))
+    fired.push({ factor: 'large_amount', points, reason: `At least ${from_usd} USD are at stake beside a grave factor.` })
+  }
+  const score = scoreOf(fired, table.cap)
+  return { score, level: bandOf(score, table.bands), decision: bandOf(score, table.decisions), fired }
+}

@@ -1,0 +1,160 @@
+import { checkIban } from '../checks/iban.ts'
+import type { IbanFacts } from '../checks/iban-facts.ts'
+import { alpha2, banksWith, ibanCountry } from '../checks/same-country.ts'
+import { sanctionsHint } from '../checks/sanctions.ts'
+import type { Check } from '../checks/verdict.ts'
+import { bandOf, ruleBook, scoreOf, type Fired, type RuleBook } from './rule-book.ts'
+
+/** Points of what is known to go before rental fraud. Each weight is a judgement, not a measurement; the table is there to be seen and replaced. */
+export const TENANCY_TABLE = {
+  listing: {
+    payment_irreversible: 25,
+    landlord_abroad_cannot_meet: 20,
+    photos_reverse_image_hit: 20,
+    contact_moves_offplatform: 15,
+    no_in_person_viewing: 15,
+    urgency_pressure: 10,
+    identity_docs_requested_upfront: 10,
+  },
+  /** Percent below the market that is exceeded, and its points; the highest counts. */
+  price_below_market: [
+    { above_pct: 10, points: 5 },
+    { above_pct: 20, points: 12 },
+    { above_pct: 35, points: 20 },
+    { above_pct: 50, points: 25 },
+  ],
+  together: { irreversible_and_no_viewing: 10, abroad_and_no_viewing: 5 },
+  deposit: { iban_invalid: 40, country_sanctioned: 60, country_mismatch: 25, deposit_before_viewing: 30 },
+  landlord: { landlord_lei_invalid: 20, landlord_company_number_malformed: 15 },
+  /** The verdict's score: the higher of the two, and the lower divided by this, rounded down. */
+  lower_score_divisor: 3,
+  cap: 100,
+  bands: { low: 0, elevated: 20, high: 45, critical: 70 },
+  verdicts: { PROCEED: 0, CAUTION: 20, STOP: 45 },
+} as const
+
+export interface TenancyTable {
+  listing: Readonly<Record<keyof (typeof TENANCY_TABLE)['listing'], number>>
+  price_below_market: readonly { above_pct: number; points: number }[]
+  together: Readonly<Record<keyof (typeof TENANCY_TABLE)['together'], number>>
+  deposit: Readonly<Record<keyof (typeof TENANCY_TABLE)['deposit'], number>>
+  landlord: Readonly<Record<keyof (typeof TENANCY_TABLE)['landlord'], number>>
+  lower_score_divisor: number
+  cap: number
+  bands: Readonly<Record<keyof (typeof TENANCY_TABLE)['bands'], number>>
+  verdicts: Readonly<Record<keyof (typeof TENANCY_TABLE)['verdicts'], number>>
+}
+
+export const TENANCY: RuleBook<TenancyTable> = ruleBook('TENANCY-1', TENANCY_TABLE)
+
+export type Band = keyof TenancyTable['bands']
+export type TenancyVerdict = keyof TenancyTable['verdicts']
+
+type ListingFlag = keyof TenancyTable['listing']
+export type ListingFactor = ListingFlag | keyof TenancyTable['together'] | 'price_below_market'
+type DepositFactor = keyof TenancyTable['deposit']
+export type LandlordFactor = keyof TenancyTable['landlord']
+
+/** What somebody observed of a listing; what is absent was not observed. */
+export type ListingSignals = { readonly [Flag in ListingFlag]?: boolean | undefined } & {
+  readonly price_below_market_pct?: number | undefined
+}
+
+export interface Risk<Factor extends string> {
+  score: number
+  band: Band
+  fired: Fired<Factor>[]
+}
+
+const LISTING_REASONS: Readonly<Record<ListingFlag, string>> = {
+  payment_irreversible: 'Payment is asked in a form that cannot be called back.',
+  landlord_abroad_cannot_meet: 'The landlord says to be abroad and unable to meet.',
+  photos_reverse_image_hit: 'The photos are found elsewhere.',
+  contact_moves_offplatform: 'The contact is moved off the platform.',
+  no_in_person_viewing: 'The place cannot be viewed in person.',
+  urgency_pressure: 'There is pressure to decide at once.',
+  identity_docs_requested_upfront: 'Identity documents are asked before anything else.',
+}
+
+/** Adds up what speaks against a listing. Errs both ways: honest listings share these traits, and a careful fraud shows none. */
+export function listingRisk(signals: ListingSignals, { table } = TENANCY): Risk<ListingFactor> {
+  const { listing, together } = table
+  const flags = Object.keys(LISTING_REASONS) as ListingFlag[]
+  const fired: Fired<ListingFactor>[] = flags
+    .filter((factor) => signals[factor] === true)
+    .map((factor) => ({ factor, points: listing[factor], reason: LISTING_REASONS[factor] }))
+  const price = pricePoints(signals.price_below_market_pct ?? 0, table)
+  if (price !== null) {
+    const reason = `The price is more than ${price.above_pct} % below the market.`
+    fired.push({ factor: 'price_below_market', points: price.points, reason })
+  }
+  const unseen = signals.no_in_person_viewing === true
+  if (unseen && signals.payment_irreversible === true) {
+    const reason = 'Money that cannot be called back, for a place that cannot be seen.'
+    fired.push({ factor: 'irreversible_and_no_viewing', points: together.irreversible_and_no_viewing, reason })
+  }
+  if (unseen && signals.landlord_abroad_cannot_meet === true) {
+    const reason = 'Neither the landlord nor the place can be seen.'
+    fired.push({ factor: 'abroad_and_no_viewing', points: together.abroad_and_no_viewing, reason })
+  }
+  return rated(fired, table)
+}
+
+/** The gravest step that is exceeded; null when none is. */
+function pricePoints(below_pct: number, { price_below_market }: TenancyTable) {
+  const exceeded = price_below_market.filter(({ above_pct }) => below_pct > above_pct)
+  return exceeded.length === 0 ? null : exceeded.reduce((gravest, step) => (step.points > gravest.points ? step : gravest))
+}
+
+export interface DepositAsked {
+  deposit_iban: string
+  property_country?: string | undefined
+  deposit_before_viewing?: boolean | undefined
+}
+
+export interface DepositRisk extends Risk<DepositFactor> {
+  check: Check<IbanFacts>
+  /** Read off the IBAN, null when it cannot be. */
+  iban_country: string | null
+  property_country: string | null
+}
+
+/** What speaks against paying a deposit to this account. A country code that no country has counts as another country. */
+export function depositRisk(asked: DepositAsked, { table } = TENANCY): DepositRisk {
+  const check = checkIban(asked.deposit_iban)
+  const iban_country = ibanCountry(check)
+  const given = asked.property_country ?? null
+  const property_country = given === null ? null : alpha2(given)
+  const fired: Fired<DepositFactor>[] = []
+  const fire = (factor: DepositFactor, reason: string) => fired.push({ factor, points: table.deposit[factor], reason })
+  if (!check.valid) fire('iban_invalid', `The IBAN does not hold: ${check.reason}`)
+  const prohibited = [iban_country, property_country].find((code) => code !== null && sanctionsHint(code)?.level === 'comprehensive')
+  if (prohibited !== undefined) fire('country_sanctioned', `Nearly all dealings with ${prohibited} are prohibited under OFAC programmes.`)
+  if (given !== null && iban_country !== null && (property_country === null || !banksWith(property_country, iban_country))) {
+    fire(
+      'country_mismatch',
+      `The account lies in ${iban_country}, the property ${property_country === null ? 'in no country known here' : `in ${property_country}`}.`,
+    )
+  }
+  if (asked.deposit_before_viewing === true) fire('deposit_before_viewing', 'The deposit is asked before a viewing.')
+  return { ...rated(fired, table), check, iban_country, property_country }
+}
+
+/** The score of the verdict: the higher one, a third of the lower one, and what is wrong with the landlord's numbers. */
+export function verdictScore(deposit_score: number, listing_score: number, landlord: readonly Fired[], { table } = TENANCY): number {
+  const [lower, higher] = [Math.min(deposit_score, listing_score), Math.max(deposit_score, listing_score)]
+  return Math.min(table.cap, higher + Math.floor(lower / table.lower_score_divisor) + scoreOf(landlord, table.cap))
+}
+
+export function tenancyBand(score: number, { table } = TENANCY): Band {
+  return bandOf(score, table.bands)
+}
+
+export function tenancyVerdict(score: number, { table } = TENANCY): TenancyVerdict {
+  return bandOf(score, table.verdicts)
+}
+
+function rated<Factor extends string>(fired: Fired<Factor>[], table: TenancyTable): Risk<Factor> {
+  const score = scoreOf(fired, table.cap)
+  return { score, band: bandOf(score, table.bands), fired }
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { listAgeDays, OFAC_LIST_DAYS, OFAC_LISTS, screen, type ListName } from '../../pure/checks/ofac.ts'
+import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const LIST = z
+  .strictObject({
+    name: z.string().describe('The table that was asked.'),
+    published_at: z.string().describe('Date up to which it is known.'),
+    count: z.int().min(0).max(1_000_000).describe('Its rows.'),
+    age_days: z.int().min(-10_000).max(1_000_000).describe('Whole days since then.'),
+    limit_days: z.int().min(0).max(1_000_000).describe('Age beyond which "no match" is not relied on.'),
+    stale: z.boolean().describe('Older than that.'),
+  })
+  .nullable()
+
+const MATCH = z.strictObject({
+  list: z.string().describe('Table.'),
+  name: z.string().describe('Holder of the address, or the jurisdiction.'),
+  key: z.string().describe('Address, or code of the jurisdiction; UA-DNR and UA-LNR are our own.'),
+  level: z.enum(['comprehensive', 'needs_review', 'elevated']).describe('How far the prohibition goes.'),
+  programmes: z.array(z.string()).describe('Programmes, where the source names them.'),
+})
+
+const REMARK = z.strictObject({
+  code: z.string().describe('Kind of remark; bad_checksum is EIP-55.'),
+  message: z.string().describe('One sentence.'),
+  expected: z.string().nullable().describe('What would have been right, or null.'),
+})
+
+/** How to bring each list up to date; told to operators. */
+const REFRESH: Readonly<Record<ListName, string>> = {
+  ofac_addresses: 'node scripts/refresh-ofac-addresses.ts --xml <SDN_ENHANCED.XML> --published <date> --retrieved <date>',
+  prohibited_jurisdictions:
+    'node scripts/refresh-prohibited-jurisdictions.ts --rows <rows.json> --version <words> --published <date> --retrieved <date>',
+}
+
+/** Whether an address or a place is on the local lists; a clean answer is given only from a list that is young enough. */
+export default defineTool({
+  id: 'ofac-sdn-check',
+  title: 'Screen an address or jurisdiction (OFAC)',
+  description:
+    'Looks an EVM address up in a dated copy of the OFAC SDN list, or a country or region among prohibited jurisdictions. A match is ' +
+    'always told; "no match" only from a list of at most 30 days. Never by name. No match is not a clearance.',
+  family: 'company',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: ['EVM addresses named on the SDN list', 'jurisdictions under comprehensive or regional programmes', 'EIP-55 capitals'],
+    not_checked: [
+      'names of persons, companies and vessels',
+      'addresses off the list that a listed party controls',
+      'lists other than OFAC’s',
+    ],
+  },
+  sources: ['clock', 'screening'],
+  input: z.strictObject({
+    subject: z
+      .string()
+      .max(limits.identifier_chars)
+      .describe('EVM address (also CAIP-10, eip155:1:0x…), or a country code, a country, or a region such as UA-43.'),
+  }),
+  output: z.strictObject({
+    status: z
+      .enum(['match', 'needs_review', 'elevated', 'no_match', 'no_match_on_stale_list', 'not_screened'])
+      .describe('What the lists say; only `match` is a prohibition.'),
+    match: z.boolean().describe('Whether the subject is on a list as prohibited.'),
+    subject_kind: z.enum(['evm_address', 'jurisdiction', 'unknown']).describe('As what the subject was read.'),
+    normalized: z.string().nullable().describe('The form that was looked up, or null when nothing was.'),
+    chain_id: z.string().nullable().describe('The chain of a CAIP-10 account, or null; the lookup is the same for all.'),
+    reason: z.string().describe('One sentence for people.'),
+    matches: z.array(MATCH).describe('The rows that were found.'),
+    findings: z.array(REMARK).describe('What is wrong or remarkable about the subject itself.'),
+    list: LIST.describe('The list that decided, or null when none was asked.'),
+    evaluated_at: z.string().describe('Time of the answer, from which the age of the list is counted.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { subject: '0x098B716B8Aaf21512996dC57EB0615e2383E2f96' },
+  run({ subject }, { clock, screening }) {
+    const now_ms = clock.now_ms()
+    const found = screen(subject)
+    const list = found.list === null ? null : listShown(found.list, now_ms)
+    const unreliable = found.status === 'no_match' && list?.stale === true
+    if (unreliable && list !== null && screening.on_stale_list === 'refuse') throw new SourceDown(staleWords(list))
+    const { status, reason } = found
+    return {
+      ...found,
+      status: unreliable ? ('no_match_on_stale_list' as const) : status,
+      reason: unreliable ? `Not on the list, which is ${list?.age_days} days old: nothing follows from that.` : reason,
+      match: status === 'match',
+      list,
+      evaluated_at: new Date(now_ms).toISOString(),
+      data_as_of: Object.fromEntries(Object.entries(OFAC_LISTS).map(([name, { published_at }]) => [name, published_at])),
+    }
+  },
+})
+
+function listShown(name: ListName, now_ms: number) {
+  const age_days = listAgeDays(name, now_ms)
+  return { name, ...OFAC_LISTS[name], age_days, limit_days: OFAC_LIST_DAYS, stale: age_days > OFAC_LIST_DAYS }
+}
+
+function staleWords({ name, age_days }: { name: ListName; age_days: number }): string {
+  return (
+    `No match, but the list ${name} is ${age_days} days old, more than ${OFAC_LIST_DAYS}, so no answer is given and nothing was charged. ` +
+    `The operator refreshes it with: ${REFRESH[name]}`
+  )
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod'
+import { COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
+import { MAIL_DOMAINS_AS_OF } from '../../pure/checks/disposable-domains.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
+import { missing } from '../../pure/checks/pack.ts'
+import { RDAP_SERVERS_AS_OF } from '../../pure/checks/rdap-servers.ts'
+import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
+import { PUBLIC_SUFFIXES_AS_OF, readVendorDomain } from '../../pure/checks/vendor-domain.ts'
+import { COUNTERPARTY, counterpartyRisk } from '../../pure/rulebooks/counterparty.ts'
+import { advice, inspect, summaryOf, wholeUsd } from '../../pure/rulebooks/counterparty-findings.ts'
+import { domainAge, type DomainAge } from '../../pure/rulebooks/domain-age.ts'
+import type { RegistrationData } from '../../ports/registration-data.ts'
+import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const FIELDS = [
+  'recipient_iban',
+  'vendor_domain',
+  'declared_country',
+  'company_number',
+  'lei',
+  'vat_number',
+  'physical_address',
+  'invoice_amount_usd',
+]
+const IDENTIFIER = z.string().max(limits.identifier_chars).optional()
+const CHECK = z.record(z.string(), z.unknown()).nullable()
+const ADDRESS_CHARS = 1_000
+/** Longest public name of a mailbox: 64 characters, an at sign and a domain of 253. */
+const DOMAIN_CHARS = 320
+
+const DOMAIN = z
+  .strictObject({
+    host: z.string().nullable().describe('The domain in ASCII form, or null when none could be read.'),
+    registrable: z.string().nullable().describe('What was asked about: one label below a public suffix.'),
+    mailbox: z.boolean().describe('An e-mail address was given.'),
+    status: z.enum(['pass', 'flagged', 'unknown']).describe('unknown is never a pass.'),
+    age_days: z.int().min(0).max(1_000_000).nullable().describe('Whole days since registration.'),
+    registered_at: z.string().nullable().describe('Date of registration, as the registry says.'),
+    unknown_reason: z.string().nullable().describe('Why the age is not known.'),
+    source: z.enum(['rdap', 'fixed_sample']).describe('fixed_sample in a sandbox: it says nothing about the world.'),
+  })
+  .nullable()
+
+/** What speaks against paying this party, before the money leaves. */
+export default defineTool({
+  id: 'pre-disbursement-guard',
+  title: 'Check a payee before paying',
+  description:
+    'Screens a payee before money leaves: IBAN, LEI, VAT and UK company number, age of the vendor’s domain (RDAP, under 30 days is a ' +
+    'scam signal), disposable mail domains and mismatches of countries. A published rule book gives CLEAR, REVIEW or BLOCK.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
+  scope: {
+    checked: [
+      'identifiers by their own rules, countries against one another',
+      'age of the domain as its registry says (in a sandbox: fixed samples, marked in source)',
+      'mail domains against lists',
+    ],
+    not_checked: ['who owns the account or the domain', 'names against sanctions lists', 'company numbers of other countries than the UK'],
+  },
+  sources: ['clock', 'registrations'],
+  input: z
+    .strictObject({
+      recipient_iban: IDENTIFIER.describe('The account to be paid.'),
+      vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
+      declared_country: z
+        .string()
+        .max(2)
+        .regex(/^[A-Za-z]{2}$/)
+        .optional()
+        .describe('Country that the payee claims, ISO 3166-1 alpha-2.'),
+      company_number: IDENTIFIER.describe('UK company number; judged when the declared country is GB or absent.'),
+      lei: IDENTIFIER.describe('Legal Entity Identifier.'),
+      vat_number: IDENTIFIER.describe('VAT number.'),
+      physical_address: z.string().max(ADDRESS_CHARS).optional().describe('Postal address, the country last.'),
+      invoice_amount_usd: z
+        .union([
+          z.number().min(0).max(1e15),
+          z
+            .string()
+            .max(40)
+            .regex(/^[0-9]{1,15}(\.[0-9]{1,18})?$/),
+        ])
+        .optional()
+        .describe('Amount in US dollars, as number or decimal text.'),
+    })
+    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
+    .meta({ minProperties: 1 }),
+  output: z.strictObject({
+    decision: z.enum(['CLEAR', 'REVIEW', 'BLOCK']).describe('Below 20, below 50, from 50. REVIEW too when nothing to inspect was given.'),
+    clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It is no proof of anything.'),
+    risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
+    risk_level: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),
+    summary: z.string().describe('One sentence.'),
+    flags_triggered: z
+      .array(
+        z.strictObject({
+          factor: z.string().describe('Name of the factor in the rule book.'),
+          points: z.int().min(0).max(100).describe('What it weighs.'),
+          reason: z.string().describe('Why it was found.'),
+        }),
+      )
+      .describe('The factors that were found; their points add up to the score.'),
+    recommendations: z.array(z.string()).describe('What to do next.'),
+    inspected_counterparty: z
+      .strictObject({
+        declared_country: z.string().nullable().describe('As it was read, or null.'),
+        iban_country: z.string().nullable().describe('Read off the IBAN, or null.'),
+        address_country: z.string().nullable().describe('Named at the end of the address, or null.'),
+        domain: DOMAIN.describe('The domain and its age, or null when none was given.'),
+      })
+      .describe('What was read off the input.'),
+    checks: z
+      .strictObject({
+        recipient_iban: CHECK.describe('As iban-check answers, or null.'),
+        lei: CHECK.describe('As lei-check answers, or null.'),
+        vat_number: CHECK.describe('As vat-mod97-check answers, or null.'),
+        company_number: CHECK.describe('As company-number-format answers, or null when not given or not British.'),
+      })
+      .describe('The checks of the identifiers.'),
+    standard: z.string().describe('The rule book.'),
+    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    evaluated_at: z.string().describe('Time of the answer, from which ages are counted.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: {
+    recipient_iban: 'GB82 WEST 1234 5698 7654 32',
+    vendor_domain: 'billing@young.example',
+    declared_country: 'GB',
+    invoice_amount_usd: 12_500,
+  },
+  async run(asked, { clock, registrations }) {
+    const now_ms = clock.now_ms()
+    const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
+    const seen = inspect({ ...asked, domain })
+    const risk = counterpartyRisk(seen.found, wholeUsd(asked.invoice_amount_usd))
+    // Silence about the recipient is no reason to pay.
+    const decision = seen.empty ? ('REVIEW' as const) : risk.decision
+    return {
+      decision,
+      clear_to_disburse: decision === 'CLEAR',
+      risk_score: risk.score,
+      risk_level: risk.level,
+      summary: summaryOf(decision, risk.fired.length, seen.empty),
+      flags_triggered: risk.fired,
+      recommendations: advice(seen, decision),
+      inspected_counterparty: {
+        declared_country: seen.declared_country,
+        iban_country: seen.iban_country,
+        address_country: seen.address?.country ?? null,
+        domain: domain === null ? null : domainShown(domain, registrations.source),
+      },
+      checks: {
+        recipient_iban: seen.iban && { ...seen.iban },
+        lei: seen.lei && { ...seen.lei },
+        vat_number: seen.vat && { ...seen.vat },
+        company_number: seen.company && { ...seen.company },
+      },
+      standard: COUNTERPARTY.standard,
+      policy_hash: COUNTERPARTY.policy_hash,
+      evaluated_at: new Date(now_ms).toISOString(),
+      data_as_of: {
+        ...(seen.iban && IBAN_DATA_AS_OF),
+        ...(seen.lei && LEI_DATA_AS_OF),
+        ...(seen.vat && VAT_DATA_AS_OF),
+        ...(seen.company && COMPANY_NUMBER_DATA_AS_OF),
+        ...(domain && { ...MAIL_DOMAINS_AS_OF, public_suffixes: PUBLIC_SUFFIXES_AS_OF, rdap_servers: RDAP_SERVERS_AS_OF }),
+      },
+    }
+  },
+})
+
+type AgedDomain = { name: ReturnType<typeof readVendorDomain>; age: DomainAge }
+
+/** Asks the registry only about a domain that somebody registered for themselves. */
+async function agedDomain(text: string, registrations: RegistrationData, now_ms: number): Promise<AgedDomain> {
+  const name = readVendorDomain(text)
+  if (name === null) return { name, age: { kind: 'unknown', reason: 'not_a_domain' } }
+  if (name.shared_platform !== null) return { name, age: { kind: 'unknown', reason: 'shared_platform' } }
+  const registration = await registrations.lookup(name.registrable)
+  if (registration.kind === 'down') {
+    throw new SourceDown(
+      'The registry of the vendor’s domain does not answer now. Nothing was charged; ask again, or leave out vendor_domain.',
+    )
+  }
+  return { name, age: domainAge(registration, now_ms) }
+}
+
+function domainShown({ name, age }: AgedDomain, source: RegistrationData['source']) {
+  const known = age.kind === 'known' ? age : null
+  return {
+    host: name?.host ?? null,
+    registrable: name?.registrable ?? null,
+    mailbox: name?.mailbox ?? false,
+    status: known === null ? ('unknown' as const) : known.young ? ('flagged' as const) : ('pass' as const),
+    age_days: known?.days ?? null,
+    registered_at: known?.registered_at ?? null,
+    unknown_reason: age.kind === 'unknown' ? age.reason : null,
+    source,
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { listingRisk, TENANCY, type Band } from '../../pure/rulebooks/tenancy.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+
+const RECOMMENDATIONS: Readonly<Record<Band, string>> = {
+  low: 'Little speaks against the listing. View the place and see the contract before you pay.',
+  elevated: 'Ask about each flag, and pay nothing before a viewing.',
+  high: 'Do not pay and send no documents before each flag is explained.',
+  critical: 'Leave it: this is how rental fraud looks.',
+}
+
+const SIGNAL = z.boolean().optional()
+const FIELDS = Object.keys(TENANCY.table.listing)
+
+const INPUT = z
+  .strictObject({
+    payment_irreversible: SIGNAL.describe('Payment is asked by transfer service, gift card, crypto or otherwise without return.'),
+    contact_moves_offplatform: SIGNAL.describe('The contact is moved off the platform of the listing.'),
+    landlord_abroad_cannot_meet: SIGNAL.describe('The landlord says to be abroad and unable to meet.'),
+    no_in_person_viewing: SIGNAL.describe('The place cannot be viewed in person.'),
+    urgency_pressure: SIGNAL.describe('There is pressure to decide at once.'),
+    photos_reverse_image_hit: SIGNAL.describe('A reverse image search finds the photos elsewhere.'),
+    identity_docs_requested_upfront: SIGNAL.describe('Identity documents are asked before anything else.'),
+    price_below_market_pct: z.number().min(-1_000).max(100).optional().describe('Percent below the usual rent; negative when above.'),
+  })
+  .check(({ value, issues }) => {
+    // Without any observation there is nothing to judge, and "low" would be a lie.
+    if (Object.values(value).some((given) => given !== undefined)) return
+    for (const field of FIELDS) issues.push({ code: 'invalid_type', expected: 'boolean', input: undefined, path: [field] })
+  })
+  .meta({ minProperties: 1 })
+
+/** How much a rental listing looks like fraud, point by point. */
+export default defineTool({
+  id: 'rental-listing-risk',
+  title: 'Rate the risk of a rental listing',
+  description:
+    'Adds up what speaks against a rental listing, from your own observations: each factor has its points in a published rule book, and the ' +
+    'answer names those that were found. The same observations always give the same score. Give at least one.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: ['your observations against the rule book'],
+    not_checked: ['the listing, its photos and its price themselves', 'that your observations are so'],
+  },
+  sources: [],
+  input: INPUT,
+  output: z.strictObject({
+    risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
+    band: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),
+    recommendation: z.string().describe('What to do.'),
+    flags: z
+      .array(
+        z.strictObject({
+          factor: z.string().describe('Name of the factor in the rule book.'),
+          points: z.int().min(0).max(100).describe('What it weighs.'),
+          reason: z.string().describe('Why it was found.'),
+        }),
+      )
+      .describe('The factors that were found; their points add up to the score.'),
+    flags_fired: z.int().min(0).max(100).describe('How many.'),
+    standard: z.string().describe('The rule book.'),
+    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+  }),
+  example: { payment_irreversible: true, no_in_person_viewing: true, price_below_market_pct: 38 },
+  run(signals) {
+    const { score, band, fired } = listingRisk(signals)
+    return {
+      risk_score: score,
+      band,
+      recommendation: RECOMMENDATIONS[band],
+      flags: fired,
+      flags_fired: fired.length,
+      standard: TENANCY.standard,
+      policy_hash: TENANCY.policy_hash,
+    }
+  },
+})

@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
+import type { Check } from '../../pure/checks/verdict.ts'
+import type { Fired } from '../../pure/rulebooks/rule-book.ts'
+import {
+  depositRisk,
+  listingRisk,
+  TENANCY,
+  tenancyBand,
+  tenancyVerdict,
+  verdictScore,
+  type LandlordFactor,
+  type TenancyVerdict,
+} from '../../pure/rulebooks/tenancy.ts'
+import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { limits } from '../../service/limits.ts'
+
+const SUMMARIES: Readonly<Record<TenancyVerdict, string>> = {
+  PROCEED: 'Nothing grave was found. See the place and the contract before you pay.',
+  CAUTION: 'Do not pay before the flags are explained.',
+  STOP: 'Do not pay.',
+}
+
+const IDENTIFIER = z.string().max(limits.identifier_chars)
+const SIGNAL = z.boolean().optional()
+const SCORE = z.int().min(0).max(100)
+const CHECK = z.record(z.string(), z.unknown())
+
+/** One verdict on a tenancy: the account, the landlord's numbers and the listing. */
+export default defineTool({
+  id: 'rental-verdict',
+  title: 'One verdict on a tenancy',
+  description:
+    'Combines the account for the deposit, its country, the landlord’s LEI and UK company number and what you observed of the listing into ' +
+    'PROCEED, CAUTION or STOP. Score: the higher of deposit and listing, a third of the lower, and the landlord’s points.',
+  family: 'packs',
+  version: '1.0.0',
+  price: 'check',
+  annotations: PURE,
+  scope: {
+    checked: ['IBAN, LEI and UK company number by their own rules', 'country of the account', 'your observations against the rule book'],
+    not_checked: ['who owns the account or the place', 'that the landlord is registered', 'that your observations are so'],
+  },
+  sources: [],
+  input: z.strictObject({
+    deposit_iban: IDENTIFIER.describe('The account that the deposit is asked to.'),
+    property_country: z
+      .string()
+      .max(2)
+      .regex(/^[A-Za-z]{2}$/)
+      .optional()
+      .describe('Country of the property, ISO 3166-1 alpha-2.'),
+    deposit_before_viewing: SIGNAL.describe('Whether the deposit is asked before a viewing.'),
+    landlord_lei: IDENTIFIER.optional().describe('Legal Entity Identifier of the landlord.'),
+    landlord_company_no: IDENTIFIER.optional().describe('UK company number of the landlord.'),
+    payment_irreversible: SIGNAL.describe('Payment is asked by transfer service, gift card, crypto or otherwise without return.'),
+    contact_moves_offplatform: SIGNAL.describe('The contact is moved off the platform of the listing.'),
+    no_in_person_viewing: SIGNAL.describe('The place cannot be viewed in person.'),
+    urgency_pressure: SIGNAL.describe('There is pressure to decide at once.'),
+    price_below_market_pct: z.number().min(-1_000).max(100).optional().describe('Percent below the usual rent; negative when above.'),
+  }),
+  output: z.strictObject({
+    verdict: z.enum(['PROCEED', 'CAUTION', 'STOP']).describe('Below 20, below 45, from 45.'),
+    risk_score: SCORE.describe('The score of the verdict.'),
+    band: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),
+    summary: z.string().describe('One sentence.'),
+    flags: z
+      .array(
+        z.strictObject({
+          component: z.enum(['deposit', 'listing', 'landlord']).describe('Where it was found.'),
+          factor: z.string().describe('Name of the factor in the rule book.'),
+          points: SCORE.describe('What it weighs in its component.'),
+          reason: z.string().describe('Why it was found.'),
+        }),
+      )
+      .describe('The factors that were found.'),
+    components: z
+      .strictObject({
+        deposit_score: SCORE.describe('0-100.'),
+        listing_score: SCORE.describe('0-100.'),
+        landlord_points: SCORE.describe('Added as they are.'),
+      })
+      .describe('What the score is made of.'),
+    checks: z
+      .strictObject({
+        deposit_iban: CHECK.describe('As iban-check answers.'),
+        landlord_lei: CHECK.nullable().describe('As lei-check answers, or null.'),
+        landlord_company_no: CHECK.nullable().describe('As company-number-format answers, or null.'),
+      })
+      .describe('The checks of the identifiers.'),
+    standard: z.string().describe('The rule book.'),
+    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    data_as_of: DATA_AS_OF,
+  }),
+  example: { deposit_iban: 'GB82 WEST 1234 5698 7654 32', property_country: 'GB', landlord_company_no: '00000006', urgency_pressure: true },
+  run(asked) {
+    const [deposit, listing] = [depositRisk(asked), listingRisk(asked)]
+    const lei = asked.landlord_lei === undefined ? null : checkLei(asked.landlord_lei)
+    const company = asked.landlord_company_no === undefined ? null : checkCompanyNumber(asked.landlord_company_no)
+    const landlord = landlordFlags(lei, company)
+    const score = verdictScore(deposit.score, listing.score, landlord)
+    const verdict = tenancyVerdict(score)
+    const { standard, policy_hash } = TENANCY
+    const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly Fired[]) => fired.map((one) => ({ component, ...one }))
+    return {
+      verdict,
+      risk_score: score,
+      band: tenancyBand(score),
+      summary: SUMMARIES[verdict],
+      flags: [...named('deposit', deposit.fired), ...named('listing', listing.fired), ...named('landlord', landlord)],
+      components: {
+        deposit_score: deposit.score,
+        listing_score: listing.score,
+        landlord_points: landlord.reduce((sum, { points }) => sum + points, 0),
+      },
+      checks: { deposit_iban: { ...deposit.check }, landlord_lei: lei && { ...lei }, landlord_company_no: company && { ...company } },
+      standard,
+      policy_hash,
+      data_as_of: { ...IBAN_DATA_AS_OF, ...LEI_DATA_AS_OF, ...COMPANY_NUMBER_DATA_AS_OF },
+    }
+  },
+})
+
+function landlordFlags(lei: Check<unknown> | null, company: Check<unknown> | null): Fired<LandlordFactor>[] {
+  const { landlord_lei_invalid, landlord_company_number_malformed } = TENANCY.table.landlord
+  const flags: Fired<LandlordFactor>[] = []
+  if (lei?.valid === false) {
+    flags.push({ factor: 'landlord_lei_invalid', points: landlord_lei_invalid, reason: `The LEI does not hold: ${lei.reason}` })
+  }
+  if (company?.valid === false) {
+    const reason = `The company number has not the form of a UK one: ${company.reason}`
+    flags.push({ factor: 'landlord_company_number_malformed', points: landlord_company_number_malformed, reason })
+  }
+  return flags
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { getAddress } from 'viem'
+import addresses from '../../data/ofac-addresses.json' with { type: 'json' }
+import jurisdictions from '../../data/prohibited-jurisdictions.json' with { type: 'json' }
+import { ABSENT, PRESENT, proveOfac, rowsFromCsv, rowsFromXml } from '../../scripts/support/ofac-sources.ts'
+import { readEvmAddress } from '../../src/pure/checks/evm-address.ts'
+import { listAgeDays, OFAC_LIST_DAYS, screen } from '../../src/pure/checks/ofac.ts'
+import { sanctionsHint } from '../../src/pure/checks/sanctions.ts'
+import { SourceDown } from '../../src/service/catalogue/define.ts'
+import tool from '../../src/tools/company/ofac-sdn-check.ts'
+import { runs, SEED } from '../support/counts.ts'
+import { anyText } from '../support/identifiers.ts'
+import { fixedSources } from '../support/sources.ts'
+
+const many = { numRuns: runs(500, 20_000), seed: SEED }
+const hex = fc.string({ unit: fc.constantFrom(...Array.from('0123456789abcdef')), minLength: 40, maxLength: 40 })
+const cased = (bits: number[]) => (letter: string, at: number) => ((bits[at] ?? 0) === 1 ? letter.toUpperCase() : letter)
+const bits = fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 40, maxLength: 40 })
+
+test('every listed address is found in any case, bare, with 0x, and as an account of any chain', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...addresses.rows), bits, fc.nat(1e9), ({ address, entity }, flips, chain_id) => {
+      const digits = Array.from(address.slice(2)).map(cased(flips)).join('')
+      for (const form of [digits, `0x${digits}`, `0X${digits}`, `eip155:${chain_id}:0x${digits}`, ` 0x${digits}\n`]) {
+        const { status, matches, normalized } = screen(form)
+        assert.deepEqual([status, matches[0]?.name, normalized], ['match', entity, address], form)
+      }
+    }),
+    many,
+  )
+})
+
+test('the capitals of EIP-55 are those of viem, and only they hold', () => {
+  fc.assert(
+    fc.property(hex, bits, (digits, flips) => {
+      const right = getAddress(`0x${digits}`)
+      assert.equal(readEvmAddress(`0x${digits}`)?.checksummed, right)
+      const written = `0x${Array.from(digits).map(cased(flips)).join('')}`
+      const plain = written === written.toLowerCase() || written.slice(2) === written.slice(2).toUpperCase()
+      assert.equal(readEvmAddress(written)?.checksum, plain ? 'absent' : written === right ? 'holds' : 'broken')
+    }),
+    many,
+  )
+})
+
+test('any text is answered, and what is no address and no place is not screened', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const { status, matches, list } = screen(text)
+      assert.equal(matches.length > 0, ['match', 'needs_review', 'elevated'].includes(status))
+      assert.equal(list === null, status === 'not_screened')
+    }),
+    many,
+  )
+  for (const name of ['Roman Semenov', 'LAZARUS GROUP', 'GARANTEX EUROPE OU', 'Jordan, Michael']) {
+    assert.equal(screen(name).status, 'not_screened', name)
+  }
+})
+
+test('Lazarus is on the list, Tornado Cash is not', () => {
+  for (const address of PRESENT) assert.equal(screen(address).status, 'match')
+  for (const address of ABSENT) assert.equal(screen(address).status, 'no_match')
+})
+
+test('the hint of a country code agrees with the table of jurisdictions', () => {
+  for (const { code, kind, level } of jurisdictions.rows) {
+    if (kind === 'country') assert.equal(sanctionsHint(code)?.level, level, code)
+    else assert.equal(sanctionsHint(code), null)
+  }
+  assert.equal(sanctionsHint('SY'), null)
+})
+
+const NOBODY = { subject: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }
+const published_ms = Date.parse(addresses.published_at)
+const at = (days: number, on_stale_list: 'refuse' | 'report') => ({
+  ...fixedSources([tool]),
+  clock: { now_ms: () => published_ms + days * 86_400_000 },
+  screening: { on_stale_list },
+})
+
+test('no match is told from a list of thirty days, and from an older one only with its age, or not at all', () => {
+  assert.equal(listAgeDays('ofac_addresses', published_ms + 30.9 * 86_400_000), OFAC_LIST_DAYS)
+  for (const mode of ['refuse', 'report'] as const) {
+    const fresh = tool.execute(NOBODY, at(30.9, mode)) as Record<string, unknown>
+    assert.deepEqual([fresh['status'], fresh['match']], ['no_match', false])
+  }
+  const reported = tool.execute(NOBODY, at(31, 'report')) as Record<string, unknown>
+  assert.equal(reported['status'], 'no_match_on_stale_list')
+  assert.throws(
+    () => tool.execute(NOBODY, at(31, 'refuse')),
+    (error) => error instanceof SourceDown && error.message.includes('scripts/refresh-ofac-addresses.ts'),
+  )
+})
+
+test('a match is told from a list of any age', () => {
+  for (const subject of [PRESENT[0] ?? '', 'IR', 'Crimea', 'RU', 'UA-14', 'nobody at all']) {
+    const { status } = tool.execute({ subject }, at(5_000, 'refuse')) as { status: string }
+    assert.ok(['match', 'elevated', 'needs_review', 'not_screened'].includes(status), subject)
+  }
+})
+
+const ENTITY = (name: string, features: string) => `
+  <entity id="1"><sanctionsPrograms><sanctionsProgram refId="1" id="2">DPRK3</sanctionsProgram></sanctionsPrograms>
+  <names><name id="1"><aliasType refId="1400">A.K.A.</aliasType><translations><translation><formattedFullName>HIDDEN COBRA</formattedFullName>
+  </translation></translations></name><name id="2"><translations><translation><formattedFullName>${name}</formattedFullName></translation>
+  </translations></name></names><features>${features}</features></entity>`
+const FEATURE = (type: string, value: string) =>
+  `<feature id="3"><type featureTypeId="345">${type}</type><versionId>4</versionId><value>${value}</value></feature>`
+
+test('the publisher’s XML: addresses of any ticker, the primary name, the programmes', () => {
+  const features = [
+    FEATURE('Digital Currency Address - ETH', '0x098B716B8Aaf21512996dC57EB0615e2383E2f96'),
+    FEATURE('Digital Currency Address - USDC', '0xa0e1c89Ef1a489c9C7dE96311eD5Ce5D32c20E4B'),
+    FEATURE('Digital Currency Address - XBT', '149w62rY42aZBox8fGcmqNsXUzSStKeq8C'),
+    FEATURE('Website', '0x0000000000000000000000000000000000000001'),
+  ].join('')
+  const rows = rowsFromXml(`<sanctionsData><entities>${ENTITY('LAZARUS &amp; GROUP', features)}</entities></sanctionsData>`)
+  assert.deepEqual(
+    rows,
+    PRESENT.map((address) => ({ address, entity: 'LAZARUS & GROUP', programmes: ['DPRK3'] })),
+  )
+})
+
+test('a list that is cut off, older than the delisting, or of something else is refused', () => {
+  const rows = addresses.rows.map(({ address, entity }) => ({ address, entity, programmes: [] as string[] }))
+  proveOfac(rows, rows)
+  const without = (address: string) => rows.filter((row) => row.address !== address)
+  assert.throws(() => proveOfac(without(PRESENT[0] ?? ''), rows), /should be on the list/)
+  assert.throws(() => proveOfac([...rows, { address: ABSENT[0] ?? '', entity: 'TORNADO CASH', programmes: [] }], rows), /taken off/)
+  assert.throws(() => proveOfac(rows.slice(0, 70), rows), /shrank/)
+  assert.throws(() => proveOfac(rows.slice(0, 9), []), /9 addresses/)
+  assert.throws(() => rowsFromCsv('address,name\n0x123,"X"'), /not a row/)
+})
