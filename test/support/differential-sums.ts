@@ -3,7 +3,7 @@
 /** Luhn (ISO/IEC 7812-1, Annex B) over the digits before it. */
 export function luhnDigit(payload: string): string {
   let sum = 0
-  for (const [index, digit] of Array.from(payload).reverse().entries()) {
+  for (const [index, digit] of Array.from(payload).toReversed().entries()) {
     const doubled = index % 2 === 0 ? Number(digit) * 2 : Number(digit)
     sum += Math.floor(doubled / 10) + (doubled % 10)
   }
@@ -23,7 +23,7 @@ export function weighted(text: string, weights: readonly number[]): number {
 /** GS1 General Specifications 7.9: weights 3 and 1 from the right. */
 export function gs1Digit(payload: string): string {
   const sum = Array.from(payload)
-    .reverse()
+    .toReversed()
     .reduce((total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 3 : 1), 0)
   return String((10 - (sum % 10)) % 10)
 }
@@ -37,7 +37,7 @@ export function isbn10Digit(payload: string): string {
 /** Receita Federal: twice modulus 11 over ASCII code minus 48; 10 and 11 become 0. */
 export function cnpjDigits(payload: string): string {
   const digit = (text: string): string => {
-    const codes = Array.from(text).reverse()
+    const codes = Array.from(text).toReversed()
     const sum = codes.reduce((total, unit, index) => total + (unit.charCodeAt(0) - 48) * (2 + (index % 8)), 0)
     return String(sum % 11 < 2 ? 0 : 11 - (sum % 11))
   }
@@ -69,7 +69,7 @@ export function gstinUnit(payload: string): string {
 /** National Tax Agency of Japan: 9 less the sum, modulus 9, with weights 1 and 2 from the right. */
 export function japanDigit(base: string): string {
   const sum = Array.from(base)
-    .reverse()
+    .toReversed()
     .reduce((total, digit, index) => total + Number(digit) * (1 + (index % 2)), 0)
   return String(9 - (sum % 9))
 }

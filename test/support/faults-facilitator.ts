@@ -15,7 +15,7 @@ interface SettleRequest {
 }
 
 /** How it answers `POST /settle`; the chain is the real one in every case. */
-export type Manner =
+type Manner =
   | 'honest'
   /** Settles, and the connection breaks before it says so. */
   | 'settles and breaks off'

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-export interface ProxiedCall {
+interface ProxiedCall {
   jsonrpc: string
   id: number
   method: string
@@ -18,7 +18,7 @@ export interface ProxiedAnswer {
 /** What the proxy does with one HTTP request; it answers through the exchange, or not at all. */
 export type Fault = (exchange: Exchange) => Promise<void>
 
-export interface Exchange {
+interface Exchange {
   calls: ProxiedCall[]
   methods: Set<string>
   response: ServerResponse
