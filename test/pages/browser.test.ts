@@ -122,12 +122,14 @@ test('the receipts room judges in a browser as it does in Node', async () => {
 })
 
 test('every page fits a dark phone, shows its example and complains of nothing', async () => {
-  const tools = app.running.app.deps.call.catalogue.tools.map(({ id }) => `/tools/${id}`)
+  const { tools } = app.running.app.deps.call.catalogue
+  // What a tool would find outside is not shown before it is asked.
+  const examples = new Map(tools.map(({ id, annotations }) => [`/tools/${id}`, annotations.open_world ? 0 : 1]))
   const { page, complaints, close } = await visit(browser, `${app.url}/`, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(17, 19, 21)')
-  for (const path of ['/', '/verify', '/problems', ...tools]) {
+  for (const path of ['/', '/verify', '/problems', ...examples.keys()]) {
     await page.goto(app.url + path)
-    if (path.startsWith('/tools')) assert.equal(await page.locator('.answer .example').count(), 1, path)
+    if (path.startsWith('/tools')) assert.equal(await page.locator('.answer .example').count(), examples.get(path), path)
     const beyond = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
     assert.ok(beyond <= 0, `${path} is ${beyond} pixels too wide`)
   }
@@ -171,4 +173,19 @@ test('a refused call, an empty allowance and a lost line each have their own vie
   await send(IBAN.iban, '.answer .problem:has-text("could not be reached")')
   await close()
   await poor.stop()
+})
+
+test('fields that are left empty are not sent; yes, no and numbers are chosen and typed as such', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/tools/rental-listing-risk`)
+  await page.selectOption('[name=urgency_pressure]', 'true')
+  await page.selectOption('[name=payment_irreversible]', '')
+  await page.fill('[name=price_below_market_pct]', '')
+  const sent = page.waitForRequest((request) => request.url().endsWith('/call'))
+  await page.click('button[type=submit]')
+  const input = (JSON.parse((await sent).postData() ?? '{}') as { input: Record<string, unknown> }).input
+  assert.equal(input['urgency_pressure'], true)
+  assert.equal('payment_irreversible' in input || 'price_below_market_pct' in input, false)
+  await page.waitForSelector('.answer .proof .act')
+  assert.deepEqual(complaints, [])
+  await close()
 })

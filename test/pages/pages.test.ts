@@ -44,7 +44,7 @@ test('every tool page asks for every field of its input', async () => {
   for (const tool of catalogue.tools) {
     const page = await (await get(`/tools/${tool.id}`)).text()
     for (const name of Object.keys(tool.input.shape))
-      assert.match(page, new RegExp(`<(?:input|textarea)\\s+id="field-${name}"\\s+name="${name}"`), tool.id)
+      assert.match(page, new RegExp(`<(?:input|textarea|select)\\s+id="field-${name}"\\s+name="${name}"`), tool.id)
     assert.ok(page.includes(`data-path="/v1/tools/${tool.id}/call"`), tool.id)
   }
 })

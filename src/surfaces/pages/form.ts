@@ -7,8 +7,10 @@ import type { Markup } from './layout.ts'
 
 interface Field {
   name: string
-  /** `text` is one line, `long` a text of many; `json` stands for every value that is no text. */
-  kind: 'text' | 'long' | 'json'
+  /** `text` is one line, `long` a text of many; `json` stands for every value that is no text, yes, no or number. */
+  kind: 'text' | 'long' | 'boolean' | 'number' | 'json'
+  /** Left out of the call when nothing is typed. */
+  optional: boolean
   description: string
   /** The example, as it stands in the field. */
   value: string
@@ -20,17 +22,31 @@ const LINE_CHARS = 256
 /** The fields of a tool's input, from its JSON Schema and its example. */
 function fieldsOf(schema: ToolSchemas['input'], example: Record<string, unknown>): Field[] {
   const properties = schema['properties'] as Record<string, Record<string, unknown>>
+  const required = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
   return Object.entries(properties).map(([name, property]) => {
-    const text = property['type'] === 'string'
-    const short = typeof property['maxLength'] === 'number' && property['maxLength'] <= LINE_CHARS
     const value = example[name]
     return {
       name,
-      kind: text ? (short ? 'text' : 'long') : 'json',
+      kind: kindOf(property),
+      optional: !required.has(name),
       description: typeof property['description'] === 'string' ? property['description'] : '',
       value: value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2),
     }
   })
+}
+
+function kindOf(property: Record<string, unknown>): Field['kind'] {
+  switch (property['type']) {
+    case 'string':
+      return typeof property['maxLength'] === 'number' && property['maxLength'] <= LINE_CHARS ? 'text' : 'long'
+    case 'boolean':
+      return 'boolean'
+    case 'number':
+    case 'integer':
+      return 'number'
+    default:
+      return 'json'
+  }
 }
 
 /** The half of a page that asks: a form filled with the example. */
@@ -57,36 +73,54 @@ export function sendRow(words: string): Markup {
   return html`<p class="send"><button type="submit">${words}</button> <span class="hint heard" id="asking" role="status"></span></p>`
 }
 
-function fieldMarkup({ name, kind, description, value }: Field): Markup {
+function fieldMarkup(field: Field): Markup {
+  const { name, kind, description } = field
   const label = html`<label for="field-${name}">${name}${kind === 'json' ? html` <span class="kind">JSON</span>` : ''}</label>`
-  const control =
-    kind === 'text'
-      ? html`<input
-          id="field-${name}"
-          name="${name}"
-          data-kind="text"
-          value="${value}"
-          aria-describedby="about-${name}"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck="false"
-        />`
-      : html`<textarea
-          id="field-${name}"
-          name="${name}"
-          data-kind="${kind}"
-          rows="${rowsOf(value)}"
-          aria-describedby="about-${name}"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck="false"
-        >
-${value}</textarea>`
+  const control = kind === 'boolean' ? choiceMarkup(field) : kind === 'long' || kind === 'json' ? areaMarkup(field) : lineMarkup(field)
   return html`<div class="field">
     ${label} ${control}
     <p class="hint" id="about-${name}">${description}</p>
     <p class="fault" id="fault-${name}" hidden></p>
   </div> `
+}
+
+/** A number is sent as it is typed, so that the service reads the very same literal. */
+function lineMarkup({ name, kind, optional, value }: Field): Markup {
+  return html`<input
+    id="field-${name}"
+    name="${name}"
+    data-kind="${kind === 'number' ? 'json' : 'text'}"
+    ${kind === 'number' ? html`inputmode="decimal"` : ''}
+    ${optional ? 'data-optional' : ''}
+    value="${value}"
+    aria-describedby="about-${name}"
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck="false"
+  />`
+}
+
+function areaMarkup({ name, kind, optional, value }: Field): Markup {
+  return html`<textarea
+    id="field-${name}"
+    name="${name}"
+    data-kind="${kind === 'json' ? 'json' : 'long'}"
+    ${optional ? 'data-optional' : ''}
+    rows="${rowsOf(value)}"
+    aria-describedby="about-${name}"
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck="false"
+  >
+${value}</textarea>`
+}
+
+function choiceMarkup({ name, value }: Field): Markup {
+  const option = (literal: string, words: string) =>
+    html`<option value="${literal}" ${literal === value ? 'selected' : ''}>${words}</option>`
+  return html`<select id="field-${name}" name="${name}" data-kind="json" data-optional aria-describedby="about-${name}">
+    ${option('', 'not said')} ${option('true', 'yes')} ${option('false', 'no')}
+  </select>`
 }
 
 function rowsOf(value: string): number {

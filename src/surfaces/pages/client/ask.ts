@@ -11,7 +11,7 @@ const form = byId('ask', HTMLFormElement)
 const pane = byId('answer', HTMLElement)
 const asking = byId('asking', HTMLElement)
 const folded = pane.classList.contains('short')
-const controls = [...form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('[data-kind]')]
+const controls = [...form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>('[data-kind]')]
 
 copyOnClick()
 showExample()
@@ -28,7 +28,9 @@ function showExample(): void {
 
 /** The body as it is sent. What is no text goes in as it was typed, so that the service reads the very same literals. */
 function bodyText(): string {
-  const filled = controls.filter(({ value, dataset }) => dataset['kind'] !== 'json' || value.trim() !== '')
+  const filled = controls.filter(
+    ({ value, dataset }) => value.trim() !== '' || (dataset['kind'] !== 'json' && dataset['optional'] === undefined),
+  )
   const members = filled.map(
     ({ name, value, dataset }) => `${JSON.stringify(name)}:${dataset['kind'] === 'json' ? value.trim() : JSON.stringify(value)}`,
   )
