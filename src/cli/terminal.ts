@@ -13,6 +13,8 @@ const SHAPES: Record<BadgeVerdict, string> = { valid: '●', unverifiable: '◐'
 
 /** Narrower terminals get the tables of this width all the same. */
 const WIDTH_MIN = 40
+/** The last column of a table keeps so much, however wide the others are. */
+const COLUMN_MIN = 16
 const WIDTH_MAX = 120
 const WIDTH_ELSEWHERE = 100
 
@@ -82,7 +84,7 @@ export function table(rows: readonly (readonly string[])[], width = terminalWidt
   const indent = widths.reduce((sum, one) => sum + one + 2, 0)
   return rows.flatMap((row) => {
     const head = widths.map((one, column) => toned(tones[column], (row[column] ?? '').padEnd(one)))
-    const [first = '', ...rest] = wrap(row[columns - 1] ?? '', Math.max(WIDTH_MIN / 2, width - indent))
+    const [first = '', ...rest] = wrap(row[columns - 1] ?? '', Math.max(COLUMN_MIN, width - indent))
     return [[...head, first].join('  ').trimEnd(), ...rest.map((line) => ' '.repeat(indent) + line)]
   })
 }

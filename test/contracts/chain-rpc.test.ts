@@ -8,6 +8,7 @@ import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { Chain, ChainSender } from '../../src/ports/chain.ts'
 import { balanceCall, decodeTransfer, TRANSFER_TOPIC, addressTopic } from '../../src/pure/payments/token-calls.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
+import { until } from '../support/until.ts'
 
 const GWEI = 1_000_000_000n
 const ORACLE = '0x420000000000000000000000000000000000000f'
@@ -163,6 +164,8 @@ describe('transactions', () => {
   test('a failed transaction has a receipt that says so, an unknown one has none', async () => {
     const raw = await signed({ data: TRANSFER_TOO_MUCH, to: anvil.token })
     await chain.send(raw)
+    // The node mines by itself, a moment after it has answered.
+    await until('mined', async () => (await chain.receipt(keccak256(raw))) !== null)
     assert.equal((await chain.receipt(keccak256(raw)))?.succeeded, false)
     assert.equal(await chain.receipt(keccak256('0x1234')), null)
   })
