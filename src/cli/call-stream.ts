@@ -1,7 +1,8 @@
 import { readStrictJson } from '../pure/documents/strict-json.ts'
 import { inputHash, prepare, type Stamp } from '../service/calls/prepare.ts'
+import { brokenOff } from '../service/calls/refusals.ts'
 import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
-import type { Sources, Tool } from '../service/catalogue/define.ts'
+import { SourceDown, type Sources, type Tool } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import { readJsonBody } from '../surfaces/http/json-body.ts'
@@ -15,15 +16,14 @@ import { remark } from './terminal.ts'
 
 /** `assay call <tool> --jsonl`: one input a line in, one answer a line out, in order. The worst problem on the way decides the exit. */
 export async function callStream(tool: Tool, sources: Sources, stamp: Stamp | null): Promise<Exit> {
-  const caller = new LineCaller(tool, sources, stamp)
+  const writer = new LineWriter([tool.scope])
+  const caller = new LineCaller(tool, sources, stamp, writer)
   const splitter = new LineSplitter()
-  const writer = new LineWriter()
   const progress = createProgress()
   const answerAll = async (lines: readonly Line[]) => {
     for (const line of lines) {
-      const answer = caller.answer(line)
       // Promises only where there is something to wait for: most tools are done at once.
-      const waiting = writer.write(typeof answer === 'string' ? answer : await answer)
+      const waiting = caller.answer(line)
       if (waiting !== null) await waiting
     }
     await writer.flush()
@@ -37,49 +37,60 @@ export async function callStream(tool: Tool, sources: Sources, stamp: Stamp | nu
   return caller.worst
 }
 
-/** Answers line after line and keeps count. */
+/** Answers line after line and keeps count. Null instead of a promise says that there is nothing to wait for. */
 class LineCaller {
   readonly #tool: Tool
   readonly #sources: Sources
   /** Null when nothing is to be signed. */
   readonly #stamp: Stamp | null
+  readonly #writer: LineWriter
   #failures = 0
   count = 0
   worst: Exit = 'ok'
 
-  constructor(tool: Tool, sources: Sources, stamp: Stamp | null) {
+  constructor(tool: Tool, sources: Sources, stamp: Stamp | null, writer: LineWriter) {
     this.#tool = tool
     this.#sources = sources
     this.#stamp = stamp
+    this.#writer = writer
   }
 
-  answer(line: Line): string | Promise<string> {
+  answer(line: Line): Promise<void> | null {
     const number = ++this.count
     const read = readLine(this.#tool, line)
     if (!read.ok) return this.#refused(number, read.problem)
     try {
       const ran = this.#tool.execute(read.input, this.#sources)
       if (!(ran instanceof Promise)) return this.#answered(read.input, ran)
-      return ran.then((result) => this.#answered(read.input, result)).catch((error: unknown) => this.#failed(number, error))
+      return this.#waitFor(number, read.input, ran)
     } catch (error) {
       return this.#failed(number, error)
     }
   }
 
-  #answered(input: Record<string, unknown>, result: Record<string, unknown>): string {
-    if (this.#stamp === null) return JSON.stringify({ result })
+  async #waitFor(line: number, input: Record<string, unknown>, running: Promise<Record<string, unknown>>): Promise<void> {
+    try {
+      await this.#answered(input, await running)
+    } catch (error) {
+      await this.#failed(line, error)
+    }
+  }
+
+  #answered(input: Record<string, unknown>, result: Record<string, unknown>): Promise<void> | null {
+    if (this.#stamp === null) return this.#writer.writeResult(result)
     const asked = { tool: this.#tool, input_hash: inputHash(this.#stamp, input), previous: null }
     const { result_text, receipt_text } = prepare(this.#stamp, asked, result, null)
-    return `{"result":${result_text},"receipt":${receipt_text}}`
+    return this.#writer.write(`{"result":${result_text},"receipt":${receipt_text}}`)
   }
 
-  #refused(line: number, found: Problem): string {
+  #refused(line: number, found: Problem): Promise<void> | null {
     const exit = problemExit(found)
     if (EXIT_CODES[exit].code > EXIT_CODES[this.worst].code) this.worst = exit
-    return JSON.stringify({ problem: { line, ...shownProblem(found) } })
+    return this.#writer.write(JSON.stringify({ problem: { line, ...shownProblem(found) } }))
   }
 
-  #failed(line: number, error: unknown): string {
+  #failed(line: number, error: unknown): Promise<void> | null {
+    if (error instanceof SourceDown) return this.#refused(line, brokenOff(this.#tool, error))
     // Told once: a tool that fails may fail on every line.
     if (this.#failures++ === 0) remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`)
     return this.#refused(line, problem('INTERNAL_ERROR', `${this.#tool.id} failed by our fault.`))

@@ -83,7 +83,11 @@ export function judge(answer: Answer, { method, path, marks, input }: HostileReq
 
 /** What must be the same over both transports. */
 export function comparable({ status, text }: Answer): unknown {
-  if (status === 200) return [status, (JSON.parse(text) as { result: unknown }).result]
+  if (status === 200) {
+    // The two calls were made one after the other.
+    const { evaluated_at: _, ...result } = (JSON.parse(text) as { result: Record<string, unknown> }).result
+    return [status, result]
+  }
   if (status < 400) return [status]
   const { code, detail, errors } = JSON.parse(text) as Record<string, unknown>
   return [status, code, detail, errors]

@@ -107,6 +107,10 @@ test('there is one path a tool, under its own id', async () => {
   )
 })
 
+function timeless({ evaluated_at: _, ...result }: Record<string, unknown>): Record<string, unknown> {
+  return result
+}
+
 test('examples run: the answers are the ones shown, and fit their schema to the last member', async () => {
   for (const { path, operation } of operations().filter((one) => one.path.endsWith('/call'))) {
     const body = asMembers(operation['requestBody'])
@@ -115,7 +119,9 @@ test('examples run: the answers are the ones shown, and fit their schema to the 
     const answer = await restCall(app.url, String(operation['operationId']), request['input'])
     assert.equal(answer.status, 200, path)
     const schema = schemaOf(at(operation, 'responses', '200'), 'application/json')
-    assert.deepEqual(at(schema, 'properties', 'result', 'examples'), [answer.body['result']], path)
+    const shown = asMembers(at(schema, 'properties', 'result'))['examples']
+    // What a tool would find outside is not shown before it is asked, and what depends on the time was true when it was shown.
+    if (shown !== undefined) assert.deepEqual(asList(shown).map(timeless), [timeless(asMembers(answer.body['result']))], path)
     assertFits(compiled({ ...asMembers(schema), unevaluatedProperties: false }), answer.body, path)
     const named = Object.keys(asMembers(at(operation, 'responses', '200', 'headers'))).filter((name) => !name.endsWith('PAYMENT-RESPONSE'))
     for (const name of named) assert.ok(answer.headers.has(name), `${path} ${name}`)

@@ -164,7 +164,16 @@ test('the requests that x402.json shows fit their own schema and run', async () 
     assert.deepEqual([input['type'], input['method'], input['bodyType'], method], ['http', 'POST', 'json', 'POST'])
     const response = await fetch(String(url), { method: 'POST', body: JSON.stringify(input['body']) })
     assert.equal(response.status, 200, String(tool))
-    assert.deepEqual(at(await response.json(), 'result'), at(info, 'output', 'example', 'result'), String(tool))
+    // What a tool would find outside is not shown, and what depends on the time was true when it was shown.
+    const shown = asMembers(info)['output']
+    const timeless = ({ evaluated_at: _, ...result }: Record<string, unknown>) => result
+    if (shown === undefined) assert.equal(tool, 'pre-disbursement-guard')
+    else
+      assert.deepEqual(
+        timeless(asMembers(at(await response.json(), 'result'))),
+        timeless(asMembers(at(shown, 'example', 'result'))),
+        String(tool),
+      )
   }
 })
 

@@ -7,16 +7,22 @@ export const NEEDS_NORMALIZING = -1
 
 /**
  * Fills `into` with the values 0–35 of the letters and digits of `text`, skipping spaces and hyphens, and returns how many there
- * are, also when they do not all fit. The fast path of the boolean checks: no strings, no tables.
+ * are, also when they do not all fit. The fast path of the boolean checks: no strings, no tables. Nothing is written beyond `into`:
+ * it would do no harm, but the engine would make every later call slower.
  */
 export function readPlain(text: string, into: Uint8Array): number {
+  const room = into.length
   let length = 0
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    if (code >= 0x30 && code <= 0x39) into[length++] = code - 0x30
-    else if (code >= 0x41 && code <= 0x5a) into[length++] = code - 0x37
-    else if (code >= 0x61 && code <= 0x7a) into[length++] = code - 0x57
-    else if (code !== 0x20 && code !== 0x2d && (code < 0x09 || code > 0x0d)) return NEEDS_NORMALIZING
+    let value: number
+    if (code >= 0x30 && code <= 0x39) value = code - 0x30
+    else if (code >= 0x41 && code <= 0x5a) value = code - 0x37
+    else if (code >= 0x61 && code <= 0x7a) value = code - 0x57
+    else if (code === 0x20 || code === 0x2d || (code >= 0x09 && code <= 0x0d)) continue
+    else return NEEDS_NORMALIZING
+    if (length < room) into[length] = value
+    length++
   }
   return length
 }

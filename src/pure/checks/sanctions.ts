@@ -12,7 +12,7 @@ export const SANCTIONS_AS_OF = table.published_at
 const HINTS: ReadonlyMap<string, SanctionsHint> = new Map(
   table.rows
     .filter(({ kind }) => kind === 'country')
-    .map(({ code, level }) => [code, { level: level === 'comprehensive' ? level : 'elevated', as_of: SANCTIONS_AS_OF }]),
+    .map(({ code, level }) => [code, { as_of: SANCTIONS_AS_OF, level: level === 'comprehensive' ? level : 'elevated' }]),
 )
 
 /** Errs towards null: programmes begun after `as_of` are missing. */

@@ -102,8 +102,9 @@ function shapeFindings(value: string): Finding[] {
   const at = value.indexOf('@')
   if (at < 0 || at !== value.lastIndexOf('@')) return [finding('bad_structure', 'vpa', null, 'exactly one @')]
   const findings: Finding[] = []
-  const place = { value, start: at + 1, end: value.length }
-  if (at < LOCAL_CHARS) findings.push(finding('too_short', 'local', { value, start: 0, end: at }, `${LOCAL_CHARS} characters or more`))
+  const place = at + 1 < value.length ? { value, start: at + 1, end: value.length } : null
+  const local = at > 0 ? { value, start: 0, end: at } : null
+  if (at < LOCAL_CHARS) findings.push(finding('too_short', 'local', local, `${LOCAL_CHARS} characters or more`))
   if (value.includes('.', at)) findings.push(finding('bad_component', 'handle', place, 'a handle without dots', EMAIL))
   else if (value.length - at - 1 < HANDLE_CHARS) findings.push(finding('too_short', 'handle', place, `${HANDLE_CHARS} characters or more`))
   else if (!/^[a-z][0-9a-z]*$/.test(value.slice(at + 1)))
