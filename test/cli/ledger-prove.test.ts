@@ -8,6 +8,7 @@ import type { Store } from '../../src/ports/store.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { authorization, signTransfer, type Authorization } from '../support/authorization.ts'
 import { contract } from '../support/contracts.ts'
+import { until } from '../support/until.ts'
 import { EPOCH, paymentIn } from '../support/store-payments.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
 
@@ -52,8 +53,15 @@ interface Mined {
 /** Sends as the token's owner, whom the node acts for. */
 async function send(to: string, data: Hex): Promise<Mined> {
   const hash = await anvil.rpc('eth_sendTransaction', [{ from: anvil.owner, to, data, gas: '0x7a120' }])
-  const receipt = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as Mined
-  assert.equal(receipt.status, '0x1')
+  const receipts: Mined[] = []
+  // The node mines by itself, a moment after it has answered.
+  await until('mined', async () => {
+    const found = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as Mined | null
+    if (found !== null) receipts.push(found)
+    return found !== null
+  })
+  const [receipt] = receipts
+  assert.equal(receipt?.status, '0x1')
   return receipt
 }
 

@@ -146,6 +146,7 @@ describe('transactions', () => {
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [friend.address, 5n] })
     const raw = await signed({ data, to: anvil.token })
     assert.deepEqual(await chain.send(raw), { kind: 'accepted' })
+    await until('mined', async () => (await chain.receipt(keccak256(raw))) !== null)
     const receipt = await chain.receipt(keccak256(raw))
     const expected = await viem.getTransactionReceipt({ hash: keccak256(raw) })
     assert.ok(receipt !== null)

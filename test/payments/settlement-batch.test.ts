@@ -101,6 +101,7 @@ test('a contract wallet settles alone, by the form that takes any signature; whe
     ['settled', 'settled'],
   )
   await bench.anvil.rpc('eth_sendTransaction', [{ from: bench.anvil.owner, to: smart, data: MOOD_REFUSING, gas: '0x30d40' }])
+  await bench.anvil.mine()
   const refused = await settler.settle(await bench.settling(account, { settler: wallet.address, contract_payer: true }), 10_000)
   await settler.stop()
   assert.ok(refused.kind === 'refused')
