@@ -1,3 +1,4 @@
+import { until } from '../support/until.ts'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -74,7 +75,10 @@ export async function pay(rpc_url: string): Promise<string> {
     maxFeePerGas: 10n ** 10n,
     maxPriorityFeePerGas: 1n,
   })
-  return String(await rpc('eth_sendRawTransaction', [raw]))
+  const hash = String(await rpc('eth_sendRawTransaction', [raw]))
+  // The node mines by itself, a moment after it has answered.
+  await until('the payment to be mined', async () => (await rpc('eth_getTransactionReceipt', [hash])) !== null)
+  return hash
 }
 
 export async function usdcOf(rpc_url: string, address: string): Promise<bigint> {
