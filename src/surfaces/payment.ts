@@ -2,15 +2,9 @@ import type { Catalogue } from '../service/catalogue/load.ts'
 import { callUrl } from '../service/catalogue/text.ts'
 import type { PaymentRequired } from '../service/calls/outcome.ts'
 import type { Settlement } from '../service/payments/settlement.ts'
-import {
-  createChallenges,
-  paymentResponseHeaders,
-  v1PaymentRequired,
-  v2PaymentRequired,
-  v2PaymentResponse,
-} from '../service/payments/terms.ts'
+import { challengeOf, createChallenges, paymentResponseHeaders, v2PaymentResponse } from '../service/payments/terms.ts'
 import type { AppDeps } from './deps.ts'
-import type { Challenge, PaymentPlace, Terms } from '../service/payments/terms.ts'
+import type { Challenge, PaymentPlace } from '../service/payments/terms.ts'
 
 /** What a surface says of payment, in the words of x402. */
 export interface PaymentWords {
@@ -43,15 +37,9 @@ export function createPaymentWords(place: PaymentPlace, catalogue: Catalogue, re
     challenge({ tool, amount_minor, x402_reason }) {
       if (amount_minor === null) return null
       const offer = { resource: resourceOf(tool), description: catalogue.find(tool)?.description ?? '', amount_minor }
-      return x402_reason === null ? ready(offer) : refusedChallenge({ ...place, ...offer }, x402_reason)
+      return x402_reason === null ? ready(offer) : challengeOf({ ...place, ...offer }, x402_reason)
     },
     responseHeaders: (settlement) => paymentResponseHeaders(endOf(settlement)),
     response: (settlement) => v2PaymentResponse(endOf(settlement)),
   }
-}
-
-function refusedChallenge(terms: Terms, reason: string): Challenge {
-  const required_json = JSON.stringify(v2PaymentRequired(terms, reason))
-  const body_members_json = JSON.stringify(v1PaymentRequired(terms, reason)).slice(1, -1)
-  return { header: Buffer.from(required_json).toString('base64'), body_members_json, required_json }
 }

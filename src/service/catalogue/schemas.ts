@@ -57,3 +57,25 @@ export const SANCTIONS = z
 
 /** Publication dates of the tables that an answer used, by table. */
 export const DATA_AS_OF = z.record(z.string(), z.string()).describe('Date or release of each reference table used.')
+
+/** A check's own answer inside that of a pack. */
+export const PACK_CHECK = z.record(z.string(), z.unknown()).nullable()
+
+const CROSS_CHECK = z.strictObject({
+  code: z.string().describe('Kind of finding.'),
+  fields: z.array(z.string()).describe('The fields it is about.'),
+  severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
+  message: z.string().describe('One sentence.'),
+})
+
+/** The output of a pack with these checks: the wire form of `pure/checks/pack.ts`. */
+export function packOutput<Checks extends z.ZodRawShape>(checks: Checks) {
+  return z.strictObject({
+    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
+    summary: z.string().describe('One sentence for people.'),
+    checks: z.strictObject(checks).describe('Each check whole, under the field that was given.'),
+    cross_checks: z.array(CROSS_CHECK).describe('What the values say of one another.'),
+    data_as_of: DATA_AS_OF,
+  })
+}

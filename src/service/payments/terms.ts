@@ -123,7 +123,8 @@ export function createChallenges(place: PaymentPlace, error: string, kept: numbe
   }
 }
 
-function challengeOf(terms: Terms, error: string): Challenge {
+/** The challenge for these terms; `createChallenges` keeps those that are asked for again. */
+export function challengeOf(terms: Terms, error: string): Challenge {
   const required_json = asciiJson(v2PaymentRequired(terms, error))
   return { header: toBase64(required_json), body_members_json: asciiJson(v1PaymentRequired(terms, error)).slice(1, -1), required_json }
 }

@@ -6,12 +6,11 @@ import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
 import { checkUscc, USCC_DATA_AS_OF } from '../../pure/checks/uscc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELDS = ['uscc', 'iban', 'swift']
 const TEXT = z.string().max(limits.identifier_chars).optional()
-const CHECK = z.record(z.string(), z.unknown()).nullable()
 const HOME = homeOf('CN', false)
 
 /** Code, IBAN and BIC of one supplier, each by itself and against one another. */
@@ -40,28 +39,10 @@ export default defineTool({
     .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
     // What JSON Schema can say of it: an object with none of its fields is refused.
     .meta({ minProperties: 1 }),
-  output: z.strictObject({
-    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
-    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
-    summary: z.string().describe('One sentence for people.'),
-    checks: z
-      .strictObject({
-        uscc: CHECK.describe('As uscc-check answers, or null.'),
-        iban: CHECK.describe('As iban-check answers, or null.'),
-        swift: CHECK.describe('As swift-bic-check answers, or null.'),
-      })
-      .describe('Each check whole, under the field that was given.'),
-    cross_checks: z
-      .array(
-        z.strictObject({
-          code: z.string().describe('Kind of finding.'),
-          fields: z.array(z.string()).describe('The fields it is about.'),
-          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
-          message: z.string().describe('One sentence.'),
-        }),
-      )
-      .describe('What the values say of one another.'),
-    data_as_of: DATA_AS_OF,
+  output: packOutput({
+    uscc: PACK_CHECK.describe('As uscc-check answers, or null.'),
+    iban: PACK_CHECK.describe('As iban-check answers, or null.'),
+    swift: PACK_CHECK.describe('As swift-bic-check answers, or null.'),
   }),
   example: { uscc: '91110000600037341L', swift: 'BKCHCNBJ' },
   run(input) {

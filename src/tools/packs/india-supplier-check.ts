@@ -6,12 +6,11 @@ import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
 import { checkPan } from '../../pure/checks/pan.ts'
 import { checkUpiVpa, UPI_DATA_AS_OF } from '../../pure/checks/upi-vpa.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELDS = ['gstin', 'pan', 'vpa', 'ifsc']
 const TEXT = z.string().max(limits.identifier_chars).optional()
-const CHECK = z.record(z.string(), z.unknown()).nullable()
 
 /** GSTIN, PAN, UPI address and IFSC of one supplier, each by itself and against one another. */
 export default defineTool({
@@ -40,29 +39,11 @@ export default defineTool({
     .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
     // What JSON Schema can say of it: an object with none of its fields is refused.
     .meta({ minProperties: 1 }),
-  output: z.strictObject({
-    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
-    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
-    summary: z.string().describe('One sentence for people.'),
-    checks: z
-      .strictObject({
-        gstin: CHECK.describe('As gstin-check answers, or null.'),
-        pan: CHECK.describe('As pan-format-check answers, or null.'),
-        vpa: CHECK.describe('As upi-vpa-check answers, or null.'),
-        ifsc: CHECK.describe('As ifsc-check answers, or null.'),
-      })
-      .describe('Each check whole, under the field that was given.'),
-    cross_checks: z
-      .array(
-        z.strictObject({
-          code: z.string().describe('Kind of finding.'),
-          fields: z.array(z.string()).describe('The fields it is about.'),
-          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
-          message: z.string().describe('One sentence.'),
-        }),
-      )
-      .describe('What the values say of one another.'),
-    data_as_of: DATA_AS_OF,
+  output: packOutput({
+    gstin: PACK_CHECK.describe('As gstin-check answers, or null.'),
+    pan: PACK_CHECK.describe('As pan-format-check answers, or null.'),
+    vpa: PACK_CHECK.describe('As upi-vpa-check answers, or null.'),
+    ifsc: PACK_CHECK.describe('As ifsc-check answers, or null.'),
   }),
   example: { gstin: '29AAGCB7383J1Z4', pan: 'AAGCB7383J', vpa: 'name@okhdfcbank', ifsc: 'HDFC0000001' },
   run(input) {

@@ -5,12 +5,11 @@ import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { checkJapanCorp } from '../../pure/checks/japan-corp.ts'
 import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELDS = ['corporate_number', 'iban']
 const TEXT = z.string().max(limits.identifier_chars).optional()
-const CHECK = z.record(z.string(), z.unknown()).nullable()
 const HOME = homeOf('JP', false)
 
 /** Corporate number and IBAN of one supplier. */
@@ -38,27 +37,9 @@ export default defineTool({
     .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
     // What JSON Schema can say of it: an object with none of its fields is refused.
     .meta({ minProperties: 1 }),
-  output: z.strictObject({
-    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
-    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
-    summary: z.string().describe('One sentence for people.'),
-    checks: z
-      .strictObject({
-        corporate_number: CHECK.describe('As japan-corp-check answers, or null.'),
-        iban: CHECK.describe('As iban-check answers, or null.'),
-      })
-      .describe('Each check whole, under the field that was given.'),
-    cross_checks: z
-      .array(
-        z.strictObject({
-          code: z.string().describe('Kind of finding.'),
-          fields: z.array(z.string()).describe('The fields it is about.'),
-          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
-          message: z.string().describe('One sentence.'),
-        }),
-      )
-      .describe('What the values say of one another.'),
-    data_as_of: DATA_AS_OF,
+  output: packOutput({
+    corporate_number: PACK_CHECK.describe('As japan-corp-check answers, or null.'),
+    iban: PACK_CHECK.describe('As iban-check answers, or null.'),
   }),
   example: { corporate_number: '7000012050002' },
   run(input) {

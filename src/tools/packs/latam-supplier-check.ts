@@ -7,12 +7,11 @@ import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
 import { checkRfc } from '../../pure/checks/rfc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELDS = ['cnpj', 'rfc', 'iban']
 const TEXT = z.string().max(limits.identifier_chars).optional()
-const CHECK = z.record(z.string(), z.unknown()).nullable()
 
 /** The country whose tax number was given; the region for none or both. Mexico has no IBANs. */
 function homeFor(brazilian: boolean, mexican: boolean) {
@@ -51,28 +50,10 @@ export default defineTool({
     .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
     // What JSON Schema can say of it: an object with none of its fields is refused.
     .meta({ minProperties: 1 }),
-  output: z.strictObject({
-    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
-    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
-    summary: z.string().describe('One sentence for people.'),
-    checks: z
-      .strictObject({
-        cnpj: CHECK.describe('As cnpj-check answers, or null.'),
-        rfc: CHECK.describe('As rfc-check answers, or null.'),
-        iban: CHECK.describe('As iban-check answers, or null.'),
-      })
-      .describe('Each check whole, under the field that was given.'),
-    cross_checks: z
-      .array(
-        z.strictObject({
-          code: z.string().describe('Kind of finding.'),
-          fields: z.array(z.string()).describe('The fields it is about.'),
-          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
-          message: z.string().describe('One sentence.'),
-        }),
-      )
-      .describe('What the values say of one another.'),
-    data_as_of: DATA_AS_OF,
+  output: packOutput({
+    cnpj: PACK_CHECK.describe('As cnpj-check answers, or null.'),
+    rfc: PACK_CHECK.describe('As rfc-check answers, or null.'),
+    iban: PACK_CHECK.describe('As iban-check answers, or null.'),
   }),
   example: { cnpj: '16.727.230/0001-97', iban: 'BR1500000000000010932840814P2' },
   run(input) {

@@ -8,12 +8,11 @@ import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
 import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
 import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
+import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELDS = ['iban', 'lei', 'vat_number', 'company_number']
 const TEXT = z.string().max(limits.identifier_chars).optional()
-const CHECK = z.record(z.string(), z.unknown()).nullable()
 
 /** IBAN, LEI, VAT number and company number of one vendor, each by itself and against one another. */
 export default defineTool({
@@ -42,29 +41,11 @@ export default defineTool({
     .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
     // What JSON Schema can say of it: an object with none of its fields is refused.
     .meta({ minProperties: 1 }),
-  output: z.strictObject({
-    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
-    verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
-    summary: z.string().describe('One sentence for people.'),
-    checks: z
-      .strictObject({
-        iban: CHECK.describe('As iban-check answers, or null.'),
-        lei: CHECK.describe('As lei-check answers, or null.'),
-        vat_number: CHECK.describe('As vat-mod97-check answers, or null.'),
-        company_number: CHECK.describe('As company-number-format answers, or null.'),
-      })
-      .describe('Each check whole, under the field that was given.'),
-    cross_checks: z
-      .array(
-        z.strictObject({
-          code: z.string().describe('Kind of finding.'),
-          fields: z.array(z.string()).describe('The fields it is about.'),
-          severity: z.enum(['fatal', 'warning', 'info']).describe('fatal makes the whole invalid.'),
-          message: z.string().describe('One sentence.'),
-        }),
-      )
-      .describe('What the values say of one another.'),
-    data_as_of: DATA_AS_OF,
+  output: packOutput({
+    iban: PACK_CHECK.describe('As iban-check answers, or null.'),
+    lei: PACK_CHECK.describe('As lei-check answers, or null.'),
+    vat_number: PACK_CHECK.describe('As vat-mod97-check answers, or null.'),
+    company_number: PACK_CHECK.describe('As company-number-format answers, or null.'),
   }),
   example: { iban: 'GB82WEST12345698765432', vat_number: 'XI980780684', company_number: 'SC123456' },
   run(input) {
