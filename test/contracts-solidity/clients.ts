@@ -13,8 +13,12 @@ import {
 import type { Anvil } from '../support/anvil.ts'
 import { signTransfer, type Authorization } from '../support/authorization.ts'
 import { contract } from '../support/contracts.ts'
+import { until } from '../support/settlement.ts'
 
-/** A chain seen through viem. Every transaction is mined when its promise resolves. */
+/**
+ * A chain seen through viem. Every transaction is mined when its promise resolves, and has left the node's pool: a receipt can be read
+ * before it has, and a transaction that follows a revert in that instant would get a wrong account nonce, or be taken for the one mined.
+ */
 export function clientsOf(anvil: Anvil) {
   const chain = defineChain({
     id: anvil.chain_id,
@@ -26,7 +30,9 @@ export function clientsOf(anvil: Anvil) {
   const wallet = createWalletClient({ chain, transport: http() })
   const send = async (account: PrivateKeyAccount, to: Hex | null, data: Hex, gas?: bigint) => {
     const hash = await wallet.sendTransaction({ account, to, data, ...(gas === undefined ? {} : { gas }) })
-    return reader.waitForTransactionReceipt({ hash })
+    const receipt = await reader.waitForTransactionReceipt({ hash })
+    await until('the pool is empty', async () => poolSize(await anvil.rpc('txpool_status')) === 0)
+    return receipt
   }
   return { chain, reader, send }
 }
@@ -34,6 +40,11 @@ export function clientsOf(anvil: Anvil) {
 export type Clients = ReturnType<typeof clientsOf>
 
 const usdc = contract('test-usdc').abi
+
+function poolSize(status: unknown): number {
+  const { pending, queued } = status as Record<'pending' | 'queued', string>
+  return Number(pending) + Number(queued)
+}
 
 /** What a view of the token returns. */
 export function view(clients: Clients, address: Hex, functionName: string, args: unknown[] = [], abi: Abi = usdc): Promise<unknown> {

@@ -46,6 +46,14 @@ async function opened(words: string, holds: (sending: Sending) => boolean): Prom
   return found
 }
 
+/** The sending is cancelled, and the node has the cancel in place of the payment: what is mined now is the cancel. */
+async function cancelled(): Promise<Sending> {
+  const cancel = await opened('the cancel', ({ kind }) => kind === 'cancel')
+  const hash = cancel.attempts.at(-1)?.hash
+  await until('the node has the cancel', async () => (await bench.anvil.rpc('eth_getTransactionByHash', [hash])) !== null)
+  return cancel
+}
+
 test('a stuck transaction is replaced by one that pays at least 12.5 % more on both fees, with the same nonce and payments', async () => {
   const payment = await pending()
   await bench.anvil.automine(false)
@@ -88,7 +96,7 @@ test('after three replacements the slot is freed by a transfer of nothing, and t
   const payment = await pending()
   await bench.anvil.automine(false)
   const writer = started({ bump_after_ms: 60, rebroadcast_ms: 30 })
-  const cancel = await opened('the cancel', ({ kind }) => kind === 'cancel')
+  const cancel = await cancelled()
   const [, , , , last] = cancel.attempts.map(({ raw }) => parseTransaction(raw as Hex))
   assert.deepEqual([last?.to, last?.data, last?.value, last?.gas], [wallet.address, undefined, undefined, 21_000n])
   assert.equal((await bench.row(payment)).state, 'settling')
@@ -110,7 +118,7 @@ test('a payment that was cancelled with too little life left is refused', async 
   })
   await bench.anvil.automine(false)
   const writer = started({ bump_after_ms: 60, rebroadcast_ms: 30 })
-  await opened('the cancel', ({ kind }) => kind === 'cancel')
+  await cancelled()
   bench.clock.ahead_ms += 57_000
   await bench.anvil.mine()
   const result = await writer.settle(payment, 10_000)
