@@ -3,13 +3,25 @@ import { test } from 'node:test'
 import { marketOf, priceBounds, priceOf, usdcText, type PriceClass, type PricesNow } from '../../src/service/payments/price.ts'
 import { priceShown } from '../../src/surfaces/health.ts'
 
-const PRICES: PricesNow = { epoch: 7, amounts: { check: 12_345n }, payable: { check: [12_345n, 11_000n, 5_000n, 5_001n] } }
+const PRICES: PricesNow = {
+  epoch: 7,
+  amounts: { check: 12_345n, chain: 6_000n, contract: 20_000n, document: 11_000n },
+  payable: { check: [12_345n, 11_000n, 5_000n, 5_001n], chain: [6_000n], contract: [20_000n, 22_500n], document: [11_000n] },
+}
 const items = (count: number) => ({ items: Array.from({ length: count }, () => ({ tool: 'iban-check', value: 'x' })) })
 
 test('a check costs the price of the moment, and each price that still stands pays for it', () => {
   const { amount_minor, payable, floor_minor, cap_minor, formula } = priceOf('check', { iban: 'x' }, PRICES)
   assert.deepEqual([amount_minor, floor_minor, cap_minor, formula], [12_345n, 5_000n, 50_000n, null])
   assert.deepEqual(payable, [12_345n, 11_000n, 5_000n, 5_001n])
+})
+
+test('each market has its own price: that of token contracts never falls below 0.02 USDC', () => {
+  const { amount_minor, payable, floor_minor } = priceOf('contract', {}, PRICES)
+  assert.deepEqual([amount_minor, payable, floor_minor], [20_000n, [20_000n, 22_500n], 20_000n])
+  assert.equal(priceOf('chain', {}, PRICES).amount_minor, 6_000n)
+  assert.equal(priceOf('document', {}, PRICES).amount_minor, 11_000n)
+  assert.deepEqual((['chain', 'contract', 'document'] as const).map(marketOf), ['chain', 'contract', 'document'])
 })
 
 test('a batch costs a tenth of a check an item, rounded up, and its quotes stand as long', () => {

@@ -14,6 +14,9 @@ export const FAMILIES = {
   contact: 'Contact details',
   goods: 'Books and goods',
   text: 'Texts and documents',
+  messages: 'Payment messages',
+  chain: 'Facts from the chain',
+  market: 'Prices and exchange',
   proof: 'Receipts and proof',
   packs: 'Many checks in one call',
 } as const
@@ -104,6 +107,8 @@ interface Words {
   /** The input field that a batch item's `value` fills; set exactly on the tools that batch-validate may run. */
   batch_field?: string
   bounds?: Partial<ReadBounds>
+  /** Its work may take long: it runs in a worker that is ended when its time is over. Such a tool is pure. */
+  heavy?: true
 }
 
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject, Names extends readonly SourceName[]> extends Words {

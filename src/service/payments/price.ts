@@ -6,6 +6,9 @@ import { batchPrice, type PriceRules } from '../../pure/payments/price-curve.ts'
  */
 export const MARKETS = {
   check: { floor_minor: 5_000n, cap_minor: 50_000n, target: 5 },
+  chain: { floor_minor: 5_000n, cap_minor: 50_000n, target: 5 },
+  contract: { floor_minor: 20_000n, cap_minor: 50_000n, target: 5 },
+  document: { floor_minor: 10_000n, cap_minor: 50_000n, target: 5 },
 } as const satisfies Record<string, PriceRules>
 
 export type Market = keyof typeof MARKETS
@@ -16,6 +19,12 @@ const CLASSES = {
   free: { market: null, floor_minor: 0n, cap_minor: 0n, formula: null },
   /** One check of one value. */
   check: { market: 'check', floor_minor: 5_000n, cap_minor: 50_000n, formula: null },
+  /** Facts read from the chain or from a market. */
+  chain: { market: 'chain', floor_minor: 5_000n, cap_minor: 50_000n, formula: null },
+  /** The facts of a token contract. */
+  contract: { market: 'contract', floor_minor: 20_000n, cap_minor: 50_000n, formula: null },
+  /** A whole document or file. */
+  document: { market: 'document', floor_minor: 10_000n, cap_minor: 50_000n, formula: null },
   /** A tenth of a check for each item, within the bounds of a check. */
   batch: {
     market: 'check',
@@ -72,7 +81,10 @@ export function priceOf(name: PriceClass, input: Readonly<Record<string, unknown
     case 'free':
       return { class: name, amount_minor: 0n, payable: [], ...bounds }
     case 'check':
-      return { class: name, amount_minor: prices.amounts.check, payable: prices.payable.check, ...bounds }
+    case 'chain':
+    case 'contract':
+    case 'document':
+      return { class: name, amount_minor: prices.amounts[name], payable: prices.payable[name], ...bounds }
     case 'batch': {
       const items = input === null ? 1 : itemsOf(input)
       const batch = (check_minor: bigint) => batchPrice(items, check_minor, bounds)
