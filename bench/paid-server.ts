@@ -4,9 +4,11 @@
  * signed, and the settler closes the row in the store as settled without having sent anything. No jobs run.
  */
 import type { AddressInfo } from 'node:net'
+import { noChain } from '../src/adapters/chain/no-chain.ts'
 import { systemClock } from '../src/adapters/clock/system.ts'
 import { createLog } from '../src/adapters/log/pino.ts'
 import { createNonceSource } from '../src/adapters/random/system.ts'
+import { samplePrices } from '../src/adapters/prices/samples.ts'
 import { sampleRegistrations } from '../src/adapters/registration-data/samples.ts'
 import { createSealer } from '../src/adapters/secret/sealer.ts'
 import { chooseSigning, type Signing } from '../src/adapters/signer/choose.ts'
@@ -69,8 +71,10 @@ function deps(): Omit<AppDeps, 'inFlight'> {
         clock: systemClock,
         catalogue: itemCatalogue(() => catalogue.tools),
         crypto: signing.crypto,
+        prices: samplePrices(systemClock),
         registrations: sampleRegistrations(systemClock),
         screening: { on_stale_list: 'report' },
+        ...noChain(place.chain_id),
       },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { anvilBinary } from '../src/adapters/chain/sandbox-binary.ts'
 import { placeCode } from '../src/adapters/chain/sandbox-place.ts'
 import { rpcRequest, type RpcRequest } from '../src/adapters/chain/sandbox-rpc.ts'
-import { usdcOn } from '../src/service/payments/usdc.ts'
+import { usdcOn } from '../src/pure/payments/usdc.ts'
 
 export const CHAIN_ID = 8453
 /** 0.006 gwei, a reading of Base in autumn 2026. The node alone would begin with 1 gwei. */

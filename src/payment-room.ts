@@ -1,23 +1,15 @@
-import { createHmac, createSecretKey } from 'node:crypto'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createChain } from './adapters/chain/rpc.ts'
 import { systemClock } from './adapters/clock/system.ts'
 import { httpFacilitator } from './adapters/facilitator/http.ts'
-import { readGasKeys } from './adapters/gas-wallet/key-file.ts'
-import { gasWallet } from './adapters/gas-wallet/wallet.ts'
-import { readWalletKey } from './adapters/secret/file.ts'
 import { createSealer } from './adapters/secret/sealer.ts'
 import type { Signing } from './adapters/signer/choose.ts'
-import { orStop, StartError } from './identity.ts'
-import type { Chain, ChainSender } from './ports/chain.ts'
-import type { GasWallet } from './ports/gas-wallet.ts'
+import type { ChainBase } from './chain-room.ts'
+import type { Chain } from './ports/chain.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import { BATCH_SETTLER } from './pure/contracts/batch-settler.ts'
 import { createAuthorizationDigest } from './pure/payments/eip3009.ts'
 import type { Payments } from './service/calls/paid.ts'
-import { isPostgres, type Settings } from './service/config.ts'
+import type { Settings } from './service/config.ts'
 import { reconcileJob } from './service/jobs/reconcile.ts'
 import type { Job } from './service/jobs/run.ts'
 import { createClosings } from './service/payments/closings.ts'
@@ -36,7 +28,7 @@ import { createSelfSettler } from './service/payments/self-settler.ts'
 import type { Reach, Settler } from './service/payments/settler.ts'
 import type { PaymentPlace } from './service/payments/terms.ts'
 import type { PaymentHealth, SandboxShown } from './surfaces/deps.ts'
-import { usdcOn } from './service/payments/usdc.ts'
+import { usdcOn } from './pure/payments/usdc.ts'
 import type { WriterRules } from './service/payments/writer-rules.ts'
 
 /** Everything about payment that is assembled at start and taken down at the end. */
@@ -75,82 +67,10 @@ export interface PaymentRoomParts {
   base: Promise<ChainBase | null>
 }
 
-/** The chain of the deployment, and what pays its gas. */
-export interface ChainBase {
-  chain: Chain & ChainSender
-  wallets: GasWallet[]
-  sandbox: SandboxShown | null
-  stop(): Promise<void>
-}
-
 /** The token, the recipient and the network of all payments. */
 export function placeOf({ pay_to, chain_id }: StoreIdentity): PaymentPlace {
   const { address, name, version, network } = usdcOn(chain_id)
   return { pay_to, token: { address, name, version }, chain_id, network }
-}
-
-/** Starts the sandbox's chain, or speaks to that of the settings. Null when this machine has no sandbox chain; live settings never give null. */
-export async function openChain(
-  settings: Settings,
-  identity: StoreIdentity,
-  signing: Signing,
-  secret: Uint8Array,
-  log: Log,
-): Promise<ChainBase | null> {
-  return settings.ASSAY_MODE === 'live' ? liveChain(settings, identity, signing) : sandboxChain(settings, identity, signing, secret, log)
-}
-
-function liveChain(settings: Settings, { chain_id, pay_to }: StoreIdentity, signing: Signing): ChainBase {
-  const keys = settings.ASSAY_GAS_KEY_FILE === '' ? [] : orStop(readGasKeys(settings.ASSAY_GAS_KEY_FILE)).keys
-  const wallets = keys.map((key) => gasWallet(signing.signer(key), chain_id, signing.crypto.keccak256))
-  if (wallets.some(({ address }) => address === pay_to)) {
-    throw new StartError(
-      'ASSAY_GAS_KEY_FILE holds the key of ASSAY_PAY_TO; the gas wallet must be another account, which holds gas and nothing else.',
-    )
-  }
-  return {
-    chain: createChain({ urls: settings.ASSAY_RPC_URLS, chain_id, clock: systemClock }),
-    wallets,
-    sandbox: null,
-    stop: () => Promise.resolve(),
-  }
-}
-
-async function sandboxChain(
-  settings: Settings,
-  { chain_id, pay_to }: StoreIdentity,
-  signing: Signing,
-  secret: Uint8Array,
-  log: Log,
-): Promise<ChainBase | null> {
-  const { startSandboxChain } = await import('./adapters/chain/sandbox.ts')
-  const { freshener } = await import('./adapters/chain/sandbox-freshness.ts')
-  const { rpcRequest } = await import('./adapters/chain/sandbox-rpc.ts')
-  const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
-  const own = join(settings.ASSAY_DATA_DIR, 'sandbox')
-  // Instances that share a database must share the chain that its payments are on: the first to start runs it for all.
-  const directory = isPostgres(settings.ASSAY_STORE)
-    ? join(tmpdir(), `assay-sandbox-${derived('sandbox chain').toString('hex', 0, 8)}`)
-    : own
-  const payer_key = orStop(readWalletKey(join(own, 'payer.key'), derived('sandbox demo payer'))).secret
-  const payer = signing.signer(payer_key).address
-  const gas_key = derived('sandbox gas wallet')
-  const wallet = gasWallet(signing.signer(gas_key), chain_id, signing.crypto.keccak256)
-  const token = { address: usdcOn(chain_id).address }
-  try {
-    const started = await startSandboxChain({ directory, chain_id, token, payer_address: payer, gas_address: wallet.address })
-    const { rpc_url } = started
-    const beforeRead = freshener(rpcRequest(rpc_url), systemClock)
-    return {
-      chain: createChain({ urls: [rpc_url], chain_id, clock: systemClock, beforeRead }),
-      wallets: [wallet],
-      sandbox: { rpc_url, chain_id, usdc: token.address, payer, pay_to },
-      stop: () => started.stop(),
-    }
-  } catch (error) {
-    log.warn({ error: String(error) }, 'the sandbox chain did not start; no payments are taken')
-    return null
-  }
 }
 
 const NO_PAYMENTS: PaymentHealth = { enabled: false, method: null, chain_ok: false, ready: false, overdue: null }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { systemClock } from './adapters/clock/system.ts'
 import { createLog } from './adapters/log/pino.ts'
 import { createNonceSource } from './adapters/random/system.ts'
+import { choosePrices } from './adapters/prices/choose.ts'
 import { chooseRegistrations } from './adapters/registration-data/choose.ts'
 import { chooseSigning, type Signing } from './adapters/signer/choose.ts'
 import { activeKey, publicKeys, type Keyring } from './adapters/signer/keyring.ts'
@@ -17,13 +18,14 @@ import { itemCatalogue } from './service/catalogue/items.ts'
 import { toolSchemas } from './service/catalogue/json-schema.ts'
 import { loadCatalogue, type Catalogue } from './service/catalogue/load.ts'
 import { isPostgres, type Settings } from './service/config.ts'
-import { purgeJob, purgePaymentsJob } from './service/jobs/purge.ts'
+import { purgeJob, purgePaymentsJob, purgeStretchesJob } from './service/jobs/purge.ts'
 import { runJobs } from './service/jobs/run.ts'
 import { limits } from './service/limits.ts'
 import { createAllowance } from './service/payments/allowance.ts'
 import { createPriceBook, type PriceBook } from './service/payments/price-book.ts'
 import type { Reach } from './service/payments/settler.ts'
-import { openChain, openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
+import { chainSources, openChain, type ChainSources } from './chain-room.ts'
+import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
 import { createHttpServer } from './surfaces/http/node-server.ts'
 import type { Origins } from './surfaces/http/reply.ts'
 import { VERSION } from './version.ts'
@@ -60,16 +62,18 @@ export async function start(settings: Settings, { reach = () => Promise.resolve(
   })
   const prices = createPriceBook({ store, clock: systemClock })
   const room = await openPaymentRoom({ settings, identity, signing, secret, store, prices, log, reach, rules, base })
+  const facts = chainSources(await base, identity, store.closed)
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
-  const app = createApp(appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, origins }, log), proxies, log)
+  const app = createApp(appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, origins }, log), proxies, log)
   const server = createHttpServer(app)
   await listen(server, settings).catch(async (error: unknown) => {
     await room.stop()
     throw error
   })
+  facts.start()
   listening.url = localOrigin(settings.ASSAY_HOST, (server.address() as AddressInfo).port)
-  const jobs = runJobs([purgeJob(store), purgePaymentsJob(store, prices), ...room.jobs], store, systemClock, log)
+  const jobs = runJobs([purgeJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store), ...room.jobs], store, systemClock, log)
   for (const refusal of signing.refusals) log.warn({}, refusal)
   return {
     url: listening.url,
@@ -77,6 +81,7 @@ export async function start(settings: Settings, { reach = () => Promise.resolve(
     server,
     stop: async () => {
       await closeServer(server)
+      facts.stop()
       await jobs.stop()
       await room.stop()
       await store.close()
@@ -94,12 +99,14 @@ interface Parts {
   store: Store
   prices: PriceBook
   room: PaymentRoom
+  facts: ChainSources
   origins: Origins
 }
 
-function appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, origins }: Parts, log: Log) {
+function appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, origins }: Parts, log: Log) {
   const active = activeKey(ring)
   if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
+  const market = choosePrices(settings.ASSAY_MODE, systemClock)
   const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
   return {
     call: {
@@ -109,9 +116,12 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
         catalogue: itemCatalogue(() => catalogue.tools),
         crypto: signing.crypto,
         registrations: chooseRegistrations(settings.ASSAY_MODE, systemClock),
+        chain: facts.chain,
+        transfers: facts.transfers,
+        prices: market,
         screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report' },
       } as const,
-      probes: {},
+      probes: { ...facts.probes, prices: () => market.ready() },
       allowance: createAllowance(store, systemClock, secret, free),
       payments: room.payments,
       stamp: {

@@ -59,6 +59,7 @@ const FREE = new Set([
   'src/start.ts',
   'src/identity.ts',
   'src/payment-room.ts',
+  'src/chain-room.ts',
   'src/version.ts',
 ])
 

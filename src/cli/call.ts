@@ -38,13 +38,13 @@ async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, i
     throw new CliError('usage', '--prev-receipt-hash goes with a single call, not with --jsonl.')
   if (!invocation.flag('no-receipt')) markMode(settings)
   const { callStream } = await import('./call-stream.ts')
-  return callStream(tool, sourcesHere(catalogue, settings.ASSAY_MODE), invocation.flag('no-receipt') ? null : await stampHere(settings))
+  return callStream(tool, sourcesHere(catalogue, settings), invocation.flag('no-receipt') ? null : await stampHere(settings))
 }
 
 async function depsHere(catalogue: Catalogue, settings: Settings): Promise<CallDeps> {
   return {
     catalogue,
-    sources: sourcesHere(catalogue, settings.ASSAY_MODE),
+    sources: sourcesHere(catalogue, settings),
     probes: {},
     allowance: UNCOUNTED,
     payments: null,

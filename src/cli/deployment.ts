@@ -1,6 +1,8 @@
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
+import { noChain } from '../adapters/chain/no-chain.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
+import { choosePrices } from '../adapters/prices/choose.ts'
 import { chooseRegistrations } from '../adapters/registration-data/choose.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { activeKey } from '../adapters/signer/keyring.ts'
@@ -10,7 +12,10 @@ import type { Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
 import { identityOf, localOrigin, ringOf, StartError } from '../identity.ts'
+import { chainHere } from './chain-here.ts'
 import { CliError } from './exit-codes.ts'
+
+const SANDBOX_CHAIN_ID = 84_532
 
 /** What this deployment signs with, put together from its settings as a start does, but without store, port or network. */
 export async function stampHere(settings: Settings): Promise<Stamp> {
@@ -28,12 +33,15 @@ export async function stampHere(settings: Settings): Promise<Stamp> {
   }
 }
 
-/** What tools may reach for on the command line; a replay reaches for nothing outside, so it is made as in a sandbox. */
-export function sourcesHere(catalogue: Catalogue, mode: Settings['ASSAY_MODE'] = 'sandbox'): Sources {
+/** What tools may reach for on the command line; a replay reaches for nothing outside, so it is given no settings and made as in a sandbox. */
+export function sourcesHere(catalogue: Catalogue, settings: Settings | null): Sources {
+  const mode = settings?.ASSAY_MODE ?? 'sandbox'
   return {
+    ...(settings === null ? noChain(SANDBOX_CHAIN_ID) : chainHere(settings)),
     clock: systemClock,
     catalogue: itemCatalogue(() => catalogue.tools),
     crypto: nobleCrypto,
+    prices: choosePrices(mode, systemClock),
     registrations: chooseRegistrations(mode, systemClock),
     screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report' },
   }

@@ -12,7 +12,7 @@ import { blacklistedCall, NAME_CALL, PAUSED_CALL, VERSION_CALL } from '../pure/p
 import { BATCH_ITEMS_MAX, BATCH_SETTLER, batchGas } from '../pure/contracts/batch-settler.ts'
 import type { Settings } from '../service/config.ts'
 import { feesFor } from '../service/payments/gas-budget.ts'
-import { USDC_DECIMALS, usdcOn } from '../service/payments/usdc.ts'
+import { USDC_DECIMALS, usdcOn } from '../pure/payments/usdc.ts'
 import { attempt, type Check, type Found } from './doctor-checks.ts'
 
 /** decimals() of EIP-20: the first four bytes of keccak-256 of the signature. */

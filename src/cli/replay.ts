@@ -73,7 +73,7 @@ async function replay(file: ReceiptFile, given: unknown): Promise<Replayed> {
   if (version_here !== signed.tool_version) return found('other_version', { version_here })
   const input = coveredInput(tool, given, signed.input_hash, crypto)
   if (input === null) return found('input_differs', { version_here })
-  const result = await tool.execute(input, { ...sourcesHere(catalogue), clock: clockOf(file, signed) })
+  const result = await tool.execute(input, { ...sourcesHere(catalogue, null), clock: clockOf(file, signed) })
   const output_hash_here = valueHash(result, crypto)
   return found(output_hash_here === signed.output_hash.toLowerCase() ? 'agrees' : 'output_differs', { version_here, output_hash_here })
 }

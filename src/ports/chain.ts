@@ -6,7 +6,14 @@
  */
 export interface ChainFault extends Error {
   readonly code: 'CHAIN_UNAVAILABLE'
+  readonly reason: ChainFaultReason
 }
+
+/**
+ * `unavailable`: nobody answered as a node should. `reorg`: blocks were taken away while they were read, twice. `stale`: the newest block
+ * is too old. `too_many_requests`: the reading would need more requests than one call may cost.
+ */
+export type ChainFaultReason = 'unavailable' | 'reorg' | 'stale' | 'too_many_requests'
 
 export interface BlockHeader {
   number: bigint

@@ -1,3 +1,4 @@
+import type { StretchStore } from './chain-facts.ts'
 import type { PaymentStore } from './payments.ts'
 
 /** What the service keeps. Everything correct about counting lives behind this port, never in the memory of a process. */
@@ -59,6 +60,8 @@ export interface Store {
   purge_allowance(day: number): Promise<number>
   /** Payments and all that hangs on them. */
   readonly payments: PaymentStore
+  /** What is known of blocks that are final. */
+  readonly closed: StretchStore
   /** The time by the clock of the database, in milliseconds since 1970. */
   now_ms(): Promise<number>
   /** Resolves when the store answers; rejects with the reason otherwise. */

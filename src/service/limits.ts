@@ -78,4 +78,8 @@ export const limits = {
   /** Refused settlements of all payers in a day; they cost the operator gas. */
   refused_settlements_daily: 500,
   settlement_retry_s: 5,
+  /** Blocks that settlement-history-check looks back: 48 hours at one block in two seconds. */
+  history_blocks: 86_400,
+  /** Transfers that its answer lists; totals count them all. */
+  history_transfers: 200,
 } as const

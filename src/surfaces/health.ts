@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import type { Tool } from '../service/catalogue/define.ts'
 import { priceBounds, priceOf, usdcText, type PricesNow } from '../service/payments/price.ts'
-import { USDC_DECIMALS } from '../service/payments/usdc.ts'
+import { USDC_DECIMALS } from '../pure/payments/usdc.ts'
 import type { AppDeps, PaymentHealth } from './deps.ts'
 import type { Env } from './http/env.ts'
 

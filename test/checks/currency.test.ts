@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import table from '../../data/iso4217.json' with { type: 'json' }
 import { checkCurrency, checkCurrencyNumber, isCurrency } from '../../src/pure/checks/currency.ts'
 import { settlementToken } from '../../src/pure/checks/settlement-tokens.ts'
-import { usdcOn } from '../../src/service/payments/usdc.ts'
+import { usdcOn } from '../../src/pure/payments/usdc.ts'
 import { holdsForAnyText, suggestsTheOnlyRepair } from '../support/check-promises.ts'
 import { textNear } from '../support/identifiers.ts'
 

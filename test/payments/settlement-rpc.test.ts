@@ -13,7 +13,7 @@ before(async () => {
 after(() => bench.stop())
 
 function unavailable(): ChainFault {
-  return Object.assign(new Error('no answer'), { code: 'CHAIN_UNAVAILABLE' as const })
+  return Object.assign(new Error('no answer'), { code: 'CHAIN_UNAVAILABLE' as const, reason: 'unavailable' as const })
 }
 
 /** The chain with some of its methods changed. */

@@ -1,6 +1,8 @@
+import { samplePrices } from '../../src/adapters/prices/samples.ts'
 import { sampleRegistrations } from '../../src/adapters/registration-data/samples.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { itemCatalogue } from '../../src/service/catalogue/items.ts'
+import { fixedChain, fixedTransfers } from './fixed-chain.ts'
 import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
 
 /** 21 November 2026, noon UTC: what a clock shows in every test that runs tools by themselves. */
@@ -13,6 +15,9 @@ export function fixedSources(tools: readonly Tool[]): Sources {
     clock,
     catalogue: itemCatalogue(() => tools),
     crypto: nobleCrypto,
+    chain: fixedChain(),
+    transfers: fixedTransfers(),
+    prices: samplePrices(clock),
     registrations: sampleRegistrations(clock),
     screening: { on_stale_list: 'report' },
   }

@@ -1,4 +1,5 @@
 /** What nodes return, read strictly (Ethereum execution API specification, 2025): anything else is no answer. */
+import type { BlockFacts } from '../../ports/chain-facts.ts'
 import type { BlockHeader, ChainLog, TransactionReceipt } from '../../ports/chain.ts'
 import { isRecord, malformed } from './json-rpc.ts'
 
@@ -58,6 +59,30 @@ export function header(value: unknown): BlockHeader | null {
     parent_hash: hash(block['parentHash']),
     timestamp_s: smallQuantity(block['timestamp']),
   }
+}
+
+/** A block with what its header says of gas; null stays null. A pending one has no hash, and on some nodes no number of its own yet. */
+export function blockFacts(value: unknown): BlockFacts | null {
+  if (value === null) return null
+  const block = record(value)
+  const base_fee = block['baseFeePerGas'] ?? null
+  return {
+    number: quantity(block['number']),
+    hash: (block['hash'] ?? null) === null ? null : hash(block['hash']),
+    parent_hash: hash(block['parentHash']),
+    timestamp_s: smallQuantity(block['timestamp']),
+    transaction_count: list(block['transactions']).length,
+    base_fee_wei: base_fee === null ? null : quantity(base_fee),
+    gas_used: quantity(block['gasUsed']),
+    gas_limit: quantity(block['gasLimit']),
+  }
+}
+
+/** A word of storage. Some nodes leave out leading zeros. */
+export function word(value: unknown): string {
+  return `0x${quantity(value === '0x' ? '0x0' : value)
+    .toString(16)
+    .padStart(64, '0')}`
 }
 
 /** Wei per gas of a block since EIP-1559. */

@@ -12,6 +12,8 @@ export class Endpoint {
   readonly number: number
   readonly breaker: Breaker
   readonly heads: Heads
+  /** The longest range of logs that it is known to serve; null while untried. */
+  log_range: number | null = null
   readonly #target: Target
   readonly #chain_id: number
   readonly #clock: Clock

@@ -1,9 +1,20 @@
-import type { ChainFault } from '../../ports/chain.ts'
+import type { ChainFault, ChainFaultReason } from '../../ports/chain.ts'
 
 /** Everything that the chain rejects with. Endpoints are named by their number alone: their URLs often carry a key. */
 export class ChainUnavailableError extends Error implements ChainFault {
   override readonly name = 'ChainUnavailableError'
   readonly code = 'CHAIN_UNAVAILABLE'
+  readonly reason: ChainFaultReason
+
+  constructor(message: string, reason: ChainFaultReason = 'unavailable') {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** A block that is read is not the one that was begun with. Never leaves the adapter. */
+export class ReorganisedError extends Error {
+  override readonly name = 'ReorganisedError'
 }
 
 /**

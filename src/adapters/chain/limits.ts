@@ -31,6 +31,23 @@ export const chainLimits = {
   answers_ms: 2_000,
   /** Requests that one search for logs may be cut into. */
   log_requests: 32,
+  /** Everything that the facts of one answer may take. */
+  facts_ms: 8_000,
+  /** A head that was seen so long ago may still be read at. */
+  pin_ms: 6_000,
+  /** How often a live chain is looked at while nobody asks, and for how long what was seen then lets calls in. */
+  probe_every_ms: 5_000,
+  probe_good_ms: 10_000,
+  /** Longest range of one question for logs, and the ranges that are tried when a node refuses it. */
+  log_ranges: [10_000, 5_000, 2_000, 1_000, 500],
+  /** Requests that one history may take, and how many of them at once. */
+  history_requests: 60,
+  history_at_once: 4,
+  /** A history ends so far below the head. */
+  history_behind: 2n,
+  /** What one process may ask for facts: sustained, and at once after a quiet time. */
+  facts_per_second: 50,
+  facts_burst: 300,
   /** Offered to the sequencer when a node has no opinion. */
   default_priority_fee_wei: 1_000_000n,
 } as const

@@ -38,11 +38,12 @@ async function searchPart({ ask }: Asker, filter: LogFilter, from: bigint, to: b
   if (answer?.ok === false && from < to) return null
   const logs = decode.logs(resultOf(answer))
   if (decode.header(resultOf(last))?.number !== to) throw new EndpointFault('unfit', 'it does not have the last block of the range')
-  if (!logs.every((log) => fits(log, filter, from, to))) throw malformed()
+  if (!logs.every((log) => fitsFilter(log, { ...filter, from_block: from, to_block: to }))) throw malformed()
   return logs
 }
 
-function fits(log: ChainLog, { address, topics }: LogFilter, from: bigint, to: bigint): boolean {
-  const inside = log.block_number >= from && log.block_number <= to && log.address === address.toLowerCase()
+/** Whether a log is one that was asked for. */
+export function fitsFilter(log: ChainLog, { address, topics, from_block, to_block }: LogFilter): boolean {
+  const inside = log.block_number >= from_block && log.block_number <= to_block && log.address === address.toLowerCase()
   return inside && topics.every((topic, index) => topic === null || topic.toLowerCase() === log.topics[index])
 }

@@ -27,16 +27,17 @@ export class Pool {
 
   /**
    * Gives the task each endpoint in turn until one serves; at most once each, and once more when all that stands in the way is a pause
-   * that ends within the time. Rejects with a ChainUnavailableError that says what each endpoint did.
+   * that ends within the time. Rejects with a ChainUnavailableError that says what each endpoint did; what is no fault of an endpoint is
+   * thrown as it is.
    */
-  async run<T>(task: (asker: Asker) => Promise<T>): Promise<T> {
+  async run<T>(task: (asker: Asker) => Promise<T>, total_ms: number = chainLimits.total_ms): Promise<T> {
     const started_ms = performance.now()
-    const deadline = AbortSignal.timeout(chainLimits.total_ms)
+    const deadline = AbortSignal.timeout(total_ms)
     const faults = new Map<number, string>()
     const served = await this.#round(task, deadline, faults, false)
     if (served !== null) return served.value
     const wait_ms = this.#shortestPause()
-    if (wait_ms !== null && performance.now() - started_ms + wait_ms < chainLimits.total_ms) {
+    if (wait_ms !== null && performance.now() - started_ms + wait_ms < total_ms) {
       await pause(wait_ms)
       const again = await this.#round(task, deadline, faults, true)
       if (again !== null) return again.value

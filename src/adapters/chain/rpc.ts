@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { dataFeeReader } from './data-fee.ts'
 import * as decode from './decode.ts'
 import { ChainUnavailableError } from './errors.ts'
+import { headOf } from './facts.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
 import { searchLogs } from './logs.ts'
@@ -17,6 +18,8 @@ export interface ChainOptions {
   clock: Clock
   /** Runs before the head is looked at; the sandbox mines a block here when the head is old. */
   beforeRead?: () => Promise<void>
+  /** Shared by all that speak with this chain, so that each learns from the faults of the others; one of its own when left out. */
+  pool?: Pool
 }
 
 /**
@@ -25,8 +28,8 @@ export interface ChainOptions {
  * The client is our own: a payment needs a dozen methods, viem costs 180 ms of every start, has no circuit breaker, and one batch here is
  * one HTTP request whose items are all at one block.
  */
-export function createChain({ urls, chain_id, clock, beforeRead }: ChainOptions): Chain & ChainSender {
-  return new RpcChain(new Pool(urls, chain_id, clock), chain_id, clock, beforeRead)
+export function createChain({ urls, chain_id, clock, beforeRead, pool }: ChainOptions): Chain & ChainSender {
+  return new RpcChain(pool ?? new Pool(urls, chain_id, clock), chain_id, clock, beforeRead)
 }
 
 const LATEST: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
@@ -144,12 +147,6 @@ class RpcChain implements Chain, ChainSender {
       throw new ChainUnavailableError('The chain cannot be read: the sandbox did not mine a block.')
     }
   }
-}
-
-function headOf({ endpoint, bound, others_highest }: Asker, answer: RpcAnswer | undefined): BlockHeader {
-  const found = decode.header(resultOf(answer))
-  if (found === null) throw malformed()
-  return endpoint.checkHead(found, bound, others_highest)
 }
 
 /**

@@ -2,6 +2,7 @@ import { StoreNewerError } from './errors.ts'
 import type { Dialect, Migration } from './migration.ts'
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { payments } from './migrations/0002-payments.ts'
+import { closedStretches } from './migrations/0003-closed-stretches.ts'
 
 export const SQLITE_DIALECT: Dialect = {
   wide_integer: 'integer',
@@ -21,7 +22,7 @@ export const POSTGRES_DIALECT: Dialect = {
       granted integer not null`,
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstTables, payments]
+export const MIGRATIONS: readonly Migration[] = [firstTables, payments, closedStretches]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
 export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'

@@ -1,3 +1,4 @@
+import type { StretchStore } from '../../ports/chain-facts.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
 import { limits } from '../../service/limits.ts'
@@ -6,7 +7,8 @@ import { SqlPaymentStore } from './payments/payment-store.ts'
 import { integer, text } from './rows.ts'
 import { GIVE_BACK, PING, PURGE, READ_IDENTITY, READ_NOTE, READ_USED, TAKE_LEASE, WRITE_IDENTITY, WRITE_NOTE } from './sql.ts'
 import { isKey } from './storable.ts'
-import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
+import { SqlStretchStore } from './stretch-store.ts'
+import type { AtomicOptions, Database, Row, Statement, Value, Work } from './work.ts'
 
 /** Days from 1970 that a 32-bit signed column holds. */
 const DAY_MAX = 2_147_483_647
@@ -15,12 +17,14 @@ const PURGE_ROWS = 1_000
 /** What both databases do alike: everything but taking a unit. */
 export abstract class SqlStore implements Store {
   abstract readonly kind: 'sqlite' | 'postgres'
-  readonly payments: PaymentStore = new SqlPaymentStore({
+  readonly #database: Database = {
     joinsWrites: () => this.kind === 'postgres',
     read: (statement, values) => this.read(statement, values),
     write: (statement, values) => this.write(statement, values),
     atomically: (work, options) => this.atomically(work, options),
-  })
+  }
+  readonly payments: PaymentStore = new SqlPaymentStore(this.#database)
+  readonly closed: StretchStore = new SqlStretchStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
   abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>

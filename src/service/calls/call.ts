@@ -8,7 +8,7 @@ import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type Pai
 import type { Admission, ReadCall } from './asked.ts'
 import type { CallRequest, Outcome } from './outcome.ts'
 import { inputHash, prepare, type Stamp } from './prepare.ts'
-import { badReceiptHash, brokenOff, exhausted, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
+import { badReceiptHash, brokenOff, exhausted, isChainFault, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
 export interface CallDeps extends PaidDeps {
@@ -110,7 +110,7 @@ async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admis
     return await paymentEnd(deps, asked, end)
   } catch (error) {
     // A source that is down is told to the caller; nothing here is at fault.
-    if (!(error instanceof SourceDown)) deps.onFault(error, tool.id)
+    if (!(error instanceof SourceDown) && !isChainFault(error)) deps.onFault(error, tool.id)
     if (admission.kind === 'free') await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
     return refused(tool, brokenOff(tool, error))

@@ -1,3 +1,4 @@
+import type { ChainFault, ChainFaultReason } from '../../ports/chain.ts'
 import { SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import { limits } from '../limits.ts'
@@ -12,8 +13,12 @@ export function badReceiptHash(): Problem {
 }
 
 export function sourceDown(tool: Tool): Problem {
-  const detail = `${tool.id} reads a source that does not answer now. The call was not counted.`
-  return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: limits.source_retry_s })
+  return unread(`${tool.id} reads a source that does not answer now. The call was not counted.`, 'unavailable')
+}
+
+/** Nothing is known, so nothing is said to be valid or not; `reason` is the same word whichever surface tells it. */
+function unread(detail: string, reason: string): Problem {
+  return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: limits.source_retry_s, extra: { valid: null, reason } })
 }
 
 export function storeDown(): Problem {
@@ -26,8 +31,21 @@ export function noCredits(): Problem {
 
 /** What a fault means to the caller that stops a call after it was admitted; those of a source and of the store pass by themselves. */
 export function brokenOff(tool: Tool, error: unknown): Problem {
-  if (error instanceof SourceDown) return problem('UPSTREAM_RPC_UNAVAILABLE', error.message, { retry_after_s: limits.source_retry_s })
+  if (error instanceof SourceDown) return unread(error.message, error.reason)
+  if (isChainFault(error))
+    return unread(`${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`, error.reason)
   return isStoreFault(error) ? storeDown() : failed(tool)
+}
+
+const CHAIN_FAULTS: Readonly<Record<ChainFaultReason, string>> = {
+  unavailable: 'no endpoint answered as it should.',
+  reorg: 'blocks were replaced while they were read.',
+  stale: 'its newest block is too old.',
+  too_many_requests: 'the reading would take more requests than a call may make.',
+}
+
+export function isChainFault(error: unknown): error is ChainFault {
+  return error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE'
 }
 
 function isStoreFault(error: unknown): boolean {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { ChainFacts, Transfers } from '../../ports/chain-facts.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Prices } from '../../ports/prices.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
 import { limits } from '../limits.ts'
 import type { PriceClass } from '../payments/price.ts'
@@ -51,6 +53,13 @@ interface Screening {
  */
 export class SourceDown extends Error {
   readonly code = 'SOURCE_DOWN'
+  /** A word for programs. */
+  readonly reason: string
+
+  constructor(message: string, reason = 'unavailable') {
+    super(message)
+    this.reason = reason
+  }
 }
 
 /** All that a tool may reach for. It gets only what it names in `sources`. */
@@ -61,6 +70,12 @@ export interface Sources {
   crypto: ReceiptCrypto
   /** When domains were registered. */
   registrations: RegistrationData
+  /** State of the chain, each answer at one block. */
+  chain: ChainFacts
+  /** Transfers of the last blocks. */
+  transfers: Transfers
+  /** What crypto assets trade at. */
+  prices: Prices
   screening: Screening
 }
 

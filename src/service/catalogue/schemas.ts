@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { BlockHeader } from '../../ports/chain.ts'
 import { REASON_CODES, type ReasonCode } from '../../pure/checks/verdict.ts'
 
 /** The wire form of `pure/checks/verdict.ts`, for tools that answer with a check. */
@@ -78,4 +79,43 @@ export function packOutput<Checks extends z.ZodRawShape>(checks: Checks) {
     cross_checks: z.array(CROSS_CHECK).describe('What the values say of one another.'),
     data_as_of: DATA_AS_OF,
   })
+}
+
+/** An address of the EVM as an input: its letters may be of any case; a broken checksum is told, not refused. */
+export const ADDRESS = z
+  .string()
+  .max(42)
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+
+/** The block at which everything of an answer was read. */
+export const BLOCK = z
+  .strictObject({
+    number: z.string().describe('Height, decimal.'),
+    hash: z.string().describe('Hash of the header.'),
+    timestamp: z.string().describe('Time of the block, RFC 3339.'),
+    age_s: z.int().describe('Seconds between that time and this answer.'),
+  })
+  .describe('Everything here was read at this one block.')
+
+/** Which chain was read. */
+export const CHAIN = z
+  .strictObject({
+    id: z
+      .int()
+      .min(1)
+      .max(2 ** 53 - 1)
+      .describe('EIP-155 chain id.'),
+    sandbox: z.boolean().describe('True: a chain of this machine, which says nothing about the world.'),
+  })
+  .describe('The chain that was read.')
+
+/** The wire form of BLOCK. */
+export function blockShown({ number, hash, timestamp_s }: BlockHeader, now_ms: number): z.output<typeof BLOCK> {
+  const age_s = Math.floor(now_ms / 1_000) - timestamp_s
+  return { number: String(number), hash, timestamp: new Date(timestamp_s * 1_000).toISOString(), age_s }
+}
+
+/** The wire form of CHAIN. */
+export function chainShown({ chain_id, sandbox }: { chain_id: number; sandbox: boolean }): z.output<typeof CHAIN> {
+  return { id: chain_id, sandbox }
 }

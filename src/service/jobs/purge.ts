@@ -24,3 +24,12 @@ export function purgePaymentsJob(store: Pick<Store, 'payments'>, prices: Pick<Pr
     run: async (now_ms) => void (await store.payments.purge_payments(now_ms, (await prices.epoch_now()) - 2 * HISTORY_EPOCHS)),
   }
 }
+
+/** Forgets stretches of blocks that no history reaches back to any more. */
+export function purgeStretchesJob(store: Pick<Store, 'closed'>): Job {
+  return {
+    name: 'purge-stretches',
+    every_ms: HOUR_MS,
+    run: async (now_ms) => void (await store.closed.purge_stretches(now_ms - 4 * DAY_MS)),
+  }
+}

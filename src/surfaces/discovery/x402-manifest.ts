@@ -3,7 +3,7 @@ import { allowanceWords, callUrl, modeMark, paymentWords, priceRange } from '../
 import { JSON_SCHEMA_DIALECT } from '../../service/catalogue/wire-schemas.ts'
 import { v1PaymentRequired, v2PaymentRequired } from '../../service/payments/terms.ts'
 import { priceBounds, priceOf, type PricesNow } from '../../service/payments/price.ts'
-import { USDC_DECIMALS, usdcOn } from '../../service/payments/usdc.ts'
+import { USDC_DECIMALS, usdcOn } from '../../pure/payments/usdc.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Examples } from './examples.ts'
 

@@ -1,0 +1,186 @@
+import type { BlockFacts, BlockTag, ChainFacts, FactRead, PinnedBlock } from '../../ports/chain-facts.ts'
+import type { BlockHeader, ChainReadResult } from '../../ports/chain.ts'
+import type { Clock } from '../../ports/clock.ts'
+import * as decode from './decode.ts'
+import { ChainUnavailableError, EndpointFault, ReorganisedError } from './errors.ts'
+import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
+import { chainLimits } from './limits.ts'
+import { revertOf } from './node-words.ts'
+import type { Asker, Pool } from './pool.ts'
+
+export interface FactsOptions {
+  pool: Pool
+  chain_id: number
+  clock: Clock
+  /** Told of every round trip, for budgets. */
+  spend?: (requests: number) => void
+  /** Set in a sandbox: mines a block when the head is old. Its one node is read at the head itself, which nothing can lag behind. */
+  beforeRead?: (() => Promise<void>) | undefined
+}
+
+/**
+ * Facts of a chain, all of one answer at one block. Each batch of reads carries the question for the block's header, so that whichever
+ * endpoint answers, it answers for the very block that was begun with. Rejects with a ChainUnavailableError, never with half an answer.
+ */
+export function createChainFacts({ pool, chain_id, clock, beforeRead, spend = () => undefined }: FactsOptions): ChainFacts {
+  const pins = new Pins(pool, clock, beforeRead)
+  return {
+    chain_id,
+    sandbox: beforeRead !== undefined,
+    async atOneBlock(work) {
+      const deadline_ms = performance.now() + chainLimits.facts_ms
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        const header = await pins.pin(spend)
+        try {
+          return await work(pinned(pool, header, deadline_ms, spend))
+        } catch (error) {
+          if (!(error instanceof ReorganisedError)) throw error
+          pins.forget()
+        }
+      }
+      throw new ChainUnavailableError('The chain was reorganised while it was read, twice.', 'reorg')
+    },
+    async block(at) {
+      await beforeRead?.()
+      spend(1)
+      return pool.run((asker) => blockAt(asker, at), chainLimits.facts_ms)
+    },
+  }
+}
+
+/** Which block to read at: the one below the newest, since machines behind one URL do not learn of the newest all at once. */
+class Pins {
+  readonly #pool: Pool
+  readonly #clock: Clock
+  readonly #beforeRead: (() => Promise<void>) | undefined
+  #last: { header: BlockHeader; until_ms: number } | null = null
+
+  constructor(pool: Pool, clock: Clock, beforeRead: (() => Promise<void>) | undefined) {
+    this.#pool = pool
+    this.#clock = clock
+    this.#beforeRead = beforeRead
+  }
+
+  async pin(spend: (requests: number) => void): Promise<BlockHeader> {
+    const sandbox = this.#beforeRead !== undefined
+    await this.#beforeRead?.()
+    if (!sandbox && this.#last !== null && this.#clock.now_ms() < this.#last.until_ms) return this.#last.header
+    spend(sandbox ? 1 : 2)
+    const header = await this.#pool.run((asker) => (sandbox ? newest(asker) : belowNewest(asker, this.#clock)))
+    this.#last = { header, until_ms: this.#clock.now_ms() + chainLimits.pin_ms }
+    return header
+  }
+
+  forget(): void {
+    this.#last = null
+  }
+}
+
+async function newest(asker: Asker): Promise<BlockHeader> {
+  const [answer] = await asker.ask([byTag('latest')])
+  return headOf(asker, answer)
+}
+
+/** The newest block, from an endpoint that does not lag. */
+export function headOf({ endpoint, bound, others_highest }: Asker, answer: RpcAnswer | undefined): BlockHeader {
+  const head = decode.header(resultOf(answer))
+  if (head === null) throw malformed()
+  return endpoint.checkHead(head, bound, others_highest)
+}
+
+/** Throws when the chain stands still, as far as this endpoint shows. */
+export function assertFresh(head: BlockHeader, clock: Clock): void {
+  if (clock.now_ms() - head.timestamp_s * 1_000 <= chainLimits.stale_ms) return
+  throw new ChainUnavailableError('The newest block is too old.', 'stale')
+}
+
+async function belowNewest(asker: Asker, clock: Clock): Promise<BlockHeader> {
+  const head = await newest(asker)
+  assertFresh(head, clock)
+  if (head.number === 0n) return head
+  const [answer] = await asker.ask([byNumber(head.number - 1n)])
+  const below = decode.header(resultOf(answer))
+  if (below === null || below.number !== head.number - 1n) throw new EndpointFault('unfit', 'it does not have the block below its head')
+  return below
+}
+
+function pinned(pool: Pool, header: BlockHeader, deadline_ms: number, spend: (requests: number) => void): PinnedBlock {
+  return {
+    header,
+    async read(reads) {
+      const left_ms = Math.floor(deadline_ms - performance.now())
+      if (left_ms <= 0) throw new ChainUnavailableError('The chain did not answer in time.')
+      spend(1)
+      return pool.run((asker) => readPinned(asker, header, reads), left_ms)
+    },
+  }
+}
+
+async function readPinned({ ask }: Asker, header: BlockHeader, reads: readonly FactRead[]): Promise<ChainReadResult[]> {
+  const [again, ...answers] = await ask([byNumber(header.number), ...reads.map((read) => callOf(read, header.number))])
+  const found = decode.header(resultOf(again))
+  if (found === null) throw new EndpointFault('unfit', 'it does not have the block')
+  if (found.number !== header.number) throw malformed()
+  if (found.hash !== header.hash) throw new ReorganisedError('the block is another one now')
+  return reads.map((read, index) => resultOfRead(read, answers[index]))
+}
+
+function resultOfRead(read: FactRead, answer: RpcAnswer | undefined): ChainReadResult {
+  if (read.kind === 'call' && answer?.ok === false) {
+    const revert = revertOf(answer)
+    if (revert !== null) return revert
+  }
+  const found = resultOf(answer)
+  switch (read.kind) {
+    case 'call':
+    case 'code':
+      return { ok: true, data: decode.bytes(found) }
+    case 'storage':
+      return { ok: true, data: decode.word(found) }
+    case 'balance':
+    case 'nonce':
+      return { ok: true, data: decode.toQuantity(decode.quantity(found)) }
+  }
+}
+
+function callOf(read: FactRead, at: bigint): RpcCall {
+  const block = decode.toQuantity(at)
+  switch (read.kind) {
+    case 'call': {
+      const { to, data, gas } = read
+      return { method: 'eth_call', params: [{ to, data, ...(gas !== undefined && { gas: decode.toQuantity(gas) }) }, block] }
+    }
+    case 'code':
+      return { method: 'eth_getCode', params: [read.address, block] }
+    case 'balance':
+      return { method: 'eth_getBalance', params: [read.address, block] }
+    case 'storage':
+      return { method: 'eth_getStorageAt', params: [read.address, read.slot, block] }
+    case 'nonce':
+      return { method: 'eth_getTransactionCount', params: [read.address, block] }
+  }
+}
+
+/** The newest is taken from an endpoint that does not lag; a number above what an endpoint has seen may be there at the next one. */
+async function blockAt(asker: Asker, at: bigint | BlockTag): Promise<BlockFacts | null> {
+  const { ask, endpoint, bound, others_highest } = asker
+  const [answer] = await ask([typeof at === 'bigint' ? byNumber(at) : byTag(at)])
+  if (answer?.ok === false && /not found|unknown block|out of range|outofrange/i.test(answer.message)) return null
+  const found = decode.blockFacts(resultOf(answer))
+  if (found === null) {
+    if (typeof at === 'bigint' && others_highest >= at) throw new EndpointFault('unfit', 'it does not have the block')
+    return null
+  }
+  if (typeof at === 'bigint' && found.number !== at) throw malformed()
+  if (at !== 'pending' && found.hash === null) throw malformed()
+  if (at === 'latest' && found.hash !== null) endpoint.checkHead({ ...found, hash: found.hash }, bound, others_highest)
+  return found
+}
+
+export function byNumber(number: bigint): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [decode.toQuantity(number), false] }
+}
+
+export function byTag(tag: BlockTag): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [tag, false] }
+}

@@ -1,0 +1,110 @@
+import type { ClosedStretch, StretchStore, TokenTransfer, TransferHistory, Transfers } from '../../ports/chain-facts.ts'
+import type { BlockHeader } from '../../ports/chain.ts'
+import type { Clock } from '../../ports/clock.ts'
+import * as decode from './decode.ts'
+import { ChainUnavailableError, EndpointFault } from './errors.ts'
+import { assertFresh, byTag, headOf } from './facts.ts'
+import { resultOf } from './json-rpc.ts'
+import { chainLimits } from './limits.ts'
+import type { Asker, Pool } from './pool.ts'
+import { alignedDown, isWhole, STRETCH_BLOCKS, stretchesOf, type Stretch } from './stretches.ts'
+import { transfersIn, withoutRepeats, type RequestBudget } from './transfer-logs.ts'
+
+/** Without a word of the chain on what is final, blocks so far below the head are taken for closed: about an hour. */
+const CLOSED_DEPTH = 1_800n
+
+interface HistoryOptions {
+  pool: Pool
+  chain_id: number
+  clock: Clock
+  store: StretchStore
+  spend?: (requests: number) => void
+  beforeRead?: (() => Promise<void>) | undefined
+}
+
+/**
+ * Transfers of a token over the last blocks, both directions, each once. What is final is kept, so that the next history reads only what is
+ * new. Rejects with a ChainUnavailableError where any part cannot be read: a total over half of the blocks would be a wrong one.
+ */
+export function createTransfers({ pool, chain_id, clock, store, beforeRead, spend = () => undefined }: HistoryOptions): Transfers {
+  return {
+    chain_id,
+    sandbox: beforeRead !== undefined,
+    async history(token, account, blocks) {
+      await beforeRead?.()
+      const ends = await pool.run((asker) => endsOf(asker, clock, beforeRead !== undefined))
+      const first = ends.to - BigInt(blocks) + 1n
+      const from = first > 0n ? first : 0n
+      const kept = await store.stretches(chain_id, token, account, alignedDown(from))
+      const missing = stretchesOf(from, ends.to).filter(({ from: start }) => !kept.some(({ from_block }) => from_block === start))
+      const budget: RequestBudget = { left: chainLimits.history_requests }
+      const read = await readAll(pool, { token, account }, missing, budget)
+      spend(chainLimits.history_requests - budget.left + 1)
+      const closed = read.filter(({ stretch }) => isWhole(stretch) && stretch.to <= ends.closed)
+      await keep(store, closed, { chain_id, token, account }, clock.now_ms())
+      return historyOf(
+        [...kept.flatMap(({ transfers }) => transfers), ...read.flatMap(({ transfers }) => transfers)],
+        from,
+        read,
+        first < 0n,
+      )
+    },
+  }
+}
+
+interface Read {
+  stretch: Stretch
+  transfers: TokenTransfer[]
+  last: BlockHeader
+}
+
+function historyOf(transfers: TokenTransfer[], from_block: bigint, read: readonly Read[], clipped_at_genesis: boolean): TransferHistory {
+  const to = read.at(-1)?.last
+  if (to === undefined) throw new ChainUnavailableError('The newest blocks were not read.')
+  const inside = transfers.filter(({ block_number }) => block_number >= from_block && block_number <= to.number)
+  return { transfers: withoutRepeats(inside), from_block, to, clipped_at_genesis }
+}
+
+/** The last block to look at, a little below the head, and the last one that nothing will take away. */
+async function endsOf(asker: Asker, clock: Clock, sandbox: boolean): Promise<{ to: bigint; closed: bigint }> {
+  const [latest, finalized] = await asker.ask([byTag('latest'), byTag('finalized')])
+  const head = headOf(asker, latest)
+  if (!sandbox) assertFresh(head, clock)
+  const final = finalized?.ok === true ? decode.header(resultOf(finalized)) : null
+  const closed = final?.number ?? head.number - CLOSED_DEPTH
+  const to = sandbox || head.number < chainLimits.history_behind ? head.number : head.number - chainLimits.history_behind
+  return { to, closed }
+}
+
+/** A few at once, all from one endpoint: what one node says of neighbouring blocks fits together. */
+async function readAll(
+  pool: Pool,
+  wanted: { token: string; account: string },
+  stretches: readonly Stretch[],
+  budget: RequestBudget,
+): Promise<Read[]> {
+  return pool.run(async (asker) => {
+    const read: Read[] = []
+    for (let start = 0; start < stretches.length; start += chainLimits.history_at_once) {
+      const some = stretches.slice(start, start + chainLimits.history_at_once)
+      const found = await Promise.all(some.map((stretch) => transfersIn(asker, wanted, stretch, budget)))
+      for (const [index, [transfers, last]] of found.entries()) {
+        const stretch = some[index]
+        if (stretch === undefined) throw new EndpointFault('unfit', 'a stretch too many')
+        read.push({ stretch, transfers, last })
+      }
+    }
+    return read
+  }, chainLimits.facts_ms)
+}
+
+async function keep(
+  store: StretchStore,
+  read: readonly Read[],
+  of: Pick<ClosedStretch, 'chain_id' | 'token' | 'account'>,
+  now_ms: number,
+): Promise<void> {
+  if (read.length === 0) return
+  const stretches = read.map(({ stretch, transfers }) => ({ ...of, from_block: stretch.from, blocks: STRETCH_BLOCKS, transfers }))
+  await store.keep_stretches(stretches, now_ms)
+}

@@ -1,0 +1,119 @@
+import type { Clock } from '../../ports/clock.ts'
+import { addressTopic, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
+import { limits } from '../../service/limits.ts'
+import * as decode from './decode.ts'
+import { EndpointFault } from './errors.ts'
+import { byNumber, byTag, headOf } from './facts.ts'
+import { resultOf } from './json-rpc.ts'
+import { chainLimits } from './limits.ts'
+import type { Asker, Pool } from './pool.ts'
+import { requestsFor, STRETCH_BLOCKS } from './stretches.ts'
+
+interface WatchOptions {
+  pool: Pool
+  clock: Clock
+  /** The token whose logs histories read, and any account. */
+  token: string
+  account: string
+  /** Set in a sandbox, whose chain is of this machine: it is looked at when somebody asks, and never mines by itself. */
+  sandbox: boolean
+}
+
+/**
+ * Says whether facts can be read now, before anybody is charged. A live chain is looked at every 5 s, so that the answer asks nobody: a
+ * fresh head of the right chain was seen within 10 s, and what one process may ask for is not used up.
+ */
+export class ChainWatch {
+  readonly #options: WatchOptions
+  #good_until_ms = Number.NEGATIVE_INFINITY
+  #probing: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #log_range: number | null = null
+  #tokens: number = chainLimits.facts_burst
+  #filled_ms: number
+
+  constructor(options: WatchOptions) {
+    this.#options = options
+    this.#filled_ms = options.clock.now_ms()
+  }
+
+  /** Looks at the chain from now on; what `ready` says is then read off. */
+  start(): void {
+    if (this.#options.sandbox || this.#timer !== null) return
+    void this.#probe()
+    this.#timer = setInterval(() => void this.#probe(), chainLimits.probe_every_ms)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  /** Round trips that were made. */
+  spend(requests: number): void {
+    this.#fill()
+    this.#tokens -= requests
+  }
+
+  /** Whether a fresh head is known and so many requests may be made. */
+  async ready(requests: number): Promise<boolean> {
+    this.#fill()
+    if (this.#tokens < requests) return false
+    // Nobody looks at it regularly, or the first look is not over.
+    if (this.#timer === null || this.#good_until_ms === Number.NEGATIVE_INFINITY) await this.#probe()
+    return this.#options.clock.now_ms() < this.#good_until_ms
+  }
+
+  /** Whether a whole history can be read now, even when nothing of it is kept. */
+  async history_ready(): Promise<boolean> {
+    if (!(await this.ready(1))) return false
+    const requests = requestsFor(limits.history_blocks, this.#log_range ?? STRETCH_BLOCKS)
+    return requests <= chainLimits.history_requests && this.ready(requests)
+  }
+
+  #fill(): void {
+    const now_ms = this.#options.clock.now_ms()
+    const filled = this.#tokens + ((now_ms - this.#filled_ms) * chainLimits.facts_per_second) / 1_000
+    this.#tokens = Math.min(chainLimits.facts_burst, Math.max(filled, -chainLimits.facts_burst))
+    this.#filled_ms = now_ms
+  }
+
+  #probe(): Promise<void> {
+    this.#probing ??= this.#look().finally(() => (this.#probing = null))
+    return this.#probing
+  }
+
+  async #look(): Promise<void> {
+    const { pool, clock } = this.#options
+    try {
+      await pool.run((asker) => this.#lookAt(asker))
+      this.#good_until_ms = clock.now_ms() + chainLimits.probe_good_ms
+    } catch {
+      // Not good: that is the answer. What was seen before stays good for its own time.
+      if (this.#good_until_ms === Number.NEGATIVE_INFINITY) this.#good_until_ms = 0
+    }
+  }
+
+  async #lookAt(asker: Asker): Promise<void> {
+    const { clock, sandbox } = this.#options
+    const [latest] = await asker.ask([byTag('latest')])
+    const head = headOf(asker, latest)
+    if (!sandbox && clock.now_ms() - head.timestamp_s * 1_000 > chainLimits.stale_ms) throw new EndpointFault('unfit', 'its head is stale')
+    asker.endpoint.log_range ??= await this.#longestRange(asker, head.number)
+    this.#log_range = asker.endpoint.log_range
+  }
+
+  /** The longest range of logs that this endpoint serves, found by asking. */
+  async #longestRange({ ask }: Asker, head: bigint): Promise<number> {
+    const { token, account } = this.#options
+    const topics = [TRANSFER_TOPIC, addressTopic(account), addressTopic(account)]
+    for (const range of chainLimits.log_ranges) {
+      const from = head - BigInt(range) + 1n
+      const span = { fromBlock: decode.toQuantity(from > 0n ? from : 0n), toBlock: decode.toQuantity(head) }
+      const [logs, last] = await ask([{ method: 'eth_getLogs', params: [{ address: token, topics, ...span }] }, byNumber(head)])
+      if (logs?.ok === true && decode.header(resultOf(last)) !== null) return range
+    }
+    return 1
+  }
+}

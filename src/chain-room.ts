@@ -1,0 +1,137 @@
+import { createHmac, createSecretKey } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createChainFacts } from './adapters/chain/facts.ts'
+import { createTransfers } from './adapters/chain/history.ts'
+import { noChain } from './adapters/chain/no-chain.ts'
+import { Pool } from './adapters/chain/pool.ts'
+import { createChain } from './adapters/chain/rpc.ts'
+import { ChainWatch } from './adapters/chain/watch.ts'
+import { systemClock } from './adapters/clock/system.ts'
+import { readGasKeys } from './adapters/gas-wallet/key-file.ts'
+import { gasWallet } from './adapters/gas-wallet/wallet.ts'
+import { readWalletKey } from './adapters/secret/file.ts'
+import type { Signing } from './adapters/signer/choose.ts'
+import { orStop, StartError } from './identity.ts'
+import type { ChainFacts, StretchStore, Transfers } from './ports/chain-facts.ts'
+import type { Chain, ChainSender } from './ports/chain.ts'
+import type { GasWallet } from './ports/gas-wallet.ts'
+import type { Log } from './ports/log.ts'
+import type { StoreIdentity } from './ports/store.ts'
+import { isPostgres, type Settings } from './service/config.ts'
+import { usdcOn } from './pure/payments/usdc.ts'
+import type { SandboxShown } from './surfaces/deps.ts'
+
+/** The chain of the deployment, and what pays its gas. */
+export interface ChainBase {
+  chain: Chain & ChainSender
+  /** The endpoints, shared by payments and facts. */
+  pool: Pool
+  /** Of the sandbox: mines a block when the newest is old. */
+  beforeRead: (() => Promise<void>) | undefined
+  wallets: GasWallet[]
+  sandbox: SandboxShown | null
+  stop(): Promise<void>
+}
+
+/** Starts the sandbox's chain, or speaks to that of the settings. Null when this machine has no sandbox chain; live settings never give null. */
+export async function openChain(
+  settings: Settings,
+  identity: StoreIdentity,
+  signing: Signing,
+  secret: Uint8Array,
+  log: Log,
+): Promise<ChainBase | null> {
+  return settings.ASSAY_MODE === 'live' ? liveChain(settings, identity, signing) : sandboxChain(settings, identity, signing, secret, log)
+}
+
+function liveChain(settings: Settings, { chain_id, pay_to }: StoreIdentity, signing: Signing): ChainBase {
+  const keys = settings.ASSAY_GAS_KEY_FILE === '' ? [] : orStop(readGasKeys(settings.ASSAY_GAS_KEY_FILE)).keys
+  const wallets = keys.map((key) => gasWallet(signing.signer(key), chain_id, signing.crypto.keccak256))
+  if (wallets.some(({ address }) => address === pay_to)) {
+    throw new StartError(
+      'ASSAY_GAS_KEY_FILE holds the key of ASSAY_PAY_TO; the gas wallet must be another account, which holds gas and nothing else.',
+    )
+  }
+  const urls = settings.ASSAY_RPC_URLS
+  const pool = new Pool(urls, chain_id, systemClock)
+  return {
+    chain: createChain({ urls, chain_id, clock: systemClock, pool }),
+    pool,
+    beforeRead: undefined,
+    wallets,
+    sandbox: null,
+    stop: () => Promise.resolve(),
+  }
+}
+
+async function sandboxChain(
+  settings: Settings,
+  { chain_id, pay_to }: StoreIdentity,
+  signing: Signing,
+  secret: Uint8Array,
+  log: Log,
+): Promise<ChainBase | null> {
+  const { startSandboxChain } = await import('./adapters/chain/sandbox.ts')
+  const { freshener } = await import('./adapters/chain/sandbox-freshness.ts')
+  const { rpcRequest } = await import('./adapters/chain/sandbox-rpc.ts')
+  const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
+  const own = join(settings.ASSAY_DATA_DIR, 'sandbox')
+  // Instances that share a database must share the chain that its payments are on: the first to start runs it for all.
+  const directory = isPostgres(settings.ASSAY_STORE)
+    ? join(tmpdir(), `assay-sandbox-${derived('sandbox chain').toString('hex', 0, 8)}`)
+    : own
+  const payer_key = orStop(readWalletKey(join(own, 'payer.key'), derived('sandbox demo payer'))).secret
+  const payer = signing.signer(payer_key).address
+  const gas_key = derived('sandbox gas wallet')
+  const wallet = gasWallet(signing.signer(gas_key), chain_id, signing.crypto.keccak256)
+  const token = { address: usdcOn(chain_id).address }
+  try {
+    const started = await startSandboxChain({ directory, chain_id, token, payer_address: payer, gas_address: wallet.address })
+    const { rpc_url } = started
+    const beforeRead = freshener(rpcRequest(rpc_url), systemClock)
+    const pool = new Pool([rpc_url], chain_id, systemClock)
+    return {
+      chain: createChain({ urls: [rpc_url], chain_id, clock: systemClock, beforeRead, pool }),
+      pool,
+      beforeRead,
+      wallets: [wallet],
+      sandbox: { rpc_url, chain_id, usdc: token.address, payer, pay_to },
+      stop: () => started.stop(),
+    }
+  } catch (error) {
+    log.warn({ error: String(error) }, 'the sandbox chain did not start; no payments are taken')
+    return null
+  }
+}
+
+/** Round trips that the dearest tool of facts takes; a call is let in when the budget holds them. */
+const FACTS_REQUESTS = 5
+
+/** The chain as a source of facts, and whether it can be read now. */
+export interface ChainSources {
+  chain: ChainFacts
+  transfers: Transfers
+  probes: { chain(): Promise<boolean>; transfers(): Promise<boolean> }
+  /** Looks at a live chain from now on, so that a call's question whether it answers asks nobody. */
+  start(): void
+  stop(): void
+}
+
+export function chainSources(base: ChainBase | null, { chain_id, pay_to }: StoreIdentity, store: StretchStore): ChainSources {
+  if (base === null) {
+    const never = () => Promise.resolve(false)
+    return { ...noChain(chain_id), probes: { chain: never, transfers: never }, start: () => undefined, stop: () => undefined }
+  }
+  const { pool, beforeRead } = base
+  const token = usdcOn(chain_id).address.toLowerCase()
+  const watch = new ChainWatch({ pool, clock: systemClock, token, account: pay_to, sandbox: beforeRead !== undefined })
+  const options = { pool, chain_id, clock: systemClock, beforeRead, spend: (requests: number) => watch.spend(requests) }
+  return {
+    chain: createChainFacts(options),
+    transfers: createTransfers({ ...options, store }),
+    probes: { chain: () => watch.ready(FACTS_REQUESTS), transfers: () => watch.history_ready() },
+    start: () => watch.start(),
+    stop: () => watch.stop(),
+  }
+}

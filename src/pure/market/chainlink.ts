@@ -1,0 +1,88 @@
+/** Answers of Chainlink price feeds (AggregatorV3Interface) and of the sequencer's uptime feed. */
+import { decodeString, decodeUint, wordsOf } from '../payments/abi.ts'
+import { fraction, type Fraction } from './fraction.ts'
+import { closedSeconds, isFxClosed } from './fx-hours.ts'
+
+export const LATEST_ROUND = '0xfeaf968c'
+export const DECIMALS = '0x313ce567'
+export const DESCRIPTION = '0x7284e416'
+
+/** What a call returned; what the contract refused has no data. */
+export type CallAnswer = { ok: true; data: string } | { ok: false }
+
+export interface Feed {
+  address: string
+  description: string
+  decimals: number
+  /** Longest time between two updates. */
+  heartbeat_s: number
+  /** Pauses while foreign exchange is closed. */
+  market_hours: boolean
+}
+
+export interface Round {
+  round_id: bigint
+  answer: bigint
+  started_at_s: bigint
+  updated_at_s: bigint
+  answered_in_round: bigint
+}
+
+export type FeedFault = 'feed_unreadable' | 'feed_mismatch' | 'round_invalid' | 'feed_stale'
+
+export type Reading =
+  /** `market_closed`: foreign exchange is closed now, and the price is the last one before. */
+  { ok: true; price: Fraction; updated_at_s: number; age_s: number; market_closed: boolean } | { ok: false; reason: FeedFault }
+
+/** What `latestRoundData()` returned; null when it is not five words of the right sizes. */
+export function readRound(data: string): Round | null {
+  const words = wordsOf(data)?.map((word) => BigInt(`0x${word}`))
+  if (words?.length !== 5) return null
+  const [round_id = 0n, answer = 0n, started_at_s = 0n, updated_at_s = 0n, answered_in_round = 0n] = words
+  if (round_id >> 80n !== 0n || answered_in_round >> 80n !== 0n) return null
+  return { round_id, answer: BigInt.asIntN(256, answer), started_at_s, updated_at_s, answered_in_round }
+}
+
+/**
+ * Judges the answers to `latestRoundData`, `decimals` and `description` of one feed, read at a block of this time. A feed that does not
+ * call itself what it should, an answer of zero or less, a round that was never answered or lies in the future, and an answer older than
+ * the heartbeat and a tenth are refused; hours in which the market of the feed is closed do not count. Errs towards refusing.
+ */
+export function readFeed(feed: Feed, answers: readonly [CallAnswer, CallAnswer, CallAnswer], at_s: number): Reading {
+  const [latest, decimals, description] = answers
+  if (!latest.ok || !decimals.ok || !description.ok) return { ok: false, reason: 'feed_unreadable' }
+  const round = readRound(latest.data)
+  const name = decodeString(description.data)
+  if (round === null || name === null) return { ok: false, reason: 'feed_unreadable' }
+  if (plain(name) !== plain(feed.description) || decodeUint(decimals.data) !== BigInt(feed.decimals)) {
+    return { ok: false, reason: 'feed_mismatch' }
+  }
+  const { answer, updated_at_s, answered_in_round, round_id } = round
+  if (answer <= 0n || updated_at_s === 0n || updated_at_s > BigInt(at_s) || answered_in_round < round_id) {
+    return { ok: false, reason: 'round_invalid' }
+  }
+  const updated = Number(updated_at_s)
+  const age_s = at_s - updated
+  const counted_s = feed.market_hours ? age_s - closedSeconds(updated, at_s) : age_s
+  if (counted_s * 10 > feed.heartbeat_s * 11) return { ok: false, reason: 'feed_stale' }
+  const price = fraction(answer, 10n ** BigInt(feed.decimals))
+  return { ok: true, price, updated_at_s: updated, age_s, market_closed: feed.market_hours && isFxClosed(at_s) }
+}
+
+export type SequencerFault = 'sequencer_unreadable' | 'sequencer_down' | 'sequencer_recovering'
+
+/** For so long after the sequencer came back, prices may be from before; Chainlink's own advice for L2 networks. */
+const RECOVERY_S = 3_600n
+
+/** Null when the sequencer is up, and has been for an hour. Its feed answers 0 for up and 1 for down. */
+export function sequencerFault(latest: CallAnswer, at_s: number): SequencerFault | null {
+  const round = latest.ok ? readRound(latest.data) : null
+  if (round === null || round.started_at_s === 0n || (round.answer !== 0n && round.answer !== 1n)) return 'sequencer_unreadable'
+  if (round.answer === 1n) return 'sequencer_down'
+  return BigInt(at_s) - round.started_at_s <= RECOVERY_S ? 'sequencer_recovering' : null
+}
+
+/** Feeds differ in how they space and case their names. */
+function plain(name: string): string {
+  return name.replaceAll(' ', '').toUpperCase()
+}
