@@ -78,6 +78,7 @@ function deps(): Omit<AppDeps, 'inFlight'> {
       },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),
+      heavy: null,
       payments: { desk: desk(onFault), prices, place },
       stamp: {
         signer: signing.signer(active.private_key),

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { systemClock } from './adapters/clock/system.ts'
+import { createHeavyPool } from './adapters/heavy-work/pool.ts'
 import { createLog } from './adapters/log/pino.ts'
 import { createNonceSource } from './adapters/random/system.ts'
 import { choosePrices } from './adapters/prices/choose.ts'
@@ -11,6 +12,7 @@ import { openStore } from './adapters/store/open.ts'
 import { createTelemetry } from './adapters/telemetry/prometheus.ts'
 import { createApp, type App } from './app.ts'
 import { identityOf, localOrigin, orStop, places, ringOf, secretOf, StartError } from './identity.ts'
+import type { HeavyWork } from './ports/heavy-work.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import { trustedProxies } from './service/clients.ts'
@@ -63,9 +65,14 @@ export async function start(settings: Settings, { reach = () => Promise.resolve(
   const prices = createPriceBook({ store, clock: systemClock })
   const room = await openPaymentRoom({ settings, identity, signing, secret, store, prices, log, reach, rules, base })
   const facts = chainSources(await base, identity, store.closed)
+  const heavy = createHeavyPool(HEAVY_POOL)
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
-  const app = createApp(appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, origins }, log), proxies, log)
+  const app = createApp(
+    appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }, log),
+    proxies,
+    log,
+  )
   const server = createHttpServer(app)
   await listen(server, settings).catch(async (error: unknown) => {
     await room.stop()
@@ -82,12 +89,21 @@ export async function start(settings: Settings, { reach = () => Promise.resolve(
     stop: async () => {
       await closeServer(server)
       facts.stop()
+      await heavy.stop()
       await jobs.stop()
       await room.stop()
       await store.close()
       flush()
     },
   }
+}
+
+const HEAVY_POOL = {
+  module: new URL('./heavy-worker.ts', import.meta.url),
+  workers: limits.heavy_workers,
+  queue: limits.heavy_queue,
+  deadline_ms: limits.heavy_ms,
+  memory_mb: limits.heavy_memory_mb,
 }
 
 interface Parts {
@@ -100,10 +116,11 @@ interface Parts {
   prices: PriceBook
   room: PaymentRoom
   facts: ChainSources
+  heavy: HeavyWork
   origins: Origins
 }
 
-function appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, origins }: Parts, log: Log) {
+function appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }: Parts, log: Log) {
   const active = activeKey(ring)
   if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
   const market = choosePrices(settings.ASSAY_MODE, systemClock)
@@ -124,6 +141,7 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
       probes: { ...facts.probes, prices: () => market.ready() },
       allowance: createAllowance(store, systemClock, secret, free),
       payments: room.payments,
+      heavy,
       stamp: {
         signer: signing.signer(active.private_key),
         crypto: signing.crypto,

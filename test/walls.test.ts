@@ -60,6 +60,7 @@ const FREE = new Set([
   'src/identity.ts',
   'src/payment-room.ts',
   'src/chain-room.ts',
+  'src/heavy-worker.ts',
   'src/version.ts',
 ])
 

@@ -48,6 +48,7 @@ async function depsHere(catalogue: Catalogue, settings: Settings): Promise<CallD
     probes: {},
     allowance: UNCOUNTED,
     payments: null,
+    heavy: null,
     stamp: await stampHere(settings),
     onFault: (error) => remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`),
   }

@@ -32,6 +32,11 @@ export const limits = {
   header_bytes: 16_384,
   /** Calls of one process in flight at once; beyond it a call is answered 503 at once. */
   calls_in_flight: 1_024,
+  /** Threads for heavy tools, what may wait for them, and what one input may take. */
+  heavy_workers: 2,
+  heavy_queue: 32,
+  heavy_ms: 15_000,
+  heavy_memory_mb: 512,
   /** What a caller is told to wait when a source, or the store, is down. */
   source_retry_s: 10,
   store_retry_s: 2,

@@ -3,6 +3,8 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { z } from 'zod'
+import { createHeavyPool } from '../../src/adapters/heavy-work/pool.ts'
+import type { HeavyWork } from '../../src/ports/heavy-work.ts'
 import { call, type CallDeps } from '../../src/service/calls/call.ts'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import { defineTool, PURE, type Tool } from '../../src/service/catalogue/define.ts'
@@ -56,10 +58,11 @@ function deps(tool: Tool, more: Partial<CallDeps> = {}): CallDeps {
   const { stamp, sources } = app.running.app.deps.call
   const taken = { granted: true, state, give_back: () => Promise.resolve() }
   const allowance = { take: () => Promise.resolve(taken), peek: () => Promise.resolve(state) }
-  return { catalogue: catalogueOf([tool]), sources, probes: {}, allowance, payments: null, stamp, onFault: () => undefined, ...more }
+  const none = { payments: null, heavy: null, onFault: () => undefined }
+  return { catalogue: catalogueOf([tool]), sources, probes: {}, allowance, stamp, ...none, ...more }
 }
 
-function broken(): Tool {
+function broken(change: { heavy?: true } = {}): Tool {
   return defineTool({
     id: 'broken',
     title: 'Broken',
@@ -70,6 +73,7 @@ function broken(): Tool {
     annotations: PURE,
     scope: { checked: [], not_checked: [] },
     sources: ['clock'],
+    ...change,
     input: z.strictObject({}),
     output: z.strictObject({}),
     example: {},
@@ -79,7 +83,7 @@ function broken(): Tool {
   })
 }
 
-async function core(more: Partial<CallDeps>): Promise<unknown> {
+async function core(more: Partial<CallDeps>, tool = broken()): Promise<unknown> {
   const asked = {
     tool: 'broken',
     address: '::1',
@@ -88,8 +92,14 @@ async function core(more: Partial<CallDeps>): Promise<unknown> {
     prev_receipt_hash: null,
     read: () => ({ ok: true, input: {} }) as const,
   }
-  const outcome = await call(deps(broken(), more), asked)
+  const outcome = await call(deps(tool, more), asked)
   return outcome.kind === 'answered' || outcome.kind === 'paid' ? null : outcome.problem.code
+}
+
+/** A pool whose one thread never comes to an end. */
+function slowWork(): HeavyWork {
+  const module = new URL('../support/endless-worker.ts', import.meta.url)
+  return createHeavyPool({ module, workers: 1, queue: 1, deadline_ms: 50, memory_mb: 64 })
 }
 
 /** How each problem is met. A code that nothing here can raise has no place in the table. */
@@ -103,6 +113,7 @@ const RAISED: Record<Code, () => Promise<unknown>> = {
   JSON_TOO_DEEP: () => posted('['.repeat(65) + ']'.repeat(65)),
   JSON_TOO_MANY_NODES: () => posted(`{"input":[${'0,'.repeat(20_000)}0]}`),
   PAYLOAD_TOO_LARGE: () => posted(wrapped(`"${'a'.repeat(limits.body_bytes)}"`)),
+  PROCESSING_BOUND: () => core({ heavy: slowWork() }, broken({ heavy: true })),
   INPUT_SCHEMA_INVALID: () => posted(wrapped('7')),
   PREV_RECEIPT_HASH_INVALID: () => posted(wrapped('"a"'), undefined, { 'x-prev-receipt-hash': 'latest' }),
   TOOL_NOT_FOUND: () => posted('{}', '/v1/tools/nothing/call'),

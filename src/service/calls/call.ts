@@ -1,6 +1,7 @@
 import { readReceiptHash } from '../../pure/receipts/chain.ts'
+import type { HeavyWork } from '../../ports/heavy-work.ts'
 import type { Catalogue } from '../catalogue/load.ts'
-import { SourceDown, type SourceName, type Sources, type Tool } from '../catalogue/define.ts'
+import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
 import type { Problem } from '../problems.ts'
 import { decodeInput } from '../catalogue/decode.ts'
 import { answerParts } from './answer-text.ts'
@@ -8,7 +9,7 @@ import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type Pai
 import type { Admission, ReadCall } from './asked.ts'
 import type { CallRequest, Outcome } from './outcome.ts'
 import { inputHash, prepare, type Stamp } from './prepare.ts'
-import { badReceiptHash, brokenOff, exhausted, isChainFault, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
+import { badReceiptHash, brokenOff, exhausted, isKnownEnd, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
 export interface CallDeps extends PaidDeps {
@@ -17,6 +18,8 @@ export interface CallDeps extends PaidDeps {
   /** Says whether a source answers now; a source without a probe cannot be down. */
   probes: Partial<Record<SourceName, () => Promise<boolean>>>
   stamp: Stamp
+  /** Where heavy tools run; null runs them here. */
+  heavy: HeavyWork | null
 }
 
 /**
@@ -98,7 +101,8 @@ async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admis
   const { tool, input } = asked
   const claim = admission.kind === 'paid' ? admission.claim : null
   try {
-    const ran = tool.execute(input, deps.sources)
+    const beside = tool.heavy === true ? deps.heavy : null
+    const ran = beside === null ? tool.execute(input, deps.sources) : beside.run(tool.family, tool.id, input)
     const result = ran instanceof Promise ? await ran : ran
     const prepared = prepare(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
     if (claim === null) {
@@ -109,8 +113,7 @@ async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admis
     const end = await claim.settle(answerParts({ ...prepared, allowance }))
     return await paymentEnd(deps, asked, end)
   } catch (error) {
-    // A source that is down is told to the caller; nothing here is at fault.
-    if (!(error instanceof SourceDown) && !isChainFault(error)) deps.onFault(error, tool.id)
+    if (!isKnownEnd(error)) deps.onFault(error, tool.id)
     if (admission.kind === 'free') await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
     return refused(tool, brokenOff(tool, error))

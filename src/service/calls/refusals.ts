@@ -1,4 +1,5 @@
 import type { ChainFault, ChainFaultReason } from '../../ports/chain.ts'
+import type { HeavyFault, HeavyFaultCode } from '../../ports/heavy-work.ts'
 import { SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import { limits } from '../limits.ts'
@@ -34,7 +35,24 @@ export function brokenOff(tool: Tool, error: unknown): Problem {
   if (error instanceof SourceDown) return unread(error.message, error.reason)
   if (isChainFault(error))
     return unread(`${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`, error.reason)
+  if (isHeavyFault(error)) return HEAVY_FAULTS[error.code](tool)
   return isStoreFault(error) ? storeDown() : failed(tool)
+}
+
+/** Whether an error is told to the caller as what it is, and nothing here is at fault. */
+export function isKnownEnd(error: unknown): boolean {
+  return error instanceof SourceDown || isChainFault(error) || isHeavyFault(error)
+}
+
+const HEAVY_FAULTS: Readonly<Record<HeavyFaultCode, (tool: Tool) => Problem>> = {
+  WORK_REFUSED: ({ id }) =>
+    problem('OVERLOADED', `Too much waits for ${id} already. Try again in a moment.`, { retry_after_s: limits.overload_retry_s }),
+  WORK_TIMED_OUT: ({ id }) =>
+    problem('PROCESSING_BOUND', `${id} spends at most ${limits.heavy_ms / 1_000} s and ${limits.heavy_memory_mb} MB on one input.`),
+}
+
+function isHeavyFault(error: unknown): error is HeavyFault {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code in HEAVY_FAULTS
 }
 
 const CHAIN_FAULTS: Readonly<Record<ChainFaultReason, string>> = {
@@ -44,7 +62,7 @@ const CHAIN_FAULTS: Readonly<Record<ChainFaultReason, string>> = {
   too_many_requests: 'the reading would take more requests than a call may make.',
 }
 
-export function isChainFault(error: unknown): error is ChainFault {
+function isChainFault(error: unknown): error is ChainFault {
   return error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE'
 }
 

@@ -143,8 +143,8 @@ export interface Tool extends Readonly<Words> {
   readonly input: z.ZodObject
   readonly output: z.ZodObject
   readonly example: Record<string, unknown>
-  /** `input` must have passed `this.input`. */
-  execute(input: Record<string, unknown>, sources: Sources): Record<string, unknown> | Promise<Record<string, unknown>>
+  /** `input` must have passed `this.input`; a tool without sources needs none. */
+  execute(input: Record<string, unknown>, sources: Sources | null): Record<string, unknown> | Promise<Record<string, unknown>>
 }
 
 const SCOPE_SCHEMA = z

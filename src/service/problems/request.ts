@@ -74,6 +74,14 @@ export const REQUEST_PROBLEMS = {
     fault: 'caller',
     description: 'The body is larger than this tool reads, or larger than is read for a caller without allowance or payment.',
   },
+  PROCESSING_BOUND: {
+    status: 413,
+    title: 'The input takes too much work',
+    phase: 'tool',
+    retryable: false,
+    fault: 'caller',
+    description: 'The tool was stopped when its time or memory for one input was used up. Nothing was charged. Send a smaller input.',
+  },
   INPUT_SCHEMA_INVALID: {
     status: 400,
     title: 'The input does not fit the schema',
