@@ -24,5 +24,5 @@ async function answer(job: HeavyJob): Promise<HeavyAnswer> {
 }
 
 parentPort?.on('message', (job: HeavyJob) => {
-  void answer(job).then((found) => parentPort?.postMessage(found))
+  void answer(job).then((found) => parentPort?.postMessage(found, []))
 })

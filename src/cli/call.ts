@@ -58,7 +58,7 @@ const LIMITLESS = { limit: 0, remaining: Number.MAX_SAFE_INTEGER, resets_at: '',
 
 /** Grants everything and counts nothing; what it says of itself is left out of the answer. */
 const UNCOUNTED: Allowance = {
-  take: () => Promise.resolve({ granted: true, state: LIMITLESS, give_back: () => Promise.resolve() }),
+  take: () => Promise.resolve({ granted: true, spent: null, state: LIMITLESS, give_back: () => Promise.resolve() }),
   peek: () => Promise.resolve(LIMITLESS),
 }
 

@@ -84,6 +84,25 @@ function groupsOf(group: string): string[] {
   return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)]
 }
 
+/** The name of a network on a day. */
+export type NetworkHash = (day: number, address: string) => string
+
+/** The wider network of a client: the /24 of an IPv4 address, the /48 of an IPv6 address, which one customer of a provider often has whole. */
+export function widerNetwork(address: string): string {
+  if (isIP(address) !== 6) return address.split('.').slice(0, 3).join('.')
+  return ipv6Groups(address).slice(0, 3).join(':')
+}
+
+/** Names under which wider networks are counted on a day, made as those of clients are. */
+export function networkHasher(secret: Uint8Array): NetworkHash {
+  const key = createSecretKey(secret)
+  return (day, address) =>
+    createHmac('sha256', key)
+      .update(`network|${day}|${widerNetwork(address)}`)
+      .digest('hex')
+      .slice(0, 32)
+}
+
 /** Names under which clients are counted on a day: 128 bits of an HMAC under the deployment's secret. */
 export function clientHasher(secret: Uint8Array): (day: number, address: string) => string {
   // A key object made once: node:crypto spends far longer on wrapping raw bytes than on the hash.

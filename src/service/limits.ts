@@ -21,6 +21,9 @@ export const limits = {
   receipt_field_chars: 1_024,
   free_daily: 3,
   free_daily_max: 1_000_000_000,
+  /** Free calls a day that read sources: of one wider network, and of all callers. Paid ones are not counted. */
+  source_reads_daily_network: 300,
+  source_reads_daily: 20_000,
   /** Longest wait of a graceful stop for calls in flight. */
   stop_ms: 10_000,
   /** Longest time a client may take to send headers, and a whole request. */
@@ -87,4 +90,15 @@ export const limits = {
   history_blocks: 86_400,
   /** Transfers that its answer lists; totals count them all. */
   history_transfers: 200,
+  // Preflight: the whole body; depth and values of the document; its texts and keys; the items of any array.
+  preflight_body_bytes: 262_144,
+  preflight_depth: 64,
+  preflight_nodes: 20_000,
+  preflight_string_chars: 65_536,
+  preflight_array_items: 5_000,
+  preflight_payee_chars: 512,
+  /** Documents that one client may send in a minute, unless a setting says otherwise. */
+  preflight_per_minute: 60,
+  /** Clients that are counted at once; beyond it the one that came first is forgotten. */
+  preflight_clients: 20_000,
 } as const

@@ -3,7 +3,7 @@ import type { HeavyAnswer, HeavyJob } from '../../src/adapters/heavy-work/pool.t
 
 /** A worker of the pool that does what the input says: echo, loop for ever, eat memory, die, or fail. */
 parentPort?.on('message', ({ input }: HeavyJob) => {
-  const answer = (found: HeavyAnswer) => parentPort?.postMessage(found)
+  const answer = (found: HeavyAnswer) => parentPort?.postMessage(found, [])
   switch (input['does']) {
     case 'echo':
       return answer({ ok: true, result: input })

@@ -56,7 +56,7 @@ const wrapped = (inner: string) => `{"input":{"iban":${inner}}}`
 function deps(tool: Tool, more: Partial<CallDeps> = {}): CallDeps {
   const state = { limit: 3, remaining: 2, resets_at: '2026-11-22T00:00:00Z', resets_in_s: 60 }
   const { stamp, sources } = app.running.app.deps.call
-  const taken = { granted: true, state, give_back: () => Promise.resolve() }
+  const taken = { granted: true, spent: null, state, give_back: () => Promise.resolve() }
   const allowance = { take: () => Promise.resolve(taken), peek: () => Promise.resolve(state) }
   const none = { payments: null, heavy: null, onFault: () => undefined }
   return { catalogue: catalogueOf([tool]), sources, probes: {}, allowance, stamp, ...none, ...more }

@@ -141,7 +141,7 @@ function answerOf(worker: Worker, job: HeavyJob, deadline_ms: number): Promise<E
       resolve(ending)
     }
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
-    worker.postMessage(job)
+    worker.postMessage(job, [])
   })
 }
 

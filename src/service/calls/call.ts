@@ -85,16 +85,23 @@ async function admit(deps: CallDeps, asked: ReadCall, payment: RequestPayment, c
   if (credit) return { kind: 'ended', outcome: refused(tool, noCredits()) }
   if (tool.price === 'free') return { kind: 'unlimited' }
   try {
-    const taken = await deps.allowance.take(tool.id, address)
+    const taken = await deps.allowance.take(tool.id, address, readsSources(tool))
     if (taken.granted) return { kind: 'free', taken }
     const amount_minor = (await quote(deps, tool, asked.input))?.amount_minor ?? null
-    const found = { problem: exhausted(tool, taken.state), allowance: taken.state, amount_minor, x402_reason: null }
+    const found = { problem: exhausted(tool, taken), allowance: taken.state, amount_minor, x402_reason: null }
     return { kind: 'ended', outcome: { kind: 'payment_required', tool: tool.id, ...found } }
   } catch (error) {
     deps.onFault(error, tool.id)
     return { kind: 'ended', outcome: refused(tool, storeDown()) }
   }
 }
+
+/** Whether a call of this tool asks somebody outside, who bears only so much. */
+function readsSources({ sources }: Tool): boolean {
+  return sources.some((name) => OUTSIDE.has(name))
+}
+
+const OUTSIDE: ReadonlySet<SourceName> = new Set<SourceName>(['chain', 'transfers', 'prices', 'registrations'])
 
 /** Runs, stamps, settles and answers; whatever breaks on the way is ours, and costs the caller nothing. */
 async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admission, { kind: 'ended' }>): Promise<Outcome> {

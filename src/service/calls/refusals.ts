@@ -4,7 +4,7 @@ import { SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import { limits } from '../limits.ts'
 import { nearest } from '../nearest.ts'
-import { allowanceShown, type AllowanceState } from '../payments/allowance.ts'
+import { allowanceShown, type Spent, type Taken } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 
 /** Why a call was not served, each in our own words. None of them costs the caller anything. */
@@ -83,7 +83,13 @@ export function unknownTool({ tools }: Catalogue, id: string): Problem {
   return problem('TOOL_NOT_FOUND', `No tool has this id. ${hint}`)
 }
 
-export function exhausted(tool: Tool, state: AllowanceState): Problem {
-  const detail = `The ${state.limit} free calls of this UTC day are used up for ${tool.id}. They start anew at ${state.resets_at}.`
+export function exhausted(tool: Tool, { state, spent }: Pick<Taken, 'state' | 'spent'>): Problem {
+  const own = `The ${state.limit} free calls of this UTC day are used up for ${tool.id}.`
+  const detail = `${spent === null || spent === 'own' ? own : SHARED[spent]} They start anew at ${state.resets_at}.`
   return problem('PAYMENT_REQUIRED', detail, { retry_after_s: state.resets_in_s, extra: { allowance: allowanceShown(state) } })
+}
+
+const SHARED: Readonly<Record<Exclude<Spent, 'own'>, string>> = {
+  network: 'The free calls of this UTC day that read outside sources are used up for the network of this client.',
+  all: 'The free calls of this UTC day that read outside sources are used up for all clients.',
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { AllowanceGrant, AllowanceRequest, Store } from '../../ports/store.ts'
-import { clientHasher } from '../clients.ts'
+import { clientHasher, networkHasher, type NetworkHash } from '../clients.ts'
+import { limits } from '../limits.ts'
 import { createRecent } from './recent.ts'
 
 const DAY_MS = 86_400_000
@@ -19,8 +20,13 @@ export function allowanceShown({ limit, remaining, resets_at }: AllowanceState):
   return { limit, remaining, resets_at }
 }
 
+/** Whose free calls are used up: the caller's own, those of its network that read sources, or those of all callers that do. */
+export type Spent = 'own' | 'network' | 'all'
+
 export interface Taken {
   granted: boolean
+  /** Null when granted. */
+  spent: Spent | null
   state: AllowanceState
   /** Gives the unit back, when the call then failed by our fault. */
   give_back(): Promise<void>
@@ -28,7 +34,8 @@ export interface Taken {
 
 /** The free calls of a day: taken before a call runs, shown in each answer. */
 export interface Allowance {
-  take(tool: string, address: string): Promise<Taken>
+  /** `reads_sources`: the call asks others, who bear only so much; it then draws on the budgets of its network and of all as well. */
+  take(tool: string, address: string, reads_sources?: boolean): Promise<Taken>
   peek(tool: string, address: string): Promise<AllowanceState>
 }
 
@@ -55,6 +62,7 @@ export function createAllowance(
   rules: AllowanceRules,
 ): Allowance {
   const clientHash = rememberedHash(clientHasher(secret))
+  const networkHash = networkHasher(secret)
   const spent = spentMemory(clock)
   const requestFor = (tool: string, address: string): AllowanceRequest => {
     const day = Math.floor(clock.now_ms() / DAY_MS)
@@ -66,20 +74,49 @@ export function createAllowance(
       limit: own ?? rules.free_daily,
     }
   }
+  /** Units of the two wider budgets, both or none. */
+  const takeWide = async (address: string): Promise<{ spent: Spent | null; give_back: () => Promise<void> }> => {
+    const wide = wideRequests(clock, networkHash, address)
+    const taken: AllowanceRequest[] = []
+    const give_back = async () => void (await Promise.all(taken.map((request) => store.give_back(request))))
+    for (const [whose, request] of wide) {
+      if (!(await store.take(request)).granted) {
+        await give_back()
+        return { spent: whose, give_back: () => Promise.resolve() }
+      }
+      taken.push(request)
+    }
+    return { spent: null, give_back }
+  }
   const giveBack = (request: AllowanceRequest) => store.give_back(request).finally(() => spent.forget(request))
   return {
-    async take(tool, address) {
+    async take(tool, address, reads_sources = false) {
       const request = requestFor(tool, address)
       const known = spent.used(request)
       const grant = known === null ? await spent.watch(request, store.take(request)) : { granted: false, used: known }
-      const give_back = () => (grant.granted ? giveBack(request) : Promise.resolve())
-      return { granted: grant.granted, state: stateOf(request, grant.used, clock), give_back }
+      const state = stateOf(request, grant.used, clock)
+      if (!grant.granted) return { granted: false, spent: 'own', state, give_back: () => Promise.resolve() }
+      if (!reads_sources) return { granted: true, spent: null, state, give_back: () => giveBack(request) }
+      const wide = await takeWide(address)
+      const give_back = async () => void (await Promise.all([wide.give_back(), giveBack(request)]))
+      if (wide.spent === null) return { granted: true, spent: null, state, give_back }
+      await giveBack(request)
+      return { granted: false, spent: wide.spent, state: stateOf(request, grant.used - 1, clock), give_back: () => Promise.resolve() }
     },
     async peek(tool, address) {
       const request = requestFor(tool, address)
       return stateOf(request, spent.used(request) ?? (await store.used(request)), clock)
     },
   }
+}
+
+/** The budgets beyond the caller's own that a free call draws on when it reads sources: of the network around it, and of everybody. */
+function wideRequests(clock: Clock, networkHash: NetworkHash, address: string): [Spent, AllowanceRequest][] {
+  const day = Math.floor(clock.now_ms() / DAY_MS)
+  return [
+    ['network', { day, bucket: 'sources', client: networkHash(day, address), limit: limits.source_reads_daily_network }],
+    ['all', { day, bucket: 'sources', client: 'all', limit: limits.source_reads_daily }],
+  ]
 }
 
 function stateOf(request: AllowanceRequest, used: number, clock: Clock): AllowanceState {
