@@ -85,8 +85,11 @@ async function readAll(
 ): Promise<Read[]> {
   return pool.run(async (asker) => {
     const read: Read[] = []
-    for (let start = 0; start < stretches.length; start += chainLimits.history_at_once) {
-      const some = stretches.slice(start, start + chainLimits.history_at_once)
+    for (let start = 0; start < stretches.length;) {
+      // The first goes alone where the longest range is not known yet: what it learns by refusals is not to be learnt four times.
+      const at_once = asker.endpoint.log_range === null && start === 0 ? 1 : chainLimits.history_at_once
+      const some = stretches.slice(start, start + at_once)
+      start += at_once
       const found = await Promise.all(some.map((stretch) => transfersIn(asker, wanted, stretch, budget)))
       for (const [index, [transfers, last]] of found.entries()) {
         const stretch = some[index]

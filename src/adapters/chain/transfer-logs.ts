@@ -23,7 +23,7 @@ interface Wanted {
 /**
  * All transfers of the account within the stretch, and the header of its last block. The topics of a filter are joined by AND, so that
  * out and in are two questions; a transfer to oneself answers both and is counted once. The header comes in the same breath: a node that
- * has not seen the last block yet answers with silence, which is no emptiness. What is too long for the node is halved.
+ * has not seen the last block yet answers with silence, which is no emptiness. What is too long for the node is cut.
  */
 export async function transfersIn(
   asker: Asker,
@@ -32,7 +32,7 @@ export async function transfersIn(
   budget: RequestBudget,
 ): Promise<[TokenTransfer[], BlockHeader]> {
   const { endpoint } = asker
-  if (endpoint.log_range !== null && length(stretch) > endpoint.log_range) return inHalves(asker, wanted, stretch, budget)
+  if (endpoint.log_range !== null && length(stretch) > endpoint.log_range) return inParts(asker, wanted, stretch, budget)
   if (budget.left <= 0) {
     throw new ChainUnavailableError(`The history needs more than ${chainLimits.history_requests} requests.`, 'too_many_requests')
   }
@@ -42,7 +42,7 @@ export async function transfersIn(
   if (refusesRange(out) || refusesRange(into)) {
     if (stretch.from === stretch.to) throw new EndpointFault('unfit', 'it refuses the logs of a single block')
     endpoint.log_range = nextRange(length(stretch))
-    return inHalves(asker, wanted, stretch, budget)
+    return inParts(asker, wanted, stretch, budget)
   }
   const header = decode.header(resultOf(last))
   if (header === null || header.number !== stretch.to) throw new EndpointFault('unfit', 'it does not have the last block of the range')
@@ -50,16 +50,23 @@ export async function transfersIn(
   return [withoutRepeats(logs.map(transferOf)), header]
 }
 
-async function inHalves(
+/** As many parts as it takes, one after the other: what an endpoint learns of its range holds for the parts that follow. */
+async function inParts(
   asker: Asker,
   wanted: Wanted,
   { from, to }: Stretch,
   budget: RequestBudget,
 ): Promise<[TokenTransfer[], BlockHeader]> {
-  const middle = (from + to) / 2n
-  const [older] = await transfersIn(asker, wanted, { from, to: middle }, budget)
-  const [newer, header] = await transfersIn(asker, wanted, { from: middle + 1n, to }, budget)
-  return [[...older, ...newer], header]
+  const { endpoint } = asker
+  const found: TokenTransfer[] = []
+  for (let start = from; ;) {
+    const end = start + BigInt(endpoint.log_range ?? 1) - 1n
+    const last = end >= to
+    const [transfers, header] = await transfersIn(asker, wanted, { from: start, to: last ? to : end }, budget)
+    found.push(...transfers)
+    if (last) return [found, header]
+    start = end + 1n
+  }
 }
 
 function filtersOf({ token, account }: Wanted, { from, to }: Stretch): LogFilter[] {

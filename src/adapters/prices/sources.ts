@@ -13,7 +13,7 @@ export interface PriceSource {
 }
 
 /** A number of the answer, by its own literal: nothing is lost to binary fractions. */
-export class Literal {
+class Literal {
   readonly text: string
   constructor(text: string) {
     this.text = text

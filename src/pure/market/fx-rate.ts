@@ -8,10 +8,10 @@ import type { UsdPrice } from './usd-prices.ts'
 const RATE_DIGITS = 18
 const SHARE_DIGITS = 6
 
-export type FxMethod = 'identity' | 'twap' | 'twap_and_chainlink' | 'chainlink_cross' | 'fixed_sample'
+type FxMethod = 'identity' | 'twap' | 'twap_and_chainlink' | 'chainlink_cross' | 'fixed_sample'
 
 /** How one side of a rate came about; what does not apply is null. */
-export interface Leg {
+interface Leg {
   symbol: FxSymbol
   usd: string
   via: 'unit' | 'chainlink' | 'twap' | 'fixed_sample'

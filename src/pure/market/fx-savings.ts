@@ -14,7 +14,7 @@ export interface Path {
 }
 
 /** One path in a currency. */
-export interface Arrival {
+interface Arrival {
   arrives: string
   /** By how much less than on the direct path. */
   short_by: string

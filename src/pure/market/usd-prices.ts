@@ -21,12 +21,12 @@ const LIQUIDITY = '0x1a686502'
 /** How far an average may lie from the feed: two percent. */
 const FARTHEST: Fraction = { numerator: 2n, denominator: 100n }
 
-export interface Call {
+interface Call {
   to: string
   data: string
 }
 
-export type MarketFault =
+type MarketFault =
   | SequencerFault
   | FeedFault
   | 'pool_mismatch'
@@ -35,7 +35,7 @@ export type MarketFault =
   | 'pool_too_shallow'
   | 'sources_disagree'
 
-export interface FeedPrice {
+interface FeedPrice {
   price: Fraction
   feed: Feed
   updated_at_s: number
@@ -43,7 +43,7 @@ export interface FeedPrice {
   market_closed: boolean
 }
 
-export interface PoolPrice {
+interface PoolPrice {
   /** USDC for one unit, the average over the window. */
   price: Fraction
   pool: Pool
@@ -66,7 +66,7 @@ export interface MarketRefusal {
   about: string
 }
 
-export type UsdOutcome = { ok: true; price: UsdPrice } | MarketRefusal
+type UsdOutcome = { ok: true; price: UsdPrice } | MarketRefusal
 
 /** All that must be asked for these prices, in one round: pools too unless told otherwise. */
 export interface Plan {
