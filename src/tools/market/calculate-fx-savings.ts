@@ -81,7 +81,7 @@ export default defineTool({
     'arithmetic; this rail deducts no protocol fee.',
   family: 'market',
   version: '1.0.0',
-  price: 'check',
+  price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
     checked: ['rate of the feed: name, decimals, round and age (in a sandbox: fixed samples, marked in source)', 'arithmetic'],

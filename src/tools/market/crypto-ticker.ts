@@ -33,7 +33,7 @@ export default defineTool({
     'refused, uncharged, when they differ by more than 1 %. Kept for at most 60 seconds; nothing older is told. Not a price to trade at.',
   family: 'market',
   version: '1.0.0',
-  price: 'check',
+  price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
     checked: ['two public sources against one another (in a sandbox: fixed samples, marked in source)', 'age of at most 60 seconds'],

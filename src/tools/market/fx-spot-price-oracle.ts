@@ -32,7 +32,7 @@ export default defineTool({
     'pools or a gap of more than 2 % end in 503, uncharged.',
   family: 'market',
   version: '1.0.0',
-  price: 'check',
+  price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
     checked: [
