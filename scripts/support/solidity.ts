@@ -29,13 +29,34 @@ interface Compiler {
   compile(input: string, callbacks: { import: (path: string) => { contents: string } }): string
 }
 
+interface Artifact {
+  source: string
+  contract: string
+  file: string
+}
+
 /** Where each contract's artifact goes. `test-` marks what only tests place. */
-const ARTIFACTS: readonly { source: string; contract: string; file: string }[] = [
+const ARTIFACTS: readonly Artifact[] = [
   { source: 'contracts/TestUsdc.sol', contract: 'TestUsdc', file: 'data/contracts/test-usdc.json' },
   { source: 'contracts/BatchSettler.sol', contract: 'BatchSettler', file: 'data/contracts/batch-settler.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWallet', file: 'data/contracts/test-wallet.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWalletFactory', file: 'data/contracts/test-wallet-factory.json' },
 ]
+
+/** What only the tests of token contracts place. */
+export const TOKEN_SAMPLES: readonly Artifact[] = [
+  'PlainToken',
+  'Bytes32Token',
+  'RevertingToken',
+  'HostileToken',
+  'OperatorToken',
+  'UupsToken',
+  'ZeppelinosProxy',
+  'Diamond',
+].map((contract) => {
+  const name = contract.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase()
+  return { source: 'contracts/TokenSamples.sol', contract, file: `test/chain/samples/${name}.json` }
+})
 
 /** No metadata in the code: it then depends on nothing but what it does. */
 const SETTINGS = {
@@ -52,8 +73,8 @@ const OPENZEPPELIN = '@openzeppelin/contracts'
 const PACKAGE = pathToFileURL(require.resolve('@openzeppelin/contracts/package.json'))
 const LINE_CHARS = 140
 
-/** Compiles everything; the text of each artifact by its path. Throws with the compiler's words when it has any. */
-export function compileArtifacts(): Map<string, string> {
+/** Compiles these contracts; the text of each artifact by its path. Throws with the compiler's words when it has any. */
+export function compileArtifacts(artifacts: readonly Artifact[] = ARTIFACTS): Map<string, string> {
   const compiler = require('solc') as Compiler
   const read = new Map<string, string>()
   const contents = (path: string) => {
@@ -63,7 +84,7 @@ export function compileArtifacts(): Map<string, string> {
     read.set(path, text)
     return { contents: text }
   }
-  const sources = Object.fromEntries(ARTIFACTS.map(({ source }) => [source, { content: contents(source).contents }]))
+  const sources = Object.fromEntries(artifacts.map(({ source }) => [source, { content: contents(source).contents }]))
   const outputSelection = { '*': { '*': ['abi', 'evm.bytecode.object'] } }
   const input = { language: 'Solidity', sources, settings: { ...SETTINGS, outputSelection } }
   const output = JSON.parse(compiler.compile(JSON.stringify(input), { import: contents })) as CompilerOutput
@@ -71,7 +92,7 @@ export function compileArtifacts(): Map<string, string> {
     throw new Error(output.errors.map(({ formattedMessage }) => formattedMessage).join('\n'))
   }
   const head = { compiler: `solc ${compiler.version()}`, settings: SETTINGS, sources_sha256: digestOf(read) }
-  return new Map(ARTIFACTS.map((one) => [one.file, artifactText(one, head, output)]))
+  return new Map(artifacts.map((one) => [one.file, artifactText(one, head, output)]))
 }
 
 /** One hash over every file that was read, each with its name. */
@@ -81,7 +102,7 @@ function digestOf(read: ReadonlyMap<string, string>): string {
   return hash.digest('hex')
 }
 
-function artifactText(one: (typeof ARTIFACTS)[number], head: object, output: CompilerOutput): string {
+function artifactText(one: Artifact, head: object, output: CompilerOutput): string {
   const compiled = output.contracts[one.source]?.[one.contract]
   if (compiled === undefined) throw new Error(`${one.contract} was not compiled`)
   const fields = { schema: 'contract/1', contract: one.contract, source: one.source, ...head }

@@ -1,9 +1,11 @@
 import type { ServeCall } from '../service/calls/observed.ts'
 import type { CallRequest, InputRead, Outcome } from '../service/calls/outcome.ts'
 import { answerText } from '../service/calls/answer-text.ts'
+import { withVerdict } from '../service/catalogue/bare.ts'
 import { readBody, type BodySource } from './http/body.ts'
 import { readJsonBody } from './http/json-body.ts'
 import type { PaymentGiven } from '../service/payments/payment-header.ts'
+import type { Problem } from '../service/problems.ts'
 import type { PaymentWords } from './payment.ts'
 import { jsonReply, problemReply, rateLimitHeaders, type Origins, type Reply } from './http/reply.ts'
 
@@ -18,8 +20,8 @@ export interface CallExchange {
   body: BodySource
 }
 
-/** From the body's JSON value to the input of the tool. */
-export type Unwrap = (value: unknown) => InputRead
+/** From the body's JSON value to the input of the tool, as the caller names it. */
+export type Unwrap = (value: unknown, tool: string) => InputRead
 
 /** What REST needs to serve calls. */
 export interface RestCalls {
@@ -45,7 +47,7 @@ function callRequest(exchange: CallExchange, unwrap: Unwrap): CallRequest {
       const body = await readBody(exchange.body, bounds.body_bytes, mayReadLarge)
       if (!body.ok) return body
       const json = readJsonBody(body.bytes, bounds)
-      return json.ok ? unwrap(json.value) : json
+      return json.ok ? unwrap(json.value, exchange.tool) : json
     },
   }
 }
@@ -61,6 +63,7 @@ export function paymentsIn(header: CallExchange['header']): PaymentGiven[] {
 }
 
 function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_id: string): Reply {
+  const told = (found: Problem) => withVerdict(outcome.tool, found)
   switch (outcome.kind) {
     case 'answered': {
       const { allowance } = outcome.answer
@@ -69,16 +72,18 @@ function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_i
     case 'paid':
       return jsonReply(200, outcome.text, { 'cache-control': 'private, no-store', ...words.responseHeaders(outcome.settlement) })
     case 'pending':
-      return problemReply(outcome.problem, request_id, origins, { location: `${origins.api_url}/v1/answers/${outcome.pending.token}` })
+      return problemReply(told(outcome.problem), request_id, origins, {
+        location: `${origins.api_url}/v1/answers/${outcome.pending.token}`,
+      })
     case 'payment_required': {
       const challenge = words.challenge(outcome)
       const headers = rateLimitHeaders(outcome.allowance)
-      if (challenge === null) return problemReply(outcome.problem, request_id, origins, headers)
-      const reply = problemReply(outcome.problem, request_id, origins, { ...headers, 'payment-required': challenge.header })
+      if (challenge === null) return problemReply(told(outcome.problem), request_id, origins, headers)
+      const reply = problemReply(told(outcome.problem), request_id, origins, { ...headers, 'payment-required': challenge.header })
       return { ...reply, body: `${reply.body.slice(0, -1)},${challenge.body_members_json}}` }
     }
     case 'refused':
-      return problemReply(outcome.problem, request_id, origins)
+      return problemReply(told(outcome.problem), request_id, origins)
   }
 }
 

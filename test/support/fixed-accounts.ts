@@ -3,7 +3,7 @@ import { tokenAccounts } from './fixed-tokens.ts'
 import { dispatcher, ERC20, tokenCalls } from './fixed-words.ts'
 
 /** Who lives on the fixed chain. */
-export const FIXED = {
+const FIXED = {
   /** 1.5 ether, nonce 7, 12.345678 of the token. */
   person: '0x1000000000000000000000000000000000000001',
   /** Nothing was ever done with it. */

@@ -34,7 +34,7 @@ const HEAD_S = Date.UTC(2026, 10, 21, 12) / 1_000
 const BLOCK_S = 2
 
 /** The header of a block of the fixed chain: block times are 2 s apart, the hash says the number. */
-export function fixedHeader(number: bigint = HEAD_NUMBER): BlockHeader {
+function fixedHeader(number: bigint = HEAD_NUMBER): BlockHeader {
   const hashOf = (one: bigint) => `0x${one.toString(16).padStart(64, '0')}`
   const timestamp_s = HEAD_S - BLOCK_S * Number(HEAD_NUMBER - number)
   return { number, hash: hashOf(number), parent_hash: hashOf(number - 1n), timestamp_s }

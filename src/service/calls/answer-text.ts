@@ -9,11 +9,12 @@ export interface AnswerParts {
 
 /** The answer as JSON text but for its settlement. The result goes in as the very text that its receipt covers, so that it is written once. */
 export function answerParts(answer: Answer): AnswerParts {
-  const { result_text, receipt_text, chain, tier, allowance, embeddable_badge, proof_summary_markdown } = answer
-  const link = chain === null ? '' : `,"chain":${JSON.stringify(chain)}`
+  const { result_text, receipt_text, chain, tier, allowance, bare = false, embeddable_badge, proof_summary_markdown } = answer
+  // The one tool that answers bare has a field `chain` of its own.
+  const link = chain === null ? '' : `,"${bare ? 'receipt_chain' : 'chain'}":${JSON.stringify(chain)}`
   const shown = { allowance: allowance && allowanceShown(allowance), embeddable_badge, proof_summary_markdown }
   return {
-    head: `{"result":${result_text},"receipt":${receipt_text}${link},"tier":"${tier}","settlement":`,
+    head: `${bare ? result_text.slice(0, -1) : `{"result":${result_text}`},"receipt":${receipt_text}${link},"tier":"${tier}","settlement":`,
     tail: `,${JSON.stringify(shown).slice(1)}`,
   }
 }

@@ -12,6 +12,8 @@ export interface ReadCall {
   address: string
   /** Digest of the receipt before, in lower case. */
   previous: string | null
+  /** Its fields were the body itself; it is answered alike. */
+  bare: boolean
 }
 
 /** What entitles a call to run. */

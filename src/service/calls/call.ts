@@ -3,6 +3,7 @@ import type { HeavyWork } from '../../ports/heavy-work.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
 import type { Problem } from '../problems.ts'
+import { ofBareBody } from '../catalogue/bare.ts'
 import { decodeInput } from '../catalogue/decode.ts'
 import { answerParts } from './answer-text.ts'
 import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type PaidDeps, type RequestPayment } from './paid.ts'
@@ -64,11 +65,12 @@ async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
   if (down !== null) return { ok: false, problem: down } as const
   if (!read.ok) return read
   const decoded = decodeInput(tool, read.input)
-  if (!decoded.ok) return decoded
+  const { bare = false } = read
+  if (!decoded.ok) return bare ? ({ ok: false, problem: ofBareBody(decoded.problem) } as const) : decoded
   const { input } = decoded
   let hash: string | null = null
   const known = () => (hash ??= inputHash(deps.stamp, input))
-  return { ok: true, call: { tool, input, inputHash: known, address: request.address, previous } } as const
+  return { ok: true, call: { tool, input, inputHash: known, address: request.address, previous, bare } } as const
 }
 
 async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
@@ -114,10 +116,10 @@ async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admis
     const prepared = prepare(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
     if (claim === null) {
       const allowance = admission.kind === 'free' ? admission.taken.state : null
-      return { kind: 'answered', tool: tool.id, answer: { ...prepared, allowance } }
+      return { kind: 'answered', tool: tool.id, answer: { ...prepared, allowance, bare: asked.bare } }
     }
     const allowance = await deps.allowance.peek(tool.id, asked.address)
-    const end = await claim.settle(answerParts({ ...prepared, allowance }))
+    const end = await claim.settle(answerParts({ ...prepared, allowance, bare: asked.bare }))
     return await paymentEnd(deps, asked, end)
   } catch (error) {
     if (!isKnownEnd(error)) deps.onFault(error, tool.id)

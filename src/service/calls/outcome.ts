@@ -22,7 +22,8 @@ export interface CallRequest {
   prev_receipt_hash: string | null
 }
 
-export type InputRead = { ok: true; input: unknown } | { ok: false; problem: Problem }
+/** `bare`: the fields of the tool were the body itself. */
+export type InputRead = { ok: true; input: unknown; bare?: boolean } | { ok: false; problem: Problem }
 
 export interface Answer {
   result: Record<string, unknown>
@@ -36,6 +37,8 @@ export interface Answer {
   tier: 'free' | 'paid'
   /** Null for tools that are free without limit. */
   allowance: AllowanceState | null
+  /** The members of the result go beside the receipt, not under `result`. */
+  bare?: boolean
   embeddable_badge: string
   proof_summary_markdown: string
 }

@@ -1,5 +1,7 @@
 import { decodeUtf8, readStrictJson, type StrictJsonFault } from '../../pure/documents/strict-json.ts'
+import { takesBare } from '../../service/catalogue/bare.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
+import type { InputRead } from '../../service/calls/outcome.ts'
 import { problem, type Problem, type ProblemCode } from '../../service/problems.ts'
 
 export type JsonRead = { ok: true; value: unknown } | { ok: false; problem: Problem }
@@ -25,9 +27,12 @@ export function readJsonBody(bytes: Uint8Array, bounds: Omit<ReadBounds, 'body_b
   return { ok: false, problem: problem(PROBLEM_OF[code], detail, { errors: [{ pointer: '', code, message, position, line, column }] }) }
 }
 
-/** The `input` of a call: the body is an object with exactly that key. */
-export function unwrapInput(value: unknown): { ok: true; input: unknown } | { ok: false; problem: Problem } {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'input')) return { ok: false, problem: noInput() }
+/** The `input` of a call: the body is an object with exactly that key, or, for a tool that takes them so, the fields themselves. */
+export function unwrapInput(value: unknown, tool: string): InputRead {
+  const object = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!object || !Object.hasOwn(value, 'input')) {
+    return object && takesBare(tool) ? { ok: true, input: value, bare: true } : { ok: false, problem: noInput() }
+  }
   const { input, ...others } = value as { input: unknown }
   const strays = Object.keys(others).length
   return strays === 0 ? { ok: true, input } : { ok: false, problem: strayKeys(strays) }

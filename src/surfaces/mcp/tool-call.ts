@@ -1,4 +1,5 @@
 import { answerText } from '../../service/calls/answer-text.ts'
+import { withVerdict } from '../../service/catalogue/bare.ts'
 import type { ServeCall } from '../../service/calls/observed.ts'
 import type { CallRequest, Outcome } from '../../service/calls/outcome.ts'
 import { problem, problemBody, type Problem } from '../../service/problems.ts'
@@ -91,13 +92,13 @@ function outcomeReply({ api_url, words }: ToolCalls, outcome: Outcome, request_i
       return { kind: 'answer', text: outcome.text, meta: Object.fromEntries(RESPONSE_KEYS.map((key) => [key, response])) }
     }
     case 'payment_required': {
-      const reply = problemReply(outcome.problem, request_id, api_url)
+      const reply = problemReply(withVerdict(outcome.tool, outcome.problem), request_id, api_url)
       const challenge = words.challenge(outcome)
       return challenge === null || reply.kind === 'error' ? reply : withTerms(reply.text, challenge)
     }
     case 'pending':
     case 'refused':
-      return problemReply(outcome.problem, request_id, api_url)
+      return problemReply(withVerdict(outcome.tool, outcome.problem), request_id, api_url)
   }
 }
 

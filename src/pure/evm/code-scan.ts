@@ -1,0 +1,158 @@
+import { fromHex, nobleCrypto } from '../receipts/crypto.ts'
+import { metadataStart } from './code-metadata.ts'
+import { PROXY_SLOTS, type SlotName } from './slots.ts'
+
+/** How a selector was seen: compared and jumped upon, or only standing in the code as a constant. */
+export type Evidence = 'dispatcher' | 'constant_only'
+
+export type WatchedOpcode = 'DELEGATECALL' | 'CALLCODE' | 'SELFDESTRUCT' | 'CREATE' | 'CREATE2' | 'ORIGIN' | 'SSTORE'
+
+export interface CodeScan {
+  size: number
+  /** keccak-256 of the whole code. */
+  hash: string
+  /** Bytes of compiler metadata that were left out; null when none was recognised, or when the code jumps into it. */
+  metadata_bytes: number | null
+  /** By number of 32 bits. */
+  selectors: ReadonlyMap<number, Evidence>
+  opcodes: Readonly<Record<WatchedOpcode, number>>
+  slots_named: ReadonlySet<SlotName>
+}
+
+const WATCHED = new Map<number, WatchedOpcode>([
+  [0xf4, 'DELEGATECALL'],
+  [0xf2, 'CALLCODE'],
+  [0xff, 'SELFDESTRUCT'],
+  [0xf0, 'CREATE'],
+  [0xf5, 'CREATE2'],
+  [0x32, 'ORIGIN'],
+  [0x55, 'SSTORE'],
+])
+
+const SUB = 0x03
+const EQ = 0x14
+const ISZERO = 0x15
+const XOR = 0x18
+const SHL = 0x1b
+const CALLDATALOAD = 0x35
+const JUMPI = 0x57
+const JUMPDEST = 0x5b
+const PUSH0 = 0x5f
+const PUSH1 = 0x60
+const PUSH32 = 0x7f
+const DUP1 = 0x80
+const SWAP16 = 0x9f
+/** After STOP, JUMP, RETURN, REVERT, INVALID and SELFDESTRUCT nothing runs before the next JUMPDEST. */
+const ENDS = new Set([0x00, 0x56, 0xf3, 0xfd, 0xfe, 0xff])
+
+const SLOT_OF = new Map(Object.entries(PROXY_SLOTS).map(([name, slot]): [string, SlotName] => [slot, name as SlotName]))
+
+/**
+ * One linear pass over a contract's code, the data of pushes skipped. What follows the end of a block is not counted before a JUMPDEST, and
+ * the compiler's metadata is left out unless a constant in the code points at a JUMPDEST within it. Creation code that a factory carries
+ * and tables of data may still be counted: an opcode here stands in the code, which is not to say that it runs. Errs towards telling.
+ */
+export function scanCode(code: string): CodeScan {
+  const bytes = fromHex(code) ?? new Uint8Array()
+  const start = metadataStart(bytes)
+  const body = walk(bytes, start ?? bytes.length)
+  const found = start !== null && body.reaches_tail ? walk(bytes, bytes.length) : body
+  const { selectors, opcodes, slots_named } = found
+  const metadata_bytes = start === null || body.reaches_tail ? null : bytes.length - start
+  return { size: bytes.length, hash: nobleCrypto.keccak256Hex(bytes), metadata_bytes, selectors, opcodes, slots_named }
+}
+
+function walk(code: Uint8Array, end: number) {
+  const selectors = new Map<number, Evidence>()
+  const slots_named = new Set<SlotName>()
+  const opcodes = { DELEGATECALL: 0, CALLCODE: 0, SELFDESTRUCT: 0, CREATE: 0, CREATE2: 0, ORIGIN: 0, SSTORE: 0 }
+  let reaches_tail = false
+  let runs = true
+  for (let at = 0; at < end; at++) {
+    const op = code[at] ?? 0
+    if (op < PUSH1 || op > PUSH32) {
+      if (op === JUMPDEST) runs = true
+      if (!runs) continue
+      const watched = WATCHED.get(op)
+      if (watched !== undefined) opcodes[watched]++
+      if (ENDS.has(op)) runs = false
+      continue
+    }
+    const size = op - PUSH0
+    const next = at + 1 + size
+    if (runs && next <= end) {
+      if (size === 3 || size === 4) noteSelector(selectors, code, at + 1, size, next, end)
+      if (size <= 4) noteShifted(selectors, numberAt(code, at + 1, size), code, next)
+      if (size === 32) noteWord(selectors, slots_named, code, at + 1, next, end)
+      if (size === 2 || size === 3) {
+        const target = numberAt(code, at + 1, size)
+        if (target >= end && code[target] === JUMPDEST) reaches_tail = true
+      }
+    }
+    at += size
+  }
+  return { selectors, opcodes, slots_named, reaches_tail }
+}
+
+/** Three bytes are a selector only where they are compared: its first byte is zero then. */
+function noteSelector(found: Map<number, Evidence>, code: Uint8Array, at: number, size: number, next: number, end: number): void {
+  const value = numberAt(code, at, size)
+  if (isCompared(code, next, end)) found.set(value, 'dispatcher')
+  else if (size === 4 && !found.has(value)) found.set(value, 'constant_only')
+}
+
+/** A constant that is shifted to the left end of a word, as a selector in memory stands: compilers drop its trailing zero bits. */
+function noteShifted(found: Map<number, Evidence>, value: number, code: Uint8Array, next: number): void {
+  const shift = (code[next + 1] ?? 0) - 224
+  if (code[next] !== PUSH1 || code[next + 2] !== SHL || shift < 0) return
+  const selector = value * 2 ** shift
+  if (selector <= 0xffffffff && !found.has(selector)) found.set(selector, 'constant_only')
+}
+
+/** A word may be a slot, or a selector followed by zeros. */
+function noteWord(found: Map<number, Evidence>, slots: Set<SlotName>, code: Uint8Array, at: number, next: number, end: number): void {
+  let tail = 0
+  for (let index = at + 4; index < at + 32; index++) tail |= code[index] ?? 0
+  if (tail !== 0) {
+    const name = SLOT_OF.get(hexAt(code, at))
+    if (name !== undefined) slots.add(name)
+    return
+  }
+  const value = numberAt(code, at, 4)
+  const loads = code[next] === PUSH0 ? next + 1 : code[next] === PUSH1 && code[next + 1] === 0 ? next + 2 : next
+  if (isCompared(code, code[loads] === CALLDATALOAD ? loads + 1 : next, end)) found.set(value, 'dispatcher')
+  else if (!found.has(value)) found.set(value, 'constant_only')
+}
+
+/**
+ * Whether the constant before `at` is compared and jumped upon, as the dispatchers of Solidity, Vyper and Huff do. The jump must land on a
+ * JUMPDEST: in creation code that a factory carries, jumps count from another beginning.
+ */
+function isCompared(code: Uint8Array, at: number, end: number): boolean {
+  let here = at
+  for (let steps = 0; steps < 3 && isShuffle(code[here] ?? 0); steps++) here++
+  const comparison = code[here] ?? 0
+  if (comparison !== EQ && comparison !== XOR && comparison !== SUB) return false
+  here++
+  for (let steps = 0; steps < 2 && code[here] === ISZERO; steps++) here++
+  const push = code[here] ?? 0
+  if (push < PUSH1 || push > PUSH1 + 2) return false
+  const jump = here + 1 + push - PUSH0
+  return jump < end && code[jump] === JUMPI && code[numberAt(code, here + 1, push - PUSH0)] === JUMPDEST
+}
+
+function isShuffle(op: number): boolean {
+  return op >= DUP1 && op <= SWAP16
+}
+
+function numberAt(code: Uint8Array, at: number, size: number): number {
+  let value = 0
+  for (let index = at; index < at + size; index++) value = value * 256 + (code[index] ?? 0)
+  return value
+}
+
+function hexAt(code: Uint8Array, at: number): string {
+  let text = '0x'
+  for (let index = at; index < at + 32; index++) text += (code[index] ?? 0).toString(16).padStart(2, '0')
+  return text
+}

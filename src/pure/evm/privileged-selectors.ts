@@ -1,0 +1,166 @@
+import { nobleCrypto } from '../receipts/crypto.ts'
+
+/** What a function of this kind lets its caller do to holders of a token. */
+export const SELECTOR_CATEGORIES = [
+  'mint',
+  'burn_others',
+  'pause_freeze',
+  'blacklist',
+  'fees',
+  'exemptions',
+  'limits',
+  'trading',
+  'upgrade',
+  'ownership',
+  'lock',
+  'roles',
+  'rescue',
+  'balances',
+] as const
+
+export type SelectorCategory = (typeof SELECTOR_CATEGORIES)[number]
+
+export interface PrivilegedSelector {
+  category: SelectorCategory
+  signature: string
+  /** First four bytes of keccak-256 of the signature, 0x-prefixed. */
+  selector: string
+}
+
+/**
+ * Functions that tokens on EVM chains are known to keep for their operators, by their Solidity signatures: OpenZeppelin 4 and 5, Circle's
+ * FiatToken, Tether, ERC-2535, ERC-7802, and the templates that most launch tokens are copied from (collected November 2026). The list is
+ * finite: a function under another name is not found, and a name says nothing about who may call it.
+ */
+export const PRIVILEGED_SIGNATURES: Readonly<Record<SelectorCategory, readonly string[]>> = {
+  mint: [
+    'mint(address,uint256)',
+    'mint(uint256)',
+    'mintTo(address,uint256)',
+    'configureMinter(address,uint256)',
+    'addMinter(address)',
+    'setMinter(address)',
+    'issue(uint256)',
+    'updateMasterMinter(address)',
+    'crosschainMint(address,uint256)',
+  ],
+  burn_others: ['burn(address,uint256)', 'burnBlackFunds(address)', 'destroyBlackFunds(address)', 'wipeFrozenAddress(address)'],
+  pause_freeze: ['pause()', 'unpause()', 'setPaused(bool)', 'freeze(address)', 'unfreeze(address)'],
+  blacklist: [
+    'blacklist(address)',
+    'unBlacklist(address)',
+    'blacklist(address,bool)',
+    'updateBlacklister(address)',
+    'addBlackList(address)',
+    'removeBlackList(address)',
+    'setBlacklist(address,bool)',
+    'blacklistAddress(address,bool)',
+    'setBots(address[],bool)',
+    'addBots(address[])',
+    'delBots(address[])',
+    'setBot(address,bool)',
+    'blockBots(address[])',
+  ],
+  fees: [
+    'setFee(uint256)',
+    'setFees(uint256,uint256)',
+    'setTax(uint256)',
+    'setTaxes(uint256,uint256)',
+    'setBuyFee(uint256)',
+    'setSellFee(uint256)',
+    'updateFees(uint256,uint256)',
+    'updateBuyFees(uint256,uint256,uint256)',
+    'updateSellFees(uint256,uint256,uint256)',
+    'reduceFee(uint256)',
+    'setTaxFeePercent(uint256)',
+    'setLiquidityFeePercent(uint256)',
+    'setMarketingWallet(address)',
+    'setParams(uint256,uint256)',
+  ],
+  exemptions: [
+    'excludeFromFees(address,bool)',
+    'excludeFromFee(address)',
+    'includeInFee(address)',
+    'setIsFeeExempt(address,bool)',
+    'excludeFromMaxTransaction(address,bool)',
+    'setIsTxLimitExempt(address,bool)',
+  ],
+  limits: [
+    'setMaxTx(uint256)',
+    'setMaxTxAmount(uint256)',
+    'setMaxTxPercent(uint256)',
+    'updateMaxTxnAmount(uint256)',
+    'setMaxWallet(uint256)',
+    'setMaxWalletAmount(uint256)',
+    'updateMaxWalletAmount(uint256)',
+    'removeLimits()',
+    'setCooldownEnabled(bool)',
+  ],
+  trading: [
+    'enableTrading()',
+    'openTrading()',
+    'setTrading(bool)',
+    'setTradingEnabled(bool)',
+    'launch()',
+    'startTrading()',
+    'setAutomatedMarketMakerPair(address,bool)',
+    'setSwapEnabled(bool)',
+    'updateSwapEnabled(bool)',
+  ],
+  upgrade: [
+    'upgradeTo(address)',
+    'upgradeToAndCall(address,bytes)',
+    'changeAdmin(address)',
+    'setImplementation(address)',
+    'upgrade(address,address)',
+    'upgradeAndCall(address,address,bytes)',
+    'diamondCut((address,uint8,bytes4[])[],address,bytes)',
+    'proxiableUUID()',
+  ],
+  ownership: [
+    'owner()',
+    'getOwner()',
+    'transferOwnership(address)',
+    'renounceOwnership()',
+    'acceptOwnership()',
+    'pendingOwner()',
+    'setOwner(address)',
+    'setAuthority(address)',
+  ],
+  lock: ['lock(uint256)', 'unlock()'],
+  roles: [
+    'grantRole(bytes32,address)',
+    'revokeRole(bytes32,address)',
+    'renounceRole(bytes32,address)',
+    'setOperator(address)',
+    'addAdmin(address)',
+    'beginDefaultAdminTransfer(address)',
+  ],
+  rescue: [
+    'rescueERC20(address,address,uint256)',
+    'rescueTokens(address,uint256)',
+    'recoverERC20(address,uint256)',
+    'withdraw()',
+    'withdrawToken(address)',
+    'sweep(address)',
+    'withdrawStuckETH()',
+    'clearStuckBalance(uint256)',
+    'emergencyWithdraw()',
+  ],
+  balances: ['setBalance(address,uint256)', 'rebase(uint256,int256)', 'execute(address,uint256,bytes)'],
+}
+
+let known: ReadonlyMap<number, PrivilegedSelector> | null = null
+
+/** The list by selector, as numbers of 32 bits, in the order of the list; hashed when it is first asked for. */
+export function privilegedSelectors(): ReadonlyMap<number, PrivilegedSelector> {
+  known ??= new Map(
+    SELECTOR_CATEGORIES.flatMap((category) =>
+      PRIVILEGED_SIGNATURES[category].map((signature): [number, PrivilegedSelector] => {
+        const selector = nobleCrypto.keccak256Hex(signature).slice(0, 10)
+        return [Number.parseInt(selector, 16), { category, signature, selector }]
+      }),
+    ),
+  )
+  return known
+}
