@@ -97,6 +97,7 @@ function deps(): Omit<AppDeps, 'inFlight'> {
     sandbox: null,
     paymentHealth: () => Promise.resolve({ enabled: true, method: 'self', chain_ok: true, ready: true, overdue: 0 }),
     takes_payments: true,
+    preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
     telemetry: createTelemetry(),
     origins,
     mode: settings.ASSAY_MODE,

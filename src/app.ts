@@ -19,6 +19,8 @@ import { unwrapInput } from './surfaces/http/json-body.ts'
 import { restWords } from './surfaces/payment.ts'
 import { paymentRoutes } from './surfaces/payment-routes.ts'
 import { pageRoutes } from './surfaces/pages/routes.ts'
+import { preflightRoutes } from './surfaces/preflight/routes.ts'
+import { createPreflightDesk } from './surfaces/preflight/serve.ts'
 import { restCall, unwrapReceipt, type CallExchange, type RestCalls, type Unwrap } from './surfaces/rest.ts'
 
 export interface App extends Handlers {
@@ -48,7 +50,9 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
   paymentRoutes(http, deps, rest.words)
   pageRoutes(http, deps)
   discoveryRoutes(http, deps)
-  mcpRoutes(http, deps, calls.serve, caller)
+  const desk = createPreflightDesk(deps)
+  preflightRoutes(http, deps, desk, caller)
+  mcpRoutes(http, deps, calls.serve, caller, desk)
   return {
     deps,
     headers,

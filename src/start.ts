@@ -165,6 +165,7 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
     mode: settings.ASSAY_MODE,
     chain_id: settings.ASSAY_CHAIN_ID,
     free,
+    preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
     keys: publicKeys(ring),
     version: VERSION,
     started_ms: systemClock.now_ms(),

@@ -3,7 +3,8 @@ export const EXIT_CODES = {
   ok: { code: 0, meaning: 'The command did what it was asked. A verdict of "invalid" is a good answer and ends here too.' },
   negative: {
     code: 1,
-    meaning: 'A receipt does not verify, a replay disagrees, a check of doctor failed, or the chain does not bear out the ledger.',
+    meaning:
+      'A receipt does not verify, a replay disagrees, a document does not pass the preflight, a check of doctor failed, or the chain does not bear out the ledger.',
   },
   usage: { code: 2, meaning: 'The command line is wrong: an unknown command, tool or option, or an argument too few or too many.' },
   undecided: { code: 3, meaning: 'A replay cannot judge: the tool is not here, or is here in another version.' },

@@ -87,6 +87,11 @@ export const SETTINGS = {
   ASSAY_API_URL: setting('Public origin of the REST interface.', '', origin),
   ASSAY_SITE_URL: setting('Public origin of the pages.', '', origin),
   ASSAY_MCP_URL: setting('Public origin of the MCP endpoint.', '', origin),
+  ASSAY_PREFLIGHT_PER_MINUTE: setting(
+    'Preflights per client and minute, in each process.',
+    limits.preflight_per_minute,
+    integer(1, 1_000_000),
+  ),
   ASSAY_LOG_LEVEL: setting<'info' | 'warn' | 'error' | 'silent'>('What is logged.', 'info', oneOf('info', 'warn', 'error', 'silent')),
 }
 

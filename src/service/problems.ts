@@ -1,5 +1,6 @@
 import type { ProblemKind } from './problems/kind.ts'
 import { PAYMENT_PROBLEMS } from './problems/payment.ts'
+import { PREFLIGHT_PROBLEMS } from './problems/preflight.ts'
 import { REQUEST_PROBLEMS } from './problems/request.ts'
 import { SERVICE_PROBLEMS } from './problems/service.ts'
 import { SETTLEMENT_PROBLEMS } from './problems/settlement.ts'
@@ -9,10 +10,13 @@ import { SETTLEMENT_PROBLEMS } from './problems/settlement.ts'
  * errors are derived from this table; a test fails when a code is never raised.
  */
 
-export const PROBLEMS = { ...REQUEST_PROBLEMS, ...PAYMENT_PROBLEMS, ...SETTLEMENT_PROBLEMS, ...SERVICE_PROBLEMS } as const satisfies Record<
-  string,
-  ProblemKind
->
+export const PROBLEMS = {
+  ...REQUEST_PROBLEMS,
+  ...PAYMENT_PROBLEMS,
+  ...SETTLEMENT_PROBLEMS,
+  ...SERVICE_PROBLEMS,
+  ...PREFLIGHT_PROBLEMS,
+} as const satisfies Record<string, ProblemKind>
 
 export type ProblemCode = keyof typeof PROBLEMS
 

@@ -45,6 +45,8 @@ export interface AppDeps {
   mode: 'sandbox' | 'live'
   chain_id: number
   free: AllowanceRules
+  /** Preflights of one client in a minute. */
+  preflight_per_minute: number
   /** A call can be paid for here. */
   takes_payments: boolean
   /** The prices of the moment. */

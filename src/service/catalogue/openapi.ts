@@ -1,4 +1,6 @@
+import { preflightPaths, preflightSchemas } from '../preflight/openapi.ts'
 import { PROBLEMS } from '../problems.ts'
+import { takesBare } from './bare.ts'
 import type { Tool } from './define.ts'
 import type { JsonSchema, ToolSchemas } from './json-schema.ts'
 import { components, json, PAYMENT_RESPONSES, RATE_LIMITS, ref, type Json } from './openapi-parts.ts'
@@ -51,8 +53,13 @@ export function openApiDocument(parts: OpenApiParts): Json {
       ...Object.fromEntries(tools.map((tool) => [`/v1/tools/${tool.id}/call`, { post: callOperation(parts, tool) }])),
       ...servicePaths(tools),
     },
-    components: components(tools, parts.schemas, deployment),
+    components: withPreflight(components(tools, parts.schemas, deployment)),
   }
+}
+
+/** The shared components with those that the preflight refers to. */
+function withPreflight(shared: Json): Json {
+  return { ...shared, schemas: { ...(shared['schemas'] as Json), ...preflightSchemas() } }
 }
 
 function callOperation(parts: OpenApiParts, tool: Tool): Json {
@@ -75,20 +82,33 @@ function callOperation(parts: OpenApiParts, tool: Tool): Json {
 }
 
 function requestSchema(tool: Tool): JsonSchema {
-  return { type: 'object', properties: { input: ref('schemas', `${tool.id}.input`) }, required: ['input'], additionalProperties: false }
+  const input = ref('schemas', `${tool.id}.input`)
+  const wrapped = { type: 'object', properties: { input }, required: ['input'], additionalProperties: false }
+  return takesBare(tool.id) ? { anyOf: [wrapped, input] } : wrapped
 }
 
 function callAnswer(parts: OpenApiParts, tool: Tool): Json {
   const result = ref('schemas', `${tool.id}.output`)
   const example = parts.examples.get(tool.id)
   const shown = example === undefined ? result : { ...result, examples: [example] }
-  const schema = { type: 'object', allOf: [ref('schemas', 'answer')], properties: { result: shown } }
+  const answer = ref('schemas', 'answer')
+  const forms = takesBare(tool.id) ? { anyOf: [answer, bareAnswer(tool)] } : { allOf: [answer] }
+  const schema = { type: 'object', ...forms, properties: { result: shown } }
   const counted = tool.price === 'free' ? {} : { ...RATE_LIMITS, ...PAYMENT_RESPONSES }
   return {
     description: 'The result and its receipt. The verdict is in the result, not in the status.',
     headers: { 'X-Request-Id': ref('headers', 'request-id'), ...counted },
     content: json(schema),
   }
+}
+
+/** What a body of bare fields is answered with. */
+function bareAnswer(tool: Tool): JsonSchema {
+  const description =
+    'The members of the result beside the receipt, where the fields of the tool were the body itself. The receipt covers them alone. A link ' +
+    'to an earlier receipt is `receipt_chain`.'
+  const required = [...Object.keys(tool.output.shape), 'receipt', 'tier', 'settlement', 'allowance']
+  return { type: 'object', description, properties: Object.fromEntries(required.map((name) => [name, {}])), required }
 }
 
 /** What only a payment can end with. */
@@ -149,6 +169,7 @@ function servicePaths(tools: readonly Tool[]): Json {
       refused: problemResponses([404]),
     }),
     ...paymentPaths(),
+    ...preflightPaths(problemResponses),
     '/health': read('health', 'Whether the service can serve, and its prices now.', json(HEALTH), {
       refused: { 503: { description: 'The store does not answer; `ok` is false.', content: json(HEALTH) } },
     }),

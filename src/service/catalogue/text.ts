@@ -126,6 +126,9 @@ function details(deployment: Deployment, tools: readonly Tool[]): string[] {
     `${allowanceWords(deployment.free, tools)} ${LIVE_PRICES} ${paymentWords(deployment)}`,
     'Receipts: verify one with `POST /v1/receipt/verify`, or offline by /.well-known/xdr-1.json. To chain calls, send the digest of the ' +
       'last receipt as `X-PREV-RECEIPT-HASH`; the answer then carries a signed link.',
+    'Preflight, free and without receipt: POST /v1/protocols/check with {"protocol":"x402","document":{…}} holds a document of UCP, ACP, MCP, ' +
+      'AP2, x402, Micro-AST or A2A against selected structural rules; over MCP the same body is the params of the method assay/preflight. Read ' +
+      'status, errors and warnings; it is no conformance result.',
     'A wrong identifier is a good answer: `valid` is false and `findings` say why. Errors are RFC 9457 problems with a stable `code`.',
     ['Limits:', '', ...HONEST_LIMITS.map((words) => `- ${words}`)].join('\n'),
   ]
@@ -145,6 +148,8 @@ export function shellWord(text: string): string {
 export const DOCUMENTS = [
   ['/openapi.json', 'OpenAPI 3.1, one path a tool, with examples'],
   ['/v1/tools', 'catalogue'],
+  ['/v1/protocols/rules', 'rules of the free protocol preflight, POST /v1/protocols/check'],
+  ['/v1/protocols/openapi.json', 'OpenAPI 3.1 of the preflight alone'],
   ['/.well-known/mcp.json', 'MCP manifest with input schemas'],
   ['/.well-known/server.json', 'MCP registry entry'],
   ['/.well-known/xdr-1.json', 'receipt format, keys, how to verify'],

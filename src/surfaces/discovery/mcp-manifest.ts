@@ -1,6 +1,7 @@
 import { SUMMARY, modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { toolList } from '../mcp/list.ts'
+import { PREFLIGHT_METHOD } from '../mcp/preflight-method.ts'
 import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from '../mcp/versions.ts'
 
 /** `/.well-known/mcp.json`: where the MCP endpoint is, what it offers, and which key signs its receipts. */
@@ -17,6 +18,13 @@ export function mcpManifest(deps: AppDeps) {
     protocol_versions: [...HANDSHAKE_VERSIONS.toReversed(), STATELESS_VERSION],
     receipt_signing_address,
     receipts: { receipt_spec: 'XDR-1', receipt_signing_address, keys_url: `${deps.origins.api_url}/.well-known/xdr-1.json` },
+    methods: [
+      {
+        name: PREFLIGHT_METHOD,
+        description: 'Free, no receipt: checks a document of an agent-commerce protocol. params are the body of POST /v1/protocols/check.',
+        documentation: `${deps.origins.base_url}/v1/protocols/openapi.json`,
+      },
+    ],
     // Output schemas are in tools/list; here they would double the size.
     tools: toolList(deps.call.catalogue.tools, deps.schemas).map(({ name, title, description, inputSchema, annotations }) => ({
       name,

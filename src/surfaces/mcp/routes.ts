@@ -6,6 +6,7 @@ import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { mcpResource } from '../../service/payments/terms.ts'
 import { createPaymentWords } from '../payment.ts'
+import type { PreflightDesk } from '../preflight/serve.ts'
 import { paymentsIn } from '../rest.ts'
 import { once } from '../discovery/document.ts'
 import type { Env } from '../http/env.ts'
@@ -15,6 +16,7 @@ import { instructions } from './instructions.ts'
 import { toolList } from './list.ts'
 import { createMessageReader } from './message.ts'
 import { createPlainCalls } from './plain-call.ts'
+import { answerPreflight } from './preflight-method.ts'
 import { createProtocol, type ProtocolParts } from './protocol.ts'
 import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
 import { callTool, type McpExchange } from './tool-call.ts'
@@ -25,7 +27,13 @@ const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine
 const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
 
 /** `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. */
-export function mcpRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, caller: (context: Context<Env>) => string): void {
+export function mcpRoutes(
+  app: Hono<Env>,
+  deps: AppDeps,
+  serve: ServeCall,
+  caller: (context: Context<Env>) => string,
+  desk: PreflightDesk,
+): void {
   const { allowance, onFault } = deps.call
   const read = createMessageReader(deps.call.catalogue)
   const tools = toolList(deps.call.catalogue.tools, deps.schemas)
@@ -55,8 +63,8 @@ export function mcpRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, calle
     const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
     if (store.down !== null) return refusal(store.down, deps, request_id, { 'retry-after': String(limits.store_retry_s) })
     if (!body.ok) return refusal(body.problem, deps, request_id)
-    const answer = protocol()
-    return answer(context.req.raw, { message: body.message, request_id, address, header })
+    const exchange = { message: body.message, request_id, address, header }
+    return answerPreflight(desk, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
   })
   app.all(PATH, (context) => {
     const found = problem(

@@ -22,6 +22,9 @@ const MESSAGE_FAULTS: Partial<Record<ProblemCode, number>> = {
   PAYLOAD_TOO_LARGE: -32600,
   TOOL_NOT_FOUND: -32602,
   METHOD_NOT_ALLOWED: -32000,
+  PREFLIGHT_REQUEST_INVALID: -32602,
+  PREFLIGHT_BOUND_EXCEEDED: -32602,
+  PREFLIGHT_RATE_LIMITED: -32000,
 }
 
 export function isMessageFault({ code }: Problem): boolean {

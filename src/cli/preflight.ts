@@ -1,0 +1,72 @@
+import { systemClock } from '../adapters/clock/system.ts'
+import { decodeUtf8 } from '../pure/documents/strict-json.ts'
+import { checkDocument, type PreflightReport } from '../pure/protocols/check.ts'
+import type { Finding } from '../pure/protocols/findings.ts'
+import { readDocument } from '../pure/protocols/read-document.ts'
+import { PROTOCOL_IDS, type ProtocolId } from '../pure/protocols/rule.ts'
+import { limits } from '../service/limits.ts'
+import { nearest } from '../service/nearest.ts'
+import { boundProblem, DOCUMENT_BOUNDS } from '../service/preflight/request.ts'
+import type { Invocation } from './arguments.ts'
+import { CliError, type Exit } from './exit-codes.ts'
+import { chunksOf, readBounded } from './input.ts'
+import { outcomeMark, paint, printable, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
+
+/** `assay preflight`: a document of an agent-commerce protocol against the rules of the preflight; offline. Any JSON value may be sent. */
+export async function run(invocation: Invocation): Promise<Exit> {
+  const [name] = invocation.words
+  if (name === undefined) throw new CliError('usage', 'Name a file with the document, or - for standard input.')
+  const protocol = protocolNamed(invocation.text('protocol'))
+  const { value, literals } = await readNamed(name)
+  const now_s = Math.floor(systemClock.now_ms() / 1_000)
+  const expected_payee = invocation.text('expected-payee')
+  const result = checkDocument(protocol, value, { expected_payee, now_s, literals, bounds: DOCUMENT_BOUNDS })
+  if (result.kind === 'exceeded') throw new CliError('data', `${shownName(name)}: ${boundProblem(result.exceeded).detail}`)
+  if (wantsJson(invocation)) say(JSON.stringify(result.report))
+  else show(result.report)
+  return result.report.status === 'fail' ? 'negative' : 'ok'
+}
+
+function protocolNamed(name: string | null): ProtocolId {
+  const found = PROTOCOL_IDS.find((id) => id === name)
+  if (found !== undefined) return found
+  const near = name === null ? null : nearest(name, [...PROTOCOL_IDS])
+  const hint = near === null ? `one of ${PROTOCOL_IDS.join(', ')}` : `did you mean ${near}`
+  throw new CliError('usage', name === null ? `Say which protocol with --protocol: ${hint}.` : `There is no such protocol; ${hint}.`)
+}
+
+const BOUNDS = { depth: limits.preflight_depth, nodes: limits.preflight_nodes }
+
+async function readNamed(name: string) {
+  const bytes = await readBounded(chunksOf(name), limits.preflight_body_bytes)
+  if (bytes === null) throw new CliError('data', `${shownName(name)} is larger than ${limits.preflight_body_bytes} bytes.`)
+  const text = decodeUtf8(bytes)
+  if (text === null) throw new CliError('data', `${shownName(name)} is not UTF-8.`)
+  const read = readDocument(text, BOUNDS)
+  if (read.ok) return read
+  throw new CliError('data', `${shownName(name)}: ${read.message} (line ${read.line}, column ${read.column})`)
+}
+
+function shownName(name: string): string {
+  return name === '-' ? 'Standard input' : printable(name)
+}
+
+const HEADINGS = { pass: 'passes', warn: 'passes with warnings', fail: 'does not pass' } as const
+
+function show(report: PreflightReport): void {
+  const { status, protocol, document_type, version, version_source, errors, warnings, not_checked, statement } = report
+  const read_as = `${protocol} ${document_type.replaceAll('_', ' ')}, version ${version} (${version_source})`
+  const lines = [`${outcomeMark(status !== 'fail', HEADINGS[status])}  ${paint('muted', read_as)}`]
+  for (const finding of [...errors, ...warnings]) lines.push('', ...findingLines(finding))
+  if (report.truncated) lines.push('', 'There are more findings than are shown.')
+  say([...lines, '', ...wrap(`${statement} Not checked: ${not_checked.join('; ')}.`, terminalWidth())].join('\n'))
+}
+
+function findingLines({ severity, code, path, message, hint, expected }: Finding): string[] {
+  const rows = [
+    [severity === 'error' ? 'Error' : 'Warning', `${code} at ${path === '' ? 'the whole document' : printable(path)}`],
+    ['', `${message} ${hint}`],
+    ...(expected === undefined ? [] : [['', `Expected: ${expected}.`]]),
+  ]
+  return table(rows, terminalWidth(), [severity === 'error' ? 'invalid' : 'unverifiable'])
+}

@@ -1,0 +1,92 @@
+/** Small truths about parsed JSON that every part of the engine needs. */
+
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Own members only: a property may be called `__proto__` or `toString`. */
+export function member(record: JsonRecord, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined
+}
+
+export function members(record: JsonRecord): [string, unknown][] {
+  return Object.entries(record)
+}
+
+export type JsonType = 'array' | 'boolean' | 'null' | 'number' | 'object' | 'string'
+
+export function typeOf(value: unknown): JsonType {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  const type = typeof value
+  return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object'
+}
+
+/**
+ * A text that two JSON values share exactly when JSON Schema calls them equal: members in one order, 1.0 as 1, no sign on zero. The depth
+ * of the value must be bounded.
+ */
+export function equalityKey(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(equalityKey).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${equalityKey(value[name])}`).join(',')}}`
+}
+
+export type SurveyFault = 'too_deep' | 'too_large' | 'not_json'
+
+/** Whether a value is JSON within bounds: nesting, and the length of its text without spaces (a little less for numbers). Never throws. */
+export function survey(value: unknown, depth: number, chars: number): SurveyFault | null {
+  const left = { chars }
+  return look(value, depth, left)
+}
+
+function look(value: unknown, depth: number, left: { chars: number }): SurveyFault | null {
+  left.chars -= typeof value === 'string' ? value.length + 3 : 2
+  if (left.chars < 0) return 'too_large'
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return null
+    case 'number':
+      return Number.isFinite(value) ? null : 'not_json'
+    case 'object':
+      if (value === null) return null
+      return depth === 0 ? 'too_deep' : lookInside(value, depth - 1, left)
+    case 'undefined':
+    case 'bigint':
+    case 'symbol':
+    case 'function':
+      return 'not_json'
+  }
+}
+
+function lookInside(container: object, depth: number, left: { chars: number }): SurveyFault | null {
+  if (Array.isArray(container)) {
+    // By index: a hole reads as undefined, which is no JSON.
+    for (let index = 0; index < container.length; index++) {
+      const fault = look(container[index], depth, left)
+      if (fault !== null) return fault
+    }
+    return null
+  }
+  const prototype: unknown = Object.getPrototypeOf(container)
+  if (prototype !== Object.prototype && prototype !== null) return 'not_json'
+  for (const name of Object.keys(container)) {
+    left.chars -= name.length + 3
+    const fault = look((container as JsonRecord)[name], depth, left)
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+/** The bound of a text that came from a stranger and stands in a message or a path. */
+const SHOWN_CHARS = 64
+
+/** A stranger's text, short and without control, format or half characters. */
+export function shown(text: string): string {
+  const clean = text.slice(0, SHOWN_CHARS + 1).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\u{fffd}')
+  return clean.length > SHOWN_CHARS ? `${clean.slice(0, SHOWN_CHARS - 1)}…` : clean
+}

@@ -1,0 +1,155 @@
+import { RE2JS } from 're2js'
+import { codePoint, readEscape } from './pattern-escapes.ts'
+
+/**
+ * Patterns of ECMA-262 run by RE2: matching takes time in proportion to the text, whatever the pattern. What RE2 cannot do is not guessed
+ * at: look-around, back references, inline modifiers, repetitions beyond 1,000 and names of properties outside the general categories and
+ * scripts make a pattern `unsupported`. Texts are read by code points, as with the flag `u`; `.` and `\s` are those of ECMA-262, `\d`,
+ * `\w` and `\b` are ASCII in both. Property tables are those of the installed RE2 port, which may lag behind an engine's.
+ */
+
+export type Pattern = { state: 'ready'; size: number; test(text: string): boolean } | { state: 'unsupported' } | { state: 'broken' }
+
+const PATTERN_CHARS = 4_096
+
+/** Instructions of the largest program that is run. */
+const PROGRAM_SIZE = 4_000
+
+export function compilePattern(pattern: string): Pattern {
+  if (pattern.length > PATTERN_CHARS) return { state: 'unsupported' }
+  const modern = isPattern(pattern, 'u')
+  if (!modern && !isPattern(pattern, '')) return { state: 'broken' }
+  // Where only the older syntax takes it, escapes that the flag gives a meaning stand for their letters.
+  if (!modern && /\\(?:[pPk]|u\{)/.test(pattern)) return { state: 'unsupported' }
+  const translated = translate(pattern)
+  if (translated === null) return { state: 'unsupported' }
+  try {
+    const program = RE2JS.compile(translated)
+    const size = program.programSize()
+    return size > PROGRAM_SIZE ? { state: 'unsupported' } : { state: 'ready', size, test: (text) => program.test(text) }
+  } catch {
+    return { state: 'unsupported' }
+  }
+}
+
+/** Whether the engine takes it as a pattern, with the flag `u` or in the older syntax. It is never run there. */
+function isPattern(pattern: string, flags: 'u' | ''): boolean {
+  try {
+    return new RegExp(pattern, flags) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+interface Piece {
+  text: string
+  taken: number
+}
+
+/** The pattern in RE2 syntax, for a pattern that is well-formed; null when RE2 cannot say it. */
+function translate(pattern: string): string | null {
+  let text = ''
+  for (let at = 0; at < pattern.length;) {
+    const piece = readPiece(pattern, at)
+    if (piece === null) return null
+    text += piece.text
+    at += piece.taken
+  }
+  return text
+}
+
+function readPiece(pattern: string, at: number): Piece | null {
+  const sign = pattern.charAt(at)
+  switch (sign) {
+    case '\\': {
+      const escape = readEscape(pattern, at + 1, false)
+      return escape === null ? null : { text: escape.text, taken: escape.taken + 1 }
+    }
+    case '[':
+      return readClass(pattern, at)
+    case '(':
+      return readGroup(pattern, at)
+    case '{':
+      return readBraces(pattern, at)
+    case '.':
+      return { text: String.raw`[^\n\r\x{2028}\x{2029}]`, taken: 1 }
+    case '^':
+      return { text: '\\A', taken: 1 }
+    case '$':
+      return { text: '\\z', taken: 1 }
+    case ')':
+    case '|':
+    case '*':
+    case '+':
+    case '?':
+      return { text: sign, taken: 1 }
+    default:
+      return readLiteral(pattern, at)
+  }
+}
+
+function readLiteral(pattern: string, at: number): Piece | null {
+  const point = pattern.codePointAt(at) ?? 0
+  if (point >= 0xd800 && point <= 0xdfff) return null
+  return { text: codePoint(point), taken: point > 0xffff ? 2 : 1 }
+}
+
+/** Nothing is captured: a group's name and number matter only to what is not supported. */
+function readGroup(pattern: string, at: number): Piece | null {
+  if (pattern.charAt(at + 1) !== '?') return { text: '(?:', taken: 1 }
+  if (pattern.charAt(at + 2) === ':') return { text: '(?:', taken: 3 }
+  const named = /^\(\?<[^=!>][^>]*>/.exec(pattern.slice(at, at + 200))
+  return named === null ? null : { text: '(?:', taken: named[0].length }
+}
+
+const BRACES = /\{[0-9]+(?:,[0-9]*)?\}/y
+
+/** A repetition, or in the older syntax a brace that stands for itself. */
+function readBraces(pattern: string, at: number): Piece {
+  BRACES.lastIndex = at
+  const found = BRACES.exec(pattern)
+  return found === null ? { text: '\\{', taken: 1 } : { text: found[0], taken: found[0].length }
+}
+
+function readClass(pattern: string, at: number): Piece | null {
+  const negated = pattern.charAt(at + 1) === '^'
+  const start = at + (negated ? 2 : 1)
+  let text = ''
+  let index = start
+  while (pattern.charAt(index) !== ']') {
+    const piece = readMember(pattern, index)
+    if (piece === null) return null
+    text += piece.text
+    index += piece.taken
+  }
+  const taken = index + 1 - at
+  if (text === '') return { text: negated ? EVERYTHING : NOTHING, taken }
+  return { text: `[${negated ? '^' : ''}${text}]`, taken }
+}
+
+const EVERYTHING = String.raw`[\x{0}-\x{10ffff}]`
+const NOTHING = String.raw`[^\x{0}-\x{10ffff}]`
+
+/** A member of a class. Next to a set such as \w, the hyphen of the older syntax stands for itself. */
+function readMember(pattern: string, at: number): Piece | null {
+  const first = readOne(pattern, at)
+  if (first === null) return null
+  const hyphen = at + first.taken
+  if (pattern.charAt(hyphen) !== '-' || pattern.charAt(hyphen + 1) === ']') return first
+  const last = readOne(pattern, hyphen + 1)
+  if (last === null) return null
+  const taken = first.taken + 1 + last.taken
+  const range = isCharacter(first.text) && isCharacter(last.text)
+  return { text: range ? `${first.text}-${last.text}` : `${first.text}\\-${last.text}`, taken }
+}
+
+function readOne(pattern: string, at: number): Piece | null {
+  if (at >= pattern.length) return null
+  if (pattern.charAt(at) !== '\\') return readLiteral(pattern, at)
+  const escape = readEscape(pattern, at + 1, true)
+  return escape === null ? null : { text: escape.text, taken: escape.taken + 1 }
+}
+
+function isCharacter(text: string): boolean {
+  return /^\\(?:x\{[0-9a-f]+\}|[tnvfr])$/.test(text)
+}

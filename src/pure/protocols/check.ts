@@ -1,0 +1,169 @@
+import { COMMON_RULES, type CommonView } from './common-rules.ts'
+import { Findings, type Finding } from './findings.ts'
+import { Place, type NumberLiterals } from './place.ts'
+import { PROTOCOLS } from './registry.ts'
+import type { Context, Detection, Exceeded, Protocol, ProtocolId, RuleHead, VersionSource } from './rule.ts'
+import type { Secret } from './secrets.ts'
+import { survey, type DocumentBounds, type Survey } from './survey.ts'
+
+export interface CheckOptions {
+  /** Whom the caller means to pay: an address, an id, a host; each protocol says what it compares. */
+  expected_payee: string | null
+  /** Unix time in seconds. */
+  now_s: number
+  literals: NumberLiterals
+  bounds: DocumentBounds
+}
+
+export interface PreflightReport {
+  /** `fail` with at least one error, `warn` with warnings alone. */
+  status: 'pass' | 'warn' | 'fail'
+  protocol: ProtocolId
+  document_type: string
+  version: string
+  version_source: VersionSource
+  errors: Finding[]
+  warnings: Finding[]
+  /** Codes of the rules that were applied. */
+  checked: string[]
+  not_checked: string[]
+  /** There were more findings than are shown. */
+  truncated: boolean
+  statement: string
+}
+
+export type CheckResult = { kind: 'report'; report: PreflightReport } | { kind: 'exceeded'; exceeded: Exceeded }
+
+export const STATEMENT =
+  'A structural preflight of selected rules. It is no conformance result, verifies no signature and no settlement, and fetches nothing.'
+
+const SCHEMA_STEPS = 500_000
+
+/** Documents inside documents inside documents: MCP around UCP around AP2 is the deepest that is met. */
+const MOST_NESTED = 3
+
+interface Run {
+  findings: Findings
+  checked: Set<string>
+  not_checked: Set<string>
+  exceeded: Exceeded | null
+  budget: { schema_steps: number }
+  options: CheckOptions
+}
+
+/**
+ * Holds a document against the selected rules of its protocol, and the documents in it against theirs. Decides nothing else: it fetches
+ * nothing and verifies no signature. Never throws; work grows in proportion to the document. Where a rule of a protocol is open to
+ * readings, it errs towards silence or a warning.
+ */
+export function checkDocument(id: ProtocolId, document: unknown, options: CheckOptions): CheckResult {
+  const protocol = PROTOCOLS[id]
+  const root = Place.root(document, options.literals)
+  const run = newRun(protocol, options)
+  const seen = survey(root, options.bounds)
+  if (seen.exceeded !== null) {
+    const { bound, place } = seen.exceeded
+    return { kind: 'exceeded', exceeded: { bound, limit: options.bounds[bound], path: place.path() } }
+  }
+  const other = otherProtocol(protocol, root)
+  const detection = protocol.detect(root)
+  runCommon(run, protocol, seen, root, other)
+  if (other === null) runProtocol(run, protocol, root, detection, { level: 0, secrets: seen.secrets })
+  if (run.exceeded !== null) return { kind: 'exceeded', exceeded: run.exceeded }
+  return { kind: 'report', report: reportOf(run, protocol, detection) }
+}
+
+function newRun(protocol: Protocol, options: CheckOptions): Run {
+  const not_checked = new Set(protocol.not_checked)
+  return { findings: new Findings(), checked: new Set(), not_checked, exceeded: null, budget: { schema_steps: SCHEMA_STEPS }, options }
+}
+
+/** The protocol whose mark a document bears when it bears none of the chosen one. */
+function otherProtocol(chosen: Protocol, document: Place): Protocol | null {
+  if (chosen.marks(document)) return null
+  return Object.values(PROTOCOLS).find((other) => other.id !== chosen.id && other.marks(document)) ?? null
+}
+
+function runCommon(run: Run, protocol: Protocol, seen: Survey, document: Place, other: Protocol | null): void {
+  const view: CommonView = {
+    document,
+    other_protocol: other === null ? null : `${other.title} ("${other.id}")`,
+    first_redacted: seen.first_redacted,
+    redacted_count: seen.redacted_count,
+    secrets: protocol.secret_rule === undefined ? seen.secrets : [],
+    odd_numbers: seen.odd_numbers,
+  }
+  for (const one of COMMON_RULES) {
+    run.checked.add(one.code)
+    one.check(run.findings.reportOf(one), view)
+  }
+}
+
+interface Nesting {
+  level: number
+  secrets: readonly Secret[]
+}
+
+function runProtocol(run: Run, protocol: Protocol, document: Place, detection: Detection, nesting: Nesting): void {
+  const context = contextOf(run, protocol, document, detection, nesting)
+  const check = protocol.open(context)
+  for (const [index, head] of protocol.rules.entries()) {
+    if (run.exceeded !== null) return
+    if (!applies(protocol, head, detection)) continue
+    run.checked.add(head.code)
+    check(index, run.findings.reportOf(head))
+  }
+}
+
+/** Whether a rule is about documents of this type and version. */
+function applies(protocol: Protocol, head: RuleHead, { type, version }: Detection): boolean {
+  const { types, since, until } = head
+  if (types !== undefined && !types.includes(type)) return false
+  const age = (one: string) => protocol.versions.indexOf(one)
+  if (since !== undefined && age(version) > age(since)) return false
+  return until === undefined || age(version) >= age(until)
+}
+
+function contextOf(run: Run, protocol: Protocol, document: Place, detection: Detection, { level, secrets }: Nesting): Context {
+  const { expected_payee, now_s } = run.options
+  return {
+    ...detection,
+    protocol: protocol.id,
+    document,
+    nested: level > 0,
+    expected_payee,
+    now_s,
+    secrets,
+    budget: run.budget,
+    atLeast: (version) => protocol.versions.indexOf(detection.version) <= protocol.versions.indexOf(version),
+    delegate(id, place) {
+      const inner = PROTOCOLS[id]
+      if (level + 1 > MOST_NESTED || !inner.marks(place)) return false
+      for (const phrase of inner.not_checked) run.not_checked.add(phrase)
+      runProtocol(run, inner, place, inner.detect(place), { level: level + 1, secrets: [] })
+      return true
+    },
+    exceed(place, bound, limit) {
+      run.exceeded ??= { bound, limit, path: place.path() }
+    },
+    notChecked: (phrase) => void run.not_checked.add(phrase),
+  }
+}
+
+function reportOf(run: Run, protocol: Protocol, { type, version, version_source }: Detection): PreflightReport {
+  const { counts } = run.findings
+  const { errors, warnings, truncated } = run.findings.result()
+  return {
+    status: counts.error > 0 ? 'fail' : counts.warning > 0 ? 'warn' : 'pass',
+    protocol: protocol.id,
+    document_type: type,
+    version,
+    version_source,
+    errors,
+    warnings,
+    checked: [...run.checked],
+    not_checked: [...run.not_checked],
+    truncated,
+    statement: STATEMENT,
+  }
+}

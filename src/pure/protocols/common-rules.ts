@@ -1,0 +1,80 @@
+import type { Place } from './place.ts'
+import { rule, type Rule } from './rule.ts'
+import { SECRET_WORDS, type Secret } from './secrets.ts'
+
+/** What the engine reports of every document, whatever its protocol. */
+export interface CommonView {
+  document: Place
+  /** Title of the protocol whose mark the document bears, when it is not the one that was chosen. */
+  other_protocol: string | null
+  first_redacted: Place | null
+  redacted_count: number
+  /** Empty where the protocol has a rule of its own. */
+  secrets: readonly Secret[]
+  /** Numbers whose nearest double lies beyond 2^53 - 1, or that are written with an exponent. */
+  odd_numbers: readonly Place[]
+}
+
+const RFC_8259 = { url: 'https://www.rfc-editor.org/rfc/rfc8259', section: '6' }
+/** An address under the origin of the service. */
+const OWN = { url: '/v1/protocols/rules?protocol=common', section: 'Rules for every protocol' }
+
+export const COMMON_RULES: readonly Rule<CommonView>[] = [
+  rule<CommonView>(
+    {
+      code: 'PRE-001',
+      severity: 'error',
+      why: 'Rules of another protocol would say nothing useful.',
+      spec: OWN,
+      hint: 'Send the document again with the protocol that it belongs to.',
+      good: { protocol: 'x402', document: { x402Version: 2, accepts: [] } },
+      bad: { protocol: 'ucp', document: { x402Version: 2, accepts: [] } },
+    },
+    ({ error }, { document, other_protocol }) => {
+      if (other_protocol !== null) error(document, `is a document of another protocol: ${other_protocol}`, { expected: other_protocol })
+    },
+  ),
+  rule<CommonView>(
+    {
+      code: 'PRE-002',
+      severity: 'warning',
+      why: 'What was taken out cannot be checked, so no finding about it means nothing.',
+      spec: OWN,
+      hint: 'Nothing to mend: redacted values count as present. Check them yourself before you rely on the document.',
+      good: { signature: '0x…' },
+      bad: { signature: '[REDACTED]' },
+    },
+    ({ warning }, { first_redacted, redacted_count }) => {
+      const others = redacted_count > 1 ? `, and so are ${redacted_count - 1} further values` : ''
+      if (first_redacted !== null) warning(first_redacted, `is redacted and was not checked${others}`)
+    },
+  ),
+  rule<CommonView>(
+    {
+      code: 'PRE-003',
+      severity: 'warning',
+      why: 'A secret that has been sent to a stranger is no secret any more.',
+      spec: OWN,
+      hint: 'Replace the value by [REDACTED], and change the secret if it was a real one.',
+      good: { token: '[REDACTED]' },
+      bad: { token: 'Bearer …' },
+    },
+    ({ warning }, { secrets }) => {
+      for (const { place, kind } of secrets) warning(place, `looks like ${SECRET_WORDS[kind]}`)
+    },
+  ),
+  rule<CommonView>(
+    {
+      code: 'PRE-004',
+      severity: 'warning',
+      why: 'Readers of JSON keep numbers as doubles; such a number is rounded, and not by all of them alike.',
+      spec: RFC_8259,
+      hint: 'Write a plain integer within 2^53 - 1, or a text of digits where the protocol has one.',
+      good: { amount: 1999 },
+      bad: { amount: 12_345_678_901_234_567_890n.toString() },
+    },
+    ({ warning }, { odd_numbers }) => {
+      for (const place of odd_numbers) warning(place, 'is a number that readers round, or one with an exponent')
+    },
+  ),
+]

@@ -1,0 +1,72 @@
+import type { Place } from '../place.ts'
+
+/** Base64url texts, JWS forms and JSON Web Keys, by form alone: no signature is verified. */
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Bytes of a base64url text without padding (RFC 4648, 5); null when it is none. Unused bits must be zero. */
+export function readBase64Url(text: string): Uint8Array | null {
+  if (text.length % 4 === 1 || !/^[A-Za-z0-9_-]*$/.test(text)) return null
+  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
+  let [bits, held, length] = [0, 0, 0]
+  for (let index = 0; index < text.length; index++) {
+    bits = ((bits << 6) | ALPHABET.indexOf(text.charAt(index))) & 0xffff
+    held += 6
+    if (held < 8) continue
+    held -= 8
+    bytes[length++] = (bits >> held) & 0xff
+  }
+  return (bits & ((1 << held) - 1)) === 0 ? bytes : null
+}
+
+/** Whether a text is padded or unpadded base64 of the standard alphabet (RFC 4648, 4), and not empty. */
+export function isBase64(text: string): boolean {
+  return text !== '' && /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1
+}
+
+const JSON_TEXT = new TextDecoder('utf-8', { fatal: true })
+
+/** The JSON object behind a base64url text, such as the header of a JWS; null when there is none. */
+export function readEncodedObject(text: string): Record<string, unknown> | null {
+  const bytes = text.length > 65_536 ? null : readBase64Url(text)
+  if (bytes === null) return null
+  try {
+    const value: unknown = JSON.parse(JSON_TEXT.decode(bytes))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+/** The parts of a compact JWS, or of the detached form `header..signature`; null for everything else. */
+export function readCompactJws(text: string): { header: Record<string, unknown> | null; detached: boolean } | null {
+  const parts = text.split('.', 4)
+  const [head = '', payload = '', signature = ''] = parts
+  if (parts.length !== 3 || head === '' || signature === '') return null
+  if (!parts.every((part) => /^[A-Za-z0-9_-]*$/.test(part))) return null
+  return { header: readEncodedObject(head), detached: payload === '' }
+}
+
+/** Whether an algorithm of a signature proves nothing to strangers: none, or keyed by a shared secret. */
+export function isWeakAlgorithm(alg: unknown): boolean {
+  return typeof alg === 'string' && /^(?:none$|HS)/i.test(alg)
+}
+
+/** Members of a JSON Web Key that only its holder may know (RFC 7518, 6). */
+export const PRIVATE_JWK_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const
+
+/** Number of bytes in a coordinate of a curve (RFC 7518, 6.2.1; RFC 8037, 2). */
+export const CURVE_BYTES: Readonly<Record<string, number>> = {
+  'P-256': 32,
+  'P-384': 48,
+  'P-521': 66,
+  secp256k1: 32,
+  Ed25519: 32,
+  X25519: 32,
+}
+
+/** Number of bytes in a base64url member of a key; null when it is none, or redacted. */
+export function memberBytes(place: Place): number | null {
+  const text = place.text()
+  return text === null || text.length > 2_048 ? null : (readBase64Url(text)?.length ?? null)
+}

@@ -1,0 +1,73 @@
+import { isLuhn } from '../checks/luhn.ts'
+import type { Place } from './place.ts'
+
+/** What a document should not carry to a stranger. */
+export type SecretKind = 'private_key' | 'jwk_private_member' | 'card_number' | 'api_key' | 'bearer_token' | 'client_secret'
+
+export interface Secret {
+  place: Place
+  kind: SecretKind
+}
+
+/** The kind in a sentence: "… looks like <words>". */
+export const SECRET_WORDS: Readonly<Record<SecretKind, string>> = {
+  private_key: 'a private key',
+  jwk_private_member: 'the private part of a JSON Web Key',
+  card_number: 'a card number',
+  api_key: 'a secret API key',
+  bearer_token: 'a bearer token',
+  client_secret: 'a client secret',
+}
+
+/** 64 hexadecimal digits are a private key unless their name says what else they are: hashes and nonces have the same form. */
+const PUBLIC_HEX_NAME =
+  /nonce|hash|transaction|tx|digest|salt|root|id$|ids$|sig|topic|code|data|sum|sha|proof|block|commit|cursor|state|etag|fingerprint|thumbprint|x5t|^[rsxy]$/i
+const PRIVATE_NAME = /private|secret|mnemonic|seed/i
+const MONEY_NAME =
+  /amount|value|price|total|balance|valid|max|min|units|supply|wei|expires|iat|exp|nbf|timestamp|time$|_at$|id$|gtin|ean|upc|isbn|phone/i
+const PRIVATE_MEMBERS: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])
+
+/**
+ * The secret at a place, by its form and its name; null for everything else. It errs towards silence: a hexadecimal text under a name such as
+ * `nonce` is taken for one, and a long number is a card number only with the prefix and the check digit of one.
+ */
+export function secretAt(place: Place, name: string): SecretKind | null {
+  const { value } = place
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value > 1e12 ? cardKind(String(value), name) : null
+  const text = place.text()
+  if (text === null) return null
+  if (PRIVATE_MEMBERS.has(name) && isKeyObject(place.parent)) return 'jwk_private_member'
+  if (text.length < 13) return null
+  if (text.length === 64 || text.length === 66) return /^(?:0x)?[0-9a-f]{64}$/i.test(text) ? hexKind(name) : null
+  if (text.length <= 23 && /^[0-9]/.test(text)) return cardKind(text, name)
+  return wordKind(text, name)
+}
+
+function isKeyObject(place: Place | null): boolean {
+  return place?.has('kty') === true
+}
+
+function hexKind(name: string): SecretKind | null {
+  return PRIVATE_NAME.test(name) || !PUBLIC_HEX_NAME.test(name) ? 'private_key' : null
+}
+
+/** IIN ranges of the large card schemes with their lengths (ISO/IEC 7812-1; published by the schemes). */
+const CARD =
+  /^(?:4[0-9]{12}(?:[0-9]{3}(?:[0-9]{3})?)?|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}|3[47][0-9]{13}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35(?:2[89]|[3-8][0-9])[0-9]{12})$/
+
+function cardKind(text: string, name: string): SecretKind | null {
+  const digits = text.replace(/[ -]/g, '')
+  if (!CARD.test(digits) || MONEY_NAME.test(name)) return null
+  return isLuhn(digits) ? 'card_number' : null
+}
+
+/** Only the beginning is looked at, so that a long text costs no more than a short one. */
+function wordKind(text: string, name: string): SecretKind | null {
+  const head = text.slice(0, 128)
+  if (/^(?:sk|rk)_live_[0-9A-Za-z]{8}/.test(head) || /^(?:sk-ant-|sk-proj-|ghp_|github_pat_|xox[bp]-|AKIA[0-9A-Z]{16})/.test(head))
+    return 'api_key'
+  if (/^Bearer +[\w.~+/=-]{16}/i.test(head)) return 'bearer_token'
+  if (head.startsWith('-----BEGIN') && /PRIVATE KEY-----/.test(head)) return 'private_key'
+  if (/^client_?secret$/i.test(name)) return 'client_secret'
+  return /^(?:private_?key|mnemonic|seed_?phrase)$/i.test(name) ? 'private_key' : null
+}

@@ -1,0 +1,123 @@
+import table from '../../../../data/x402-tokens.json' with { type: 'json' }
+import { readCaip2 } from '../kit/addresses.ts'
+import type { Place } from '../place.ts'
+
+/** Networks and tokens that x402 clients know. What is missing here is only unknown, never wrong. */
+
+export interface KnownToken {
+  asset: string
+  symbol: string
+  name: string | null
+  version: string | null
+  decimals: number
+  transfer: string
+}
+
+/** Families of addresses. `other` covers every namespace that is neither. */
+export type Family = 'evm' | 'svm' | 'other'
+
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+const SOLANA_DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
+const SOLANA_TESTNET = 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'
+
+/** CAIP-2 references of Solana: the beginning of the genesis hash. */
+export const SOLANA_NETWORKS = [SOLANA, SOLANA_DEVNET, SOLANA_TESTNET] as const
+
+/** Names of version 1 with their CAIP-2 form (x402 1.2.0 and @x402/evm 2.27.0). */
+export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
+  ['ethereum', 'eip155:1'],
+  ['sepolia', 'eip155:11155111'],
+  ['abstract', 'eip155:2741'],
+  ['abstract-testnet', 'eip155:11124'],
+  ['base', 'eip155:8453'],
+  ['base-sepolia', 'eip155:84532'],
+  ['avalanche', 'eip155:43114'],
+  ['avalanche-fuji', 'eip155:43113'],
+  ['iotex', 'eip155:4689'],
+  ['sei', 'eip155:1329'],
+  ['sei-testnet', 'eip155:1328'],
+  ['polygon', 'eip155:137'],
+  ['polygon-amoy', 'eip155:80002'],
+  ['peaq', 'eip155:3338'],
+  ['story', 'eip155:1514'],
+  ['educhain', 'eip155:41923'],
+  ['skale-base-sepolia', 'eip155:324705682'],
+  ['megaeth', 'eip155:4326'],
+  ['monad', 'eip155:143'],
+  ['stable', 'eip155:988'],
+  ['stable-testnet', 'eip155:2201'],
+  ['celo', 'eip155:42220'],
+  ['flare', 'eip155:14'],
+  ['solana', SOLANA],
+  ['solana-devnet', SOLANA_DEVNET],
+])
+
+/** Networks whose tokens are worth nothing, as far as known. */
+const TESTNETS: ReadonlySet<string> = new Set([
+  ...[
+    '11155111',
+    '11124',
+    '84532',
+    '43113',
+    '1328',
+    '80002',
+    '324705682',
+    '2201',
+    '421614',
+    '31611',
+    '72344',
+    '181228',
+    '51',
+    '11142220',
+  ].map((id) => `eip155:${id}`),
+  SOLANA_DEVNET,
+  SOLANA_TESTNET,
+])
+
+const BY_NETWORK: ReadonlyMap<string, readonly KnownToken[]> = Map.groupBy(table.rows, ({ network }) => network)
+const BY_ASSET: ReadonlyMap<string, readonly string[]> = new Map(
+  Array.from(
+    Map.groupBy(table.rows, ({ asset }) => foldAsset(asset)),
+    ([asset, rows]) => [asset, rows.map(({ network }) => network)],
+  ),
+)
+const KNOWN: ReadonlySet<string> = new Set([...BY_NETWORK.keys(), ...V1_NETWORKS.values(), ...SOLANA_NETWORKS])
+
+/** EVM addresses mean the same in any case; all others do not. */
+export function foldAsset(asset: string): string {
+  return asset.startsWith('0x') ? asset.toLowerCase() : asset
+}
+
+export interface Network {
+  /** CAIP-2. */
+  id: string
+  family: Family
+  known: boolean
+  testnet: boolean
+}
+
+/** The network here: a CAIP-2 id, or a name of version 1, whatever the version of the document. Null for everything else. */
+export function networkAt(place: Place): Network | null {
+  const text = place.text()
+  const id = V1_NETWORKS.get(text ?? '') ?? text
+  const parts = readCaip2(id)
+  if (id === null || parts === null) return null
+  const family = parts.namespace === 'eip155' ? 'evm' : parts.namespace === 'solana' ? 'svm' : 'other'
+  return { id, family, known: KNOWN.has(id), testnet: TESTNETS.has(id) }
+}
+
+/** Tokens known on a network; none for a network without any. */
+export function tokensOf(network: Network): readonly KnownToken[] {
+  return BY_NETWORK.get(network.id) ?? []
+}
+
+/** The token that an asset is on a network; null when it is not in the table. */
+export function knownToken(network: Network, asset: string): KnownToken | null {
+  const wanted = foldAsset(asset)
+  return tokensOf(network).find((token) => foldAsset(token.asset) === wanted) ?? null
+}
+
+/** Networks on which an asset is a known token. */
+export function networksOf(asset: string): readonly string[] {
+  return BY_ASSET.get(foldAsset(asset)) ?? []
+}

@@ -1,0 +1,103 @@
+import { checkDocument, type PreflightReport } from '../../pure/protocols/check.ts'
+import type { Finding } from '../../pure/protocols/findings.ts'
+import type { NumberLiterals } from '../../pure/protocols/place.ts'
+import { PROTOCOL_IDS, type Exceeded, type ProtocolId } from '../../pure/protocols/rule.ts'
+import { limits } from '../limits.ts'
+import { problem, type Problem, type ProblemError } from '../problems.ts'
+
+/** A body that was read, with the numbers in it as they were written. */
+export interface ReadValue {
+  value: unknown
+  literals: NumberLiterals
+}
+
+export type Preflight = { ok: true; report: PreflightReport } | { ok: false; problem: Problem }
+
+/** Bounds of the whole body: the document lies one level deep in it, beside two texts. */
+export const BODY_BOUNDS = { depth: limits.preflight_depth + 1, nodes: limits.preflight_nodes + 3 }
+
+export const DOCUMENT_BOUNDS = { string_chars: limits.preflight_string_chars, array_items: limits.preflight_array_items }
+
+const MEMBERS = ['protocol', 'document', 'expected_payee']
+
+interface Request {
+  protocol: ProtocolId
+  document: object
+  expected_payee: string | null
+}
+
+/** One preflight: the request held against its form, the document against the rules. Own paths get the origin in front. */
+export function preflight({ value, literals }: ReadValue, now_s: number, base_url: string): Preflight {
+  const read = readRequest(value)
+  if (!read.ok) return read
+  const { protocol, document, expected_payee } = read.request
+  const result = checkDocument(protocol, document, { expected_payee, now_s, literals, bounds: DOCUMENT_BOUNDS })
+  if (result.kind === 'exceeded') return { ok: false, problem: boundProblem(result.exceeded) }
+  const { errors, warnings, ...rest } = result.report
+  const absolute = (finding: Finding) => ({ ...finding, spec: { ...finding.spec, url: absoluteUrl(finding.spec.url, base_url) } })
+  return { ok: true, report: { ...rest, errors: errors.map(absolute), warnings: warnings.map(absolute) } }
+}
+
+/** Rules of this service name a path; those of others a URL. */
+export function absoluteUrl(url: string, base_url: string): string {
+  return url.startsWith('/') ? `${base_url}${url}` : url
+}
+
+const BOUND_WORDS: Readonly<Record<string, string>> = {
+  string_chars: 'A text or key of the document has more characters than the bound of',
+  array_items: 'An array of the document has more items than the bound of',
+  subschemas: 'A schema in the document has more objects than the bound of',
+}
+
+export function boundProblem({ bound, limit, path }: Exceeded): Problem {
+  const words = `${BOUND_WORDS[bound] ?? 'The document exceeds a bound:'} ${limit}.`
+  return problem('PREFLIGHT_BOUND_EXCEEDED', words, {
+    errors: [{ pointer: `/document${path}`, code: bound, message: words }],
+    extra: { bound, limit, path },
+  })
+}
+
+function readRequest(value: unknown): { ok: true; request: Request } | { ok: false; problem: Problem } {
+  if (!isObject(value)) return invalid([{ pointer: '', code: 'wrong_type', message: 'The body is no object.' }])
+  const { protocol, document, expected_payee } = value
+  const errors: ProblemError[] = []
+  const strays = Object.keys(value).filter((name) => !MEMBERS.includes(name)).length
+  if (strays > 0)
+    errors.push({ pointer: '', code: 'unknown_field', message: `The body holds ${strays} other members than ${MEMBERS.join(', ')}.` })
+  const known = PROTOCOL_IDS.find((id) => id === protocol)
+  if (known === undefined)
+    errors.push({
+      pointer: '/protocol',
+      code: protocol === undefined ? 'missing' : 'not_allowed',
+      message: `protocol is one of ${PROTOCOL_IDS.join(', ')}.`,
+    })
+  if (!isObject(document)) errors.push(documentError(document))
+  if (expected_payee !== undefined && !isPayee(expected_payee)) errors.push(PAYEE_ERROR)
+  if (errors.length > 0 || known === undefined || !isObject(document)) return invalid(errors)
+  return { ok: true, request: { protocol: known, document, expected_payee: isPayee(expected_payee) ? expected_payee : null } }
+}
+
+function documentError(document: unknown): ProblemError {
+  const missing = document === undefined
+  const hint = typeof document === 'string' ? ' Decode it first, if it is Base64, a token, or JSON in a text.' : ''
+  return { pointer: '/document', code: missing ? 'missing' : 'wrong_type', message: `document is the JSON object to be checked.${hint}` }
+}
+
+const PAYEE_ERROR: ProblemError = {
+  pointer: '/expected_payee',
+  code: 'wrong_type',
+  message: `expected_payee is a text of 1 to ${limits.preflight_payee_chars} characters.`,
+}
+
+function isPayee(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= limits.preflight_payee_chars
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function invalid(errors: ProblemError[]): { ok: false; problem: Problem } {
+  const detail = errors.map(({ message }) => message).join(' ')
+  return { ok: false, problem: problem('PREFLIGHT_REQUEST_INVALID', detail, { errors }) }
+}

@@ -1,0 +1,65 @@
+import { STATEMENT } from '../../pure/protocols/check.ts'
+import { COMMON_RULES } from '../../pure/protocols/common-rules.ts'
+import { PROTOCOLS } from '../../pure/protocols/registry.ts'
+import { PROTOCOL_IDS, type ProtocolId, type RuleHead } from '../../pure/protocols/rule.ts'
+import { limits } from '../limits.ts'
+import { absoluteUrl } from './request.ts'
+
+/** A part of the catalogue of rules: one protocol, or what holds for all of them. */
+export const RULE_PARTS = ['common', ...PROTOCOL_IDS] as const
+
+export type RulePart = (typeof RULE_PARTS)[number]
+
+/** What the catalogue says of one rule. */
+export type RuleShown = Required<Omit<RuleHead, 'types' | 'since' | 'until'>> & {
+  /** null: all of the protocol. */
+  types: readonly string[] | null
+  since: string | null
+  until: string | null
+}
+
+export interface PartShown {
+  id: RulePart
+  title: string
+  versions: readonly string[]
+  document_types: readonly string[]
+  not_checked: readonly string[]
+  rules: RuleShown[]
+}
+
+/** The rules of one part, or of all; derived from the tables that the checks run on. */
+export function ruleCatalogue(only: RulePart | null, base_url: string) {
+  const parts = RULE_PARTS.filter((part) => only === null || part === only).map((part) => partShown(part, base_url))
+  return {
+    statement: STATEMENT,
+    count: parts.reduce((sum, { rules }) => sum + rules.length, 0),
+    bounds: {
+      body_bytes: limits.preflight_body_bytes,
+      depth: limits.preflight_depth,
+      nodes: limits.preflight_nodes,
+      string_chars: limits.preflight_string_chars,
+      array_items: limits.preflight_array_items,
+    },
+    protocols: parts,
+  }
+}
+
+export function partShown(part: RulePart, base_url: string): PartShown {
+  const shown = (rule: RuleHead) => ruleShown(rule, base_url)
+  if (part === 'common')
+    return {
+      id: part,
+      title: 'Rules for every protocol',
+      versions: [],
+      document_types: [],
+      not_checked: [],
+      rules: COMMON_RULES.map(shown),
+    }
+  const { title, versions, types, not_checked, rules } = PROTOCOLS[part satisfies ProtocolId]
+  return { id: part, title, versions, document_types: types, not_checked, rules: rules.map(shown) }
+}
+
+function ruleShown({ code, severity, types, since, until, why, spec, hint, good, bad }: RuleHead, base_url: string): RuleShown {
+  const place = { ...spec, url: absoluteUrl(spec.url, base_url) }
+  return { code, severity, types: types ?? null, since: since ?? null, until: until ?? null, why, spec: place, hint, good, bad }
+}

@@ -1,0 +1,58 @@
+import type { Context, Hono } from 'hono'
+import { accepts } from 'hono/accepts'
+import { limits } from '../../service/limits.ts'
+import { preflightOpenApi } from '../../service/preflight/openapi.ts'
+import { RULE_PARTS, ruleCatalogue, type RulePart } from '../../service/preflight/rules.ts'
+import { problem, type Problem } from '../../service/problems.ts'
+import type { AppDeps } from '../deps.ts'
+import { JSON_TYPE, once, sendDocument, storedDocument, storedJson, type StoredDocument } from '../discovery/document.ts'
+import { HTML_TYPE, PAGE_HEADERS } from '../discovery/html.ts'
+import { readBody } from '../http/body.ts'
+import type { Env } from '../http/env.ts'
+import { bodyOfRequest } from '../http/fetch-body.ts'
+import { jsonReply, problemReply, response, type Reply } from '../http/reply.ts'
+import { rulesPage } from './rules-page.ts'
+import { readWithLiterals, type PreflightDesk } from './serve.ts'
+
+/** `POST /v1/protocols/check`, its rules, and its own OpenAPI document. */
+export function preflightRoutes(app: Hono<Env>, deps: AppDeps, desk: PreflightDesk, caller: (context: Context<Env>) => string): void {
+  app.post('/v1/protocols/check', async (context) => response(await check(context, deps, desk, caller(context))))
+  const openApi = once(() => storedJson(preflightOpenApi(deps)))
+  app.get('/v1/protocols/openapi.json', (context) => sendDocument(context, openApi()))
+  const rules = new Map([null, ...RULE_PARTS].map((part) => [part, ruleDocuments(deps, part)]))
+  app.get('/v1/protocols/rules', (context) => {
+    const asked = context.req.query('protocol') ?? null
+    const documents = rules.get(RULE_PARTS.find((part) => part === asked) ?? null)
+    if (documents === undefined || (asked !== null && !RULE_PARTS.some((part) => part === asked))) {
+      const found = problem('NOT_FOUND', `Rules are known of ${RULE_PARTS.join(', ')}.`)
+      return response(problemReply(found, context.env.request_id, deps.origins))
+    }
+    const type = accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' })
+    return sendDocument(context, type === 'text/html' ? documents.page() : documents.json())
+  })
+}
+
+async function check(context: Context<Env>, deps: AppDeps, desk: PreflightDesk, address: string): Promise<Reply> {
+  const refuse = (found: Problem) => problemReply(found, context.env.request_id, deps.origins)
+  const refused = desk.refuse(address)
+  if (refused !== null) return refuse(refused)
+  const body = await readBody(bodyOfRequest(context.req.raw), limits.preflight_body_bytes, () => Promise.resolve(true))
+  if (!body.ok) return refuse(body.problem)
+  const read = readWithLiterals(body.bytes)
+  if (!read.ok) return refuse(read.problem)
+  const done = desk.check(read.read)
+  return done.ok ? jsonReply(200, JSON.stringify(done.report)) : refuse(done.problem)
+}
+
+interface RuleDocuments {
+  json(): StoredDocument
+  page(): StoredDocument
+}
+
+function ruleDocuments(deps: AppDeps, part: RulePart | null): RuleDocuments {
+  const vary = { vary: 'Accept' }
+  return {
+    json: once(() => storedDocument(JSON_TYPE, JSON.stringify(ruleCatalogue(part, deps.origins.base_url)), vary)),
+    page: once(() => storedDocument(HTML_TYPE, rulesPage(deps, part), { ...PAGE_HEADERS, ...vary })),
+  }
+}

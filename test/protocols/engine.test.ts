@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkDocument } from '../../src/pure/protocols/check.ts'
+import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
+import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
+import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/rule.ts'
+import { BOUNDS, checkText, codesOf, literally, NOW_S, set } from './harness.ts'
+import { X402_CLEAN } from './x402-clean.ts'
+
+const text = JSON.stringify(X402_CLEAN['challenge_v2']?.document)
+const options = { expected_payee: null, now_s: NOW_S, literals: NO_LITERALS, bounds: BOUNDS }
+
+test('the wrong protocol draws one error, whichever was chosen, and no rule of it runs', () => {
+  for (const id of PROTOCOL_IDS.filter((one) => one !== 'x402')) {
+    const report = checkText(id, text)
+    assert.deepEqual(codesOf(report), ['PRE-001 error'], id)
+    assert.deepEqual(report.errors[0]?.expected, 'x402 ("x402")')
+    assert.ok(!report.checked.some((code) => !code.startsWith('PRE-')))
+  }
+})
+
+test('a document of no protocol is held against the one that was chosen', () => {
+  for (const id of PROTOCOL_IDS) assert.ok(!codesOf(checkText(id, '{"hello":1}')).includes('PRE-001 error'), id)
+})
+
+test('redacted values count as present, and draw one warning together', () => {
+  const changed = [set('/accepts/0/payTo', '[REDACTED]'), set('/accepts/0/asset', '***'), set('/resource/url', '<redacted>')]
+  const report = checkText(
+    'x402',
+    changed.reduce((found, change) => change(found), text),
+  )
+  assert.deepEqual(codesOf(report), ['PRE-002 warning'])
+  assert.equal(report.warnings[0]?.path, '/resource/url')
+  assert.match(report.warnings[0]?.message ?? '', /2 further values/)
+})
+
+test('secrets are told by kind and place, and never shown', () => {
+  // Forms of the issuers; the card number is the test number of the card schemes.
+  const secrets: [string, unknown, RegExp][] = [
+    ['privateKey', `0x${'ab'.repeat(32)}`, /private key/],
+    ['note', '4111 1111 1111 1111', /card number/],
+    ['card', 4_111_111_111_111_111, /card number/],
+    ['key', 'sk_live_51H8abcdefghijkl', /API key/],
+    ['authorization', 'Bearer abcdefghijklmnopqrstuvwx', /bearer token/],
+    ['client_secret', 'hunter2hunter2', /client secret/],
+    ['jwk', { kty: 'EC', crv: 'P-256', x: 'a', y: 'b', d: 'abc' }, /private part/],
+  ]
+  for (const [name, value, words] of secrets) {
+    const { warnings } = checkText('x402', set(`/${name}`, value)(text))
+    assert.equal(warnings.length, 1, name)
+    assert.match(warnings[0]?.message ?? '', words)
+    assert.ok(!JSON.stringify(warnings).includes('4111'), name)
+  }
+})
+
+test('what only looks like a secret is none', () => {
+  const harmless: [string, unknown][] = [
+    ['nonce', `0x${'ab'.repeat(32)}`],
+    ['transaction', `0x${'ab'.repeat(32)}`],
+    ['amount', '4111111111111111'],
+    ['created_at', 4_111_111_111_111_111],
+    ['note', '4111 1111 1111 1112'],
+    ['k', 'abc'],
+  ]
+  for (const [name, value] of harmless) assert.deepEqual(codesOf(checkText('x402', set(`/${name}`, value)(text))), [], name)
+})
+
+test('numbers that readers round are told wherever they stand', () => {
+  for (const number of ['9007199254740993', '-9007199254740993', '1e3', '1E400', '1.5e2']) {
+    const report = checkText('x402', literally('"error"', `"more":[0,${number}],"error"`)(text))
+    assert.deepEqual(codesOf(report), ['PRE-004 warning'], number)
+    assert.equal(report.warnings[0]?.path, '/more/1')
+  }
+  for (const number of ['9007199254740991', '0', '-1', '1.5', '-0.25']) {
+    assert.deepEqual(codesOf(checkText('x402', literally('"error"', `"more":${number},"error"`)(text))), [], number)
+  }
+})
+
+test('two hundred findings are shown, errors before warnings, and the rest is counted', () => {
+  const entry = { network: 'eip155:999999999', payTo: '0x209693bc6afc0c5328ba36faf03c514ef312287c' }
+  const { errors, warnings, truncated, status } = checkText(
+    'x402',
+    JSON.stringify({ x402Version: 2, accepts: Array.from({ length: 500 }, () => entry) }),
+  )
+  assert.deepEqual([status, truncated], ['fail', true])
+  assert.ok(errors.length > 100 && errors.length + warnings.length <= 200)
+  const codes = new Set(errors.map(({ code }) => code))
+  for (const code of ['X402-005', 'X402-009', 'X402-012', 'X402-017']) assert.ok(codes.has(code), `${code} was crowded out`)
+})
+
+test('every JSON value is a document that can be checked', () => {
+  for (const id of PROTOCOL_IDS) {
+    for (const value of [null, true, 0, '', 'text', [], [[]], {}, { '': {} }, [null]]) {
+      const result = checkDocument(id, value, options)
+      assert.equal(result.kind, 'report', `${id} ${JSON.stringify(value)}`)
+    }
+  }
+})
+
+test('codes are unique over all protocols', () => {
+  const codes = PROTOCOL_IDS.flatMap((id: ProtocolId) => PROTOCOLS[id].rules.map(({ code }) => code))
+  assert.equal(new Set(codes).size, codes.length)
+})
+
+test('pointers are those of RFC 6901, and long ones end at a whole step', () => {
+  const report = checkText('x402', JSON.stringify({ x402Version: 2, extensions: { 'a/b~c': 1, ['k'.repeat(600)]: 1 } }))
+  const paths = report.errors.filter(({ code }) => code === 'X402-030').map(({ path }) => path)
+  assert.deepEqual(paths, ['/extensions/a~1b~0c', '/extensions'])
+})
