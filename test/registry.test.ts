@@ -26,6 +26,8 @@ const derived = new Map(tools.map((tool) => [tool.id, toolSchemas(tool)]))
 /** Places in inputs that are open on purpose, with all that is inside, and why. */
 const OPEN: Record<string, string> = {
   'batch-validate /items/items': 'a malformed item is an error in its place and must not fail the batch',
+  'instant-json-schema-verifier /data': 'any JSON may be held against a schema; the reading bounds hold for it',
+  'instant-json-schema-verifier /schema': 'a schema is judged by the tool, which says what is malformed',
   'receipt-verify /receipt': 'receipts of other issuers hold what they hold; the verifier says what is wrong',
 }
 
