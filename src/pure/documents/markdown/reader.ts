@@ -1,0 +1,273 @@
+import { fitAddress, webAddress } from './addresses.ts'
+import { ENDS_FOREIGN, IGNORED, roleOf, VOID, type Role } from './elements.ts'
+import { endedByEndTag, endedByStartTag, type Ending } from './end-tags.ts'
+import type { DocumentNode, Dropped, FormatNode, Step, TableNode } from './nodes.ts'
+import { OpenElements, type OpenElement } from './open-elements.ts'
+import { readTags, type Attributes, type TagHandler } from './tags.ts'
+import { isHidden, seen } from './visible.ts'
+
+/** A document as the writer wants it. */
+export interface ReadDocument {
+  steps: readonly Step[]
+  /** Text of the first title element. */
+  title: string | null
+  dropped: Dropped
+}
+
+const BLOCK: DocumentNode = { kind: 'block' }
+const NO_ATTRIBUTES: Attributes = new Map()
+const SPAN_MAX = 1_000
+const ORDINAL_MAX = 999_999_999
+
+/** Reads HTML into steps. `base` resolves relative addresses until the document names its own. Never throws; work is linear. */
+export function readDocument(html: string, base: string | null): ReadDocument {
+  const reader = new Reader(base)
+  readTags(html, reader)
+  return reader.finish()
+}
+
+class Reader implements TagHandler {
+  readonly #open = new OpenElements()
+  readonly #steps: Step[] = []
+  readonly #dropped: Dropped = {
+    scripts: 0,
+    styles: 0,
+    embedded: 0,
+    hidden: 0,
+    unsafe_links: 0,
+    comments: 0,
+    invisible_characters: 0,
+  }
+  /** Tables that are written, innermost last, with the columns of the row that is being read. */
+  readonly #tables: { node: TableNode; columns: number; most: number }[] = []
+  #pre: { kind: 'pre'; language: string } | null = null
+  #title: string[] | null = null
+  #in_first_title = false
+  #base: string | null
+  #base_named = false
+
+  constructor(base: string | null) {
+    this.#base = base
+  }
+
+  foreign(): boolean {
+    return this.#open.foreign
+  }
+
+  comment(): void {
+    if (!this.#open.hidden) this.#dropped.comments++
+  }
+
+  text(raw: string): void {
+    if (this.#open.hidden) return
+    const { text, removed } = seen(raw)
+    this.#dropped.invisible_characters += removed
+    if (this.#open.top !== 'title') this.#addText(text)
+    else if (this.#in_first_title) this.#title?.push(text)
+  }
+
+  #addText(text: string): void {
+    const last = this.#steps.at(-1)
+    if (last?.step === 'text') last.text += text
+    else if (text !== '') this.#steps.push({ step: 'text', text })
+  }
+
+  start(name: string, attributes: Attributes, self_closing: boolean): void {
+    while (this.#open.foreign && ENDS_FOREIGN.has(name)) this.#closeFrom(this.#open.foreignRoot)
+    const in_foreign = this.#open.foreign
+    if (!in_foreign) {
+      if (IGNORED.has(name)) return
+      if (VOID.has(name) || name === 'image') return this.#void(name, attributes)
+      for (let ending = endedByStartTag(name, this.#open); ending.kind !== 'nothing'; ending = endedByStartTag(name, this.#open)) {
+        this.#end(ending, name)
+      }
+      if (roleOf(name) === 'cell') this.#completeRow()
+    }
+    this.#openElement(name, attributes)
+    if (self_closing && (in_foreign || this.#open.foreign)) this.#closeFrom(this.#open.size - 1)
+  }
+
+  end(name: string): void {
+    if (name === 'br') this.#void(name, NO_ATTRIBUTES)
+    else this.#end(endedByEndTag(name, this.#open), name)
+  }
+
+  finish(): ReadDocument {
+    this.#closeFrom(0)
+    return { steps: this.#steps, title: this.#title?.join('') ?? null, dropped: this.#dropped }
+  }
+
+  #end(ending: Ending, name: string): void {
+    switch (ending.kind) {
+      case 'from':
+        return this.#closeFrom(ending.at)
+      case 'alone':
+        return this.#closed(this.#open.end(name))
+      case 'nothing':
+    }
+  }
+
+  #closeFrom(at: number): void {
+    while (this.#open.size > at) this.#closed(this.#open.pop())
+  }
+
+  #closed(element: OpenElement | undefined): void {
+    if (element === undefined || element.nodes.length === 0) return
+    for (const node of element.nodes.toReversed()) {
+      this.#steps.push({ step: 'close', node })
+      if (node === this.#pre) this.#pre = null
+      if (node.kind === 'table') this.#closeTable(node)
+    }
+  }
+
+  /** A cell without a row gets one. */
+  #completeRow(): void {
+    if (this.#open.last('tr') < this.#open.last('table')) this.#openElement('tr', NO_ATTRIBUTES)
+  }
+
+  #openElement(name: string, attributes: Attributes): void {
+    const role = roleOf(name)
+    if (this.#open.hidden) return this.#open.push({ name, nodes: [], hides: false })
+    const hidden = isHidden(name, attributes)
+    if (hidden) this.#dropped.hidden++
+    else if (role === 'dropped') this.#dropped[name === 'script' ? 'scripts' : name === 'style' ? 'styles' : 'embedded']++
+    const hides = hidden || role === 'dropped'
+    const nodes = hides || role === undefined ? [] : this.#nodesOf(name, role, attributes)
+    for (const node of nodes) this.#steps.push({ step: 'open', node })
+    this.#open.push({ name, nodes, hides })
+    if (name === 'title' && !hides) {
+      this.#in_first_title = this.#title === null
+      this.#title ??= []
+    }
+  }
+
+  #nodesOf(name: string, role: Role, attributes: Attributes): DocumentNode[] {
+    switch (role) {
+      case 'block':
+        return [BLOCK]
+      case 'term':
+        return [BLOCK, { kind: 'strong' }]
+      case 'list':
+        return [{ kind: 'list', ordered: name === 'ol', start: whole(attributes.get('start'), 1, 0, ORDINAL_MAX) }]
+      case 'heading':
+        this.#blockInCell()
+        return [{ kind: 'heading', level: Number(name[1]) }]
+      case 'pre':
+        return [this.#openPre(attributes)]
+      case 'table':
+        return [this.#openTable(attributes)]
+      case 'row':
+      case 'cell':
+        return this.#tablePart(name, role, attributes)
+      case 'link':
+        return this.#link(attributes)
+      case 'code':
+        if (this.#pre !== null && this.#pre.language === '') this.#pre.language = languageOf(attributes)
+        return [{ kind: role }]
+      case 'item':
+      case 'quote':
+      case 'strong':
+      case 'em':
+      case 'del':
+        return [{ kind: role }]
+      case 'section':
+      case 'dropped':
+        return []
+    }
+  }
+
+  #link(attributes: Attributes): FormatNode[] {
+    const raw = attributes.get('href')
+    if (raw === undefined || raw.trim() === '') return []
+    const href = fitAddress(raw, this.#base, 'link')
+    if (href === null) this.#dropped.unsafe_links++
+    return href === null ? [] : [{ kind: 'link', href }]
+  }
+
+  #openPre(attributes: Attributes): DocumentNode {
+    this.#blockInCell()
+    const node = { kind: 'pre' as const, language: languageOf(attributes) }
+    this.#pre ??= node
+    return node
+  }
+
+  /** What needs lines of its own makes the table around it one of layout. */
+  #blockInCell(): void {
+    const around = this.#tables.at(-1)
+    if (around !== undefined && this.#open.lastOf(['td', 'th']) > this.#open.last('table')) around.node.layout = true
+  }
+
+  #openTable(attributes: Attributes): TableNode {
+    this.#blockInCell()
+    const role = attributes.get('role')?.trim().toLowerCase()
+    const node: TableNode = { kind: 'table', layout: role === 'presentation' || role === 'none' }
+    this.#tables.push({ node, columns: 0, most: 0 })
+    return node
+  }
+
+  #closeTable(node: TableNode): void {
+    const table = this.#tables.pop()
+    if (table !== undefined && table.most < 2) node.layout = true
+  }
+
+  /** Rows and cells outside of any table are blocks. */
+  #tablePart(name: string, kind: 'row' | 'cell', attributes: Attributes): DocumentNode[] {
+    const table = this.#tables.at(-1)
+    if (table === undefined || this.#open.last('table') < 0) return [BLOCK]
+    if (kind === 'row') {
+      table.columns = 0
+      return [{ kind, table: table.node, head: this.#open.last('thead') > this.#open.last('table') }]
+    }
+    const colspan = whole(attributes.get('colspan'), 1, 1, SPAN_MAX)
+    const rowspan = whole(attributes.get('rowspan'), 1, 1, SPAN_MAX)
+    table.columns += colspan
+    table.most = Math.max(table.most, table.columns)
+    return [{ kind, table: table.node, head: name === 'th', colspan, rowspan }]
+  }
+
+  /** Elements without content. */
+  #void(name: string, attributes: Attributes): void {
+    if (name === 'base') return this.#setBase(attributes)
+    if (this.#open.hidden) return
+    if (name === 'br') this.#steps.push({ step: 'break' })
+    if (name === 'hr') {
+      for (let ending = endedByStartTag(name, this.#open); ending.kind !== 'nothing'; ending = endedByStartTag(name, this.#open)) {
+        this.#end(ending, name)
+      }
+      this.#steps.push({ step: 'rule' })
+    }
+    if (name === 'img' || name === 'image') this.#image(attributes)
+    if (name === 'embed') this.#dropped.embedded++
+  }
+
+  #setBase(attributes: Attributes): void {
+    const href = attributes.get('href')
+    if (href === undefined || this.#base_named) return
+    this.#base_named = true
+    this.#base = webAddress(href, this.#base ?? undefined) ?? this.#base
+  }
+
+  #image(attributes: Attributes): void {
+    if (isHidden('img', attributes)) {
+      this.#dropped.hidden++
+      return
+    }
+    const { text: alt, removed } = seen(attributes.get('alt') ?? '')
+    this.#dropped.invisible_characters += removed
+    const raw = attributes.get('src')
+    const src = raw === undefined || raw.trim() === '' ? null : fitAddress(raw, this.#base, 'image')
+    if (raw !== undefined && raw.trim() !== '' && src === null) this.#dropped.unsafe_links++
+    this.#steps.push({ step: 'image', alt, src })
+  }
+}
+
+/** The language of a block of code, as its class names it. */
+function languageOf(attributes: Attributes): string {
+  return /(?:^|\s)lang(?:uage)?-([\w+#.-]{1,32})(?=\s|$)/.exec(attributes.get('class') ?? '')?.[1] ?? ''
+}
+
+/** An attribute as a whole number within bounds; `otherwise` when it is none. */
+function whole(text: string | undefined, otherwise: number, least: number, most: number): number {
+  const digits = /^\s*\+?(\d{1,15})/.exec(text ?? '')?.[1]
+  return digits === undefined ? otherwise : Math.min(most, Math.max(least, Number(digits)))
+}
