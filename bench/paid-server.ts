@@ -6,6 +6,7 @@
 import type { AddressInfo } from 'node:net'
 import { noChain } from '../src/adapters/chain/no-chain.ts'
 import { systemClock } from '../src/adapters/clock/system.ts'
+import { createDerivation } from '../src/adapters/derivation/hmac.ts'
 import { createLog } from '../src/adapters/log/pino.ts'
 import { createNonceSource } from '../src/adapters/random/system.ts'
 import { samplePrices } from '../src/adapters/prices/samples.ts'
@@ -75,6 +76,8 @@ function deps(): Omit<AppDeps, 'inFlight'> {
         registrations: sampleRegistrations(systemClock),
         screening: { on_stale_list: 'report' },
         ...noChain(place.chain_id),
+        assured: store.assured,
+        derive: createDerivation(secret),
       },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { systemClock } from './adapters/clock/system.ts'
+import { createDerivation } from './adapters/derivation/hmac.ts'
 import { createHeavyPool } from './adapters/heavy-work/pool.ts'
 import { createLog } from './adapters/log/pino.ts'
 import { createNonceSource } from './adapters/random/system.ts'
@@ -137,6 +138,8 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
         transfers: facts.transfers,
         prices: market,
         screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report' },
+        derive: createDerivation(secret),
+        assured: store.assured,
       } as const,
       probes: { ...facts.probes, prices: () => market.ready() },
       allowance: createAllowance(store, systemClock, secret, free),

@@ -1,6 +1,7 @@
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
 import { noChain } from '../adapters/chain/no-chain.ts'
 import { systemClock } from '../adapters/clock/system.ts'
+import { createDerivation } from '../adapters/derivation/hmac.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { choosePrices } from '../adapters/prices/choose.ts'
 import { chooseRegistrations } from '../adapters/registration-data/choose.ts'
@@ -8,10 +9,10 @@ import { chooseSigning } from '../adapters/signer/choose.ts'
 import { activeKey } from '../adapters/signer/keyring.ts'
 import type { Stamp } from '../service/calls/prepare.ts'
 import { itemCatalogue } from '../service/catalogue/items.ts'
-import type { Sources } from '../service/catalogue/define.ts'
+import { SourceDown, type Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
-import { identityOf, localOrigin, ringOf, StartError } from '../identity.ts'
+import { identityOf, localOrigin, ringOf, secretOf, StartError } from '../identity.ts'
 import { chainHere } from './chain-here.ts'
 import { CliError } from './exit-codes.ts'
 
@@ -44,6 +45,25 @@ export function sourcesHere(catalogue: Catalogue, settings: Settings | null): So
     prices: choosePrices(mode, systemClock),
     registrations: chooseRegistrations(mode, systemClock),
     screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report' },
+    derive: derivationHere(settings),
+    assured: noRecords,
+  }
+}
+
+/** Records live in the store of a service; a command line has none. */
+const noRecords: Sources['assured'] = { keep: needsService, find: needsService, mark: needsService }
+
+function needsService(): Promise<never> {
+  return Promise.reject(new SourceDown('This tool keeps records in the store of a running service: call it there.', 'no_store'))
+}
+
+/** The secret is read when a tool asks for it, so that other tools run without one. A replay is given none. */
+function derivationHere(settings: Settings | null): Sources['derive'] {
+  if (settings !== null) return { hmac: (tag, text) => createDerivation(orConfig(() => secretOf(settings))).hmac(tag, text) }
+  return {
+    hmac() {
+      throw new CliError('undecided', 'The result follows from the secret of the service that gave it, which a replay does not have.')
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AssuredRecords } from './assured-records.ts'
 import type { StretchStore } from './chain-facts.ts'
 import type { PaymentStore } from './payments.ts'
 
@@ -62,6 +63,8 @@ export interface Store {
   readonly payments: PaymentStore
   /** What is known of blocks that are final. */
   readonly closed: StretchStore
+  /** Receipts bound to the terms of the assured lane. */
+  readonly assured: AssuredRecords
   /** The time by the clock of the database, in milliseconds since 1970. */
   now_ms(): Promise<number>
   /** Resolves when the store answers; rejects with the reason otherwise. */

@@ -204,7 +204,17 @@ for (const start of [sqliteDriver, postgresDriver]) {
     test('a store of the first schema is brought up to date with what it holds', async () => {
       const old = await driver.fresh()
       await (await openStore(old.target)).close()
-      const tables = ['payment_answer', 'payment', 'sending_attempt', 'sending', 'sale', 'price_mark', 'gas_spent', 'closed_stretch']
+      const tables = [
+        'payment_answer',
+        'payment',
+        'sending_attempt',
+        'sending',
+        'sale',
+        'price_mark',
+        'gas_spent',
+        'closed_stretch',
+        'assured_record',
+      ]
       for (const table of tables) await old.sql(`drop table ${table}`)
       await old.sql('alter table lease drop column fence')
       await old.sql('delete from migration where number > 1')

@@ -1,7 +1,9 @@
+import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import { samplePrices } from '../../src/adapters/prices/samples.ts'
 import { sampleRegistrations } from '../../src/adapters/registration-data/samples.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { itemCatalogue } from '../../src/service/catalogue/items.ts'
+import { assuredInMemory } from './assured-memory.ts'
 import { fixedChain, fixedTransfers } from './fixed-chain.ts'
 import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
 
@@ -20,5 +22,8 @@ export function fixedSources(tools: readonly Tool[]): Sources {
     prices: samplePrices(clock),
     registrations: sampleRegistrations(clock),
     screening: { on_stale_list: 'report' },
+    // A secret of 32 bytes, all 7.
+    derive: createDerivation(new Uint8Array(32).fill(7)),
+    assured: assuredInMemory(),
   }
 }

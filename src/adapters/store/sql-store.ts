@@ -1,7 +1,9 @@
+import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { StretchStore } from '../../ports/chain-facts.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
 import { limits } from '../../service/limits.ts'
+import { SqlAssuredStore } from './assured-store.ts'
 import { StoreRefusedError } from './errors.ts'
 import { SqlPaymentStore } from './payments/payment-store.ts'
 import { integer, text } from './rows.ts'
@@ -25,6 +27,7 @@ export abstract class SqlStore implements Store {
   }
   readonly payments: PaymentStore = new SqlPaymentStore(this.#database)
   readonly closed: StretchStore = new SqlStretchStore(this.#database)
+  readonly assured: AssuredRecords = new SqlAssuredStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
   abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>

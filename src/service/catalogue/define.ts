@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { ChainFacts, Transfers } from '../../ports/chain-facts.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Derivation } from '../../ports/derivation.ts'
 import type { Prices } from '../../ports/prices.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
 import { limits } from '../limits.ts'
@@ -20,6 +22,7 @@ export const FAMILIES = {
   chain: 'Facts from the chain',
   market: 'Prices and exchange',
   proof: 'Receipts and proof',
+  trust: 'Trust, assurance and delivery',
   packs: 'Many checks in one call',
 } as const
 
@@ -77,6 +80,10 @@ export interface Sources {
   /** What crypto assets trade at. */
   prices: Prices
   screening: Screening
+  /** Values that follow from the input and the deployment's secret. */
+  derive: Derivation
+  /** Receipts bound to the terms of the assured lane. */
+  assured: AssuredRecords
 }
 
 export type SourceName = keyof Sources
