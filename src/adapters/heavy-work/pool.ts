@@ -32,6 +32,12 @@ class HeavyWorkError extends Error implements HeavyFault {
   }
 }
 
+interface Thread {
+  worker: Worker
+  /** It has run a job before. */
+  started: boolean
+}
+
 interface Waiting {
   job: HeavyJob
   resolve(result: Record<string, unknown>): void
@@ -82,9 +88,10 @@ class HeavyPool {
     if (this.#stopped || !this.#hasRoom()) return
     const waiting = this.#waiting.shift()
     if (waiting === undefined) return
-    const worker = this.#idle.pop() ?? this.#made()
+    const idle = this.#idle.pop()
+    const worker = idle ?? this.#made()
     this.#busy.add(worker)
-    void this.#serve(worker, waiting)
+    void this.#serve({ worker, started: idle !== undefined }, waiting)
   }
 
   #made(): Worker {
@@ -103,8 +110,9 @@ class HeavyPool {
     if (at >= 0) this.#idle.splice(at, 1)
   }
 
-  async #serve(worker: Worker, { job, resolve, reject }: Waiting): Promise<void> {
-    const answer = await answerOf(worker, job, this.#options.deadline_ms)
+  async #serve(thread: Thread, { job, resolve, reject }: Waiting): Promise<void> {
+    const { worker } = thread
+    const answer = await answerOf(thread, job, this.#options.deadline_ms)
     this.#busy.delete(worker)
     if (answer.kind === 'answered' && !this.#stopped) this.#idle.push(worker)
     else await worker.terminate()
@@ -126,21 +134,25 @@ class HeavyPool {
 type Ending = { kind: 'answered'; answer: HeavyAnswer } | { kind: 'ended' | 'broken'; why: string }
 
 /** Gives the job to the worker and waits for whatever comes first: its answer, its death, or the end of its time. */
-function answerOf(worker: Worker, job: HeavyJob, deadline_ms: number): Promise<Ending> {
+function answerOf({ worker, started }: Thread, job: HeavyJob, deadline_ms: number): Promise<Ending> {
   return new Promise((resolve) => {
     worker.ref()
-    const timer = setTimeout(() => end({ kind: 'ended', why: 'The work took longer than a call may.' }), deadline_ms)
+    let timer: NodeJS.Timeout | undefined
+    // The start of a thread is none of the work's time.
+    const begin = () => (timer = setTimeout(() => end({ kind: 'ended', why: 'The work took longer than a call may.' }), deadline_ms))
     const onMessage = (answer: HeavyAnswer) => end({ kind: 'answered', answer })
     const onError = (error: Error) =>
       end(isMemory(error) ? { kind: 'ended', why: 'The work took more memory than a call may.' } : broken(error.message))
     const onExit = () => end(broken('The worker ended by itself.'))
     const end = (ending: Ending) => {
       clearTimeout(timer)
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
+      worker.off('online', begin).off('message', onMessage).off('error', onError).off('exit', onExit)
       worker.unref()
       resolve(ending)
     }
     worker.on('message', onMessage).on('error', onError).on('exit', onExit)
+    if (started) begin()
+    else worker.once('online', begin)
     worker.postMessage(job, [])
   })
 }
