@@ -26,6 +26,9 @@ const derived = new Map(tools.map((tool) => [tool.id, toolSchemas(tool)]))
 /** Places in inputs that are open on purpose, with all that is inside, and why. */
 const OPEN: Record<string, string> = {
   'batch-validate /items/items': 'a malformed item is an error in its place and must not fail the batch',
+  'csp-commitment-create /invoice_object': 'terms are whatever the two sides agreed; only their canonical text is hashed',
+  'pod-verify-delivery /mandate/signer_keys': 'roles are named by the mandate; at most eight, keys and values bounded',
+  'pod-verify-delivery /attestation/signatures': 'roles are named by the mandate; at most eight, keys and values bounded',
   'instant-json-schema-verifier /data': 'any JSON may be held against a schema; the reading bounds hold for it',
   'instant-json-schema-verifier /schema': 'a schema is judged by the tool, which says what is malformed',
   'receipt-verify /receipt': 'receipts of other issuers hold what they hold; the verifier says what is wrong',

@@ -1,0 +1,60 @@
+/** The types that the messages share: parties, accounts, banks, addresses, remittance. See `schema.ts` for how they are written. */
+import type { TypeTable } from './schema.ts'
+
+const PARTIES: TypeTable = {
+  Party: 'Nm?=t140 PstlAdr?=Address Id?=PartyChoice CtryOfRes?=country CtctDtls?=Contact',
+  PartyChoice: 'OrgId=Organisation|PrvtId=Person',
+  Organisation: 'BICOrBEI?=bic@-9 AnyBIC?=bic@13- LEI?=lei@19- Othr*=OtherIdentification',
+  Person: 'DtAndPlcOfBirth?=Birth Othr*=OtherIdentification',
+  Birth: 'BirthDt=date PrvcOfBirth?=t35 CityOfBirth=t35 CtryOfBirth=country',
+  OtherIdentification: 'Id=t35@-19 Id=t256@23- SchmeNm?=Scheme Issr?=t35',
+  Scheme: 'Cd=e4|Prtry=t35',
+  Contact:
+    'NmPrfx?=NamePrefix Nm?=t140 PhneNb?=phone MobNb?=phone FaxNb?=phone URLAdr?=t2048@23- EmailAdr?=t2048 EmailPurp?=t35@19- ' +
+    'JobTitl?=t35@19- Rspnsblty?=t35@19- Dept?=t70@19- Othr?=t35@-13 Othr*=OtherContact@19- PrefrdMtd?=PreferredContact@19-',
+  OtherContact: 'ChanlTp=t4 Id?=t128',
+  Address:
+    'AdrTp?=AddressType@-13 AdrTp?=AddressTypeChoice@19- CareOf?=t140@23- Dept?=t70 SubDept?=t70 StrtNm?=t70@-19 StrtNm?=t140@23- ' +
+    'BldgNb?=t16 BldgNm?=t35@19 BldgNm?=t140@23- Flr?=t70@19- UnitNb?=t16@23- PstBx?=t16@19- Room?=t70@19- PstCd?=t16 TwnNm?=t35@-19 ' +
+    'TwnNm?=t140@23- TwnLctnNm?=t35@19 TwnLctnNm?=t140@23- DstrctNm?=t35@19 DstrctNm?=t140@23- CtrySubDvsn?=t35 Ctry?=country AdrLine*7=t70',
+  AddressTypeChoice: 'Cd=AddressType|Prtry=Generic',
+  Generic: 'Id=four Issr=t35 SchmeNm?=t35',
+  NameAndAddress: 'Nm=t140 Adr=Address',
+}
+
+const BANKS: TypeTable = {
+  Agent: 'FinInstnId=Institution BrnchId?=Branch',
+  Institution: 'BIC?=bic@-9 BICFI?=bic@13- ClrSysMmbId?=Member LEI?=lei@19- Nm?=t140 PstlAdr?=Address Othr?=OtherInstitution',
+  Member: 'ClrSysId?=ClearingSystem MmbId=t35',
+  ClearingSystem: 'Cd=e5|Prtry=t35',
+  OtherInstitution: 'Id=t35 SchmeNm?=Scheme Issr?=t35',
+  Branch: 'Id?=t35 LEI?=lei@19- Nm?=t140 PstlAdr?=Address',
+  Account: 'Id=AccountChoice@-13 Id?=AccountChoice@19- Tp?=AccountType Ccy?=currency Nm?=t70 Prxy?=Proxy@19-',
+  AccountChoice: 'IBAN=iban|Othr=OtherAccount',
+  OtherAccount: 'Id=t34 SchmeNm?=Scheme Issr?=t35',
+  AccountType: 'Cd=e4|Prtry=t35',
+  Proxy: 'Tp?=Scheme Id=t2048',
+}
+
+const REMITTANCE: TypeTable = {
+  Remittance: 'Ustrd*=t140 Strd*=Structured',
+  Structured:
+    'RfrdDocInf*=Document RfrdDocAmt?=DocumentAmount CdtrRefInf?=CreditorReference Invcr?=Party Invcee?=Party TaxRmt?=any@19- ' +
+    'GrnshmtRmt?=any@19- AddtlRmtInf*3=t140',
+  Document: 'Tp?=CodeOrProprietary Nb?=t35 RltdDt?=date@-19 RltdDt?=DatedType@23- LineDtls*=any@19-',
+  DatedType: 'Tp=Scheme Dt=date',
+  CodeOrProprietary: 'CdOrPrtry=Scheme Issr?=t35',
+  DocumentAmount:
+    'DuePyblAmt?=amount@-19 DscntApldAmt?=amount@-9 DscntApldAmt*=any@13-19 CdtNoteAmt?=amount@-19 TaxAmt?=amount@-9 TaxAmt*=any@13-19 ' +
+    'AdjstmntAmtAndRsn*=any@-19 RmtdAmt?=amount@-19 RmtAmtAndTp*=any@23- AdjstmntAmtAndRsn*=any@23-',
+  CreditorReference: 'Tp?=CodeOrProprietary Ref?=t35',
+}
+
+const OTHERS: TypeTable = {
+  Choice4: 'Cd=e4|Prtry=t35',
+  Choice35: 'Cd=e35|Prtry=t35',
+  DateOrTime: 'Dt=date|DtTm=dateTime',
+  Instructions: 'Cd?=Instruction@-19 Cd?=e4@23- InstrInf?=t140',
+}
+
+export const COMMON_TYPES: TypeTable = { ...PARTIES, ...BANKS, ...REMITTANCE, ...OTHERS }

@@ -1,0 +1,151 @@
+/** Finds header and message wherever an envelope holds them, by their namespaces, and walks the message. */
+import type { XmlAttribute, XmlHandler, XmlName } from '../xml/reader.ts'
+import { knownVersions, recognize } from './definitions.ts'
+import { Findings } from './findings.ts'
+import { emptyHeader, HeaderReader } from './header.ts'
+import type { Leaf } from './leaves.ts'
+import { Machine } from './machine.ts'
+import type { MessageKind, Profile } from './rule.ts'
+import type { MessageDefinition } from './rule-engine.ts'
+import { sharedWatchers } from './shared-watchers.ts'
+
+export interface FoundMessage {
+  kind: MessageKind
+  version: number
+  namespace: string
+  profile: Profile | null
+}
+
+const HEADER_NAMESPACE = /head\.001\.001\.\d{2}/
+const DOCUMENT = '/Document'
+
+export class Envelope implements XmlHandler {
+  readonly findings = new Findings()
+  readonly header = emptyHeader()
+  /** Null until a document of a known message was found. */
+  message: FoundMessage | null = null
+  machine: Machine | null = null
+  /** Namespace of the first Document, known or not. */
+  namespace: string | null = null
+  private definition: MessageDefinition | null = null
+  private readonly line: () => number | null
+  private readonly expected_namespace: string | null
+  private header_reader: HeaderReader | null = null
+  /** Elements open inside Document; 0 outside. */
+  private inside = 0
+  private roots = 0
+  /** Elements open inside what was reported and is passed over. */
+  private skipped = 0
+  private walking = false
+
+  constructor(line: () => number | null, expected_namespace: string | null) {
+    this.line = line
+    this.expected_namespace = expected_namespace
+  }
+
+  open(name: XmlName, attributes: readonly XmlAttribute[]): void {
+    if (this.walking) {
+      this.inside++
+      this.machine?.open(name, attributes)
+    } else if (this.skipped > 0) this.skipped++
+    else if (this.header_reader !== null) this.header_reader.open(name.local)
+    else if (this.inside === 1) this.openRoot(name)
+    else if (name.local === 'Document') this.openDocument(name)
+    else if (name.local === 'AppHdr' && HEADER_NAMESPACE.test(name.namespace)) this.header_reader = new HeaderReader(this.header)
+  }
+
+  private openDocument({ namespace }: XmlName): void {
+    if (this.namespace !== null) {
+      this.skipped = 1
+      this.findings.add('ELEMENT_REPEATED', this.place(), { found: 'Document', message: 'Only the first Document was looked at.' })
+      return
+    }
+    this.namespace = namespace
+    this.inside = 1
+    const seen = recognize(namespace)
+    const expected = this.expected_namespace
+    if (expected !== null && namespace !== expected && !namespace.endsWith(`:${expected}`)) {
+      this.findings.add('NS_MISMATCH', this.place(), { found: namespace, expected: expected.slice(0, 200) })
+    }
+    switch (seen.kind) {
+      case 'known':
+        this.definition = seen.definition
+        this.message = { kind: seen.definition.kind, version: seen.version, namespace, profile: seen.profile }
+        if (seen.variant) this.findings.add('NS_VARIANT', this.place(), { found: namespace })
+        return
+      case 'other_version':
+        this.findings.add('NS_UNKNOWN', this.place(), { found: namespace, expected: knownVersions(seen.message) })
+        return
+      case 'stranger':
+        this.findings.add('NS_UNKNOWN', this.place(), { found: namespace, expected: 'pain.001, pacs.008 or camt.053' })
+    }
+  }
+
+  private openRoot(name: XmlName): void {
+    const { definition, message } = this
+    const place = this.place()
+    this.roots++
+    const fits = definition !== null && message !== null && name.local === definition.root && name.namespace === message.namespace
+    if (!fits || this.roots > 1) {
+      this.skipped = 1
+      if (definition === null) return
+      if (fits) this.findings.add('ELEMENT_REPEATED', place, { found: name.local })
+      else this.findings.add('ROOT_MISMATCH', place, { found: name.local, expected: definition.root })
+      return
+    }
+    this.inside++
+    this.walking = true
+    const { findings, header, line } = this
+    const options = { definition, version: message.version, namespace: message.namespace, header, findings, line }
+    this.machine = new Machine({
+      ...options,
+      prefix: `${DOCUMENT}/${definition.root}`,
+      shared: (context) => sharedWatchers(context, definition.kind),
+    })
+  }
+
+  close(text: string | null): void {
+    if (this.walking) {
+      this.machine?.close(text)
+      if (--this.inside === 1) this.walking = false
+    } else if (this.skipped > 0) this.skipped--
+    else if (this.header_reader !== null) {
+      if (this.header_reader.close(text)) this.header_reader = null
+    } else if (this.inside === 1) {
+      this.inside = 0
+      if (this.roots === 0 && this.definition !== null) {
+        this.findings.add('ROOT_MISMATCH', this.place(), { expected: this.definition.root })
+      }
+    }
+  }
+
+  mixed(text: string): void {
+    if (this.walking) this.machine?.mixed(text)
+  }
+
+  aside(kind: 'instruction' | 'comment'): void {
+    const place = this.walking && this.machine !== null ? this.machine.place() : this.place()
+    this.findings.add('XML_PI_OR_COMMENT', place, { found: kind })
+  }
+
+  /** The document is over. */
+  end(): void {
+    if (this.namespace !== null) return
+    this.findings.add('NS_UNKNOWN', { path: '/', line: this.line() }, { expected: 'a Document of pain.001, pacs.008 or camt.053' })
+  }
+
+  /** Where a child of the open element stands in the order of the schema; for input that has no order of its own. */
+  slotOf(child: string): number {
+    return this.walking ? (this.machine?.slotOf(child) ?? 0) : 0
+  }
+
+  /** The kind of value that the open element has; null when it has elements. */
+  leafKind(): Leaf['kind'] | null {
+    return this.walking ? (this.machine?.leafKind() ?? null) : null
+  }
+
+  place(): { path: string; line: number | null } {
+    if (this.walking && this.machine !== null) return this.machine.place()
+    return { path: this.inside > 0 || this.namespace !== null ? DOCUMENT : '/', line: this.line() }
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Tells a message in JSON as if it were XML. The forms that are read:
+ *
+ *   {"Document": {"@xmlns": "urn:…:pain.001.001.09", "CstmrCdtTrfInitn": {…}}}   with "AppHdr" beside it, and in any envelope
+ *   {"CstmrCdtTrfInitn": {…}}                                                     with the namespace given apart
+ *   "InstdAmt": {"@Ccy": "EUR", "#text": "10.00"}  or {"Ccy": "EUR", "value": "10.00"}
+ *
+ * Elements that repeat are arrays. The order of members means nothing in JSON, so it is that of the schema. Prefixes of names are dropped,
+ * and `@`, `@_` and `$` mark attributes as the common converters write them.
+ */
+import { NAMESPACE_PREFIX } from './definitions.ts'
+import type { Envelope } from './envelope.ts'
+import type { JsonNode } from './json-tree.ts'
+
+type JsonObject = Extract<JsonNode, { kind: 'object' }>
+
+/** Where the reader stands, for the lines of findings. */
+export interface JsonPlace {
+  line: number
+}
+
+const HEADER_NAMESPACE = `${NAMESPACE_PREFIX}head.001.001.02`
+const ROOTS = new Set(['CstmrCdtTrfInitn', 'FIToFICstmrCdtTrf', 'BkToCstmrStmt'])
+/** Envelopes in which documents are looked for. */
+const SEARCHED_DEPTH = 6
+const TEXT_KEYS = new Set(['#text', '_', '$t', 'value'])
+
+export function tellJson(tree: JsonNode, envelope: Envelope, place: JsonPlace, namespace: string | null): void {
+  const teller = new Teller(envelope, place, namespace === null || namespace.includes(':') ? namespace : NAMESPACE_PREFIX + namespace)
+  teller.search(tree, 0)
+}
+
+/** Whether there is anything that would be told as a message. */
+export function holdsMessage(node: JsonNode, depth = 0): boolean {
+  if (node.kind !== 'object' || depth > SEARCHED_DEPTH) return false
+  return node.members.some(([key, value]) => {
+    const name = localName(key)
+    return name === 'Document' || ROOTS.has(name) || holdsMessage(value, depth + 1)
+  })
+}
+
+class Teller {
+  private readonly envelope: Envelope
+  private readonly place: JsonPlace
+  private namespace: string | null
+
+  constructor(envelope: Envelope, place: JsonPlace, namespace: string | null) {
+    this.envelope = envelope
+    this.place = place
+    this.namespace = namespace
+  }
+
+  /** Headers first, since they say how the document is to be read. */
+  search(node: JsonNode, depth: number): void {
+    if (node.kind !== 'object' || depth > SEARCHED_DEPTH) return
+    for (const [key, value] of node.members) if (localName(key) === 'AppHdr') this.tellHeader(value)
+    for (const [key, value] of node.members) {
+      const name = localName(key)
+      if (name === 'Document' && value.kind === 'object') this.tellDocument(value)
+      else if (ROOTS.has(name)) this.tellDocument({ kind: 'object', line: node.line, members: [[key, value]] })
+      else if (name !== 'AppHdr') this.search(value, depth + 1)
+    }
+  }
+
+  private tellHeader(value: JsonNode): void {
+    this.envelope.open({ local: 'AppHdr', namespace: HEADER_NAMESPACE }, [])
+    if (value.kind === 'object') this.children(value)
+    this.envelope.close(null)
+  }
+
+  private tellDocument(document: JsonObject): void {
+    const declared = document.members.find(([key]) => /^(?:@_?|\$)?xmlns(?::\w+)?$/.test(key))?.[1]
+    this.place.line = document.line
+    const namespace = declared?.kind === 'text' ? declared.text : (this.namespace ?? '')
+    this.namespace = namespace
+    this.envelope.open({ local: 'Document', namespace }, [])
+    this.children(document)
+    this.envelope.close(null)
+  }
+
+  private children({ members }: JsonObject): void {
+    const elements = members.filter(([key]) => !isAttribute(key))
+    const placed = elements.map(([key, value]) => ({ name: localName(key), value, slot: this.envelope.slotOf(localName(key)) }))
+    for (const { name, value } of placed.toSorted((one, other) => one.slot - other.slot)) {
+      if (value.kind !== 'array') this.element(name, value)
+      else for (const item of value.items) this.element(name, item)
+    }
+  }
+
+  private element(local: string, value: JsonNode): void {
+    this.place.line = value.line
+    this.envelope.open({ local, namespace: this.namespace ?? '' }, attributesOf(value))
+    this.content(value)
+  }
+
+  private content(value: JsonNode): void {
+    switch (value.kind) {
+      case 'object': {
+        const text = value.members.find(([key]) => TEXT_KEYS.has(key))?.[1]
+        if (text !== undefined && this.envelope.leafKind() !== null) return this.content(text)
+        this.children(value)
+        this.envelope.close(value.members.length === 0 ? '' : null)
+        return
+      }
+      case 'array':
+        // An array in an array has no meaning as an element.
+        this.envelope.close('')
+        return
+      case 'number':
+        this.number(value.text)
+        return
+      case 'text':
+        this.envelope.close(value.text)
+        return
+      case 'word':
+        this.envelope.close(value.text === 'null' ? '' : value.text)
+    }
+  }
+
+  private number(literal: string): void {
+    const { envelope } = this
+    const kind = envelope.leafKind()
+    if (kind === 'amount' || kind === 'sum') envelope.findings.add('JSON_AMOUNT_NOT_STRING', envelope.place(), { found: literal })
+    envelope.close(literal)
+  }
+}
+
+function localName(key: string): string {
+  return key.slice(key.lastIndexOf(':') + 1)
+}
+
+function isAttribute(key: string): boolean {
+  return key.startsWith('@') || key === '$' || /^xmlns(?::\w+)?$/.test(key)
+}
+
+/** Currencies of amounts in the forms of the common converters. */
+function attributesOf(value: JsonNode): { local: string; namespace: string; value: string }[] {
+  if (value.kind !== 'object') return []
+  const has_text = value.members.some(([key]) => TEXT_KEYS.has(key))
+  return value.members.flatMap(([key, inner]) => {
+    if (key === '$') return attributesOf(renamed(inner))
+    if (inner.kind !== 'text') return []
+    const name = /^@_?([A-Za-z]\w*)$/.exec(key)?.[1] ?? (has_text && key === 'Ccy' ? key : undefined)
+    return name === undefined || name === 'xmlns' ? [] : [{ local: name, namespace: '', value: inner.text }]
+  })
+}
+
+function renamed(node: JsonNode): JsonNode {
+  return node.kind === 'object' ? { ...node, members: node.members.map(([key, value]) => [`@${key}`, value] as const) } : node
+}

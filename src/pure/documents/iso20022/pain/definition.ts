@@ -1,0 +1,34 @@
+import type { MessageDefinition } from '../rule-engine.ts'
+import { groupWatcher } from './group.ts'
+import { newPayment } from './payment.ts'
+import { paymentWatcher } from './payment-watcher.ts'
+import { remittanceWatcher } from './remittance.ts'
+import { PAIN_TYPES } from './structure.ts'
+import { transactionWatcher } from './transaction.ts'
+
+/** Customer credit transfer initiation. */
+export const PAIN: MessageDefinition = {
+  kind: 'pain.001',
+  root: 'CstmrCdtTrfInitn',
+  versions: new Map([
+    [3, 9],
+    [9, 19],
+    [11, 19],
+    [12, 23],
+  ]),
+  types: PAIN_TYPES,
+  overrides: {
+    missing: { 'PmtInf/DbtrAcct': 'P_DBTR_ACCT', 'PmtInf/DbtrAcct/Id': 'P_DBTR_ACCT' },
+    empty: { 'GrpHdr/MsgId': 'P_MSGID_EMPTY', 'PmtInf/CdtTrfTxInf/PmtId/EndToEndId': 'P_E2E_EMPTY' },
+    lexical: { 'PmtInf/PmtMtd': 'P_PMTMTD' },
+  },
+  watch(context) {
+    const payment = newPayment()
+    return [
+      groupWatcher(context),
+      paymentWatcher(context, payment),
+      transactionWatcher(context, payment),
+      remittanceWatcher(context, payment),
+    ]
+  },
+}

@@ -1,0 +1,166 @@
+/** Watchers that every message has: its name and time, addresses, parties, and whether account and bank agree on their country. */
+import { banksWith } from '../../checks/same-country.ts'
+import { dayNumber } from './dates.ts'
+import type { MessageKind } from './rule.ts'
+import type { RuleContext, Watcher } from './rule-engine.ts'
+
+export function sharedWatchers(context: RuleContext, kind: MessageKind): readonly Watcher[] {
+  const countries = countryWatcher(context)
+  return kind === 'camt.053'
+    ? [headWatcher(context), countries]
+    : [headWatcher(context), countries, addressWatcher(context), partyWatcher(context)]
+}
+
+function headWatcher({ totals }: RuleContext): Watcher {
+  return {
+    text: {
+      'GrpHdr/MsgId': (text) => void (totals.message_id ??= text),
+      'GrpHdr/CreDtTm': (text) => void (totals.created ??= text),
+      '**/PmtTpInf/SvcLvl/Cd': (text) => void (totals.service_level ??= text),
+    },
+  }
+}
+
+const CUT_OVER_CBPR = dayNumber('2026-11-14') ?? 0
+/** Elements of an address beside its lines; the country alone does not make it structured. */
+const STRUCTURED = [
+  'Dept',
+  'SubDept',
+  'StrtNm',
+  'BldgNb',
+  'BldgNm',
+  'Flr',
+  'PstBx',
+  'Room',
+  'PstCd',
+  'TwnNm',
+  'TwnLctnNm',
+  'DstrctNm',
+  'CtrySubDvsn',
+]
+/** Of lines and of values: more than an address may have. */
+const KEPT = 16
+/** Shorter values stand in lines by chance. */
+const REPEATED_CHARS = 3
+
+function addressWatcher(context: RuleContext): Watcher {
+  const lines: string[] = []
+  const values: string[] = []
+  const keep = (text: string) => {
+    if (values.length < KEPT) values.push(text)
+  }
+  return {
+    open: {
+      ':Address': () => {
+        lines.length = 0
+        values.length = 0
+      },
+    },
+    text: {
+      ':Address/AdrLine': (text) => {
+        if (lines.length < KEPT) lines.push(text)
+      },
+      ':Address/StrtNm': keep,
+      ':Address/PstCd': keep,
+      ':Address/TwnNm': keep,
+    },
+    close: { ':Address': () => checkAddress(context, lines, values) },
+  }
+}
+
+function checkAddress(context: RuleContext, lines: readonly string[], values: readonly string[]): void {
+  const located = context.has('TwnNm') && context.has('Ctry')
+  const structured = STRUCTURED.some((name) => context.has(name))
+  const in_lines = context.has('AdrLine')
+  if (located) {
+    if (lines.length > 2) context.report('ADDR_HYBRID_LINES', { found: `${lines.length} lines`, expected: 'at most 2' })
+  } else if (in_lines && !structured) context.report(unstructured(context), { expected: 'TwnNm and Ctry' })
+  else if (structured || context.has('Ctry')) context.report('ADDR_MIN', { expected: 'TwnNm and Ctry' })
+  const repeated = values.find((value) => value.length >= REPEATED_CHARS && lines.some((line) => holds(line, value)))
+  if (repeated !== undefined) context.report('ADDR_DUPLICATED', { found: repeated })
+}
+
+function holds(line: string, value: string): boolean {
+  return line.toLowerCase().includes(value.toLowerCase())
+}
+
+/** By the date in the message: what was made before the cut-over was right then. */
+function unstructured({ totals }: RuleContext): 'ADDR_UNSTRUCTURED' | 'ADDR_UNSTRUCTURED_ON_14' | 'ADDR_UNSTRUCTURED_BEFORE' {
+  const day = totals.created === null ? null : dayNumber(totals.created)
+  if (day === null || day > CUT_OVER_CBPR) return 'ADDR_UNSTRUCTURED'
+  return day === CUT_OVER_CBPR ? 'ADDR_UNSTRUCTURED_ON_14' : 'ADDR_UNSTRUCTURED_BEFORE'
+}
+
+function partyWatcher(context: RuleContext): Watcher {
+  let by_bic = false
+  const bic = () => void (by_bic = true)
+  return {
+    open: { ':Party': () => void (by_bic = false) },
+    text: { ':Organisation/AnyBIC': bic, ':Organisation/BICOrBEI': bic },
+    close: {
+      ':Party': () => {
+        const named = context.has('Nm')
+        const addressed = context.has('PstlAdr')
+        if (addressed && !named) context.report('PARTY_NAME_WITH_ADDR', { expected: 'Nm' })
+        if (by_bic && named && addressed) context.report('PARTY_BIC_EXCLUSIVE', { found: 'BIC, name and address' })
+      },
+    },
+  }
+}
+
+/** Whether a BIC and an IBAN carry the same country, without making texts. */
+function sameCode(bic: string, iban: string): boolean {
+  return bic.charCodeAt(4) === iban.charCodeAt(0) && bic.charCodeAt(5) === iban.charCodeAt(1)
+}
+
+interface Side {
+  account: string
+  agent: string
+}
+
+function countryWatcher(context: RuleContext): Watcher {
+  const debtor: Side = { account: '', agent: '' }
+  const creditor: Side = { account: '', agent: '' }
+  const own: Side = { account: '', agent: '' }
+  const clear = (side: Side) => {
+    side.account = ''
+    side.agent = ''
+  }
+  const compare = ({ account, agent }: Side) => {
+    if (account === '' || agent === '' || sameCode(agent, account) || banksWith(agent.slice(4, 6), account.slice(0, 2))) return
+    context.report('IBAN_BIC_COUNTRY', { found: `${account.slice(0, 2)} and ${agent.slice(4, 6)}` })
+  }
+  const account = (side: Side) => (text: string) => {
+    side.account = text
+    compare(side)
+  }
+  const agent = (side: Side) => (text: string) => {
+    side.agent = text
+    compare(side)
+  }
+  return {
+    open: {
+      PmtInf: () => clear(debtor),
+      'PmtInf/CdtTrfTxInf': () => clear(creditor),
+      CdtTrfTxInf: () => {
+        clear(debtor)
+        clear(creditor)
+      },
+      Stmt: () => clear(own),
+    },
+    text: {
+      '**/CdtTrfTxInf/CdtrAcct/Id/IBAN': account(creditor),
+      '**/CdtTrfTxInf/CdtrAgt/FinInstnId/BIC': agent(creditor),
+      '**/CdtTrfTxInf/CdtrAgt/FinInstnId/BICFI': agent(creditor),
+      '**/PmtInf/DbtrAcct/Id/IBAN': account(debtor),
+      '**/PmtInf/DbtrAgt/FinInstnId/BIC': agent(debtor),
+      '**/PmtInf/DbtrAgt/FinInstnId/BICFI': agent(debtor),
+      'CdtTrfTxInf/DbtrAcct/Id/IBAN': account(debtor),
+      'CdtTrfTxInf/DbtrAgt/FinInstnId/BIC': agent(debtor),
+      'CdtTrfTxInf/DbtrAgt/FinInstnId/BICFI': agent(debtor),
+      'Stmt/Acct/Id/IBAN': account(own),
+      'Stmt/Acct/Svcr/FinInstnId/BIC': agent(own),
+      'Stmt/Acct/Svcr/FinInstnId/BICFI': agent(own),
+    },
+  }
+}

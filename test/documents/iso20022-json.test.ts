@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readJsonTree } from '../../src/pure/documents/iso20022/json-tree.ts'
+import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import { runs, SEED } from '../support/counts.ts'
+import { swap } from '../support/iso20022-messages.ts'
+
+const NAMESPACE = 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.09'
+
+function transaction(id: string, amount: string): string {
+  return (
+    `{"PmtId": {"EndToEndId": "${id}"}, "Amt": {"InstdAmt": {"@Ccy": "EUR", "#text": "${amount}"}}, "Cdtr": {"Nm": "Creditor"},` +
+    ` "CdtrAcct": {"Id": {"IBAN": "NL91ABNA0417164300"}}, "RmtInf": {"Ustrd": "${id}"}}`
+  )
+}
+
+/** 1,250.75 and 49.25 make 1,300.00; the members stand in no order of any schema. */
+const MESSAGE = `{"Document": {"@xmlns": "${NAMESPACE}", "CstmrCdtTrfInitn": {
+"PmtInf": {"CdtTrfTxInf": [${transaction('A', '1250.75')}, ${transaction('B', '49.25')}], "BtchBookg": true, "PmtInfId": "P", "PmtMtd": "TRF",
+ "DbtrAgt": {"FinInstnId": {"BICFI": "COBADEFFXXX"}}, "DbtrAcct": {"Id": {"IBAN": "DE89370400440532013000"}}, "Dbtr": {"Nm": "Payer"},
+ "ReqdExctnDt": {"Dt": "2026-11-23"}},
+"GrpHdr": {"NbOfTxs": "2", "CtrlSum": "1300.00", "MsgId": "M", "CreDtTm": "2026-11-21T10:00:00Z", "InitgPty": {"Nm": "Payer"}}}}}`
+
+function codes(payload: string, namespace: string | null = null): string[] {
+  const { findings, format } = validateAsked({ payload, namespace })
+  assert.equal(format, 'json')
+  return findings.map(({ code }) => code)
+}
+
+test('a message in JSON is judged like one in XML, whatever the order of members', () => {
+  const answer = validateAsked({ payload: MESSAGE })
+  assert.deepEqual(answer.findings, [])
+  assert.deepEqual(
+    [answer.valid, answer.message_type, answer.version, answer.message_id, answer.tx_count, answer.ctrl_sum, answer.ctrl_sum_minor],
+    [true, 'pain.001', '09', 'M', 2, '1300.00', '130000'],
+  )
+})
+
+test('amounts are read as they are written, and bare numbers are told', () => {
+  assert.deepEqual(codes(swap(MESSAGE, '"#text": "1250.75"', '"#text": 1250.75')), ['JSON_AMOUNT_NOT_STRING'])
+  assert.deepEqual(codes(swap(MESSAGE, '"CtrlSum": "1300.00"', '"CtrlSum": 1300.00')), ['JSON_AMOUNT_NOT_STRING'])
+  // A double would have made 1250.75 of it.
+  assert.deepEqual(codes(swap(MESSAGE, '"#text": "1250.75"', '"#text": 1250.7500000000000001')), ['JSON_AMOUNT_NOT_STRING', 'AMT_DIGITS'])
+})
+
+test('keys that stand twice are told', () => {
+  const { findings } = validateAsked({ payload: swap(MESSAGE, '"MsgId": "M",', '"MsgId": "M", "MsgId": "N",') })
+  assert.deepEqual(
+    findings.map(({ code, found, line }) => ({ code, found, line })),
+    [
+      { code: 'JSON_DUP_KEY', found: 'MsgId', line: 5 },
+      { code: 'ELEMENT_REPEATED', found: 'MsgId', line: 5 },
+    ],
+  )
+})
+
+test('the forms of the common converters are read', () => {
+  for (const amount of [
+    '{"Ccy": "EUR", "value": "1250.75"}',
+    '{"@_Ccy": "EUR", "#text": "1250.75"}',
+    '{"$": {"Ccy": "EUR"}, "_": "1250.75"}',
+  ]) {
+    assert.deepEqual(codes(swap(MESSAGE, '{"@Ccy": "EUR", "#text": "1250.75"}', amount)), [], amount)
+  }
+  assert.deepEqual(codes(swap(MESSAGE, '{"@Ccy": "EUR", "#text": "1250.75"}', '"1250.75"')), ['STRUCT_ATTRIBUTE'])
+  assert.deepEqual(codes(`{"Envelope": {"Body": [1], "Inner": ${MESSAGE}}}`), [])
+  const bare = swap(swap(MESSAGE, `"@xmlns": "${NAMESPACE}", `, ''), '{"Document": ', '').slice(0, -1)
+  assert.deepEqual(codes(bare, NAMESPACE), [])
+  assert.deepEqual(codes(bare, 'pain.001.001.09'), [])
+  assert.deepEqual(codes(bare), ['NS_UNKNOWN'])
+  assert.deepEqual(codes(MESSAGE, 'pain.001.001.03'), ['NS_MISMATCH'])
+})
+
+test('broken JSON is a finding with its line', () => {
+  const broken = (payload: string) => validateAsked({ payload, format: 'json' }).findings.map(({ code, line }) => [code, line])
+  assert.deepEqual(broken('{"a":\n\n}'), [['JSON_NOT_WELLFORMED', 3]])
+  assert.deepEqual(broken('{"a": 01}'), [['JSON_NOT_WELLFORMED', 1]])
+  assert.deepEqual(broken('['.repeat(100)), [['JSON_LIMIT', 1]])
+  assert.deepEqual(broken('"\u0001"'), [['JSON_NOT_WELLFORMED', 1]])
+  assert.deepEqual(broken('{}'), [['NS_UNKNOWN', 1]])
+})
+
+test('the reader of JSON takes exactly what the engine takes', () => {
+  const accepts = (text: string) => {
+    try {
+      JSON.parse(text)
+      return true
+    } catch {
+      return false
+    }
+  }
+  const text = fc.oneof(
+    fc.json({ maxDepth: 5 }),
+    fc
+      .tuple(fc.json({ maxDepth: 3 }), fc.nat(), fc.constantFrom('"', '\\', ',', '}', '1', ' ', '\n', 'e', '\u0000', '-'))
+      .map(([json, at, mark]) => {
+        const place = at % (json.length + 1)
+        return json.slice(0, place) + mark + json.slice(place + (at % 2))
+      }),
+  )
+  fc.assert(
+    fc.property(text, (json) => {
+      const read = readJsonTree(json)
+      assert.equal(read.ok, accepts(json))
+    }),
+    { numRuns: runs(500, 20_000), seed: SEED },
+  )
+})
+
+const LISTED = {
+  end_to_end_id: 'E2E-1',
+  amount: '1250.75',
+  currency: 'EUR',
+  creditor: { iban: 'FR1420041010050500013M02606', bic: 'BNPAFRPPXXX' },
+}
+const OTHER = { end_to_end_id: 'E2E-2', amount: '49.25', currency: 'EUR', debtor: { lei: '5493001KJTIIGC8Y1R12' } }
+
+test('a list of transactions is checked beside any payload', () => {
+  const listed = (transactions: object[], payload = '') => {
+    const { findings, format, tx_count, ctrl_sum_minor } = validateAsked({ payload, transactions })
+    return { format, tx_count, ctrl_sum_minor, findings: findings.map(({ code, path }) => `${code} ${path}`) }
+  }
+  assert.deepEqual(listed([LISTED, OTHER]), { format: 'transactions', tx_count: 2, ctrl_sum_minor: '130000', findings: [] })
+  assert.deepEqual(listed([LISTED, OTHER], '{"NbOfTxs": 3, "CtrlSum": "1300.01"}').findings, [
+    'T_COUNT /transactions',
+    'T_CTRLSUM /transactions',
+  ])
+  assert.deepEqual(listed([LISTED, { ...OTHER, end_to_end_id: 'E2E-1' }]).findings, ['T_E2E_DUPLICATE /transactions/1/end_to_end_id'])
+  assert.deepEqual(listed([{ ...LISTED, amount: '1.005' }]).findings, ['AMT_FRACTION /transactions/0/amount'])
+  assert.deepEqual(listed([{ ...LISTED, creditor: { iban: 'FR1520041010050500013M02606' } }]).findings, [
+    'IBAN_CHECK /transactions/0/creditor/iban',
+  ])
+  assert.deepEqual(listed([{ ...LISTED, bic: 'BNPAFRP', lei: '5493001KJTIIGC8Y1R13' }]).findings, [
+    'BIC_FORMAT /transactions/0/bic',
+    'LEI_CHECK /transactions/0/lei',
+  ])
+  assert.deepEqual(listed([LISTED, OTHER], MESSAGE).findings, [])
+  assert.deepEqual(listed([LISTED], MESSAGE).findings, ['T_COUNT /transactions', 'T_CTRLSUM /transactions'])
+})
