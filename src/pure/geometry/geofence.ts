@@ -1,0 +1,101 @@
+import { between, orientation, type PointE7 } from './orientation.ts'
+import { edgesOf, meetsItself } from './simple-ring.ts'
+
+/** Degrees in E7: a quarter and a half turn, and a whole one. */
+const POLE = 900_000_000
+const MERIDIAN = 1_800_000_000
+const TURN = 3_600_000_000
+
+/** More vertices than these are not read: the test whether a ring meets itself looks at pairs of edges. */
+export const RING_VERTICES_MAX = 1_000
+
+/** A place as it is written: latitude and longitude in ten-millionths of a degree. */
+export interface PlaceE7 {
+  readonly lat_e7: number
+  readonly lon_e7: number
+}
+
+export type RingFault =
+  | 'ring_out_of_range'
+  | 'ring_too_few_vertices'
+  | 'ring_reaches_pole'
+  | 'ring_edge_too_long'
+  | 'ring_zero_area'
+  | 'ring_self_crossing'
+
+/** A ring that encloses one area. */
+export interface Geofence {
+  readonly vertices: readonly PointE7[]
+  /** Longitudes run from 0 to 360 degrees instead of from -180 to 180. */
+  readonly crosses_antimeridian: boolean
+}
+
+/**
+ * Reads a ring of at most `RING_VERTICES_MAX` integer places. It closes by itself; a repeated last vertex, and neighbours that are the same,
+ * count once. Edges are straight in longitude and latitude. Refused: places off the globe, fewer than three distinct vertices, a vertex at a
+ * pole (where longitude means nothing), an edge that spans 180 degrees of longitude or more, no area, and a ring that meets itself. A ring
+ * over the antimeridian has to say so; -180 and 180 degrees are one meridian. Errs towards refusing: what it reads has one inside.
+ */
+export function readGeofence(
+  ring: readonly PlaceE7[],
+  crosses_antimeridian: boolean,
+): { ok: true; fence: Geofence } | { ok: false; code: RingFault } {
+  const refuse = (code: RingFault) => ({ ok: false, code }) as const
+  if (!ring.every(onGlobe)) return refuse('ring_out_of_range')
+  const vertices = withoutRepeats(onOneSheet(ring, crosses_antimeridian))
+  if (new Set(vertices.map(({ x, y }) => `${x} ${y}`)).size < 3) return refuse('ring_too_few_vertices')
+  if (ring.some(({ lat_e7 }) => Math.abs(lat_e7) === POLE)) return refuse('ring_reaches_pole')
+  if (edgesOf(vertices).some(({ from, to }) => Math.abs(from.x - to.x) >= MERIDIAN)) return refuse('ring_edge_too_long')
+  // A ring that does not meet itself has area unless all of it lies on one line.
+  if (vertices.every((vertex) => orientation(vertices[0] ?? vertex, vertices[1] ?? vertex, vertex) === 0)) return refuse('ring_zero_area')
+  if (meetsItself(vertices)) return refuse('ring_self_crossing')
+  return { ok: true, fence: { vertices, crosses_antimeridian } }
+}
+
+export function onGlobe({ lat_e7, lon_e7 }: PlaceE7): boolean {
+  return Math.abs(lat_e7) <= POLE && Math.abs(lon_e7) <= MERIDIAN
+}
+
+/** Where a place on the globe lies: the boundary is a part of the ring that has no width. Exact. */
+export function locate({ vertices, crosses_antimeridian }: Geofence, place: PlaceE7): 'inside' | 'boundary' | 'outside' {
+  const y = place.lat_e7
+  if (crosses_antimeridian) return locatePoint(vertices, { x: eastOf(place.lon_e7), y })
+  if (Math.abs(place.lon_e7) !== MERIDIAN) return locatePoint(vertices, { x: place.lon_e7, y })
+  // One meridian with two names: the ring may have used either.
+  const found = [MERIDIAN, -MERIDIAN].map((x) => locatePoint(vertices, { x, y }))
+  return found.find((one) => one !== 'outside') ?? 'outside'
+}
+
+/** The even-odd rule, an edge counting from its lower end up to, and without, its upper one; the boundary is tested apart. */
+function locatePoint(vertices: readonly PointE7[], point: PointE7): 'inside' | 'boundary' | 'outside' {
+  let inside = false
+  for (const { from, to } of edgesOf(vertices)) {
+    const crosses = from.y > point.y !== to.y > point.y
+    const near = between(from, to, point)
+    if (!crosses && !near) continue
+    const side = orientation(from, to, point)
+    if (side === 0 && near) return 'boundary'
+    if (crosses && to.y > from.y === side > 0) inside = !inside
+  }
+  return inside ? 'inside' : 'outside'
+}
+
+function eastOf(lon_e7: number): number {
+  return lon_e7 < 0 ? lon_e7 + TURN : lon_e7
+}
+
+/** Vertices on one sheet: longitudes of one turn, the antimeridian under the name of the side that the others are on. */
+function onOneSheet(ring: readonly PlaceE7[], crosses_antimeridian: boolean): PointE7[] {
+  const points = ring.map(({ lat_e7, lon_e7 }) => ({ x: lon_e7, y: lat_e7 }))
+  if (crosses_antimeridian) return points.map(({ x, y }) => ({ x: eastOf(x), y }))
+  const others = points.filter(({ x }) => Math.abs(x) !== MERIDIAN)
+  const side = others.every(({ x }) => x >= 0) ? MERIDIAN : others.every(({ x }) => x <= 0) ? -MERIDIAN : null
+  return side === null ? points : points.map(({ x, y }) => ({ x: Math.abs(x) === MERIDIAN ? side : x, y }))
+}
+
+function withoutRepeats(points: readonly PointE7[]): PointE7[] {
+  return points.filter(({ x, y }, index) => {
+    const before = points[index === 0 ? points.length - 1 : index - 1]
+    return before === undefined || points.length === 1 || before.x !== x || before.y !== y
+  })
+}

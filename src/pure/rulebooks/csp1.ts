@@ -1,0 +1,177 @@
+import { readEvmAddress } from '../checks/evm-address.ts'
+import { canonicalText } from '../receipts/canonical.ts'
+import { fromHex, nobleCrypto, toHex, type ReceiptCrypto } from '../receipts/crypto.ts'
+import { announcementMetadata, readMetaAddress, readPoint, stealthAddress, type Paid, type StealthAddress } from './csp1-stealth.ts'
+import { ruleBook } from './rule-book.ts'
+
+/** HMAC under a secret that the caller of the service cannot know: a tag without bar and a text give 64 hexadecimal digits. */
+export type Hmac = (tag: string, text: string) => string
+
+/** Parts of fixed length before the one that has none: no two inputs share a text. */
+const TAGS = { commitment: 'CSP-1 commitment', salt: 'CSP-1 salt', ephemeral: 'CSP-1 ephemeral' } as const
+
+export const CSP1 = ruleBook('CSP-1', {
+  commitment: 'keccak256(keccak256(tag) || salt || RFC 8785 text of the invoice)',
+  derived_salt: 'keccak256(keccak256(tag) || HMAC-SHA256(secret, invoice))',
+  tags: TAGS,
+  salt_bytes: 32,
+  stealth: { erc: 5564, scheme_id: 1, shared_secret: 'keccak256(compressed point)', metadata_bytes: [1, 57] },
+})
+
+/** The announcer of ERC-5564, at one address on every chain that has it. */
+const ANNOUNCER = '0x55649E01B5Df198D18D95b5cc5051630cfD45564'
+
+export const CSP1_CODES = {
+  invoice_empty: 'The invoice holds nothing, so the commitment binds to nothing.',
+  salt_predictable: 'All bytes of the salt are the same: whoever guesses the terms can open the commitment.',
+  recipient_missing: 'ephemeral_pubkey and view_tag belong to a stealth_recipient, which is missing.',
+  recipient_malformed: 'stealth_recipient is neither an address (20 bytes) nor a meta-address of one or two points of 33 bytes.',
+  recipient_checksum: 'The checksum of stealth_recipient (EIP-55) is broken.',
+  recipient_zero: 'stealth_recipient is the zero address.',
+  point_invalid: 'A public key is no point of secp256k1.',
+  ephemeral_missing: 'With an address, ephemeral_pubkey is needed; with a meta-address it is derived here.',
+  ephemeral_malformed: 'ephemeral_pubkey is not a key of 33 or 65 bytes.',
+  ephemeral_not_expected: 'With a meta-address, ephemeral_pubkey and view_tag are derived here and must not be given.',
+  view_tag_missing: 'With an address, view_tag is needed; with a meta-address it is derived here.',
+} as const
+
+export type Csp1Code = keyof typeof CSP1_CODES
+
+export interface CommitmentAsked {
+  readonly invoice_object: Readonly<Record<string, unknown>>
+  /** 0x and 64 hexadecimal digits. */
+  readonly salt_hex?: string | undefined
+  readonly stealth_recipient?: string | undefined
+  readonly ephemeral_pubkey?: string | undefined
+  /** 0x and two hexadecimal digits. */
+  readonly view_tag?: string | undefined
+}
+
+interface Announcement extends StealthAddress {
+  scheme_id: 1
+  metadata: string
+  announcer: string
+}
+
+export interface Commitment {
+  ok: boolean
+  codes: Csp1Code[]
+  salt_hex: string
+  salt_source: 'given' | 'derived'
+  invoice_commitment: string
+  canonical_jcs: string
+  announcement: Announcement | null
+  /** The service derived the address, so it could tell that the payment belongs to the recipient. */
+  linkable_by_service: boolean
+}
+
+/**
+ * Binds to an invoice without showing it, and packages or derives the announcement of a stealth payment. A salt that is not given follows
+ * from the invoice and the service's secret: the same invoice gives the same commitment, and who knows only the terms cannot guess it. Throws
+ * `CanonicalError` for an invoice that is not JSON. Errs towards refusing: a recipient that is not sound gives no announcement.
+ */
+export function createCommitment(asked: CommitmentAsked, hmac: Hmac, crypto: ReceiptCrypto = nobleCrypto): Commitment {
+  const canonical_jcs = canonicalText(asked.invoice_object)
+  const salt_hex = asked.salt_hex?.toLowerCase() ?? derivedSalt(canonical_jcs, hmac, crypto)
+  const invoice_commitment = commitmentOf(canonical_jcs, salt_hex, crypto)
+  const found = announced(asked, invoice_commitment, hmac, crypto)
+  const codes: Csp1Code[] = [
+    ...(Object.keys(asked.invoice_object).length === 0 ? (['invoice_empty'] as const) : []),
+    ...(/^0x(..)\1{31}$/.test(salt_hex) ? (['salt_predictable'] as const) : []),
+    ...(found.ok ? [] : [found.code]),
+  ]
+  return {
+    ok: codes.length === 0,
+    codes,
+    salt_hex,
+    salt_source: asked.salt_hex === undefined ? 'derived' : 'given',
+    invoice_commitment,
+    canonical_jcs,
+    announcement: found.ok ? found.announcement : null,
+    linkable_by_service: found.ok && found.derived,
+  }
+}
+
+/** The commitment to a canonical text under a salt of 32 bytes. */
+function commitmentOf(canonical_jcs: string, salt_hex: string, crypto: ReceiptCrypto): string {
+  return crypto.keccak256Hex(joined(crypto.keccak256(TAGS.commitment), bytesOf(salt_hex), new TextEncoder().encode(canonical_jcs)))
+}
+
+function derivedSalt(canonical_jcs: string, hmac: Hmac, crypto: ReceiptCrypto): string {
+  return crypto.keccak256Hex(joined(crypto.keccak256(TAGS.salt), bytesOf(`0x${hmac(TAGS.salt, canonical_jcs)}`)))
+}
+
+type Announced = { ok: true; announcement: Announcement | null; derived: boolean } | { ok: false; code: Csp1Code }
+
+function announced(asked: CommitmentAsked, invoice_commitment: string, hmac: Hmac, crypto: ReceiptCrypto): Announced {
+  const { stealth_recipient, ephemeral_pubkey, view_tag } = asked
+  if (stealth_recipient === undefined) {
+    const stray = ephemeral_pubkey !== undefined || view_tag !== undefined
+    return stray ? { ok: false, code: 'recipient_missing' } : { ok: true, announcement: null, derived: false }
+  }
+  const paid = paidBy(asked.invoice_object)
+  const whole = (stealth: StealthAddress, derived: boolean): Announced => {
+    const metadata = announcementMetadata(stealth.view_tag, paid)
+    return { ok: true, announcement: { scheme_id: 1, ...stealth, metadata, announcer: ANNOUNCER }, derived }
+  }
+  if (/^0x[0-9a-fA-F]{40}$/.test(stealth_recipient)) {
+    const packaged = packagedAddress(stealth_recipient, ephemeral_pubkey, view_tag)
+    return packaged.ok ? whole(packaged.stealth, false) : packaged
+  }
+  const read = readMetaAddress(stealth_recipient)
+  if (!read.ok) return read
+  if (ephemeral_pubkey !== undefined || view_tag !== undefined) return { ok: false, code: 'ephemeral_not_expected' }
+  for (let attempt = 0; ; attempt++) {
+    // The key is as unguessable as the secret, and another one for every invoice, salt and recipient.
+    const text = `${invoice_commitment}|${toHex(read.meta.spending.toBytes(true))}|${toHex(read.meta.viewing.toBytes(true))}|${attempt}`
+    const stealth = stealthAddress(read.meta, BigInt(`0x${hmac(TAGS.ephemeral, text)}`), crypto)
+    if (stealth !== null) return whole(stealth, true)
+    if (attempt === ATTEMPTS_MAX) throw new Error('No ephemeral key was found: the derivation is broken.')
+  }
+}
+
+/** One attempt fails with odds of 1 to 2^127. */
+const ATTEMPTS_MAX = 8
+
+function packagedAddress(recipient: string, ephemeral_pubkey: string | undefined, view_tag: string | undefined) {
+  const refuse = (code: Csp1Code) => ({ ok: false, code }) as const
+  const address = readEvmAddress(recipient)
+  if (address === null) return refuse('recipient_malformed')
+  if (address.checksum === 'broken') return refuse('recipient_checksum')
+  if (/^0x0*$/.test(address.address)) return refuse('recipient_zero')
+  if (ephemeral_pubkey === undefined) return refuse('ephemeral_missing')
+  if (view_tag === undefined) return refuse('view_tag_missing')
+  const bytes = fromHex(ephemeral_pubkey)
+  if (bytes === null || (bytes.length !== 33 && bytes.length !== 65)) return refuse('ephemeral_malformed')
+  const point = readPoint(bytes)
+  if (point === null) return refuse('point_invalid')
+  const stealth = { stealth_address: address.address, ephemeral_pubkey: toHex(point.toBytes(true)), view_tag: view_tag.toLowerCase() }
+  return { ok: true, stealth } as const
+}
+
+const UINT256 = 1n << 256n
+
+/** What the invoice says is paid, when it says so in `token_address` (an address or `native`) and `amount_minor` (decimal text). */
+function paidBy(invoice: Readonly<Record<string, unknown>>): Paid | null {
+  const [token, amount] = [invoice['token_address'], invoice['amount_minor']]
+  if (typeof token !== 'string' || typeof amount !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(amount)) return null
+  const units = BigInt(amount)
+  if (units >= UINT256) return null
+  return token === 'native' || /^0x[0-9a-fA-F]{40}$/.test(token) ? { token, amount: units } : null
+}
+
+function bytesOf(hex: string): Uint8Array {
+  const bytes = fromHex(hex)
+  if (bytes?.length !== 32) throw new Error('32 bytes as 0x-prefixed hexadecimal digits were promised.')
+  return bytes
+}
+
+function joined(...parts: Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}

@@ -1,0 +1,72 @@
+import { RING_VERTICES_MAX } from '../geometry/geofence.ts'
+import { ruleBook } from './rule-book.ts'
+import { CHECKS, DEVICE_ROLE, type Pod1Code, type WarningCode } from './pod1-types.ts'
+
+/** The rules of POD-1 as data: what is decided here is what the code does, and the hash of it is in every answer. */
+export const POD1 = ruleBook('POD-1', {
+  checks: CHECKS,
+  digest: {
+    hash: 'keccak-256',
+    separator: '|',
+    fields: ['POD-1', 'role', 'mandate_id', 'device_id', 'device_pubkey', 'scheme', 'lat_e7', 'lon_e7', 'accuracy_m', 'ts', 'counter'],
+  },
+  geometry: { unit: 'E7', edges: 'straight_in_lon_lat', boundary: 'inside', vertices_max: RING_VERTICES_MAX, edge_span_below_deg: 180 },
+  schemes: {
+    '1': 'secp256k1, r s v over the digest, low s, keys as address or point',
+    '2': 'Ed25519 over the digest, canonical encodings, no small-order parts',
+    '3': 'P-256 with SHA-256 over the digest, r s, low s',
+  },
+  window: { not_before: 'inclusive', not_after: 'inclusive' },
+  accuracy: 'accuracy_m <= max_accuracy_m',
+  counter: 'greater_than_last_seen',
+  device_role: DEVICE_ROLE,
+  one_key_one_role: true,
+})
+
+/** One sentence for each way in which a delivery is not verified. */
+export const POD1_CODES: Readonly<Record<Pod1Code, string>> = {
+  text_malformed: 'An id or a role is not 1 to 256 printable ASCII characters without the bar, or a key is no 0x hex.',
+  mandate_mismatch: 'The attestation names another mandate.',
+  mandate_id_missing: 'Mandate and attestation must both name the mandate_id.',
+  geofence_missing: 'The mandate has no geofence.',
+  geofence_type_unknown: 'The geofence is of another type than polygon_e7.',
+  ring_out_of_range: 'A vertex of the ring is not a pair of latitude and longitude on the globe.',
+  ring_too_few_vertices: 'The ring has fewer than three distinct vertices.',
+  ring_reaches_pole: 'A vertex of the ring is a pole, where longitude means nothing.',
+  ring_edge_too_long: 'An edge of the ring spans 180 degrees of longitude or more; over the antimeridian, set crosses_antimeridian.',
+  ring_zero_area: 'All vertices of the ring lie on one line.',
+  ring_self_crossing: 'The ring crosses or touches itself.',
+  outside_geofence: 'The position lies outside the geofence.',
+  position_missing: 'The attestation has no position.',
+  position_out_of_range: 'The position is not on the globe.',
+  accuracy_missing: 'Either accuracy_m or max_accuracy_m is missing.',
+  accuracy_out_of_range: 'An accuracy is negative.',
+  accuracy_too_coarse: 'The accuracy of the position is worse than the mandate allows.',
+  window_missing: 'The window of the mandate, or the time of the attestation, is missing.',
+  window_reversed: 'The window of the mandate ends before it begins.',
+  before_window: 'The delivery is attested for a time before the window.',
+  after_window: 'The delivery is attested for a time after the window.',
+  counter_missing: 'The attestation has no counter.',
+  counter_out_of_range: 'The counter is negative.',
+  counter_replayed: 'The counter is not greater than the last one seen.',
+  scheme_missing: 'The attestation names no signature scheme.',
+  unsupported_scheme: 'The signature scheme is none of 1 (secp256k1), 2 (Ed25519) and 3 (P-256).',
+  device_missing: 'The attestation lacks device_id or device_pubkey.',
+  key_malformed: 'A key is no key of the scheme.',
+  device_key_mismatch: 'The mandate binds the device role to another key than device_pubkey.',
+  signers_missing: 'The mandate requires no signer, so nothing ties the attestation to anybody.',
+  role_repeated: 'The mandate requires one role twice.',
+  signature_missing: 'A required signature is missing.',
+  signature_malformed: 'A signature has not the form of the scheme.',
+  signature_high_s: 'A signature has its s in the upper half; such twins are refused.',
+  signature_wrong: 'A signature was not made by the key of its role over this attestation.',
+  key_unknown: 'A required role has no key, and the scheme cannot recover one from the signature.',
+  key_reused: 'One key stands for two roles.',
+}
+
+export const POD1_WARNINGS: Readonly<Record<WarningCode, string>> = {
+  replay_not_checked: 'Without last_seen_counter an attestation that was used before passes again.',
+  device_key_self_asserted: 'The attestation itself names the key of the device; the mandate does not bind it.',
+  device_did_not_sign: 'No signature of the device was asked for or given.',
+  role_unbound: 'The mandate binds no key to a role: anybody could have signed for it.',
+}

@@ -1,0 +1,164 @@
+import { locate, onGlobe, readGeofence, type Geofence } from '../geometry/geofence.ts'
+import { canonicalText } from '../receipts/canonical.ts'
+import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
+import { readScheme } from './pod1-signature.ts'
+import { readSigners, type SignerReport } from './pod1-signers.ts'
+import { POD1, POD1_CODES } from './pod1-table.ts'
+import { CHECKS, DEVICE_ROLE, fail, missing, NOT_CHECKED, PASS } from './pod1-types.ts'
+import type { Attestation, CheckName, CheckOutcome, Mandate, Pod1Code, WarningCode } from './pod1-types.ts'
+
+type Pod1Verdict = 'VERIFIED' | 'REJECTED' | 'INCOMPLETE'
+
+export interface DeliveryVerdict {
+  verdict: Pod1Verdict
+  reason_code: 'ok' | Pod1Code
+  reason: string
+  checks: ({ check: CheckName } & CheckOutcome)[]
+  signers: SignerReport[]
+  /** Where the position lies; null when that could not be asked. */
+  position: 'inside' | 'boundary' | 'outside' | null
+  /** What the caller should keep as last_seen_counter of this device; null unless verified. */
+  next_last_seen_counter: number | null
+  /** keccak-256 of the RFC 8785 text of the mandate; null when it has no such text. */
+  mandate_hash: string | null
+  warnings: WarningCode[]
+  standard: string
+  policy_hash: string
+}
+
+/**
+ * Holds an attestation of delivery against its mandate. Every check runs: one that fails rejects, one that lacks something leaves the
+ * verdict incomplete. Errs towards refusing. It says that keys signed these words, not that anything arrived; who keeps the counters, and who
+ * vouches for keys that the mandate does not bind, is the caller.
+ */
+export function verifyDelivery(
+  mandate: Mandate,
+  attestation: Attestation,
+  last_seen_counter: number | null,
+  crypto: ReceiptCrypto = nobleCrypto,
+): DeliveryVerdict {
+  const form = formOf(mandate, attestation)
+  const { fence, ...geofence } = fenceOf(mandate)
+  const { place, ...position } = positionOf(fence, attestation)
+  const scheme = attestation.scheme === undefined ? null : readScheme(attestation.scheme)
+  const digestOf = (role: string) => (form.outcome === 'pass' ? roleDigest(role, attestation, crypto) : null)
+  const { signers, device, signatures, distinct_keys } = readSigners({ mandate, attestation, scheme, digestOf, crypto })
+  const found: Record<CheckName, CheckOutcome> = {
+    form,
+    mandate_id: idsOf(mandate, attestation),
+    geofence,
+    position,
+    accuracy: accuracyOf(mandate, attestation),
+    window: windowOf(mandate, attestation),
+    counter: counterOf(attestation, last_seen_counter),
+    scheme: attestation.scheme === undefined ? missing('scheme_missing') : scheme === null ? fail('unsupported_scheme') : PASS,
+    device,
+    signers: requiredOf(mandate),
+    signatures,
+    distinct_keys,
+  }
+  const checks = CHECKS.map((check) => ({ check, ...found[check] }))
+  const decisive = checks.find(({ outcome }) => outcome === 'fail') ?? checks.find(({ outcome }) => outcome === 'missing')
+  const verdict = decisive === undefined ? 'VERIFIED' : decisive.outcome === 'fail' ? 'REJECTED' : 'INCOMPLETE'
+  const code = decisive?.code ?? null
+  return {
+    verdict,
+    reason_code: code ?? 'ok',
+    reason: code === null ? 'Every check of POD-1 holds.' : POD1_CODES[code],
+    checks,
+    signers,
+    position: place,
+    next_last_seen_counter: verdict === 'VERIFIED' ? (attestation.counter ?? null) : null,
+    mandate_hash: form.outcome === 'pass' ? crypto.keccak256Hex(canonicalText(mandate)) : null,
+    warnings: warningsOf(signers, last_seen_counter),
+    standard: POD1.standard,
+    policy_hash: POD1.policy_hash,
+  }
+}
+
+/** Printable ASCII without the bar, which joins the parts of the digest. */
+const PLAIN = /^[ -{}~]{1,256}$/
+/** Whether a key is one of its scheme is asked of each. */
+const HEX = /^0x[0-9a-fA-F]*$/
+
+function formOf(mandate: Mandate, attestation: Attestation): CheckOutcome {
+  const { mandate_id, order_ref, geofence, required_signers = [], signer_keys = {} } = mandate
+  const { signatures = {}, device_pubkey } = attestation
+  const texts = [mandate_id, geofence?.type, attestation.mandate_id, attestation.device_id, ...required_signers]
+  const roles = [...Object.keys(signer_keys), ...Object.keys(signatures)]
+  const plain = [...texts, ...roles].every((text) => text === undefined || PLAIN.test(text))
+  const hex = [...Object.values(signer_keys), device_pubkey].every((text) => text === undefined || HEX.test(text))
+  return plain && hex && (order_ref ?? '').isWellFormed() ? PASS : fail('text_malformed')
+}
+
+/** What the role signs: every field of the attestation, and the role itself, so that no signature can stand for another role. */
+export function digestText(role: string, { mandate_id, device_id, device_pubkey, scheme, geo, ts, counter }: Attestation): string | null {
+  const numbers = [geo?.lat_e7, geo?.lon_e7, geo?.accuracy_m, ts, counter]
+  const parts = [mandate_id, device_id, device_pubkey?.toLowerCase(), scheme, ...numbers]
+  if (parts.includes(undefined)) return null
+  return [POD1.standard, role, ...parts.map((part) => (typeof part === 'number' ? canonicalText(part) : part))].join('|')
+}
+
+function roleDigest(role: string, attestation: Attestation, crypto: ReceiptCrypto): Uint8Array | null {
+  const text = digestText(role, attestation)
+  return text === null ? null : crypto.keccak256(text)
+}
+
+function idsOf(mandate: Mandate, attestation: Attestation): CheckOutcome {
+  if (mandate.mandate_id === undefined || attestation.mandate_id === undefined) return missing('mandate_id_missing')
+  return mandate.mandate_id === attestation.mandate_id ? PASS : fail('mandate_mismatch')
+}
+
+function fenceOf({ geofence }: Mandate): CheckOutcome & { fence: Geofence | null } {
+  if (geofence === undefined) return { ...missing('geofence_missing'), fence: null }
+  if (geofence.type !== 'polygon_e7') return { ...fail('geofence_type_unknown'), fence: null }
+  const ring = geofence.ring.map(([lat_e7, lon_e7]) => ({ lat_e7: lat_e7 ?? NaN, lon_e7: lon_e7 ?? NaN }))
+  const read = readGeofence(ring, geofence.crosses_antimeridian ?? false)
+  return read.ok ? { ...PASS, fence: read.fence } : { ...fail(read.code), fence: null }
+}
+
+function positionOf(fence: Geofence | null, { geo }: Attestation): CheckOutcome & { place: DeliveryVerdict['position'] } {
+  if (geo === undefined) return { ...missing('position_missing'), place: null }
+  if (!onGlobe(geo)) return { ...fail('position_out_of_range'), place: null }
+  if (fence === null) return { ...NOT_CHECKED, place: null }
+  const place = locate(fence, geo)
+  return place === 'outside' ? { ...fail('outside_geofence'), place } : { ...PASS, place }
+}
+
+function accuracyOf({ max_accuracy_m }: Mandate, { geo }: Attestation): CheckOutcome {
+  const accuracy_m = geo?.accuracy_m
+  if (max_accuracy_m === undefined || accuracy_m === undefined) return missing('accuracy_missing')
+  if (max_accuracy_m < 0 || accuracy_m < 0) return fail('accuracy_out_of_range')
+  return accuracy_m <= max_accuracy_m ? PASS : fail('accuracy_too_coarse')
+}
+
+function windowOf({ window }: Mandate, { ts }: Attestation): CheckOutcome {
+  if (window !== undefined && window.not_before > window.not_after) return fail('window_reversed')
+  if (window === undefined || ts === undefined) return missing('window_missing')
+  if (ts < window.not_before) return fail('before_window')
+  return ts > window.not_after ? fail('after_window') : PASS
+}
+
+function counterOf({ counter }: Attestation, last_seen_counter: number | null): CheckOutcome {
+  if (counter === undefined) return missing('counter_missing')
+  if (counter < 0) return fail('counter_out_of_range')
+  if (last_seen_counter === null) return NOT_CHECKED
+  return counter > last_seen_counter ? PASS : fail('counter_replayed')
+}
+
+function requiredOf({ required_signers = [] }: Mandate): CheckOutcome {
+  if (required_signers.length === 0) return missing('signers_missing')
+  return new Set(required_signers).size === required_signers.length ? PASS : fail('role_repeated')
+}
+
+function warningsOf(signers: readonly SignerReport[], last_seen_counter: number | null): WarningCode[] {
+  const signed = signers.filter(({ check }) => check.outcome === 'pass')
+  const device = signed.find(({ role }) => role === DEVICE_ROLE)
+  const warnings: [WarningCode, boolean][] = [
+    ['replay_not_checked', last_seen_counter === null],
+    ['device_did_not_sign', device === undefined],
+    ['device_key_self_asserted', device?.binding === 'attestation'],
+    ['role_unbound', signed.some(({ binding }) => binding === 'unbound')],
+  ]
+  return warnings.filter(([, holds]) => holds).map(([code]) => code)
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import type { AssuredMark, AssuredRecords } from '../../ports/assured-records.ts'
+import { canonicalText } from '../../pure/receipts/canonical.ts'
+import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
+import { adjudicate, refundOrder, type Adjudication, type Dispute } from '../../pure/rulebooks/dip1.ts'
+import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_RULES, type DipRule } from '../../pure/rulebooks/dip1-table.ts'
+import { defineTool, Refusal } from '../../service/catalogue/define.ts'
+import { limits } from '../../service/limits.ts'
+
+const INPUT_CHARS = 500_000
+const SIGNATURE_CHARS = 200
+const FIELD = z.string().max(limits.receipt_field_chars)
+const RULES = Object.keys(DIP_RULES) as [DipRule, ...DipRule[]]
+const ANY_OBJECT = z.record(z.string(), z.unknown())
+
+const RECEIPT = z.strictObject({
+  v: FIELD.describe('XDR-1.'),
+  tool: FIELD.describe('Tool that was called.'),
+  payer: FIELD.describe('Address that paid.'),
+  recipient: FIELD.describe('Address that was paid.'),
+  amount: FIELD.describe('What was paid, minor units.'),
+  ts: z.int().min(0).max(999_999_999_999).describe('Seconds since 1970.'),
+  input_hash: FIELD.describe('Hash of its input.'),
+  output_hash: FIELD.describe('Hash of its result.'),
+  nonce: FIELD.describe('Nonce of the payment.'),
+  signature: FIELD.describe('Signature of the issuer.'),
+  tool_version: FIELD.optional().describe('Version of the tool; without it only receipts of this service can be checked.'),
+  tier: FIELD.optional().describe('free or paid; as tool_version.'),
+  signer: FIELD.optional().describe('Address of the key that signed; as tool_version.'),
+  successor: FIELD.nullable().optional().describe('As in the receipt.'),
+  stream_state: FIELD.nullable().optional().describe('As in the receipt.'),
+})
+
+/** Decides a dispute about one call by its receipt, and keeps the verdict. */
+export default defineTool({
+  id: 'dip-file-dispute',
+  title: 'File a dispute about a call',
+  description:
+    'Adjudicates a dispute about an XDR-1 receipt by DIP-1, from hashes, signatures and published schemas alone: UPHELD, REJECTED or ' +
+    'INCONCLUSIVE with rule ids and a grade. Filed once per receipt and dispute_id, within 7 days. Upheld above refund_threshold_minor, a ' +
+    'receipt of this service yields an unsigned refund order for the recipient. Moves no money.',
+  family: 'trust',
+  version: '1.0.0',
+  price: 'check',
+  annotations: { read_only: false, idempotent: true, destructive: false, open_world: false },
+  scope: {
+    checked: ['the signature of the receipt', 'hashes of input and output', 'the published output schema', 'the window of 7 days'],
+    not_checked: ['what arrived, beyond what is signed', 'whether the result was true', 'that money moved or is given back'],
+  },
+  sources: ['clock', 'crypto', 'schemas', 'registrar', 'disputes', 'assured'],
+  input: z.strictObject({
+    dispute_id: z
+      .string()
+      .min(1)
+      .max(128)
+      .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+      .describe('Your name for the dispute: letters, digits and . _ : -'),
+    receipt: RECEIPT.describe('The receipt, best whole. Without signer, tool_version or tier the grade is unverified for other issuers.'),
+    claim: z.enum(DIP_CLAIMS).describe('What went wrong.'),
+    claimed_input: z
+      .union([z.string().max(INPUT_CHARS), ANY_OBJECT])
+      .optional()
+      .describe('The input that was sent, as object or text; it must hash to input_hash.'),
+    delivered_output: ANY_OBJECT.optional().describe('The result that arrived; OUTPUT_MISMATCH and SCHEMA need it.'),
+    refund_threshold_minor: z
+      .string()
+      .max(30)
+      .regex(/^(?:0|[1-9][0-9]{0,29})$/)
+      .optional()
+      .describe('A refund order needs more than this, USDC minor units; 1000000 when absent.'),
+    transport_signature: z
+      .string()
+      .max(SIGNATURE_CHARS)
+      .optional()
+      .describe('The issuer’s signature over DIP-1-TRANSPORT|receipt hash|hash of delivered_output.'),
+    claimant_signature: z
+      .string()
+      .max(SIGNATURE_CHARS)
+      .optional()
+      .describe('The payer’s EIP-712 signature over dispute_id, receipt_hash, claim and body_hash; wins over an unsigned dispute.'),
+  }),
+  output: z.strictObject({
+    verdict: z.enum(['UPHELD', 'REJECTED', 'INCONCLUSIVE']).describe('The decision.'),
+    reason: z.string().describe('One sentence.'),
+    rule: z.enum(RULES).describe('The rule that decided.'),
+    grade: z.enum(DIP_GRADES).describe('How good the evidence is, best first.'),
+    findings: z
+      .array(z.strictObject({ rule: z.string().describe('Rule id.'), message: z.string().describe('One sentence.') }))
+      .describe('The deciding rule first, then what should be known.'),
+    dispute_id: z.string().describe('As given.'),
+    claim: z.enum(DIP_CLAIMS).describe('As given.'),
+    receipt_hash: z.string().describe('Names the receipt; its digest where the signature is good.'),
+    body_hash: z.string().describe('Hash of all that was claimed; the payer signs it.'),
+    created: z.boolean().describe('False when this dispute was filed before; its first verdict stands.'),
+    signature_checked: z.boolean().describe('Whether the signature of the receipt is known to be good.'),
+    issuer: z.enum(['own', 'other', 'unknown']).describe('Who signed the receipt: this service, another, or unknown.'),
+    claimant: z.enum(['payer_signed', 'unsigned']).describe('Whether the payer signed the dispute.'),
+    remedy: z.enum(['REFUND_ORDER_QUEUED', 'verdict_only', 'none']).describe('none: nobody paid on chain.'),
+    refund_order: z.record(z.string(), z.unknown()).nullable().describe('Unsigned instruction for the recipient; null without one.'),
+    x402_refund_reason: z.string().nullable().describe('Reason code for a refund request; null unless upheld.'),
+    assured_state: z.enum(['OPEN', 'DISPUTED', 'ADJUDICATED']).nullable().describe('Of the assured record of this receipt; null without one.'),
+    window_ends_at: z.string().describe('Last moment to file.'),
+    filed_at: z.string().describe('When this dispute was first filed.'),
+    standard: z.string().describe('The rule book.'),
+    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    rulebook_hash: z.string().describe('The same by another name.'),
+    evaluated_at: z.string().describe('Time of the answer.'),
+  }),
+  example: {
+    dispute_id: 'D-2026-0001',
+    receipt: { ...TEST_VECTOR.receipt },
+    claim: 'NOT_DELIVERED',
+  },
+  async run(dispute, { clock, crypto, schemas, registrar, disputes, assured }) {
+    const now_ms = clock.now_ms()
+    const now_s = Math.floor(now_ms / 1_000)
+    const owns = (address: string, ts: number) => registrar.owns(address, ts)
+    const found = adjudicate(dispute, { now_s, crypto, owns, published: (tool) => schemas.output(tool) })
+    const { hash: receipt_hash } = found.receipt
+    const { created, record } = await disputes.file({
+      receipt_hash,
+      dispute_id: dispute.dispute_id,
+      body_hash: found.body_hash,
+      payer_signed: found.claimant === 'payer_signed',
+      outcome: canonicalText(outcomeOf(dispute, found)),
+      filed_ms: now_ms,
+    })
+    if (record.body_hash !== found.body_hash) throw conflict(record.payer_signed)
+    return {
+      ...(JSON.parse(record.outcome) as ReturnType<typeof outcomeOf>),
+      dispute_id: record.dispute_id,
+      receipt_hash,
+      body_hash: record.body_hash,
+      created,
+      claimant: record.payer_signed ? ('payer_signed' as const) : ('unsigned' as const),
+      assured_state: await marked(assured, found),
+      filed_at: instant(record.filed_ms),
+      evaluated_at: instant(now_ms),
+    }
+  },
+})
+
+function conflict(payer_signed: boolean): Refusal {
+  const by = payer_signed ? ' The payer signed it, so it stands.' : ''
+  return new Refusal('DISPUTE_CONFLICT', `Another dispute about this receipt has this dispute_id.${by}`)
+}
+
+/** What is decided once, when the dispute is filed, and kept. */
+function outcomeOf(dispute: Dispute, found: Adjudication) {
+  const { verdict, rule, grade, findings, remedy, receipt, window_ends_s } = found
+  return {
+    verdict,
+    reason: DIP_RULES[rule].words,
+    rule,
+    grade,
+    findings,
+    claim: dispute.claim,
+    signature_checked: receipt.signer !== null,
+    issuer: receipt.issuer,
+    remedy,
+    refund_order: remedy === 'REFUND_ORDER_QUEUED' ? refundOrder(dispute, found) : null,
+    x402_refund_reason: verdict === 'UPHELD' ? DIP.table.refund_reasons[dispute.claim] : null,
+    window_ends_at: instant(window_ends_s * 1_000),
+    standard: DIP.standard,
+    policy_hash: DIP.policy_hash,
+    rulebook_hash: DIP.policy_hash,
+  }
+}
+
+/**
+ * Moves the assured record of the receipt. It is adjudicated when a claim is upheld, or when the payer's own was rejected: an unsigned
+ * dispute that fails may be a stranger's and must not use up the record.
+ */
+async function marked(assured: AssuredRecords, { receipt, admitted, verdict, claimant }: Adjudication): Promise<AssuredMark | null> {
+  if (admitted && receipt.signer !== null) {
+    await assured.mark(receipt.hash, 'DISPUTED')
+    if (verdict === 'UPHELD' || (verdict === 'REJECTED' && claimant === 'payer_signed')) await assured.mark(receipt.hash, 'ADJUDICATED')
+  }
+  return (await assured.find(receipt.hash))?.mark ?? null
+}
+
+function instant(time_ms: number): string {
+  return new Date(time_ms).toISOString()
+}
