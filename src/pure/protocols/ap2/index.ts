@@ -1,13 +1,48 @@
-import { defineProtocol, type Context } from '../rule.ts'
+import { defineProtocol } from '../rule.ts'
+import { AP2_TYPES } from './mandates.ts'
+import { CHECKOUT_RULES } from './rules-checkout.ts'
+import { CONSTRAINT_RULES } from './rules-constraints.ts'
+import { ENVELOPE_RULES } from './rules-envelope.ts'
+import { LEGACY_RULES } from './rules-legacy.ts'
+import { LIMIT_RULES } from './rules-limits.ts'
+import { OPEN_RULES } from './rules-open.ts'
+import { PAYEE_RULES } from './rules-payee.ts'
+import { PAYMENT_RULES } from './rules-payment.ts'
+import { RECEIPT_RULES } from './rules-receipts.ts'
+import { TIME_RULES } from './rules-times.ts'
+import { AP2_VERSIONS, detectAp2, isAp2, viewAp2, type Ap2View } from './view.ts'
 
-export const AP2 = defineProtocol<Context>({
+/**
+ * Agent Payments Protocol, versions 0.2 and 0.1 (repository of the protocol, read 2026-11-21): decoded claims of mandates and receipts, alone,
+ * in tokens taken apart, or several together such as a chain. No signature, no key binding and no count of earlier payments is verified.
+ * What is redacted or not disclosed is never held against a document, so it errs towards silence there.
+ */
+export const AP2 = defineProtocol<Ap2View>({
   id: 'ap2',
   title: 'Agent Payments Protocol',
-  versions: ['0.2', '0.1'],
-  types: ['mandate'],
-  not_checked: ['signatures', 'reachability', 'live state'],
-  marks: (document) => (document.get('vct').text() ?? '').startsWith('mandate.'),
-  detect: () => ({ type: 'mandate', version: '0.2', version_source: 'assumed' }),
-  view: (context) => context,
-  rules: [],
+  versions: AP2_VERSIONS,
+  types: AP2_TYPES,
+  not_checked: [
+    'signatures and key bindings',
+    'digests of disclosures',
+    'earlier payments that count against budgets',
+    'items against requirements',
+    'live state',
+  ],
+  secret_rule: 'AP2-012',
+  marks: isAp2,
+  detect: detectAp2,
+  view: viewAp2,
+  rules: [
+    ...ENVELOPE_RULES,
+    ...CHECKOUT_RULES,
+    ...PAYMENT_RULES,
+    ...TIME_RULES,
+    ...OPEN_RULES,
+    ...CONSTRAINT_RULES,
+    ...LIMIT_RULES,
+    ...RECEIPT_RULES,
+    ...LEGACY_RULES,
+    ...PAYEE_RULES,
+  ],
 })
