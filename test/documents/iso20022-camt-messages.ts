@@ -77,7 +77,7 @@ export function head(id: string, sequence: number, day: string, pages = ''): str
   )
 }
 
-export function firstEntries(version: CamtVersion): string {
+function firstEntries(version: CamtVersion): string {
   const batch = '<Btch><PmtInfId>PMT-1</PmtInfId><NbOfTxs>2</NbOfTxs><TtlAmt Ccy="EUR">500.25</TtlAmt></Btch>'
   const details = `<NtryDtls>${batch}${creditDetails(version)}</NtryDtls>`
   return (
@@ -86,7 +86,7 @@ export function firstEntries(version: CamtVersion): string {
   )
 }
 
-export function secondEntries(version: CamtVersion): string {
+function secondEntries(version: CamtVersion): string {
   return entry(version, '50.00', 'DBIT', SECOND_DAY, bankCode('ICDT'))
 }
 

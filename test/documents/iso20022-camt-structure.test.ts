@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import { runs, SEED } from '../support/counts.ts'
 import { swap } from '../support/iso20022-messages.ts'
 import { codesOf } from '../support/iso20022-rules.ts'
+import { MUTATION, mutated } from '../support/xml-mutations.ts'
 import {
   bankCode,
   type CamtVersion,
@@ -107,4 +110,31 @@ test('prefixes, envelopes and white space change no finding', () => {
     const spaced = message.replace(/><(?!\/(?:Nm|Ustrd)>)/g, '>\n\t<')
     for (const other of [prefixed, wrapped, spaced]) assert.deepEqual(told(other), before)
   }
+})
+
+test('nothing that is done to a statement makes the rules fail themselves', () => {
+  const property = fc.property(
+    fc.constantFrom(...CAMT_VERSIONS),
+    fc.array(MUTATION, { minLength: 1, maxLength: 4 }),
+    (version, changes) => {
+      const payload = changes.reduce(mutated, twoStatements(version))
+      const { valid, finding_counts, findings } = validateAsked({ payload, profile: 'base' })
+      assert.equal(valid, finding_counts.error === 0)
+      assert.ok(findings.every(({ found }) => found === null || found.length <= 128))
+    },
+  )
+  fc.assert(property, { numRuns: runs(100, 5_000), seed: SEED })
+})
+
+test('a statement in JSON is judged like one in XML', () => {
+  const statement = (closing: string) => `{"Document": {"@xmlns": "urn:iso:std:iso:20022:tech:xsd:camt.053.001.08", "BkToCstmrStmt": {
+    "GrpHdr": {"MsgId": "M", "CreDtTm": "2026-11-20T22:00:00Z"}, "Stmt": {"Id": "S", "Ntry": [{"Sts": {"Cd": "BOOK"}, "CdtDbtInd": "DBIT",
+    "Amt": {"@Ccy": "EUR", "#text": "0.30"}, "BookgDt": {"Dt": "2026-11-20"}, "BkTxCd": {"Prtry": {"Cd": "NTRF"}}}],
+    "Bal": [{"Amt": {"@Ccy": "EUR", "#text": "0.10"}, "CdtDbtInd": "CRDT", "Dt": {"Dt": "2026-11-20"}, "Tp": {"CdOrPrtry": {"Cd": "OPBD"}}},
+    {"Amt": {"@Ccy": "EUR", "#text": "${closing}"}, "CdtDbtInd": "DBIT", "Dt": {"Dt": "2026-11-20"}, "Tp": {"CdOrPrtry": {"Cd": "CLBD"}}}],
+    "Acct": {"Id": {"Othr": {"Id": "1"}}, "Ccy": "EUR"}}}}}`
+  // 0.10 less 0.30 are 0.20 owed.
+  assert.deepEqual(codesOf(statement('0.20')), [])
+  assert.deepEqual(codesOf(statement('0.2000001')), ['AMT_DIGITS'])
+  assert.deepEqual(codesOf(statement('0.21')), ['S_BAL_EQ'])
 })

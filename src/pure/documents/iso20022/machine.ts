@@ -148,7 +148,7 @@ export class Machine implements RuleContext {
 
   private closeComplex(node: Node, text: string | null): void {
     const { depth } = this
-    if (text !== null && text.trim() !== '' && !node.open_content) this.report('STRUCT_TEXT', { found: text.trim() })
+    if (text !== null && text.trim() !== '' && !node.open_content) this.report(node.unexpected ?? 'STRUCT_TEXT', { found: text.trim() })
     const low = node.required_low & ~(this.low[depth] ?? 0)
     const high = node.required_high & ~(this.high[depth] ?? 0)
     if (low !== 0 || high !== 0) this.reportMissing(node, low, high)

@@ -57,12 +57,16 @@ const NO_CHILDREN: ReadonlyMap<string, Node> = new Map()
 /** Makes nodes and gives them their watchers. */
 export class NodeMaker {
   private readonly schema: Schema
-  private readonly watchers: readonly Watcher[]
+  private readonly opens: Calls<() => void>
+  private readonly texts: Calls<(text: string) => void>
+  private readonly closes: Calls<() => void>
   private readonly overrides: Overrides
 
   constructor({ types, overrides, versions }: MessageDefinition, version: number, watchers: readonly Watcher[]) {
     this.schema = { types, version, generation: versions.get(version) ?? 9 }
-    this.watchers = watchers
+    this.opens = new Calls(watchers.map(({ open }) => open))
+    this.texts = new Calls(watchers.map(({ text }) => text))
+    this.closes = new Calls(watchers.map(({ close }) => close))
     this.overrides = overrides
   }
 
@@ -79,9 +83,9 @@ export class NodeMaker {
   }
 
   private bound(node: Node): Node {
-    node.on_open = joined(this.watchers.flatMap(({ open }) => found(open, node)))
-    node.on_text = joinedText(this.watchers.flatMap(({ text }) => found(text, node)))
-    node.on_close = joined(this.watchers.flatMap(({ close }) => found(close, node)))
+    node.on_open = joined(this.opens.of(node))
+    node.on_text = joinedText(this.texts.of(node))
+    node.on_close = joined(this.closes.of(node))
     node.missing = this.overrides.missing?.[node.path] ?? null
     node.unexpected = this.overrides.unexpected?.[node.path] ?? null
     node.empty = this.overrides.empty?.[node.path] ?? null
@@ -90,15 +94,26 @@ export class NodeMaker {
   }
 }
 
-function found<Call>(calls: Readonly<Record<string, Call>> | undefined, node: Node): Call[] {
-  if (calls === undefined) return []
-  return Object.entries(calls).flatMap(([key, call]) => (names(key, node) ? [call] : []))
-}
+/** The calls of all watchers for one event, by key: nearly every key is one exact text, so that a node finds its own without looking at all. */
+class Calls<Call> {
+  private readonly exact = new Map<string, { order: number; call: Call }[]>()
+  private readonly endings: { end: string; order: number; call: Call }[] = []
 
-function names(key: string, { path, type, name, parent }: Node): boolean {
-  if (key.startsWith('**')) return `/${path}`.endsWith(key.slice(2))
-  if (!key.startsWith(':')) return key === path
-  return key === `:${type}` || (parent !== null && key === `:${parent.type}/${name}`)
+  constructor(all: readonly (Readonly<Record<string, Call>> | undefined)[]) {
+    const entries = all.flatMap((calls) => Object.entries(calls ?? {}))
+    for (const [order, [key, call]] of entries.entries()) {
+      if (key.startsWith('**')) this.endings.push({ end: key.slice(2), order, call })
+      else this.exact.set(key, [...(this.exact.get(key) ?? []), { order, call }])
+    }
+  }
+
+  /** Those that a node is told to, in the order of the watchers. */
+  of({ path, type, name, parent }: Node): Call[] {
+    const keys = [path, `:${type}`, ...(parent === null ? [] : [`:${parent.type}/${name}`])]
+    const named = keys.flatMap((key) => this.exact.get(key) ?? [])
+    const ending = this.endings.filter(({ end }) => `/${path}`.endsWith(end))
+    return [...named, ...ending].toSorted((one, other) => one.order - other.order).map(({ call }) => call)
+  }
 }
 
 function joined(calls: (() => void)[]): (() => void) | null {

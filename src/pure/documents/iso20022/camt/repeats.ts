@@ -13,10 +13,9 @@ const NO_REFERENCE = new Set(['NOTPROVIDED', 'NONREF'])
 const COMPARED = 8
 
 /** Of the entry, and of the transactions in it, what tells one from another. */
-const OWN = [
-  ...['NtryRef', 'BookgDt/Dt', 'BookgDt/DtTm', 'ValDt/Dt', 'ValDt/DtTm', 'AddtlNtryInf'],
-  ...['Domn/Cd', 'Domn/Fmly/Cd', 'Domn/Fmly/SubFmlyCd', 'Prtry/Cd'].map((name) => `BkTxCd/${name}`),
-]
+const OWN = ['NtryRef', 'BookgDt/Dt', 'BookgDt/DtTm', 'ValDt/Dt', 'ValDt/DtTm', 'AddtlNtryInf'].concat(
+  ['Domn/Cd', 'Domn/Fmly/Cd', 'Domn/Fmly/SubFmlyCd', 'Prtry/Cd'].map((name) => `BkTxCd/${name}`),
+)
 const REFERENCES = ['MsgId', 'AcctSvcrRef', 'PmtInfId', 'InstrId', 'EndToEndId', 'UETR', 'TxId', 'MndtId', 'ChqNb', 'ClrSysRef']
 const PARTIES = ['Nm', 'Pty/Nm'].flatMap((name) => [`Dbtr/${name}`, `Cdtr/${name}`])
 const ACCOUNTS = ['IBAN', 'Othr/Id'].flatMap((name) => [`DbtrAcct/Id/${name}`, `CdtrAcct/Id/${name}`])

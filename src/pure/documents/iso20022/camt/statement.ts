@@ -19,7 +19,7 @@ export interface Page {
 }
 
 /** The balances that open and close a statement, or a page of one. */
-export interface Balances {
+interface Balances {
   opening: Balance | null
   /** Closing balance of the period before: an opening too. */
   previous: Balance | null

@@ -164,7 +164,9 @@ function checkTotals(stated: StatedTotals, made: Made, undecided: boolean, repor
   checkFigures(stated.debit, made, undecided, 'S_SUM_DBT', report, { count: ({ debits }) => debits, sum: ({ debit }) => debit })
   const { net, net_direction } = stated
   if (net === null || undecided || [made.all, made.booked].some((tally) => isNet(net.text, net_direction, tally.net()))) return
-  report(net, 'S_SUM_NET', decimalText(made.all.net(), 2))
+  const all = made.all.net()
+  const expected = all < 0n ? `${decimalText(-all, 2)} DBIT` : `${decimalText(all, 2)} CRDT`
+  report({ text: `${net.text.trim()} ${net_direction}`.trimEnd(), place: net.place }, 'S_SUM_NET', expected)
 }
 
 interface Measures {
