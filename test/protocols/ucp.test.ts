@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { checkDocument } from '../../src/pure/protocols/check.ts'
+import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
 import { runs, SEED } from '../support/counts.ts'
-import { checkText, protocolSuite } from './harness.ts'
+import { BOUNDS, checkText, NOW_S, protocolSuite } from './harness.ts'
 import { UCP_CASES } from './ucp-cases.ts'
 import { UCP_CLEAN } from './ucp-clean.ts'
 import { changed, stepsIn } from './ucp-mutants.ts'
@@ -12,11 +14,13 @@ protocolSuite('ucp', { clean: UCP_CLEAN, cases: UCP_CASES })
 test('ucp: whatever stands at a place, the check ends with a report', () => {
   const documents = fc.constantFrom(...Object.values(UCP_CLEAN).map(({ document }) => document))
   const mutants = documents.chain((document) =>
-    fc.tuple(fc.constantFrom(...stepsIn(document)), fc.jsonValue()).map(([steps, to]) => JSON.stringify(changed(document, steps, to))),
+    fc.tuple(fc.constantFrom(...stepsIn(document)), fc.jsonValue()).map(([steps, to]) => changed(document, steps, to)),
   )
-  const property = fc.property(mutants, (text) => {
-    const { status, errors } = checkText('ucp', text, 'shop.example.com')
-    assert.equal(status === 'fail', errors.length > 0)
+  const options = { expected_payee: 'shop.example.com', now_s: NOW_S, literals: NO_LITERALS, bounds: BOUNDS }
+  const property = fc.property(mutants, (document) => {
+    const result = checkDocument('ucp', document, options)
+    assert.ok(result.kind === 'report')
+    assert.equal(result.report.status === 'fail', result.report.errors.length > 0)
   })
   fc.assert(property, { numRuns: runs(200, 5_000), seed: SEED })
 })

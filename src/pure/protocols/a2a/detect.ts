@@ -1,0 +1,58 @@
+import type { Place } from '../place.ts'
+import type { Detection } from '../rule.ts'
+import { at, isSet } from './names.ts'
+
+/** Newest first. 0.2 stands for 0.2.0 to 0.2.4, whose cards do not say their version. */
+export const A2A_VERSIONS = ['1.0', '0.3', '0.2.5', '0.2'] as const
+
+/** The card itself: the method for extended cards wraps it into JSON-RPC. */
+export function cardOf(document: Place): Place {
+  return document.has('jsonrpc') ? document.get('result') : document
+}
+
+const USUAL = ['url', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'protocolVersion', 'preferredTransport']
+
+export function isA2a(document: Place): boolean {
+  const card = cardOf(document)
+  if (at(card, 'supportedInterfaces').present) return true
+  return card.has('skills') && USUAL.filter((name) => at(card, name).present).length >= 2
+}
+
+export function detectA2a(document: Place): Detection {
+  return { type: 'agent_card', ...versionOf(cardOf(document)) }
+}
+
+/** Members of older cards that came together with protocolVersion, or after it. */
+const LATER = ['preferredTransport', 'additionalInterfaces', 'signatures']
+
+type Version = Omit<Detection, 'type'>
+
+function versionOf(card: Place): Version {
+  if (at(card, 'supportedInterfaces').present) return versionOfInterfaces(at(card, 'supportedInterfaces').items())
+  const said = at(card, 'protocolVersion')
+  const text = said.text()
+  if (text !== null && text.trim() !== '') return versionOfText(text.trim())
+  if (said.present) return { version: '0.3', version_source: 'assumed' }
+  if (LATER.some((name) => isSet(card, name))) return { version: '0.3', version_source: 'inferred' }
+  return { version: isSet(card, 'url') ? '0.2' : '1.0', version_source: 'assumed' }
+}
+
+/** Cards with a list of interfaces are of 1.0; the interfaces may also speak older versions. */
+function versionOfInterfaces(interfaces: readonly Place[]): Version {
+  const texts = interfaces.map((one) => at(one, 'protocolVersion').text() ?? '')
+  if (texts.some((text) => /^1\.0(?:\.|$)/.test(text))) return { version: '1.0', version_source: 'declared' }
+  const newer = texts.find((text) => /^(?:1\.[1-9][0-9]{0,2}|[2-9])(?:\.|$)/.test(text))
+  if (newer !== undefined) return { version: '1.0', version_source: 'declared', declared: newer.slice(0, 32) }
+  return { version: '1.0', version_source: 'inferred' }
+}
+
+function versionOfText(text: string): Version {
+  const [, major, minor, patch] = /^([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$/.exec(text) ?? []
+  if (major === undefined || minor === undefined) return { version: '0.3', version_source: 'assumed' }
+  const declared = { version_source: 'declared', declared: text.slice(0, 32) } as const
+  if (!/^0+$/.test(major)) return { version: '1.0', ...declared }
+  if (minor === '3') return { version: '0.3', version_source: 'declared' }
+  if (/^(?:[4-9]|[1-9][0-9]+)$/.test(minor)) return { version: '0.3', ...declared }
+  if (minor === '2' && /^(?:[5-9]|[1-9][0-9]+)$/.test(patch ?? '')) return { version: '0.2.5', version_source: 'declared' }
+  return minor === '2' ? { version: '0.2', version_source: 'declared' } : { version: '0.2', ...declared }
+}

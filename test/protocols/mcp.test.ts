@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isUri, isUriTemplate } from '../../src/pure/protocols/mcp/uris.ts'
+import { ACP_CLEAN } from './acp-clean.ts'
+import { all, checkText, codesOf, drop, literally, protocolSuite, set } from './harness.ts'
+import { MCP_CASES } from './mcp-cases.ts'
+import { MCP_CLEAN } from './mcp-clean.ts'
+import { UCP_CLEAN } from './ucp-clean.ts'
+
+protocolSuite('mcp', { clean: MCP_CLEAN, cases: MCP_CASES })
+
+/** An answer of a tool that repeats its structured content as it should. */
+const answer = (structuredContent: unknown, more: object = {}) =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    result: { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent, ...more },
+  })
+
+test('mcp: checkouts inside an answer are checked by the rules of their own protocol', () => {
+  const checkout = UCP_CLEAN['checkout 04-08']?.document as Record<string, unknown>
+  assert.deepEqual(checkText('mcp', answer(checkout)).errors, [])
+  assert.deepEqual(checkText('mcp', answer({ checkout })).errors, [])
+  const broken = checkText('mcp', answer({ checkout: { ...checkout, currency: 'US$' } }))
+  assert.deepEqual(
+    broken.errors.map(({ code, path }) => [code, path]),
+    [['UCP-029', '/result/structuredContent/checkout/currency']],
+  )
+  const session = Object.values(ACP_CLEAN).find(({ type, version }) => type === 'checkout_session' && version === '2026-04-17')
+  assert.deepEqual(checkText('mcp', answer(session?.document)).errors, [])
+  const bad = checkText('mcp', answer({ ...(session?.document as object), currency: 7 }))
+  assert.ok(bad.errors.length > 0 && bad.errors.every(({ code }) => code.startsWith('ACP-')))
+})
+
+test('mcp: the payee comes from the document inside', () => {
+  const checkout = UCP_CLEAN['checkout 08-25']?.document
+  assert.deepEqual(codesOf(checkText('mcp', answer(checkout), 'other.example.net')), ['UCP-045 warning'])
+  assert.deepEqual(codesOf(checkText('mcp', answer(checkout), 'shop.example.com')), [])
+  const payment = JSON.stringify(MCP_CLEAN['payment']?.document)
+  assert.deepEqual(codesOf(checkText('mcp', payment, '0x857b06519E91e3A54538791bDbb0E22373e36b66')), ['X402-042 error'])
+})
+
+test('mcp: a challenge is checked by the rules of x402, also in an error, and so is a receipt', () => {
+  const payment = JSON.stringify(MCP_CLEAN['payment']?.document)
+  const offer = '/result/structuredContent/accepts/0'
+  const changed = all(set(`${offer}/amount`, '1.5'), literally('\\"10000\\"', '\\"1.5\\"'))(payment)
+  assert.deepEqual(codesOf(checkText('mcp', changed)), ['X402-009 error'])
+  const error = { code: 402, message: 'Payment required', data: { x402Version: 2, accepts: [] } }
+  const { errors } = checkText('mcp', JSON.stringify({ jsonrpc: '2.0', id: 1, error }))
+  assert.ok(errors.some(({ code, path }) => code.startsWith('X402-') && path.startsWith('/error/data')))
+  const receipt = { _meta: { 'x402/payment-response': { success: true, network: 'eip155:8453' } } }
+  const { checked } = checkText('mcp', answer({ celsius: 4 }, receipt))
+  assert.ok(checked.includes('MCP-043'))
+})
+
+test('mcp: what cannot be held against a schema is said not to be checked', () => {
+  const alone = checkText('mcp', answer({ celsius: 4 }))
+  assert.ok(alone.not_checked.includes('structured content against its outputSchema'))
+  const both = checkText('mcp', JSON.stringify(MCP_CLEAN['tool and answer']?.document))
+  assert.ok(!both.not_checked.includes('structured content against its outputSchema'))
+  const hidden = set(
+    '/result/tools/0/inputSchema/properties/city/type',
+    '[REDACTED]',
+  )(JSON.stringify(MCP_CLEAN['tools 26-07-28']?.document))
+  assert.ok(checkText('mcp', hidden).not_checked.includes('schemas with redacted parts'))
+  const ahead = set('/result/tools/0/inputSchema/properties/city/pattern', '(?=a)b')(JSON.stringify(MCP_CLEAN['tools 26-07-28']?.document))
+  assert.deepEqual(codesOf(checkText('mcp', ahead)), [])
+})
+
+test('mcp: a bare result reads like one in a message', () => {
+  for (const name of ['tools 26-07-28', 'call 25-11-25', 'initialize 25-06-18', 'discover', 'completion 24-11-05']) {
+    const { document, version, type } = MCP_CLEAN[name] ?? {}
+    const { result } = document as { result: object }
+    const report = checkText('mcp', JSON.stringify(result))
+    assert.deepEqual([codesOf(report), report.version, report.document_type], [['MCP-002 warning'], version, type], name)
+  }
+})
+
+test('mcp: a message of another version than its members is read by the version it says', () => {
+  const text = JSON.stringify(MCP_CLEAN['tools 26-07-28']?.document)
+  const old = all(drop('/result/resultType'), drop('/result/ttlMs'), drop('/result/cacheScope'))(text)
+  assert.deepEqual(codesOf(checkText('mcp', old)), [])
+  assert.equal(checkText('mcp', old).version, '2025-11-25')
+})
+
+test('URIs and templates (RFC 3986, 3; RFC 6570, 1.2 and 2)', () => {
+  for (const uri of ['file:///a', 'https://example.com/?q=1#a', 'urn:isbn:0451450523', 'db:1', 'mcp://tool/x', 'ui://ä'])
+    assert.ok(isUri(uri), uri)
+  for (const text of ['', 'a', '/a', '1a:b', 'a b:c', 'a:b c', 'a:<b>', 'a:']) assert.ok(!isUri(text), text)
+  const templates = [
+    'http://e.com/~{u}/',
+    '{+path}/here',
+    '{#x,hello,y}',
+    'X{.list*}',
+    '{/var:1,var}',
+    '{;x,y,empty}',
+    '{?x,y}',
+    '{&x}',
+    'a%20b',
+    '{a.b_c%41}',
+  ]
+  for (const template of templates) assert.ok(isUriTemplate(template), template)
+  for (const text of ['', '{', '}', '{}', '{a', '{a}}', '{{a}}', '{a b}', '{|a}', '{a:}', '{a:01}', '{a**}', '{.}', '{a..b}', 'a b'])
+    assert.ok(!isUriTemplate(text), text)
+})
