@@ -9,6 +9,8 @@ export const limits = {
   linger_bytes: 16 * 1_048_576,
   json_depth: 64,
   json_nodes: 20_000,
+  /** For tools that read whole JSON documents. */
+  document_nodes: 200_000,
   /** Longest text that an identifier check reads. */
   identifier_chars: 256,
   /** Longest text of context-distill. */

@@ -38,7 +38,7 @@ test('a message that two readers could read differently is refused with the prob
     [callText('{"__proto__":1}'), 400, -32600, 'FORBIDDEN_KEY'],
     ['{"jsonrpc":"2.0","id":1,"method":"ping","params":{"n":9007199254740993}}', 400, -32600, 'UNSAFE_NUMBER'],
     [callText('[').replace('}}', `${'['.repeat(80)}${']'.repeat(81)}}}`), 413, -32600, 'JSON_TOO_DEEP'],
-    [callText(`[${'0,'.repeat(limits.json_nodes + 300)}0]`), 413, -32600, 'JSON_TOO_MANY_NODES'],
+    [callText(`[${'0,'.repeat(limits.document_nodes + 300)}0]`), 413, -32600, 'JSON_TOO_MANY_NODES'],
     [callText(`{"iban":"${'x'.repeat(limits.document_body_bytes)}"}`), 413, -32600, 'PAYLOAD_TOO_LARGE'],
   ]
   for (const [body, status, code, problem] of bodies) {
@@ -55,6 +55,7 @@ test('each tool keeps its own bounds on a message, which are known once its name
   const cases: [string, string][] = [
     [callText(`{"iban":"${'x'.repeat(limits.body_bytes)}"}`), 'PAYLOAD_TOO_LARGE'],
     [callText('{"iban":9007199254740993}'), 'UNSAFE_NUMBER'],
+    [callText(`{"iban":[${'0,'.repeat(limits.json_nodes + 300)}0]}`), 'JSON_TOO_MANY_NODES'],
   ]
   for (const [body, problem] of cases) {
     const { status, error, body: answer } = await errorOf(body)

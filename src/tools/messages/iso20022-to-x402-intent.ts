@@ -52,7 +52,7 @@ export default defineTool({
               .describe('Amount as decimal text.'),
             amount_minor: z
               .union([
-                z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+                z.int().min(0).max(1_000_000_000_000_000),
                 z
                   .string()
                   .max(20)
@@ -76,12 +76,7 @@ export default defineTool({
       .optional()
       .describe('Wallets by IBAN.'),
     seller_pay_to_address: WALLET.optional().describe('Recipient when the directory does not name the creditor.'),
-    chain_id: z
-      .int()
-      .min(1)
-      .max(2 ** 53 - 1)
-      .optional()
-      .describe('8453 (Base, the default) or 84532 (Base Sepolia).'),
+    chain_id: z.int().min(1).max(2_147_483_647).optional().describe('8453 (Base, the default) or 84532 (Base Sepolia).'),
     valid_after: SECONDS.optional().describe('Seconds since 1970, exclusive; 0 when left out.'),
     valid_before: SECONDS.optional().describe('Seconds since 1970, exclusive; without it the template says that it is needed.'),
   }),

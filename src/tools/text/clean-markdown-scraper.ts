@@ -15,7 +15,7 @@ export default defineTool({
   title: 'HTML to clean Markdown',
   description:
     'Converts HTML that you send to CommonMark with GFM tables: headings, links, lists, tables, code and emphasis stay; scripts, styles, ' +
-    'hidden elements, comments and unsafe links (javascript:, data:) go and are counted. Deterministic; fetches nothing.',
+    'hidden elements, comments and unsafe links (script and data addresses) go and are counted. Deterministic; fetches nothing.',
   family: 'text',
   version: '1.0.0',
   price: 'document',

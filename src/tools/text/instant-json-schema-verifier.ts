@@ -31,7 +31,7 @@ export default defineTool({
       'whether the schema says what its author meant',
     ],
   },
-  bounds: { body_bytes: limits.document_body_bytes, nodes: 200_000 },
+  bounds: { body_bytes: limits.document_body_bytes, nodes: limits.document_nodes },
   heavy: true,
   sources: [],
   input: z.strictObject({
