@@ -9,7 +9,7 @@ import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
 const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own]
-suites: free-call, mcp, payment-challenge, paid-call, settlement, checks, json, start, token-scan, markdown, iso20022;
+suites: free-call, mcp, payment-challenge, paid-call, settlement, checks, json, start, token-scan, markdown, iso20022, reconcile;
 all of them when none is named
 `
 
@@ -25,6 +25,7 @@ const SUITES: Record<string, () => Promise<Suite>> = {
   checks: async () => (await import('./checks.ts')).checks,
   json: async () => (await import('./json.ts')).json,
   start: async () => (await import('./start.ts')).start,
+  reconcile: async () => (await import('./reconcile.ts')).reconcile,
   iso20022: async () => (await import('./iso20022.ts')).iso20022,
   markdown: async () => (await import('./markdown.ts')).markdown,
   'token-scan': async () => (await import('./token-scan.ts')).tokenScan,

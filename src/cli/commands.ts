@@ -61,6 +61,7 @@ export const COMMANDS = {
     notes: [
       'Takes a receipt, {"receipt":…}, a whole answer, an array of these, or one of them a line. With several, a link must lead to a receipt',
       'that stands earlier in the file; only the first may follow one that is not there. JSON output is one line a receipt.',
+      'A POL-1 certificate, bare or under certificate, is verified too; it stands alone in its file.',
     ],
   },
   replay: {
@@ -70,6 +71,43 @@ export const COMMANDS = {
     most_words: 2,
     notes: [
       'The receipt may be bare or inside its answer. The input must be the one that the receipt covers, and the tool must have its version.',
+    ],
+  },
+  preflight: {
+    summary: 'Check a document of an agent-commerce protocol, offline.',
+    usage: ['assay preflight --protocol x402 <document.json | -> [--expected-payee <payee>]'],
+    options: {
+      protocol: { type: 'string', value: 'protocol', meaning: 'ucp, acp, mcp, ap2, x402, micro-ast or a2a.' },
+      'expected-payee': { type: 'string', value: 'payee', meaning: 'Whom you mean to pay: an address, a merchant id or a host.' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 1,
+    notes: [
+      'The file holds the document itself. Selected structural rules are applied; nothing is fetched and no signature is verified. A document',
+      'with errors ends the command with 1, one with warnings alone with 0.',
+    ],
+  },
+  reconcile: {
+    summary: 'Reconcile payment files with statements and ACH files of any size.',
+    usage: [
+      'assay reconcile --instructions <pain.001 | pacs.008> --statement <camt.053> [--ach <file>] [--out <folder> | --jsonl | --csv | --html]',
+    ],
+    options: {
+      instructions: { type: 'string', value: 'file', meaning: 'A pain.001 or pacs.008; may be given several times.' },
+      statement: { type: 'string', value: 'file', meaning: 'A camt.053; may be given several times.' },
+      ach: { type: 'string', value: 'file', meaning: 'An ACH file; may be given several times.' },
+      out: { type: 'string', value: 'folder', meaning: 'Write report.jsonl, report.csv, report.html and summary.json there.' },
+      jsonl: { type: 'boolean', meaning: 'Write every row to standard output, one JSON object a line.' },
+      csv: { type: 'boolean', meaning: 'Write every row to standard output as CSV.' },
+      html: { type: 'boolean', meaning: 'Write one page to read and print to standard output.' },
+      'require-settlement-evidence': { type: 'boolean', meaning: 'A freshly originated ACH entry settles nothing.' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 0,
+    notes: [
+      'Every transfer gets one verdict: SETTLED, UNPAID, AMOUNT_MISMATCH or DUPLICATE_PAYMENT. Files are streamed; beyond two million',
+      'records they are spread over a folder for temporary files. When a file cannot be read whole, nothing is judged and the command ends',
+      'with 65. Whatever the verdicts, it ends with 0.',
     ],
   },
   keys: {

@@ -13,6 +13,8 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   tools: () => import('./tools.ts'),
   verify: () => import('./verify.ts'),
   replay: () => import('./replay.ts'),
+  preflight: () => import('./preflight.ts'),
+  reconcile: () => import('./reconcile.ts'),
   keys: () => import('./keys.ts'),
   ledger: () => import('./ledger.ts'),
   doctor: () => import('./doctor.ts'),

@@ -1,0 +1,134 @@
+import { accountFits } from './accounts.ts'
+import type { Attribution } from './attribution.ts'
+import type { Ints } from './columns.ts'
+import { KeyIndex } from './groups.ts'
+import { SharedKeys } from './shared-keys.ts'
+import { attributeUnclear } from './unclear.ts'
+import type { Ledger } from './ledger.ts'
+import type { MatchedBy } from './verdicts.ts'
+
+/**
+ * Finds for each entry the instruction it is about, the strongest id first. Amounts play no part here: an entry of the wrong amount is
+ * still an entry about that payment.
+ *
+ * 1. the end-to-end id, and what ACH addenda refer to, exactly;
+ * 2. the UETR, which is one of a kind in the world;
+ * 3. instruction id, transaction id, clearing reference: only where one side has no end-to-end id, since these are reused; shared by
+ *    several instructions, they speak only for those that nothing stronger speaks for;
+ * 4. folded and cut ids (`unclear.ts`), where nothing else could be meant;
+ * 5. for an ACH return, the number of the entry that it returns.
+ */
+export function attribute(at: Attribution): void {
+  const by_end_to_end = indexOf(at.ledger, at.ledger.instructions.ids.end_to_end)
+  exactly(at, by_end_to_end)
+  const { entries, instructions } = at.ledger
+  const levels: [MatchedBy, Ints, Ints][] = [
+    ['uetr', instructions.ids.uetr, entries.ids.uetr],
+    ['instruction_id', instructions.ids.instruction, entries.ids.instruction],
+    ['transaction_id', instructions.ids.transaction, entries.ids.transaction],
+    ['clearing_reference', instructions.ids.clearing, entries.ids.clearing],
+  ]
+  for (const [by, keys, wanted] of levels) attributeFallback(at, by, keys, wanted)
+  attributeUnclear(at)
+  attributeReturns(at)
+  markPending(at, by_end_to_end)
+}
+
+function indexOf({ instructions, pool }: Ledger, column: Ints): KeyIndex {
+  return new KeyIndex(column, instructions.size, pool.size)
+}
+
+/** The first step alone: what it leaves open needs more than its end-to-end id. */
+export function attributeExact(at: Attribution): void {
+  exactly(at, indexOf(at.ledger, at.ledger.instructions.ids.end_to_end))
+}
+
+function exactly(at: Attribution, index: KeyIndex): void {
+  const { entries } = at.ledger
+  const meant = new SharedKeys(at, index)
+  for (let row = 0; row < entries.size; row++) {
+    if (!at.isOpen(row)) continue
+    if (attributeKey(at, index, meant, row, entries.ids.end_to_end.get(row), 'end_to_end_id')) continue
+    if (!entries.isAch(row)) continue
+    const found = entries.references.get(row)?.some((key) => attributeKey(at, index, meant, row, key, 'reference')) ?? false
+    if (!found && !isCut(at.ledger, row)) attributeKey(at, index, meant, row, entries.fixed.get(row), 'reference')
+  }
+}
+
+/** Whether the id of fixed width fills its field, so that more of it may have been cut off. */
+function isCut({ entries, pool }: Ledger, row: number): boolean {
+  const fixed = entries.fixed.get(row)
+  return fixed !== 0 && (pool.text(fixed)?.length ?? 0) >= entries.fixed_width.get(row)
+}
+
+function attributeKey(at: Attribution, index: KeyIndex, meant: SharedKeys, entry: number, key: number, by: MatchedBy): boolean {
+  const first = key === 0 ? -1 : index.first(key)
+  if (first === -1) return false
+  const single = index.next(first) === -1
+  const fits = single ? accountFits(at.ledger, first, entry) : true
+  const found = single ? (fits ? first : -1) : meant.of(key, entry)
+  if (found === -1) {
+    at.remark(entry, 'other_account')
+    at.elsewhere.add(key)
+    return false
+  }
+  at.assign(entry, found, by)
+  return true
+}
+
+function attributeFallback(at: Attribution, by: MatchedBy, keys: Ints, wanted: Ints): void {
+  const { entries, instructions } = at.ledger
+  let index: KeyIndex | null = null
+  const spoken_for = at.hit.slice()
+  let meant: SharedKeys | null = null
+  for (let row = 0; row < entries.size; row++) {
+    const key = wanted.get(row)
+    if (key === 0 || !at.isOpen(row)) continue
+    index ??= indexOf(at.ledger, keys)
+    meant ??= new SharedKeys(at, index, (one) => spoken_for[one] === 0)
+    const first = index.first(key)
+    if (first === -1) continue
+    const identified = by !== 'uetr' && entries.ids.end_to_end.get(row) !== 0
+    if (index.next(first) === -1) {
+      const contradicts = identified && instructions.ids.end_to_end.get(first) !== 0
+      if (!contradicts && accountFits(at.ledger, first, row)) at.assign(row, first, by)
+    } else if (!identified) {
+      const found = meant.of(key, row)
+      if (found === -1) at.remark(row, 'ambiguous')
+      else at.assign(row, found, by)
+    }
+  }
+}
+
+/** An ACH return names the number of the entry that it returns. */
+function attributeReturns(at: Attribution): void {
+  const { entries } = at.ledger
+  const wanted = new Map<number, number>()
+  const names = (row: number) => (at.isOpen(row) && entries.isAch(row) && entries.isReturn(row) ? entries.original_trace.get(row) : 0)
+  for (let row = 0; row < entries.size; row++) if (names(row) !== 0) wanted.set(names(row), -1)
+  if (wanted.size === 0) return
+  for (let row = 0; row < entries.size; row++) {
+    const trace = entries.trace.get(row)
+    if (at.isIgnored(row) || !entries.isAch(row) || entries.isReturn(row) || !wanted.has(trace)) continue
+    wanted.set(trace, wanted.get(trace) === -1 ? row : -2)
+  }
+  for (let row = 0; row < entries.size; row++) {
+    const original = wanted.get(names(row)) ?? -1
+    const target = original < 0 ? -1 : at.target(original)
+    if (target !== -1) at.assign(row, target, 'trace')
+  }
+}
+
+/** Pending entries settle nothing, but they tell what became of an instruction. */
+function markPending(at: Attribution, index: KeyIndex): void {
+  const { entries } = at.ledger
+  const seen = new Set<string>()
+  for (let row = 0; row < entries.size; row++) {
+    const key = entries.ids.end_to_end.get(row)
+    if (key === 0 || at.ignoredReason(row) !== 'pending') continue
+    const name = `${key} ${entries.account.get(row)}`
+    if (seen.has(name)) continue
+    seen.add(name)
+    for (let one = index.first(key); one !== -1; one = index.next(one)) if (accountFits(at.ledger, one, row)) at.pending[one] = 1
+  }
+}

@@ -1,0 +1,136 @@
+import { Bytes, Ints } from './columns.ts'
+import { Groups } from './groups.ts'
+import type { Ledger } from './ledger.ts'
+import { ASIDE, ENTRY_STATUSES } from './records.ts'
+import { IGNORED, KINDS, MATCHED_BY, UNMATCHED, type Ignored, type Kind, type MatchedBy, type Unmatched } from './verdicts.ts'
+
+/** Instructions and entries that belong together though it cannot be said which to which. */
+export interface AmbiguousGroup {
+  kind: Kind
+  instructions: number[]
+  entries: number[]
+}
+
+const OPEN = -1
+const CLOSED = -2
+
+/** Which entry stands for which instruction, as it is found out step by step. Rows are those of the ledger. */
+export class Attribution {
+  readonly ledger: Ledger
+  readonly groups: Groups
+  /** Set for instructions that some entry stands for, or might. */
+  readonly hit: Uint8Array
+  readonly pending: Uint8Array
+  /** How often a booking of a whole batch paid the instruction; below zero when it took the money back. */
+  readonly coverage = new Ints()
+  /** By which id that was; 0 for instructions that no batch booking is about. */
+  readonly covered_by = new Bytes()
+  readonly ambiguous: AmbiguousGroup[] = []
+  /** One more than the place in KINDS, for members of ambiguous groups. */
+  readonly ambiguous_kind = new Bytes()
+  /** End-to-end ids that were seen on accounts that the instruction does not name. */
+  readonly elsewhere = new Set<number>()
+  private readonly targets: Int32Array
+  private readonly by = new Bytes()
+  private readonly unmatched = new Bytes()
+  /** One more than the place in IGNORED. */
+  private readonly ignored = new Bytes()
+
+  constructor(ledger: Ledger, repeated: ReadonlySet<number>) {
+    const { instructions, entries } = ledger
+    this.ledger = ledger
+    this.groups = new Groups(instructions.size)
+    this.hit = new Uint8Array(instructions.size)
+    this.pending = new Uint8Array(instructions.size)
+    this.targets = new Int32Array(entries.size).fill(OPEN)
+    for (let row = 0; row < entries.size; row++) {
+      const reason = repeated.has(entries.statement.get(row)) ? 'repeated_statement' : reasonToIgnore(ledger, row)
+      if (reason === null) continue
+      this.ignored.set(row, IGNORED.indexOf(reason) + 1)
+      this.targets[row] = CLOSED
+    }
+  }
+
+  /** Whether the entry still looks for its instruction. */
+  isOpen(entry: number): boolean {
+    return this.targets[entry] === OPEN
+  }
+
+  assign(entry: number, instruction: number, by: MatchedBy): void {
+    this.targets[entry] = instruction
+    this.by.set(entry, MATCHED_BY.indexOf(by))
+    this.unmatched.set(entry, 0)
+    this.hit[instruction] = 1
+  }
+
+  /** The entry stands for nothing. */
+  close(entry: number, reason: Unmatched): void {
+    this.targets[entry] = CLOSED
+    this.by.set(entry, 0)
+    this.remark(entry, reason)
+  }
+
+  /** Why the entry would stand for nothing if nothing else is found. */
+  remark(entry: number, reason: Unmatched): void {
+    this.unmatched.set(entry, UNMATCHED.indexOf(reason))
+  }
+
+  /** No verdict is possible on these instructions; the entries stand for nothing. */
+  contest(kind: Kind, instructions: readonly number[], entries: readonly number[]): void {
+    for (const row of instructions) {
+      this.hit[row] = 1
+      this.ambiguous_kind.set(row, KINDS.indexOf(kind) + 1)
+    }
+    for (const row of entries) this.close(row, 'ambiguous')
+    this.ambiguous.push({ kind, instructions: [...instructions], entries: [...entries] })
+  }
+
+  /** The entry stands for a whole batch. */
+  cover(entry: number, by: MatchedBy): void {
+    this.targets[entry] = CLOSED
+    this.by.set(entry, MATCHED_BY.indexOf(by))
+    this.unmatched.set(entry, 0)
+  }
+
+  /** The instruction, or one of those, that the entry stands for; -1 for none. */
+  target(entry: number): number {
+    return Math.max(OPEN, this.targets[entry] ?? OPEN)
+  }
+
+  matchedBy(entry: number): MatchedBy {
+    return MATCHED_BY[this.by.get(entry)] ?? 'none'
+  }
+
+  /** Whether the entry stands for something, alone or as a batch. */
+  isMatched(entry: number): boolean {
+    return this.by.get(entry) !== 0
+  }
+
+  ignoredReason(entry: number): Ignored | null {
+    const found = this.ignored.get(entry)
+    return found === 0 ? null : (IGNORED[found - 1] ?? null)
+  }
+
+  unmatchedReason(entry: number): Unmatched {
+    return UNMATCHED[this.unmatched.get(entry)] ?? 'no_instruction'
+  }
+
+  isIgnored(entry: number): boolean {
+    return this.ignored.get(entry) !== 0
+  }
+}
+
+function reasonToIgnore({ entries }: Ledger, row: number): Ignored | null {
+  const aside = ASIDE[entries.aside.get(row) - 1]
+  if (aside !== undefined) return aside
+  switch (ENTRY_STATUSES[entries.status.get(row)] ?? 'OTHER') {
+    case 'BOOK':
+      return null
+    case 'PDNG':
+      return 'pending'
+    case 'INFO':
+      return 'information'
+    case 'OTHER':
+      return 'other_status'
+  }
+}

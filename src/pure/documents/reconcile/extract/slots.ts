@@ -1,0 +1,31 @@
+/** The values of a message while it is read, by slot. A group that begins empties its slots. */
+export class Slots {
+  private readonly texts: (string | null)[]
+  private readonly currencies: (string | null)[]
+
+  constructor(size: number) {
+    this.texts = Array.from({ length: size }, () => null)
+    this.currencies = Array.from({ length: size }, () => null)
+  }
+
+  get(slot: number): string | null {
+    return this.texts[slot] ?? null
+  }
+
+  currency(slot: number): string | null {
+    return this.currencies[slot] ?? null
+  }
+
+  /** False when there is a value already. */
+  set(slot: number, text: string, currency: string | null): boolean {
+    if (this.texts[slot] !== null) return false
+    this.texts[slot] = text
+    this.currencies[slot] = currency
+    return true
+  }
+
+  /** Empties the slots from the first up to, and without, the last. */
+  clear(first: number, last: number): void {
+    this.texts.fill(null, first, last)
+  }
+}

@@ -1,0 +1,281 @@
+import type { Direction, Entry, EntryStatus } from '../records.ts'
+import type { StatementBook } from '../statements.ts'
+import { amountIn, type Amount } from './amounts.ts'
+import { Charges } from './charges.ts'
+import type { Findings } from './findings.ts'
+import { MessageReader, type Told } from './message-reader.ts'
+import { Slots } from './slots.ts'
+import { SLOT, SLOTS, STATEMENT_PATHS } from './statement-slots.ts'
+
+/** A return or reimbursement among the sub-families of bank transaction codes (ISO 20022 external code list, 2026). */
+const RETURN_SUBFAMILY = 'RRTN'
+
+/**
+ * Reads the entries of a camt.053, versions 02 to 13, one by one: a transaction where details are given, else a whole entry. The amount of
+ * an entry with one transaction is what was booked; what the transaction says beside it is kept as the instructed amount. No more than one
+ * transaction is held at a time.
+ */
+export class StatementReader implements Told {
+  private readonly slots = new Slots(SLOTS)
+  private readonly reader: MessageReader
+  private readonly file: number
+  private readonly findings: Findings
+  private readonly book: StatementBook
+  private readonly take: (entry: Entry) => void
+  private readonly entry_charges = new Charges()
+  private readonly detail_charges = new Charges()
+  private in_details = false
+  private statement = -1
+  private entry = 0
+  private detail = 0
+  /** The first transaction of an entry waits until it is known whether it is the only one. */
+  private held: Entry | null = null
+  private held_amount: Amount | null = null
+  private booked: Amount | null = null
+  /** What the entry holds beyond its details; null when they have amounts in another currency. */
+  private rest: bigint | null = 0n
+  private without_amount = 0
+  private entry_line = 0
+
+  constructor(file: number, findings: Findings, book: StatementBook, take: (entry: Entry) => void) {
+    this.file = file
+    this.findings = findings
+    this.book = book
+    this.take = take
+    this.reader = new MessageReader('camt.053', STATEMENT_PATHS, this, findings, file)
+  }
+
+  /** False when nothing more of the file can be read. */
+  write(chunk: string | Uint8Array): boolean {
+    return this.reader.write(chunk)
+  }
+
+  end(): boolean {
+    const fine = this.reader.end()
+    if (fine && this.entry === 0) this.findings.add('NOTHING_TO_READ', this.file, null)
+    return fine
+  }
+
+  enter(slot: number): void {
+    switch (slot) {
+      case SLOT.statement:
+        this.statement = -1
+        this.slots.clear(slot, SLOTS)
+        return
+      case SLOT.entry:
+        return this.openEntry()
+      case SLOT.details:
+        this.in_details = true
+        this.detail_charges.clear()
+        this.slots.clear(slot, SLOTS)
+        return
+      case SLOT.charges:
+        this.charges.begin()
+        this.slots.clear(slot, SLOTS)
+        return
+      case SLOT.block:
+      case SLOT.record:
+        this.slots.clear(slot, SLOTS)
+        return
+      case SLOT.return:
+        this.slots.set(slot, '', null)
+        return
+    }
+  }
+
+  text(slot: number, text: string, currency: string | null): void {
+    if (slot === SLOT.message_page) this.slots.clear(0, SLOTS)
+    if (!this.slots.set(slot, text, currency) && slot !== SLOT.return) this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
+  }
+
+  leave(slot: number): void {
+    switch (slot) {
+      case SLOT.entry:
+        return this.closeEntry()
+      case SLOT.details:
+        this.closeDetails()
+        this.in_details = false
+        return
+      case SLOT.charges:
+        return this.charges.end(this.slots)
+      case SLOT.record:
+        return this.charges.record(this.slots)
+    }
+  }
+
+  private get charges(): Charges {
+    return this.in_details ? this.detail_charges : this.entry_charges
+  }
+
+  private openEntry(): void {
+    this.slots.clear(SLOT.entry, SLOTS)
+    this.entry_charges.clear()
+    this.entry++
+    this.detail = 0
+    this.held = null
+    this.without_amount = 0
+    this.booked = null
+    this.entry_line = this.reader.line
+  }
+
+  /** The amount that was booked, read when the first of its details ends or at the end of the entry. */
+  private readBooked(): Amount | null {
+    if (this.booked !== null) return this.booked
+    const { errors } = this.findings
+    this.booked = amountIn(this.slots, SLOT.amount, this.findings, this.file, this.entry_line)
+    if (this.booked === null && this.findings.errors === errors) this.findings.add('AMOUNT_MISSING', this.file, this.entry_line)
+    this.rest = this.booked?.amount_minor ?? 0n
+    return this.booked
+  }
+
+  private closeDetails(): void {
+    const booked = this.readBooked()
+    if (booked === null) return
+    const own = this.read(SLOT.detail_amount)
+    const transaction = this.read(SLOT.detail_transaction_amount)
+    const amount = [own, transaction].find((one) => one?.currency === booked.currency) ?? own ?? transaction
+    this.detail++
+    const made = this.make(booked, SLOT.detail_instructed, amount ?? null)
+    if (made === null) return
+    if (this.detail === 1) {
+      this.held = made
+      this.held_amount = amount ?? null
+      return
+    }
+    if (this.held !== null) this.release(this.held, this.held_amount)
+    this.held = null
+    this.release(made, amount ?? null)
+  }
+
+  /** One of several transactions: it counts with its own amount. */
+  private release(entry: Entry, amount: Amount | null): void {
+    if (amount === null) {
+      this.without_amount++
+      return
+    }
+    const signed = entry.direction === this.direction(SLOT.direction) ? amount.amount_minor : -amount.amount_minor
+    if (this.rest !== null) this.rest = amount.currency === this.booked?.currency ? this.rest - signed : null
+    // Filled in place: a copy of so many fields would cost more than reading them.
+    entry.currency = amount.currency
+    entry.amount_minor = amount.amount_minor
+    this.give(entry)
+  }
+
+  private closeEntry(): void {
+    const booked = this.readBooked()
+    if (booked === null) return
+    if (this.held !== null) this.give(this.whole(this.held, booked, this.held_amount))
+    else if (this.detail === 0) {
+      const made = this.make(booked, SLOT.instructed, this.read(SLOT.transaction_amount))
+      if (made !== null) this.give(this.whole(made, booked, this.read(SLOT.transaction_amount)))
+    } else this.closeRest(booked)
+  }
+
+  /** What several transactions leave of the entry: nothing, if all is well. */
+  private closeRest(booked: Amount): void {
+    if (this.without_amount === 0) {
+      if (this.rest !== null && this.rest !== 0n) this.findings.add('DETAILS_SUM', this.file, this.entry_line)
+      return
+    }
+    this.findings.add('DETAILS_WITHOUT_AMOUNT', this.file, this.entry_line)
+    this.slots.clear(SLOT.details, SLOTS)
+    const made = this.make(booked, SLOT.instructed, null)
+    if (made !== null && this.rest !== null && this.rest > 0n) this.give({ ...made, detail: 0, amount_minor: this.rest })
+  }
+
+  /** The only transaction of an entry, with what was booked; an amount of its own that differs tells what was instructed. */
+  private whole(entry: Entry, booked: Amount, own: Amount | null): Entry {
+    const differs = own !== null && (own.currency !== booked.currency || own.amount_minor !== booked.amount_minor)
+    if (entry.charges_minor === 0n) entry.charges_minor = this.entry_charges.of(booked.currency)
+    if (differs) entry.instructed ??= own
+    return entry
+  }
+
+  private give(entry: Entry): void {
+    this.book.add(entry)
+    this.take(entry)
+  }
+
+  private make(booked: Amount, instructed: number, own: Amount | null): Entry | null {
+    const { slots } = this
+    const direction = this.direction(SLOT.detail_direction) ?? this.direction(SLOT.direction)
+    if (direction === null) {
+      this.findings.add('DIRECTION_MISSING', this.file, this.reader.line)
+      return null
+    }
+    const reversal = slots.get(SLOT.reversal)?.trim()
+    const subfamily = slots.get(SLOT.detail_subfamily) ?? slots.get(SLOT.subfamily)
+    return {
+      source: 'camt.053',
+      file: this.file,
+      entry: this.entry,
+      detail: this.detail,
+      status: this.status(),
+      aside: null,
+      evidence: 'booked',
+      direction,
+      currency: booked.currency,
+      amount_minor: booked.amount_minor,
+      instructed: this.read(instructed),
+      charges_minor: this.charges.of(own?.currency ?? booked.currency),
+      returned: reversal === 'true' || reversal === '1' || slots.get(SLOT.return) !== null || subfamily?.trim() === RETURN_SUBFAMILY,
+      return_reason: slots.get(SLOT.return_code) ?? slots.get(SLOT.return_own),
+      end_to_end_id: slots.get(SLOT.end_to_end_id),
+      instruction_id: slots.get(SLOT.instruction_id),
+      transaction_id: slots.get(SLOT.transaction_id),
+      uetr: slots.get(SLOT.uetr),
+      clearing_reference: slots.get(SLOT.clearing_reference),
+      payment_information_id: slots.get(SLOT.payment_information_id) ?? slots.get(SLOT.batch_payment_information),
+      message_id: slots.get(SLOT.message_id) ?? slots.get(SLOT.batch_message),
+      references: NONE,
+      fixed: null,
+      trace: null,
+      original_trace: null,
+      batch_count: this.batchCount(),
+      account: slots.get(SLOT.account_iban) ?? slots.get(SLOT.account_other),
+      counterparty_account: slots.get(direction === 'DBIT' ? SLOT.creditor_iban : SLOT.debtor_iban),
+      statement: this.statementNumber(),
+    }
+  }
+
+  private read(slot: number): Amount | null {
+    return amountIn(this.slots, slot, this.findings, this.file, this.reader.line)
+  }
+
+  private direction(slot: number): Direction | null {
+    const text = this.slots.get(slot)?.trim()
+    return text === 'DBIT' || text === 'CRDT' ? text : null
+  }
+
+  /** FUTR, of later versions, is as good as pending. */
+  private status(): EntryStatus {
+    const code = (this.slots.get(SLOT.status_code) ?? this.slots.get(SLOT.status))?.trim()
+    if (code === 'BOOK' || code === 'PDNG' || code === 'INFO') return code
+    if (code === 'FUTR') return 'PDNG'
+    if (code === undefined && this.slots.get(SLOT.status_own) === null && this.detail < 2) {
+      this.findings.add('STATUS_MISSING', this.file, this.entry_line)
+    }
+    return 'OTHER'
+  }
+
+  private batchCount(): number | null {
+    const text = this.slots.get(SLOT.batch_count)?.trim() ?? ''
+    return /^[0-9]{1,9}$/.test(text) ? Number.parseInt(text, 10) : null
+  }
+
+  private statementNumber(): number {
+    if (this.statement !== -1) return this.statement
+    const { slots, file } = this
+    this.statement = this.book.open({
+      file,
+      account: slots.get(SLOT.account_iban) ?? slots.get(SLOT.account_other),
+      id: slots.get(SLOT.statement_id),
+      sequence: slots.get(SLOT.electronic_number) ?? slots.get(SLOT.legal_number),
+      page: slots.get(SLOT.page) ?? slots.get(SLOT.message_page),
+      copy: slots.get(SLOT.copy) !== null,
+    })
+    return this.statement
+  }
+}
+
+const NONE: readonly string[] = []

@@ -1,0 +1,40 @@
+/** What counts as an id, and when two of them may be the same. */
+
+/** Longest id that is kept apart from others; ISO 20022 allows 35 characters, bank references some more. */
+const ID_CHARS = 256
+
+/** What stands in an id field when there is no id (ISO 20022 and SWIFT usage), folded. */
+const PLACEHOLDERS = new Set(['', 'NOTPROVIDED', 'NOTAVAILABLE', 'NONREF', 'NONE', 'NOREF', 'UNKNOWN', 'N/A', 'NA', '-', '.'])
+const LONGEST_PLACEHOLDER = 16
+/** How placeholders begin, and whatever may turn out to be blank; a look that spares most ids the folding. */
+const MAYBE_PLACEHOLDER = /^[nNuU.\-\s]|^$/
+
+/** The text as a key, or null when it stands for nothing. Ids are compared to the character; nothing is trimmed here. */
+export function usableId(text: string | null): string | null {
+  if (text === null) return null
+  if (text.length <= LONGEST_PLACEHOLDER && MAYBE_PLACEHOLDER.test(text) && PLACEHOLDERS.has(foldId(text))) return null
+  return text.length > ID_CHARS ? text.slice(0, ID_CHARS) : text
+}
+
+/**
+ * The id without white space and in ASCII capitals: what is left of it after systems that pad and fold. Letters beyond ASCII stay as they
+ * are, since their folding differs between systems.
+ */
+export function foldId(text: string): string {
+  if (/^[^a-z\s]*$/.test(text)) return text
+  return text.replace(/\s+/g, '').replace(/[a-z]+/g, (letters) => letters.toUpperCase())
+}
+
+/** The id as a field of this width would hold it. */
+export function cutId(text: string, width: number): string {
+  return foldId(text.slice(0, width).trimEnd())
+}
+
+/** An account as it is compared: an IBAN of any spelling, or the text without space at its ends. */
+export function accountKey(text: string | null): { text: string; iban: boolean } | null {
+  if (text === null) return null
+  const folded = foldId(text)
+  if (/^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/.test(folded)) return { text: folded, iban: true }
+  const trimmed = text.trim().slice(0, ID_CHARS)
+  return trimmed === '' ? null : { text: trimmed, iban: false }
+}

@@ -1,0 +1,103 @@
+/**
+ * What reconciliation works on: plain records, whatever file they were read from. Amounts are integers in the minor unit of their currency
+ * (see `minorUnits`). A text that was absent is null. Ids are as they stand in the file; what counts as an id is decided in `ids.ts`.
+ */
+
+export const INSTRUCTION_SOURCES = ['pain.001', 'pacs.008'] as const
+export type InstructionSource = (typeof INSTRUCTION_SOURCES)[number]
+
+export const ENTRY_SOURCES = ['camt.053', 'nacha'] as const
+export type EntrySource = (typeof ENTRY_SOURCES)[number]
+
+/** One credit transfer that was asked for. */
+export interface Instruction {
+  source: InstructionSource
+  /** Which of the files given, from 0. */
+  file: number
+  /** Its place among the transfers of that file, from 1. */
+  position: number
+  end_to_end_id: string | null
+  instruction_id: string | null
+  transaction_id: string | null
+  uetr: string | null
+  clearing_reference: string | null
+  payment_information_id: string | null
+  message_id: string | null
+  currency: string
+  amount_minor: bigint
+  debtor_account: string | null
+  creditor_account: string | null
+}
+
+/** How far an entry is booked. Only BOOK is money that moved; OTHER is a code of the bank's own. */
+export const ENTRY_STATUSES = ['BOOK', 'PDNG', 'INFO', 'OTHER'] as const
+export type EntryStatus = (typeof ENTRY_STATUSES)[number]
+
+/**
+ * What an entry proves, strongest first. `ach_dated`: an ACH entry whose batch carries the settlement date that only an operator fills in;
+ * it may still be returned. `ach_originated`: a forward ACH entry, which is an instruction and no settlement.
+ */
+export const EVIDENCE = ['booked', 'ach_dated', 'ach_originated'] as const
+export type Evidence = (typeof EVIDENCE)[number]
+
+/** From the view of the account of the statement; of an ACH entry, from the view of its originator. */
+export type Direction = 'DBIT' | 'CRDT'
+
+/** Why an entry takes no part, whatever else it says. */
+export const ASIDE = ['notification_of_change', 'prenote'] as const
+export type Aside = (typeof ASIDE)[number]
+
+/** One movement of a statement or an ACH file: a transaction where details are given, else a whole entry. */
+export interface Entry {
+  source: EntrySource
+  file: number
+  /** Its place among the entries of that file, from 1; of an ACH entry its line. */
+  entry: number
+  /** Which detail of that entry, from 1; 0 when it has none. */
+  detail: number
+  status: EntryStatus
+  aside: Aside | null
+  evidence: Evidence
+  direction: Direction
+  currency: string
+  amount_minor: bigint
+  /** What the transaction was before exchange and charges, where the bank says so. */
+  instructed: { currency: string; amount_minor: bigint } | null
+  /** Charges in the currency of the entry that the bank says are inside its amount; 0 for none. */
+  charges_minor: bigint
+  /** The bank marks it as money that goes back: a reversal, a return, addenda 99. */
+  returned: boolean
+  return_reason: string | null
+  end_to_end_id: string | null
+  instruction_id: string | null
+  transaction_id: string | null
+  uetr: string | null
+  clearing_reference: string | null
+  payment_information_id: string | null
+  message_id: string | null
+  /** Ids that an ACH entry carries in its addenda, the most telling first. */
+  references: readonly string[]
+  /** The id in a field of fixed width, which cuts what is longer. */
+  fixed: { id: string; width: number } | null
+  /** The number that an ACH entry has, and the one that a return names. */
+  trace: string | null
+  original_trace: string | null
+  /** How many transactions the bank says are inside an entry without details. */
+  batch_count: number | null
+  account: string | null
+  /** The other side's account: of the creditor for a debit, of the debtor for a credit. */
+  counterparty_account: string | null
+  /** What `StatementBook.open` returned for the statement that it stands in. */
+  statement: number
+}
+
+/** One statement or file that entries stand in. */
+export interface Statement {
+  file: number
+  account: string | null
+  id: string | null
+  sequence: string | null
+  page: string | null
+  /** The bank marks it as a copy or duplicate. */
+  copy: boolean
+}

@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import type { Entry, Instruction } from '../../src/pure/documents/reconcile/records.ts'
+import { ach, CREDITOR, DEBTOR, entry, instruction, STRANGER } from './reconcile-records.ts'
+
+/** Random ledgers of few ids and few amounts, so that everything meets everything. */
+
+const pick = <T>(...values: T[]) => fc.constantFrom(...values)
+
+const ids = {
+  end_to_end_id: pick('A', 'A', 'A', 'B', 'B', 'C', 'a', 'c ', 'NOTPROVIDED', null),
+  uetr: pick(null, null, null, 'U1', 'U2'),
+  instruction_id: pick(null, null, 'X1', 'X2', 'X3'),
+}
+const amount_minor = pick(100n, 200n, 300n, 300n)
+
+export const instructions: fc.Arbitrary<Instruction[]> = fc
+  .array(fc.record({ ...ids, amount_minor, currency: pick('EUR', 'EUR', 'EUR', 'EUR', 'USD'), payment_information_id: pick('P1', 'P2') }), {
+    maxLength: 5,
+  })
+  .map((list) => list.map((changes, index) => instruction({ ...changes, position: index + 1 })))
+
+const booked = fc.record({
+  ...ids,
+  amount_minor: pick(100n, 200n, 300n, 100n, 200n, 400n),
+  currency: pick('EUR', 'EUR', 'EUR', 'EUR', 'EUR', 'USD'),
+  direction: pick('DBIT', 'DBIT', 'DBIT', 'DBIT', 'CRDT'),
+  returned: pick(false, false, false, false, false, true),
+  status: pick('BOOK', 'BOOK', 'BOOK', 'PDNG', 'INFO'),
+  account: pick<string | null>(DEBTOR, DEBTOR, DEBTOR, null, STRANGER),
+  charges_minor: pick(0n, 0n, 100n),
+  payment_information_id: pick(null, 'P1', 'P2'),
+} satisfies { [Name in keyof Entry]?: fc.Arbitrary<Entry[Name]> })
+
+export const statements: fc.Arbitrary<Entry[]> = fc
+  .array(booked, { maxLength: 7 })
+  .map((list) => list.map((changes, index) => entry({ ...changes, entry: index + 1 })))
+
+/** What the reference does not know: ACH, creditor accounts, instructed amounts, copies, messages between banks. */
+const anything: fc.Arbitrary<Entry[]> = fc
+  .array(
+    fc.tuple(
+      booked,
+      fc.record({
+        nacha: fc.boolean(),
+        account: pick<string | null>(DEBTOR, CREDITOR, '123', null),
+        counterparty_account: pick(null, CREDITOR, STRANGER),
+        instructed: pick(null, { currency: 'EUR', amount_minor: 200n }),
+        message_id: pick(null, 'M1'),
+        batch_count: pick(null, null, 2),
+        fixed: pick(null, { id: 'A', width: 1 }, { id: 'C', width: 2 }),
+        trace: pick(null, 'T1', 'T2'),
+        original_trace: pick(null, 'T1'),
+        statement: pick(0, 1),
+      }),
+    ),
+    { maxLength: 7 },
+  )
+  .map((list) =>
+    list.map(([changes, { nacha, ...others }], index) => {
+      const place = { ...changes, ...others, entry: index + 1 }
+      return nacha
+        ? ach({ ...place, account: null, end_to_end_id: null, references: changes.end_to_end_id === null ? [] : [changes.end_to_end_id] })
+        : entry({ ...place, fixed: null, trace: null, original_trace: null })
+    }),
+  )
+const anyone: fc.Arbitrary<Instruction[]> = fc
+  .tuple(
+    instructions,
+    fc.array(fc.record({ source: pick<Instruction['source']>('pain.001', 'pacs.008'), debtor_account: pick(DEBTOR, STRANGER, null) }), {
+      minLength: 5,
+      maxLength: 5,
+    }),
+  )
+  .map(([list, changes]) => list.map((one, index) => ({ ...one, ...changes[index] })))
+
+export const given = fc.record({ instructions: anyone, entries: anything, require_settlement_evidence: fc.boolean() })

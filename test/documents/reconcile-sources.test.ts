@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ach, back, entry, instruction, reconciled, statement, STRANGER, type Given } from './reconcile-records.ts'
+
+/** Batches, statements that come twice, ACH files and transfers between banks: every case by hand. */
+
+type Expected = [verdict: string, basis: string, kind: string | null]
+
+function verdicts(given: Given): Expected[] {
+  return reconciled(given).verdicts.map(({ verdict, basis, kind }) => [verdict, basis, kind])
+}
+
+const BATCH = [instruction(), instruction({ position: 2, end_to_end_id: 'E2', amount_minor: 2_000n })]
+const booking = (changes: object = {}) => entry({ end_to_end_id: null, payment_information_id: 'P1', amount_minor: 12_000n, ...changes })
+
+test('a batch booking settles all of a block whose total it is', () => {
+  const of = (...entries: Given['entries']) => verdicts({ instructions: BATCH, entries })
+  assert.deepEqual(of(booking()), [
+    ['SETTLED', 'batch', null],
+    ['SETTLED', 'batch', null],
+  ])
+  assert.deepEqual(of(booking({ payment_information_id: null, message_id: 'M1' }))[1], ['SETTLED', 'batch', null])
+  assert.deepEqual(of(booking({ amount_minor: 7_000n }), booking({ entry: 2, amount_minor: 5_000n }))[0], ['SETTLED', 'batch', null])
+  assert.deepEqual(of(booking({ amount_minor: 11_999n }))[0], ['UNPAID', 'ambiguous', 'batch_total'])
+  assert.deepEqual(of(booking({ batch_count: 3 }))[0], ['UNPAID', 'ambiguous', 'batch_total'])
+  assert.deepEqual(of(booking({ batch_count: 2 }))[0], ['SETTLED', 'batch', null])
+  assert.deepEqual(of(booking(), booking({ entry: 2 }))[0]?.[0], 'DUPLICATE_PAYMENT')
+  assert.deepEqual(of(booking(), booking({ entry: 2, direction: 'CRDT', returned: true }))[0], ['UNPAID', 'batch', 'returned'])
+  assert.deepEqual(of(booking({ currency: 'USD' }))[0], ['UNPAID', 'none', 'not_found'])
+})
+
+test('inside a batch a single payment may come back, be paid again, or be left out', () => {
+  const of = (...entries: Given['entries']) => verdicts({ instructions: BATCH, entries })
+  assert.deepEqual(of(booking(), back()), [
+    ['UNPAID', 'net_of_returns', 'returned'],
+    ['SETTLED', 'batch', null],
+  ])
+  assert.deepEqual(of(booking(), entry({ entry: 2 }))[0]?.[0], 'DUPLICATE_PAYMENT')
+  // The batch without the payment that was booked alone.
+  assert.deepEqual(of(booking({ amount_minor: 2_000n }), entry({ entry: 2 })), [
+    ['SETTLED', 'exact', null],
+    ['SETTLED', 'batch', null],
+  ])
+})
+
+test('a statement that comes twice counts once; one that only shares its number counts too', () => {
+  const given = { instructions: [instruction()], entries: [entry(), entry({ file: 2, statement: 1 })] }
+  const twice = reconciled({ ...given, statements: [statement(), statement({ file: 2 })] })
+  assert.deepEqual(
+    [twice.verdicts[0]?.verdict, twice.ignored[0]?.reason, twice.ignored[0]?.entry],
+    ['SETTLED', 'repeated_statement', '2:1'],
+  )
+  const copy = reconciled({ ...given, statements: [statement({ copy: true }), statement({ file: 2 })] })
+  assert.deepEqual([copy.verdicts[0]?.verdict, copy.ignored[0]?.entry], ['SETTLED', '1:1'])
+  for (const other of [{ sequence: '2' }, { account: STRANGER }, { page: '2' }, { id: 'S2' }]) {
+    const apart = reconciled({ ...given, statements: [statement(), statement({ file: 2, ...other })] })
+    assert.equal(apart.verdicts[0]?.verdict, 'DUPLICATE_PAYMENT')
+  }
+  const entries = [entry(), entry({ file: 2, statement: 1, amount_minor: 1n })]
+  assert.equal(reconciled({ ...given, entries, statements: [statement(), statement()] }).verdicts[0]?.kind, 'over')
+})
+
+test('an ACH entry is weak evidence, and none when evidence of settlement is asked for', () => {
+  const instructions = [instruction({ currency: 'USD' })]
+  const usd = { currency: 'USD' }
+  const row = (entries: Given['entries'], strict = false) =>
+    reconciled({ instructions, entries, require_settlement_evidence: strict }).verdicts[0]
+  const weak = row([ach(usd)])
+  assert.deepEqual([weak?.verdict, weak?.evidence, weak?.final, weak?.warnings], ['SETTLED', 'ach_originated', false, ['ACH_ORIGINATED']])
+  assert.deepEqual([row([ach(usd)], true)?.verdict, row([ach(usd)], true)?.kind], ['UNPAID', 'no_settlement_evidence'])
+  const dated = row([ach({ ...usd, evidence: 'ach_dated' })], true)
+  assert.deepEqual([dated?.verdict, dated?.final, dated?.warnings], ['SETTLED', false, ['ACH_MAY_RETURN']])
+  const strong = row([ach(usd), entry({ entry: 2, ...usd })], true)
+  assert.deepEqual([strong?.verdict, strong?.evidence, strong?.final, strong?.entries], ['SETTLED', 'booked', true, ['1:1', '1:2']])
+})
+
+test('an ACH return takes the payment back, by its id or by the number it names', () => {
+  const instructions = [instruction({ currency: 'USD' })]
+  const forward = ach({ currency: 'USD', trace: '091000010000001' })
+  const returned = ach({ currency: 'USD', entry: 2, direction: 'CRDT', returned: true, return_reason: 'R03' })
+  const row = (...entries: Given['entries']) => reconciled({ instructions, entries }).verdicts[0]
+  assert.deepEqual([row(forward, returned)?.kind, row(forward, returned)?.reason], ['returned', 'R03'])
+  const named = row(forward, { ...returned, references: [], original_trace: '091000010000001' })
+  assert.deepEqual([named?.verdict, named?.kind, named?.matched_by], ['UNPAID', 'returned', 'trace'])
+  const beside = row(entry({ currency: 'USD' }), forward, { ...returned, entry: 3 })
+  assert.deepEqual([beside?.verdict, beside?.warnings], ['UNPAID', ['RETURN_IN_ACH_ONLY']])
+})
+
+test('an id that was cut to its field counts where one instruction and one payment have it', () => {
+  const long = (tail: string, position = 1) => instruction({ currency: 'USD', position, end_to_end_id: `INVOICE-2026-11-${tail}` })
+  const cut = ach({ currency: 'USD', references: [], fixed: { id: 'INVOICE-2026-11', width: 15 } })
+  assert.deepEqual(verdicts({ instructions: [long('0001')], entries: [cut] }), [['SETTLED', 'truncated', null]])
+  const two = verdicts({ instructions: [long('0001'), long('0002', 2)], entries: [cut] })
+  assert.deepEqual(two[0], ['UNPAID', 'ambiguous', 'unclear_id'])
+  // Exactly the cut text is an id as well: still not to be told.
+  const exact = instruction({ currency: 'USD', end_to_end_id: 'INVOICE-2026-11' })
+  assert.equal(verdicts({ instructions: [exact, long('1', 2)], entries: [cut] })[0]?.[1], 'ambiguous')
+  assert.deepEqual(verdicts({ instructions: [exact], entries: [cut] }), [['SETTLED', 'exact', null]])
+})
+
+test('notices and prenotes are set aside', () => {
+  const { ignored } = reconciled({
+    instructions: [],
+    entries: [ach({ aside: 'prenote' }), ach({ entry: 2, aside: 'notification_of_change' })],
+  })
+  assert.deepEqual(
+    ignored.map(({ reason }) => reason),
+    ['prenote', 'notification_of_change'],
+  )
+})
+
+test('transfers between banks settle over accounts that they do not name', () => {
+  const asked = instruction({ source: 'pacs.008', payment_information_id: null })
+  for (const direction of ['DBIT', 'CRDT'] as const) {
+    assert.deepEqual(verdicts({ instructions: [asked], entries: [entry({ account: STRANGER, direction })] })[0]?.[0], 'SETTLED')
+  }
+  assert.equal(
+    verdicts({ instructions: [asked], entries: [entry({ account: STRANGER }), back({ account: STRANGER })] })[0]?.[2],
+    'returned',
+  )
+})
