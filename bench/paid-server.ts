@@ -24,6 +24,7 @@ import { createAuthorizationDigest } from '../src/pure/payments/eip3009.ts'
 import { itemCatalogue } from '../src/service/catalogue/items.ts'
 import { toolSchemas } from '../src/service/catalogue/json-schema.ts'
 import { loadCatalogue } from '../src/service/catalogue/load.ts'
+import { publishedSchemas } from '../src/service/catalogue/published.ts'
 import { trustedProxies } from '../src/service/clients.ts'
 import { readSettings } from '../src/service/config.ts'
 import { createAllowance } from '../src/service/payments/allowance.ts'
@@ -35,6 +36,7 @@ import { REFUSALS } from '../src/service/payments/on-chain-refusals.ts'
 import { createPriceBook, EPOCH_MS } from '../src/service/payments/price-book.ts'
 import type { Settler } from '../src/service/payments/settler.ts'
 import type { PaymentPlace } from '../src/service/payments/terms.ts'
+import { createRegistrar } from '../src/service/records/registrar.ts'
 import { createHttpServer } from '../src/surfaces/http/node-server.ts'
 import type { AppDeps } from '../src/surfaces/deps.ts'
 import { VERSION } from '../src/version.ts'
@@ -78,6 +80,10 @@ function deps(): Omit<AppDeps, 'inFlight'> {
         ...noChain(place.chain_id),
         assured: store.assured,
         derive: createDerivation(secret),
+        disputes: store.disputes,
+        insurance: store.insurance,
+        schemas: publishedSchemas(() => catalogue.tools),
+        registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, place.chain_id),
       },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),

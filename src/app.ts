@@ -14,6 +14,7 @@ import type { Env } from './surfaces/http/env.ts'
 import { bodyOfRequest } from './surfaces/http/fetch-body.ts'
 import type { Handlers } from './surfaces/http/node-server.ts'
 import { commonHeaders, corsPreflight, problemReply, response, type Reply } from './surfaces/http/reply.ts'
+import { insuranceRoutes } from './surfaces/insurance.ts'
 import { mcpRoutes } from './surfaces/mcp/routes.ts'
 import { unwrapInput } from './surfaces/http/json-body.ts'
 import { restWords } from './surfaces/payment.ts'
@@ -52,6 +53,7 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
   discoveryRoutes(http, deps)
   const desk = createPreflightDesk(deps)
   preflightRoutes(http, deps, desk, caller)
+  insuranceRoutes(http, deps, caller)
   mcpRoutes(http, deps, calls.serve, caller, desk)
   return {
     deps,

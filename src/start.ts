@@ -18,6 +18,7 @@ import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import { trustedProxies } from './service/clients.ts'
 import { itemCatalogue } from './service/catalogue/items.ts'
+import { publishedSchemas } from './service/catalogue/published.ts'
 import { toolSchemas } from './service/catalogue/json-schema.ts'
 import { loadCatalogue, type Catalogue } from './service/catalogue/load.ts'
 import { isPostgres, type Settings } from './service/config.ts'
@@ -25,6 +26,7 @@ import { purgeJob, purgePaymentsJob, purgeStretchesJob } from './service/jobs/pu
 import { runJobs } from './service/jobs/run.ts'
 import { limits } from './service/limits.ts'
 import { createAllowance } from './service/payments/allowance.ts'
+import { createRegistrar } from './service/records/registrar.ts'
 import { createPriceBook, type PriceBook } from './service/payments/price-book.ts'
 import type { Reach } from './service/payments/settler.ts'
 import { chainSources, openChain, type ChainSources } from './chain-room.ts'
@@ -140,6 +142,10 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
         screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report' },
         derive: createDerivation(secret),
         assured: store.assured,
+        disputes: store.disputes,
+        insurance: store.insurance,
+        schemas: publishedSchemas(() => catalogue.tools),
+        registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, settings.ASSAY_CHAIN_ID),
       } as const,
       probes: { ...facts.probes, prices: () => market.ready() },
       allowance: createAllowance(store, systemClock, secret, free),

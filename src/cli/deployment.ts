@@ -1,4 +1,5 @@
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
+import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { noChain } from '../adapters/chain/no-chain.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
@@ -9,6 +10,7 @@ import { chooseSigning } from '../adapters/signer/choose.ts'
 import { activeKey } from '../adapters/signer/keyring.ts'
 import type { Stamp } from '../service/calls/prepare.ts'
 import { itemCatalogue } from '../service/catalogue/items.ts'
+import { publishedSchemas } from '../service/catalogue/published.ts'
 import { SourceDown, type Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
@@ -47,11 +49,35 @@ export function sourcesHere(catalogue: Catalogue, settings: Settings | null): So
     screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report' },
     derive: derivationHere(settings),
     assured: noRecords,
+    disputes: { file: needsService },
+    insurance: noInsurance,
+    schemas: publishedSchemas(() => catalogue.tools),
+    registrar: noRegistrar,
   }
 }
 
 /** Records live in the store of a service; a command line has none. */
 const noRecords: Sources['assured'] = { keep: needsService, find: needsService, mark: needsService }
+
+const noInsurance: Sources['insurance'] = {
+  register: needsService,
+  underwriters: needsService,
+  underwriter: needsService,
+  bind: needsService,
+  policy: needsService,
+  countersign: needsService,
+}
+
+/** What signs certificates lives where they are kept. */
+const noRegistrar: Sources['registrar'] = {
+  origin: '',
+  chain_id: SANDBOX_CHAIN_ID,
+  address: ZERO_ADDRESS,
+  sign() {
+    throw new SourceDown('This tool signs with the key of a running service: call it there.', 'no_store')
+  },
+  owns: () => false,
+}
 
 function needsService(): Promise<never> {
   return Promise.reject(new SourceDown('This tool keeps records in the store of a running service: call it there.', 'no_store'))

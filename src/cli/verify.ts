@@ -4,10 +4,11 @@ import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { readJsonFile } from './input.ts'
 import { readReceipts } from './receipt-file.ts'
+import { judgePolicy, policyIn, renderPolicy, type PolicyReport } from './policy-report.ts'
 import { judgeReceipt, type ReceiptReport } from './receipt-report.ts'
 import { outcomeMark, paint, printable, say, table, wantsJson, wrap, terminalWidth } from './terminal.ts'
 
-/** `assay verify`: receipts against their signatures, a key list, their inputs and results, and one another; offline. */
+/** `assay verify`: receipts, or a certificate POL-1, against their signatures, a key list, their inputs and results, and one another; offline. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [name] = invocation.words
   if (name === undefined) throw new CliError('usage', 'Name a file with the receipt, or - for standard input.')
@@ -18,14 +19,19 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const show = wantsJson(invocation) ? showJson : showText
   const seen = new Set<string>()
   let held: ReceiptReport | null = null
+  let policy: unknown = null
   let [count, good] = [0, 0]
   for await (const file of readReceipts(name)) {
+    if (policy !== null) throw new CliError('usage', 'A certificate stands alone in its file.')
+    policy = count === 0 ? policyIn(file.receipt) : null
+    if (policy !== null) continue
     if (count > 0 && (input !== undefined || result !== undefined))
       throw new CliError('usage', '--input and --result go with a single receipt.')
     if (held !== null) show.several(held)
     held = judgeReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++ })
     if (held.verified) good++
   }
+  if (policy !== null) return showPolicy(invocation, judgePolicy(policy, keys, crypto))
   if (held === null) throw new CliError('data', `${printable(name)} holds no receipt.`)
   if (count === 1) show.single(held)
   else {
@@ -33,6 +39,11 @@ export async function run(invocation: Invocation): Promise<Exit> {
     show.end(count, good)
   }
   return good === count ? 'ok' : 'negative'
+}
+
+function showPolicy(invocation: Invocation, report: PolicyReport): Exit {
+  say(wantsJson(invocation) ? JSON.stringify(report) : renderPolicy(report))
+  return report.verified ? 'ok' : 'negative'
 }
 
 async function readNamed(name: string | null | undefined): Promise<unknown> {

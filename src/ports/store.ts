@@ -1,5 +1,7 @@
 import type { AssuredRecords } from './assured-records.ts'
 import type { StretchStore } from './chain-facts.ts'
+import type { Disputes } from './disputes.ts'
+import type { InsuranceStore } from './insurance.ts'
 import type { PaymentStore } from './payments.ts'
 
 /** What the service keeps. Everything correct about counting lives behind this port, never in the memory of a process. */
@@ -65,6 +67,9 @@ export interface Store {
   readonly closed: StretchStore
   /** Receipts bound to the terms of the assured lane. */
   readonly assured: AssuredRecords
+  readonly disputes: Disputes
+  /** The directory of underwriters and their policies. */
+  readonly insurance: InsuranceStore
   /** The time by the clock of the database, in milliseconds since 1970. */
   now_ms(): Promise<number>
   /** Resolves when the store answers; rejects with the reason otherwise. */

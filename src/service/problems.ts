@@ -1,6 +1,7 @@
 import type { ProblemKind } from './problems/kind.ts'
 import { PAYMENT_PROBLEMS } from './problems/payment.ts'
 import { PREFLIGHT_PROBLEMS } from './problems/preflight.ts'
+import { RECORD_PROBLEMS } from './problems/records.ts'
 import { REQUEST_PROBLEMS } from './problems/request.ts'
 import { SERVICE_PROBLEMS } from './problems/service.ts'
 import { SETTLEMENT_PROBLEMS } from './problems/settlement.ts'
@@ -16,6 +17,7 @@ export const PROBLEMS = {
   ...SETTLEMENT_PROBLEMS,
   ...SERVICE_PROBLEMS,
   ...PREFLIGHT_PROBLEMS,
+  ...RECORD_PROBLEMS,
 } as const satisfies Record<string, ProblemKind>
 
 export type ProblemCode = keyof typeof PROBLEMS

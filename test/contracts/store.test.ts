@@ -213,6 +213,9 @@ for (const start of [sqliteDriver, postgresDriver]) {
         'price_mark',
         'gas_spent',
         'closed_stretch',
+        'dispute',
+        'underwriter',
+        'policy',
         'assured_record',
       ]
       for (const table of tables) await old.sql(`drop table ${table}`)

@@ -3,7 +3,12 @@ import { samplePrices } from '../../src/adapters/prices/samples.ts'
 import { sampleRegistrations } from '../../src/adapters/registration-data/samples.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { itemCatalogue } from '../../src/service/catalogue/items.ts'
+import { publishedSchemas } from '../../src/service/catalogue/published.ts'
 import { assuredInMemory } from './assured-memory.ts'
+import { disputesInMemory } from './dispute-memory.ts'
+import { fixedRegistrar } from './fixed-registrar.ts'
+import { insuranceInMemory } from './insurance-memory.ts'
+import { fixedUnderwriters } from './underwriters.ts'
 import { fixedChain, fixedTransfers } from './fixed-chain.ts'
 import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
 
@@ -25,5 +30,9 @@ export function fixedSources(tools: readonly Tool[]): Sources {
     // A secret of 32 bytes, all 7.
     derive: createDerivation(new Uint8Array(32).fill(7)),
     assured: assuredInMemory(),
+    disputes: disputesInMemory(),
+    insurance: insuranceInMemory(fixedUnderwriters()),
+    schemas: publishedSchemas(() => tools),
+    registrar: fixedRegistrar(),
   }
 }

@@ -111,8 +111,11 @@ const OUTSIDE = new Set([
   'fx-spot-price-oracle',
   'calculate-fx-savings',
   'pre-disbursement-guard',
+  'list-approved-insurers',
+  'quote-3rd-party-insurance',
+  'bind-insurance-policy',
 ])
-const WRITES = new Set(['assured-create'])
+const WRITES = new Set(['assured-create', 'dip-file-dispute', 'bind-insurance-policy'])
 
 test('the list is complete, honest in its hints and within its bytes', async () => {
   const client = await connect()

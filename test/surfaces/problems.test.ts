@@ -12,11 +12,13 @@ import { limits } from '../../src/service/limits.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
 import type { PAYMENT_PROBLEMS } from '../../src/service/problems/payment.ts'
 import type { PREFLIGHT_PROBLEMS } from '../../src/service/problems/preflight.ts'
+import type { RECORD_PROBLEMS } from '../../src/service/problems/records.ts'
 import type { SETTLEMENT_PROBLEMS } from '../../src/service/problems/settlement.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
-/** Those of payment and settlement are met in test/paying, those of the preflight beside it. */
-type Code = Exclude<ProblemCode, keyof typeof PAYMENT_PROBLEMS | keyof typeof SETTLEMENT_PROBLEMS | keyof typeof PREFLIGHT_PROBLEMS>
+/** Those of payment and settlement are met in test/paying, those of the preflight and of records where they are raised. */
+type Elsewhere = typeof PAYMENT_PROBLEMS & typeof SETTLEMENT_PROBLEMS & typeof PREFLIGHT_PROBLEMS & typeof RECORD_PROBLEMS
+type Code = Exclude<ProblemCode, keyof Elsewhere>
 
 let app: TestApp
 

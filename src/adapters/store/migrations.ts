@@ -4,6 +4,8 @@ import { firstTables } from './migrations/0001-first-tables.ts'
 import { payments } from './migrations/0002-payments.ts'
 import { closedStretches } from './migrations/0003-closed-stretches.ts'
 import { assuredRecords } from './migrations/0004-assured-records.ts'
+import { disputes } from './migrations/0005-disputes.ts'
+import { insurance } from './migrations/0006-insurance.ts'
 
 export const SQLITE_DIALECT: Dialect = {
   wide_integer: 'integer',
@@ -23,7 +25,7 @@ export const POSTGRES_DIALECT: Dialect = {
       granted integer not null`,
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstTables, payments, closedStretches, assuredRecords]
+export const MIGRATIONS: readonly Migration[] = [firstTables, payments, closedStretches, assuredRecords, disputes, insurance]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
 export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'

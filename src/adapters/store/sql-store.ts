@@ -1,10 +1,14 @@
 import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { StretchStore } from '../../ports/chain-facts.ts'
+import type { Disputes } from '../../ports/disputes.ts'
+import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
 import { limits } from '../../service/limits.ts'
 import { SqlAssuredStore } from './assured-store.ts'
+import { SqlDisputeStore } from './dispute-store.ts'
 import { StoreRefusedError } from './errors.ts'
+import { SqlInsuranceStore } from './insurance-store.ts'
 import { SqlPaymentStore } from './payments/payment-store.ts'
 import { integer, text } from './rows.ts'
 import { GIVE_BACK, PING, PURGE, READ_IDENTITY, READ_NOTE, READ_USED, TAKE_LEASE, WRITE_IDENTITY, WRITE_NOTE } from './sql.ts'
@@ -28,6 +32,8 @@ export abstract class SqlStore implements Store {
   readonly payments: PaymentStore = new SqlPaymentStore(this.#database)
   readonly closed: StretchStore = new SqlStretchStore(this.#database)
   readonly assured: AssuredRecords = new SqlAssuredStore(this.#database)
+  readonly disputes: Disputes = new SqlDisputeStore(this.#database)
+  readonly insurance: InsuranceStore = new SqlInsuranceStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
   abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>

@@ -32,7 +32,7 @@ export interface IssuerFacts {
 }
 
 /** Who signed: this service, somebody else, or nobody that can be told. */
-export type Issuer = 'own' | 'other' | 'unknown'
+type Issuer = 'own' | 'other' | 'unknown'
 
 export interface ReadReceipt {
   fields: DisputedReceipt

@@ -1,6 +1,6 @@
 import type { ChainFault, ChainFaultReason } from '../../ports/chain.ts'
 import type { HeavyFault, HeavyFaultCode } from '../../ports/heavy-work.ts'
-import { SourceDown, type Tool } from '../catalogue/define.ts'
+import { Refusal, SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import { limits } from '../limits.ts'
 import { nearest } from '../nearest.ts'
@@ -33,6 +33,7 @@ export function noCredits(): Problem {
 /** What a fault means to the caller that stops a call after it was admitted; those of a source and of the store pass by themselves. */
 export function brokenOff(tool: Tool, error: unknown): Problem {
   if (error instanceof SourceDown) return unread(error.message, error.reason)
+  if (error instanceof Refusal) return problem(error.problem, error.message)
   if (isChainFault(error))
     return unread(`${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`, error.reason)
   if (isHeavyFault(error)) return HEAVY_FAULTS[error.code](tool)
@@ -41,7 +42,7 @@ export function brokenOff(tool: Tool, error: unknown): Problem {
 
 /** Whether an error is told to the caller as what it is, and nothing here is at fault. */
 export function isKnownEnd(error: unknown): boolean {
-  return error instanceof SourceDown || isChainFault(error) || isHeavyFault(error)
+  return error instanceof SourceDown || error instanceof Refusal || isChainFault(error) || isHeavyFault(error)
 }
 
 const HEAVY_FAULTS: Readonly<Record<HeavyFaultCode, (tool: Tool) => Problem>> = {

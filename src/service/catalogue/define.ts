@@ -4,10 +4,14 @@ import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { ChainFacts, Transfers } from '../../ports/chain-facts.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Derivation } from '../../ports/derivation.ts'
+import type { Disputes } from '../../ports/disputes.ts'
+import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { Prices } from '../../ports/prices.ts'
+import type { Registrar } from '../../ports/registrar.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
 import { limits } from '../limits.ts'
 import type { PriceClass } from '../payments/price.ts'
+import type { RECORD_PROBLEMS } from '../problems/records.ts'
 
 /** The families in the order in which catalogues list them; a tool's folder is its family. */
 export const FAMILIES = {
@@ -23,6 +27,7 @@ export const FAMILIES = {
   market: 'Prices and exchange',
   proof: 'Receipts and proof',
   trust: 'Trust, assurance and delivery',
+  insurance: 'Insurance referrals',
   packs: 'Many checks in one call',
 } as const
 
@@ -65,6 +70,22 @@ export class SourceDown extends Error {
   }
 }
 
+/** Thrown by `run` when what is kept stands against the input: the call ends with this problem, uncharged. */
+export class Refusal extends Error {
+  readonly problem: keyof typeof RECORD_PROBLEMS
+
+  constructor(problem: keyof typeof RECORD_PROBLEMS, message: string) {
+    super(message)
+    this.problem = problem
+  }
+}
+
+/** What the tools of this service promise to answer with. */
+export interface PublishedSchemas {
+  /** The output schema of a tool, as JSON Schema 2020-12; null when there is no tool of this id. */
+  output(tool: string): { version: string; schema: Readonly<Record<string, unknown>> } | null
+}
+
 /** All that a tool may reach for. It gets only what it names in `sources`. */
 export interface Sources {
   clock: Clock
@@ -84,6 +105,12 @@ export interface Sources {
   derive: Derivation
   /** Receipts bound to the terms of the assured lane. */
   assured: AssuredRecords
+  disputes: Disputes
+  schemas: PublishedSchemas
+  /** Signs what is no receipt, and knows the keys of this service. */
+  registrar: Registrar
+  /** The directory of underwriters and their policies. */
+  insurance: InsuranceStore
 }
 
 export type SourceName = keyof Sources

@@ -98,7 +98,10 @@ export default defineTool({
     remedy: z.enum(['REFUND_ORDER_QUEUED', 'verdict_only', 'none']).describe('none: nobody paid on chain.'),
     refund_order: z.record(z.string(), z.unknown()).nullable().describe('Unsigned instruction for the recipient; null without one.'),
     x402_refund_reason: z.string().nullable().describe('Reason code for a refund request; null unless upheld.'),
-    assured_state: z.enum(['OPEN', 'DISPUTED', 'ADJUDICATED']).nullable().describe('Of the assured record of this receipt; null without one.'),
+    assured_state: z
+      .enum(['OPEN', 'DISPUTED', 'ADJUDICATED'])
+      .nullable()
+      .describe('Of the assured record of this receipt; null without one.'),
     window_ends_at: z.string().describe('Last moment to file.'),
     filed_at: z.string().describe('When this dispute was first filed.'),
     standard: z.string().describe('The rule book.'),

@@ -1,0 +1,179 @@
+/**
+ * The certificate POL-1. The registrar's signature attests the record: raw keccak-256 of `POL-1|` and the RFC 8785 text of all members but
+ * status and the two signatures. The countersignature of the underwriter binds it: EIP-712 over what it comes to (domain POL-1, version 1).
+ * Both are checked offline; the status is what the signatures prove, whatever it says.
+ */
+import { typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
+import { canonicalText } from '../receipts/canonical.ts'
+import { nobleCrypto, toHex, type ReceiptCrypto } from '../receipts/crypto.ts'
+import { readSignature } from '../receipts/signature.ts'
+import type { CoverageType } from './pol1-table.ts'
+
+export interface PolicyBody {
+  v: 'POL-1'
+  policy_id: string
+  underwriter_id: string
+  underwriter_address: string
+  /** The signed entry on which it stands. */
+  underwriter_entry_hash: string
+  coverage_type: CoverageType
+  policyholder: string | null
+  beneficiary: string | null
+  subject: { tx_hash: string | null; transaction_id: string | null; invoice_id: string | null }
+  /** Decimal texts, minor units. */
+  coverage_minor: string
+  premium_minor: string
+  currency: string
+  terms_uri: string
+  terms_hash: string
+  trigger: string
+  /** Seconds since 1970. */
+  effective_from: number
+  effective_to: number
+  issued_at: number
+  jurisdiction: string
+  licence_reference: string
+  disclaimer: string
+  /** Whose key attests it, and where it is kept. */
+  registrar: string
+  origin: string
+  chain_id: number
+}
+
+type PolicyStatus = 'PENDING_UNDERWRITER' | 'BOUND'
+
+export interface Policy extends PolicyBody {
+  status: PolicyStatus
+  registrar_signature: string
+  underwriter_signature: string | null
+}
+
+const COUNTERSIGNATURE: TypedStruct = {
+  name: 'PolicyCountersignature',
+  fields: [
+    { name: 'policy_id', type: 'string' },
+    { name: 'policy_digest', type: 'bytes32' },
+    { name: 'underwriter', type: 'address' },
+    { name: 'coverage_minor', type: 'uint256' },
+    { name: 'premium_minor', type: 'uint256' },
+    { name: 'effective_from', type: 'uint64' },
+    { name: 'effective_to', type: 'uint64' },
+  ],
+}
+
+/** What the registrar signs. Throws for what has no JSON text. */
+export function policyDigest(body: object, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
+  const { status: _status, registrar_signature: _registrar, underwriter_signature: _underwriter, ...signed } = body as Policy
+  return crypto.keccak256(`POL-1|${canonicalText(signed)}`)
+}
+
+/** What the underwriter signs. */
+function countersignDigest(body: PolicyBody, crypto: ReceiptCrypto): Uint8Array {
+  const message = {
+    policy_id: body.policy_id,
+    policy_digest: toHex(policyDigest(body, crypto)),
+    underwriter: body.underwriter_address,
+    coverage_minor: BigInt(body.coverage_minor),
+    premium_minor: BigInt(body.premium_minor),
+    effective_from: BigInt(body.effective_from),
+    effective_to: BigInt(body.effective_to),
+  }
+  return typedDigest('POL-1', COUNTERSIGNATURE, message, crypto)
+}
+
+/** Whether the underwriter's own key countersigned exactly this policy. */
+export function isCountersigned(body: PolicyBody, signature: string, crypto: ReceiptCrypto = nobleCrypto): boolean {
+  return typedSigner(countersignDigest(body, crypto), signature, crypto) === body.underwriter_address
+}
+
+const POLICY_CODES = {
+  not_a_policy: 'This is no certificate of POL-1, or a member is missing or has another form.',
+  registrar_signature_invalid: 'The registrar did not sign exactly this record.',
+  underwriter_signature_invalid: 'The countersignature is not that of the underwriter over this record.',
+  status_not_proved: 'The status says BOUND without a countersignature of the underwriter.',
+} as const
+
+type PolicyCode = keyof typeof POLICY_CODES
+
+export interface PolicyVerdict {
+  /** Both signatures that are there are good, and the status is no more than they prove. */
+  valid: boolean
+  reason_code: 'ok' | PolicyCode
+  reason: string
+  /** What the registrar signed; null when this is no policy. */
+  digest: string | null
+  registrar: string | null
+  registrar_signed: boolean
+  underwriter: string | null
+  underwriter_signed: boolean
+  /** What the signatures prove; null when the registrar's is not good. */
+  status_proved: PolicyStatus | null
+}
+
+const ADDRESS = /^0x[0-9a-f]{40}$/
+const HASH = /^0x[0-9a-f]{64}$/
+const AMOUNT = /^(?:0|[1-9][0-9]{0,77})$/
+
+/** Verifies a certificate, offline; never throws. Whether the registrar publishes its key is asked of its key list. */
+export function verifyPolicy(given: unknown, crypto: ReceiptCrypto = nobleCrypto): PolicyVerdict {
+  const digest = isPolicy(given) ? digestOf(given, crypto) : null
+  if (!isPolicy(given) || digest === null) return verdictOf('not_a_policy')
+  const { registrar, underwriter_address: underwriter, underwriter_signature, status } = given
+  const registrar_signed = isSigned(digest, given.registrar_signature, registrar, crypto)
+  const underwriter_signed = underwriter_signature !== null && isCountersigned(given, underwriter_signature, crypto)
+  const facts = { digest: toHex(digest), registrar, registrar_signed, underwriter, underwriter_signed }
+  const status_proved = !registrar_signed ? null : underwriter_signed ? 'BOUND' : 'PENDING_UNDERWRITER'
+  if (!registrar_signed) return { ...verdictOf('registrar_signature_invalid'), ...facts }
+  if (underwriter_signature !== null && !underwriter_signed)
+    return { ...verdictOf('underwriter_signature_invalid'), ...facts, status_proved }
+  if (status === 'BOUND' && !underwriter_signed) return { ...verdictOf('status_not_proved'), ...facts, status_proved }
+  return { ...verdictOf('ok'), ...facts, status_proved }
+}
+
+function verdictOf(code: 'ok' | PolicyCode): PolicyVerdict {
+  const reason = code === 'ok' ? 'Every signature is good, and the status is what they prove.' : POLICY_CODES[code]
+  const none = { digest: null, registrar: null, registrar_signed: false, underwriter: null, underwriter_signed: false, status_proved: null }
+  return { valid: code === 'ok', reason_code: code, reason, ...none }
+}
+
+function digestOf(policy: Policy, crypto: ReceiptCrypto): Uint8Array | null {
+  try {
+    return policyDigest(policy, crypto)
+  } catch {
+    return null
+  }
+}
+
+function isSigned(digest: Uint8Array, signature: string, signer: string, crypto: ReceiptCrypto): boolean {
+  const read = readSignature(signature)
+  return read.ok && !read.high_s && crypto.recover(digest, read.rs, read.recovery) === signer
+}
+
+/** Whether a document means to be a certificate. */
+export function claimsPolicy(document: unknown): boolean {
+  return typeof document === 'object' && document !== null && (document as Record<string, unknown>)['v'] === 'POL-1'
+}
+
+/** The members that are hashed or compared have their form; the registrar's signature covers the others as they stand. */
+function isPolicy(given: unknown): given is Policy {
+  if (!claimsPolicy(given)) return false
+  const policy = given as Record<keyof Policy, unknown>
+  const texts: [unknown, RegExp][] = [
+    [policy.policy_id, /^pol_[0-9a-f]{32}$/],
+    [policy.underwriter_address, ADDRESS],
+    [policy.registrar, ADDRESS],
+    [policy.underwriter_entry_hash, HASH],
+    [policy.coverage_minor, AMOUNT],
+    [policy.premium_minor, AMOUNT],
+    [policy.registrar_signature, /^0x/],
+    [policy.status, /^(?:PENDING_UNDERWRITER|BOUND)$/],
+  ]
+  const { underwriter_signature } = policy
+  return (
+    texts.every(([value, form]) => typeof value === 'string' && form.test(value)) &&
+    [policy.effective_from, policy.effective_to, policy.issued_at].every(
+      (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+    ) &&
+    (underwriter_signature === null || typeof underwriter_signature === 'string')
+  )
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { canonicalText } from '../../pure/receipts/canonical.ts'
+import { quoteRefusal, underwriterAddress, type QuoteRefusal } from '../../pure/rulebooks/pol1-entry.ts'
+import { countersigning, coverageMinor, issuePolicy, standing, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
+import { COVERAGE_TYPES, POL, POL_DISCLAIMER } from '../../pure/rulebooks/pol1-table.ts'
+import { defineTool } from '../../service/catalogue/define.ts'
+
+const AMOUNTS = ['amount_usdc', 'amount'] as const
+
+const AMOUNT = z
+  .union([
+    z.number().min(0.000_001).max(1e15),
+    z
+      .string()
+      .max(40)
+      .regex(/^(?=[0-9.]*[1-9])[0-9]{1,15}(\.[0-9]{1,18})?$/),
+  ])
+  .optional()
+
+const NAME = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+
+const ADDRESS = z
+  .string()
+  .max(42)
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+
+const INPUT = z
+  .strictObject({
+    underwriter_id: z.string().min(1).max(64).describe('From list-approved-insurers, or the address of the underwriter.'),
+    amount_usdc: AMOUNT.describe('The sum to be covered, USDC as number or decimal text. Give this or amount.'),
+    amount: AMOUNT.describe('The same by another name. Where both are given, they must be equal.'),
+    tx_hash: z
+      .string()
+      .max(66)
+      .regex(/^0x[0-9a-fA-F]{64}$/)
+      .optional()
+      .describe('Transaction that is insured.'),
+    transaction_id: NAME.optional().describe('What is insured, by a name of your own.'),
+    invoice_id: NAME.optional().describe('Invoice that is insured.'),
+    policyholder_address: ADDRESS.optional().describe('Who takes the cover.'),
+    beneficiary_address: ADDRESS.optional().describe('Who is paid; the policyholder when absent.'),
+    coverage_type: z.enum(COVERAGE_TYPES).optional().describe('Kind of cover; that of the rate card when absent.'),
+  })
+  .check(({ value, issues }) => {
+    const [usdc, alias] = AMOUNTS.map((name) => value[name])
+    if (usdc === undefined && alias === undefined) {
+      const message = 'Give one of amount_usdc, amount.'
+      for (const name of AMOUNTS) issues.push({ code: 'custom', input: undefined, path: [name], message, params: { code: 'missing' } })
+    } else if (usdc !== undefined && alias !== undefined && coverageMinor(usdc) !== coverageMinor(alias)) {
+      const message = 'It differs from amount_usdc; give one of them.'
+      issues.push({ code: 'custom', input: undefined, path: ['amount'], message, params: {} })
+    }
+  })
+  // What JSON Schema can say of it: an object without any of the amounts is refused.
+  .meta({ if: { anyOf: AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
+
+const REFUSALS = {
+  unknown_underwriter: 'No underwriter of this id is in the directory.',
+  entry_expired: 'The entry of this underwriter has expired.',
+  coverage_type_not_offered: 'The rate card of this underwriter is for another kind of cover.',
+  below_minimum: 'The sum is below the least that the rate card takes.',
+  above_maximum: 'The sum is above the most that the rate card takes.',
+} as const satisfies Record<QuoteRefusal | 'unknown_underwriter', string>
+
+type BindRefusal = keyof typeof REFUSALS
+const CODES = Object.keys(REFUSALS) as [BindRefusal, ...BindRefusal[]]
+
+/** A certificate on an underwriter's signed rate card; only the underwriter's countersignature binds it. */
+export default defineTool({
+  id: 'bind-insurance-policy',
+  title: 'Bind a policy of an underwriter',
+  description:
+    'Makes out a POL-1 certificate on the signed rate card of a registered underwriter and signs it as registrar. It is PENDING_UNDERWRITER, ' +
+    'and no cover, until the underwriter’s own key countersigns at /api/insurance/countersign. The same request again returns the same ' +
+    'certificate. Verifiable offline. The service underwrites nothing and takes no premium.',
+  family: 'insurance',
+  version: '1.0.0',
+  price: 'check',
+  annotations: { read_only: false, idempotent: true, destructive: false, open_world: true },
+  scope: {
+    checked: ['amount, kind and date against the signed rate card', 'the countersignature, once it is there'],
+    not_checked: ['who the underwriter is', 'licences and solvency', 'transaction, invoice and addresses', 'that a premium was paid'],
+  },
+  sources: ['clock', 'crypto', 'derive', 'registrar', 'insurance'],
+  input: INPUT,
+  output: z.strictObject({
+    status: z.enum(['PENDING_UNDERWRITER', 'BOUND', 'REFUSED']).describe('BOUND only after the underwriter countersigned.'),
+    reason_code: z.enum(['ok', ...CODES]).describe('ok, or why there is no certificate.'),
+    reason: z.string().describe('One sentence.'),
+    created: z.boolean().describe('False when this certificate was there before.'),
+    certificate: z.record(z.string(), z.unknown()).nullable().describe('The whole POL-1 certificate; null when refused.'),
+    policy_digest: z.string().nullable().describe('What the underwriter countersigns, as a hash.'),
+    countersign_at: z.string().nullable().describe('Where the underwriter sends policy_id and signature.'),
+    certificate_url: z.string().nullable().describe('Where the certificate can be fetched again.'),
+    warnings: z
+      .array(z.strictObject({ code: z.string().describe('Kind.'), message: z.string().describe('One sentence.') }))
+      .describe('What should be known all the same.'),
+    disclaimer: z.string().describe('What the service is not.'),
+    standard: z.string().describe('The rule book.'),
+    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    evaluated_at: z.string().describe('Time of the answer.'),
+  }),
+  example: {
+    underwriter_id: 'uw_1111111111111111111111111111111111111111',
+    amount_usdc: '25000',
+    invoice_id: 'INV-2026-118',
+    policyholder_address: '0x2222222222222222222222222222222222222222',
+  },
+  async run(asked, { clock, crypto, derive, registrar, insurance }) {
+    const now_ms = clock.now_ms()
+    const now_s = Math.floor(now_ms / 1_000)
+    const address = underwriterAddress(asked.underwriter_id)
+    const row = address === null ? null : await insurance.underwriter(address)
+    if (row === null) return refused('unknown_underwriter', now_ms)
+    const entry = storedEntry(row.entry)
+    const wanted = wishes(asked)
+    const refusal = quoteRefusal(entry, { coverage_minor: wanted.coverage_minor, coverage_type: asked.coverage_type, now_s })
+    if (refusal !== null) return refused(refusal, now_ms)
+    const maker = { registrar, crypto, hmac: (tag: string, text: string) => derive.hmac(tag, text), now_s }
+    const issued = issuePolicy(entry, row.entry_hash, wanted, maker)
+    const given = { policy_id: issued.policy_id, underwriter: entry.underwriter, certificate: canonicalText(issued) }
+    const { created, policy } = await insurance.bind(given)
+    const certificate = standing(policy)
+    return {
+      status: certificate.status,
+      reason_code: 'ok' as const,
+      reason: STATUS[certificate.status],
+      created,
+      certificate: { ...certificate },
+      policy_digest: countersigning(certificate, crypto).policy_digest,
+      countersign_at: `${registrar.origin}/api/insurance/countersign`,
+      certificate_url: `${registrar.origin}/api/insurance/policies/${certificate.policy_id}`,
+      warnings: warningsOf(wanted, certificate.effective_to, now_s),
+      ...notices(now_ms),
+    }
+  },
+})
+
+const STATUS = {
+  PENDING_UNDERWRITER: 'The certificate is no cover until the underwriter countersigns it.',
+  BOUND: 'The underwriter has countersigned.',
+} as const
+
+function wishes(asked: z.output<typeof INPUT>) {
+  const policyholder = asked.policyholder_address?.toLowerCase() ?? null
+  return {
+    coverage_minor: coverageMinor(asked.amount_usdc ?? asked.amount ?? 0),
+    policyholder,
+    beneficiary: asked.beneficiary_address?.toLowerCase() ?? policyholder,
+    subject: {
+      tx_hash: asked.tx_hash?.toLowerCase() ?? null,
+      transaction_id: asked.transaction_id ?? null,
+      invoice_id: asked.invoice_id ?? null,
+    },
+  }
+}
+
+function warningsOf({ policyholder, subject }: ReturnType<typeof wishes>, effective_to: number, now_s: number) {
+  const named = Object.values(subject).some((part) => part !== null)
+  return [
+    ...(named ? [] : [{ code: 'no_subject', message: 'Neither transaction nor invoice is named, so nothing says what is insured.' }]),
+    ...(policyholder === null ? [{ code: 'no_policyholder', message: 'No policyholder is named.' }] : []),
+    ...(now_s >= effective_to ? [{ code: 'term_over', message: 'The term of this certificate is over.' }] : []),
+  ]
+}
+
+function refused(reason_code: BindRefusal, now_ms: number) {
+  const nothing = { certificate: null, policy_digest: null, countersign_at: null, certificate_url: null, warnings: [] }
+  return { status: 'REFUSED' as const, reason_code, reason: REFUSALS[reason_code], created: false, ...nothing, ...notices(now_ms) }
+}
+
+function notices(now_ms: number) {
+  return {
+    disclaimer: POL_DISCLAIMER,
+    standard: POL.standard,
+    policy_hash: POL.policy_hash,
+    evaluated_at: new Date(now_ms).toISOString(),
+  }
+}

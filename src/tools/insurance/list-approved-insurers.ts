@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { underwriterId } from '../../pure/rulebooks/pol1-entry.ts'
+import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
+import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
+import { defineTool } from '../../service/catalogue/define.ts'
+
+/** The directory of underwriters that registered themselves. */
+export default defineTool({
+  id: 'list-approved-insurers',
+  title: 'List registered underwriters',
+  description:
+    'Lists the open directory of underwriters that registered themselves with a signed rate card at /api/insurance/register. It starts ' +
+    'empty. Listing is not vetting: a registration proves control of a key, nothing else. The service never underwrites.',
+  family: 'insurance',
+  version: '1.0.0',
+  price: 'check',
+  annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
+  scope: {
+    checked: ['that each entry is signed by its underwriter for this service', 'that it has not expired'],
+    not_checked: ['who the underwriter is', 'licences and solvency', 'what the terms say'],
+  },
+  sources: ['clock', 'insurance'],
+  input: z.strictObject({
+    coverage_type: z.enum(COVERAGE_TYPES).optional().describe('Only underwriters of this kind of cover.'),
+    min_coverage_usdc: z
+      .union([
+        z.number().min(0).max(1e15),
+        z
+          .string()
+          .max(40)
+          .regex(/^[0-9]{1,15}(\.[0-9]{1,18})?$/),
+      ])
+      .optional()
+      .describe('Only those that cover at least this much, USDC as number or decimal text.'),
+  }),
+  output: z.strictObject({
+    count: z.int().min(0).max(POL.table.entries_max).describe('Underwriters listed.'),
+    insurers: z
+      .array(z.record(z.string(), z.unknown()))
+      .describe('The signed entries, each with underwriter_id, entry_hash, signature and vetted false.'),
+    vetted: z.literal(false).describe('Nobody has vetted them.'),
+    notice: z.string().describe('What listing means.'),
+    standard: z.string().describe('The rule book.'),
+    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    evaluated_at: z.string().describe('Time of the answer.'),
+  }),
+  example: { coverage_type: 'wire_fraud_bec_defense', min_coverage_usdc: 1000 },
+  async run({ coverage_type, min_coverage_usdc }, { clock, insurance }) {
+    const now_ms = clock.now_ms()
+    const least = coverageMinor(min_coverage_usdc ?? 0)
+    const rows = await insurance.underwriters(Math.floor(now_ms / 1_000))
+    const insurers = rows.flatMap(({ address, entry_hash, entry: text }) => {
+      const entry = storedEntry(text)
+      const wanted = (coverage_type ?? entry.coverage_type) === entry.coverage_type && BigInt(entry.max_coverage_minor) >= least
+      return wanted ? [{ underwriter_id: underwriterId(address), entry_hash, vetted: false, ...entry }] : []
+    })
+    return {
+      count: insurers.length,
+      insurers,
+      vetted: false as const,
+      notice: insurers.length === 0 ? `No underwriter of this kind has registered. ${LISTING_NOTICE}` : LISTING_NOTICE,
+      standard: POL.standard,
+      policy_hash: POL.policy_hash,
+      evaluated_at: new Date(now_ms).toISOString(),
+    }
+  },
+})

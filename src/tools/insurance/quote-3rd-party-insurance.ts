@@ -1,0 +1,169 @@
+import { z } from 'zod'
+import { premiumOf, quoteRefusal, underwriterId, type QuoteRefusal, type SignedEntry } from '../../pure/rulebooks/pol1-entry.ts'
+import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
+import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
+import { defineTool } from '../../service/catalogue/define.ts'
+
+const AMOUNTS = ['amount_usdc', 'amount'] as const
+/** The cheapest so many are listed. */
+const QUOTES_MAX = 100
+
+const AMOUNT = z
+  .union([
+    z.number().min(0.000_001).max(1e15),
+    z
+      .string()
+      .max(40)
+      .regex(/^(?=[0-9.]*[1-9])[0-9]{1,15}(\.[0-9]{1,18})?$/),
+  ])
+  .optional()
+
+const NAME = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+
+const INPUT = z
+  .strictObject({
+    amount_usdc: AMOUNT.describe('The sum to be covered, USDC as number or decimal text. Give this or amount.'),
+    amount: AMOUNT.describe('The same by another name. Where both are given, they must be equal.'),
+    tx_hash: z
+      .string()
+      .max(66)
+      .regex(/^0x[0-9a-fA-F]{64}$/)
+      .optional()
+      .describe('Transaction that is insured.'),
+    transaction_id: NAME.optional().describe('What is insured, by a name of your own.'),
+    invoice_id: NAME.optional().describe('Invoice that is insured.'),
+    coverage_type: z.enum(COVERAGE_TYPES).optional().describe('Kind of cover; all kinds when absent.'),
+    counterparty_address: z
+      .string()
+      .max(42)
+      .regex(/^0x[0-9a-fA-F]{40}$/)
+      .optional()
+      .describe('The other side; echoed for the underwriter.'),
+  })
+  .check(({ value, issues }) => {
+    const [usdc, alias] = AMOUNTS.map((name) => value[name])
+    if (usdc === undefined && alias === undefined) {
+      const message = 'Give one of amount_usdc, amount.'
+      for (const name of AMOUNTS) issues.push({ code: 'custom', input: undefined, path: [name], message, params: { code: 'missing' } })
+    } else if (usdc !== undefined && alias !== undefined && coverageMinor(usdc) !== coverageMinor(alias)) {
+      const message = 'It differs from amount_usdc; give one of them.'
+      issues.push({ code: 'custom', input: undefined, path: ['amount'], message, params: {} })
+    }
+  })
+  // What JSON Schema can say of it: an object without any of the amounts is refused.
+  .meta({ if: { anyOf: AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
+
+/** What registered underwriters ask for a cover, by the rate cards that they signed. */
+export default defineTool({
+  id: 'quote-3rd-party-insurance',
+  title: 'Quote third-party insurance',
+  description:
+    'Quotes a cover from every registered underwriter whose signed rate card takes it: the amount times its basis points, rounded up, at ' +
+    'least its minimum; cheapest first. No quotes until an underwriter registers. Quotes follow the cards and bind nobody; the service ' +
+    'never underwrites and takes no premium.',
+  family: 'insurance',
+  version: '1.0.0',
+  price: 'check',
+  annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
+  scope: {
+    checked: ['amount, kind and date against each signed rate card', 'arithmetic'],
+    not_checked: ['who the underwriter is', 'whether it would accept this risk', 'transaction, invoice and counterparty'],
+  },
+  sources: ['clock', 'insurance'],
+  input: INPUT,
+  output: z.strictObject({
+    quote_count: z.int().min(0).max(POL.table.entries_max).describe('Underwriters whose card takes it.'),
+    quotes: z
+      .array(z.record(z.string(), z.unknown()))
+      .describe('The cheapest 100: underwriter_id, premium_minor, rate, term, jurisdictions, terms, entry_hash.'),
+    reason: z.string().describe('One sentence.'),
+    excluded: z.record(z.string(), z.int().min(0).max(POL.table.entries_max)).describe('Why other cards do not take it, counted.'),
+    coverage_minor: z.string().describe('The sum, USDC minor units.'),
+    currency: z.string().describe('Of all amounts.'),
+    coverage_type: z.enum(COVERAGE_TYPES).nullable().describe('As given.'),
+    subject: z.record(z.string(), z.string().nullable()).describe('tx_hash, transaction_id, invoice_id and counterparty as given.'),
+    vetted: z.literal(false).describe('Nobody has vetted the underwriters.'),
+    notice: z.string().describe('What listing means.'),
+    standard: z.string().describe('The rule book.'),
+    policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
+    evaluated_at: z.string().describe('Time of the answer.'),
+  }),
+  example: { amount_usdc: '25000', coverage_type: 'commercial_trade_credit', invoice_id: 'INV-2026-118' },
+  async run(asked, { clock, insurance }) {
+    const now_ms = clock.now_ms()
+    const now_s = Math.floor(now_ms / 1_000)
+    const coverage_minor = coverageMinor(asked.amount_usdc ?? asked.amount ?? 0)
+    const rows = await insurance.underwriters(now_s)
+    const excluded: Partial<Record<QuoteRefusal, number>> = {}
+    const taking: Taking[] = []
+    for (const { entry_hash, entry: text } of rows) {
+      const entry = storedEntry(text)
+      const refusal = quoteRefusal(entry, { coverage_minor, coverage_type: asked.coverage_type, now_s })
+      if (refusal === null) taking.push({ entry, entry_hash, premium_minor: premiumOf(entry, coverage_minor) })
+      else excluded[refusal] = (excluded[refusal] ?? 0) + 1
+    }
+    return {
+      quote_count: taking.length,
+      quotes: taking.toSorted(cheaper).slice(0, QUOTES_MAX).map(quoteShown),
+      reason: reasonOf(rows.length, taking.length),
+      excluded,
+      coverage_minor: String(coverage_minor),
+      currency: POL.table.currency,
+      coverage_type: asked.coverage_type ?? null,
+      subject: subjectOf(asked),
+      vetted: false as const,
+      notice: LISTING_NOTICE,
+      standard: POL.standard,
+      policy_hash: POL.policy_hash,
+      evaluated_at: new Date(now_ms).toISOString(),
+    }
+  },
+})
+
+function subjectOf({ tx_hash, transaction_id, invoice_id, counterparty_address }: z.output<typeof INPUT>) {
+  return {
+    tx_hash: tx_hash ?? null,
+    transaction_id: transaction_id ?? null,
+    invoice_id: invoice_id ?? null,
+    counterparty_address: counterparty_address ?? null,
+  }
+}
+
+interface Taking {
+  entry: SignedEntry
+  entry_hash: string
+  premium_minor: bigint
+}
+
+/** The rows come by address, which decides between equal premiums. */
+function cheaper(one: Taking, other: Taking): number {
+  return one.premium_minor < other.premium_minor ? -1 : one.premium_minor > other.premium_minor ? 1 : 0
+}
+
+function quoteShown({ entry, entry_hash, premium_minor }: Taking) {
+  const { name, underwriter, coverage_type, rate_bps, min_premium_minor, term_days, jurisdictions, licence_reference } = entry
+  return {
+    underwriter_id: underwriterId(underwriter),
+    name,
+    premium_minor: String(premium_minor),
+    coverage_type,
+    rate_bps,
+    min_premium_minor,
+    term_days,
+    jurisdictions,
+    licence_reference,
+    terms_uri: entry.terms_uri,
+    terms_hash: entry.terms_hash,
+    valid_until: entry.valid_until,
+    entry_hash,
+  }
+}
+
+function reasonOf(listed: number, taking: number): string {
+  if (listed === 0) return 'No underwriter has registered yet, so there are no quotes.'
+  return taking === 0 ? 'No registered rate card takes this cover.' : 'Each quote follows from a rate card that its underwriter signed.'
+}

@@ -1,0 +1,133 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import type { InvoicePayment, InvoiceStore, NewInvoice, StoredInvoice } from '../../src/ports/invoices.ts'
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
+import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
+import { createInvoiceDesk, type InvoiceDesk } from '../../src/service/invoices/desk.ts'
+import { cartHash, invoiceNonces, termsText, type InvoiceTerms } from '../../src/pure/invoices/terms.ts'
+import { FEE_POLICY, FEE_POLICY_HASH } from '../../src/pure/invoices/fee.ts'
+
+const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
+const MERCHANT = '0x00000000000000000000000000000000a11ce001'
+const PAYER = '0x00000000000000000000000000000000b0b00001'
+const hash = (digit: string) => `0x${digit.repeat(64)}`
+
+/** Noon of 21 November 2026, when fixed tests run. */
+const NOON_S = Date.UTC(2026, 10, 21, 12) / 1_000
+
+/** An invoice of 100 USDC made an hour ago, one for each way in which it can stand. */
+function fixed(place: number, change: Partial<InvoiceTerms> = {}): StoredInvoice {
+  const cart = { merchant: MERCHANT, amount_minor: '100000000', memo: null, client_name: null, chain_id: 84_532, token: TOKEN }
+  const created_s = NOON_S - 3_600
+  const terms: InvoiceTerms = {
+    v: 1,
+    invoice_id: `inv_vector000000000000000000${String(place).padStart(2, '0')}`,
+    ...cart,
+    referrer: null,
+    product: null,
+    created_s,
+    expires_s: created_s + 1_209_600,
+    salt: hash('5'),
+    cart_hash: cartHash(cart),
+    fee_policy_version: FEE_POLICY.version,
+    fee_policy_hash: FEE_POLICY_HASH,
+    ...change,
+  }
+  return {
+    invoice_id: terms.invoice_id,
+    merchant: MERCHANT,
+    amount_minor: BigInt(terms.amount_minor),
+    terms: termsText(terms),
+    created_ms: terms.created_s * 1_000,
+    expires_s: terms.expires_s,
+    issue_signature: null,
+    void_signature: null,
+    voided_ms: null,
+    closed: false,
+    marks: '',
+    updated_ms: terms.created_s * 1_000,
+  }
+}
+
+function paid(invoice: StoredInvoice, amount_minor: bigint, change: Partial<InvoicePayment> = {}): InvoicePayment {
+  const [nonce = null] = invoiceNonces(JSON.parse(invoice.terms) as InvoiceTerms)
+  const block = { block_number: 1_000, block_hash: hash('b'), block_time_s: NOON_S - 600 }
+  const seen = { transaction: hash('7'), log_index: 1, payer: PAYER, confirmed: true, final: true }
+  return { ...seen, ...block, invoice_id: invoice.invoice_id, amount_minor, matched_by: 'eip3009', nonce, ...change }
+}
+
+/** The invoices behind the vectors of get-b2b-invoice. */
+function fixtures(): { invoices: StoredInvoice[]; payments: InvoicePayment[] } {
+  const past = { created_s: NOON_S - 2_000_000, expires_s: NOON_S - 790_400 }
+  const invoices = [
+    ...Array.from({ length: 6 }, (_, place) => fixed(place)),
+    fixed(6, past),
+    fixed(7, past),
+    fixed(8, past),
+    { ...fixed(9), voided_ms: (NOON_S - 60) * 1_000, void_signature: '0x00' },
+    { ...fixed(10), marks: 'reorged', issue_signature: '0x00' },
+  ]
+  const at = (place: number) => invoices[place] ?? fixed(place)
+  const payments = [
+    paid(at(1), 100_000_000n, { confirmed: false, final: false }),
+    paid(at(2), 40_000_000n),
+    paid(at(3), 100_000_000n),
+    paid(at(4), 100_000_001n),
+    paid(at(5), 100_000_000n),
+    paid(at(5), 100_000_000n, { transaction: hash('8'), block_number: 1_001, payer: MERCHANT }),
+    paid(at(7), 40_000_000n, { block_time_s: NOON_S - 800_000 }),
+    paid(at(8), 100_000_000n),
+  ]
+  return { invoices, payments }
+}
+
+/** Invoices that last as long as the test. Nothing is bounded and nothing is watched. */
+export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceStore {
+  const byId = new Map(invoices.map((invoice) => [invoice.invoice_id, invoice]))
+  const change = (id: string, of: Partial<StoredInvoice>) => {
+    const found = byId.get(id)
+    if (found !== undefined) byId.set(id, { ...found, ...of })
+    return Promise.resolve()
+  }
+  return {
+    keep(given: NewInvoice) {
+      const { invoice_id, merchant, amount_minor, terms, created_ms, expires_s } = given
+      const open = { issue_signature: null, void_signature: null, voided_ms: null, closed: false, marks: '', updated_ms: created_ms }
+      const invoice = { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, ...open }
+      byId.set(invoice_id, invoice)
+      return Promise.resolve({ kind: 'created', invoice })
+    },
+    find: (id) => Promise.resolve(byId.get(id) ?? null),
+    payments: (id) => Promise.resolve(payments.filter(({ invoice_id }) => invoice_id === id)),
+    find_by_nonce: () => Promise.resolve(null),
+    plain_candidates: () => Promise.resolve([]),
+    attribute: () => Promise.resolve(false),
+    unfinal: () => Promise.resolve([]),
+    settle_block: () => Promise.resolve(),
+    withdraw: () => Promise.resolve(),
+    add_mark: () => Promise.resolve(),
+    set_closed: (id, closed) => change(id, { closed }),
+    sign: (id, issue_signature) => change(id, { issue_signature }),
+    void: () => Promise.resolve(false),
+    watched: () => Promise.resolve([]),
+    watch_of: (merchant) => Promise.resolve({ merchant, next_block: 1, since_ms: 0, looked_ms: NOON_S * 1_000 }),
+    looked: () => Promise.resolve(),
+  }
+}
+
+/** The desk of a sandbox that grants pilots, over fixed randomness: the first invoice has the id of 32 bytes that count up from 1. */
+export function fixedInvoices(clock: Clock): InvoiceDesk {
+  let drawn = 0
+  return createInvoiceDesk({
+    store: invoicesInMemory(),
+    clock,
+    crypto: nobleCrypto,
+    derive: createDerivation(new Uint8Array(32).fill(7)),
+    random: () => `0x${Array.from({ length: 32 }, () => (drawn++ % 256).toString(16).padStart(2, '0')).join('')}`,
+    chain_id: 84_532,
+    token: TOKEN,
+    site_url: () => 'https://assay.example',
+    bankOf: () => null,
+    watch: { round: () => Promise.resolve(), look: () => Promise.resolve(), lookInto: () => Promise.resolve(null) },
+    pilot_merchant: '0x00000000000000000000000000000000a11ce002',
+  })
+}

@@ -1,0 +1,145 @@
+import { encodeFunctionData, keccak256, parseAbi, toBytes, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
+import { authorization, transferTypes, usdcDomain, type Authorization } from './authorization.ts'
+import { readRequired, signTerms } from './paying.ts'
+import type { ChainView } from './paying-chain.ts'
+import { stranger, type Answered } from './paying-calls.ts'
+import type { World } from './paying-world.ts'
+
+/** Invoices as a stranger makes and pays them: over HTTP alone, signed by viem. */
+
+export interface InvoiceShown {
+  invoice_id: string
+  status: string
+  exceptions: string[]
+  merchant: Hex
+  merchant_verified: boolean
+  amount_minor: string
+  amount_due_minor: string
+  amount_paid_minor: string
+  overpaid_minor: string
+  cart_hash: Hex
+  payment_nonce: Hex
+  tx_hash: string | null
+  payments: { tx_hash: string; payer: string; amount_minor: string; matched_by: string; method: string; confirmed: boolean }[]
+  [member: string]: unknown
+}
+
+export async function send(url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answered> {
+  const from = { 'x-forwarded-for': stranger(), ...headers }
+  const response = await fetch(url, body === undefined ? { headers: from } : { method: 'POST', headers: from, body: JSON.stringify(body) })
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+  }
+}
+
+export async function issue(world: World, amount: string, merchant: string = newMerchant().address): Promise<InvoiceShown> {
+  const made = await send(`${world.url}/api/invoice/create`, { amountUsdc: amount, merchant })
+  if (made.status !== 201) throw new Error(made.text)
+  return made.body as InvoiceShown
+}
+
+export function newMerchant(): PrivateKeyAccount {
+  return privateKeyToAccount(generatePrivateKey())
+}
+
+export function invoiceUrl(world: World, { invoice_id }: Pick<InvoiceShown, 'invoice_id'>): string {
+  return `${world.url}/api/invoice/${invoice_id}`
+}
+
+/** The record after the service has looked at the chain once more. */
+export async function looked(world: World, { invoice_id }: Pick<InvoiceShown, 'invoice_id'>): Promise<InvoiceShown> {
+  const view = await world.running.app.deps.invoices.desk.look(invoice_id)
+  if (view === null) throw new Error('the invoice is not there')
+  return view.record as InvoiceShown
+}
+
+/** A transfer that names the invoice, signed by the payer. */
+export async function signFor(
+  { chain_id, token }: ChainView,
+  payer: PrivateKeyAccount,
+  invoice: InvoiceShown,
+  change: Partial<Authorization> = {},
+) {
+  const validBefore = BigInt(Math.floor(Date.now() / 1_000) + 600)
+  const plain = { nonce: invoice.payment_nonce, validBefore, ...change }
+  const message = { ...authorization(payer.address, invoice.merchant, BigInt(invoice.amount_due_minor), {}), ...plain }
+  const domain = usdcDomain(chain_id, token)
+  const signature = await payer.signTypedData({ domain, types: transferTypes, primaryType: 'TransferWithAuthorization', message })
+  const { from, to, nonce } = message
+  const numbers = { value: String(message.value), validAfter: String(message.validAfter), validBefore: String(message.validBefore) }
+  return { message, signature, body: { authorization: { from, to, nonce, ...numbers }, signature } }
+}
+
+/** Pays as any x402 client does, from the terms that pay_url answers. */
+export async function payByX402(world: World, payer: PrivateKeyAccount, invoice: InvoiceShown) {
+  const url = `${invoiceUrl(world, invoice)}/pay`
+  const asked = await send(url)
+  const required = readRequired(asked.headers.get('payment-required') ?? '')
+  const payment = await signTerms(payer, required)
+  return { required, payment, answer: await send(url, {}, { 'payment-signature': payment.v2 }) }
+}
+
+const TOKEN = parseAbi([
+  'function transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)',
+  'function transfer(address,uint256)',
+])
+
+/** Sent by somebody else than the service. Resolves when mined. */
+export async function sendAsStranger(
+  { rpc, token }: ChainView,
+  { message, signature }: { message: Authorization; signature: Hex },
+): Promise<string> {
+  const { from, to, value, validAfter, validBefore, nonce } = message
+  const args = [from, to, value, validAfter, validBefore, nonce, signature] as const
+  return mined(rpc, token, SANDBOX_OWNER, encodeFunctionData({ abi: TOKEN, functionName: 'transferWithAuthorization', args }))
+}
+
+/** A transfer from a wallet, which names nothing. */
+export async function transferPlainly({ rpc, token }: ChainView, payer: PrivateKeyAccount, to: Hex, value: bigint): Promise<string> {
+  await rpc('anvil_setBalance', [payer.address, `0x${(10n ** 18n).toString(16)}`])
+  return mined(rpc, token, payer.address, encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [to, value] }))
+}
+
+async function mined(rpc: ChainView['rpc'], token: Hex, from: string, data: Hex): Promise<string> {
+  await rpc('anvil_impersonateAccount', [from])
+  const hash = String(await rpc('eth_sendTransaction', [{ from, to: token, data, gas: '0x30d40' }]))
+  await rpc('evm_mine')
+  return hash
+}
+
+/** What a merchant signs, as EIP-712 wallets take it. */
+export function signAsMerchant(
+  { chain_id, token }: ChainView,
+  merchant: PrivateKeyAccount,
+  invoice: InvoiceShown,
+  act: 'Issue' | 'Void',
+): Promise<Hex> {
+  return merchant.signTypedData({
+    domain: { name: 'assay invoice', version: '1', chainId: chain_id, verifyingContract: token },
+    types: {
+      [`Invoice${act}`]: [
+        { name: 'invoice', type: 'bytes32' },
+        { name: 'merchant', type: 'address' },
+        { name: 'amount', type: 'uint256' },
+        { name: 'cart', type: 'bytes32' },
+      ],
+    },
+    primaryType: `Invoice${act}`,
+    message: {
+      invoice: keccak256(toBytes(invoice.invoice_id)),
+      merchant: merchant.address,
+      amount: BigInt(invoice.amount_minor),
+      cart: invoice.cart_hash,
+    },
+  })
+}
+
+export async function mine({ rpc }: ChainView, blocks = 3): Promise<void> {
+  await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
+}
