@@ -9,7 +9,7 @@ export const DECIMALS_CALL = '0x313ce567'
  * `not_a_contract`: there is no code at the address. `reverted`: the contract refused. `malformed`: it returned what is no such number.
  * `ok` is the only one with a number.
  */
-export type ReadStatus = 'ok' | 'not_a_contract' | 'reverted' | 'malformed'
+type ReadStatus = 'ok' | 'not_a_contract' | 'reverted' | 'malformed'
 
 export interface TokenBalance {
   status: ReadStatus

@@ -10,7 +10,7 @@ export interface GivenAmount {
   amount_minor?: string | undefined
 }
 
-export interface IntentToken {
+interface IntentToken {
   symbol: string
   /** EIP-55 form. */
   address: string

@@ -22,7 +22,7 @@ export interface GivenIntent {
 }
 
 /** EIP-712 typed data in the form that wallets take; what only the caller can supply is null and listed in `needs`. */
-export interface TypedData {
+interface TypedData {
   domain: { name: string; version: string; chainId: number; verifyingContract: string }
   types: Readonly<Record<string, readonly { name: string; type: string }[]>>
   primaryType: 'TransferWithAuthorization'

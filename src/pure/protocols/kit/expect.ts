@@ -152,11 +152,6 @@ export function holdsRedaction(place: Place): boolean {
   return false
 }
 
-/** Same JSON value: names in any order, numbers as doubles, texts exactly. Time in proportion to the values. */
-export function sameJson(one: Place, other: Place): boolean {
-  return canonicalText(one.value) === canonicalText(other.value)
-}
-
 /** A text that two JSON values share exactly when they are the same value. For documents whose depth is bounded. */
 export function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`
