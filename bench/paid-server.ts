@@ -27,6 +27,7 @@ import { loadCatalogue } from '../src/service/catalogue/load.ts'
 import { publishedSchemas } from '../src/service/catalogue/published.ts'
 import { trustedProxies } from '../src/service/clients.ts'
 import { readSettings } from '../src/service/config.ts'
+import { createInvoiceDesk } from '../src/service/invoices/desk.ts'
 import { createAllowance } from '../src/service/payments/allowance.ts'
 import { createClosings } from '../src/service/payments/closings.ts'
 import { createPaymentDesk } from '../src/service/payments/desk.ts'
@@ -79,6 +80,7 @@ function deps(): Omit<AppDeps, 'inFlight'> {
         screening: { on_stale_list: 'report' },
         ...noChain(place.chain_id),
         assured: store.assured,
+        invoices: invoices(),
         derive: createDerivation(secret),
         disputes: store.disputes,
         insurance: store.insurance,
@@ -101,6 +103,7 @@ function deps(): Omit<AppDeps, 'inFlight'> {
     },
     schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
     store,
+    invoices: { desk: invoices(), relay: null },
     prices,
     place,
     sandbox: null,
@@ -167,4 +170,21 @@ function closer({ payments }: Store): Settler {
       return { kind: 'settled', payment: { ...payment, ...settled_at, state: 'settled', settled_ms, updated_ms: settled_ms } }
     },
   }
+}
+
+/** No measured call makes one. */
+function invoices() {
+  return createInvoiceDesk({
+    store: store.invoices,
+    clock: systemClock,
+    crypto: signing.crypto,
+    derive: createDerivation(secret),
+    random: createNonceSource(),
+    chain_id: place.chain_id,
+    token: place.token.address.toLowerCase(),
+    site_url: () => origins.site_url,
+    bankOf: () => null,
+    watch: null,
+    pilot_merchant: null,
+  })
 }

@@ -18,6 +18,7 @@ import { insuranceRoutes } from './surfaces/insurance.ts'
 import { mcpRoutes } from './surfaces/mcp/routes.ts'
 import { unwrapInput } from './surfaces/http/json-body.ts'
 import { restWords } from './surfaces/payment.ts'
+import { invoiceRoutes } from './surfaces/invoices/routes.ts'
 import { paymentRoutes } from './surfaces/payment-routes.ts'
 import { pageRoutes } from './surfaces/pages/routes.ts'
 import { preflightRoutes } from './surfaces/preflight/routes.ts'
@@ -49,6 +50,7 @@ export function createApp(given: Omit<AppDeps, 'inFlight'>, proxies: TrustedProx
   healthRoutes(http, deps)
   badgeRoutes(http)
   paymentRoutes(http, deps, rest.words)
+  invoiceRoutes(http, deps, rest.words, caller)
   pageRoutes(http, deps)
   discoveryRoutes(http, deps)
   const desk = createPreflightDesk(deps)

@@ -13,7 +13,7 @@ import type { Settings } from './service/config.ts'
 import { reconcileJob } from './service/jobs/reconcile.ts'
 import type { Job } from './service/jobs/run.ts'
 import { createClosings } from './service/payments/closings.ts'
-import { createPaymentDesk } from './service/payments/desk.ts'
+import { createPaymentDesk, type DeskParts } from './service/payments/desk.ts'
 import type { EvidenceSource } from './service/payments/evidence.ts'
 import { createFacilitatorSettler } from './service/payments/facilitated.ts'
 import { createMismatchCounter } from './service/payments/mismatches.ts'
@@ -35,6 +35,8 @@ import type { WriterRules } from './service/payments/writer-rules.ts'
 export interface PaymentRoom {
   /** Null where nothing can settle. */
   payments: Payments | null
+  /** What invoices need to be paid and watched; null where nothing can settle. */
+  settling: { desk: DeskParts; source: EvidenceSource } | null
   place: PaymentPlace
   chain: Chain | null
   sandbox: SandboxShown | null
@@ -84,6 +86,7 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
   if (base === null) {
     return {
       payments: null,
+      settling: null,
       place,
       chain: null,
       sandbox: null,
@@ -92,7 +95,7 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
       stop: () => Promise.resolve(),
     }
   }
-  const { signing, secret, store, prices, log, reach, rules } = parts
+  const { store, prices, log, rules } = parts
   const clock = systemClock
   const { chain } = base
   // A chain that mines only when somebody pays never comes to call a block final.
@@ -102,12 +105,43 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
   const settler = settlerOf(parts, base, place, source)
+  const desk_parts = deskPartsOf(parts, base, place, settler)
+  const desk = createPaymentDesk(desk_parts)
+  settler.start()
+  const last: { summary: ReconcileSummary | null } = { summary: null }
+  const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
+  return {
+    payments: { desk, prices, place },
+    settling: { desk: desk_parts, source },
+    place,
+    chain,
+    sandbox: base.sandbox,
+    jobs: [{ ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms }],
+    health: async () => {
+      const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
+      return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
+    },
+    stop: async () => {
+      await settler.stop()
+      await base.stop()
+    },
+  }
+}
+
+/** What the desk of calls and the relay of invoices both stand on. */
+function deskPartsOf(
+  { signing, secret, store, log, reach }: PaymentRoomParts,
+  { chain, wallets }: ChainBase,
+  place: PaymentPlace,
+  settler: Settler,
+): DeskParts {
+  const clock = systemClock
   const digest = createAuthorizationDigest(
     { name: place.token.name, version: place.token.version, chain_id: place.chain_id, verifying_contract: place.token.address },
     signing.crypto.keccak256,
   )
-  const [settle_from] = base.wallets
-  const desk = createPaymentDesk({
+  const [settle_from] = wallets
+  return {
     store: store.payments,
     closings: createClosings(store.payments, clock),
     sealer: createSealer(secret),
@@ -127,24 +161,6 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
     countMismatch: createMismatchCounter(store, clock, secret),
     onFault: (error) => log.error({ error: String(error) }, 'a payment met a fault'),
     reach,
-  })
-  settler.start()
-  const last: { summary: ReconcileSummary | null } = { summary: null }
-  const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
-  return {
-    payments: { desk, prices, place },
-    place,
-    chain,
-    sandbox: base.sandbox,
-    jobs: [{ ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms }],
-    health: async () => {
-      const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
-      return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
-    },
-    stop: async () => {
-      await settler.stop()
-      await base.stop()
-    },
   }
 }
 

@@ -29,6 +29,7 @@ import { createAllowance } from './service/payments/allowance.ts'
 import { createRegistrar } from './service/records/registrar.ts'
 import { createPriceBook, type PriceBook } from './service/payments/price-book.ts'
 import type { Reach } from './service/payments/settler.ts'
+import { openInvoiceRoom, type InvoiceRoom } from './invoice-room.ts'
 import { chainSources, openChain, type ChainSources } from './chain-room.ts'
 import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
 import { createHttpServer } from './surfaces/http/node-server.ts'
@@ -71,8 +72,9 @@ export async function start(settings: Settings, { reach = () => Promise.resolve(
   const heavy = createHeavyPool(HEAVY_POOL)
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
+  const invoices = openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins })
   const app = createApp(
-    appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }, log),
+    appDeps({ invoices, settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }, log),
     proxies,
     log,
   )
@@ -83,7 +85,12 @@ export async function start(settings: Settings, { reach = () => Promise.resolve(
   })
   facts.start()
   listening.url = localOrigin(settings.ASSAY_HOST, (server.address() as AddressInfo).port)
-  const jobs = runJobs([purgeJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store), ...room.jobs], store, systemClock, log)
+  const jobs = runJobs(
+    [purgeJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store), ...room.jobs, ...invoices.jobs],
+    store,
+    systemClock,
+    log,
+  )
   for (const refusal of signing.refusals) log.warn({}, refusal)
   return {
     url: listening.url,
@@ -110,6 +117,7 @@ const HEAVY_POOL = {
 }
 
 interface Parts {
+  invoices: InvoiceRoom
   settings: Settings
   signing: Signing
   catalogue: Catalogue
@@ -123,7 +131,7 @@ interface Parts {
   origins: Origins
 }
 
-function appDeps({ settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }: Parts, log: Log) {
+function appDeps({ invoices, settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }: Parts, log: Log) {
   const active = activeKey(ring)
   if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
   const market = choosePrices(settings.ASSAY_MODE, systemClock)
@@ -142,6 +150,7 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
         screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report' },
         derive: createDerivation(secret),
         assured: store.assured,
+        invoices: invoices.desk,
         disputes: store.disputes,
         insurance: store.insurance,
         schemas: publishedSchemas(() => catalogue.tools),
@@ -164,6 +173,7 @@ function appDeps({ settings, signing, catalogue, ring, secret, store, prices, ro
     },
     schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
     store,
+    invoices,
     prices,
     place: room.place,
     sandbox: room.sandbox,

@@ -49,6 +49,7 @@ export function sourcesHere(catalogue: Catalogue, settings: Settings | null): So
     screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report' },
     derive: derivationHere(settings),
     assured: noRecords,
+    invoices: { create: needsService, look: needsService, pilot: needsService },
     disputes: { file: needsService },
     insurance: noInsurance,
     schemas: publishedSchemas(() => catalogue.tools),

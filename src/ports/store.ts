@@ -2,6 +2,7 @@ import type { AssuredRecords } from './assured-records.ts'
 import type { StretchStore } from './chain-facts.ts'
 import type { Disputes } from './disputes.ts'
 import type { InsuranceStore } from './insurance.ts'
+import type { InvoiceStore } from './invoices.ts'
 import type { PaymentStore } from './payments.ts'
 
 /** What the service keeps. Everything correct about counting lives behind this port, never in the memory of a process. */
@@ -67,6 +68,8 @@ export interface Store {
   readonly closed: StretchStore
   /** Receipts bound to the terms of the assured lane. */
   readonly assured: AssuredRecords
+  /** Invoices and the transfers that pay them. */
+  readonly invoices: InvoiceStore
   readonly disputes: Disputes
   /** The directory of underwriters and their policies. */
   readonly insurance: InsuranceStore

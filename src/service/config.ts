@@ -92,6 +92,13 @@ export const SETTINGS = {
     limits.preflight_per_minute,
     integer(1, 1_000_000),
   ),
+  ASSAY_PILOT_CREDIT: setting<'off' | 'on'>('Whether create-ap2-pilot is offered; its credit must be set up.', 'off', oneOf('off', 'on')),
+  ASSAY_BANK_NAME: setting('Holder of the bank account that invoices to ASSAY_BANK_MERCHANTS show.', '', text),
+  ASSAY_BANK_IBAN: setting('IBAN of that account; without it no invoice shows one.', '', text),
+  ASSAY_BANK_BIC: setting('BIC of that account.', '', text),
+  ASSAY_BANK_INSTITUTION: setting('Name of the bank.', '', text),
+  ASSAY_BANK_CURRENCY: setting('Currency of that account.', 'EUR', text),
+  ASSAY_BANK_MERCHANTS: setting<string[]>('Addresses whose bank account it is, separated by commas; ASSAY_PAY_TO by default.', [], list),
   ASSAY_LOG_LEVEL: setting<'info' | 'warn' | 'error' | 'silent'>('What is logged.', 'info', oneOf('info', 'warn', 'error', 'silent')),
 }
 

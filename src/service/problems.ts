@@ -1,3 +1,4 @@
+import { INVOICE_PROBLEMS } from './problems/invoices.ts'
 import type { ProblemKind } from './problems/kind.ts'
 import { PAYMENT_PROBLEMS } from './problems/payment.ts'
 import { PREFLIGHT_PROBLEMS } from './problems/preflight.ts'
@@ -17,6 +18,7 @@ export const PROBLEMS = {
   ...SETTLEMENT_PROBLEMS,
   ...SERVICE_PROBLEMS,
   ...PREFLIGHT_PROBLEMS,
+  ...INVOICE_PROBLEMS,
   ...RECORD_PROBLEMS,
 } as const satisfies Record<string, ProblemKind>
 

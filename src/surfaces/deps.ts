@@ -2,6 +2,8 @@ import type { KeyList } from '../pure/receipts/keys.ts'
 import type { Store } from '../ports/store.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { CallDeps } from '../service/calls/call.ts'
+import type { InvoiceDesk } from '../service/invoices/desk.ts'
+import type { InvoiceRelay } from '../service/invoices/relay.ts'
 import type { ToolSchemas } from '../service/catalogue/json-schema.ts'
 import type { AllowanceRules } from '../service/payments/allowance.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
@@ -35,6 +37,8 @@ export interface AppDeps {
   /** Derived once from the catalogue, by tool id. */
   schemas: ReadonlyMap<string, ToolSchemas>
   store: Pick<Store, 'kind' | 'ping'>
+  /** Where invoices are made and read, and carried to the chain; no relay where nothing can settle. */
+  invoices: { desk: InvoiceDesk; relay: InvoiceRelay | null }
   telemetry: Telemetry
   /** The chain of the sandbox; null in live mode, and where it did not start. */
   sandbox: SandboxShown | null

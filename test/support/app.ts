@@ -27,6 +27,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ASSAY_PORT: '0',
     ASSAY_DATA_DIR: data_dir,
     ASSAY_LOG_LEVEL: 'silent',
+    // So that every example has an answer.
+    ASSAY_PILOT_CREDIT: 'on',
     ASSAY_FREE_DAILY: String(options.free_daily ?? 1000),
     ...options.settings,
   })

@@ -115,10 +115,10 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
 }
 
 /** The desk of a sandbox that grants pilots, over fixed randomness: the first invoice has the id of 32 bytes that count up from 1. */
-export function fixedInvoices(clock: Clock): InvoiceDesk {
+export function fixedInvoices(clock: Clock, store: InvoiceStore = invoicesInMemory()): InvoiceDesk {
   let drawn = 0
   return createInvoiceDesk({
-    store: invoicesInMemory(),
+    store,
     clock,
     crypto: nobleCrypto,
     derive: createDerivation(new Uint8Array(32).fill(7)),

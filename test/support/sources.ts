@@ -5,6 +5,7 @@ import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { itemCatalogue } from '../../src/service/catalogue/items.ts'
 import { publishedSchemas } from '../../src/service/catalogue/published.ts'
 import { assuredInMemory } from './assured-memory.ts'
+import { fixedInvoices } from './invoices-memory.ts'
 import { disputesInMemory } from './dispute-memory.ts'
 import { fixedRegistrar } from './fixed-registrar.ts'
 import { insuranceInMemory } from './insurance-memory.ts'
@@ -30,6 +31,7 @@ export function fixedSources(tools: readonly Tool[]): Sources {
     // A secret of 32 bytes, all 7.
     derive: createDerivation(new Uint8Array(32).fill(7)),
     assured: assuredInMemory(),
+    invoices: fixedInvoices(clock),
     disputes: disputesInMemory(),
     insurance: insuranceInMemory(fixedUnderwriters()),
     schemas: publishedSchemas(() => tools),

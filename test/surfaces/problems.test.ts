@@ -10,14 +10,19 @@ import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import { defineTool, PURE, type Tool } from '../../src/service/catalogue/define.ts'
 import { limits } from '../../src/service/limits.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
+import type { INVOICE_PROBLEMS } from '../../src/service/problems/invoices.ts'
 import type { PAYMENT_PROBLEMS } from '../../src/service/problems/payment.ts'
 import type { PREFLIGHT_PROBLEMS } from '../../src/service/problems/preflight.ts'
 import type { RECORD_PROBLEMS } from '../../src/service/problems/records.ts'
 import type { SETTLEMENT_PROBLEMS } from '../../src/service/problems/settlement.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
-/** Those of payment and settlement are met in test/paying, those of the preflight and of records where they are raised. */
-type Elsewhere = typeof PAYMENT_PROBLEMS & typeof SETTLEMENT_PROBLEMS & typeof PREFLIGHT_PROBLEMS & typeof RECORD_PROBLEMS
+/** Those of payment and settlement are met in test/paying, those of invoices in test/invoices, those of the preflight and of records where they are raised. */
+type Elsewhere = typeof PAYMENT_PROBLEMS &
+  typeof SETTLEMENT_PROBLEMS &
+  typeof PREFLIGHT_PROBLEMS &
+  typeof RECORD_PROBLEMS &
+  typeof INVOICE_PROBLEMS
 type Code = Exclude<ProblemCode, keyof Elsewhere>
 
 let app: TestApp

@@ -6,6 +6,7 @@ import { closedStretches } from './migrations/0003-closed-stretches.ts'
 import { assuredRecords } from './migrations/0004-assured-records.ts'
 import { disputes } from './migrations/0005-disputes.ts'
 import { insurance } from './migrations/0006-insurance.ts'
+import { invoices } from './migrations/0007-invoices.ts'
 
 export const SQLITE_DIALECT: Dialect = {
   wide_integer: 'integer',
@@ -25,7 +26,7 @@ export const POSTGRES_DIALECT: Dialect = {
       granted integer not null`,
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstTables, payments, closedStretches, assuredRecords, disputes, insurance]
+export const MIGRATIONS: readonly Migration[] = [firstTables, payments, closedStretches, assuredRecords, disputes, insurance, invoices]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
 export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'

@@ -2,12 +2,14 @@ import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { StretchStore } from '../../ports/chain-facts.ts'
 import type { Disputes } from '../../ports/disputes.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
+import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
 import { limits } from '../../service/limits.ts'
 import { SqlAssuredStore } from './assured-store.ts'
 import { SqlDisputeStore } from './dispute-store.ts'
 import { StoreRefusedError } from './errors.ts'
+import { SqlInvoiceStore } from './invoices/invoice-store.ts'
 import { SqlInsuranceStore } from './insurance-store.ts'
 import { SqlPaymentStore } from './payments/payment-store.ts'
 import { integer, text } from './rows.ts'
@@ -32,6 +34,7 @@ export abstract class SqlStore implements Store {
   readonly payments: PaymentStore = new SqlPaymentStore(this.#database)
   readonly closed: StretchStore = new SqlStretchStore(this.#database)
   readonly assured: AssuredRecords = new SqlAssuredStore(this.#database)
+  readonly invoices: InvoiceStore = new SqlInvoiceStore(this.#database)
   readonly disputes: Disputes = new SqlDisputeStore(this.#database)
   readonly insurance: InsuranceStore = new SqlInsuranceStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>

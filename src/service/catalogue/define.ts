@@ -9,8 +9,10 @@ import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { Prices } from '../../ports/prices.ts'
 import type { Registrar } from '../../ports/registrar.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
+import type { InvoiceSource } from '../invoices/desk.ts'
 import { limits } from '../limits.ts'
 import type { PriceClass } from '../payments/price.ts'
+import type { INVOICE_PROBLEMS } from '../problems/invoices.ts'
 import type { RECORD_PROBLEMS } from '../problems/records.ts'
 
 /** The families in the order in which catalogues list them; a tool's folder is its family. */
@@ -27,6 +29,7 @@ export const FAMILIES = {
   market: 'Prices and exchange',
   proof: 'Receipts and proof',
   trust: 'Trust, assurance and delivery',
+  invoices: 'Invoices',
   insurance: 'Insurance referrals',
   packs: 'Many checks in one call',
 } as const
@@ -71,10 +74,12 @@ export class SourceDown extends Error {
 }
 
 /** Thrown by `run` when what is kept stands against the input: the call ends with this problem, uncharged. */
-export class Refusal extends Error {
-  readonly problem: keyof typeof RECORD_PROBLEMS
+type RefusalCode = keyof typeof RECORD_PROBLEMS | keyof typeof INVOICE_PROBLEMS | 'NOT_CONFIGURED'
 
-  constructor(problem: keyof typeof RECORD_PROBLEMS, message: string) {
+export class Refusal extends Error {
+  readonly problem: RefusalCode
+
+  constructor(problem: RefusalCode, message: string) {
     super(message)
     this.problem = problem
   }
@@ -105,6 +110,8 @@ export interface Sources {
   derive: Derivation
   /** Receipts bound to the terms of the assured lane. */
   assured: AssuredRecords
+  /** Invoices: made, and looked at on the chain. */
+  invoices: InvoiceSource
   disputes: Disputes
   schemas: PublishedSchemas
   /** Signs what is no receipt, and knows the keys of this service. */

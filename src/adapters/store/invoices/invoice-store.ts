@@ -1,0 +1,223 @@
+import type {
+  InvoiceBounds,
+  InvoiceKept,
+  InvoicePayment,
+  InvoiceStore,
+  NewInvoice,
+  StoredInvoice,
+  WatchedMerchant,
+} from '../../../ports/invoices.ts'
+import { integer, integerOrNull, oneOf, text, textOrNull, wide } from '../rows.ts'
+import { assertCounts, assertKeys, assertTexts, assertWide } from '../storable.ts'
+import type { Database, Row, Work } from '../work.ts'
+import * as sql from './sql-invoices.ts'
+
+/** Invoices in the SQL that both databases share. */
+export class SqlInvoiceStore implements InvoiceStore {
+  readonly #database: Pick<Database, 'read' | 'write' | 'atomically'>
+
+  constructor(database: Pick<Database, 'read' | 'write' | 'atomically'>) {
+    this.#database = database
+  }
+
+  async keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKept> {
+    const { invoice_id, merchant, content_hash, terms, amount_minor, created_ms, expires_s, watch_until_s, nonces } = invoice
+    assertKeys({ invoice_id, merchant, content_hash, request_key: invoice.request_key ?? '-', client: invoice.client ?? '-' })
+    assertKeys(Object.fromEntries(nonces.entries()))
+    assertTexts({ terms })
+    assertWide({ amount_minor })
+    assertCounts({ created_ms, expires_s, watch_until_s })
+    // One merchant's invoices are made one after the other, so that none slips past the bound.
+    return this.#database.atomically(() => keep(invoice, bounds), { alone_with: merchant.slice(2) })
+  }
+
+  async find(invoice_id: string): Promise<StoredInvoice | null> {
+    assertKeys({ invoice_id })
+    return orNull(await this.#database.read(sql.FIND, [invoice_id]))
+  }
+
+  async payments(invoice_id: string): Promise<InvoicePayment[]> {
+    assertKeys({ invoice_id })
+    return (await this.#database.read(sql.PAYMENTS, [invoice_id])).map(paymentOf)
+  }
+
+  async find_by_nonce(nonce: string): Promise<StoredInvoice | null> {
+    assertKeys({ nonce })
+    return orNull(await this.#database.read(sql.FIND_BY_NONCE, [nonce]))
+  }
+
+  async plain_candidates(merchant: string, at_s: number, limit: number): Promise<StoredInvoice[]> {
+    assertKeys({ merchant })
+    assertCounts({ at_s, limit })
+    return (await this.#database.read(sql.PLAIN, [merchant, at_s, limit])).map(invoiceOf)
+  }
+
+  async attribute(payment: InvoicePayment, now_ms: number): Promise<boolean> {
+    assertPayment(payment)
+    assertCounts({ now_ms })
+    return this.#database.atomically(() => attribute(payment, now_ms))
+  }
+
+  async unfinal(merchant: string, limit: number): Promise<InvoicePayment[]> {
+    assertKeys({ merchant })
+    return (await this.#database.read(sql.UNFINAL, [merchant, limit])).map(paymentOf)
+  }
+
+  async settle_block(payment: InvoicePayment, now_ms: number): Promise<void> {
+    assertPayment(payment)
+    assertCounts({ now_ms })
+    const { transaction, log_index, block_number, block_hash, block_time_s, confirmed, final } = payment
+    const values = [transaction, log_index, block_number, block_hash, block_time_s, Number(confirmed), Number(final)]
+    await this.#database.atomically(function* (): Work<null> {
+      const [row] = yield { statement: sql.SETTLE_BLOCK, values }
+      if (row !== undefined) yield { statement: sql.TOUCH, values: [payment.invoice_id, now_ms] }
+      return null
+    })
+  }
+
+  async withdraw(payment: Pick<InvoicePayment, 'transaction' | 'log_index' | 'invoice_id'>, now_ms: number): Promise<void> {
+    const { transaction, log_index, invoice_id } = payment
+    assertKeys({ transaction, invoice_id })
+    assertCounts({ log_index, now_ms })
+    await this.#database.atomically(function* (): Work<null> {
+      const [row] = yield { statement: sql.WITHDRAW, values: [transaction, log_index] }
+      return row === undefined ? null : yield* addMark(invoice_id, 'reorged', now_ms)
+    })
+  }
+
+  async add_mark(invoice_id: string, mark: string, now_ms: number): Promise<void> {
+    assertKeys({ invoice_id, mark })
+    assertCounts({ now_ms })
+    await this.#database.atomically(() => addMark(invoice_id, mark, now_ms))
+  }
+
+  async set_closed(invoice_id: string, closed: boolean): Promise<void> {
+    assertKeys({ invoice_id })
+    await this.#database.write(sql.SET_CLOSED, [invoice_id, Number(closed)])
+  }
+
+  async sign(invoice_id: string, signature: string, now_ms: number): Promise<void> {
+    assertKeys({ invoice_id, signature })
+    assertCounts({ now_ms })
+    await this.#database.write(sql.SIGN, [invoice_id, signature, now_ms])
+  }
+
+  async void(invoice_id: string, signature: string, now_ms: number): Promise<boolean> {
+    assertKeys({ invoice_id, signature })
+    assertCounts({ now_ms })
+    return (await this.#database.write(sql.VOID, [invoice_id, signature, now_ms])).length === 1
+  }
+
+  async watched(now_s: number, limit: number): Promise<WatchedMerchant[]> {
+    assertCounts({ now_s, limit })
+    return (await this.#database.read(sql.WATCHED_AT, [now_s, limit])).map(watchOf)
+  }
+
+  async watch_of(merchant: string): Promise<WatchedMerchant | null> {
+    assertKeys({ merchant })
+    const [row] = await this.#database.read(sql.WATCH_OF, [merchant])
+    return row === undefined ? null : watchOf(row)
+  }
+
+  async looked(merchant: string, next_block: number, now_ms: number): Promise<void> {
+    assertKeys({ merchant })
+    assertCounts({ next_block, now_ms })
+    await this.#database.write(sql.LOOKED, [merchant, next_block, now_ms])
+  }
+}
+
+function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKept> {
+  const { request_key, content_hash, merchant, client, created_ms } = invoice
+  const before = function* (): Work<InvoiceKept | null> {
+    const [known] = request_key === null ? [] : yield { statement: sql.BY_REQUEST, values: [request_key] }
+    if (known === undefined) return null
+    return text(known, 'content_hash') === content_hash ? { kind: 'same', invoice: invoiceOf(known) } : { kind: 'conflict' }
+  }
+  const known = yield* before()
+  if (known !== null) return known
+  const now_s = Math.floor(created_ms / 1_000)
+  const [of_merchant] = yield { statement: sql.COUNT_MERCHANT, values: [merchant, now_s] }
+  if (integer(of_merchant, 'open') >= bounds.merchant_open) return { kind: 'merchant_full' }
+  const [of_client] = client === null ? [] : yield { statement: sql.COUNT_CLIENT, values: [client, now_s] }
+  if (of_client !== undefined && integer(of_client, 'open') >= bounds.client_open) return { kind: 'client_full' }
+  const { invoice_id, amount_minor, terms, expires_s, watch_until_s } = invoice
+  const values = [invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, request_key, client]
+  const [row] = yield { statement: sql.INSERT, values }
+  // The same key with another merchant came at the same moment, past the lock.
+  if (row === undefined) return (yield* before()) ?? { kind: 'conflict' }
+  for (const nonce of invoice.nonces) yield { statement: sql.INSERT_NONCE, values: [nonce, invoice_id] }
+  return { kind: 'created', invoice: invoiceOf(row) }
+}
+
+function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {
+  const { transaction, log_index, invoice_id, payer, amount_minor, block_number, block_hash, block_time_s, matched_by, nonce } = payment
+  const place = [block_number, block_hash, block_time_s]
+  const values = [transaction, log_index, invoice_id, payer, amount_minor, ...place, matched_by, nonce]
+  const [row] = yield { statement: sql.ATTRIBUTE, values: [...values, Number(payment.confirmed), Number(payment.final)] }
+  if (row === undefined) return false
+  yield { statement: sql.TOUCH, values: [invoice_id, now_ms] }
+  return true
+}
+
+function* addMark(invoice_id: string, mark: string, now_ms: number): Work<null> {
+  const [row] = yield { statement: sql.READ_MARKS, values: [invoice_id] }
+  if (row === undefined) return null
+  const marks = new Set(text(row, 'marks').split(',').filter(Boolean))
+  if (marks.has(mark)) return null
+  yield { statement: sql.WRITE_MARKS, values: [invoice_id, [...marks.add(mark)].toSorted().join(','), now_ms] }
+  return null
+}
+
+function assertPayment(payment: InvoicePayment): void {
+  const { transaction, invoice_id, payer, block_hash, nonce, amount_minor, log_index, block_number, block_time_s } = payment
+  assertKeys({ transaction, invoice_id, payer, block_hash, nonce: nonce ?? '-' })
+  assertWide({ amount_minor })
+  assertCounts({ log_index, block_number, block_time_s })
+}
+
+function orNull([row]: readonly Row[]): StoredInvoice | null {
+  return row === undefined ? null : invoiceOf(row)
+}
+
+function invoiceOf(row: Row): StoredInvoice {
+  return {
+    invoice_id: text(row, 'invoice_id'),
+    merchant: text(row, 'merchant'),
+    amount_minor: wide(row, 'amount_minor'),
+    terms: text(row, 'terms'),
+    created_ms: integer(row, 'created_ms'),
+    expires_s: integer(row, 'expires_s'),
+    issue_signature: textOrNull(row, 'issue_signature'),
+    void_signature: textOrNull(row, 'void_signature'),
+    voided_ms: integerOrNull(row, 'voided_ms'),
+    closed: integer(row, 'closed') === 1,
+    marks: text(row, 'marks'),
+    updated_ms: integer(row, 'updated_ms'),
+  }
+}
+
+function paymentOf(row: Row): InvoicePayment {
+  return {
+    transaction: text(row, 'transaction_hash'),
+    log_index: integer(row, 'log_index'),
+    invoice_id: text(row, 'invoice_id'),
+    payer: text(row, 'payer'),
+    amount_minor: wide(row, 'amount_minor'),
+    block_number: integer(row, 'block_number'),
+    block_hash: text(row, 'block_hash'),
+    block_time_s: integer(row, 'block_time_s'),
+    matched_by: oneOf(row, 'matched_by', ['eip3009', 'x402', 'transfer'] as const),
+    nonce: textOrNull(row, 'nonce'),
+    confirmed: integer(row, 'confirmed') === 1,
+    final: integer(row, 'final') === 1,
+  }
+}
+
+function watchOf(row: Row): WatchedMerchant {
+  return {
+    merchant: text(row, 'merchant'),
+    next_block: integerOrNull(row, 'next_block'),
+    since_ms: integer(row, 'since_ms'),
+    looked_ms: integer(row, 'looked_ms'),
+  }
+}

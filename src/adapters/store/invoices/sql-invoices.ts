@@ -1,0 +1,126 @@
+import type { Statement } from '../work.ts'
+
+const INVOICE = `invoice_id, merchant, cast(amount_minor as text) as amount_minor, terms, created_ms, expires_s, issue_signature, void_signature,
+  voided_ms, closed, marks, updated_ms`
+const PAYMENT = `transaction_hash, log_index, invoice_id, payer, cast(amount_minor as text) as amount_minor, block_number, block_hash,
+  block_time_s, matched_by, nonce, confirmed, final`
+
+export const BY_REQUEST: Statement = {
+  name: 'invoice_by_request',
+  text: `select ${INVOICE}, content_hash from invoice where request_key = ?1`,
+}
+
+/** Open ones of a merchant, and of a client, at a second. */
+export const COUNT_MERCHANT: Statement = {
+  name: 'invoice_count_merchant',
+  text: 'select count(*) as open from invoice where merchant = ?1 and closed = 0 and expires_s >= ?2',
+}
+export const COUNT_CLIENT: Statement = {
+  name: 'invoice_count_client',
+  text: 'select count(*) as open from invoice where client = ?1 and closed = 0 and expires_s >= ?2',
+}
+
+export const INSERT: Statement = {
+  name: 'invoice_insert',
+  text: `insert into invoice (invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, request_key, client,
+      updated_ms)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?5) on conflict do nothing returning ${INVOICE}`,
+}
+
+export const INSERT_NONCE: Statement = {
+  name: 'invoice_nonce',
+  text: 'insert into invoice_nonce (nonce, invoice_id) values (?1, ?2)',
+}
+
+export const FIND: Statement = { name: 'invoice_find', text: `select ${INVOICE} from invoice where invoice_id = ?1` }
+
+export const FIND_BY_NONCE: Statement = {
+  name: 'invoice_find_by_nonce',
+  text: `select ${INVOICE} from invoice where invoice_id = (select invoice_id from invoice_nonce where nonce = ?1)`,
+}
+
+export const PAYMENTS: Statement = {
+  name: 'invoice_payments',
+  text: `select ${PAYMENT} from invoice_payment where invoice_id = ?1 order by block_number, log_index, transaction_hash limit 200`,
+}
+
+export const PLAIN: Statement = {
+  name: 'invoice_plain',
+  text: `select ${INVOICE} from invoice
+    where merchant = ?1 and issue_signature is not null and expires_s >= ?2 order by number limit ?3`,
+}
+
+/** The log's key decides who was first. */
+export const ATTRIBUTE: Statement = {
+  name: 'invoice_attribute',
+  text: `insert into invoice_payment (transaction_hash, log_index, invoice_id, merchant, payer, amount_minor, block_number, block_hash,
+      block_time_s, matched_by, nonce, confirmed, final)
+    select ?1, cast(?2 as integer), invoice_id, merchant, ?4, cast(?5 as bigint), cast(?6 as bigint), ?7, cast(?8 as bigint), ?9, ?10,
+      cast(?11 as integer), cast(?12 as integer) from invoice where invoice_id = ?3
+    on conflict (transaction_hash, log_index) do nothing returning invoice_id`,
+}
+
+export const UNFINAL: Statement = {
+  name: 'invoice_unfinal',
+  text: `select ${PAYMENT} from invoice_payment where merchant = ?1 and final = 0 order by block_number, log_index limit ?2`,
+}
+
+export const SETTLE_BLOCK: Statement = {
+  name: 'invoice_settle_block',
+  text: `update invoice_payment set block_number = ?3, block_hash = ?4, block_time_s = ?5, confirmed = ?6, final = ?7
+    where transaction_hash = ?1 and log_index = ?2 returning invoice_id`,
+}
+
+export const WITHDRAW: Statement = {
+  name: 'invoice_withdraw',
+  text: 'delete from invoice_payment where transaction_hash = ?1 and log_index = ?2 and final = 0 returning invoice_id',
+}
+
+export const TOUCH: Statement = { name: 'invoice_touch', text: 'update invoice set updated_ms = ?2 where invoice_id = ?1' }
+
+export const READ_MARKS: Statement = {
+  name: 'invoice_read_marks',
+  text: 'select marks from invoice where invoice_id = ?1',
+  row_lock: 'for update',
+}
+export const WRITE_MARKS: Statement = {
+  name: 'invoice_write_marks',
+  text: 'update invoice set marks = ?2, updated_ms = ?3 where invoice_id = ?1',
+}
+
+export const SET_CLOSED: Statement = {
+  name: 'invoice_closed',
+  text: 'update invoice set closed = ?2 where invoice_id = ?1 and closed <> ?2',
+}
+
+export const SIGN: Statement = {
+  name: 'invoice_sign',
+  text: 'update invoice set issue_signature = ?2, updated_ms = ?3 where invoice_id = ?1 and issue_signature is null',
+}
+
+export const VOID: Statement = {
+  name: 'invoice_void',
+  text: `update invoice set void_signature = ?2, voided_ms = ?3, updated_ms = ?3, closed = 1
+    where invoice_id = ?1 and voided_ms is null and not exists (select 1 from invoice_payment p where p.invoice_id = ?1)
+    returning invoice_id`,
+}
+
+const WATCHED = `select i.merchant, w.next_block, min(i.created_ms) as since_ms, coalesce(w.looked_ms, 0) as looked_ms
+  from invoice i left join invoice_watch w on w.merchant = i.merchant`
+
+export const WATCHED_AT: Statement = {
+  name: 'invoice_watched',
+  text: `${WATCHED} where i.watch_until_s >= ?1 group by i.merchant, w.next_block, w.looked_ms
+    order by coalesce(w.looked_ms, 0), i.merchant limit ?2`,
+}
+
+export const WATCH_OF: Statement = {
+  name: 'invoice_watch_of',
+  text: `${WATCHED} where i.merchant = ?1 group by i.merchant, w.next_block, w.looked_ms`,
+}
+
+export const LOOKED: Statement = {
+  name: 'invoice_looked',
+  text: `insert into invoice_watch (merchant, next_block, looked_ms) values (?1, ?2, ?3)
+    on conflict (merchant) do update set next_block = excluded.next_block, looked_ms = excluded.looked_ms`,
+}

@@ -1,0 +1,83 @@
+import { systemClock } from './adapters/clock/system.ts'
+import { createDerivation } from './adapters/derivation/hmac.ts'
+import { createNonceSource } from './adapters/random/system.ts'
+import type { Signing } from './adapters/signer/choose.ts'
+import { StartError } from './identity.ts'
+import type { PaymentRoom } from './payment-room.ts'
+import type { Log } from './ports/log.ts'
+import type { Store, StoreIdentity } from './ports/store.ts'
+import { bankFault, plainIban, type BankAccount } from './pure/invoices/links.ts'
+import { usdcOn } from './pure/payments/usdc.ts'
+import type { Settings } from './service/config.ts'
+import { createInvoiceDesk, type InvoiceDesk } from './service/invoices/desk.ts'
+import { createInvoiceRelay, type InvoiceRelay } from './service/invoices/relay.ts'
+import { INVOICE_RULES } from './service/invoices/rules.ts'
+import { createInvoiceWatch } from './service/invoices/watch.ts'
+import type { Job } from './service/jobs/run.ts'
+import type { Origins } from './surfaces/http/reply.ts'
+
+/** Everything about invoices that is assembled at start. */
+export interface InvoiceRoom {
+  desk: InvoiceDesk
+  /** Null where nothing can settle. */
+  relay: InvoiceRelay | null
+  jobs: Job[]
+}
+
+export interface InvoiceRoomParts {
+  settings: Settings
+  identity: StoreIdentity
+  signing: Signing
+  secret: Uint8Array
+  store: Store
+  room: PaymentRoom
+  log: Log
+  origins: Origins
+}
+
+/** Throws a StartError for a bank account that cannot be shown. */
+export function openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins }: InvoiceRoomParts): InvoiceRoom {
+  const clock = systemClock
+  const derive = createDerivation(secret)
+  const { settling } = room
+  const account = bankAccount(settings)
+  const merchants = settings.ASSAY_BANK_MERCHANTS.map((address) => address.toLowerCase())
+  const owners = merchants.length === 0 ? [identity.pay_to] : merchants
+  const watching = { store: store.invoices, payments: store.payments, clock, log }
+  const watch = settling === null ? null : createInvoiceWatch({ ...watching, source: settling.source })
+  const desk = createInvoiceDesk({
+    store: store.invoices,
+    clock,
+    crypto: signing.crypto,
+    derive,
+    random: createNonceSource(),
+    chain_id: identity.chain_id,
+    token: usdcOn(identity.chain_id).address.toLowerCase(),
+    site_url: () => origins.site_url,
+    bankOf: (merchant) => (owners.includes(merchant) ? account : null),
+    watch,
+    pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
+  })
+  if (settling === null || watch === null) return { desk, relay: null, jobs: [] }
+  const relay = createInvoiceRelay({ desk: settling.desk, place: room.place, store, clock, derive, watch })
+  return { desk, relay, jobs: [{ name: 'invoices', every_ms: INVOICE_RULES.watch_every_ms, run: (now_ms) => watch.round(now_ms) }] }
+}
+
+function bankAccount(settings: Settings): BankAccount | null {
+  const { ASSAY_BANK_IBAN, ASSAY_BANK_NAME, ASSAY_BANK_BIC, ASSAY_BANK_INSTITUTION, ASSAY_BANK_CURRENCY } = settings
+  if (ASSAY_BANK_IBAN === '') {
+    if (ASSAY_BANK_NAME !== '') throw new StartError('ASSAY_BANK_NAME is set without ASSAY_BANK_IBAN; set both or neither.')
+    return null
+  }
+  const account: BankAccount = {
+    account_name: ASSAY_BANK_NAME,
+    iban: ASSAY_BANK_IBAN,
+    bic: ASSAY_BANK_BIC === '' ? null : ASSAY_BANK_BIC,
+    bank_name: ASSAY_BANK_INSTITUTION === '' ? null : ASSAY_BANK_INSTITUTION,
+    country: plainIban(ASSAY_BANK_IBAN).slice(0, 2),
+    currency: ASSAY_BANK_CURRENCY,
+  }
+  const fault = bankFault(account)
+  if (fault !== null) throw new StartError(`ASSAY_BANK_${fault.field} ${fault.words}.`)
+  return account
+}

@@ -1,0 +1,77 @@
+import { ZERO_ADDRESS } from '../receipts/receipt.ts'
+
+/** What is asked for, in one spelling. */
+export interface InvoiceAsked {
+  amount: number | string
+  merchant: string
+  client_name?: string | undefined
+  memo?: string | undefined
+  referrer?: string | undefined
+}
+
+export const INVOICE_FAULTS = {
+  amount_not_positive: 'The amount must be above zero.',
+  amount_precision: 'USDC has six decimals; the amount has more.',
+  amount_above_ceiling: 'The amount is above what one invoice may ask for here.',
+  merchant_zero: 'The zero address belongs to nobody; money sent there is lost.',
+  merchant_is_token: 'The merchant is the token contract itself; money sent there is lost.',
+  self_referral: 'The merchant cannot be the referrer.',
+  referrer_zero: 'The zero address belongs to nobody; leave the referrer out.',
+  text_unprintable: 'client_name and memo must not hold control, direction or other invisible format characters.',
+} as const
+
+export type InvoiceFault = keyof typeof INVOICE_FAULTS
+
+export interface InvoiceContent {
+  amount_minor: bigint
+  merchant: string
+  client_name: string | null
+  memo: string | null
+  referrer: string | null
+}
+
+export type InvoiceReading = { ok: true; content: InvoiceContent } | { ok: false; fault: InvoiceFault; field: string }
+
+const DECIMALS = 6
+const DEAD_ADDRESS = '0x000000000000000000000000000000000000dead'
+
+/** Reads what was asked; forms and lengths have been checked before. A number is taken by its shortest decimal text. */
+export function readInvoice(asked: InvoiceAsked, { ceiling_minor, token }: { ceiling_minor: bigint; token: string }): InvoiceReading {
+  const amount = amountOf(asked.amount)
+  if (amount === null) return fault('amount_precision', 'amount_usdc')
+  if (amount <= 0n) return fault('amount_not_positive', 'amount_usdc')
+  if (amount > ceiling_minor) return fault('amount_above_ceiling', 'amount_usdc')
+  const merchant = lower(asked.merchant)
+  if (merchant === ZERO_ADDRESS || merchant === DEAD_ADDRESS) return fault('merchant_zero', 'merchant')
+  if (merchant === token) return fault('merchant_is_token', 'merchant')
+  const referrer = asked.referrer === undefined ? null : lower(asked.referrer)
+  if (referrer === ZERO_ADDRESS) return fault('referrer_zero', 'referrer')
+  if (referrer === merchant) return fault('self_referral', 'referrer')
+  const client_name = textOf(asked.client_name)
+  const memo = textOf(asked.memo)
+  if (client_name === undefined) return fault('text_unprintable', 'client_name')
+  if (memo === undefined) return fault('text_unprintable', 'memo')
+  return { ok: true, content: { amount_minor: amount, merchant, client_name, memo, referrer } }
+}
+
+/** Null for more than six decimals that are not zero. */
+function amountOf(given: number | string): bigint | null {
+  const match = /^([0-9]+)(?:\.([0-9]+))?$/.exec(typeof given === 'number' ? String(given) : given)
+  if (match?.[1] === undefined) return null
+  const part = (match[2] ?? '').replace(/0+$/, '')
+  return part.length > DECIMALS ? null : BigInt(match[1] + part.padEnd(DECIMALS, '0'))
+}
+
+/** Empty text says nothing; undefined for text that could deceive. Line ends are kept in a memo, as a page shows them. */
+function textOf(given: string | undefined): string | null | undefined {
+  if (given === undefined || given.trim() === '') return null
+  return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(given.replaceAll('\n', '')) ? undefined : given.trim()
+}
+
+function lower(address: string): string {
+  return address.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+function fault(code: InvoiceFault, field: string): InvoiceReading {
+  return { ok: false, fault: code, field }
+}

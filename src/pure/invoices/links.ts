@@ -1,0 +1,72 @@
+import { isIban } from '../checks/iban.ts'
+import { checkDigits97, remainder97, twoDigits } from '../checks/mod97.ts'
+
+/** How an invoice can be handed to a wallet or to a bank. */
+
+/**
+ * EIP-681 (final since 2017): a transfer of the token on a chain, amount in minor units. Many mobile wallets ignore it, so address and amount
+ * are always shown beside it.
+ */
+export function tokenTransferUri(token: string, chain_id: number, merchant: string, amount_minor: bigint): string {
+  return `ethereum:${token}@${chain_id}/transfer?address=${merchant}&uint256=${amount_minor}`
+}
+
+const REFERENCE_CHARS = 21
+
+/** ISO 11649 creditor reference: RF, check digits by ISO 7064 MOD 97-10, and the last characters of the invoice's id in capitals. */
+export function creditorReference(invoice_id: string): string {
+  const body = invoice_id
+    .slice('inv_'.length)
+    .slice(-REFERENCE_CHARS)
+    .replace(/[a-z]/g, (letter) => letter.toUpperCase())
+  const values = Uint8Array.from(`${body}RF`, (character) => Number.parseInt(character, 36))
+  return `RF${twoDigits(checkDigits97(remainder97(values, 0, values.length)))}${body}`
+}
+
+/** The operator's account, as the settings name it. */
+export interface BankAccount {
+  account_name: string
+  iban: string
+  bic: string | null
+  bank_name: string | null
+  country: string
+  currency: string
+}
+
+/** Why an account cannot be shown; the words complete "ASSAY_BANK_X …". */
+export function bankFault({
+  account_name,
+  iban,
+  bic,
+  currency,
+}: BankAccount): { field: 'IBAN' | 'NAME' | 'BIC' | 'CURRENCY'; words: string } | null {
+  if (!isIban(iban)) return { field: 'IBAN', words: 'must be an IBAN whose check digits hold' }
+  if (account_name === '' || account_name.length > EPC_NAME_CHARS || hasControl(account_name)) {
+    return { field: 'NAME', words: `must name the holder of the account in 1 to ${EPC_NAME_CHARS} characters` }
+  }
+  if (bic !== null && !/^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/.test(bic))
+    return { field: 'BIC', words: 'must be a BIC of 8 or 11 characters' }
+  return /^[A-Z]{3}$/.test(currency) ? null : { field: 'CURRENCY', words: 'must be three capital letters such as EUR' }
+}
+
+const EPC_NAME_CHARS = 70
+const EPC_BYTES = 331
+
+/**
+ * The payload of a SEPA credit transfer QR code (EPC069-12, version 002, UTF-8), without an amount: the invoice is in USDC and no rate is
+ * promised here. Null for an account in another currency, and when it would exceed 331 bytes.
+ */
+export function epcPayload(account: BankAccount, reference: string): string | null {
+  if (account.currency !== 'EUR') return null
+  const lines = ['BCD', '002', '1', 'SCT', account.bic ?? '', account.account_name, plainIban(account.iban), '', '', reference]
+  const payload = lines.join('\n')
+  return new TextEncoder().encode(payload).length <= EPC_BYTES ? payload : null
+}
+
+export function plainIban(iban: string): string {
+  return iban.replace(/[^0-9A-Za-z]/g, '').replace(/[a-z]/g, (letter) => letter.toUpperCase())
+}
+
+function hasControl(text: string): boolean {
+  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)
+}

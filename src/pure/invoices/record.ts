@@ -1,0 +1,182 @@
+import { tokenText } from '../chain/token-amount.ts'
+import { USDC_DECIMALS, usdcOn } from '../payments/usdc.ts'
+import { FEE_POLICY, feeOf } from './fee.ts'
+import { creditorReference, epcPayload, plainIban, tokenTransferUri, type BankAccount } from './links.ts'
+import type { Standing } from './standing.ts'
+import { invoiceNonces, type InvoiceTerms } from './terms.ts'
+
+/** A payment as the record shows it. */
+interface ShownPayment {
+  transaction: string
+  log_index: number
+  payer: string
+  amount_minor: bigint
+  block_number: number
+  block_time_s: number
+  confirmed: boolean
+  final: boolean
+  matched_by: string
+  nonce: string | null
+}
+
+export interface RecordParts {
+  terms: InvoiceTerms
+  standing: Standing
+  payments: readonly ShownPayment[]
+  merchant_signed: boolean
+  voided_s: number | null
+  updated_s: number
+  /** Public origin, without a final slash. */
+  site_url: string
+  /** The account of this very merchant; null where none is configured. */
+  bank: BankAccount | null
+  /** The chain was not looked at lately. */
+  stale: boolean
+  max_timeout_s: number
+}
+
+/** How many calls a pilot covers. */
+export const PILOT_CALLS = 50_000
+export const PILOT_MINOR = 49_000_000n
+
+/** The whole record on the wire. Amounts are decimal texts of minor units unless they say `_usdc`; times are seconds and RFC 3339. */
+export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
+  const { terms, standing, payments, merchant_signed, site_url, stale } = parts
+  const { invoice_id, merchant, chain_id, token } = terms
+  return {
+    invoice_id,
+    version: 'INVOICE-1',
+    status: standing.status,
+    exceptions: standing.exceptions,
+    stale,
+    ...invoiceUrls(site_url, invoice_id),
+    merchant,
+    merchant_verified: merchant_signed,
+    merchant_notice: merchant_signed ? SIGNED_NOTICE : UNSIGNED_NOTICE,
+    client_name: terms.client_name,
+    memo: terms.memo,
+    cart_hash: terms.cart_hash,
+    ...amountsOf(terms, standing),
+    currency: 'USDC',
+    asset: `eip155:${chain_id}/erc20:${token}`,
+    chain_id,
+    ...feesOf(terms),
+    accepted_terms: { version: terms.fee_policy_version, hash: terms.fee_policy_hash, accepted_at: instant(terms.created_s) },
+    ...timesOf(parts),
+    tx_hash: standing.settled_by?.transaction ?? null,
+    payments: payments.map((one) => paymentShown(one)),
+    ...checkoutOf(parts),
+    ...bankOf(parts),
+    entitlement: terms.product === 'ap2_pilot' ? { product: 'AP2 merchant pilot', calls: PILOT_CALLS } : null,
+  }
+}
+
+const SIGNED_NOTICE = 'The merchant’s own key signed this invoice.'
+const UNSIGNED_NOTICE =
+  'Nobody has proved that the merchant made this invoice: compare the address before paying. A plain transfer is not matched; pay through pay_url.'
+
+/** Where the parts of an invoice are; its id is all that it takes to read them. */
+function invoiceUrls(site_url: string, invoice_id: string) {
+  const invoice_url = `${site_url}/api/invoice/${invoice_id}`
+  return { invoice_url, pay_url: `${invoice_url}/pay`, pdf_url: `${invoice_url}/pdf`, qr_svg_url: `${invoice_url}/qr.svg` }
+}
+
+export function usdcText(amount_minor: bigint): string {
+  return tokenText(amount_minor, USDC_DECIMALS)
+}
+
+function amountsOf({ amount_minor }: InvoiceTerms, { paid_minor, confirmed_minor, due_minor, overpaid_minor }: Standing) {
+  return {
+    amount_usdc: usdcText(BigInt(amount_minor)),
+    amount_minor,
+    amount_paid_minor: String(paid_minor),
+    amount_confirmed_minor: String(confirmed_minor),
+    amount_due_minor: String(due_minor),
+    amount_refunded_minor: '0',
+    overpaid_minor: String(overpaid_minor),
+  }
+}
+
+function feesOf({ amount_minor, referrer, fee_policy_version }: InvoiceTerms) {
+  const fee = feeOf(BigInt(amount_minor), referrer !== null)
+  return {
+    protocol_fee_bps: FEE_POLICY.protocol_fee_bps,
+    protocol_fee_minor: String(fee.fee_minor),
+    protocol_fee_usdc: usdcText(fee.fee_minor),
+    protocol_fee_cap_minor: String(fee.cap_minor),
+    fee_policy_version,
+    fee_policy_text: FEE_POLICY.text,
+    fee_mode: FEE_POLICY.mode,
+    merchant_net_minor: String(fee.merchant_net_minor),
+    referrer,
+    referrer_rebate_bps_of_fee: FEE_POLICY.referrer_rebate_bps_of_fee,
+    referrer_rebate_minor: String(fee.rebate_minor),
+  }
+}
+
+function timesOf({ terms, standing, voided_s, updated_s }: RecordParts) {
+  return {
+    ...twins('created', terms.created_s),
+    ...twins('expires', terms.expires_s),
+    ...twins('first_seen', standing.first_seen_s),
+    ...twins('settled', standing.settled_by?.block_time_s ?? null),
+    ...twins('voided', voided_s),
+    ...twins('updated', updated_s),
+  }
+}
+
+function twins(name: string, time_s: number | null): Record<string, number | string | null> {
+  return { [`${name}_at`]: time_s === null ? null : instant(time_s), [`${name}_s`]: time_s }
+}
+
+function instant(time_s: number): string {
+  return new Date(time_s * 1_000).toISOString().replace('.000Z', 'Z')
+}
+
+function paymentShown({ transaction, amount_minor, block_time_s, nonce, ...rest }: ShownPayment) {
+  const method = nonce === null ? 'transfer' : 'eip3009'
+  return { tx_hash: transaction, ...rest, amount_minor: String(amount_minor), block_time: instant(block_time_s), method, nonce }
+}
+
+/** What can be paid now, and how; null once nothing is due. */
+function checkoutOf({ terms, standing, payments, max_timeout_s }: RecordParts) {
+  const { merchant, chain_id, token } = terms
+  const due = standing.status === 'VOID' ? 0n : standing.due_minor
+  const used = new Set(payments.flatMap(({ nonce }) => (nonce === null ? [] : [nonce])))
+  const payment_nonce = due === 0n ? null : (invoiceNonces(terms).find((nonce) => !used.has(nonce)) ?? null)
+  if (due === 0n) return { eip681_uri: null, payment_nonce, x402: null }
+  const { address, name, version } = usdcOn(chain_id)
+  return {
+    eip681_uri: tokenTransferUri(address, chain_id, merchant, due),
+    payment_nonce,
+    x402: {
+      scheme: 'exact',
+      network: `eip155:${chain_id}`,
+      amount: String(due),
+      asset: token,
+      payTo: merchant,
+      maxTimeoutSeconds: max_timeout_s,
+      extra: { name, version },
+    },
+  }
+}
+
+function bankOf({ bank, terms }: RecordParts) {
+  if (bank === null) return { bank_coordinates: null, bank_reason: 'No bank account of this merchant is configured here.' }
+  const reference = creditorReference(terms.invoice_id)
+  const { account_name, bic, bank_name, country, currency } = bank
+  return {
+    bank_coordinates: {
+      account_name,
+      iban: plainIban(bank.iban),
+      bic,
+      bank_name,
+      country,
+      currency,
+      reference,
+      epc_payload: epcPayload(bank, reference),
+    },
+    bank_reason:
+      'A bank transfer is never confirmed here: it does not change the status. The code holds no amount, since no rate is promised.',
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * How an invoice stands: a function of its terms, the payments that were seen and the time, so that amounts are the truth and a payment that a
+ * reorganisation takes away leaves the invoice where it was before.
+ */
+export type InvoiceState = 'ISSUED' | 'PROCESSING' | 'PARTIALLY_PAID' | 'SETTLED' | 'EXPIRED' | 'VOID'
+export const INVOICE_STATES = ['ISSUED', 'PROCESSING', 'PARTIALLY_PAID', 'SETTLED', 'EXPIRED', 'VOID'] as const satisfies InvoiceState[]
+
+export const INVOICE_EXCEPTIONS = [
+  'paid_late',
+  'overpaid',
+  'underpaid',
+  'duplicate_payment',
+  'wrong_asset',
+  'reorged',
+  'ambiguous',
+] as const
+type InvoiceException = (typeof INVOICE_EXCEPTIONS)[number]
+
+/** What cannot be read off the payments that stand, and is kept beside them. */
+export type InvoiceMark = 'wrong_asset' | 'reorged' | 'ambiguous'
+
+/** A transfer to the merchant that is attributed to the invoice. */
+export interface SeenPayment {
+  transaction: string
+  log_index: number
+  payer: string
+  amount_minor: bigint
+  block_number: number
+  /** Time of the block. */
+  block_time_s: number
+  /** Deep enough in the chain for its size. */
+  confirmed: boolean
+}
+
+export interface Standing {
+  status: InvoiceState
+  /** In the order of INVOICE_EXCEPTIONS. */
+  exceptions: InvoiceException[]
+  paid_minor: bigint
+  confirmed_minor: bigint
+  due_minor: bigint
+  overpaid_minor: bigint
+  /** The payment with which the confirmed ones reached the amount. */
+  settled_by: SeenPayment | null
+  first_seen_s: number | null
+}
+
+export interface StandingAsked {
+  amount_minor: bigint
+  expires_s: number
+  voided: boolean
+  marks: readonly InvoiceMark[]
+}
+
+/** The payments may come in any order. */
+export function standingOf(asked: StandingAsked, payments: readonly SeenPayment[], now_s: number): Standing {
+  const ordered = payments.toSorted((one, other) => one.block_number - other.block_number || one.log_index - other.log_index)
+  const paid_minor = sum(ordered)
+  const confirmed = ordered.filter((payment) => payment.confirmed)
+  const confirmed_minor = sum(confirmed)
+  const settled_by = reaching(confirmed, asked.amount_minor)
+  const status = statusOf(asked, { paid_minor, confirmed_minor }, now_s)
+  const found = exceptionsOf(asked, ordered, status, settled_by)
+  return {
+    status,
+    exceptions: INVOICE_EXCEPTIONS.filter((name) => found.has(name)),
+    paid_minor,
+    confirmed_minor,
+    due_minor: paid_minor < asked.amount_minor ? asked.amount_minor - paid_minor : 0n,
+    overpaid_minor: paid_minor > asked.amount_minor ? paid_minor - asked.amount_minor : 0n,
+    settled_by: status === 'SETTLED' ? settled_by : null,
+    first_seen_s: ordered[0]?.block_time_s ?? null,
+  }
+}
+
+/** A payment under way holds expiry off: it may have been in time. Voiding is for good, whatever is paid afterwards. */
+function statusOf(
+  { amount_minor, expires_s, voided }: StandingAsked,
+  { paid_minor, confirmed_minor }: { paid_minor: bigint; confirmed_minor: bigint },
+  now_s: number,
+): InvoiceState {
+  if (voided) return 'VOID'
+  if (confirmed_minor >= amount_minor) return 'SETTLED'
+  if (paid_minor > confirmed_minor) return 'PROCESSING'
+  if (now_s > expires_s) return 'EXPIRED'
+  return paid_minor > 0n ? 'PARTIALLY_PAID' : 'ISSUED'
+}
+
+function exceptionsOf(
+  { amount_minor, expires_s, voided, marks }: StandingAsked,
+  ordered: readonly SeenPayment[],
+  status: InvoiceState,
+  settled_by: SeenPayment | null,
+): Set<InvoiceException> {
+  const found = new Set<InvoiceException>(marks)
+  const paid_minor = sum(ordered)
+  const late = status === 'SETTLED' ? (settled_by?.block_time_s ?? 0) > expires_s : ordered.some((one) => one.block_time_s > expires_s)
+  if (late || (voided && ordered.length > 0)) found.add('paid_late')
+  if (paid_minor > amount_minor) found.add('overpaid')
+  if (status === 'EXPIRED' && paid_minor > 0n) found.add('underpaid')
+  // Settled or not, a second payment of the whole is most likely a payer who paid twice.
+  const after = ordered.slice(ordered.findIndex((one) => one === reaching(ordered, amount_minor)) + 1)
+  if (paid_minor > amount_minor && after.some((one) => one.amount_minor === amount_minor)) found.add('duplicate_payment')
+  return found
+}
+
+/** The payment at which the sum reaches the amount. */
+function reaching(ordered: readonly SeenPayment[], amount_minor: bigint): SeenPayment | null {
+  let total = 0n
+  for (const payment of ordered) {
+    total += payment.amount_minor
+    if (total >= amount_minor) return payment
+  }
+  return null
+}
+
+function sum(payments: readonly SeenPayment[]): bigint {
+  return payments.reduce((total, { amount_minor }) => total + amount_minor, 0n)
+}
+
+/** Up to here two blocks are deep enough; beyond it the block must be final. 1,000 USDC. */
+export const LARGE_MINOR = 1_000_000_000n
+const SMALL_CONFIRMATIONS = 2n
+
+/** Whether a payment is deep enough, by its size. Heads and blocks are heights. */
+export function isConfirmed(amount_minor: bigint, block: bigint, head: bigint, final: bigint | null): boolean {
+  if (final !== null && block <= final) return true
+  return amount_minor <= LARGE_MINOR && head - block + 1n >= SMALL_CONFIRMATIONS
+}

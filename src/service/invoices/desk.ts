@@ -1,0 +1,128 @@
+import type { StoredInvoice } from '../../ports/invoices.ts'
+import { merchantSigned, type MerchantAct } from '../../pure/invoices/signing.ts'
+import type { InvoiceAsked, InvoiceFault } from '../../pure/invoices/input.ts'
+import { PILOT_CALLS, PILOT_MINOR, usdcText } from '../../pure/invoices/record.ts'
+import { INVOICE_ID } from '../../pure/invoices/terms.ts'
+import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import { problem, type Problem } from '../problems.ts'
+import { specimen, SPECIMEN_ID } from './specimen.ts'
+import { createInvoice, type Asker, type CreateParts } from './create.ts'
+import { viewInvoice, type InvoiceView, type ViewParts } from './view.ts'
+import { isChainFault, type InvoiceWatch } from './watch.ts'
+
+export interface InvoiceDeskParts extends CreateParts, ViewParts {
+  crypto: ReceiptCrypto
+  /** Null where there is no chain to look at. */
+  watch: InvoiceWatch | null
+  /** Whom a pilot pays; null where its credit is not set up. */
+  pilot_merchant: string | null
+}
+
+export type InvoiceEnd =
+  | { kind: 'made'; created: boolean; view: InvoiceView }
+  | { kind: 'invalid'; fault: InvoiceFault; field: string }
+  | { kind: 'refused'; problem: Problem }
+
+/** What became of a change that somebody asked for. */
+export type InvoiceChange = { ok: true; view: InvoiceView } | { ok: false; problem: Problem }
+
+/** What tools may do with invoices. */
+export interface InvoiceSource {
+  create(asked: InvoiceAsked): Promise<InvoiceEnd>
+  /** As the chain shows it now; when the chain fails meanwhile, as it was last known, marked as stale. Null for an unknown id. */
+  look(invoice_id: string): Promise<InvoiceView | null>
+  /** An invoice of the deployment itself; null where its credit is not set up. */
+  pilot(client_name: string | undefined): Promise<InvoiceEnd | null>
+}
+
+/** Where invoices are made, read and changed. */
+export interface InvoiceDesk extends InvoiceSource {
+  make(asked: InvoiceAsked, asker: Asker): Promise<InvoiceEnd>
+  /** As the store has it. Null for an unknown id. */
+  read(invoice_id: string): Promise<InvoiceView | null>
+  /** Signing or voiding by the merchant's own key. */
+  act(invoice_id: string, act: MerchantAct, signature: string): Promise<InvoiceChange>
+  /** Looks for payments in a transaction that somebody names; nothing is believed but the chain. */
+  submit(invoice_id: string, transaction: string): Promise<InvoiceChange>
+}
+
+export function createInvoiceDesk(parts: InvoiceDeskParts): InvoiceDesk {
+  const make = async (asked: InvoiceAsked, asker: Asker, product: 'ap2_pilot' | null = null): Promise<InvoiceEnd> => {
+    const made = await createInvoice(parts, asked, asker, product)
+    if (made.kind === 'invalid' || made.kind === 'refused') return made
+    return { kind: 'made', created: made.kind === 'created', view: await viewInvoice(parts, made.invoice) }
+  }
+  const find = (invoice_id: string): Promise<StoredInvoice | null> => {
+    if (invoice_id === SPECIMEN_ID) return Promise.resolve(specimen(parts.chain_id, parts.token))
+    return INVOICE_ID.test(invoice_id) ? parts.store.find(invoice_id) : Promise.resolve(null)
+  }
+  const view = (invoice: StoredInvoice | null) => (invoice === null ? Promise.resolve(null) : viewInvoice(parts, invoice))
+  return {
+    make: (asked, asker) => make(asked, asker),
+    create: (asked) => make(asked, NOBODY),
+    read: async (invoice_id) => view(await find(invoice_id)),
+    look: async (invoice_id) => look(parts, await find(invoice_id)),
+    pilot: async (client_name) => {
+      if (parts.pilot_merchant === null) return null
+      const memo = `AP2 merchant pilot: ${PILOT_CALLS} calls`
+      return make({ amount: usdcText(PILOT_MINOR), merchant: parts.pilot_merchant, client_name, memo }, NOBODY, 'ap2_pilot')
+    },
+    act: async (invoice_id, act, signature) => merchantAct(parts, await find(invoice_id), act, signature),
+    submit: async (invoice_id, transaction) => submit(parts, await find(invoice_id), transaction),
+  }
+}
+
+const NOBODY: Asker = { client: null, request_key: null }
+
+async function look(parts: InvoiceDeskParts, invoice: StoredInvoice | null): Promise<InvoiceView | null> {
+  if (invoice === null) return null
+  let seen = false
+  try {
+    await parts.watch?.look(invoice.merchant)
+    seen = parts.watch !== null
+  } catch (error) {
+    if (!isChainFault(error)) throw error
+  }
+  const view = await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice)
+  return seen ? view : { ...view, record: { ...view.record, stale: true } }
+}
+
+async function merchantAct(
+  parts: InvoiceDeskParts,
+  invoice: StoredInvoice | null,
+  act: MerchantAct,
+  signature: string,
+): Promise<InvoiceChange> {
+  if (invoice === null) return { ok: false, problem: notFound() }
+  const { terms } = await viewInvoice(parts, invoice)
+  if (!merchantSigned(act, terms, signature, parts.crypto)) {
+    const detail = 'The signature is not one of the merchant’s own key over this invoice.'
+    return { ok: false, problem: problem('INVOICE_SIGNATURE_INVALID', detail) }
+  }
+  const now_ms = parts.clock.now_ms()
+  if (act === 'issue') await parts.store.sign(invoice.invoice_id, signature, now_ms)
+  else if (!(await parts.store.void(invoice.invoice_id, signature, now_ms))) {
+    return { ok: false, problem: problem('INVOICE_NOT_VOIDABLE', 'A payment was seen, or it is void already.') }
+  }
+  return after(parts, invoice)
+}
+
+async function submit(parts: InvoiceDeskParts, invoice: StoredInvoice | null, transaction: string): Promise<InvoiceChange> {
+  if (invoice === null) return { ok: false, problem: notFound() }
+  try {
+    await parts.watch?.lookInto(transaction)
+  } catch (error) {
+    if (!isChainFault(error)) throw error
+    const detail = 'The chain does not answer now. The transaction will be found without being named, too.'
+    return { ok: false, problem: problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 }) }
+  }
+  return after(parts, invoice)
+}
+
+async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<InvoiceChange> {
+  return { ok: true, view: await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice) }
+}
+
+export function notFound(): Problem {
+  return problem('INVOICE_NOT_FOUND', 'No invoice has this id.')
+}

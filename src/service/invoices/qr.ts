@@ -1,0 +1,28 @@
+import QRCode from 'qrcode'
+
+/** The squares of a QR code (ISO/IEC 18004), error level M, which EPC069-12 asks for. */
+export interface QrSquares {
+  size: number
+  isDark(row: number, column: number): boolean
+}
+
+/** Throws for a text beyond what a code holds; ours are far shorter. */
+export function qrSquares(text: string): QrSquares {
+  const { modules } = QRCode.create(text, { errorCorrectionLevel: 'M' })
+  return { size: modules.size, isDark: (row, column) => modules.get(row, column) !== 0 }
+}
+
+/** Blank squares around a code. */
+const QUIET = 4
+
+/** One path of unit squares on white; the text stands nowhere in it. */
+export function qrSvg(text: string): string {
+  const { size, isDark } = qrSquares(text)
+  const whole = size + 2 * QUIET
+  let path = ''
+  for (let row = 0; row < size; row++) {
+    for (let column = 0; column < size; column++) if (isDark(row, column)) path += `M${column + QUIET} ${row + QUIET}h1v1h-1z`
+  }
+  const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${whole} ${whole}" shape-rendering="crispEdges" role="img">`
+  return `${head}<title>Payment code</title><path fill="#fff" d="M0 0h${whole}v${whole}H0z"/><path d="${path}"/></svg>`
+}

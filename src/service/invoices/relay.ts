@@ -1,0 +1,185 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { ClaimRequest, Payment } from '../../ports/payments.ts'
+import type { AllowanceRequest, Store } from '../../ports/store.ts'
+import type { Derivation } from '../../ports/derivation.ts'
+import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
+import { usdcText } from '../../pure/invoices/record.ts'
+import { invoiceNonces } from '../../pure/invoices/terms.ts'
+import { limits } from '../limits.ts'
+import { problem, type Problem } from '../problems.ts'
+import { claimOf } from '../payments/claim.ts'
+import type { DeskParts } from '../payments/desk.ts'
+import { contextOf, endOf, keyOf, pendingOf, recovered, tokenHash, type AnswerParts, type PaymentEnd } from '../payments/ends.ts'
+import { isOpen } from '../payments/closings.ts'
+import { checkWindow, matchTerms } from '../payments/match-terms.ts'
+import type { OnChainPass } from '../payments/on-chain.ts'
+import type { X402Payment } from '../payments/payment.ts'
+import * as refusals from '../payments/payment-refusals.ts'
+import type { PaymentPlace } from '../payments/terms.ts'
+import { INVOICE_RULES } from './rules.ts'
+import type { InvoiceView } from './view.ts'
+import type { InvoiceWatch } from './watch.ts'
+
+export interface RelayParts {
+  desk: DeskParts
+  /** Whom calls pay; of it only the token and the network hold here. */
+  place: PaymentPlace
+  store: Pick<Store, 'take' | 'give_back' | 'payments'>
+  clock: Clock
+  derive: Derivation
+  watch: InvoiceWatch
+}
+
+/** Carries a payer's signed transfer to the chain, at the service's own expense, to the merchant of the stored invoice and nobody else. */
+export interface InvoiceRelay {
+  pay(view: InvoiceView, payment: X402Payment, client: string): Promise<PaymentEnd>
+}
+
+export function createInvoiceRelay(parts: RelayParts): InvoiceRelay {
+  return { pay: (view, payment, client) => pay(parts, view, payment, client) }
+}
+
+async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, client: string): Promise<PaymentEnd> {
+  const { authorization } = payment
+  const before = await replay(parts, view, authorization)
+  if (before !== null) return before
+  const unfit = fault(parts, view, payment)
+  if (unfit !== null) return refused(unfit)
+  const window = checkWindow(authorization, Math.floor(parts.clock.now_ms() / 1_000), WINDOW)
+  if (!window.ok) return { kind: 'refused', ...refusals.payers(window.code, window.detail, window.x402_reason) }
+  const { settler, onChain } = parts.desk
+  if (settler.method !== 'self') return refused(problem('NOT_CONFIGURED', 'This deployment has no gas wallet that carries payments.'))
+  if (await isShutOut(parts, authorization.from)) return { kind: 'refused', ...refusals.shutOut() }
+  const ready = await settler.ready(authorization.from)
+  if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
+  const seen = await onChain(authorization, recovered(parts.desk, authorization), client)
+  if (!seen.ok) {
+    const { code, detail, x402_reason } = seen
+    return x402_reason === null ? refused(problem(code, detail)) : { kind: 'refused', ...refusals.payers(code, detail, x402_reason) }
+  }
+  return withBudget(parts, view, client, () => settle(parts, view, authorization, seen, ready.settler))
+}
+
+const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
+
+/** What became of the same authorization before. Bound to a call or to another invoice: never used a second time. */
+async function replay(parts: RelayParts, { invoice }: InvoiceView, authorization: SignedAuthorization): Promise<PaymentEnd | null> {
+  const { desk, store, clock } = parts
+  const key = keyOf(authorization)
+  const found = await store.payments.find(key)
+  if (found === null) return null
+  if (recovered(desk, authorization) !== authorization.from && found.signature !== authorization.signature) {
+    return { kind: 'refused', ...refusals.otherSignature() }
+  }
+  if (!isBound(found, invoice.invoice_id, authorization)) return { kind: 'refused', ...refusals.boundElsewhere() }
+  const abandoned = (found.state === 'claimed' || found.state === 'prepared') && found.claim_until_ms <= clock.now_ms()
+  if (found.state === 'released' || abandoned) return null
+  const closed = isOpen(found) ? await desk.closings.closed(key, limits.settle_wait_ms) : found
+  return closed === null || closed.state === 'released' ? null : endOf(desk, closed)
+}
+
+function isBound(found: Payment, invoice_id: string, { to, value_minor, valid_after_s, valid_before_s }: SignedAuthorization): boolean {
+  const mine = found.purpose === 'invoice' && found.subject === invoice_id
+  const same = found.to === to && found.value_minor === value_minor
+  return mine && same && found.valid_after_s === valid_after_s && found.valid_before_s === valid_before_s
+}
+
+/** An authorization that names the invoice may pay a part; one with a nonce of its own must pay exactly what is due. */
+function fault({ place }: RelayParts, { invoice, terms, standing }: InvoiceView, payment: X402Payment): Problem | null {
+  const { value_minor, nonce } = payment.authorization
+  const { status, due_minor } = standing
+  if (status === 'VOID' || status === 'EXPIRED' || due_minor === 0n) {
+    return problem(
+      'INVOICE_NOT_PAYABLE',
+      `The invoice is ${status === 'VOID' || status === 'EXPIRED' ? status : 'paid'}; nothing more is carried to the chain.`,
+    )
+  }
+  const named = invoiceNonces(terms).includes(nonce)
+  const fits = named && value_minor <= due_minor ? value_minor : due_minor
+  const match = matchTerms(payment, { ...place, pay_to: invoice.merchant, amounts: new Set([fits]) })
+  if (!match.ok) return problem(match.code, match.detail, { extra: { invalid_reason: match.x402_reason } })
+  if (value_minor >= INVOICE_RULES.relay_minimum_minor) return null
+  const least = usdcText(INVOICE_RULES.relay_minimum_minor)
+  return problem('INVOICE_NOT_PAYABLE', `Less than ${least} USDC is not carried to the chain here; send it from a wallet.`)
+}
+
+async function isShutOut({ store, clock }: RelayParts, payer: string): Promise<boolean> {
+  const since_ms = clock.now_ms() - limits.refused_settlements_ms
+  return (await store.payments.refused_since(payer, since_ms)) >= limits.refused_settlements
+}
+
+/** The gas is the operator's: so much a day for a client, a merchant and everybody. What is not sent draws on nothing. */
+async function withBudget(
+  { store, clock, derive }: RelayParts,
+  { invoice }: InvoiceView,
+  client: string,
+  work: () => Promise<{ sent: boolean; end: PaymentEnd }>,
+): Promise<PaymentEnd> {
+  const day = Math.floor(clock.now_ms() / 86_400_000)
+  const hashed = derive.hmac('invoice relay', `${day}|${client}`).slice(0, 32)
+  const asked: AllowanceRequest[] = [
+    { day, bucket: 'invoice-relay-client', client: hashed, limit: INVOICE_RULES.relays_daily_client },
+    { day, bucket: 'invoice-relay-merchant', client: invoice.merchant, limit: INVOICE_RULES.relays_daily_merchant },
+    { day, bucket: 'invoice-relay', client: 'all', limit: INVOICE_RULES.relays_daily },
+  ]
+  const taken: AllowanceRequest[] = []
+  const giveBack = async () => void (await Promise.all(taken.map((request) => store.give_back(request))))
+  for (const request of asked) {
+    if ((await store.take(request)).granted) taken.push(request)
+    else {
+      await giveBack()
+      const detail =
+        'The payments that are carried to the chain in a day are used up for this client, this merchant or all. Pay from a wallet.'
+      return refused(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
+    }
+  }
+  const { sent, end } = await work()
+  if (!sent) await giveBack()
+  return end
+}
+
+async function settle(
+  { desk, watch, clock }: RelayParts,
+  { invoice, terms }: InvoiceView,
+  authorization: SignedAuthorization,
+  seen: OnChainPass,
+  settler: string,
+): Promise<{ sent: boolean; end: PaymentEnd }> {
+  const now_ms = clock.now_ms()
+  const key = keyOf(authorization)
+  const asked: ClaimRequest = {
+    ...key,
+    purpose: 'invoice',
+    subject: invoice.invoice_id,
+    input_hash: terms.cart_hash,
+    to: invoice.merchant,
+    value_minor: authorization.value_minor,
+    valid_after_s: authorization.valid_after_s,
+    valid_before_s: authorization.valid_before_s,
+    signature: seen.signature,
+    contract_payer: seen.contract_payer,
+    price_class: 'invoice',
+    balance_minor: seen.balance_minor,
+    now_ms,
+    claim_until_ms: now_ms + limits.claim_ms,
+    token_hash: tokenHash(desk, desk.sealer.token(contextOf(key))),
+  }
+  const claimed = await desk.store.claim(asked)
+  if (claimed.kind === 'over_reserved') return { sent: false, end: { kind: 'refused', ...refusals.overReserved() } }
+  if (claimed.kind === 'exists') return { sent: false, end: { kind: 'pending', pending: pendingOf(desk, key, null) } }
+  const claim = claimOf(desk, asked, claimed.fence, settler)
+  await desk.reach('after_claim')
+  const end = await claim.settle(answerText(invoice.invoice_id, authorization.value_minor))
+  // The row is settled whatever becomes of this look; the job that watches merchants finds the transfer too.
+  if (end.kind === 'paid') await watch.lookInto(end.settlement.transaction).catch((error: unknown) => desk.onFault(error))
+  return { sent: true, end }
+}
+
+/** Kept, and given out again for the same authorization. */
+function answerText(invoice_id: string, value_minor: bigint): AnswerParts {
+  return { head: `{"invoice_id":${JSON.stringify(invoice_id)},"paid_minor":"${value_minor}","settlement":`, tail: '}' }
+}
+
+function refused(found: Problem): PaymentEnd {
+  return { kind: 'refused', problem: found, x402_reason: null }
+}

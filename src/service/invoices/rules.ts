@@ -1,0 +1,35 @@
+/** Bounds and times of invoices. */
+export const INVOICE_RULES = {
+  /** 1,000,000 USDC. */
+  ceiling_minor: 1_000_000_000_000n,
+  /** An invoice is open for 14 days, and its merchant's transfers are read for 30 more: what comes late is seen too. */
+  open_s: 14 * 86_400,
+  watch_more_s: 30 * 86_400,
+  merchant_open: 1_000,
+  client_open: 50,
+  client_name_chars: 120,
+  memo_chars: 500,
+  amount_chars: 32,
+  amount_max: 1_000_000_000,
+  request_key_chars: 128,
+  body_bytes: 16_384,
+  /** Requests of one client that write, in each process. */
+  per_minute: 30,
+  /** What the gas wallet carries to the chain for nothing: at least so much each, and so often a day. */
+  relay_minimum_minor: 1_000_000n,
+  relays_daily_client: 20,
+  relays_daily_merchant: 200,
+  relays_daily: 2_000,
+  /** A record is stale when its merchant was not looked at for so long. */
+  stale_ms: 60_000,
+  /** How far clocks may differ. */
+  skew_s: 120,
+  /** Of one look at one merchant. */
+  look_blocks: 5_000n,
+  look_receipts: 100,
+  payments_rechecked: 500,
+  candidates: 500,
+  /** Of one round of the job. */
+  merchants: 50,
+  watch_every_ms: 4_000,
+} as const

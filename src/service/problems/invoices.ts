@@ -1,0 +1,69 @@
+import type { ProblemKind } from './kind.ts'
+
+/** What can be wrong with invoices. */
+export const INVOICE_PROBLEMS = {
+  INVOICE_NOT_FOUND: {
+    status: 404,
+    title: 'No such invoice',
+    phase: 'tool',
+    retryable: false,
+    fault: 'caller',
+    description: 'No invoice has this id. Nothing was charged.',
+  },
+  INVOICE_CONFLICT: {
+    status: 409,
+    title: 'The key was used for another invoice',
+    phase: 'tool',
+    retryable: false,
+    fault: 'caller',
+    description: 'The Idempotency-Key came before with other content. Use another key for another invoice.',
+  },
+  INVOICE_LIMIT: {
+    status: 429,
+    title: 'Too many open invoices',
+    phase: 'tool',
+    retryable: true,
+    fault: 'caller',
+    description: 'The merchant, or the client, has as many open invoices as are taken here.',
+  },
+  INVOICE_RATE_LIMITED: {
+    status: 429,
+    title: 'Too many requests for invoices',
+    phase: 'tool',
+    retryable: true,
+    fault: 'caller',
+    description: 'A client may create, pay and change only so many invoices a minute, and relay only so many payments a day.',
+  },
+  INVOICE_NOT_PAYABLE: {
+    status: 409,
+    title: 'The invoice takes no such payment',
+    phase: 'settlement',
+    retryable: false,
+    fault: 'caller',
+    description: 'It is void, expired or paid, or the amount is none that is carried to the chain for it. Nothing was sent.',
+  },
+  INVOICE_PAYMENT_REQUIRED: {
+    status: 402,
+    title: 'Pay this invoice',
+    phase: 'challenge',
+    retryable: true,
+    fault: 'caller',
+    description: 'The address takes a signed payment of the invoice; the terms say to whom and how much.',
+  },
+  INVOICE_SIGNATURE_INVALID: {
+    status: 403,
+    title: 'Not signed by the merchant',
+    phase: 'signature',
+    retryable: false,
+    fault: 'caller',
+    description: 'Only the merchant’s own key can sign or void an invoice.',
+  },
+  INVOICE_NOT_VOIDABLE: {
+    status: 409,
+    title: 'The invoice cannot be voided',
+    phase: 'tool',
+    retryable: false,
+    fault: 'caller',
+    description: 'A payment was seen, or it is void already.',
+  },
+} as const satisfies Record<string, ProblemKind>

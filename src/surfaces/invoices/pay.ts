@@ -1,0 +1,89 @@
+import type { Context } from 'hono'
+import { clientNetwork } from '../../service/clients.ts'
+import { notFound } from '../../service/invoices/desk.ts'
+import type { InvoiceView } from '../../service/invoices/view.ts'
+import { readPayment } from '../../service/payments/payment-header.ts'
+import type { X402Payment } from '../../service/payments/payment.ts'
+import { readPaymentFields } from '../../service/payments/payment-fields.ts'
+import { asksForPayment, notConfigured, payers, pendingProblem } from '../../service/payments/payment-refusals.ts'
+import { caip2, challengeOf } from '../../service/payments/terms.ts'
+import { problem, type Problem } from '../../service/problems.ts'
+import type { Env } from '../http/env.ts'
+import { jsonReply, type Reply } from '../http/reply.ts'
+import { bodyOf, refuse, type InvoiceRoutes } from './exchange.ts'
+
+/**
+ * Pays an invoice by a signed transfer (EIP-3009): as x402 in a header, or as `{authorization, signature}` in the body. Without either it answers
+ * the terms, as any x402 resource does.
+ */
+export async function payInvoice(routes: InvoiceRoutes, context: Context<Env>): Promise<Reply> {
+  const view = await routes.desk.read(context.req.param('id') ?? '')
+  if (view === null) return refuse(routes, context, notFound())
+  const given = await givenPayment(routes, context, view)
+  if (given.kind === 'problem') return asked(routes, context, view, given.problem)
+  const { relay } = routes.deps.invoices
+  if (relay === null) return refuse(routes, context, notConfigured().problem)
+  const end = await relay.pay(view, given.payment, clientNetwork(routes.caller(context)))
+  switch (end.kind) {
+    case 'paid':
+      return jsonReply(200, end.text, { 'cache-control': 'private, no-store', ...routes.words.responseHeaders(end.settlement) })
+    case 'pending':
+      return refuse(routes, context, pendingProblem(end.pending))
+    case 'refused':
+      return asked(routes, context, view, end.problem)
+  }
+}
+
+type Given = { kind: 'payment'; payment: X402Payment } | { kind: 'problem'; problem: Problem }
+
+async function givenPayment(routes: InvoiceRoutes, context: Context<Env>, view: InvoiceView): Promise<Given> {
+  const [name, second] = (['payment-signature', 'x-payment'] as const).filter((header) => context.req.header(header) !== undefined)
+  if (second !== undefined) return { kind: 'problem', problem: problem('PAYMENT_CONFLICT', 'Send one payment, in one header.') }
+  if (name !== undefined) {
+    const limited = routes.refuseRate(routes.caller(context))
+    if (limited !== null) return { kind: 'problem', problem: limited }
+    const read = readPayment({ kind: 'header', name, text: context.req.header(name) ?? '' })
+    return read.ok
+      ? { kind: 'payment', payment: read.payment }
+      : { kind: 'problem', problem: payers(read.code, read.detail, read.x402_reason).problem }
+  }
+  if (context.req.method === 'GET' || isEmpty(context)) return { kind: 'problem', problem: unpaid() }
+  const body = await bodyOf(routes, context)
+  if (!body.ok) return { kind: 'problem', problem: body.problem }
+  return bodyPayment(body.value, view)
+}
+
+function isEmpty(context: Context<Env>): boolean {
+  return context.req.header('content-length') === '0' || context.req.raw.body === null
+}
+
+/** The bare authorization is read as a payment of x402 version 1, which it is but for the wrapping. */
+function bodyPayment(value: unknown, { terms }: InvoiceView): Given {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) {
+    return { kind: 'problem', problem: unpaid() }
+  }
+  const read = readPaymentFields({ x402Version: 1, scheme: 'exact', network: caip2(terms.chain_id), payload: value })
+  return read.ok
+    ? { kind: 'payment', payment: read.payment }
+    : { kind: 'problem', problem: payers(read.code, read.detail, read.x402_reason).problem }
+}
+
+function unpaid(): Problem {
+  const detail =
+    'Sign a transfer of what is due to the merchant and send it in PAYMENT-SIGNATURE, X-PAYMENT or as {authorization, signature}.'
+  return problem('INVOICE_PAYMENT_REQUIRED', detail)
+}
+
+/** A refusal of the payer's making comes with the terms, while anything is due. */
+function asked(routes: InvoiceRoutes, context: Context<Env>, { record, terms, standing, invoice }: InvoiceView, found: Problem): Reply {
+  if (!asksForPayment(found)) return refuse(routes, context, found)
+  if (record['x402'] === null || standing.status === 'EXPIRED') {
+    return refuse(routes, context, problem('INVOICE_NOT_PAYABLE', `The invoice is ${standing.status}; nothing is taken for it here.`))
+  }
+  const { place } = routes.deps
+  const description = `Invoice ${invoice.invoice_id}`
+  const offer = { resource: String(record['pay_url']), description, amount_minor: standing.due_minor }
+  const challenge = challengeOf({ ...place, pay_to: terms.merchant, ...offer }, 'payment required')
+  const reply = refuse(routes, context, found, { 'payment-required': challenge.header })
+  return { ...reply, body: `${reply.body.slice(0, -1)},${challenge.body_members_json}}` }
+}

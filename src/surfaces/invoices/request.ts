@@ -1,0 +1,76 @@
+import { INVOICE_FAULTS, type InvoiceAsked, type InvoiceFault } from '../../pure/invoices/input.ts'
+import { INVOICE_RULES } from '../../service/invoices/rules.ts'
+import { problem, type Problem, type ProblemError } from '../../service/problems.ts'
+
+/** Members of a request for an invoice: the specified name first, then the tool's. */
+const SPELLINGS = { amount: ['amountUsdc', 'amount_usdc'], client_name: ['clientName', 'client_name'] } as const
+const KNOWN = ['amountUsdc', 'amount_usdc', 'merchant', 'clientName', 'client_name', 'memo', 'referrer']
+
+export type InvoiceRequest = { ok: true; asked: InvoiceAsked } | { ok: false; problem: Problem }
+
+/** Reads the body of `POST /api/invoice/create`, in either spelling. Values are never quoted. */
+export function readInvoiceRequest(body: unknown): InvoiceRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return refuse([{ pointer: '', code: 'invalid_type', message: 'Send an object.' }])
+  const fields = new Map(Object.entries(body))
+  const errors: ProblemError[] = []
+  const fail = (name: string, code: string, message: string) => void errors.push({ pointer: name === '' ? '' : `/${name}`, code, message })
+  const strays = [...fields.keys()].filter((name) => !KNOWN.includes(name)).length
+  if (strays > 0)
+    fail('', 'unknown_field', `The body holds ${strays} other member${strays === 1 ? '' : 's'}; known are ${KNOWN.join(', ')}.`)
+  const one = (names: readonly string[]) => {
+    const [first, second] = names.filter((name) => fields.has(name))
+    if (first !== undefined && second !== undefined && String(fields.get(first)) !== String(fields.get(second))) {
+      fail(second, 'invalid_value', `It differs from ${first}; give one of them.`)
+    }
+    return { name: first ?? names[0] ?? '', value: first === undefined ? undefined : fields.get(first) }
+  }
+  const amount = amountOf(one(SPELLINGS.amount), fail)
+  const merchant = addressOf({ name: 'merchant', value: fields.get('merchant') }, fail)
+  const client_name = textOf(one(SPELLINGS.client_name), INVOICE_RULES.client_name_chars, fail)
+  const memo = textOf({ name: 'memo', value: fields.get('memo') }, INVOICE_RULES.memo_chars, fail)
+  const referrer = fields.has('referrer') ? addressOf({ name: 'referrer', value: fields.get('referrer') }, fail) : undefined
+  return errors.length > 0 ? refuse(errors) : { ok: true, asked: { amount, merchant, client_name, memo, referrer } }
+}
+
+interface Member {
+  name: string
+  value: unknown
+}
+type Fail = (name: string, code: string, message: string) => void
+
+function amountOf({ name, value }: Member, fail: Fail): number | string {
+  if (typeof value === 'number' && value >= 0 && value <= INVOICE_RULES.amount_max) return value
+  if (typeof value === 'string' && value.length <= INVOICE_RULES.amount_chars && /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/.test(value)) return value
+  fail(
+    name,
+    value === undefined ? 'missing' : 'invalid_value',
+    'Give the amount in USDC, as a number from 0 to 1000000000 or as decimal text.',
+  )
+  return 0
+}
+
+function addressOf({ name, value }: Member, fail: Fail): string {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) return value
+  fail(name, value === undefined ? 'missing' : 'invalid_value', 'Give an address: 0x and 40 hexadecimal digits.')
+  return ''
+}
+
+function textOf({ name, value }: Member, chars: number, fail: Fail): string | undefined {
+  if (value === undefined || (typeof value === 'string' && value.length <= chars)) return value
+  fail(name, 'invalid_value', `Give a text of at most ${chars} characters.`)
+  return undefined
+}
+
+/** What keeps the content from being invoiced, as a problem of the request. */
+export function contentProblem(fault: InvoiceFault, field: string): Problem {
+  const message = INVOICE_FAULTS[fault]
+  return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: `/${CAMEL[field] ?? field}`, code: fault, message }] })
+}
+
+const CAMEL: Readonly<Record<string, string>> = { amount_usdc: 'amountUsdc', client_name: 'clientName' }
+
+function refuse(errors: ProblemError[]): InvoiceRequest {
+  const [first] = errors
+  return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', first?.message ?? 'The body does not fit.', { errors }) }
+}

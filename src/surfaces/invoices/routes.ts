@@ -1,0 +1,122 @@
+import type { Context, Hono } from 'hono'
+import { nobleCrypto } from '../../pure/receipts/crypto.ts'
+import type { MerchantAct } from '../../pure/invoices/signing.ts'
+import { clientNetwork } from '../../service/clients.ts'
+import type { Asker } from '../../service/invoices/create.ts'
+import { notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/desk.ts'
+import { invoicePdf } from '../../service/invoices/pdf.ts'
+import { qrSvg } from '../../service/invoices/qr.ts'
+import { INVOICE_RULES } from '../../service/invoices/rules.ts'
+import type { InvoiceView } from '../../service/invoices/view.ts'
+import { createRateGuard } from '../../service/preflight/rate.ts'
+import { problem } from '../../service/problems.ts'
+import type { AppDeps } from '../deps.ts'
+import { JSON_TYPE, sendDocument, storedDocument } from '../discovery/document.ts'
+import type { Env } from '../http/env.ts'
+import { jsonReply, response, type Reply } from '../http/reply.ts'
+import type { PaymentWords } from '../payment.ts'
+import { bodyOf, guarded, refuse, type Caller, type InvoiceRoutes } from './exchange.ts'
+import { payInvoice } from './pay.ts'
+import { contentProblem, readInvoiceRequest } from './request.ts'
+
+/** `/api/invoice/…`: made by anybody for nothing, read by whoever has the id, paid by whoever signs. */
+export function invoiceRoutes(app: Hono<Env>, deps: AppDeps, words: PaymentWords, caller: Caller): void {
+  const { desk } = deps.invoices
+  const admit = createRateGuard(deps.call.sources.clock, INVOICE_RULES.per_minute)
+  const refuseRate = (address: string) => {
+    const admitted = admit(address)
+    if (admitted.ok) return null
+    const detail = `A client may send ${INVOICE_RULES.per_minute} such requests a minute.`
+    return problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: admitted.retry_after_s })
+  }
+  const routes: InvoiceRoutes = { deps, desk, words, caller, refuseRate }
+  const serve = (context: Context<Env>, work: () => Promise<Reply>) => guarded(routes, context, async () => response(await work()))
+  app.post('/api/invoice/create', (context) => serve(context, () => create(routes, context)))
+  app.get('/api/invoice/:id', (context) =>
+    withInvoice(routes, context, ({ record }) => {
+      const headers = { 'cache-control': 'private, no-cache' }
+      return Promise.resolve(sendDocument(context, storedDocument(JSON_TYPE, JSON.stringify(record), headers)))
+    }),
+  )
+  app.get('/api/invoice/:id/qr.svg', (context) => withInvoice(routes, context, async (view) => qr(routes, context, view)))
+  app.get('/api/invoice/:id/pdf', (context) => withInvoice(routes, context, async (view) => pdf(context, view)))
+  app.on(['GET', 'POST'], '/api/invoice/:id/pay', (context) => serve(context, () => payInvoice(routes, context)))
+  app.post('/api/invoice/:id/sign', (context) => serve(context, () => act(routes, context, 'issue')))
+  app.post('/api/invoice/:id/void', (context) => serve(context, () => act(routes, context, 'void')))
+  app.post('/api/invoice/:id/transactions', (context) => serve(context, () => submit(routes, context)))
+}
+
+function withInvoice(routes: InvoiceRoutes, context: Context<Env>, show: (view: InvoiceView) => Promise<Response>): Promise<Response> {
+  return guarded(routes, context, async () => {
+    const view = await routes.desk.read(context.req.param('id') ?? '')
+    return view === null ? response(refuse(routes, context, notFound())) : show(view)
+  })
+}
+
+async function create(routes: InvoiceRoutes, context: Context<Env>): Promise<Reply> {
+  const body = await bodyOf(routes, context)
+  if (!body.ok) return refuse(routes, context, body.problem)
+  const read = readInvoiceRequest(body.value)
+  if (!read.ok) return refuse(routes, context, read.problem)
+  const request_key = context.req.header('idempotency-key') ?? null
+  if (request_key !== null && !/^[\x21-\x7e]{1,128}$/.test(request_key)) {
+    return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Idempotency-Key takes 1 to 128 printable characters without spaces.'))
+  }
+  const asker: Asker = { client: clientNetwork(routes.caller(context)), request_key }
+  return made(routes, context, await routes.desk.make(read.asked, asker))
+}
+
+function made(routes: InvoiceRoutes, context: Context<Env>, end: InvoiceEnd): Reply {
+  switch (end.kind) {
+    case 'refused':
+      return refuse(routes, context, end.problem)
+    case 'invalid':
+      return refuse(routes, context, contentProblem(end.fault, end.field))
+    case 'made': {
+      const { record } = end.view
+      return jsonReply(end.created ? 201 : 200, JSON.stringify(record), { location: String(record['invoice_url']) })
+    }
+  }
+}
+
+async function act(routes: InvoiceRoutes, context: Context<Env>, what: MerchantAct): Promise<Reply> {
+  const body = await bodyOf(routes, context)
+  if (!body.ok) return refuse(routes, context, body.problem)
+  const signature = textIn(body.value, 'signature', /^0x[0-9a-fA-F]{128}(?:[0-9a-fA-F]{2})?$/)
+  if (signature === null) return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Send {"signature": "0x…"}, of 64 or 65 bytes.'))
+  return changed(routes, context, await routes.desk.act(context.req.param('id') ?? '', what, signature))
+}
+
+async function submit(routes: InvoiceRoutes, context: Context<Env>): Promise<Reply> {
+  const body = await bodyOf(routes, context)
+  if (!body.ok) return refuse(routes, context, body.problem)
+  const tx_hash = textIn(body.value, 'tx_hash', /^0x[0-9a-fA-F]{64}$/)
+  if (tx_hash === null) return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Send {"tx_hash": "0x…"}, of 32 bytes.'))
+  return changed(routes, context, await routes.desk.submit(context.req.param('id') ?? '', tx_hash.toLowerCase()))
+}
+
+function changed(routes: InvoiceRoutes, context: Context<Env>, change: InvoiceChange): Reply {
+  return change.ok ? jsonReply(200, JSON.stringify(change.view.record)) : refuse(routes, context, change.problem)
+}
+
+/** The one member of a body. */
+function textIn(body: unknown, name: string, pattern: RegExp): string | null {
+  if (typeof body !== 'object' || body === null || Object.keys(body).length !== 1 || !Object.hasOwn(body, name)) return null
+  const value: unknown = Object.getOwnPropertyDescriptor(body, name)?.value
+  return typeof value === 'string' && pattern.test(value) ? value : null
+}
+
+async function qr(routes: InvoiceRoutes, context: Context<Env>, { record }: InvoiceView): Promise<Response> {
+  const bank = record['bank_coordinates'] as { epc_payload: string | null } | null
+  const text = context.req.query('kind') === 'epc' ? (bank?.epc_payload ?? null) : (record['eip681_uri'] as string | null)
+  if (text === null) return response(refuse(routes, context, problem('NOT_FOUND', 'There is nothing to pay by this code.')))
+  return context.body(qrSvg(text), 200, { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'private, no-store' })
+}
+
+async function pdf(context: Context<Env>, view: InvoiceView): Promise<Response> {
+  const bytes = await invoicePdf(view.record)
+  const disposition = `inline; filename="payment-request-${view.invoice.invoice_id}.pdf"`
+  const etag = `W/"${nobleCrypto.keccak256Hex(JSON.stringify(view.record)).slice(2, 34)}"`
+  const headers = { 'content-type': 'application/pdf', 'content-disposition': disposition, etag, 'cache-control': 'private, no-cache' }
+  return context.body(bytes, 200, headers)
+}

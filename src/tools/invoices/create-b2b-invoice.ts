@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { INVOICE_FAULTS, type InvoiceFault } from '../../pure/invoices/input.ts'
+import { defineTool, Refusal } from '../../service/catalogue/define.ts'
+import { ADDRESS } from '../../service/catalogue/schemas.ts'
+
+const AMOUNT = z
+  .union([
+    z.number().min(0).max(1_000_000_000),
+    z
+      .string()
+      .max(32)
+      .regex(/^[0-9]{1,12}(\.[0-9]{1,18})?$/),
+  ])
+  .optional()
+const NAME = z.string().max(120).optional()
+const FAULTS = Object.keys(INVOICE_FAULTS) as [InvoiceFault, ...InvoiceFault[]]
+
+/** Two spellings of one field, of which the first is the specified one. */
+const SPELLINGS = [
+  ['amount_usdc', 'amountUsdc'],
+  ['client_name', 'clientName'],
+] as const
+
+const INPUT = z
+  .strictObject({
+    amount_usdc: AMOUNT.describe('Amount in USDC, at most six decimals, as number or decimal text. Give this or amountUsdc.'),
+    amountUsdc: AMOUNT.describe('The same by its other name. Where both are given, they must be equal.'),
+    merchant: ADDRESS.describe('Address of the beneficiary; it is paid directly.'),
+    client_name: NAME.describe('Who is to pay, in words.'),
+    clientName: NAME.describe('The same by its other name.'),
+    memo: z.string().max(500).optional().describe('What it is for. Whoever has the id can read it.'),
+    referrer: ADDRESS.optional().describe('Who is due 20 % of the protocol fee, which is zero today. Not the merchant.'),
+  })
+  .check(({ value, issues }) => {
+    for (const [name, other] of SPELLINGS) {
+      const [one, two] = [value[name], value[other]]
+      if (one === undefined || two === undefined || String(one) === String(two)) continue
+      issues.push({ code: 'custom', input: undefined, path: [other], message: `It differs from ${name}; give one of them.`, params: {} })
+    }
+    if (value.amount_usdc !== undefined || value.amountUsdc !== undefined) return
+    const message = 'Give amount_usdc.'
+    issues.push({ code: 'custom', input: undefined, path: ['amount_usdc'], message, params: { code: 'missing' } })
+  })
+  // What JSON Schema can say of it: an object without an amount is refused.
+  .meta({ if: { anyOf: SPELLINGS[0].map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
+
+/** A record of what is owed, with the means to pay it directly. */
+export default defineTool({
+  id: 'create-b2b-invoice',
+  title: 'Create an invoice in USDC',
+  description:
+    'Creates an invoice that a client pays in USDC straight to the merchant, gaslessly by one signature, over x402 or from any wallet. ' +
+    'Nothing is held; the protocol fee is zero today and capped. The id is a secret: whoever has it can read the invoice.',
+  family: 'invoices',
+  version: '1.0.0',
+  price: 'check',
+  annotations: { read_only: false, idempotent: false, destructive: false, open_world: false },
+  scope: {
+    checked: ['amount, address and texts', 'that the merchant is not the referrer'],
+    not_checked: ['who controls the merchant’s address', 'whether anything is owed', 'tax: it is a payment request, no tax invoice'],
+  },
+  sources: ['invoices'],
+  input: INPUT,
+  output: z.strictObject({
+    valid: z.boolean().describe('False: nothing was created.'),
+    reason_code: z.enum(['ok', ...FAULTS]).describe('ok, or why nothing was created.'),
+    reason: z.string().describe('One sentence.'),
+    invoice_id: z.string().nullable().describe('Secret name of the invoice.'),
+    invoice_url: z.string().nullable().describe('Where its record is.'),
+    pay_url: z.string().nullable().describe('Where a signed payment is taken (x402, EIP-3009).'),
+    status: z.string().nullable().describe('ISSUED.'),
+    merchant: z.string().nullable().describe('Who is paid.'),
+    amount_usdc: z.string().nullable().describe('Amount, exact.'),
+    protocol_fee_usdc: z.string().nullable().describe('Deducted of it.'),
+    cart_hash: z.string().nullable().describe('keccak-256 of merchant, amount, memo, client, chain and token.'),
+    payment_nonce: z.string().nullable().describe('EIP-3009 nonce that names this invoice.'),
+    eip681_uri: z.string().nullable().describe('For wallets.'),
+    expires_at: z.string().nullable().describe('Until then it is paid in time.'),
+    record: z.record(z.string(), z.unknown()).nullable().describe('The whole record, as invoice_url answers.'),
+  }),
+  example: { amount_usdc: '125.50', merchant: '0x00000000000000000000000000000000a11ce001', client_name: 'Example Ltd', memo: 'PO 4711' },
+  async run({ amount_usdc, amountUsdc, client_name, clientName, merchant, memo, referrer }, { invoices }) {
+    const amount = amount_usdc ?? amountUsdc ?? 0
+    const end = await invoices.create({ amount, merchant, client_name: client_name ?? clientName, memo, referrer })
+    switch (end.kind) {
+      case 'refused':
+        throw new Refusal('INVOICE_LIMIT', end.problem.detail)
+      case 'invalid':
+        return { ...NOTHING, reason_code: end.fault, reason: INVOICE_FAULTS[end.fault] }
+      case 'made': {
+        const { record } = end.view
+        const shown = Object.fromEntries(SHOWN.map((name) => [name, record[name]])) as Record<(typeof SHOWN)[number], string>
+        return { valid: true, reason_code: 'ok' as const, reason: 'The invoice is open.', ...shown, record }
+      }
+    }
+  },
+})
+
+const SHOWN = [
+  'invoice_id',
+  'invoice_url',
+  'pay_url',
+  'status',
+  'merchant',
+  'amount_usdc',
+  'protocol_fee_usdc',
+  'cart_hash',
+  'payment_nonce',
+  'eip681_uri',
+  'expires_at',
+] as const
+
+const NOTHING = {
+  valid: false,
+  ...(Object.fromEntries(SHOWN.map((name) => [name, null])) as Record<(typeof SHOWN)[number], null>),
+  record: null,
+}

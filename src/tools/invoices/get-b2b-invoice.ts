@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { INVOICE_EXCEPTIONS, INVOICE_STATES } from '../../pure/invoices/standing.ts'
+import { defineTool, Refusal } from '../../service/catalogue/define.ts'
+
+/** How an invoice stands on the chain now. */
+export default defineTool({
+  id: 'get-b2b-invoice',
+  title: 'Read the status of an invoice',
+  description:
+    'Settlement status, transaction hash and payment times of an invoice, read off the chain now: ISSUED, PROCESSING, PARTIALLY_PAID, ' +
+    'SETTLED, EXPIRED or VOID, with exceptions such as paid_late or overpaid. Amounts are the truth. An unknown id is 404, uncharged.',
+  family: 'invoices',
+  version: '1.0.0',
+  price: 'chain',
+  annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
+  scope: {
+    checked: ['transfers to the merchant that name the invoice, or fit it alone', 'depth of their blocks'],
+    not_checked: ['refunds', 'bank transfers', 'who controls the merchant’s address'],
+  },
+  sources: ['invoices', 'chain'],
+  input: z.strictObject({
+    invoice_id: z
+      .string()
+      .max(30)
+      .regex(/^inv_[0-9a-z]{12,26}$/)
+      .describe('Id of the invoice: inv_ and 12 to 26 characters.'),
+  }),
+  output: z.strictObject({
+    valid: z.literal(true).describe('The invoice is known.'),
+    status: z.enum(INVOICE_STATES).describe('Now.'),
+    exceptions: z.array(z.enum(INVOICE_EXCEPTIONS)).describe('What is out of the ordinary.'),
+    stale: z.boolean().describe('The chain failed meanwhile; this is the state known last.'),
+    invoice_id: z.string().describe('As given.'),
+    merchant: z.string().describe('Who is paid.'),
+    merchant_verified: z.boolean().describe('The merchant’s own key signed it.'),
+    amount_usdc: z.string().describe('Asked for.'),
+    amount_paid_minor: z.string().describe('Seen so far, confirmed or not.'),
+    amount_due_minor: z.string().describe('Still due.'),
+    overpaid_minor: z.string().describe('Beyond the amount.'),
+    tx_hash: z.string().nullable().describe('The transfer that settled it.'),
+    settled_at: z.string().nullable().describe('Time of its block.'),
+    first_seen_at: z.string().nullable().describe('Time of the first payment’s block.'),
+    expires_at: z.string().describe('Until then it is paid in time.'),
+    private_record_url: z.string().describe('The whole record.'),
+    private_record_requires: z.string().describe('What it takes to read it.'),
+    record: z.record(z.string(), z.unknown()).describe('The whole record.'),
+  }),
+  example: { invoice_id: 'inv_000000000000' },
+  async run({ invoice_id }, { invoices }) {
+    const view = await invoices.look(invoice_id)
+    if (view === null) throw new Refusal('INVOICE_NOT_FOUND', 'No invoice has this id. Nothing was charged.')
+    const { record, standing } = view
+    const shown = Object.fromEntries(SHOWN.map((name) => [name, record[name]])) as Record<(typeof SHOWN)[number], string>
+    return {
+      valid: true as const,
+      ...shown,
+      status: standing.status,
+      exceptions: standing.exceptions,
+      stale: record['stale'] === true,
+      merchant_verified: record['merchant_verified'] === true,
+      tx_hash: standing.settled_by?.transaction ?? null,
+      private_record_url: String(record['invoice_url']),
+      private_record_requires: 'The id of the invoice, which is all that it takes: keep it to those concerned.',
+      record,
+    }
+  },
+})
+
+const SHOWN = [
+  'invoice_id',
+  'merchant',
+  'amount_usdc',
+  'amount_paid_minor',
+  'amount_due_minor',
+  'overpaid_minor',
+  'settled_at',
+  'first_seen_at',
+  'expires_at',
+] as const

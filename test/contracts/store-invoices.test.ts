@@ -1,0 +1,179 @@
+/** Invoices and the transfers that pay them, over both databases. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { openStore } from '../../src/adapters/store/open.ts'
+import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+
+const hash = () => `0x${randomBytes(32).toString('hex')}`
+const address = () => `0x${randomBytes(20).toString('hex')}`
+const NOW_MS = 1_795_262_400_123
+const NOW_S = 1_795_262_400
+const BOUNDS = { merchant_open: 3, client_open: 2 }
+
+function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
+  const plain = { invoice_id: `inv_${randomBytes(6).toString('hex')}`, merchant: address(), amount_minor: 2n ** 60n, terms: '{"a":"ü"}' }
+  const times = { created_ms: NOW_MS, expires_s: NOW_S + 100, watch_until_s: NOW_S + 200 }
+  return { ...plain, ...times, nonces: [hash(), hash()], content_hash: hash(), request_key: null, client: null, ...change }
+}
+
+function paymentOf(invoice_id: string, change: Partial<InvoicePayment> = {}): InvoicePayment {
+  const block = { block_number: 7, block_hash: hash(), block_time_s: NOW_S }
+  const seen = {
+    transaction: hash(),
+    log_index: 3,
+    payer: address(),
+    amount_minor: 2n ** 60n,
+    nonce: hash(),
+    matched_by: 'eip3009' as const,
+  }
+  return { ...seen, ...block, invoice_id, confirmed: false, final: false, ...change }
+}
+
+for (const open of [sqliteDriver, postgresDriver]) {
+  describe(`invoices: ${open.name}`, () => {
+    let driver: StoreDriver
+    let fresh: FreshStore
+    let store: Store
+
+    before(async () => {
+      driver = await open()
+      fresh = await driver.fresh()
+      store = await openStore(fresh.target)
+    })
+    after(async () => {
+      await store.close()
+      await driver.stop()
+    })
+
+    const kept = async (change: Partial<NewInvoice> = {}) => {
+      const invoice = invoiceOf(change)
+      const { kind } = await store.invoices.keep(invoice, BOUNDS)
+      assert.equal(kind, 'created')
+      return invoice
+    }
+
+    test('an invoice is found by its id and by each of its nonces', async () => {
+      const asked = await kept()
+      const found = await store.invoices.find(asked.invoice_id)
+      assert.ok(found !== null)
+      const { terms, amount_minor, merchant, closed, marks, voided_ms, updated_ms } = found
+      assert.deepEqual(
+        [terms, amount_minor, merchant, closed, marks, voided_ms, updated_ms],
+        [asked.terms, asked.amount_minor, asked.merchant, false, '', null, NOW_MS],
+      )
+      for (const nonce of asked.nonces) assert.deepEqual(await store.invoices.find_by_nonce(nonce), found)
+      assert.equal(await store.invoices.find_by_nonce(hash()), null)
+      assert.equal(await store.invoices.find('inv_nobody'), null)
+    })
+
+    test('the same request brings the same invoice, another content a conflict, however many ask at once', async () => {
+      const other = await openStore(fresh.target)
+      const request = { merchant: address(), request_key: hash(), content_hash: hash() }
+      const ends = await Promise.all(
+        Array.from({ length: 20 }, (_, call) => (call % 2 === 0 ? store : other).invoices.keep(invoiceOf(request), BOUNDS)),
+      )
+      assert.equal(ends.filter(({ kind }) => kind === 'created').length, 1)
+      const ids = new Set(ends.map((end) => (end.kind === 'created' || end.kind === 'same' ? end.invoice.invoice_id : end.kind)))
+      assert.equal(ids.size, 1)
+      assert.equal((await store.invoices.keep(invoiceOf({ ...request, content_hash: hash() }), BOUNDS)).kind, 'conflict')
+      await other.close()
+    })
+
+    test('open invoices of a merchant and of a client are bounded; closed, void and expired ones do not count', async () => {
+      const merchant = address()
+      const ends = await Promise.all(Array.from({ length: 8 }, () => store.invoices.keep(invoiceOf({ merchant }), BOUNDS)))
+      assert.deepEqual(ends.map(({ kind }) => kind).toSorted(), [
+        ...Array<string>(3).fill('created'),
+        ...Array<string>(5).fill('merchant_full'),
+      ])
+      const [one, two] = ends.flatMap((end) => (end.kind === 'created' ? [end.invoice.invoice_id] : []))
+      await store.invoices.set_closed(one ?? '', true)
+      assert.equal(await store.invoices.void(two ?? '', '0x01', NOW_MS), true)
+      const late = { created_ms: NOW_MS + 101_000 }
+      for (const more of [{}, {}, late]) await kept({ merchant, ...more })
+      const client = hash()
+      await kept({ client })
+      await kept({ client })
+      assert.equal((await store.invoices.keep(invoiceOf({ client }), BOUNDS)).kind, 'client_full')
+    })
+
+    test('one log pays one invoice, whoever attributes it first', async () => {
+      const [one, two] = [await kept(), await kept()]
+      const payment = paymentOf(one.invoice_id)
+      const ends = await Promise.all(
+        [one, two, one, two].map(({ invoice_id }) => store.invoices.attribute({ ...payment, invoice_id }, NOW_MS + 5)),
+      )
+      assert.equal(ends.filter(Boolean).length, 1)
+      const all = [...(await store.invoices.payments(one.invoice_id)), ...(await store.invoices.payments(two.invoice_id))]
+      assert.deepEqual(all, [{ ...payment, invoice_id: all[0]?.invoice_id ?? '' }])
+      assert.equal(await store.invoices.attribute(paymentOf('inv_nobody'), NOW_MS), false)
+    })
+
+    test('a payment grows final, and one that is not is taken away by a reorganisation', async () => {
+      const { invoice_id, merchant } = await kept()
+      const [stays, goes] = [paymentOf(invoice_id), paymentOf(invoice_id, { nonce: null, matched_by: 'transfer', block_number: 8 })]
+      for (const payment of [stays, goes]) await store.invoices.attribute(payment, NOW_MS)
+      assert.deepEqual(await store.invoices.unfinal(merchant, 10), [stays, goes])
+      const moved = { ...stays, block_number: 9, block_hash: hash(), confirmed: true, final: true }
+      await store.invoices.settle_block(moved, NOW_MS + 1)
+      await store.invoices.withdraw(goes, NOW_MS + 2)
+      await store.invoices.withdraw(moved, NOW_MS + 3)
+      assert.deepEqual(await store.invoices.payments(invoice_id), [moved])
+      assert.deepEqual(await store.invoices.unfinal(merchant, 10), [])
+      await store.invoices.add_mark(invoice_id, 'ambiguous', NOW_MS + 4)
+      await store.invoices.add_mark(invoice_id, 'ambiguous', NOW_MS + 5)
+      const found = await store.invoices.find(invoice_id)
+      assert.deepEqual([found?.marks, found?.updated_ms], ['ambiguous,reorged', NOW_MS + 4])
+    })
+
+    test('the first signature stays; what was paid is not voided', async () => {
+      const { invoice_id, merchant } = await kept()
+      assert.deepEqual(await store.invoices.plain_candidates(merchant, NOW_S, 10), [])
+      await store.invoices.sign(invoice_id, '0x0a', NOW_MS)
+      await store.invoices.sign(invoice_id, '0x0b', NOW_MS)
+      const [candidate] = await store.invoices.plain_candidates(merchant, NOW_S + 100, 10)
+      assert.equal(candidate?.issue_signature, '0x0a')
+      assert.deepEqual(await store.invoices.plain_candidates(merchant, NOW_S + 101, 10), [])
+      await store.invoices.attribute(paymentOf(invoice_id), NOW_MS)
+      assert.equal(await store.invoices.void(invoice_id, '0x01', NOW_MS), false)
+      const unpaid = await kept()
+      assert.equal(await store.invoices.void(unpaid.invoice_id, '0x01', NOW_MS + 9), true)
+      assert.equal(await store.invoices.void(unpaid.invoice_id, '0x02', NOW_MS + 10), false)
+      const found = await store.invoices.find(unpaid.invoice_id)
+      assert.deepEqual([found?.voided_ms, found?.void_signature, found?.closed], [NOW_MS + 9, '0x01', true])
+    })
+
+    test('merchants are watched while an invoice is, the one looked at longest ago first', async () => {
+      const far = { watch_until_s: 9_000_000_000, expires_s: 8_999_999_999 }
+      const [one, two] = [await kept(far), await kept({ ...far, created_ms: NOW_MS + 50 })]
+      await kept({ ...far, merchant: two.merchant, created_ms: NOW_MS + 60 })
+      await store.invoices.looked(one.merchant, 12, NOW_MS)
+      const watched = await store.invoices.watched(9_000_000_000, 10)
+      assert.deepEqual(watched, [
+        { merchant: two.merchant, next_block: null, since_ms: NOW_MS + 50, looked_ms: 0 },
+        { merchant: one.merchant, next_block: 12, since_ms: NOW_MS, looked_ms: NOW_MS },
+      ])
+      await store.invoices.looked(one.merchant, 15, NOW_MS + 1)
+      assert.equal((await store.invoices.watch_of(one.merchant))?.next_block, 15)
+      assert.deepEqual(await store.invoices.watched(9_000_000_001, 10), [])
+      assert.equal(await store.invoices.watch_of(address()), null)
+    })
+
+    test('what one of the databases cannot hold is refused by both', async () => {
+      const wrong: Partial<NewInvoice>[] = [{ terms: 'a\u0000' }, { amount_minor: 2n ** 63n }, { created_ms: 1.5 }, { content_hash: '' }]
+      for (const change of wrong) await assert.rejects(store.invoices.keep(invoiceOf(change), BOUNDS), { code: 'STORE_REFUSED' })
+    })
+
+    test('invoices and payments outlast the service', async () => {
+      const { invoice_id } = await kept()
+      const payment = paymentOf(invoice_id)
+      await store.invoices.attribute(payment, NOW_MS)
+      await store.close()
+      store = await openStore(fresh.target)
+      assert.deepEqual(await store.invoices.payments(invoice_id), [payment])
+    })
+  })
+}

@@ -1,0 +1,159 @@
+/** The addresses of invoices: making, reading, paying over HTTP. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { PDFDocument } from 'pdf-lib'
+import { invoiceUrl, issue, newMerchant, send } from '../support/invoicing.ts'
+import { call } from '../support/paying-calls.ts'
+import { startWorld, type World } from '../support/paying-world.ts'
+
+const BANKED = '0x00000000000000000000000000000000a11ce0bb'
+
+let world: World
+before(async () => {
+  const bank = { ASSAY_BANK_IBAN: 'DE33100205000001194700', ASSAY_BANK_NAME: 'Example Operator', ASSAY_BANK_MERCHANTS: BANKED }
+  world = await startWorld({ free_daily: 100, settings: bank })
+})
+after(() => world.stop())
+
+const create = (body: unknown, headers: Record<string, string> = {}) => send(`${world.url}/api/invoice/create`, body, headers)
+const plain = () => ({ amountUsdc: 12.5, merchant: newMerchant().address, clientName: 'Example Ltd', memo: 'PO 1' })
+
+test('an invoice is made in either spelling, for nothing, and read by its id', async () => {
+  const { merchant } = plain()
+  const camel = await create({ amountUsdc: 12.5, merchant, clientName: 'Example Ltd', memo: 'PO 1' })
+  const snake = await create({ amount_usdc: '12.50', merchant: merchant.toLowerCase(), client_name: 'Example Ltd', memo: 'PO 1' })
+  assert.deepEqual([camel.status, snake.status], [201, 201], camel.text)
+  const shown = ({ body }: typeof camel) => [
+    body['amount_minor'],
+    body['client_name'],
+    body['memo'],
+    body['merchant'],
+    body['cart_hash'],
+    body['status'],
+  ]
+  assert.deepEqual(shown(camel), shown(snake))
+  assert.deepEqual(shown(camel).slice(0, 4), ['12500000', 'Example Ltd', 'PO 1', merchant.toLowerCase()])
+  assert.notEqual(camel.body['invoice_id'], snake.body['invoice_id'])
+  assert.match(String(camel.body['invoice_id']), /^inv_[0-9a-z]{26}$/)
+  assert.equal(camel.headers.get('location'), camel.body['invoice_url'])
+  const read = await send(String(camel.body['invoice_url']))
+  assert.deepEqual([read.status, read.body], [200, camel.body])
+})
+
+test('equal duplicates pass, different ones and everything unfit are refused by name', async () => {
+  const { merchant } = plain()
+  assert.equal((await create({ amountUsdc: '5', amount_usdc: '5', merchant })).status, 201)
+  const wrong: [unknown, string][] = [
+    [{ amountUsdc: '5', amount_usdc: '6', merchant }, '/amount_usdc'],
+    [{ merchant }, '/amountUsdc'],
+    [{ amountUsdc: 5 }, '/merchant'],
+    [{ amountUsdc: 5, merchant: '0x12' }, '/merchant'],
+    [{ amountUsdc: 5, merchant: `0x${'0'.repeat(40)}` }, '/merchant'],
+    [{ amountUsdc: 0, merchant }, '/amountUsdc'],
+    [{ amountUsdc: '1.0000001', merchant }, '/amountUsdc'],
+    [{ amountUsdc: -5, merchant }, '/amountUsdc'],
+    [{ amountUsdc: 5, merchant, referrer: merchant }, '/referrer'],
+    [{ amountUsdc: 5, merchant, memo: 'x'.repeat(501) }, '/memo'],
+    [{ amountUsdc: 5, merchant, memo: '\u202e' }, '/memo'],
+    [{ amountUsdc: 5, merchant, other: 1 }, ''],
+    [[], ''],
+  ]
+  for (const [body, pointer] of wrong) {
+    const { status, body: found } = await create(body)
+    const [first] = found['errors'] as { pointer: string }[]
+    assert.deepEqual([status, found['code'], first?.pointer], [400, 'INPUT_SCHEMA_INVALID', pointer], JSON.stringify(body))
+  }
+})
+
+test('the same key of the same client brings the same invoice; other content is a conflict, another client another invoice', async () => {
+  const body = plain()
+  const mine = { 'idempotency-key': 'order-4711', 'x-forwarded-for': '192.0.2.7' }
+  const [first, again] = [await create(body, mine), await create(body, mine)]
+  assert.deepEqual([first.status, again.status, again.body['invoice_id']], [201, 200, first.body['invoice_id']])
+  const other = await create({ ...body, memo: 'PO 2' }, mine)
+  assert.deepEqual([other.status, other.body['code']], [409, 'INVOICE_CONFLICT'])
+  const theirs = await create(body, { ...mine, 'x-forwarded-for': '192.0.2.8' })
+  assert.equal(theirs.status, 201)
+  assert.equal((await create(body, { 'idempotency-key': 'with space' })).status, 400)
+})
+
+test('a reader that has the record is told so; an unknown id is 404', async () => {
+  const invoice = await issue(world, '3')
+  const first = await send(invoiceUrl(world, invoice))
+  const etag = first.headers.get('etag') ?? ''
+  const known = await fetch(invoiceUrl(world, invoice), { headers: { 'if-none-match': etag } })
+  assert.deepEqual([known.status, await known.text()], [304, ''])
+  assert.equal(first.headers.get('cache-control'), 'private, no-cache')
+  for (const id of ['inv_zzzzzzzzzzzz', 'x', 'inv_../..', `inv_${'z'.repeat(200)}`]) {
+    const missing = await send(`${world.url}/api/invoice/${encodeURIComponent(id)}`)
+    assert.deepEqual([missing.status, missing.body['code']], [404, 'INVOICE_NOT_FOUND'])
+  }
+})
+
+test('a client that makes too many is told when to come back; so is one with too many open', async () => {
+  const client = { 'x-forwarded-for': '198.51.100.9' }
+  const answers = await Promise.all(Array.from({ length: 31 }, () => create(plain(), client)))
+  const refused = answers.filter(({ status }) => status === 429)
+  assert.ok(refused.length >= 1)
+  assert.equal(refused[0]?.body['code'], 'INVOICE_RATE_LIMITED')
+  assert.notEqual(refused[0]?.headers.get('retry-after'), null)
+})
+
+test('the tools make and read invoices, and an unknown one costs nothing', async () => {
+  const merchant = newMerchant().address
+  const client = '203.0.113.5'
+  const made = await call(world.url, {}, { tool: 'create-b2b-invoice', input: { amount_usdc: 8, merchant }, client })
+  const result = made.body['result'] as { invoice_id: string; pay_url: string; valid: boolean }
+  assert.deepEqual([made.status, result.valid], [200, true], made.text)
+  const read = await call(world.url, {}, { tool: 'get_b2b_invoice', input: { invoice_id: result.invoice_id }, client })
+  const found = read.body['result'] as Record<string, unknown>
+  assert.deepEqual([read.status, found['status'], found['stale'], found['amount_usdc']], [200, 'ISSUED', false, '8'], read.text)
+  const left = (read.body['allowance'] as { remaining: number }).remaining
+  const unknown = await call(world.url, {}, { tool: 'get-b2b-invoice', input: { invoice_id: 'inv_zzzzzzzzzzzz' }, client })
+  assert.deepEqual([unknown.status, unknown.body['code'], unknown.body['charged']], [404, 'INVOICE_NOT_FOUND', false])
+  const pilot = await call(world.url, {}, { tool: 'create-ap2-pilot', input: {}, client })
+  assert.deepEqual([pilot.status, pilot.body['code'], pilot.body['charged']], [503, 'NOT_CONFIGURED', false])
+  const after_both = await call(world.url, {}, { tool: 'get-b2b-invoice', input: { invoice_id: 'inv_000000000000' }, client })
+  assert.equal((after_both.body['allowance'] as { remaining: number }).remaining, left - 1)
+})
+
+test('the bank account is shown to those who pay its owner, and to nobody else', async () => {
+  const [own, other] = [await issue(world, '3', BANKED), await issue(world, '3')]
+  const bank = own['bank_coordinates'] as Record<string, string>
+  assert.deepEqual([bank['iban'], bank['account_name'], bank['country']], ['DE33100205000001194700', 'Example Operator', 'DE'])
+  assert.match(bank['epc_payload'] ?? '', /^BCD\n002\n1\nSCT\n\nExample Operator\nDE33100205000001194700\n\n\nRF[0-9]{2}[0-9A-Z]{21}$/)
+  assert.equal(other['bank_coordinates'], null)
+  const code = await fetch(`${invoiceUrl(world, own)}/qr.svg?kind=epc`)
+  assert.deepEqual([code.status, code.headers.get('content-type')], [200, 'image/svg+xml; charset=utf-8'])
+  assert.equal((await fetch(`${invoiceUrl(world, other)}/qr.svg?kind=epc`)).status, 404)
+  assert.equal((await fetch(`${invoiceUrl(world, other)}/qr.svg`)).status, 200)
+})
+
+test('the document is a PDF', async () => {
+  const invoice = await issue(world, '3')
+  const answer = await fetch(`${invoiceUrl(world, invoice)}/pdf`)
+  assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'application/pdf'])
+  const read = await PDFDocument.load(await answer.arrayBuffer())
+  assert.equal(read.getPageCount(), 1)
+})
+
+test('what cannot be a payment is refused with the terms', async () => {
+  const pay_url = `${invoiceUrl(world, await issue(world, '3'))}/pay`
+  const cases: [unknown, Record<string, string>, number, string][] = [
+    [{}, {}, 402, 'INVOICE_PAYMENT_REQUIRED'],
+    [{ authorization: 1 }, {}, 402, 'MALFORMED_PAYMENT'],
+    [{}, { 'x-payment': '!' }, 402, 'MALFORMED_PAYMENT'],
+    [{}, { 'x-payment': 'e30=', 'payment-signature': 'e30=' }, 400, 'PAYMENT_CONFLICT'],
+  ]
+  for (const [body, headers, status, code] of cases) {
+    const answer = await send(pay_url, body, headers)
+    assert.deepEqual([answer.status, answer.body['code']], [status, code], answer.text)
+    assert.equal(answer.headers.get('payment-required') !== null, status === 402)
+  }
+  const bodies: [string, unknown][] = [
+    ['sign', {}],
+    ['void', { signature: '0x' }],
+    ['transactions', { tx_hash: 5 }],
+  ]
+  for (const [path, body] of bodies) assert.equal((await send(pay_url.replace(/pay$/, path), body)).status, 400)
+})

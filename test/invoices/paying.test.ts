@@ -1,0 +1,183 @@
+/** Invoices are paid in every way, over HTTP and a chain of its own. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Hex } from 'viem'
+import {
+  invoiceUrl,
+  issue,
+  looked,
+  mine,
+  newMerchant,
+  payByX402,
+  send,
+  sendAsStranger,
+  signAsMerchant,
+  signFor,
+  transferPlainly,
+  type InvoiceShown,
+} from '../support/invoicing.ts'
+import { held } from '../support/paying.ts'
+import { startWorld, type World } from '../support/paying-world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld()
+})
+after(() => world.stop())
+
+const TEN = 10_000_000n
+
+function pay(invoice: InvoiceShown, body: unknown) {
+  return send(`${invoiceUrl(world, invoice)}/pay`, body)
+}
+
+async function settledAt(invoice: InvoiceShown): Promise<InvoiceShown> {
+  await mine(world.chain)
+  return looked(world, invoice)
+}
+
+test('paid gaslessly: one signature, the merchant has the money, and the nonce names the invoice', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  const signed = await signFor(world.chain, payer, invoice)
+  const paid = await pay(invoice, signed.body)
+  assert.equal(paid.status, 200, paid.text)
+  assert.equal(paid.body['paid_minor'], '10000000')
+  assert.equal(await held(world.chain.rpc_url, world.chain.token, invoice.merchant), TEN)
+  const record = await settledAt(invoice)
+  assert.deepEqual([record.status, record.exceptions, record.amount_due_minor], ['SETTLED', [], '0'])
+  assert.deepEqual(
+    record.payments.map(({ matched_by, payer: by }) => [matched_by, by]),
+    [['eip3009', payer.address.toLowerCase()]],
+  )
+  assert.equal(record.tx_hash, (paid.body['settlement'] as { transaction: string }).transaction)
+  const again = await pay(invoice, signed.body)
+  assert.deepEqual([again.status, again.text], [200, paid.text])
+  assert.equal(await held(world.chain.rpc_url, world.chain.token, invoice.merchant), TEN)
+})
+
+test('paid by x402 from the terms alone; the same payment buys no other invoice', async () => {
+  const [payer, invoice] = [await world.payer(2n * TEN), await issue(world, '10')]
+  const twin = await issue(world, '10', invoice.merchant)
+  const { required, payment, answer } = await payByX402(world, payer, invoice)
+  assert.deepEqual([required.accepts[0].payTo.toLowerCase(), required.accepts[0].amount], [invoice.merchant, '10000000'])
+  assert.equal(answer.status, 200, answer.text)
+  assert.notEqual(answer.headers.get('payment-response'), null)
+  const other = await send(`${invoiceUrl(world, twin)}/pay`, {}, { 'payment-signature': payment.v2 })
+  assert.deepEqual([other.status, other.body['code']], [409, 'NONCE_BOUND'])
+  const record = await settledAt(invoice)
+  assert.deepEqual([record.status, record.payments[0]?.matched_by], ['SETTLED', 'x402'])
+  assert.equal((await looked(world, twin)).status, 'ISSUED')
+})
+
+test('paid in part, then the rest, by one payer; what is due is asked for', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  const part = await pay(invoice, (await signFor(world.chain, payer, invoice, { value: 4_000_000n })).body)
+  assert.equal(part.status, 200, part.text)
+  const between = await settledAt(invoice)
+  assert.deepEqual([between.status, between.amount_due_minor], ['PARTIALLY_PAID', '6000000'])
+  assert.notEqual(between.payment_nonce, invoice.payment_nonce)
+  const rest = await pay(invoice, (await signFor(world.chain, payer, between)).body)
+  assert.equal(rest.status, 200, rest.text)
+  const record = await settledAt(invoice)
+  assert.deepEqual([record.status, record.exceptions, record.payments.length], ['SETTLED', [], 2])
+})
+
+test('paid twice by two payers: overpaid, and said to be twice', async () => {
+  const [one, two, invoice] = [await world.payer(TEN), await world.payer(TEN), await issue(world, '10')]
+  const [first, second] = [await signFor(world.chain, one, invoice), await signFor(world.chain, two, invoice)]
+  await sendAsStranger(world.chain, first)
+  await sendAsStranger(world.chain, second)
+  const record = await settledAt(invoice)
+  assert.deepEqual([record.status, record.exceptions, record.overpaid_minor], ['SETTLED', ['overpaid', 'duplicate_payment'], '10000000'])
+  const third = await pay(invoice, (await signFor(world.chain, await world.payer(TEN), { ...invoice, amount_due_minor: '10000000' })).body)
+  assert.deepEqual([third.status, third.body['code']], [409, 'INVOICE_NOT_PAYABLE'])
+})
+
+test('paid after it expired: settled, and late', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  world.sql((database) => database.prepare('update invoice set expires_s = 1 where invoice_id = ?').run(invoice.invoice_id))
+  assert.equal((await looked(world, invoice)).status, 'EXPIRED')
+  const signed = await signFor(world.chain, payer, invoice)
+  const relayed = await pay(invoice, signed.body)
+  assert.deepEqual([relayed.status, relayed.body['code']], [409, 'INVOICE_NOT_PAYABLE'])
+  await sendAsStranger(world.chain, signed)
+  const record = await settledAt(invoice)
+  assert.deepEqual([record.status, record.exceptions], ['SETTLED', ['paid_late']])
+})
+
+test('a plain transfer pays a signed invoice that alone fits, and no other', async () => {
+  const merchant = newMerchant()
+  const [payer, unsigned, signed] = [
+    await world.payer(3n * TEN),
+    await issue(world, '10', merchant.address),
+    await issue(world, '7', merchant.address),
+  ]
+  const signature = await signAsMerchant(world.chain, merchant, signed, 'Issue')
+  const accepted = await send(`${invoiceUrl(world, signed)}/sign`, { signature })
+  assert.deepEqual([accepted.status, accepted.body['merchant_verified']], [200, true], accepted.text)
+  await transferPlainly(world.chain, payer, merchant.address, 10_000_000n)
+  const hash = await transferPlainly(world.chain, payer, merchant.address, 7_000_000n)
+  const named = await send(`${invoiceUrl(world, signed)}/transactions`, { tx_hash: hash })
+  assert.equal(named.status, 200, named.text)
+  const [open, paid] = [await settledAt(unsigned), await looked(world, signed)]
+  assert.deepEqual([open.status, open.payments], ['ISSUED', []])
+  assert.deepEqual([paid.status, paid.tx_hash, paid.payments[0]?.method], ['SETTLED', hash, 'transfer'])
+})
+
+test('of two signed invoices of one amount a plain transfer pays neither, ever; signatures pay each its own', async () => {
+  const merchant = newMerchant()
+  const pair = [await issue(world, '10', merchant.address), await issue(world, '10', merchant.address)] as const
+  for (const invoice of pair) {
+    await send(`${invoiceUrl(world, invoice)}/sign`, { signature: await signAsMerchant(world.chain, merchant, invoice, 'Issue') })
+  }
+  const payer = await world.payer(5n * TEN)
+  await transferPlainly(world.chain, payer, merchant.address, TEN)
+  for (const invoice of pair) {
+    const record = await looked(world, invoice)
+    assert.deepEqual([record.status, record.exceptions], ['ISSUED', ['ambiguous']])
+  }
+  const second = await pay(pair[1], (await signFor(world.chain, payer, pair[1])).body)
+  assert.equal(second.status, 200, second.text)
+  const records = [await settledAt(pair[0]), await looked(world, pair[1])]
+  assert.deepEqual(
+    records.map(({ status, amount_paid_minor }) => [status, amount_paid_minor]),
+    [
+      ['ISSUED', '0'],
+      ['SETTLED', '10000000'],
+    ],
+  )
+})
+
+test('nothing goes to anybody but the merchant, nor more than is due, nor less than is carried', async () => {
+  const [payer, invoice] = [await world.payer(5n * TEN), await issue(world, '10')]
+  const refused: [Partial<Record<'to' | 'nonce', Hex>> & { value?: bigint }, number, string][] = [
+    [{ to: payer.address }, 402, 'RECIPIENT_MISMATCH'],
+    [{ value: 10_000_001n }, 402, 'PRICE_MISMATCH'],
+    [{ value: 999_999n }, 409, 'INVOICE_NOT_PAYABLE'],
+    [{ value: 4_000_000n, nonce: `0x${'ab'.repeat(32)}` }, 402, 'PRICE_MISMATCH'],
+  ]
+  for (const [change, status, code] of refused) {
+    const answer = await pay(invoice, (await signFor(world.chain, payer, invoice, change)).body)
+    assert.deepEqual([answer.status, answer.body['code']], [status, code], answer.text)
+  }
+  assert.equal(await held(world.chain.rpc_url, world.chain.token, invoice.merchant), 0n)
+})
+
+test('only the merchant voids, and a void invoice takes nothing', async () => {
+  const merchant = newMerchant()
+  const invoice = await issue(world, '10', merchant.address)
+  const forged = await send(`${invoiceUrl(world, invoice)}/void`, {
+    signature: await signAsMerchant(world.chain, newMerchant(), invoice, 'Void'),
+  })
+  assert.deepEqual([forged.status, forged.body['code']], [403, 'INVOICE_SIGNATURE_INVALID'])
+  const issued = await send(`${invoiceUrl(world, invoice)}/void`, {
+    signature: await signAsMerchant(world.chain, merchant, invoice, 'Issue'),
+  })
+  assert.equal(issued.body['code'], 'INVOICE_SIGNATURE_INVALID')
+  const signature = await signAsMerchant(world.chain, merchant, invoice, 'Void')
+  const voided = await send(`${invoiceUrl(world, invoice)}/void`, { signature })
+  assert.deepEqual([voided.status, voided.body['status'], voided.body['x402']], [200, 'VOID', null])
+  assert.equal((await send(`${invoiceUrl(world, invoice)}/void`, { signature })).body['code'], 'INVOICE_NOT_VOIDABLE')
+  const paid = await pay(invoice, (await signFor(world.chain, await world.payer(TEN), invoice)).body)
+  assert.equal(paid.body['code'], 'INVOICE_NOT_PAYABLE')
+})
