@@ -123,8 +123,8 @@ test('the receipts room judges in a browser as it does in Node', async () => {
 
 test('every page fits a dark phone, shows its example and complains of nothing', async () => {
   const { tools } = app.running.app.deps.call.catalogue
-  // What a tool would find outside is not shown before it is asked.
-  const examples = new Map(tools.map(({ id, annotations }) => [`/tools/${id}`, annotations.open_world ? 0 : 1]))
+  // What a tool would find outside, or leave behind, is not shown before it is asked.
+  const examples = new Map(tools.map(({ id, annotations: own }) => [`/tools/${id}`, own.open_world || !own.read_only ? 0 : 1]))
   const { page, complaints, close } = await visit(browser, `${app.url}/`, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
   assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(17, 19, 21)')
   for (const path of ['/', '/verify', '/problems', ...examples.keys()]) {
