@@ -7,6 +7,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../src/ports/store.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { LATER_TABLES } from '../support/store-tables.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 
 const DAY = 20_000
@@ -204,21 +205,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
     test('a store of the first schema is brought up to date with what it holds', async () => {
       const old = await driver.fresh()
       await (await openStore(old.target)).close()
-      const tables = [
-        'payment_answer',
-        'payment',
-        'sending_attempt',
-        'sending',
-        'sale',
-        'price_mark',
-        'gas_spent',
-        'closed_stretch',
-        'dispute',
-        'underwriter',
-        'policy',
-        'assured_record',
-      ]
-      for (const table of tables) await old.sql(`drop table ${table}`)
+      for (const table of LATER_TABLES) await old.sql(`drop table ${table}`)
       await old.sql('alter table lease drop column fence')
       await old.sql('delete from migration where number > 1')
       await old.sql(`insert into lease (name, holder, until_ms) values ('job', 'me', 10)`)

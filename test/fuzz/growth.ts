@@ -11,7 +11,7 @@ const FLOOR_MS = 0.1
 
 /** Least of so many; what exceeds the bound is looked at again, since another program may have had the processor. */
 const SAMPLES = 3
-const SAMPLES_MAX = 12
+const SAMPLES_MAX = 48
 
 type Run = () => unknown
 

@@ -15,6 +15,8 @@ import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
 const TAKE_CONNECTIONS = 1
 const CONNECTIONS = 7
 const CONNECT_MS = 3_000
+/** The same at the start, when everything begins at once and nobody waits for an answer yet. */
+const START_MS = 15_000
 /** Also what a call waits for one of the connections while others have them all: longer than the slowest of those may take. */
 const PLACE_MS = 10_000
 const STATEMENT_MS = 5_000
@@ -248,7 +250,7 @@ function handOutAll(groups: readonly Group[], rows: readonly Row[]): void {
 
 /** Connects and brings the schema up to date. */
 export async function openPostgres(url: string, batch_items: number): Promise<PostgresStore> {
-  const client = new pg.Client(connection(url, MIGRATION_MS, MIGRATION_MS + 1_000))
+  const client = new pg.Client({ ...connection(url, MIGRATION_MS, MIGRATION_MS + 1_000), connectionTimeoutMillis: START_MS })
   client.on('error', () => undefined)
   try {
     await client.connect()
