@@ -1,3 +1,4 @@
+import { recordPaths, recordSchemas } from '../invoices/openapi.ts'
 import { preflightPaths, preflightSchemas } from '../preflight/openapi.ts'
 import { PROBLEMS } from '../problems.ts'
 import { takesBare } from './bare.ts'
@@ -57,9 +58,9 @@ export function openApiDocument(parts: OpenApiParts): Json {
   }
 }
 
-/** The shared components with those that the preflight refers to. */
+/** The shared components with those that the preflight and the records refer to. */
 function withPreflight(shared: Json): Json {
-  return { ...shared, schemas: { ...(shared['schemas'] as Json), ...preflightSchemas() } }
+  return { ...shared, schemas: { ...(shared['schemas'] as Json), ...preflightSchemas(), ...recordSchemas() } }
 }
 
 function callOperation(parts: OpenApiParts, tool: Tool): Json {
@@ -170,6 +171,7 @@ function servicePaths(tools: readonly Tool[]): Json {
     }),
     ...paymentPaths(),
     ...preflightPaths(problemResponses),
+    ...recordPaths(problemResponses),
     '/health': read('health', 'Whether the service can serve, and its prices now.', json(HEALTH), {
       refused: { 503: { description: 'The store does not answer; `ok` is false.', content: json(HEALTH) } },
     }),
