@@ -83,6 +83,20 @@ function lookInside(container: object, depth_left: number, tally: Tally): boolea
  * as another one that it has met before (nodejs/node issue 63785), and an escape may hide `__proto__` or half a character.
  */
 function countStrings(text: string): number | null {
+  return text.includes('\\') ? countEscaped(text) : countPlain(text)
+}
+
+/**
+ * Without a backslash every mark opens or closes a string. This is a function of its own, since the engine (V8 14.x) makes the loop below
+ * up to ninety times as slow once it has seen long texts that hold none.
+ */
+function countPlain(text: string): number {
+  let marks = 0
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) marks++
+  return marks / 2
+}
+
+function countEscaped(text: string): number | null {
   let strings = 0
   let escape = text.indexOf('\\')
   for (let open = text.indexOf('"'); open !== -1; strings++) {
