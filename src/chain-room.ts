@@ -126,7 +126,9 @@ export function chainSources(base: ChainBase | null, { chain_id, pay_to }: Store
   const { pool, beforeRead } = base
   const token = usdcOn(chain_id).address.toLowerCase()
   const watch = new ChainWatch({ pool, clock: systemClock, token, account: pay_to, sandbox: beforeRead !== undefined })
-  const options = { pool, chain_id, clock: systemClock, beforeRead, spend: (requests: number) => watch.spend(requests) }
+  // What a chain of this machine may be asked needs no bound.
+  const spend = (requests: number) => (beforeRead === undefined ? watch.spend(requests) : undefined)
+  const options = { pool, chain_id, clock: systemClock, beforeRead, spend }
   return {
     chain: createChainFacts(options),
     transfers: createTransfers({ ...options, store }),

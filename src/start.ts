@@ -157,7 +157,10 @@ function appDeps({ invoices, settings, signing, catalogue, ring, secret, store, 
         registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, settings.ASSAY_CHAIN_ID),
       } as const,
       probes: { ...facts.probes, prices: () => market.ready() },
-      allowance: createAllowance(store, systemClock, secret, free),
+      allowance: createAllowance(store, systemClock, secret, free, {
+        network: settings.ASSAY_SOURCE_READS_DAILY_NETWORK,
+        all: settings.ASSAY_SOURCE_READS_DAILY,
+      }),
       payments: room.payments,
       heavy,
       stamp: {

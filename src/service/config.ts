@@ -82,6 +82,16 @@ export const SETTINGS = {
   ASSAY_SECRET_FILE: setting('File with the secret of this deployment; by default made once in the data folder.', '', text),
   ASSAY_FREE_DAILY: setting('Free calls per client and UTC day.', limits.free_daily, integer(0, limits.free_daily_max)),
   ASSAY_FREE_DAILY_OVERRIDES: setting<Record<string, number>>('Tools with a count of their own.', { 'token-contract-risk': 5 }, overrides),
+  ASSAY_SOURCE_READS_DAILY: setting(
+    'Free calls of all clients in a UTC day that read outside sources.',
+    limits.source_reads_daily,
+    integer(0, limits.free_daily_max),
+  ),
+  ASSAY_SOURCE_READS_DAILY_NETWORK: setting(
+    'The same for one network: an IPv6 /48 or an IPv4 /24.',
+    limits.source_reads_daily_network,
+    integer(0, limits.free_daily_max),
+  ),
   ASSAY_TRUSTED_PROXIES: setting<string[]>('Addresses or networks whose X-Forwarded-For is believed.', [], list),
   ASSAY_BASE_URL: setting('Public origin of the preflight; by default the listen address.', '', origin),
   ASSAY_API_URL: setting('Public origin of the REST interface.', '', origin),

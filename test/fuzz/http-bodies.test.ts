@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { runs, SEED } from '../support/counts.ts'
 import { startService, type Service } from '../support/service.ts'
 import { hostileRequest, largeRequests, type HostileRequest } from './hostile-requests.ts'
-import { comparable, judge, judgeResult } from './judge.ts'
+import { comparable, judge, judgeResult, moves } from './judge.ts'
 import { createSender } from './transport.ts'
 
 /** Each request goes over both transports, so there are twice as many bodies. */
@@ -23,6 +23,9 @@ before(async () => {
   service = await startService({
     ASSAY_DATA_DIR: folder,
     ASSAY_FREE_DAILY: '1000000000',
+    ASSAY_FREE_DAILY_OVERRIDES: 'token-contract-risk=1000000000',
+    ASSAY_SOURCE_READS_DAILY: '1000000000',
+    ASSAY_SOURCE_READS_DAILY_NETWORK: '1000000000',
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
     ASSAY_LOG_LEVEL: 'warn',
   })
@@ -41,7 +44,7 @@ async function overBoth(request: HostileRequest, thorough: boolean): Promise<voi
   judge(hot, request, thorough)
   const other = await sender.send({ ...request, path: `${request.path}?over=hono` })
   judge(other, request, false)
-  if (request.method === 'POST') assert.deepEqual(comparable(other), comparable(hot))
+  if (request.method === 'POST' && !moves(request.path)) assert.deepEqual(comparable(other), comparable(hot))
 }
 
 async function all(count: number, draw: (index: number) => HostileRequest, from = 0): Promise<void> {

@@ -102,13 +102,18 @@ const MOVING = new Set([
   'create-ap2-pilot',
 ])
 
+/** Whether two calls of this path, one after the other, may rightly end differently. */
+export function moves(path: string): boolean {
+  const tool = /^\/v1\/tools\/([\w-]+)\/call/.exec(path)?.[1] ?? ''
+  return MOVING.has(tool.replaceAll('_', '-'))
+}
+
 /** What must be the same over both transports. */
 export function comparable({ status, text }: Answer): unknown {
   if (status === 200) {
     // The two calls were made one after the other.
-    const answer = JSON.parse(text) as { result?: Record<string, unknown> }
-    const { evaluated_at: _, ...result } = answer.result ?? {}
-    return MOVING.has(String(result['tool'])) ? [status, Object.keys(result)] : [status, result]
+    const { evaluated_at: _, ...result } = (JSON.parse(text) as { result: Record<string, unknown> }).result
+    return [status, result]
   }
   if (status < 400) return [status]
   const { code, detail, errors } = JSON.parse(text) as Record<string, unknown>

@@ -45,6 +45,14 @@ export interface AllowanceRules {
   overrides: Readonly<Record<string, number>>
 }
 
+/** Free calls of a day that read sources. */
+export interface SourceBudgets {
+  network: number
+  all: number
+}
+
+const SOURCE_BUDGETS: SourceBudgets = { network: limits.source_reads_daily_network, all: limits.source_reads_daily }
+
 /** How long it is remembered that a client has used up its allowance. */
 export const SPENT_MS = 1_000
 /** Entries of each memory. */
@@ -60,6 +68,7 @@ export function createAllowance(
   clock: Clock,
   secret: Uint8Array,
   rules: AllowanceRules,
+  budgets: SourceBudgets = SOURCE_BUDGETS,
 ): Allowance {
   const clientHash = rememberedHash(clientHasher(secret))
   const networkHash = networkHasher(secret)
@@ -76,7 +85,7 @@ export function createAllowance(
   }
   /** Units of the two wider budgets, both or none. */
   const takeWide = async (address: string): Promise<{ spent: Spent | null; give_back: () => Promise<void> }> => {
-    const wide = wideRequests(clock, networkHash, address)
+    const wide = wideRequests(clock, networkHash, address, budgets)
     const taken: AllowanceRequest[] = []
     const give_back = async () => void (await Promise.all(taken.map((request) => store.give_back(request))))
     for (const [whose, request] of wide) {
@@ -111,11 +120,11 @@ export function createAllowance(
 }
 
 /** The budgets beyond the caller's own that a free call draws on when it reads sources: of the network around it, and of everybody. */
-function wideRequests(clock: Clock, networkHash: NetworkHash, address: string): [Spent, AllowanceRequest][] {
+function wideRequests(clock: Clock, networkHash: NetworkHash, address: string, budgets: SourceBudgets): [Spent, AllowanceRequest][] {
   const day = Math.floor(clock.now_ms() / DAY_MS)
   return [
-    ['network', { day, bucket: 'sources', client: networkHash(day, address), limit: limits.source_reads_daily_network }],
-    ['all', { day, bucket: 'sources', client: 'all', limit: limits.source_reads_daily }],
+    ['network', { day, bucket: 'sources', client: networkHash(day, address), limit: budgets.network }],
+    ['all', { day, bucket: 'sources', client: 'all', limit: budgets.all }],
   ]
 }
 
