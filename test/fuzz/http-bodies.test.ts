@@ -23,7 +23,7 @@ before(async () => {
   service = await startService({
     ASSAY_DATA_DIR: folder,
     ASSAY_FREE_DAILY: '1000000000',
-    ASSAY_FREE_DAILY_OVERRIDES: 'token-contract-risk=1000000000',
+    ASSAY_FREE_DAILY_OVERRIDES: 'token-contract-risk=999999',
     ASSAY_SOURCE_READS_DAILY: '1000000000',
     ASSAY_SOURCE_READS_DAILY_NETWORK: '1000000000',
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
