@@ -5,6 +5,7 @@ import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { problemSchema } from '../../src/service/catalogue/wire-schemas.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
 import { newAjv } from '../support/json-schema.ts'
+import { MOVING_TOOLS } from '../support/tool-ids.ts'
 import type { HostileRequest } from './hostile-requests.ts'
 import type { Answer } from './transport.ts'
 
@@ -81,31 +82,10 @@ export function judge(answer: Answer, { method, path, marks, input }: HostileReq
   if (thorough) judgeResult(answer.text, input)
 }
 
-/** Tools whose answers tell of the world, or of records, at that moment. */
-const MOVING = new Set([
-  'settlement-history-check',
-  'balance-check',
-  'erc20-balance',
-  'tx-activity',
-  'block-info',
-  'token-contract-risk',
-  'crypto-ticker',
-  'fx-spot-price-oracle',
-  'calculate-fx-savings',
-  'assured-create',
-  'dip-file-dispute',
-  'list-approved-insurers',
-  'quote-3rd-party-insurance',
-  'bind-insurance-policy',
-  'create-b2b-invoice',
-  'get-b2b-invoice',
-  'create-ap2-pilot',
-])
-
 /** Whether two calls of this path, one after the other, may rightly end differently. */
 export function moves(path: string): boolean {
   const tool = /^\/v1\/tools\/([\w-]+)\/call/.exec(path)?.[1] ?? ''
-  return MOVING.has(tool.replaceAll('_', '-'))
+  return MOVING_TOOLS.has(tool.replaceAll('_', '-'))
 }
 
 /** What must be the same over both transports. */

@@ -89,3 +89,25 @@ export const ITEM_TOOL_IDS: readonly string[] = [
   'gstin-check',
   'context-distill',
 ]
+
+/** Tools whose answers tell of the world, or of records, at that moment. */
+export const MOVING_TOOLS: ReadonlySet<string> = new Set([
+  'settlement-history-check',
+  'balance-check',
+  'erc20-balance',
+  'tx-activity',
+  'block-info',
+  'token-contract-risk',
+  'crypto-ticker',
+  'fx-spot-price-oracle',
+  'calculate-fx-savings',
+  'pre-disbursement-guard',
+  'assured-create',
+  'dip-file-dispute',
+  'list-approved-insurers',
+  'quote-3rd-party-insurance',
+  'bind-insurance-policy',
+  'create-b2b-invoice',
+  'get-b2b-invoice',
+  'create-ap2-pilot',
+])

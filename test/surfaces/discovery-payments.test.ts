@@ -8,6 +8,7 @@ import { PROBLEMS } from '../../src/service/problems.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { asList, asMembers, at, readJson } from '../support/documents.ts'
 import { newAjv } from '../support/json-schema.ts'
+import { MOVING_TOOLS } from '../support/tool-ids.ts'
 
 const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
 
@@ -155,28 +156,6 @@ test('x402.json names the chain, the token and no price that a call would not ha
   }
 })
 
-/** Tools whose answers tell of the world, or of records, at that time: no document can show them. */
-const UNSHOWN = new Set([
-  'assured-create',
-  'dip-file-dispute',
-  'list-approved-insurers',
-  'quote-3rd-party-insurance',
-  'bind-insurance-policy',
-  'create-b2b-invoice',
-  'get-b2b-invoice',
-  'create-ap2-pilot',
-  'settlement-history-check',
-  'balance-check',
-  'erc20-balance',
-  'tx-activity',
-  'block-info',
-  'token-contract-risk',
-  'crypto-ticker',
-  'fx-spot-price-oracle',
-  'calculate-fx-savings',
-  'pre-disbursement-guard',
-])
-
 test('the requests that x402.json shows fit their own schema and run', async () => {
   for (const { tool, url, method, extensions } of asList(at(await wellKnown('x402.json'), 'resources'))) {
     const { info, schema } = asMembers(at(extensions, 'bazaar'))
@@ -192,7 +171,7 @@ test('the requests that x402.json shows fit their own schema and run', async () 
       const { evaluated_at: _, ...result } = answer
       return result
     }
-    if (shown === undefined) assert.ok(UNSHOWN.has(String(tool)), String(tool))
+    if (shown === undefined) assert.ok(MOVING_TOOLS.has(String(tool)), String(tool))
     else
       assert.deepEqual(
         timeless(asMembers(at(await response.json(), 'result'))),
