@@ -55,6 +55,8 @@ async function newStamp(): Promise<Stamp> {
   const { signer, crypto } = await chooseSigning()
   return {
     signer: signer(new Uint8Array(32).fill(1)),
+    queue: null,
+    log: null,
     crypto,
     clock: systemClock,
     recipient: ZERO_ADDRESS,

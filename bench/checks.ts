@@ -119,7 +119,7 @@ function heats({ ibantools, validator, stdnum, isbn3 }: Peers): Heat[] {
 }
 
 /** Inputs of the vectors, spaces and signs taken out, that all judges call good. */
-function goodValues(file: string, judges: readonly Judge[]): string[] {
+export function goodValues(file: string, judges: readonly Judge[]): string[] {
   const { cases } = JSON.parse(readFileSync(`${ROOT}vectors/${file}.json`, 'utf8')) as { cases: { in: Record<string, unknown> }[] }
   const texts = cases.flatMap((vector) => Object.values(vector.in)).filter((text) => typeof text === 'string')
   const electronic = new Set(texts.map((text) => text.replace(/[ ./-]/g, '').toUpperCase()))
@@ -128,7 +128,7 @@ function goodValues(file: string, judges: readonly Judge[]): string[] {
   return good
 }
 
-function lastDigitChanged(text: string): string {
+export function lastDigitChanged(text: string): string {
   return text.slice(0, -1) + (text.endsWith('7') ? '1' : '7')
 }
 

@@ -76,7 +76,8 @@ export async function duel<const All extends readonly Contender[]>(contenders: A
 async function runOnce({ server, request, status = 200, renew }: Contender, warm_up_s: number, { generator, seconds }: RunOptions) {
   const each = (await renew?.(warm_up_s + seconds)) ?? null
   const target = { ...request, each, status, rest_ms: 0, port: server.port, server_pid: server.pid }
-  return load(generator, { ...target, clients: CLIENTS, connections: CONNECTIONS, warm_up_s, measured_s: seconds })
+  const spec = { ...target, clients: CLIENTS, connections: CONNECTIONS, warm_up_s, measured_s: seconds }
+  return load(generator, spec, server.core === 'any' ? 'any' : 'generator')
 }
 
 function standing({ name, server }: Contender, runs: LoadResult[]): Standing {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { clientAddress, type LoadResult, type LoadSpec } from './load-spec.ts'
 import { cpuSeconds } from './process-usage.ts'
-import { onCore, withFolder } from './server-process.ts'
+import { onCore, withFolder, type Core } from './server-process.ts'
 
 export type Generator = 'wrk' | 'own'
 
@@ -15,23 +15,23 @@ export function bestGenerator(): Generator {
   return spawnSync('wrk', ['-v']).error === undefined ? 'wrk' : 'own'
 }
 
-export function load(generator: Generator, spec: LoadSpec): Promise<LoadResult> {
-  return generator === 'wrk' ? withWrk(spec) : withOwn(spec)
+export function load(generator: Generator, spec: LoadSpec, core: Core = 'generator'): Promise<LoadResult> {
+  return generator === 'wrk' ? withWrk(spec, core) : withOwn(spec, core)
 }
 
-async function withOwn(spec: LoadSpec): Promise<LoadResult> {
-  return JSON.parse(await output(process.execPath, [OWN, JSON.stringify(spec)])) as LoadResult
+async function withOwn(spec: LoadSpec, core: Core): Promise<LoadResult> {
+  return JSON.parse(await output(core, process.execPath, [OWN, JSON.stringify(spec)])) as LoadResult
 }
 
 /** wrk knows no warm-up, so it runs twice; and it keeps no answers. It cannot send each request once. */
-function withWrk(spec: LoadSpec): Promise<LoadResult> {
+function withWrk(spec: LoadSpec, core: Core): Promise<LoadResult> {
   if (spec.each !== null) return Promise.reject(new Error('wrk sends its requests over and over'))
   return withFolder(async (folder) => {
     const script = join(folder, 'load.lua')
     writeFileSync(script, wrkScript(spec))
     const run = (seconds: number) => {
       const shape = ['-t1', `-c${spec.connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script]
-      return output('wrk', [...shape, `http://127.0.0.1:${spec.port}${spec.path}`])
+      return output(core, 'wrk', [...shape, `http://127.0.0.1:${spec.port}${spec.path}`])
     }
     const warm_up = parse(await run(Math.max(1, Math.round(spec.warm_up_s))))
     const before_s = cpuSeconds(spec.server_pid)
@@ -97,8 +97,8 @@ end
 `
 }
 
-function output(command: string, args: string[]): Promise<string> {
-  const [program, all] = onCore('generator', command, args)
+function output(core: Core, command: string, args: string[]): Promise<string> {
+  const [program, all] = onCore(core, command, args)
   return new Promise((resolve, reject) => {
     const child = spawn(program, all, { stdio: ['ignore', 'pipe', 'inherit'] })
     let text = ''

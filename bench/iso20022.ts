@@ -56,18 +56,30 @@ function run(pass: 'bare' | 'validate', path: string): Pass {
   return JSON.parse(execFileSync(process.execPath, [WORKER, pass, path], { encoding: 'utf8' })) as Pass
 }
 
-/** Amounts in cents, so that the total needs no decimals. */
-function writeMessage(path: string): { transactions: number; ctrl_sum: string } {
-  const transactions = Math.floor(BYTES / transaction(200_000).length)
+/** A message of that size, and what a validator must find in it. Amounts in cents, so that the total needs no decimals. */
+export function painMessage(bytes: number): { text: string; transactions: number; ctrl_sum: string } {
+  const { transactions, ctrl_sum } = expectedOf(bytes)
+  const all = Array.from({ length: transactions }, (_, index) => transaction(index)).join('')
+  return { text: head(transactions, ctrl_sum) + all + TAIL, transactions, ctrl_sum }
+}
+
+const TAIL = '</PmtInf></CstmrCdtTrfInitn></Document>\n'
+
+function expectedOf(bytes: number): { transactions: number; ctrl_sum: string } {
+  const transactions = Math.floor(bytes / transaction(200_000).length)
   let cents = 0n
   for (let index = 0; index < transactions; index++) cents += BigInt(centsOf(index))
-  const ctrl_sum = `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
+  return { transactions, ctrl_sum: `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}` }
+}
+
+function writeMessage(path: string): { transactions: number; ctrl_sum: string } {
+  const { transactions, ctrl_sum } = expectedOf(BYTES)
   const file = openSync(path, 'w')
   writeSync(file, head(transactions, ctrl_sum))
   for (let index = 0; index < transactions; index += 1_000) {
     writeSync(file, Array.from({ length: Math.min(1_000, transactions - index) }, (_, step) => transaction(index + step)).join(''))
   }
-  writeSync(file, '</PmtInf></CstmrCdtTrfInitn></Document>\n')
+  writeSync(file, TAIL)
   closeSync(file)
   return { transactions, ctrl_sum }
 }

@@ -16,9 +16,9 @@ import type { Sample } from './load-spec.ts'
 import { atLeast, type RunOptions, type SuiteReport } from './report.ts'
 import { startAssay, startServer, withFolder } from './server-process.ts'
 
-const PEER = fileURLToPath(new URL('peers/mcp-sdk-server.ts', import.meta.url))
+export const MCP_PEER = fileURLToPath(new URL('peers/mcp-sdk-server.ts', import.meta.url))
 
-const REQUEST = {
+export const MCP_REQUEST = {
   path: '/mcp',
   headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },
 }
@@ -26,15 +26,15 @@ const REQUEST = {
 /** `tools/call` over HTTP, without a session, against a server of the official SDK 1.x with 67 tools. */
 export function mcp(options: RunOptions): Promise<SuiteReport> {
   return withFolder(async (folder) => {
-    const [peer, assay] = [await startServer([PEER], {}), await startAssay(folder)]
+    const [peer, assay] = [await startServer([MCP_PEER], {}), await startAssay(folder)]
     try {
       const contenders = [
         {
           name: 'SDK 1.x, 67 tools, iban-check by hand',
           server: peer,
-          request: { ...REQUEST, bodies: bodies((iban) => ({ iban, note: '' })) },
+          request: { ...MCP_REQUEST, bodies: mcpBodies((iban) => ({ iban, note: '' })) },
         },
-        { name: 'assay, tools/call of iban-check', server: assay, request: { ...REQUEST, bodies: bodies((iban) => ({ iban })) } },
+        { name: 'assay, tools/call of iban-check', server: assay, request: { ...MCP_REQUEST, bodies: mcpBodies((iban) => ({ iban })) } },
       ] as const
       const standings = await duel(contenders, options)
       assertAllAnswered(standings)
@@ -47,7 +47,7 @@ export function mcp(options: RunOptions): Promise<SuiteReport> {
   })
 }
 
-function bodies(argumentsFor: (iban: string) => Record<string, string>): string[] {
+export function mcpBodies(argumentsFor: (iban: string) => Record<string, string>): string[] {
   return PASTED_IBANS.map((iban) =>
     JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'iban-check', arguments: argumentsFor(iban) } }),
   )
@@ -57,11 +57,11 @@ interface ToolAnswer {
   result?: { isError?: boolean; content?: { text?: string }[]; structuredContent?: unknown }
 }
 
-function structured(text: string): unknown {
+export function structured(text: string): unknown {
   return (JSON.parse(text) as ToolAnswer).result?.structuredContent
 }
 
-function assertPeerAnswers(samples: readonly Sample[]): void {
+export function assertPeerAnswers(samples: readonly Sample[]): void {
   for (const { answer } of samples) {
     const { result } = JSON.parse(answer) as ToolAnswer
     const text = result?.content?.[0]?.text ?? '{}'

@@ -22,12 +22,12 @@ import { atLeast, type RunOptions, type SuiteReport } from './report.ts'
 import { START_ARGUMENTS, startServer, withFolder, type ServerProcess } from './server-process.ts'
 
 const PAID_SERVER = fileURLToPath(new URL('paid-server.ts', import.meta.url))
-const FACILITATOR = fileURLToPath(new URL('peers/x402-facilitator-server.ts', import.meta.url))
+export const FACILITATOR = fileURLToPath(new URL('peers/x402-facilitator-server.ts', import.meta.url))
 
-const PAYERS = 1_000
+export const PAYERS = 1_000
 /** Signed for each second of a run: more than a server of the kind answers. */
-const PEER_PER_S = 1_500
-const OWN_PER_S = 7_500
+export const PEER_PER_S = 1_500
+export const OWN_PER_S = 7_500
 
 type Three = readonly [Standing, Standing, Standing]
 
@@ -41,9 +41,9 @@ export function paidCall(given: RunOptions): Promise<SuiteReport> {
     try {
       const payers = await newPayers(PAYERS)
       const contenders = [
-        contender('@x402/hono, facilitator in process', inside, payers, join(folder, 'inside'), PEER_PER_S),
-        contender('@x402/hono, facilitator over HTTP', remote, payers, join(folder, 'remote'), PEER_PER_S),
-        contender('assay, paid call of iban-check', assay, payers, join(folder, 'assay'), OWN_PER_S),
+        payingContender('@x402/hono, facilitator in process', inside, payers, join(folder, 'inside'), PEER_PER_S),
+        payingContender('@x402/hono, facilitator over HTTP', remote, payers, join(folder, 'remote'), PEER_PER_S),
+        payingContender('assay, paid call of iban-check', assay, payers, join(folder, 'assay'), OWN_PER_S),
       ] as const
       const standings = await duel(contenders, options)
       assertAllAnswered(standings)
@@ -68,20 +68,22 @@ async function startAll(folder: string) {
     facilitator,
     inside: await startServer([HONO_PEER], {}),
     remote: await startServer([HONO_PEER], { FACILITATOR_URL: `http://127.0.0.1:${facilitator.port}` }),
-    assay: await startServer([...START_ARGUMENTS.slice(0, -1), PAID_SERVER], {
-      ASSAY_DATA_DIR: folder,
-      ASSAY_TRUSTED_PROXIES: '127.0.0.1',
-      ASSAY_FREE_DAILY: '0',
-    }),
+    assay: await startPaid(folder),
   }
 }
 
+/** The service with its chain left out. */
+export function startPaid(folder: string): Promise<ServerProcess> {
+  const settings = { ASSAY_DATA_DIR: folder, ASSAY_TRUSTED_PROXIES: '127.0.0.1', ASSAY_FREE_DAILY: '0' }
+  return startServer([...START_ARGUMENTS.slice(0, -1), PAID_SERVER], settings)
+}
+
 /** Prices move, so payments are signed just before each run, to the terms of that moment. */
-function contender(name: string, server: ServerProcess, payers: Payers, file: string, per_s: number): Contender {
+export function payingContender(name: string, server: ServerProcess, payers: Payers, file: string, per_s: number): Contender {
   return { name, server, request: CALL, renew: (run_s) => writePayments(file, payers, server.port, Math.ceil(run_s * per_s)) }
 }
 
-function assertPaid({ carried, answer }: Sample): void {
+export function assertPaid({ carried, answer }: Sample): void {
   const { receipt, tier, settlement } = JSON.parse(answer) as {
     receipt: { payer?: unknown; nonce?: unknown; amount?: unknown; recipient?: unknown }
     tier?: unknown

@@ -12,8 +12,10 @@ import { createNonceSource } from '../src/adapters/random/system.ts'
 import { samplePrices } from '../src/adapters/prices/samples.ts'
 import { sampleRegistrations } from '../src/adapters/registration-data/samples.ts'
 import { createSealer } from '../src/adapters/secret/sealer.ts'
+import { nativeLogEntry } from '../src/adapters/log-signer/ed25519.ts'
 import { chooseSigning, type Signing } from '../src/adapters/signer/choose.ts'
 import { activeKey, publicKeys } from '../src/adapters/signer/keyring.ts'
+import { createSigningQueue } from '../src/adapters/signer/queue.ts'
 import { openStore } from '../src/adapters/store/open.ts'
 import { createTelemetry } from '../src/adapters/telemetry/prometheus.ts'
 import { createApp } from '../src/app.ts'
@@ -30,10 +32,13 @@ import { readSettings } from '../src/service/config.ts'
 import { createInvoiceDesk } from '../src/service/invoices/desk.ts'
 import { createAllowance } from '../src/service/payments/allowance.ts'
 import { createClosings } from '../src/service/payments/closings.ts'
+import { createCreditDesk } from '../src/service/credits/desk.ts'
+import { createRunningUses } from '../src/service/credits/running.ts'
 import { createPaymentDesk } from '../src/service/payments/desk.ts'
 import { createMismatchCounter } from '../src/service/payments/mismatches.ts'
 import type { OnChainCheck } from '../src/service/payments/on-chain.ts'
 import { REFUSALS } from '../src/service/payments/on-chain-refusals.ts'
+import { createLogQueue } from '../src/service/log/queue.ts'
 import { createPriceBook, EPOCH_MS } from '../src/service/payments/price-book.ts'
 import type { Settler } from '../src/service/payments/settler.ts'
 import type { PaymentPlace } from '../src/service/payments/terms.ts'
@@ -64,7 +69,7 @@ const server = createHttpServer(app)
 server.listen(0, '127.0.0.1', () => process.stderr.write(`listens on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`))
 process.once('SIGTERM', () => server.close(() => void store.close().then(flush)))
 
-function deps(): Omit<AppDeps, 'inFlight'> {
+function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
   const active = activeKey(ring)
   if (active === undefined) throw new Error('no receipt key is active')
   const onFault = (error: unknown) => log.error({ error: String(error) }, 'a call failed')
@@ -93,6 +98,8 @@ function deps(): Omit<AppDeps, 'inFlight'> {
       payments: { desk: desk(onFault), prices, place },
       stamp: {
         signer: signing.signer(active.private_key),
+        queue: createSigningQueue(signing.signer(active.private_key), active.private_key, () => undefined),
+        log: createLogQueue(store.log, systemClock, log, nativeLogEntry),
         crypto: signing.crypto,
         clock: systemClock,
         recipient: place.pay_to,
@@ -103,7 +110,19 @@ function deps(): Omit<AppDeps, 'inFlight'> {
     },
     schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
     store,
-    invoices: { desk: invoices(), relay: null },
+    log: null,
+    tasks: store.tasks,
+    credits: {
+      desk: creditDesk(onFault),
+      shop: null,
+      handOver: () => Promise.resolve({ status: 'waiting' }),
+      release: () => Promise.reject(new Error('no pilot here')),
+    },
+    invoices: {
+      desk: invoices(),
+      relay: null,
+      live: { follow: () => null, following: () => 0, round: () => Promise.resolve(), stop: () => undefined },
+    },
     prices,
     place,
     sandbox: null,
@@ -111,6 +130,7 @@ function deps(): Omit<AppDeps, 'inFlight'> {
     takes_payments: true,
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
     telemetry: createTelemetry(),
+    chain_head: () => null,
     origins,
     mode: settings.ASSAY_MODE,
     chain_id: settings.ASSAY_CHAIN_ID,
@@ -119,6 +139,21 @@ function deps(): Omit<AppDeps, 'inFlight'> {
     version: VERSION,
     started_ms: systemClock.now_ms(),
   }
+}
+
+function creditDesk(onFault: (error: unknown) => void) {
+  return createCreditDesk({
+    store: store.credits,
+    running: createRunningUses(store.credits, systemClock),
+    clock: systemClock,
+    derive: createDerivation(secret),
+    sealer: createSealer(secret),
+    prices,
+    randomNonce: createNonceSource(),
+    countWrong: () => Promise.resolve(true),
+    onFault,
+    reach: () => Promise.resolve(),
+  })
 }
 
 function desk(onFault: (error: unknown) => void) {
@@ -185,6 +220,7 @@ function invoices() {
     site_url: () => origins.site_url,
     bankOf: () => null,
     watch: null,
+    contracts: null,
     pilot_merchant: null,
   })
 }

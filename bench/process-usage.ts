@@ -15,7 +15,16 @@ export function cpuSeconds(pid: number, whose: 'own' | 'children' = 'own'): numb
 
 /** The most memory that the process ever had resident, in MB (2^20 bytes); null where there is no /proc. */
 export function peakRssMb(pid: number): number | null {
-  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readProc(pid, 'status') ?? '')?.[1]
+  return statusMb(pid, 'VmHWM')
+}
+
+/** What it has resident now. */
+export function residentMb(pid: number): number | null {
+  return statusMb(pid, 'VmRSS')
+}
+
+function statusMb(pid: number, field: 'VmHWM' | 'VmRSS'): number | null {
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(readProc(pid, 'status') ?? '')?.[1]
   return kilobytes === undefined ? null : Number(kilobytes) / 1024
 }
 

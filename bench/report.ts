@@ -99,7 +99,7 @@ export function markdown({ title, method, header, rows, gates, notes }: SuiteRep
 }
 
 /** The first column holds words, the others numbers. */
-function table(header: string[], rows: string[][]): string {
+export function table(header: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`
   return [line(header), line(header.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')
 }

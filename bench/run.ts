@@ -1,15 +1,12 @@
 /** `npm run bench [suite …]`: runs the suites and prints a Markdown report on standard output, progress on standard error. */
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { fileURLToPath } from 'node:url'
 import { bestGenerator } from './generators.ts'
+import { installPeers } from './install-peers.ts'
 import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } from './report.ts'
 
-const HERE = fileURLToPath(new URL('.', import.meta.url))
-
 const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own]
-suites: free-call, mcp, payment-challenge, paid-call, settlement, checks, json, start, token-scan, markdown, iso20022, reconcile;
+suites: free-call, mcp, payment-challenge, paid-call, settlement, checks, json, start, idle, token-scan, markdown, iso20022, reconcile,
+        two-instances;
 all of them when none is named
 `
 
@@ -25,9 +22,11 @@ const SUITES: Record<string, () => Promise<Suite>> = {
   checks: async () => (await import('./checks.ts')).checks,
   json: async () => (await import('./json.ts')).json,
   start: async () => (await import('./start.ts')).start,
+  idle: async () => (await import('./idle.ts')).idle,
   reconcile: async () => (await import('./reconcile.ts')).reconcile,
   iso20022: async () => (await import('./iso20022.ts')).iso20022,
   markdown: async () => (await import('./markdown.ts')).markdown,
+  'two-instances': async () => (await import('./two-instances.ts')).twoInstances,
   'token-scan': async () => (await import('./token-scan.ts')).tokenScan,
 }
 
@@ -51,29 +50,6 @@ function readArguments(): { suites: string[]; options: RunOptions } | null {
   } catch {
     return null
   }
-}
-
-/** The peers have a lockfile of their own and are no dependency of the service. */
-function installPeers(): boolean {
-  if (isCurrent()) return true
-  process.stderr.write('bench: installing the peers with npm ci in bench/; this happens once\n')
-  const { status } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: HERE, stdio: ['ignore', 2, 2] })
-  if (status !== 0) process.stderr.write('bench: npm ci failed; the lines above say why\n')
-  return status === 0
-}
-
-function isCurrent(): boolean {
-  const [wanted, installed] = ['package-lock.json', 'node_modules/.package-lock.json'].map((file) => `${HERE}${file}`)
-  if (wanted === undefined || installed === undefined || !existsSync(installed)) return false
-  const versions = (path: string) => {
-    const { packages } = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, { version?: string }> }
-    return JSON.stringify(
-      Object.entries(packages)
-        .filter(([name]) => name !== '')
-        .map(([name, { version }]) => [name, version]),
-    )
-  }
-  return versions(wanted) === versions(installed)
 }
 
 async function runAll(suites: string[], options: RunOptions): Promise<void> {

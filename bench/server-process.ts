@@ -15,10 +15,13 @@ const FAULT_CHARS = 2_000
 /** Whether server and generator get a core each; without that they share what there is. */
 export const pinned = availableParallelism() >= 2 && spawnSync('taskset', ['-c', String(GENERATOR_CORE), 'true']).status === 0
 
+/** Where a process runs: on the core of the servers, on that of the generator, or wherever the system puts it. */
+export type Core = 'server' | 'generator' | 'any'
+
 /** A command that runs on one core, where that can be had. */
-export function onCore(core: 'server' | 'generator', command: string, args: readonly string[]): [command: string, args: string[]] {
+export function onCore(core: Core, command: string, args: readonly string[]): [command: string, args: string[]] {
   const number = core === 'server' ? SERVER_CORE : GENERATOR_CORE
-  return pinned ? ['taskset', ['-c', String(number), command, ...args]] : [command, [...args]]
+  return pinned && core !== 'any' ? ['taskset', ['-c', String(number), command, ...args]] : [command, [...args]]
 }
 
 /** The environment of this process without anything that changes what is measured. */
@@ -31,13 +34,14 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
 
 export interface ServerProcess {
   pid: number
+  core: Core
   /** Where it said that it listens. */
   port: number
   stop(): Promise<void>
 }
 
-export function startEcho(): Promise<ServerProcess> {
-  return startServer([ECHO], {})
+export function startEcho(core: Core = 'server'): Promise<ServerProcess> {
+  return startServer([ECHO], {}, core)
 }
 
 /** What `npm start` hands to Node: flags, if any, and the entry. */
@@ -48,26 +52,26 @@ export const START_ARGUMENTS = (
   .slice(1)
 
 /** The service itself as `npm start` runs it, with a full store of its own; only the bounds on one client's calls are lifted. */
-export async function startAssay(data_dir: string, settings: Record<string, string> = {}): Promise<ServerProcess> {
-  return startServer(START_ARGUMENTS, {
+export async function startAssay(data_dir: string, settings: Record<string, string> = {}, core: Core = 'server'): Promise<ServerProcess> {
+  const own = {
     ASSAY_DATA_DIR: data_dir,
     ASSAY_PORT: '0',
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
     ASSAY_FREE_DAILY: '1000000000',
-    ...settings,
-  })
+  }
+  return startServer(START_ARGUMENTS, { ...own, ...settings }, core)
 }
 
 /** Starts a server that says on standard error where it listens; its standard output goes to /dev/null. */
 export async function startServer(
   script: readonly string[],
   settings: Record<string, string>,
-  core: 'server' | 'generator' = 'server',
+  core: Core = 'server',
 ): Promise<ServerProcess> {
   const [command, args] = onCore(core, process.execPath, script)
   const child = spawn(command, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: ['ignore', 'ignore', 'pipe'] })
   const port = await portOf(child, script.join(' '))
-  return { pid: child.pid ?? 0, port, stop: () => stop(child) }
+  return { pid: child.pid ?? 0, core, port, stop: () => stop(child) }
 }
 
 function portOf(child: ChildProcess, script: string): Promise<number> {

@@ -14,7 +14,7 @@ import { readWalletKey } from './adapters/secret/file.ts'
 import type { Signing } from './adapters/signer/choose.ts'
 import { orStop, StartError } from './identity.ts'
 import type { ChainFacts, StretchStore, Transfers } from './ports/chain-facts.ts'
-import type { Chain, ChainSender } from './ports/chain.ts'
+import type { BlockHeader, Chain, ChainSender, ChainTransactions } from './ports/chain.ts'
 import type { GasWallet } from './ports/gas-wallet.ts'
 import type { Log } from './ports/log.ts'
 import type { StoreIdentity } from './ports/store.ts'
@@ -24,7 +24,7 @@ import type { SandboxShown } from './surfaces/deps.ts'
 
 /** The chain of the deployment, and what pays its gas. */
 export interface ChainBase {
-  chain: Chain & ChainSender
+  chain: Chain & ChainSender & ChainTransactions
   /** The endpoints, shared by payments and facts. */
   pool: Pool
   /** Of the sandbox: mines a block when the newest is old. */
@@ -113,6 +113,8 @@ export interface ChainSources {
   chain: ChainFacts
   transfers: Transfers
   probes: { chain(): Promise<boolean>; transfers(): Promise<boolean> }
+  /** The newest block that the watch has seen; asks nobody. */
+  head(): BlockHeader | null
   /** Looks at a live chain from now on, so that a call's question whether it answers asks nobody. */
   start(): void
   stop(): void
@@ -121,7 +123,13 @@ export interface ChainSources {
 export function chainSources(base: ChainBase | null, { chain_id, pay_to }: StoreIdentity, store: StretchStore): ChainSources {
   if (base === null) {
     const never = () => Promise.resolve(false)
-    return { ...noChain(chain_id), probes: { chain: never, transfers: never }, start: () => undefined, stop: () => undefined }
+    return {
+      ...noChain(chain_id),
+      probes: { chain: never, transfers: never },
+      head: () => null,
+      start: () => undefined,
+      stop: () => undefined,
+    }
   }
   const { pool, beforeRead } = base
   const token = usdcOn(chain_id).address.toLowerCase()
@@ -133,6 +141,7 @@ export function chainSources(base: ChainBase | null, { chain_id, pay_to }: Store
     chain: createChainFacts(options),
     transfers: createTransfers({ ...options, store }),
     probes: { chain: () => watch.ready(FACTS_REQUESTS), transfers: () => watch.history_ready() },
+    head: () => watch.head(),
     start: () => watch.start(),
     stop: () => watch.stop(),
   }

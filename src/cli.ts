@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
 import { EXIT_CODES } from './cli/exit-codes.ts'
+import { loadFast } from './cli/fast-imports.ts'
 
-// Before the rest is loaded: what is compiled once need not be compiled at the next call.
-enableCompileCache()
+loadFast()
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has seen enough, such as head, closes the pipe: that is no fault and ends the command quietly.

@@ -22,6 +22,7 @@ export const places = {
   store: (settings: Settings) => settings.ASSAY_STORE || join(settings.ASSAY_DATA_DIR, 'assay.sqlite'),
   receiptKeys: (settings: Settings) => settings.ASSAY_RECEIPT_KEY_FILE || join(settings.ASSAY_DATA_DIR, 'receipt-keys.json'),
   secret: (settings: Settings) => settings.ASSAY_SECRET_FILE || join(settings.ASSAY_DATA_DIR, 'secret.key'),
+  logKey: (settings: Settings) => settings.ASSAY_LOG_KEY_FILE || join(settings.ASSAY_DATA_DIR, 'log.key'),
 } as const
 
 /** The origin under which a server with this address is reached from its own machine. */

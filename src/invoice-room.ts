@@ -9,7 +9,9 @@ import type { Store, StoreIdentity } from './ports/store.ts'
 import { bankFault, plainIban, type BankAccount } from './pure/invoices/links.ts'
 import { usdcOn } from './pure/payments/usdc.ts'
 import type { Settings } from './service/config.ts'
+import { createContractSignatures } from './service/invoices/contract-signature.ts'
 import { createInvoiceDesk, type InvoiceDesk } from './service/invoices/desk.ts'
+import { createInvoiceLive, type InvoiceLive } from './service/invoices/live.ts'
 import { createInvoiceRelay, type InvoiceRelay } from './service/invoices/relay.ts'
 import { INVOICE_RULES } from './service/invoices/rules.ts'
 import { createInvoiceWatch } from './service/invoices/watch.ts'
@@ -21,7 +23,10 @@ export interface InvoiceRoom {
   desk: InvoiceDesk
   /** Null where nothing can settle. */
   relay: InvoiceRelay | null
+  live: InvoiceLive
   jobs: Job[]
+  /** Ends the streams of all who follow an invoice. */
+  stop(): void
 }
 
 export interface InvoiceRoomParts {
@@ -40,11 +45,10 @@ export function openInvoiceRoom({ settings, identity, signing, secret, store, ro
   const clock = systemClock
   const derive = createDerivation(secret)
   const { settling } = room
-  const account = bankAccount(settings)
-  const merchants = settings.ASSAY_BANK_MERCHANTS.map((address) => address.toLowerCase())
-  const owners = merchants.length === 0 ? [identity.pay_to] : merchants
-  const watching = { store: store.invoices, payments: store.payments, clock, log }
-  const watch = settling === null ? null : createInvoiceWatch({ ...watching, source: settling.source })
+  const { account, owners } = bankOfSettings(settings, identity)
+  const watching = { store: store.invoices, payments: store.payments, clock, log, chain_id: identity.chain_id }
+  const watch = settling === null ? null : createInvoiceWatch({ ...watching, source: settling.source, transactions: settling.transactions })
+  const contracts = settling === null ? null : createContractSignatures((reads) => settling.source.chain.read(reads))
   const desk = createInvoiceDesk({
     store: store.invoices,
     clock,
@@ -56,11 +60,28 @@ export function openInvoiceRoom({ settings, identity, signing, secret, store, ro
     site_url: () => origins.site_url,
     bankOf: (merchant) => (owners.includes(merchant) ? account : null),
     watch,
+    contracts,
     pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
   })
-  if (settling === null || watch === null) return { desk, relay: null, jobs: [] }
+  const live = createInvoiceLive({ desk, clock })
+  const reading = setInterval(() => {
+    live.round().catch((error: unknown) => log.warn({ error: String(error) }, 'followed invoices could not be read'))
+  }, INVOICE_RULES.live_every_ms)
+  reading.unref()
+  const stop = () => {
+    clearInterval(reading)
+    live.stop()
+  }
+  if (settling === null || watch === null) return { desk, relay: null, live, jobs: [], stop }
   const relay = createInvoiceRelay({ desk: settling.desk, place: room.place, store, clock, derive, watch })
-  return { desk, relay, jobs: [{ name: 'invoices', every_ms: INVOICE_RULES.watch_every_ms, run: (now_ms) => watch.round(now_ms) }] }
+  const job = { name: 'invoices', every_ms: INVOICE_RULES.watch_every_ms, run: (now_ms: number) => watch.round(now_ms) }
+  return { desk, relay, live, jobs: [job], stop }
+}
+
+/** The operator's account and the merchants whose invoices show it. Throws a StartError for one that cannot be shown. */
+export function bankOfSettings(settings: Settings, identity: StoreIdentity): { account: BankAccount | null; owners: string[] } {
+  const merchants = settings.ASSAY_BANK_MERCHANTS.map((address) => address.toLowerCase())
+  return { account: bankAccount(settings), owners: merchants.length === 0 ? [identity.pay_to] : merchants }
 }
 
 function bankAccount(settings: Settings): BankAccount | null {

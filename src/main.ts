@@ -1,8 +1,7 @@
-import { enableCompileCache } from 'node:module'
+import { loadFast } from './cli/fast-imports.ts'
 
-// Before anything else is loaded: what is compiled once need not be compiled at the next start.
-enableCompileCache()
+loadFast()
 
 // `npm start` is `assay serve`.
 const { dispatch } = await import('./cli/dispatch.ts')
-process.exitCode = await dispatch(['serve'])
+process.exitCode = await dispatch(['serve', ...process.argv.slice(2)])

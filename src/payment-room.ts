@@ -3,7 +3,8 @@ import { httpFacilitator } from './adapters/facilitator/http.ts'
 import { createSealer } from './adapters/secret/sealer.ts'
 import type { Signing } from './adapters/signer/choose.ts'
 import type { ChainBase } from './chain-room.ts'
-import type { Chain } from './ports/chain.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Chain, ChainTransactions } from './ports/chain.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import { BATCH_SETTLER } from './pure/contracts/batch-settler.ts'
@@ -24,7 +25,7 @@ import type { ReconcileSummary } from './service/payments/reconcile.ts'
 import type { ReconcileRules } from './service/payments/reconcile-rules.ts'
 import { limits } from './service/limits.ts'
 import type { FacilitatedTerms } from './service/payments/facilitator-request.ts'
-import { createSelfSettler } from './service/payments/self-settler.ts'
+import { createSelfSettler, type SelfSettler } from './service/payments/self-settler.ts'
 import type { Reach, Settler } from './service/payments/settler.ts'
 import type { PaymentPlace } from './service/payments/terms.ts'
 import type { PaymentHealth, SandboxShown } from './surfaces/deps.ts'
@@ -36,12 +37,14 @@ export interface PaymentRoom {
   /** Null where nothing can settle. */
   payments: Payments | null
   /** What invoices need to be paid and watched; null where nothing can settle. */
-  settling: { desk: DeskParts; source: EvidenceSource } | null
+  settling: { desk: DeskParts; source: EvidenceSource; transactions: ChainTransactions } | null
   place: PaymentPlace
   chain: Chain | null
   sandbox: SandboxShown | null
   jobs: Job[]
   health(): Promise<PaymentHealth>
+  /** What the gas wallets were last seen to hold; empty where there are none. */
+  gas(): ReturnType<SelfSettler['gas']>
   /** Settles what is still open as far as it goes, then lets go of the chain. */
   stop(): Promise<void>
 }
@@ -61,6 +64,8 @@ export interface PaymentRoomParts {
   signing: Signing
   secret: Uint8Array
   store: Store
+  /** The store's own time: leases are held by it. */
+  lease_clock: Clock
   prices: PriceBook
   log: Log
   reach: Reach
@@ -92,6 +97,7 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
       sandbox: null,
       jobs: [],
       health: () => Promise.resolve(NO_PAYMENTS),
+      gas: () => [],
       stop: () => Promise.resolve(),
     }
   }
@@ -112,7 +118,7 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
   const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
   return {
     payments: { desk, prices, place },
-    settling: { desk: desk_parts, source },
+    settling: { desk: desk_parts, source, transactions: chain },
     place,
     chain,
     sandbox: base.sandbox,
@@ -121,6 +127,7 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
       const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
       return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
     },
+    gas: () => settler.gas(),
     stop: async () => {
       await settler.stop()
       await base.stop()
@@ -165,11 +172,11 @@ function deskPartsOf(
 }
 
 function settlerOf(
-  { settings, store, log, reach, rules }: PaymentRoomParts,
+  { settings, store, lease_clock, log, reach, rules }: PaymentRoomParts,
   { chain, wallets }: ChainBase,
   place: PaymentPlace,
   source: EvidenceSource,
-): Settler & { start(): void; stop(): Promise<void> } {
+): SelfSettler {
   const clock = systemClock
   if (wallets.length > 0) {
     const batch = BATCH_SETTLER
@@ -181,7 +188,7 @@ function settlerOf(
       token: place.token.address,
       finality: source.finality,
       batch,
-      clock,
+      clock: lease_clock,
       log,
       reach,
       // The sandbox's gas costs nothing.
@@ -193,6 +200,7 @@ function settlerOf(
   )
   return {
     ...createFacilitatorSettler({ facilitators, source, store, terms: termsOf(place, settings), clock, log }),
+    gas: () => [],
     start: () => undefined,
     stop: () => Promise.resolve(),
   }

@@ -1,5 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { openStoreClock } from './adapters/clock/store.ts'
 import { systemClock } from './adapters/clock/system.ts'
 import { createDerivation } from './adapters/derivation/hmac.ts'
 import { createHeavyPool } from './adapters/heavy-work/pool.ts'
@@ -9,30 +11,39 @@ import { choosePrices } from './adapters/prices/choose.ts'
 import { chooseRegistrations } from './adapters/registration-data/choose.ts'
 import { chooseSigning, type Signing } from './adapters/signer/choose.ts'
 import { activeKey, publicKeys, type Keyring } from './adapters/signer/keyring.ts'
+import { createSigningQueue } from './adapters/signer/queue.ts'
 import { openStore } from './adapters/store/open.ts'
 import { createTelemetry } from './adapters/telemetry/prometheus.ts'
+import { openTracing } from './adapters/tracing/open-telemetry.ts'
 import { createApp, type App } from './app.ts'
+import { cardsOf, openCreditRoom, type CreditRoom } from './credit-room.ts'
 import { identityOf, localOrigin, orStop, places, ringOf, secretOf, StartError } from './identity.ts'
+import type { CardServer } from './ports/cards.ts'
 import type { HeavyWork } from './ports/heavy-work.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
+import type { Tracing } from './ports/tracing.ts'
 import { trustedProxies } from './service/clients.ts'
 import { itemCatalogue } from './service/catalogue/items.ts'
 import { publishedSchemas } from './service/catalogue/published.ts'
-import { toolSchemas } from './service/catalogue/json-schema.ts'
+import { schemasOf } from './service/catalogue/json-schema.ts'
 import { loadCatalogue, type Catalogue } from './service/catalogue/load.ts'
 import { isPostgres, type Settings } from './service/config.ts'
-import { purgeJob, purgePaymentsJob, purgeStretchesJob } from './service/jobs/purge.ts'
-import { runJobs } from './service/jobs/run.ts'
+import { purgeJob, purgePaymentsJob, purgeStretchesJob, purgeTasksJob } from './service/jobs/purge.ts'
+import { runJobs, type Job, type RunningJobs } from './service/jobs/run.ts'
 import { limits } from './service/limits.ts'
 import { createAllowance } from './service/payments/allowance.ts'
 import { createRegistrar } from './service/records/registrar.ts'
 import { createPriceBook, type PriceBook } from './service/payments/price-book.ts'
+import { watchRooms } from './service/telemetry/gauges.ts'
+import { keepRecording } from './service/telemetry/history.ts'
 import type { Reach } from './service/payments/settler.ts'
 import { openInvoiceRoom, type InvoiceRoom } from './invoice-room.ts'
-import { chainSources, openChain, type ChainSources } from './chain-room.ts'
+import { closeServer, listen, originsOf } from './listening.ts'
+import { openLogRoom, type LogRoom } from './log-room.ts'
+import { chainSources, openChain, type ChainBase, type ChainSources } from './chain-room.ts'
 import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
-import { createHttpServer } from './surfaces/http/node-server.ts'
+import { connectionsOf, createHttpServer } from './surfaces/http/node-server.ts'
 import type { Origins } from './surfaces/http/reply.ts'
 import { VERSION } from './version.ts'
 
@@ -50,34 +61,48 @@ export interface StartOptions {
   reach?: Reach
   /** Times of settlement that differ from those of the service; a test has no minutes to wait. */
   rules?: PaymentRules
+  /** Where Stripe is reached; its own address by default. */
+  stripe_at?: CardServer
+  /** Whether receipts are signed in a thread beside the event loop; by default where there is a second core. */
+  signing_thread?: boolean
 }
 
 /** Settings → adapters → app → listen. Rejects with a StartError when something is missing or contradictory. */
-export async function start(settings: Settings, { reach = () => Promise.resolve(), rules = {} }: StartOptions = {}): Promise<Running> {
+export async function start(
+  settings: Settings,
+  { reach = () => Promise.resolve(), rules = {}, stripe_at, signing_thread = availableParallelism() > 1 }: StartOptions = {},
+): Promise<Running> {
   const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL)
   const proxies = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES)).proxies
   const signing = await chooseSigning()
   const identity = identityOf(settings, signing)
   const ring = ringOf(settings, identity)
   const secret = secretOf(settings)
+  const cards = await cardsOf(settings, stripe_at ?? null)
   // The chain of the sandbox needs a moment to start; everything else is made ready meanwhile.
-  const base = openChain(settings, identity, signing, secret, log)
-  const [catalogue, store] = await Promise.all([loadCatalogue(), openChecked(settings, identity, log)]).catch(async (error: unknown) => {
+  const tracing = settings.ASSAY_TRACING === 'on' ? await openTracing(VERSION) : null
+  const base = tracedChain(tracing, openChain(settings, identity, signing, secret, log))
+  const opening = Promise.all([loadCatalogue(), openChecked(settings, identity, log, tracing)])
+  const [catalogue, store] = await opening.catch(async (error: unknown) => {
     await base.then((opened) => opened?.stop())
     throw error
   })
   const prices = createPriceBook({ store, clock: systemClock })
-  const room = await openPaymentRoom({ settings, identity, signing, secret, store, prices, log, reach, rules, base })
+  const lease_clock = await openStoreClock(store)
+  const room = await openPaymentRoom({ settings, identity, signing, secret, store, lease_clock, prices, log, reach, rules, base })
   const facts = chainSources(await base, identity, store.closed)
   const heavy = createHeavyPool(HEAVY_POOL)
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
   const invoices = openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins })
-  const app = createApp(
-    appDeps({ invoices, settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }, log),
-    proxies,
-    log,
-  )
+  const credits = openCreditRoom({ settings, signing, secret, store, prices, log, reach, origins, cards, invoices: invoices.desk })
+  const log_room = await openLogRoom(settings, store, log).catch(async (error: unknown) => {
+    await room.stop()
+    throw error
+  })
+  const rooms = { credits, invoices, room, log_room, facts, heavy }
+  const own = { settings, signing, signing_thread, catalogue, ring, secret, store, prices, origins, tracing }
+  const app = createApp(appDeps({ ...rooms, ...own }, log), proxies, log)
   const server = createHttpServer(app)
   await listen(server, settings).catch(async (error: unknown) => {
     await room.stop()
@@ -85,27 +110,66 @@ export async function start(settings: Settings, { reach = () => Promise.resolve(
   })
   facts.start()
   listening.url = localOrigin(settings.ASSAY_HOST, (server.address() as AddressInfo).port)
-  const jobs = runJobs(
-    [purgeJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store), ...room.jobs, ...invoices.jobs],
-    store,
-    systemClock,
-    log,
-  )
+  const all_jobs = [...purges(store, prices), ...room.jobs, ...invoices.jobs, ...credits.jobs, ...(log_room?.jobs ?? [])]
+  const jobs = runJobs(all_jobs, store, lease_clock, log)
+  const endRecording = keepRecording(recordings({ ...rooms, store, jobs, server }, app))
   for (const refusal of signing.refusals) log.warn({}, refusal)
+  const stopLoading = app.loadRestSoon()
   return {
     url: listening.url,
     app,
     server,
     stop: async () => {
+      stopLoading()
+      invoices.stop()
       await closeServer(server)
       facts.stop()
+      await endRecording()
       await heavy.stop()
+      await app.deps.call.stamp.queue?.stop()
+      await log_room?.queue.stop()
       await jobs.stop()
       await room.stop()
+      lease_clock.stop()
       await store.close()
       flush()
     },
   }
+}
+
+function around<Target extends object>(tracing: Tracing | null, name: string, target: Target): Target {
+  return tracing === null ? target : tracing.around(name, target)
+}
+
+async function tracedChain(tracing: Tracing | null, base: Promise<ChainBase | null>): Promise<ChainBase | null> {
+  const opened = await base
+  return opened === null ? null : { ...opened, chain: around(tracing, 'chain', opened.chain) }
+}
+
+interface Recorded extends Pick<Parts, 'room' | 'invoices' | 'heavy' | 'log_room' | 'store'> {
+  jobs: RunningJobs
+  server: Server
+}
+
+/** What is read every ten seconds, and shown by the metrics. */
+function recordings({ store, jobs, server, room, invoices, heavy, log_room }: Recorded, { deps }: App) {
+  return watchRooms(deps.telemetry, {
+    history: deps.history,
+    store,
+    signing: deps.call.stamp.queue,
+    heavy,
+    log_queue: log_room?.queue ?? null,
+    held: jobs.held,
+    following: invoices.live.following,
+    gas: room.gas,
+    connections: connectionsOf(server),
+    lookAtGas: room.health,
+    now_ms: () => systemClock.now_ms(),
+  })
+}
+
+function purges(store: Store, prices: PriceBook): Job[] {
+  return [purgeJob(store), purgeTasksJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store)]
 }
 
 const HEAVY_POOL = {
@@ -117,9 +181,11 @@ const HEAVY_POOL = {
 }
 
 interface Parts {
+  credits: CreditRoom
   invoices: InvoiceRoom
   settings: Settings
   signing: Signing
+  signing_thread: boolean
   catalogue: Catalogue
   ring: Keyring
   secret: Uint8Array
@@ -129,12 +195,17 @@ interface Parts {
   facts: ChainSources
   heavy: HeavyWork
   origins: Origins
+  log_room: LogRoom | null
+  tracing: Tracing | null
 }
 
-function appDeps({ invoices, settings, signing, catalogue, ring, secret, store, prices, room, facts, heavy, origins }: Parts, log: Log) {
+function appDeps(parts: Parts, log: Log) {
+  const { credits, invoices, room, log_room, facts, heavy } = parts
+  const { settings, signing, signing_thread, catalogue, ring, secret, store, prices, origins, tracing } = parts
   const active = activeKey(ring)
   if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
   const market = choosePrices(settings.ASSAY_MODE, systemClock)
+  const queue = signing_thread ? queueOf(signing, active.private_key, log) : null
   const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
   return {
     call: {
@@ -144,8 +215,8 @@ function appDeps({ invoices, settings, signing, catalogue, ring, secret, store, 
         catalogue: itemCatalogue(() => catalogue.tools),
         crypto: signing.crypto,
         registrations: chooseRegistrations(settings.ASSAY_MODE, systemClock),
-        chain: facts.chain,
-        transfers: facts.transfers,
+        chain: around(tracing, 'chain', facts.chain),
+        transfers: around(tracing, 'transfers', facts.transfers),
         prices: market,
         screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report' },
         derive: createDerivation(secret),
@@ -157,36 +228,41 @@ function appDeps({ invoices, settings, signing, catalogue, ring, secret, store, 
         registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, settings.ASSAY_CHAIN_ID),
       } as const,
       probes: { ...facts.probes, prices: () => market.ready() },
-      allowance: createAllowance(store, systemClock, secret, free, {
-        network: settings.ASSAY_SOURCE_READS_DAILY_NETWORK,
-        all: settings.ASSAY_SOURCE_READS_DAILY,
-      }),
+      allowance: createAllowance(store, systemClock, secret, free, sourceReads(settings)),
       payments: room.payments,
+      credits: { desk: credits.desk, prices },
       heavy,
       stamp: {
         signer: signing.signer(active.private_key),
+        queue,
+        log: log_room?.queue ?? null,
         crypto: signing.crypto,
         clock: systemClock,
         recipient: room.place.pay_to,
         origins,
         randomNonce: createNonceSource(),
       },
-      onFault: (error: unknown, tool: string) =>
-        log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed'),
+      onFault: callFaults(log),
     },
-    schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])),
+    schemas: schemasOf(catalogue),
     store,
+    tasks: store.tasks,
     invoices,
+    credits,
+    log: log_room && { ...log_room, handIn: (entry: string) => store.log.queue([entry], systemClock.now_ms()) },
     prices,
     place: room.place,
     sandbox: room.sandbox,
     paymentHealth: room.health,
     takes_payments: room.payments !== null,
     telemetry: createTelemetry(),
+    tracing,
+    chain_head: () => facts.head(),
     origins,
     mode: settings.ASSAY_MODE,
     chain_id: settings.ASSAY_CHAIN_ID,
     free,
+    client_calls: settings.ASSAY_CLIENT_CALLS,
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
     keys: publicKeys(ring),
     version: VERSION,
@@ -194,52 +270,31 @@ function appDeps({ invoices, settings, signing, catalogue, ring, secret, store, 
   }
 }
 
+function queueOf(signing: Signing, private_key: Uint8Array, log: Log) {
+  return createSigningQueue(signing.signer(private_key), private_key, (why) => log.warn({ why }, 'receipts are signed without a thread'))
+}
+
+function callFaults(log: Log) {
+  return (error: unknown, tool: string) => log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed')
+}
+
+function sourceReads({ ASSAY_SOURCE_READS_DAILY_NETWORK, ASSAY_SOURCE_READS_DAILY }: Settings) {
+  return { network: ASSAY_SOURCE_READS_DAILY_NETWORK, all: ASSAY_SOURCE_READS_DAILY }
+}
+
 /** The store, once it is known to belong to this deployment. */
-async function openChecked(settings: Settings, identity: StoreIdentity, log: Log): Promise<Store> {
+async function openChecked(settings: Settings, identity: StoreIdentity, log: Log, tracing: Tracing | null): Promise<Store> {
   const target = places.store(settings)
   const store = await openStore(target).catch((error: unknown) => {
     log.error({ error: String(error) }, 'the store did not open')
     throw new StartError(`ASSAY_STORE cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}`)
   })
   const written = await store.identity(identity)
-  if (written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to) return store
+  const mine = written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to
+  if (mine) return around(tracing, 'store', store)
   await store.close()
   const describe = (one: StoreIdentity) => `${one.mode}, chain ${one.chain_id}, pay-to ${one.pay_to}`
   throw new StartError(
     `The store belongs to ${describe(written)}, the settings to ${describe(identity)}; use another ASSAY_STORE or${isPostgres(target) ? ' database or' : ''} restore the settings.`,
   )
-}
-
-/** The public origins; what is not set is the address that the server listens on, known once it does. */
-function originsOf(settings: Settings, listening: { url: string }): Origins {
-  const origin = (value: string) => ({ enumerable: true, get: () => value || listening.url })
-  return Object.defineProperties({} as Origins, {
-    base_url: origin(settings.ASSAY_BASE_URL),
-    api_url: origin(settings.ASSAY_API_URL),
-    site_url: origin(settings.ASSAY_SITE_URL),
-    mcp_url: origin(settings.ASSAY_MCP_URL),
-  })
-}
-
-function listen(server: Server, settings: Settings): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const fix =
-        error.code === 'EADDRINUSE' ? 'is taken; stop the other program or set ASSAY_PORT' : `cannot be opened (${error.code ?? 'unknown'})`
-      reject(new StartError(`Port ${settings.ASSAY_PORT} on ${settings.ASSAY_HOST} ${fix}.`))
-    })
-    server.listen(settings.ASSAY_PORT, settings.ASSAY_HOST, resolve)
-  })
-}
-
-/** No new connections; idle ones go at once, busy ones when their answer is out, all of them after the longest wait. */
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const last = setTimeout(() => server.closeAllConnections(), limits.stop_ms)
-    server.close(() => {
-      clearTimeout(last)
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
 }

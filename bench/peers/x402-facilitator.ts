@@ -14,7 +14,7 @@ interface Requirements {
   extra: { name: string; version: string }
 }
 
-const TYPES = {
+export const TRANSFER_TYPES = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
     { name: 'to', type: 'address' },
@@ -34,7 +34,7 @@ export const facilitator = {
     const isValid = await verifyTypedData({
       address: from,
       domain: { ...extra, chainId: Number(network.split(':')[1]), verifyingContract: getAddress(asset) },
-      types: TYPES,
+      types: TRANSFER_TYPES,
       primaryType: 'TransferWithAuthorization',
       message: { from, to, value: BigInt(value), validAfter: BigInt(validAfter), validBefore: BigInt(validBefore), nonce },
       signature,

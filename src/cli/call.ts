@@ -41,7 +41,8 @@ async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, i
   return callStream(tool, sourcesHere(catalogue, settings), invocation.flag('no-receipt') ? null : await stampHere(settings))
 }
 
-async function depsHere(catalogue: Catalogue, settings: Settings): Promise<CallDeps> {
+/** What calls need on the operator's own machine. */
+export async function depsHere(catalogue: Catalogue, settings: Settings): Promise<CallDeps> {
   return {
     catalogue,
     sources: sourcesHere(catalogue, settings),
@@ -67,7 +68,7 @@ function requestOf(tool: Tool, given: string, prev_receipt_hash: string | null):
     tool: tool.id,
     address: '127.0.0.1',
     payments: [],
-    credit: false,
+    credit: null,
     prev_receipt_hash,
     read: async (bounds) => {
       const bytes = await readBounded(inputChunks(given), bounds.body_bytes)

@@ -17,8 +17,14 @@ export interface Command {
 export const COMMANDS = {
   serve: {
     summary: 'Serve REST, MCP and the documents about them.',
-    usage: ['assay serve'],
-    options: {},
+    usage: ['assay serve [--workers 4 | auto]'],
+    options: {
+      workers: {
+        type: 'string',
+        value: 'count',
+        meaning: 'Processes that share port and store, or auto for one on each core (live mode).',
+      },
+    },
     most_words: 0,
     notes: [
       'Settings are environment variables; "assay doctor" lists them. SIGINT or SIGTERM lets calls in flight finish; a second one does not.',
@@ -50,11 +56,14 @@ export const COMMANDS = {
   },
   verify: {
     summary: 'Verify receipts, offline.',
-    usage: ['assay verify <receipt.json | -> [--keys xdr-1.json] [--input input.json] [--result result.json]'],
+    usage: ['assay verify <receipt.json | -> [--keys xdr-1.json] [--input input.json] [--result result.json] [--log proof]'],
     options: {
       keys: { type: 'string', value: 'file', meaning: "The issuer's published key list, /.well-known/xdr-1.json." },
       input: { type: 'string', value: 'file', meaning: 'The input of the call: does the receipt cover it?' },
       result: { type: 'string', value: 'file', meaning: 'The result of the call: does the receipt cover it?' },
+      log: { type: 'string', value: 'file', meaning: 'A proof that the receipt is in the public log, /log/proof/{entry} of the issuer.' },
+      'log-key': { type: 'string', value: 'key', meaning: 'The verifier key of that log, where --keys does not have it.' },
+      witness: { type: 'string', value: 'keys', meaning: 'Verifier keys of witnesses, by commas, whose signatures are looked for.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,
@@ -137,6 +146,60 @@ export const COMMANDS = {
       'Without a word it shows sums by day, tool and state. list writes a payment a line, of any number. prove reads every Transfer to pay-to',
       'from the chain and compares it with the settled rows: whoever just sent money is listed as foreign, and a settled row without its',
       'Transfer ends the command with 1. Nothing is changed, and a running service is not disturbed.',
+    ],
+  },
+  invoice: {
+    summary: 'Compare invoices with what bank statements report of them.',
+    usage: ['assay invoice reconcile --statement <camt.053> [--apply]'],
+    options: {
+      statement: { type: 'string', value: 'file', meaning: 'A camt.053; may be given several times.' },
+      apply: { type: 'boolean', meaning: 'Keep what is reported in the store, each entry once.' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 1,
+    notes: [
+      'Booked entries on the account of ASSAY_BANK_IBAN that name an invoice by its creditor reference (ISO 11649), in the structured field or in',
+      'free text, are compared with what the invoice asks for at the bank: its face in US dollars, for an account in USD. For any other currency',
+      'no rate is promised, and a transfer is OTHER_CURRENCY. A bank transfer is reported, never claimed: the status stays that of the chain.',
+    ],
+  },
+  mcp: {
+    summary: 'Serve the tools over MCP on standard input and output.',
+    usage: [
+      'assay mcp [--family bank,tax] [--small]',
+      'assay mcp --url https://… [--payer-key-file file --max-usdc 0.05 --session-usdc 1]',
+    ],
+    options: {
+      url: { type: 'string', value: 'origin', meaning: 'Call the tools of this service; else they run here, offline.' },
+      'payer-key-file': { type: 'string', value: 'file', meaning: 'Private key that pays beyond the free calls; closed to others.' },
+      'max-usdc': { type: 'string', value: 'amount', meaning: 'The most that one call may cost, such as 0.05.' },
+      'session-usdc': { type: 'string', value: 'amount', meaning: 'The most that all calls of this process may cost together.' },
+      family: { type: 'string', value: 'names', meaning: 'List only these families, parted by commas.' },
+      small: { type: 'boolean', meaning: 'List two tools that find and call all others, for models with little room.' },
+    },
+    most_words: 0,
+    notes: [
+      'Standard output holds protocol frames alone; remarks go to standard error. It ends when its standard input is closed. Offline, receipts',
+      'are signed by the key of this deployment, as with "assay call". With --url every receipt is verified before its answer is passed on, and',
+      'nothing is signed above the caps.',
+    ],
+  },
+  'migrate-store': {
+    summary: 'Copy a store into an empty one, from SQLite to PostgreSQL or back.',
+    usage: ['assay migrate-store --from var/assay.sqlite --to postgres://…'],
+    options: {
+      from: {
+        type: 'string',
+        value: 'store',
+        meaning: 'The store that holds everything: a path or a postgres:// URL. It is read, not written.',
+      },
+      to: { type: 'string', value: 'store', meaning: 'An empty store, made if it is a path that is not there.' },
+      ...JSON_OPTIONS,
+    },
+    most_words: 0,
+    notes: [
+      'Stop every instance first: a store on which somebody works is refused. All tables are copied in one transaction of the target and read',
+      'back; where a row differs nothing is kept. Keys and secrets lie in files and are not part of a store.',
     ],
   },
   doctor: {

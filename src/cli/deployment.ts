@@ -28,6 +28,8 @@ export async function stampHere(settings: Settings): Promise<Stamp> {
   if (active === undefined) throw new CliError('config', 'No receipt key is active; "assay keys rotate" makes one.')
   return {
     signer: signing.signer(active.private_key),
+    queue: null,
+    log: null,
     crypto: signing.crypto,
     clock: systemClock,
     recipient: identity.pay_to,

@@ -17,6 +17,9 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   reconcile: () => import('./reconcile.ts'),
   keys: () => import('./keys.ts'),
   ledger: () => import('./ledger.ts'),
+  invoice: () => import('./invoice.ts'),
+  mcp: () => import('./mcp.ts'),
+  'migrate-store': () => import('./migrate-store.ts'),
   doctor: () => import('./doctor.ts'),
   help: () => import('./help.ts'),
 }

@@ -46,6 +46,15 @@ export async function readJsonFile(name: string): Promise<unknown> {
   return parseDocument(name, bytes)
 }
 
+const TEXT_BYTES = 65_536
+
+/** A small text file, or standard input. */
+export async function readTextFile(name: string): Promise<string> {
+  const bytes = await readBounded(chunksOf(name), TEXT_BYTES)
+  if (bytes === null) throw new CliError('data', `${printable(name)} is larger than ${TEXT_BYTES} bytes.`)
+  return Buffer.from(bytes).toString('utf8')
+}
+
 export function parseDocument(name: string, bytes: Uint8Array): unknown {
   const read = readJsonBody(bytes, DOCUMENT)
   if (!read.ok) throw new CliError('data', `${name === '-' ? 'Standard input' : printable(name)}: ${read.problem.detail}`)

@@ -1,4 +1,5 @@
 import type { LedgerSum, Payment } from '../ports/payments.ts'
+import { csvText } from '../pure/documents/csv-cell.ts'
 import { PAYMENT_STATES, type PaymentState } from '../pure/payments/states.ts'
 import { usdcText } from '../service/payments/price.ts'
 import { printable } from './terminal.ts'
@@ -85,14 +86,10 @@ export function csvLine(cells: readonly Cell[]): string {
   return cells.map(csvCell).join(',')
 }
 
-/**
- * Text that a spreadsheet would run as a formula gets an apostrophe before it (OWASP, "CSV Injection", 2024), so that it is shown instead.
- * Numbers are not touched; none here is negative.
- */
+/** Numbers are not touched; none here is negative. */
 function csvCell(cell: Cell): string {
   if (cell === null) return ''
-  const text = typeof cell === 'string' && /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : String(cell)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return typeof cell === 'string' ? csvText(cell) : String(cell)
 }
 
 /** A payment in one line for people; every cell has its width, since the rows to come are not known. */

@@ -4,6 +4,8 @@ import type { KeyList } from '../pure/receipts/keys.ts'
 import type { ReceiptCode, ReceiptFinding } from '../pure/receipts/reasons.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
+import type { LogVerdict } from '../pure/log/proof.ts'
+import { entryOf, entryText, judgeLog, type LogProofGiven } from './log-report.ts'
 import type { ReceiptFile } from './receipt-file.ts'
 import { dateText } from './terminal.ts'
 
@@ -30,6 +32,10 @@ export interface ReceiptReport {
   input: Match
   output: Match
   link: { valid: boolean; code: LinkCode | 'previous_not_here'; reason: string; prev_receipt_hash: string | null } | null
+  /** Under which name the public log of its issuer knows it: asked for at /log/proof/{entry}. */
+  log_entry: string | null
+  /** What the proof says that was given; null without one. */
+  log: LogVerdict | null
   findings: ReceiptFinding[]
   warnings: ReceiptFinding[]
   /** Why it is not verified, in sentences. */
@@ -43,12 +49,14 @@ interface Context {
   /** Digests of the receipts that stood before in the file; this one's is added. */
   seen: Set<string>
   index: number
+  /** A proof that the receipt is in a log; null when none was given. */
+  proof: LogProofGiven | null
 }
 
 /** Judges a receipt with whatever came with it. `input` and `result` are undefined when they are not at hand. */
 export function judgeReceipt(
   { receipt, result, chain, input }: ReceiptFile & { input: unknown },
-  { keys, crypto, seen, index }: Context,
+  { keys, crypto, seen, index, proof }: Context,
 ): ReceiptReport {
   const verdict = verifyReceipt(receipt, keys ?? undefined, crypto)
   const fields = isRecord(receipt) ? receipt : {}
@@ -56,6 +64,7 @@ export function judgeReceipt(
   const { digest, signer_published, signer_valid_at_ts, signer_recovered, findings, warnings } = verdict
   const link = chain === undefined ? null : judgeLink(chain, digest, signer_recovered, crypto, index === 0 ? null : seen)
   if (digest !== null) seen.add(digest)
+  const entry = entryOf(digest, receipt)
   const facts = {
     index,
     tool: textOf(fields['tool']),
@@ -71,6 +80,8 @@ export function judgeReceipt(
     input: matches(input, fields['input_hash'], crypto),
     output: matches(result, fields['output_hash'], crypto),
     link,
+    log_entry: entryText(entry),
+    log: judgeLog(entry, proof),
     findings,
     warnings,
   }
@@ -103,7 +114,7 @@ function matches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
   return typeof hash === 'string' && valueHash(value, crypto) === hash.toLowerCase() ? 'match' : 'mismatch'
 }
 
-function failuresOf({ signature, signer_published, signer_valid_at_ts, input, output, link, warnings }: Facts): string[] {
+function failuresOf({ signature, signer_published, signer_valid_at_ts, input, output, link, log, warnings }: Facts): string[] {
   const keyNote = warnings.find(({ field, code }) => field === 'signer' && code !== 'signer_case' && code !== 'revoked_later')
   return [
     ...(signature.valid ? [] : [signature.reason]),
@@ -113,6 +124,7 @@ function failuresOf({ signature, signer_published, signer_valid_at_ts, input, ou
     ...(input === 'mismatch' ? ['The input is not the one that the receipt covers.'] : []),
     ...(output === 'mismatch' ? ['The result is not the one that the receipt covers.'] : []),
     ...(link === null || link.valid ? [] : [link.reason]),
+    ...(log === null || log.valid ? [] : [log.reason]),
   ]
 }
 

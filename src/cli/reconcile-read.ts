@@ -26,6 +26,7 @@ const SHOWN_FINDINGS = 20
 export function readFiles(files: readonly GivenFile[], findings: Findings, book: StatementBook, sink: Sink): boolean {
   const progress = new FileProgress(files)
   const counted: Sink = {
+    keep_remittance: sink.keep_remittance === true,
     instruction(instruction) {
       progress.records++
       sink.instruction(instruction)

@@ -1,20 +1,30 @@
+import cluster from 'node:cluster'
 import type { Signer } from '../ports/signer.ts'
 import { StartError } from '../identity.ts'
 import { start } from '../start.ts'
+import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { markMode, settingsHere } from './settings.ts'
 import { remark } from './terminal.ts'
+import { hasSpareCore, superviseWorkers, workersOf } from './workers.ts'
 
 /** `assay serve`, and `npm start`: serves until SIGINT or SIGTERM, then lets calls in flight finish; a second signal ends it at once. */
-export async function run(): Promise<Exit> {
+export async function run(invocation: Invocation): Promise<Exit> {
   const settings = settingsHere()
-  const running = await start(settings).catch((error: unknown) => {
+  const workers = workersOf(invocation.text('workers'), settings)
+  if (workers > 1 && cluster.isPrimary) return superviseWorkers(workers)
+  const running = await start(settings, { signing_thread: hasSpareCore() }).catch((error: unknown) => {
     throw error instanceof StartError ? new CliError('config', error.message) : error
   })
-  markMode(settings)
-  announce(running.url, running.app.deps.call.stamp.signer)
+  // Of several processes the first speaks for all.
+  if ((cluster.worker?.id ?? 1) === 1) {
+    markMode(settings)
+    announce(running.url, running.app.deps.call.stamp.signer)
+  }
   await signalled()
   await running.stop()
+  // The line to the first process would keep this one alive.
+  if (cluster.isWorker) process.disconnect()
   return 'ok'
 }
 

@@ -1,12 +1,14 @@
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { readKeyList, type KeyList } from '../pure/receipts/keys.ts'
+import type { LogVerdict } from '../pure/log/proof.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { readJsonFile } from './input.ts'
+import { readLogProof } from './log-report.ts'
 import { readReceipts } from './receipt-file.ts'
 import { judgePolicy, policyIn, renderPolicy, type PolicyReport } from './policy-report.ts'
 import { judgeReceipt, type ReceiptReport } from './receipt-report.ts'
-import { outcomeMark, paint, printable, say, table, wantsJson, wrap, terminalWidth } from './terminal.ts'
+import { dateText, outcomeMark, paint, printable, say, table, wantsJson, wrap, terminalWidth } from './terminal.ts'
 
 /** `assay verify`: receipts, or a certificate POL-1, against their signatures, a key list, their inputs and results, and one another; offline. */
 export async function run(invocation: Invocation): Promise<Exit> {
@@ -15,6 +17,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const files = ['keys', 'input', 'result'].map((option) => invocation.text(option))
   if ([name, ...files].filter((file) => file === '-').length > 1) throw new CliError('usage', 'Only one file can come from standard input.')
   const [keys, input, result] = await Promise.all([readKeys(files[0]), readNamed(files[1]), readNamed(files[2])])
+  const proof = await readLogProof(invocation)
   const { crypto } = await chooseSigning()
   const show = wantsJson(invocation) ? showJson : showText
   const seen = new Set<string>()
@@ -25,10 +28,10 @@ export async function run(invocation: Invocation): Promise<Exit> {
     if (policy !== null) throw new CliError('usage', 'A certificate stands alone in its file.')
     policy = count === 0 ? policyIn(file.receipt) : null
     if (policy !== null) continue
-    if (count > 0 && (input !== undefined || result !== undefined))
-      throw new CliError('usage', '--input and --result go with a single receipt.')
+    if (count > 0 && (input !== undefined || result !== undefined || proof !== null))
+      throw new CliError('usage', '--input, --result and --log go with a single receipt.')
     if (held !== null) show.several(held)
-    held = judgeReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++ })
+    held = judgeReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++, proof })
     if (held.verified) good++
   }
   if (policy !== null) return showPolicy(invocation, judgePolicy(policy, keys, crypto))
@@ -76,7 +79,7 @@ function heading({ verified, tool, tool_version, digest }: ReceiptReport): strin
 }
 
 function details(report: ReceiptReport): string[] {
-  const { signature, signer, signer_published, signer_valid_at_ts, link } = report
+  const { signature, signer, signer_published, signer_valid_at_ts, link, log, log_entry } = report
   const rows = [
     ['Signature', signature.reason],
     ['Signed by', signer ?? 'nobody that can be told'],
@@ -86,9 +89,17 @@ function details(report: ReceiptReport): string[] {
     ['Input', MATCH_TEXT[report.input]],
     ['Result', MATCH_TEXT[report.output]],
     ...(link === null ? [] : [['Link', link.reason]]),
+    ...(log === null ? [] : [['Log', logText(log)]]),
+    ...(log_entry === null || log !== null ? [] : [['Log entry', log_entry]]),
     ...report.warnings.map(({ message }) => ['Note', message]),
   ]
   return table(rows, terminalWidth(), ['muted'])
+}
+
+function logText({ reason, checkpoint, index, witnesses }: LogVerdict): string {
+  if (checkpoint === null || index === null) return reason
+  const seen = witnesses.map(({ name, time_s }) => ` Signed by the witness ${printable(name)} at ${dateText(time_s)}.`)
+  return `${reason} Entry ${index} of ${checkpoint.size} in ${printable(checkpoint.origin)}.${seen.join('')}`
 }
 
 function answerOf(value: boolean | 'not_checked', hint: string): string {

@@ -74,6 +74,19 @@ export interface Chain {
   answers(): Promise<boolean>
 }
 
+/** What a transaction itself moved of the chain's own coin; its receipt does not say. */
+export interface CoinTransfer {
+  from: string
+  /** Null for the making of a contract. */
+  to: string | null
+  value_wei: bigint
+}
+
+export interface ChainTransactions {
+  /** Null while this node knows no such transaction. */
+  transaction(transaction_hash: string): Promise<CoinTransfer | null>
+}
+
 export interface FeesNow {
   base_fee_wei: bigint
   priority_fee_wei: bigint

@@ -13,6 +13,8 @@ export interface HeavyFault extends Error {
 export interface HeavyWork {
   /** Runs the tool of this family and id on an input that its schema has let through. */
   run(family: string, tool: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
+  /** Work that has not begun yet. */
+  waiting(): number
   /** Ends all work; what waits is rejected. */
   stop(): Promise<void>
 }

@@ -43,9 +43,12 @@ export interface NewInvoice {
   client: string | null
 }
 
-/** Open invoices at which nothing more is taken. */
+/**
+ * Open invoices at which nothing more is taken. What nobody signed counts against whoever made it, and against its merchant apart from what the
+ * merchant signed: strangers cannot fill the room of a merchant.
+ */
 export interface InvoiceBounds {
-  merchant_open: number
+  merchant_unsigned: number
   client_open: number
 }
 
@@ -70,6 +73,52 @@ export interface InvoicePayment {
   confirmed: boolean
   final: boolean
 }
+
+/** What a bank statement came to for its invoice, as reconciliation judges all entries about it together. */
+export const BANK_VERDICTS = ['SETTLED', 'PARTIAL', 'OVER', 'DUPLICATE_PAYMENT', 'RETURNED', 'OTHER_CURRENCY', 'UNCLEAR'] as const
+type BankVerdict = (typeof BANK_VERDICTS)[number]
+
+/** One booked entry of a bank statement that names an invoice. A report of the bank, never a payment that was seen. */
+export interface BankReport {
+  statement_id: string
+  /** Of the entry within the statement; the two together name it for good. */
+  entry_reference: string
+  invoice_id: string
+  /** YYYY-MM-DD; null where the bank does not say. */
+  booked_on: string | null
+  direction: 'CRDT' | 'DBIT'
+  /** Marked as a reversal or return. */
+  returned: boolean
+  currency: string
+  /** In the minor unit of that currency. */
+  amount_minor: bigint
+  /** Charges inside the amount. */
+  charges_minor: bigint
+  /** What was instructed, in the same currency, where the bank repeats it. */
+  instructed_minor: bigint | null
+  verdict: BankVerdict
+  reported_ms: number
+}
+
+/** Something else than the asked token that reached the merchant for an invoice. It never settles anything. */
+export interface OtherAsset {
+  transaction: string
+  /** -1 for the chain's own coin, which leaves no log. */
+  log_index: number
+  invoice_id: string
+  /** CAIP-19. */
+  asset: string
+  payer: string
+  /** In the smallest unit of the asset; up to 256 bits. */
+  amount: bigint
+  block_number: number
+  block_time_s: number
+  /** The authorization had a nonce of the invoice, or somebody who has its id named the transaction. */
+  named_by: 'nonce' | 'submitted'
+}
+
+/** `full`: the merchant has signed as many open invoices as are taken. */
+export type SignKept = 'kept' | 'full'
 
 /** A merchant whose transfers are to be read. */
 export interface WatchedMerchant {
@@ -98,8 +147,8 @@ export interface InvoiceStore {
   withdraw(payment: Pick<InvoicePayment, 'transaction' | 'log_index' | 'invoice_id'>, now_ms: number): Promise<void>
   add_mark(invoice_id: string, mark: string, now_ms: number): Promise<void>
   set_closed(invoice_id: string, closed: boolean): Promise<void>
-  /** Keeps the merchant's signature; the first stays. */
-  sign(invoice_id: string, signature: string, now_ms: number): Promise<void>
+  /** Keeps the merchant's signature; the first stays. At most so many open ones of a merchant are signed. */
+  sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<SignKept>
   /** Voids an invoice that has no payment and is not void; false otherwise. */
   void(invoice_id: string, signature: string, now_ms: number): Promise<boolean>
   /** Merchants with an invoice that is watched at that second, the one looked at longest ago first. */
@@ -107,4 +156,12 @@ export interface InvoiceStore {
   watch_of(merchant: string): Promise<WatchedMerchant | null>
   /** Keeps how far the merchant's transfers were read. */
   looked(merchant: string, next_block: number, now_ms: number): Promise<void>
+  /** Of this merchant, watched at that second and not void, in the order in which they were made, those after a number; `number` is that place. */
+  page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
+  bank_reports(invoice_id: string): Promise<BankReport[]>
+  /** Keeps what a statement reports, each entry once; the verdict is that of the last run. Returns how many are new or judged otherwise. */
+  report_bank(reports: readonly BankReport[], now_ms: number): Promise<number>
+  other_assets(invoice_id: string): Promise<OtherAsset[]>
+  /** Keeps it, once and for one invoice, and marks the invoice; true when this call did. */
+  note_other_asset(seen: OtherAsset, now_ms: number): Promise<boolean>
 }

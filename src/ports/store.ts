@@ -1,9 +1,12 @@
 import type { AssuredRecords } from './assured-records.ts'
 import type { StretchStore } from './chain-facts.ts'
+import type { CreditStore } from './credits.ts'
 import type { Disputes } from './disputes.ts'
 import type { InsuranceStore } from './insurance.ts'
 import type { InvoiceStore } from './invoices.ts'
 import type { PaymentStore } from './payments.ts'
+import type { TaskStore } from './tasks.ts'
+import type { ReceiptsLogStore } from './receipts-log.ts'
 
 /** What the service keeps. Everything correct about counting lives behind this port, never in the memory of a process. */
 
@@ -73,6 +76,14 @@ export interface Store {
   readonly disputes: Disputes
   /** The directory of underwriters and their policies. */
   readonly insurance: InsuranceStore
+  /** Tasks of the agent protocol, for a day. */
+  readonly tasks: TaskStore
+  /** The public log of receipts. */
+  readonly log: ReceiptsLogStore
+  /** Prepaid credits, what they were bought with and what they paid for. */
+  readonly credits: CreditStore
+  /** What waits in this process to be written or read; bounded. */
+  waiting(): number
   /** The time by the clock of the database, in milliseconds since 1970. */
   now_ms(): Promise<number>
   /** Resolves when the store answers; rejects with the reason otherwise. */

@@ -50,11 +50,20 @@ function isKnown(address: string): boolean {
   return isIP(address) !== 0
 }
 
-/** `::ffff:192.0.2.1` is 192.0.2.1. */
+/** `::ffff:192.0.2.1` is 192.0.2.1, and so is `0:0:0:0:0:ffff:c000:201`. */
 function unmapped(address: string): string {
   if (!address.includes(':')) return address
   const plain = address.toLowerCase().split('%')[0] ?? ''
-  return plain.startsWith('::ffff:') && isIPv4(plain.slice(7)) ? plain.slice(7) : plain
+  if (plain.startsWith('::ffff:') && isIPv4(plain.slice(7))) return plain.slice(7)
+  if (!plain.includes('ffff:') || isIP(plain) !== 6) return plain
+  const [high = '', low = ''] = /^0,0,0,0,0,ffff,(.*)$/.exec(ipv6Groups(plain).join())?.[1]?.split(',') ?? []
+  return low === '' ? plain : [high, low].map(octetsOf).join('.')
+}
+
+/** The two octets of a group. */
+function octetsOf(group: string): string {
+  const value = Number.parseInt(group, 16)
+  return `${value >> 8}.${value & 255}`
 }
 
 /** The network that shares one allowance: the IPv4 address itself, the first four groups of an IPv6 address. */

@@ -62,6 +62,12 @@ function overrides(value: string): Reading<Record<string, number>> {
   return good(found)
 }
 
+function packs(value: string): Reading<string[]> {
+  const found = value.split(',').map((part) => part.trim())
+  const fits = found.length <= 12 && found.every((part) => /^[1-9]\d{0,3}$/.test(part))
+  return fits ? good(found) : bad('must list at most 12 whole amounts of US dollars from 1 to 9999, such as 5,20,100')
+}
+
 export const SETTINGS = {
   ASSAY_PORT: setting('Port to listen on.', 8402, integer(0, 65_535)),
   ASSAY_HOST: setting('Address to listen on.', '127.0.0.1', text),
@@ -80,6 +86,13 @@ export const SETTINGS = {
   ASSAY_FACILITATOR_URLS: setting<string[]>('Facilitators that settle, in order of preference (live).', [], list),
   ASSAY_RECEIPT_KEY_FILE: setting('File with the receipt keys; by default made once in the data folder.', '', text),
   ASSAY_SECRET_FILE: setting('File with the secret of this deployment; by default made once in the data folder.', '', text),
+  ASSAY_LOG_KEY_FILE: setting(
+    'File with the key of the public receipts log, 32 bytes as hex; with PostgreSQL no log is kept without it.',
+    '',
+    text,
+  ),
+  ASSAY_LOG_WITNESSES: setting<string[]>('Witnesses of that log as https://address|verifier-key, separated by commas.', [], list),
+  ASSAY_WITNESSED_LOGS: setting<string[]>('Verifier keys of other logs whose checkpoints this service signs as a witness.', [], list),
   ASSAY_FREE_DAILY: setting('Free calls per client and UTC day.', limits.free_daily, integer(0, limits.free_daily_max)),
   ASSAY_FREE_DAILY_OVERRIDES: setting<Record<string, number>>('Tools with a count of their own.', { 'token-contract-risk': 5 }, overrides),
   ASSAY_SOURCE_READS_DAILY: setting(
@@ -102,6 +115,14 @@ export const SETTINGS = {
     limits.preflight_per_minute,
     integer(1, 1_000_000),
   ),
+  ASSAY_CLIENT_CALLS: setting(
+    'Unpaid calls of one client (an IPv4 address or an IPv6 /48) in flight at once, in each process.',
+    limits.client_calls,
+    integer(1, 1_000_000),
+  ),
+  ASSAY_STRIPE_SECRET_KEY_FILE: setting('File with the secret key of Stripe; without it no credits are sold.', '', text),
+  ASSAY_STRIPE_WEBHOOK_SECRET_FILE: setting('File with the signing secret of the webhook at /api/credits/webhook.', '', text),
+  ASSAY_CREDIT_PACKS: setting<string[]>('Credits that are sold, in whole US dollars, separated by commas.', ['5', '20', '100'], packs),
   ASSAY_PILOT_CREDIT: setting<'off' | 'on'>('Whether create-ap2-pilot is offered; its credit must be set up.', 'off', oneOf('off', 'on')),
   ASSAY_BANK_NAME: setting('Holder of the bank account that invoices to ASSAY_BANK_MERCHANTS show.', '', text),
   ASSAY_BANK_IBAN: setting('IBAN of that account; without it no invoice shows one.', '', text),
@@ -109,6 +130,11 @@ export const SETTINGS = {
   ASSAY_BANK_INSTITUTION: setting('Name of the bank.', '', text),
   ASSAY_BANK_CURRENCY: setting('Currency of that account.', 'EUR', text),
   ASSAY_BANK_MERCHANTS: setting<string[]>('Addresses whose bank account it is, separated by commas; ASSAY_PAY_TO by default.', [], list),
+  ASSAY_TRACING: setting<'off' | 'on'>(
+    'Whether calls are traced by the API of OpenTelemetry; the operator brings the SDK.',
+    'off',
+    oneOf('off', 'on'),
+  ),
   ASSAY_LOG_LEVEL: setting<'info' | 'warn' | 'error' | 'silent'>('What is logged.', 'info', oneOf('info', 'warn', 'error', 'silent')),
 }
 
@@ -148,6 +174,9 @@ function agree(settings: Settings): SettingsRead {
   if (stray !== undefined) return { ok: false, message: `${stray} is set, but ASSAY_MODE is sandbox; set ASSAY_MODE=live or remove it.` }
   const missing = live ? missingLive(settings) : null
   if (missing !== null) return { ok: false, message: missing }
+  if ((settings.ASSAY_STRIPE_SECRET_KEY_FILE === '') !== (settings.ASSAY_STRIPE_WEBHOOK_SECRET_FILE === '')) {
+    return { ok: false, message: 'ASSAY_STRIPE_SECRET_KEY_FILE and ASSAY_STRIPE_WEBHOOK_SECRET_FILE are set together or not at all.' }
+  }
   if (isPostgres(settings.ASSAY_STORE)) {
     const file = (['ASSAY_RECEIPT_KEY_FILE', 'ASSAY_SECRET_FILE'] as const).find((name) => settings[name] === '')
     if (file !== undefined) return { ok: false, message: `${file} must be set with a PostgreSQL store, since all instances share it.` }

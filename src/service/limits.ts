@@ -34,9 +34,20 @@ export const limits = {
   /** How often those times are looked at. */
   timeout_check_ms: 1_000,
   keep_alive_ms: 65_000,
+  /** A connection on which nothing moves for so long, in either direction, is closed: nobody reads what was asked for. */
+  idle_ms: 120_000,
   header_bytes: 16_384,
+  header_count: 100,
+  /** Connections that one process holds; beyond it new ones are closed at once. */
+  connections: 4_096,
+  /** Writes, and reads of a database, that wait in the store of one process; beyond it the store says that it is busy. */
+  store_waiting: 32_768,
+  /** Lines of the log that wait to be written. */
+  log_bytes: 8 * 1_048_576,
   /** Calls of one process in flight at once; beyond it a call is answered 503 at once. */
   calls_in_flight: 1_024,
+  /** Calls of one client in flight that nobody pays for, unless a setting says otherwise. */
+  client_calls: 256,
   /** Threads for heavy tools, what may wait for them, and what one input may take. */
   heavy_workers: 2,
   heavy_queue: 32,
@@ -54,6 +65,7 @@ export const limits = {
   request_id_chars: 64,
   jsonl_line_chars: 1_048_576,
   mcp_list_bytes: 400_000,
+  llms_full_bytes: 1_000_000,
   /** Longest payment header; also of the base64 text in a message. */
   payment_header_chars: 8_192,
   /** Signatures of contract wallets are as long as they like up to here. */
@@ -103,4 +115,10 @@ export const limits = {
   preflight_per_minute: 60,
   /** Clients that are counted at once; beyond it the one that came first is forgotten. */
   preflight_clients: 20_000,
+  // Tasks of the agent protocol: parts of a message, ids, tasks kept for one client and for all, and for how long.
+  a2a_parts: 16,
+  a2a_id_chars: 128,
+  a2a_tasks_client: 64,
+  a2a_tasks: 100_000,
+  a2a_task_ms: 24 * 3_600_000,
 } as const

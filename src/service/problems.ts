@@ -1,5 +1,7 @@
+import { CREDIT_PROBLEMS } from './problems/credits.ts'
 import { INVOICE_PROBLEMS } from './problems/invoices.ts'
 import type { ProblemKind } from './problems/kind.ts'
+import { LOG_PROBLEMS } from './problems/log.ts'
 import { PAYMENT_PROBLEMS } from './problems/payment.ts'
 import { PREFLIGHT_PROBLEMS } from './problems/preflight.ts'
 import { RECORD_PROBLEMS } from './problems/records.ts'
@@ -20,6 +22,8 @@ export const PROBLEMS = {
   ...PREFLIGHT_PROBLEMS,
   ...INVOICE_PROBLEMS,
   ...RECORD_PROBLEMS,
+  ...CREDIT_PROBLEMS,
+  ...LOG_PROBLEMS,
 } as const satisfies Record<string, ProblemKind>
 
 export type ProblemCode = keyof typeof PROBLEMS

@@ -1,14 +1,23 @@
 import type { KeyList } from '../pure/receipts/keys.ts'
 import type { Store } from '../ports/store.ts'
+import type { TaskStore } from '../ports/tasks.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { CallDeps } from '../service/calls/call.ts'
+import type { CreditDesk } from '../service/credits/desk.ts'
+import type { PilotReleased } from '../service/credits/pilot.ts'
+import type { CodeShown, CreditShop } from '../service/credits/shop.ts'
 import type { InvoiceDesk } from '../service/invoices/desk.ts'
+import type { InvoiceLive } from '../service/invoices/live.ts'
 import type { InvoiceRelay } from '../service/invoices/relay.ts'
-import type { ToolSchemas } from '../service/catalogue/json-schema.ts'
+import type { SchemaList } from '../service/catalogue/json-schema.ts'
 import type { AllowanceRules } from '../service/payments/allowance.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
 import type { PaymentPlace } from '../service/payments/terms.ts'
+import type { History } from '../service/telemetry/history.ts'
+import type { ChainHead, StandingParts } from '../service/telemetry/standing.ts'
 import type { Origins } from './http/reply.ts'
+import type { ReceiptsLog } from '../service/log/receipts-log.ts'
 
 /** What it takes to pay in the sandbox. */
 export interface SandboxShown {
@@ -35,11 +44,29 @@ export interface PaymentHealth {
 export interface AppDeps {
   call: CallDeps
   /** Derived once from the catalogue, by tool id. */
-  schemas: ReadonlyMap<string, ToolSchemas>
-  store: Pick<Store, 'kind' | 'ping'>
+  schemas: SchemaList
+  /** Tasks of the agent protocol. */
+  tasks: TaskStore
+  store: Pick<Store, 'kind' | 'ping'> & StandingParts['store']
   /** Where invoices are made and read, and carried to the chain; no relay where nothing can settle. */
-  invoices: { desk: InvoiceDesk; relay: InvoiceRelay | null }
+  invoices: { desk: InvoiceDesk; relay: InvoiceRelay | null; live: InvoiceLive }
+  /** The public log of receipts; null where none is kept. */
+  log: ReceiptsLog | null
+  /** Where prepaid credits are debited and looked at, and sold where cards are taken. */
+  credits: {
+    desk: CreditDesk
+    shop: CreditShop | null
+    handOver(session_id: string, secret: string, seen: boolean): Promise<CodeShown>
+    /** The calls that a pilot invoice bought, for the signature of its payer. */
+    release(invoice_id: string, signature: string): Promise<PilotReleased>
+  }
   telemetry: Telemetry
+  /** Left out, or null, where nobody traces. */
+  tracing?: Tracing | null
+  /** What this process counted lately. */
+  history: History
+  /** The newest block that was seen; null where there is no chain. */
+  chain_head(): ChainHead | null
   /** The chain of the sandbox; null in live mode, and where it did not start. */
   sandbox: SandboxShown | null
   paymentHealth(): Promise<PaymentHealth>
@@ -49,6 +76,8 @@ export interface AppDeps {
   mode: 'sandbox' | 'live'
   chain_id: number
   free: AllowanceRules
+  /** Calls of one client in flight that nobody pays for; left out for the service's own bound. */
+  client_calls?: number
   /** Preflights of one client in a minute. */
   preflight_per_minute: number
   /** A call can be paid for here. */

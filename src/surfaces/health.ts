@@ -1,9 +1,15 @@
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
+import { accepts } from 'hono/accepts'
 import type { Tool } from '../service/catalogue/define.ts'
 import { priceBounds, priceOf, usdcText, type PricesNow } from '../service/payments/price.ts'
+import { standingNow } from '../service/telemetry/standing.ts'
 import { USDC_DECIMALS } from '../pure/payments/usdc.ts'
 import type { AppDeps, PaymentHealth } from './deps.ts'
 import type { Env } from './http/env.ts'
+import { JSON_TYPE, sendDocument, storedDocument } from './discovery/document.ts'
+import { HTML_TYPE, PAGE_HEADERS } from './pages/layout.ts'
+import { statusPage } from './pages/status-page.ts'
+import { standingOf, statusBody } from './status.ts'
 
 /** The prices now; null while they cannot be known because the store is down. The rest of a document is good without them. */
 export async function pricesNow({ prices }: Pick<AppDeps, 'prices'>): Promise<PricesNow | null> {
@@ -30,7 +36,19 @@ export function healthRoutes(app: Hono<Env>, deps: AppDeps): void {
     const [store_ok, prices, payments] = await Promise.all([answers(deps), pricesNow(deps), deps.paymentHealth()])
     return context.json(healthBody(deps, store_ok, prices, payments), store_ok ? 200 : 503, { 'cache-control': 'no-store' })
   })
-  app.get('/status', async (context) => context.json(await statusBody(deps), 200, { 'cache-control': 'no-store' }))
+  app.get('/status', async (context) => {
+    const headers = { 'cache-control': 'no-store', vary: 'Accept' }
+    if (!wantsPage(context)) return context.json(await statusBody(deps), 200, headers)
+    const [body, standing] = await Promise.all([statusBody(deps), standingNow(standingOf(deps))])
+    return sendDocument(context, storedDocument(HTML_TYPE, statusPage(deps, body, standing), { ...PAGE_HEADERS, ...headers }))
+  })
+  // What cannot be read of the query counts as not said.
+  app.get('/status/history.json', (context) => {
+    const { span, after } = context.req.query()
+    const after_s = after !== undefined && /^\d{1,12}$/.test(after) ? Number(after) : undefined
+    const view = JSON.stringify(deps.history.view(span === 'day' ? 'day' : 'hour', after_s))
+    return sendDocument(context, storedDocument(JSON_TYPE, view, { 'cache-control': 'no-store' }))
+  })
   app.get('/metrics', async (context) =>
     context.text(await deps.telemetry.text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
   )
@@ -66,17 +84,7 @@ function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, 
   }
 }
 
-async function statusBody(deps: AppDeps) {
-  const { calls, latency_ms } = await deps.telemetry.snapshot()
-  const uptime_s = Math.floor((deps.call.stamp.clock.now_ms() - deps.started_ms) / 1000)
-  const total = calls.reduce((sum, { count }) => sum + count, 0)
-  return {
-    ok: true,
-    mode: deps.mode,
-    version: deps.version,
-    uptime_s,
-    in_flight: deps.inFlight(),
-    calls: { total, by_tool: calls },
-    latency_ms,
-  }
+/** Programs get JSON unless they ask for a page. */
+function wantsPage(context: Context): boolean {
+  return accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' }) === 'text/html'
 }

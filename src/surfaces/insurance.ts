@@ -4,7 +4,7 @@ import { createRateGuard } from '../service/preflight/rate.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import { countersignPolicy, directoryShown, policyShown, registerUnderwriter, type RecordEnd } from '../service/records/insurance.ts'
 import type { AppDeps } from './deps.ts'
-import { sendDocument, storedJson } from './discovery/document.ts'
+import { sendDocument, storedJson, type StoredDocument } from './discovery/document.ts'
 import { readBody } from './http/body.ts'
 import type { Env } from './http/env.ts'
 import { bodyOfRequest } from './http/fetch-body.ts'
@@ -32,7 +32,15 @@ export function insuranceRoutes(app: Hono<Env>, deps: AppDeps, caller: (context:
     return end.ok ? response(jsonReply(end.created ? 201 : 200, JSON.stringify(end.body))) : refuse(context, end.problem)
   }
   app.post('/api/insurance/register', (context) => write(context, (value) => registerUnderwriter(sources, value)))
-  app.get('/api/insurance/register', async (context) => sendDocument(context, storedJson(await directoryShown(sources))))
+  // A full directory is a megabyte: it is written and compressed once for all who read it, not once for each.
+  let kept: { hash: unknown; document: StoredDocument } | null = null
+  app.get('/api/insurance/register', async (context) => {
+    const shown = await directoryShown(sources)
+    const hash = shown['directory_hash']
+    const made = kept !== null && kept.hash === hash ? kept : { hash, document: storedJson(shown) }
+    kept = made
+    return sendDocument(context, made.document)
+  })
   app.post('/api/insurance/countersign', (context) => write(context, (value) => countersignPolicy(sources, value)))
   app.get('/api/insurance/policies/:policy', async (context) => {
     const end = await policyShown(sources, context.req.param('policy'))

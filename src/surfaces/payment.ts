@@ -1,7 +1,7 @@
 import type { Catalogue } from '../service/catalogue/load.ts'
 import { callUrl } from '../service/catalogue/text.ts'
 import type { PaymentRequired } from '../service/calls/outcome.ts'
-import type { Settlement } from '../service/payments/settlement.ts'
+import type { CreditSettlement, Settlement } from '../service/payments/settlement.ts'
 import { challengeOf, createChallenges, paymentResponseHeaders, v2PaymentResponse } from '../service/payments/terms.ts'
 import type { AppDeps } from './deps.ts'
 import type { Challenge, PaymentPlace } from '../service/payments/terms.ts'
@@ -10,10 +10,10 @@ import type { Challenge, PaymentPlace } from '../service/payments/terms.ts'
 export interface PaymentWords {
   /** The terms of a 402; null where nothing can be paid. `resource` names the tool as this surface does. */
   challenge(outcome: PaymentRequired): Challenge | null
-  /** The headers of a settled payment. */
-  responseHeaders(settlement: Settlement): Record<string, string>
+  /** The headers of a settled payment; none for a credit, of which x402 knows nothing. */
+  responseHeaders(settlement: Settlement | CreditSettlement): Record<string, string>
   /** The same for `_meta`. */
-  response(settlement: Settlement): Record<string, unknown>
+  response(settlement: Settlement | CreditSettlement): Record<string, unknown> | null
 }
 
 const UNPAID = 'payment required'
@@ -39,7 +39,7 @@ export function createPaymentWords(place: PaymentPlace, catalogue: Catalogue, re
       const offer = { resource: resourceOf(tool), description: catalogue.find(tool)?.description ?? '', amount_minor }
       return x402_reason === null ? ready(offer) : challengeOf({ ...place, ...offer }, x402_reason)
     },
-    responseHeaders: (settlement) => paymentResponseHeaders(endOf(settlement)),
-    response: (settlement) => v2PaymentResponse(endOf(settlement)),
+    responseHeaders: (settlement) => (settlement.method === 'credit' ? {} : paymentResponseHeaders(endOf(settlement))),
+    response: (settlement) => (settlement.method === 'credit' ? null : v2PaymentResponse(endOf(settlement))),
   }
 }

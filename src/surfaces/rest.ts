@@ -4,6 +4,7 @@ import { answerText } from '../service/calls/answer-text.ts'
 import { withVerdict } from '../service/catalogue/bare.ts'
 import { readBody, type BodySource } from './http/body.ts'
 import { readJsonBody } from './http/json-body.ts'
+import type { CreditGiven } from '../service/credits/given.ts'
 import type { PaymentGiven } from '../service/payments/payment-header.ts'
 import type { Problem } from '../service/problems.ts'
 import type { PaymentWords } from './payment.ts'
@@ -41,8 +42,9 @@ function callRequest(exchange: CallExchange, unwrap: Unwrap): CallRequest {
     tool: exchange.tool,
     address: exchange.address,
     payments: paymentsIn(exchange.header),
-    credit: exchange.header('x-credit') !== null,
+    credit: creditIn(exchange.header),
     prev_receipt_hash: exchange.header('x-prev-receipt-hash'),
+    traceparent: exchange.header('traceparent'),
     read: async (bounds, mayReadLarge) => {
       const body = await readBody(exchange.body, bounds.body_bytes, mayReadLarge)
       if (!body.ok) return body
@@ -60,6 +62,12 @@ export function paymentsIn(header: CallExchange['header']): PaymentGiven[] {
     if (text !== null) found.push({ kind: 'header', name, text })
   }
   return found
+}
+
+/** The prepaid credit in the headers of a request. */
+export function creditIn(header: CallExchange['header']): CreditGiven | null {
+  const code = header('x-credit')
+  return code === null ? null : { code, key: header('idempotency-key') }
 }
 
 function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_id: string): Reply {

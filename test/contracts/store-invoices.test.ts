@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
+import type { BankReport, InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
@@ -11,7 +11,8 @@ const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
 const NOW_MS = 1_795_262_400_123
 const NOW_S = 1_795_262_400
-const BOUNDS = { merchant_open: 3, client_open: 2 }
+const BOUNDS = { merchant_unsigned: 3, client_open: 2 }
+const MOST_SIGNED = 2
 
 function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
   const plain = { invoice_id: `inv_${randomBytes(6).toString('hex')}`, merchant: address(), amount_minor: 2n ** 60n, terms: '{"a":"ü"}' }
@@ -100,6 +101,29 @@ for (const open of [sqliteDriver, postgresDriver]) {
       assert.equal((await store.invoices.keep(invoiceOf({ client }), BOUNDS)).kind, 'client_full')
     })
 
+    test('what the merchant signed has a room of its own, which strangers cannot fill, and a bound', async () => {
+      const merchant = address()
+      const made = [await kept({ merchant, client: hash() }), await kept({ merchant }), await kept({ merchant })]
+      assert.equal((await store.invoices.keep(invoiceOf({ merchant }), BOUNDS)).kind, 'merchant_full')
+      const sign = (index: number) => store.invoices.sign(made[index]?.invoice_id ?? '', '0x0a', NOW_MS, MOST_SIGNED)
+      assert.deepEqual([await sign(0), await sign(1)], ['kept', 'kept'])
+      // Strangers fill the room of what nobody signed; what was signed takes none of it.
+      for (let more = 0; more < 2; more++) await kept({ merchant, client: hash() })
+      assert.equal((await store.invoices.keep(invoiceOf({ merchant }), BOUNDS)).kind, 'merchant_full')
+      assert.deepEqual([await sign(0), await sign(2)], ['kept', 'full'])
+      assert.equal((await store.invoices.find(made[2]?.invoice_id ?? ''))?.issue_signature, null)
+      await store.invoices.set_closed(made[0]?.invoice_id ?? '', true)
+      assert.equal(await sign(2), 'kept')
+    })
+
+    test('of many that sign at once no more are kept than are taken; a signed one no longer counts against its client', async () => {
+      const [merchant, client] = [address(), hash()]
+      const made = [await kept({ merchant }), await kept({ merchant, client }), await kept({ merchant, client })]
+      const ends = await Promise.all(made.map(({ invoice_id }) => store.invoices.sign(invoice_id, '0x0a', NOW_MS, MOST_SIGNED)))
+      assert.deepEqual(ends.toSorted(), ['full', 'kept', 'kept'])
+      await kept({ client })
+    })
+
     test('one log pays one invoice, whoever attributes it first', async () => {
       const [one, two] = [await kept(), await kept()]
       const payment = paymentOf(one.invoice_id)
@@ -132,10 +156,12 @@ for (const open of [sqliteDriver, postgresDriver]) {
     test('the first signature stays; what was paid is not voided', async () => {
       const { invoice_id, merchant } = await kept()
       assert.deepEqual(await store.invoices.plain_candidates(merchant, NOW_S, 10), [])
-      await store.invoices.sign(invoice_id, '0x0a', NOW_MS)
-      await store.invoices.sign(invoice_id, '0x0b', NOW_MS)
+      // Contract wallets sign as long as they like.
+      const long = `0x${'0a'.repeat(4_096)}`
+      await store.invoices.sign(invoice_id, long, NOW_MS, MOST_SIGNED)
+      await store.invoices.sign(invoice_id, '0x0b', NOW_MS, MOST_SIGNED)
       const [candidate] = await store.invoices.plain_candidates(merchant, NOW_S + 100, 10)
-      assert.equal(candidate?.issue_signature, '0x0a')
+      assert.equal(candidate?.issue_signature, long)
       assert.deepEqual(await store.invoices.plain_candidates(merchant, NOW_S + 101, 10), [])
       await store.invoices.attribute(paymentOf(invoice_id), NOW_MS)
       assert.equal(await store.invoices.void(invoice_id, '0x01', NOW_MS), false)
@@ -144,6 +170,55 @@ for (const open of [sqliteDriver, postgresDriver]) {
       assert.equal(await store.invoices.void(unpaid.invoice_id, '0x02', NOW_MS + 10), false)
       const found = await store.invoices.find(unpaid.invoice_id)
       assert.deepEqual([found?.voided_ms, found?.void_signature, found?.closed], [NOW_MS + 9, '0x01', true])
+    })
+
+    test('what a statement reports is kept once, and only its verdict changes', async () => {
+      const { invoice_id, merchant } = await kept()
+      const report: BankReport = {
+        statement_id: hash(),
+        entry_reference: 'N1#1',
+        invoice_id,
+        booked_on: '2026-11-20',
+        direction: 'CRDT',
+        returned: false,
+        currency: 'USD',
+        amount_minor: 2n ** 62n,
+        charges_minor: -5n,
+        instructed_minor: null,
+        verdict: 'PARTIAL',
+        reported_ms: NOW_MS,
+      }
+      const other: BankReport = {
+        ...report,
+        entry_reference: 'N1#2',
+        booked_on: null,
+        direction: 'DBIT',
+        returned: true,
+        instructed_minor: 7n,
+      }
+      assert.equal(await store.invoices.report_bank([report, other], NOW_MS + 1), 2)
+      assert.equal(await store.invoices.report_bank([{ ...report, reported_ms: NOW_MS + 9 }, other], NOW_MS + 2), 0)
+      assert.equal((await store.invoices.find(invoice_id))?.updated_ms, NOW_MS + 1)
+      assert.equal(await store.invoices.report_bank([{ ...report, verdict: 'SETTLED', amount_minor: 1n }], NOW_MS + 3), 1)
+      const found = await store.invoices.bank_reports(invoice_id)
+      const byReference = found.toSorted((one, two) => (one.entry_reference < two.entry_reference ? -1 : 1))
+      assert.deepEqual(byReference, [{ ...report, verdict: 'SETTLED' }, other])
+      assert.equal(await store.invoices.report_bank([{ ...report, statement_id: hash(), invoice_id: 'inv_nobody' }], NOW_MS), 0)
+      const [page] = await store.invoices.page_of(merchant, NOW_S + 200, 0, 10)
+      assert.deepEqual(await store.invoices.page_of(merchant, NOW_S + 200, page?.number ?? 0, 10), [])
+      assert.deepEqual([page?.invoice.invoice_id, await store.invoices.page_of(merchant, NOW_S + 201, 0, 10)], [invoice_id, []])
+    })
+
+    test('another asset is noted once, for one invoice, and marks it', async () => {
+      const [one, two] = [await kept(), await kept()]
+      const place = { transaction: hash(), log_index: -1, block_number: 7, block_time_s: NOW_S }
+      const what = { asset: 'eip155:8453/slip44:60', payer: address(), amount: 2n ** 200n, named_by: 'submitted' as const }
+      const seen = { ...place, ...what, invoice_id: one.invoice_id }
+      assert.equal(await store.invoices.note_other_asset(seen, NOW_MS + 1), true)
+      assert.equal(await store.invoices.note_other_asset({ ...seen, invoice_id: two.invoice_id }, NOW_MS + 2), false)
+      assert.deepEqual(await store.invoices.other_assets(one.invoice_id), [seen])
+      const marks = await Promise.all([one, two].map(async ({ invoice_id }) => (await store.invoices.find(invoice_id))?.marks))
+      assert.deepEqual(marks, ['wrong_asset', ''])
     })
 
     test('merchants are watched while an invoice is, the one looked at longest ago first', async () => {

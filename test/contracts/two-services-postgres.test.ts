@@ -45,6 +45,7 @@ function instance(number: number): Promise<Service> {
     ASSAY_SECRET_FILE: join(folder, 'secret.key'),
     ASSAY_FREE_DAILY: String(FREE_DAILY),
     ASSAY_TRUSTED_PROXIES: '127.0.0.1',
+    ASSAY_CLIENT_CALLS: '200',
     ASSAY_LOG_LEVEL: 'silent',
   })
 }

@@ -34,9 +34,18 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Two answers on another connection: by then what was written before has been read. */
+/** Looks at calls that are under way: one whose body never ends is under way for good. */
+const LOOKS = 20
+
+/** Two answers on another connection: by then what was written before has been read. Then, if it is a call, until it is answered. */
 async function settled(): Promise<void> {
   for (let round = 0; round < 2; round++) await (await fetch(`${service.url}/health`)).arrayBuffer()
+  for (let look = 0; look < LOOKS && (await inFlight()) > 0; look++);
+}
+
+async function inFlight(): Promise<number> {
+  const status = (await (await fetch(`${service.url}/status`)).json()) as { in_flight: number }
+  return status.in_flight
 }
 
 function post(target: string, headers: string, body: string, version = '1.1'): string {

@@ -42,7 +42,7 @@ test('a newcomer tries the first tool with the keyboard alone', async () => {
   assert.deepEqual(await page.locator('.identifier mark').allTextContents(), ['28'])
   assert.deepEqual(await page.locator('.part:has(mark) .label').allTextContents(), ['check'])
   assert.match((await page.textContent('.findings')) ?? '', /Expected: 82\./)
-  assert.match((await page.textContent('#curl')) ?? '', /"GB28WEST12345698765432"/)
+  assert.match((await page.textContent('#sample')) ?? '', /"GB28WEST12345698765432"/)
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type(IBAN.iban)
   await page.keyboard.press('Enter')

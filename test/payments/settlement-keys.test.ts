@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { keccak256, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { readGasKeys } from '../../src/adapters/gas-wallet/key-file.ts'
+import { isClosed, readGasKeys } from '../../src/adapters/gas-wallet/key-file.ts'
 import { gasWallet } from '../../src/adapters/gas-wallet/wallet.ts'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 
@@ -95,4 +95,19 @@ describe('the key file', () => {
     }
     assert.deepEqual(readGasKeys(join(directory, 'none')).ok, false)
   })
+})
+
+test('a file that an orchestrator mounts may be read by the group of the service, and by nobody else', () => {
+  const cases: [mode: number, uid: number, own: number, closed: boolean][] = [
+    [0o100600, 1000, 1000, true],
+    [0o100400, 1000, 1000, true],
+    [0o100640, 1000, 1000, false],
+    [0o100644, 1000, 1000, false],
+    [0o100440, 0, 1000, true],
+    [0o100640, 0, 1000, true],
+    [0o100660, 0, 1000, false],
+    [0o100444, 0, 1000, false],
+    [0o100440, 0, 0, false],
+  ]
+  for (const [mode, uid, own, closed] of cases) assert.equal(isClosed({ mode, uid }, own), closed, `${mode.toString(8)} ${uid} ${own}`)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { EndedCall } from '../../src/ports/telemetry.ts'
 import type { CallDeps } from '../../src/service/calls/call.ts'
 import { observedCalls } from '../../src/service/calls/observed.ts'
 import type { CallRequest, InputRead } from '../../src/service/calls/outcome.ts'
@@ -10,66 +11,85 @@ import { problem } from '../../src/service/problems.ts'
 
 /** Calls of a tool that end when the test lets them, always in the same refusal. */
 function observed() {
-  const counted: string[] = []
+  const counted: Omit<EndedCall, 'duration_ms'>[] = []
+  const away: string[] = []
+  const phases: string[] = []
   const lines: Record<string, unknown>[] = []
+  const holds: (() => void)[] = []
   const catalogue = catalogueOf([{ id: 'slow-check', price: 'check', bounds: {} } as Tool])
   const telemetry = {
-    call: (tool: string, outcome: string, duration_ms: number) => {
+    call: ({ duration_ms, ...ended }: EndedCall) => {
       assert.ok(duration_ms >= 0)
-      counted.push(`${tool} ${outcome}`)
+      counted.push(ended)
     },
-    text: () => Promise.resolve(''),
-    snapshot: () => Promise.reject(new Error('unused')),
+    phase: (phase: string) => void phases.push(phase),
+    turned_away: (reason: string, outcome: string, surface: string) => void away.push(`${reason} ${outcome} ${surface}`),
   }
-  const calls = observedCalls({ catalogue } as CallDeps, telemetry, { info: (fields) => lines.push(fields) })
-  return { ...calls, counted, lines }
+  const calls = observedCalls({ catalogue } as CallDeps, {
+    telemetry,
+    log: { info: (fields) => lines.push(fields) },
+    tracing: null,
+    lag_ms: () => 0,
+    time_ms: () => 0,
+    client_free: limits.client_calls,
+    nextTurn: (step) => void setImmediate(step),
+    hold: () => new Promise((resolve) => holds.push(resolve)),
+  })
+  const inFlight = () => calls.in_flight().free + calls.in_flight().paid
+  return { calls, serve: calls.on('rest'), inFlight, counted, away, phases, lines, holds }
 }
 
 function requestFor(tool: string, read: () => Promise<InputRead>): CallRequest {
-  return { tool, read, address: '198.51.100.1', payments: [], credit: false, prev_receipt_hash: null }
+  return { tool, read, address: '198.51.100.1', payments: [], credit: null, prev_receipt_hash: null }
 }
 
 const refused: InputRead = { ok: false, problem: problem('PARSE_ERROR', 'No.') }
+const refuse = () => Promise.resolve(refused)
 
 test('each call is counted and logged once, by the id of its tool and without its input', async () => {
-  const { serve, counted, lines } = observed()
-  await serve(
-    requestFor('slow_check', () => Promise.resolve(refused)),
-    'r-1',
-  )
-  await serve(
-    requestFor('what a stranger wrote', () => Promise.resolve(refused)),
-    'r-2',
-  )
-  assert.deepEqual(counted, ['slow-check PARSE_ERROR', 'unknown TOOL_NOT_FOUND'])
+  const { calls, serve, counted, phases, lines } = observed()
+  await serve(requestFor('slow_check', refuse), 'r-1')
+  await calls.on('mcp')({ ...requestFor('slow-check', refuse), credit: { code: 'a secret code', key: null } }, 'r-2')
+  await serve(requestFor('what a stranger wrote', refuse), 'r-3')
+  assert.deepEqual(counted, [
+    { tool: 'slow-check', outcome: 'PARSE_ERROR', tier: 'free', surface: 'rest' },
+    { tool: 'slow-check', outcome: 'PARSE_ERROR', tier: 'paid', surface: 'mcp' },
+    { tool: 'unknown', outcome: 'TOOL_NOT_FOUND', tier: 'free', surface: 'rest' },
+  ])
+  assert.deepEqual(phases, ['read', 'read'])
   assert.deepEqual(
     lines.map(({ request_id, tool, outcome }) => [request_id, tool, outcome]),
     [
       ['r-1', 'slow-check', 'PARSE_ERROR'],
-      ['r-2', 'unknown', 'TOOL_NOT_FOUND'],
+      ['r-2', 'slow-check', 'PARSE_ERROR'],
+      ['r-3', 'unknown', 'TOOL_NOT_FOUND'],
     ],
   )
-  assert.ok(!JSON.stringify(lines).includes('stranger'))
+  assert.deepEqual(new Set(lines.flatMap(Object.keys)), new Set(['request_id', 'tool', 'outcome', 'duration_ms']))
+  assert.ok(!/stranger|secret|198\.51/.test(JSON.stringify(lines)))
 })
 
-test('beyond the bound a call is refused at once, until another one ends', async () => {
-  const { serve, inFlight } = observed()
+test('beyond its bound a client is refused, after a pause and without a line in the log, until another call ends', async () => {
+  const { serve, inFlight, away, lines, holds } = observed()
   const gate = Promise.withResolvers<InputRead>()
-  const running = Array.from({ length: limits.calls_in_flight }, () =>
+  const wait = () =>
     serve(
       requestFor('slow-check', () => gate.promise),
       'r',
-    ),
-  )
-  assert.equal(inFlight(), limits.calls_in_flight)
-  const over = await serve(
-    requestFor('slow-check', () => gate.promise),
-    'r',
-  )
-  assert.ok(over.kind === 'refused' && over.problem.code === 'OVERLOADED')
+    )
+  const running = Array.from({ length: limits.client_calls }, wait)
+  assert.equal(inFlight(), limits.client_calls)
+  const over = wait()
+  assert.deepEqual(away, ['client CLIENT_BUSY rest'])
+  holds[0]?.()
+  const told = await over
+  assert.ok(told.kind === 'refused' && told.problem.code === 'CLIENT_BUSY')
+  assert.deepEqual(lines, [])
   gate.resolve(refused)
   await Promise.all(running)
   assert.equal(inFlight(), 0)
+  assert.equal((await wait()).kind, 'refused')
+  assert.equal(away.length, 1)
 })
 
 test('a call that breaks gives its place back', async () => {

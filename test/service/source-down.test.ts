@@ -20,7 +20,7 @@ function request(tool: string, input: unknown): CallRequest {
     tool,
     address: ADDRESS,
     payments: [],
-    credit: false,
+    credit: null,
     prev_receipt_hash: null,
     read: () => ({ ok: true, input }),
   }

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { InvoicePayment, InvoiceStore, NewInvoice, StoredInvoice } from '../../src/ports/invoices.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
+import type { ContractSignatures } from '../../src/service/invoices/contract-signature.ts'
 import { createInvoiceDesk, type InvoiceDesk } from '../../src/service/invoices/desk.ts'
 import { cartHash, invoiceNonces, termsText, type InvoiceTerms } from '../../src/pure/invoices/terms.ts'
 import { FEE_POLICY, FEE_POLICY_HASH } from '../../src/pure/invoices/fee.ts'
@@ -106,16 +107,25 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
     withdraw: () => Promise.resolve(),
     add_mark: () => Promise.resolve(),
     set_closed: (id, closed) => change(id, { closed }),
-    sign: (id, issue_signature) => change(id, { issue_signature }),
+    sign: (id, issue_signature) => change(id, { issue_signature }).then(() => 'kept' as const),
     void: () => Promise.resolve(false),
     watched: () => Promise.resolve([]),
     watch_of: (merchant) => Promise.resolve({ merchant, next_block: 1, since_ms: 0, looked_ms: NOON_S * 1_000 }),
     looked: () => Promise.resolve(),
+    page_of: () => Promise.resolve([]),
+    bank_reports: () => Promise.resolve([]),
+    report_bank: () => Promise.resolve(0),
+    other_assets: () => Promise.resolve([]),
+    note_other_asset: () => Promise.resolve(false),
   }
 }
 
 /** The desk of a sandbox that grants pilots, over fixed randomness: the first invoice has the id of 32 bytes that count up from 1. */
-export function fixedInvoices(clock: Clock, store: InvoiceStore = invoicesInMemory()): InvoiceDesk {
+export function fixedInvoices(
+  clock: Clock,
+  store: InvoiceStore = invoicesInMemory(),
+  contracts: ContractSignatures | null = null,
+): InvoiceDesk {
   let drawn = 0
   return createInvoiceDesk({
     store,
@@ -128,6 +138,7 @@ export function fixedInvoices(clock: Clock, store: InvoiceStore = invoicesInMemo
     site_url: () => 'https://assay.example',
     bankOf: () => null,
     watch: { round: () => Promise.resolve(), look: () => Promise.resolve(), lookInto: () => Promise.resolve(null) },
+    contracts,
     pilot_merchant: '0x00000000000000000000000000000000a11ce002',
   })
 }

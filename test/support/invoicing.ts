@@ -113,7 +113,7 @@ async function mined(rpc: ChainView['rpc'], token: Hex, from: string, data: Hex)
   return hash
 }
 
-/** What a merchant signs, as EIP-712 wallets take it. */
+/** What a merchant signs, as EIP-712 wallets take it; who signs may be the owner of a merchant that is a contract, or a stranger. */
 export function signAsMerchant(
   { chain_id, token }: ChainView,
   merchant: PrivateKeyAccount,
@@ -133,7 +133,7 @@ export function signAsMerchant(
     primaryType: `Invoice${act}`,
     message: {
       invoice: keccak256(toBytes(invoice.invoice_id)),
-      merchant: merchant.address,
+      merchant: invoice.merchant,
       amount: BigInt(invoice.amount_minor),
       cart: invoice.cart_hash,
     },

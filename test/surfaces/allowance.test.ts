@@ -6,7 +6,8 @@ import { after, before, test } from 'node:test'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 
 const IBAN = { iban: 'GB82WEST12345698765432' }
-const PROXY = { ASSAY_TRUSTED_PROXIES: '127.0.0.1' }
+/** Two hundred calls of one client are in flight at once here. */
+const PROXY = { ASSAY_TRUSTED_PROXIES: '127.0.0.1', ASSAY_CLIENT_CALLS: '200' }
 let app: TestApp
 
 before(async () => {

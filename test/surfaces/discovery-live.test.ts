@@ -20,6 +20,7 @@ const PATHS = [
   '/',
   '/openapi.json',
   '/llms.txt',
+  '/llms-full.txt',
   '/problems',
   ...['mcp', 'server', 'x402', 'x402-errors', 'x402-schema', 'xdr-1'].map((name) => `/.well-known/${name}.json`),
 ]

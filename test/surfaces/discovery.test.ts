@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { limits } from '../../src/service/limits.ts'
 import { PROBLEMS } from '../../src/service/problems.ts'
 import { reverseDomain } from '../../src/surfaces/discovery/server-json.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
@@ -11,6 +12,9 @@ const DOCUMENTS: Record<string, string> = {
   '/': 'application/json',
   '/openapi.json': 'application/json',
   '/llms.txt': 'text/plain',
+  '/llms-full.txt': 'text/plain',
+  '/.well-known/agent-card.json': 'application/json',
+  '/.well-known/agent.json': 'application/json',
   '/robots.txt': 'text/plain',
   '/problems': 'application/json',
   '/problems/PARSE_ERROR': 'application/json',
@@ -63,20 +67,29 @@ test('HEAD gives the headers of GET without its body', async () => {
   }
 })
 
-test('there is no agent card before there is an agent endpoint', async () => {
-  for (const path of ['/.well-known/agent.json', '/.well-known/agent-card.json']) assert.equal((await get(path)).status, 404, path)
+test('the agent cards name an endpoint that answers', async () => {
+  for (const path of ['/.well-known/agent.json', '/.well-known/agent-card.json']) {
+    const url = at(await readJson(`${app.url}${path}`), 'url')
+    const asked = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'unknown' } }
+    const answer = await fetch(String(url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+    })
+    assert.equal(at(await answer.json(), 'error', 'code'), -32001, path)
+  }
 })
 
 test('/ is JSON for programs and a page for browsers', async () => {
   for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.9', 'text/html;q=0', 'image/png']) {
     const response = await get('/', { accept })
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8', accept)
-    assert.equal(response.headers.get('vary'), 'Accept')
+    assert.equal(response.headers.get('vary'), 'Accept, Accept-Encoding')
   }
   for (const accept of [BROWSER, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
     const response = await get('/', { accept })
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8', accept)
-    assert.equal(response.headers.get('vary'), 'Accept')
+    assert.equal(response.headers.get('vary'), 'Accept, Accept-Encoding')
   }
 })
 
@@ -92,13 +105,13 @@ test('every link of / leads somewhere', async () => {
   for (const href of hrefs) assert.equal((await get(href)).status, 200, href)
 })
 
-test('pages of documents say SANDBOX, run no script and load nothing but what this origin serves', async () => {
+test('pages of documents say SANDBOX, run nothing inline and load nothing but what this origin serves', async () => {
   for (const path of ['/problems', '/problems/PAYMENT_REQUIRED']) {
     const response = await get(path, { accept: BROWSER })
     const page = await response.text()
     assert.match(page, /^<!doctype html>\n<html lang="en">/, path)
     assert.match(page, /<p class="mark" role="note"><span>SANDBOX: /, path)
-    assert.doesNotMatch(page, /<script|<style|<img|\bstyle="|\bon\w+=|javascript:|https?:\/\//, path)
+    assert.doesNotMatch(page, /<script(?! type="module" src="\/assets\/)|<style|<img|\bstyle="|\bon\w+=|javascript:|https?:\/\//, path)
     assert.ok(
       (response.headers.get('content-security-policy') ?? '').startsWith("default-src 'none'; script-src 'self'; style-src 'self';"),
       path,
@@ -169,4 +182,30 @@ test('only a domain gives a namespace in the MCP registry', () => {
   for (const origin of ['http://127.0.0.1:8402', 'http://[::1]:8402', 'http://localhost:8402', 'http://0x7f.1']) {
     assert.equal(reverseDomain(origin), 'localhost', origin)
   }
+})
+
+test('llms-full.txt tells every tool whole, within its bound', async () => {
+  const text = await (await get('/llms-full.txt')).text()
+  assert.ok(Buffer.byteLength(text) < limits.llms_full_bytes, `${Buffer.byteLength(text)} bytes`)
+  const sections = text.split(/^### /m).slice(1)
+  const tools = asList(at(await readJson(`${app.url}/v1/tools`), 'tools'))
+  assert.deepEqual(
+    sections.map((section) => section.split(':')[0]),
+    tools.map((tool) => tool['id']),
+  )
+  for (const section of sections) {
+    for (const part of [
+      '- Call: POST http',
+      '- Price: ',
+      '- Checked: ',
+      '- Not checked: ',
+      'Input:',
+      'Result:',
+      '- `tool` (',
+      'Example input',
+    ])
+      assert.ok(section.includes(part), `${section.split('\n')[0] ?? ''} lacks ${part}`)
+  }
+  const [, input = ''] = /### iban-check[\s\S]*?Example input:\n\n```json\n(.*)\n/.exec(text) ?? []
+  assert.equal((await restCall(app.url, 'iban-check', JSON.parse(input))).status, 200)
 })

@@ -207,7 +207,7 @@ test('a call that brings a payment that cannot be read, or a credit, is refused 
   }
   assert.equal(await count(client), left_before - 1)
   const credited = await connectMcp(app.url, '2025-11-25', { 'x-credit': 'code', 'x-forwarded-for': '198.51.100.250' })
-  assert.equal(problemOf(await credited.callTool({ name: 'iban-check', arguments: IBAN }))['code'], 'NOT_CONFIGURED')
+  assert.equal(problemOf(await credited.callTool({ name: 'iban-check', arguments: IBAN }))['code'], 'CREDIT_KEY_INVALID')
   await Promise.all([client.close(), credited.close()])
 })
 

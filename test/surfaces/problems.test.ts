@@ -8,8 +8,11 @@ import type { HeavyWork } from '../../src/ports/heavy-work.ts'
 import { call, type CallDeps } from '../../src/service/calls/call.ts'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import { defineTool, PURE, type Tool } from '../../src/service/catalogue/define.ts'
+import { ADMISSION_RULES } from '../../src/service/admission/rules.ts'
 import { limits } from '../../src/service/limits.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
+import type { CREDIT_PROBLEMS } from '../../src/service/problems/credits.ts'
+import type { LOG_PROBLEMS } from '../../src/service/problems/log.ts'
 import type { INVOICE_PROBLEMS } from '../../src/service/problems/invoices.ts'
 import type { PAYMENT_PROBLEMS } from '../../src/service/problems/payment.ts'
 import type { PREFLIGHT_PROBLEMS } from '../../src/service/problems/preflight.ts'
@@ -17,18 +20,20 @@ import type { RECORD_PROBLEMS } from '../../src/service/problems/records.ts'
 import type { SETTLEMENT_PROBLEMS } from '../../src/service/problems/settlement.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
-/** Those of payment and settlement are met in test/paying, those of invoices in test/invoices, those of the preflight and of records where they are raised. */
+/** Those of payment and settlement are met in test/paying, those of invoices in test/invoices, of the log in test/log, those of the preflight and of records where they are raised. */
 type Elsewhere = typeof PAYMENT_PROBLEMS &
   typeof SETTLEMENT_PROBLEMS &
   typeof PREFLIGHT_PROBLEMS &
   typeof RECORD_PROBLEMS &
-  typeof INVOICE_PROBLEMS
+  typeof INVOICE_PROBLEMS &
+  typeof LOG_PROBLEMS &
+  typeof CREDIT_PROBLEMS
 type Code = Exclude<ProblemCode, keyof Elsewhere>
 
 let app: TestApp
 
 before(async () => {
-  app = await startTestApp()
+  app = await startTestApp({ settings: { ASSAY_TRUSTED_PROXIES: '127.0.0.1' } })
 })
 after(() => app.stop())
 
@@ -96,7 +101,7 @@ async function core(more: Partial<CallDeps>, tool = broken()): Promise<unknown> 
     tool: 'broken',
     address: '::1',
     payments: [],
-    credit: false,
+    credit: null,
     prev_receipt_hash: null,
     read: () => ({ ok: true, input: {} }) as const,
   }
@@ -130,11 +135,12 @@ const RAISED: Record<Code, () => Promise<unknown>> = {
   REQUEST_MALFORMED: () => socket('this is not http\r\n\r\n'),
   HEADERS_TOO_LARGE: () => socket(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(limits.header_bytes)}\r\n\r\n`),
   REQUEST_TIMEOUT: async () => (await slowly()).code,
-  NOT_CONFIGURED: () => posted(wrapped('"a"'), undefined, { 'x-credit': 'code' }),
+  NOT_CONFIGURED: () => posted('{}', '/api/credits/checkout'),
   UPSTREAM_RPC_UNAVAILABLE: () => core({ probes: { clock: () => Promise.resolve(false) } }),
   STORE_UNAVAILABLE: () =>
     core({ allowance: { take: () => Promise.reject(new Error('down')), peek: () => Promise.reject(new Error('down')) } }),
   OVERLOADED: () => overloaded(),
+  CLIENT_BUSY: () => busy(limits.client_calls, () => ({})),
   INTERNAL_ERROR: () => core({}),
 }
 
@@ -171,14 +177,20 @@ function slowly(): Promise<{ code: unknown }> {
 
 /** One call more than the service takes at once: the bodies of all others are still on their way. */
 async function overloaded(): Promise<unknown> {
+  const { free_in_flight } = ADMISSION_RULES
+  return busy(free_in_flight, (index) => ({ 'x-forwarded-for': `198.51.100.${Math.floor(index / limits.client_calls)}` }))
+}
+
+/** What one more call draws while so many wait for their bodies. */
+async function busy(calls: number, headersOf: (index: number) => Record<string, string>): Promise<unknown> {
   const { hostname, port } = new URL(app.url)
-  const options = { hostname, port, method: 'POST', path: '/v1/tools/iban-check/call', headers: { 'content-length': '10' } }
-  const waiting = Array.from({ length: limits.calls_in_flight }, () => {
-    const open = request(options).on('error', () => undefined)
+  const waiting = Array.from({ length: calls }, (_, index) => {
+    const headers = { 'content-length': '10', ...headersOf(index) }
+    const open = request({ hostname, port, method: 'POST', path: '/v1/tools/iban-check/call', headers }).on('error', () => undefined)
     open.write('{')
     return open
   })
-  while (app.running.app.deps.inFlight() < limits.calls_in_flight) await fetch(`${app.url}/health`)
+  while (app.running.app.deps.inFlight() < calls) await fetch(`${app.url}/health`)
   try {
     return await posted(wrapped('"a"'))
   } finally {

@@ -164,7 +164,7 @@ test('a call that carries a payment or a credit of no use is refused, and uses n
   for (const [header, status, code] of [
     ['x-payment', 402, 'MALFORMED_PAYMENT'],
     ['payment-signature', 402, 'MALFORMED_PAYMENT'],
-    ['x-credit', 503, 'NOT_CONFIGURED'],
+    ['x-credit', 400, 'CREDIT_KEY_INVALID'],
   ] as const) {
     const refused = await restCall(app.url, 'iban-check', IBAN, { ...client, [header]: 'e30=' })
     assert.equal(refused.status, status)
@@ -222,7 +222,7 @@ test('health, status and metrics agree about what happened', async () => {
   const answered = status.calls.by_tool.find(({ tool, outcome }) => tool === 'iban-check' && outcome === 'answered')?.count ?? 0
   assert.ok(answered > 5)
   const metrics = await (await fetch(`${app.url}/metrics`)).text()
-  assert.ok(metrics.includes(`assay_calls_total{tool="iban-check",outcome="answered"} ${answered}`))
+  assert.ok(metrics.includes(`assay_calls_total{tool="iban-check",outcome="answered",tier="free",surface="rest"} ${answered}`))
 })
 
 test('badges are drawn from their address alone', async () => {

@@ -1,6 +1,6 @@
 /** What nodes return, read strictly (Ethereum execution API specification, 2025): anything else is no answer. */
 import type { BlockFacts } from '../../ports/chain-facts.ts'
-import type { BlockHeader, ChainLog, TransactionReceipt } from '../../ports/chain.ts'
+import type { BlockHeader, ChainLog, CoinTransfer, TransactionReceipt } from '../../ports/chain.ts'
 import { isRecord, malformed } from './json-rpc.ts'
 
 /** A quantity, 0x-prefixed and at most 32 bytes. */
@@ -126,6 +126,15 @@ export function receipt(value: unknown, transaction_hash: string): TransactionRe
   const foreign = decoded.logs.some((one) => one.transaction_hash !== decoded.transaction_hash || one.block_hash !== decoded.block_hash)
   if (foreign || decoded.transaction_hash !== transaction_hash.toLowerCase()) throw malformed()
   return decoded
+}
+
+/** What a transaction moved of the chain's own coin; null stays null. */
+export function coinTransfer(value: unknown, transaction_hash: string): CoinTransfer | null {
+  if (value === null) return null
+  const found = record(value)
+  if (hash(found['hash']) !== transaction_hash.toLowerCase()) throw malformed()
+  const to = found['to'] ?? null
+  return { from: address(found['from']), to: to === null ? null : address(to), value_wei: quantity(found['value']) }
 }
 
 function status(value: unknown): boolean {

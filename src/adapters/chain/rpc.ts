@@ -1,5 +1,5 @@
 import type { BlockHeader, Chain, ChainLog, ChainRead, ChainReadResult, ChainSender, FeesNow, LogFilter } from '../../ports/chain.ts'
-import type { Sent, TransactionReceipt } from '../../ports/chain.ts'
+import type { ChainTransactions, CoinTransfer, Sent, TransactionReceipt } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { dataFeeReader } from './data-fee.ts'
 import * as decode from './decode.ts'
@@ -28,13 +28,13 @@ export interface ChainOptions {
  * The client is our own: a payment needs a dozen methods, viem costs 180 ms of every start, has no circuit breaker, and one batch here is
  * one HTTP request whose items are all at one block.
  */
-export function createChain({ urls, chain_id, clock, beforeRead, pool }: ChainOptions): Chain & ChainSender {
+export function createChain({ urls, chain_id, clock, beforeRead, pool }: ChainOptions): Chain & ChainSender & ChainTransactions {
   return new RpcChain(pool ?? new Pool(urls, chain_id, clock), chain_id, clock, beforeRead)
 }
 
 const LATEST: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 
-class RpcChain implements Chain, ChainSender {
+class RpcChain implements Chain, ChainSender, ChainTransactions {
   readonly chain_id: number
   readonly #pool: Pool
   readonly #clock: Clock
@@ -76,6 +76,13 @@ class RpcChain implements Chain, ChainSender {
     return this.#pool.run(async ({ ask }) => {
       const [answer] = await ask([{ method: 'eth_getTransactionReceipt', params: [transaction_hash] }])
       return decode.receipt(resultOf(answer), transaction_hash)
+    })
+  }
+
+  async transaction(transaction_hash: string): Promise<CoinTransfer | null> {
+    return this.#pool.run(async ({ ask }) => {
+      const [answer] = await ask([{ method: 'eth_getTransactionByHash', params: [transaction_hash] }])
+      return decode.coinTransfer(resultOf(answer), transaction_hash)
     })
   }
 

@@ -1,3 +1,4 @@
+import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { addressTopic, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
 import { limits } from '../../service/limits.ts'
@@ -29,6 +30,7 @@ export class ChainWatch {
   #probing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #log_range: number | null = null
+  #head: BlockHeader | null = null
   #tokens: number = chainLimits.facts_burst
   #filled_ms: number
 
@@ -65,6 +67,11 @@ export class ChainWatch {
     return this.#options.clock.now_ms() < this.#good_until_ms
   }
 
+  /** The newest block that was seen here, fresh or not; null before the first look. */
+  head(): BlockHeader | null {
+    return this.#head
+  }
+
   /** Whether a whole history can be read now, even when nothing of it is kept. */
   async history_ready(): Promise<boolean> {
     if (!(await this.ready(1))) return false
@@ -99,6 +106,7 @@ export class ChainWatch {
     const { clock, sandbox } = this.#options
     const [latest] = await asker.ask([byTag('latest')])
     const head = headOf(asker, latest)
+    this.#head = head
     if (!sandbox && clock.now_ms() - head.timestamp_s * 1_000 > chainLimits.stale_ms) throw new EndpointFault('unfit', 'its head is stale')
     asker.endpoint.log_range ??= await this.#longestRange(asker, head.number)
     this.#log_range = asker.endpoint.log_range

@@ -39,9 +39,9 @@ function readPrivate(path: string): string | { ok: false; message: string } {
     return refused(`The gas key file ${path} cannot be read.`)
   }
   try {
-    const { mode, size } = fstatSync(file)
+    const { mode, uid, size } = fstatSync(file)
     // Windows keeps no such bits.
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    if (process.platform !== 'win32' && !isClosed({ mode, uid }, process.getuid?.() ?? uid)) {
       return refused(`The gas key file ${path} is open to others; "chmod 600" closes it.`)
     }
     return size > FILE_BYTES_MAX ? refused(`The gas key file ${path} is too long.`) : readFileSync(file, 'utf8')
@@ -50,6 +50,15 @@ function readPrivate(path: string): string | { ok: false; message: string } {
   } finally {
     closeSync(file)
   }
+}
+
+/**
+ * Nobody but the owner may read the file. Orchestrators mount secrets as files of root that the group of the service may read, and nobody may
+ * write: there the group is the service's own.
+ */
+export function isClosed({ mode, uid }: { mode: number; uid: number }, own_uid: number): boolean {
+  const mounted = uid === 0 && own_uid !== 0
+  return (mode & (mounted ? 0o037 : 0o077)) === 0
 }
 
 function refused(message: string): { ok: false; message: string } {

@@ -50,7 +50,7 @@ interface Waiting {
  */
 export function createHeavyPool(options: HeavyPoolOptions): HeavyWork {
   const pool = new HeavyPool(options)
-  return { run: (family, tool, input) => pool.run({ family, tool, input }), stop: () => pool.stop() }
+  return { run: (family, tool, input) => pool.run({ family, tool, input }), waiting: () => pool.waiting(), stop: () => pool.stop() }
 }
 
 class HeavyPool {
@@ -72,6 +72,10 @@ class HeavyPool {
       this.#waiting.push({ job, resolve, reject })
       this.#next()
     })
+  }
+
+  waiting(): number {
+    return this.#waiting.length
   }
 
   async stop(): Promise<void> {

@@ -1,9 +1,15 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Prices } from '../../ports/prices.ts'
-import { publicPrices } from './public-apis.ts'
-import { samplePrices } from './samples.ts'
+import { once } from '../../pure/once.ts'
 
-/** Public interfaces in a live deployment, fixed samples in a sandbox, whose answers must not depend on the world. */
+/** Public interfaces in a live deployment, fixed samples in a sandbox, whose answers must not depend on the world. Either is loaded at its first use. */
 export function choosePrices(mode: 'sandbox' | 'live', clock: Clock): Prices {
-  return mode === 'live' ? publicPrices({ clock }) : samplePrices(clock)
+  const chosen = once(async () =>
+    mode === 'live' ? (await import('./public-apis.ts')).publicPrices({ clock }) : (await import('./samples.ts')).samplePrices(clock),
+  )
+  return {
+    source: mode === 'live' ? 'public_api' : 'fixed_sample',
+    spot: async (asset_id) => (await chosen()).spot(asset_id),
+    ready: async () => (await chosen()).ready(),
+  }
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
-import { rdapRegistrations } from './rdap.ts'
-import { sampleRegistrations } from './samples.ts'
+import { once } from '../../pure/once.ts'
 
-/** Registries in a live deployment, fixed samples in a sandbox, whose answers must not depend on the world. */
+/** Registries in a live deployment, fixed samples in a sandbox, whose answers must not depend on the world. Either is loaded at its first use. */
 export function chooseRegistrations(mode: 'sandbox' | 'live', clock: Clock): RegistrationData {
-  return mode === 'live' ? rdapRegistrations({ clock }) : sampleRegistrations(clock)
+  const chosen = once(async () =>
+    mode === 'live' ? (await import('./rdap.ts')).rdapRegistrations({ clock }) : (await import('./samples.ts')).sampleRegistrations(clock),
+  )
+  return { source: mode === 'live' ? 'rdap' : 'fixed_sample', lookup: async (domain) => (await chosen()).lookup(domain) }
 }

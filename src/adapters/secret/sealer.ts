@@ -4,14 +4,17 @@ import type { Sealer } from '../../ports/sealer.ts'
 const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
+/** Vectors drawn at a time: asking for randomness costs far more than a byte of it. */
+const IVS_DRAWN = 256
 
 /** AES-256-GCM under a key derived from the deployment's secret: initialisation vector, ciphertext and tag in one text. */
 export function createSealer(secret: Uint8Array): Sealer {
   const answer_key = derivedKey(secret, 'assay stored answers')
   const token_key = derivedKey(secret, 'assay answer tokens')
+  const nextIv = createIvs()
   return {
     seal(text, context) {
-      const iv = randomFillSync(Buffer.allocUnsafe(IV_BYTES))
+      const iv = nextIv()
       const cipher = createCipheriv(CIPHER, answer_key, iv, { authTagLength: TAG_BYTES })
       cipher.setAAD(Buffer.from(context))
       const sealed = cipher.update(text, 'utf8')
@@ -31,6 +34,20 @@ export function createSealer(secret: Uint8Array): Sealer {
       }
     },
     token: (context) => createHmac('sha256', token_key).update(context).digest('hex'),
+  }
+}
+
+/** Random initialisation vectors, each handed out once. */
+function createIvs(): () => Buffer {
+  const drawn = Buffer.alloc(IVS_DRAWN * IV_BYTES)
+  let next = drawn.length
+  return () => {
+    if (next === drawn.length) {
+      randomFillSync(drawn)
+      next = 0
+    }
+    next += IV_BYTES
+    return Buffer.from(drawn.subarray(next - IV_BYTES, next))
   }
 }
 

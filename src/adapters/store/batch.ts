@@ -1,3 +1,6 @@
+import { limits } from '../../service/limits.ts'
+import { StoreBusyError } from './errors.ts'
+
 /** Gathers what arrives in one turn of the event loop, so that one commit serves it all. */
 
 /** Something that waits for its commit. */
@@ -25,11 +28,17 @@ export class TurnBatch<Item extends Waiting> {
     this.#write = write
   }
 
+  /** More than may wait is rejected at once, as busy. */
   push(item: Item): void {
+    if (this.#waiting.length >= limits.store_waiting) return item.reject(new StoreBusyError('too much waits'))
     this.#waiting.push(item)
     if (this.#busy) return
     this.#busy = true
     setImmediate(this.#flush)
+  }
+
+  waiting(): number {
+    return this.#waiting.length
   }
 
   /** Takes out everything that is not being written yet. */

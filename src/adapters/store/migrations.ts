@@ -7,6 +7,10 @@ import { assuredRecords } from './migrations/0004-assured-records.ts'
 import { disputes } from './migrations/0005-disputes.ts'
 import { insurance } from './migrations/0006-insurance.ts'
 import { invoices } from './migrations/0007-invoices.ts'
+import { invoiceBank } from './migrations/0008-invoice-bank.ts'
+import { credits } from './migrations/0009-credits.ts'
+import { a2aTasks } from './migrations/0010-a2a-tasks.ts'
+import { receiptsLog } from './migrations/0011-receipts-log.ts'
 
 export const SQLITE_DIALECT: Dialect = {
   wide_integer: 'integer',
@@ -26,7 +30,19 @@ export const POSTGRES_DIALECT: Dialect = {
       granted integer not null`,
 }
 
-export const MIGRATIONS: readonly Migration[] = [firstTables, payments, closedStretches, assuredRecords, disputes, insurance, invoices]
+export const MIGRATIONS: readonly Migration[] = [
+  firstTables,
+  payments,
+  closedStretches,
+  assuredRecords,
+  disputes,
+  insurance,
+  invoices,
+  invoiceBank,
+  credits,
+  a2aTasks,
+  receiptsLog,
+]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
 export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'

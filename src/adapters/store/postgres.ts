@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
+import { limits } from '../../service/limits.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, POSTGRES_DIALECT, READ_SCHEMA } from './migrations.ts'
@@ -64,6 +65,8 @@ class PostgresStore extends SqlStore {
     })
   }
 
+  readonly waiting = () => this.#queue.waiting() + this.#under_way.size
+
   async now_ms(): Promise<number> {
     const [row] = await this.read(READ_CLOCK, [])
     return integer(row, 'now_ms')
@@ -127,6 +130,7 @@ class PostgresStore extends SqlStore {
 
   #assertOpen(): void {
     if (this.#closed !== undefined) throw new StoreUnavailableError('The store is closed.')
+    if (this.#under_way.size >= limits.store_waiting) throw new StoreBusyError('too much waits')
   }
 
   async #query(statement: Statement, values: unknown[]): Promise<Row[]> {
@@ -279,6 +283,8 @@ function connection(url: string, statement_ms: number, answer_ms: number): pg.Cl
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: statement_ms,
     query_timeout: answer_ms,
+    // A process that vanished from the network in the middle of a transaction must not keep its locks until TCP gives up, hours later.
+    idle_in_transaction_session_timeout: answer_ms,
     keepAlive: true,
     application_name: 'assay',
   }

@@ -1,21 +1,27 @@
 import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { StretchStore } from '../../ports/chain-facts.ts'
+import type { CreditStore } from '../../ports/credits.ts'
 import type { Disputes } from '../../ports/disputes.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
+import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
+import type { TaskStore } from '../../ports/tasks.ts'
 import { limits } from '../../service/limits.ts'
 import { SqlAssuredStore } from './assured-store.ts'
+import { SqlCreditStore } from './credits/credit-store.ts'
 import { SqlDisputeStore } from './dispute-store.ts'
 import { StoreRefusedError } from './errors.ts'
 import { SqlInvoiceStore } from './invoices/invoice-store.ts'
 import { SqlInsuranceStore } from './insurance-store.ts'
+import { SqlReceiptsLogStore } from './log/log-store.ts'
 import { SqlPaymentStore } from './payments/payment-store.ts'
 import { integer, text } from './rows.ts'
 import { GIVE_BACK, PING, PURGE, READ_IDENTITY, READ_NOTE, READ_USED, TAKE_LEASE, WRITE_IDENTITY, WRITE_NOTE } from './sql.ts'
 import { isKey } from './storable.ts'
 import { SqlStretchStore } from './stretch-store.ts'
+import { SqlTaskStore } from './task-store.ts'
 import type { AtomicOptions, Database, Row, Statement, Value, Work } from './work.ts'
 
 /** Days from 1970 that a 32-bit signed column holds. */
@@ -37,7 +43,11 @@ export abstract class SqlStore implements Store {
   readonly invoices: InvoiceStore = new SqlInvoiceStore(this.#database)
   readonly disputes: Disputes = new SqlDisputeStore(this.#database)
   readonly insurance: InsuranceStore = new SqlInsuranceStore(this.#database)
+  readonly tasks: TaskStore = new SqlTaskStore(this.#database)
+  readonly log: ReceiptsLogStore = new SqlReceiptsLogStore(this.#database)
+  readonly credits: CreditStore = new SqlCreditStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
+  abstract readonly waiting: () => number
   abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>
   abstract close(): Promise<void>

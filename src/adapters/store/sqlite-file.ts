@@ -29,10 +29,21 @@ export function makeFile(path: string): void {
   }
 }
 
+/** Pages of the write-ahead log at which a commit makes a checkpoint itself: a thread does it long before, unless that is gone. */
+const CHECKPOINT_PAGES = 16_384
+const CHECKPOINT_PAGES_ALONE = 1_000
+
+/** No thread makes checkpoints any more. */
+export function checkpointAlone(database: DatabaseSync, why: string): void {
+  process.emitWarning(`Checkpoints of the store are made by its commits from now on: ${why}`)
+  database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES_ALONE}`)
+}
+
 export function prepareFile(database: DatabaseSync): void {
   const mode = database.prepare('pragma journal_mode = wal').get()?.['journal_mode']
   if (mode !== 'wal') throw new StoreUnavailableError('The SQLite file cannot keep a write-ahead log where it lies; use a local disk.')
   database.exec('pragma synchronous = full')
+  database.exec(`pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   database.exec('begin immediate')
   try {
     database.exec(CREATE_MIGRATION_TABLE)

@@ -2,11 +2,12 @@ import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { StoreUnavailableError } from './errors.ts'
 import { integer } from './rows.ts'
 import { READ_USED, TAKE_ONE } from './sql.ts'
 import { assertStorable, SqlStore } from './sql-store.ts'
-import { fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
+import { checkpointAlone, fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
 import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
 
 interface SqliteOptions {
@@ -28,7 +29,10 @@ interface Job {
   failure: unknown
 }
 
-/** One file, one connection, one transaction for all writes of an event-loop turn. Durable: write-ahead log with synchronous FULL. */
+/**
+ * One file, one connection, one transaction for all writes of an event-loop turn. Durable: write-ahead log with synchronous FULL. Commits wait
+ * for the disk, checkpoints run in a thread of their own.
+ */
 class SqliteStore extends SqlStore {
   readonly kind = 'sqlite'
   readonly #database: DatabaseSync
@@ -41,12 +45,14 @@ class SqliteStore extends SqlStore {
   readonly #takeOne: StatementSync
   readonly #readUsed: StatementSync
   readonly #queue: TurnBatch<Job>
+  readonly #checkpoints: Checkpoints
   readonly #attempts: number
   #closed: Promise<void> | undefined
 
-  constructor(database: DatabaseSync, options: SqliteOptions) {
+  constructor(path: string, database: DatabaseSync, options: SqliteOptions) {
     super()
     this.#database = database
+    this.#checkpoints = new Checkpoints(path, (why) => checkpointAlone(database, why))
     this.#begin = database.prepare('begin immediate')
     this.#commit = database.prepare('commit')
     this.#savepoint = database.prepare('savepoint work')
@@ -63,6 +69,8 @@ class SqliteStore extends SqlStore {
     return this.#inTransaction(() => this.#takeUnit(request))
   }
 
+  readonly waiting = () => this.#queue.waiting()
+
   async now_ms(): Promise<number> {
     const [row] = await this.read(READ_CLOCK, [])
     return integer(row, 'now_ms')
@@ -75,8 +83,14 @@ class SqliteStore extends SqlStore {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#queue.drained().then(() => this.#database.close())
+    this.#closed ??= this.#close()
     return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await this.#queue.drained()
+    await this.#checkpoints.stop()
+    this.#database.close()
   }
 
   protected async read(statement: Statement, values: Value[]): Promise<Row[]> {
@@ -155,6 +169,7 @@ class SqliteStore extends SqlStore {
     try {
       for (const job of jobs) this.#run(job)
       this.#commit.run()
+      this.#checkpoints.committed()
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback')
       throw error
@@ -215,7 +230,7 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
     database = opened
     return await patiently(options.busy_attempts, () => {
       prepareFile(opened)
-      return new SqliteStore(opened, options)
+      return new SqliteStore(path, opened, options)
     })
   } catch (error) {
     database?.close()

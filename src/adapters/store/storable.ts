@@ -29,6 +29,13 @@ export function assertKeys(values: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(values)) if (!isKey(value)) refuse(name)
 }
 
+const HEX = /^[0-9a-f]{64}$/
+
+/** Keyed hashes: 64 lower-case hexadecimal digits. */
+export function assertHex(values: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(values)) if (!HEX.test(value)) refuse(name)
+}
+
 export function assertTexts(values: Readonly<Record<string, string | null>>): void {
   for (const [name, value] of Object.entries(values)) if (value !== null && !isStorable(value, LONG_CHARS_MAX)) refuse(name)
 }

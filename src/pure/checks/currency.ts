@@ -3,6 +3,7 @@ import { characterFindings } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { withLeadingZero } from './fixed-digits.ts'
+import { grouped } from './grouped.ts'
 import { normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -54,7 +55,7 @@ const BY_ALPHA: ReadonlyMap<string, Row> = new Map(table.rows.map((row) => [row.
 /** Numbers that were used again: all codes of each, current first, then the one that was withdrawn last. */
 const BY_NUMERIC: ReadonlyMap<string, readonly Row[]> = new Map(
   Array.from(
-    Map.groupBy(table.rows, ({ numeric }) => numeric ?? ''),
+    grouped(table.rows, ({ numeric }) => numeric ?? ''),
     ([numeric, rows]) => [numeric, rows.toSorted((one, other) => (lastDate(one) < lastDate(other) ? 1 : -1))],
   ),
 )

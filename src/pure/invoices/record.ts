@@ -1,6 +1,8 @@
 import { tokenText } from '../chain/token-amount.ts'
 import { USDC_DECIMALS, usdcOn } from '../payments/usdc.ts'
+import { bankAmount, bankText, type BankBooking, type BankWord } from './bank.ts'
 import { FEE_POLICY, feeOf } from './fee.ts'
+import { knownAs } from './other-assets.ts'
 import { creditorReference, epcPayload, plainIban, tokenTransferUri, type BankAccount } from './links.ts'
 import type { Standing } from './standing.ts'
 import { invoiceNonces, type InvoiceTerms } from './terms.ts'
@@ -19,7 +21,29 @@ interface ShownPayment {
   nonce: string | null
 }
 
+/** What a bank statement reports, as the record shows it. */
+interface ShownReport extends BankBooking {
+  statement_id: string
+  entry_reference: string
+  booked_on: string | null
+  verdict: BankWord
+  reported_ms: number
+}
+
+/** Another asset that came, as the record shows it. */
+interface ShownAsset {
+  transaction: string
+  asset: string
+  payer: string
+  amount: bigint
+  block_number: number
+  block_time_s: number
+  named_by: string
+}
+
 export interface RecordParts {
+  bank_reports: readonly ShownReport[]
+  other_assets: readonly ShownAsset[]
   terms: InvoiceTerms
   standing: Standing
   payments: readonly ShownPayment[]
@@ -67,6 +91,8 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     payments: payments.map((one) => paymentShown(one)),
     ...checkoutOf(parts),
     ...bankOf(parts),
+    ...reportedOf(parts),
+    other_assets: parts.other_assets.map((one) => assetShown(one)),
     entitlement: terms.product === 'ap2_pilot' ? { product: 'AP2 merchant pilot', calls: PILOT_CALLS } : null,
   }
 }
@@ -165,6 +191,7 @@ function bankOf({ bank, terms }: RecordParts) {
   if (bank === null) return { bank_coordinates: null, bank_reason: 'No bank account of this merchant is configured here.' }
   const reference = creditorReference(terms.invoice_id)
   const { account_name, bic, bank_name, country, currency } = bank
+  const asked = bankAmount(BigInt(terms.amount_minor), currency)
   return {
     bank_coordinates: {
       account_name,
@@ -174,9 +201,40 @@ function bankOf({ bank, terms }: RecordParts) {
       country,
       currency,
       reference,
+      amount: asked === null ? null : bankText(asked, currency),
       epc_payload: epcPayload(bank, reference),
     },
     bank_reason:
       'A bank transfer is never confirmed here: it does not change the status. The code holds no amount, since no rate is promised.',
   }
+}
+
+/** What the bank reported to the operator; amounts of the chain know nothing of it. */
+function reportedOf({ bank_reports }: RecordParts) {
+  const last = bank_reports.reduce<ShownReport | null>(
+    (found, one) => (found === null || one.reported_ms >= found.reported_ms ? one : found),
+    null,
+  )
+  return {
+    bank_status: last === null ? null : `reported by bank statement: ${last.verdict}`,
+    bank_reports: bank_reports.map(({ statement_id, entry_reference, booked_on, verdict, reported_ms, ...booking }) => ({
+      statement_id,
+      entry_reference,
+      booked_at: booked_on,
+      amount: signedText(booking),
+      currency: booking.currency,
+      verdict,
+      reported_at: instant(Math.floor(reported_ms / 1_000)),
+    })),
+  }
+}
+
+/** Money that left the account again has a minus before it. */
+function signedText({ direction, amount_minor, currency }: BankBooking): string {
+  return bankText(direction === 'CRDT' ? amount_minor : -amount_minor, currency)
+}
+
+function assetShown({ transaction, amount, block_time_s, ...rest }: ShownAsset) {
+  const { asset, payer, block_number, named_by } = rest
+  return { tx_hash: transaction, asset, ...knownAs(asset, amount), payer, block_number, block_time: instant(block_time_s), named_by }
 }

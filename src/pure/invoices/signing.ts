@@ -34,7 +34,7 @@ export function merchantDigest(act: MerchantAct, terms: Signed, crypto: Crypto):
   return crypto.keccak256(envelope)
 }
 
-/** Whether the merchant's own key made this signature. Accounts only: the signature of a contract wallet is not taken. */
+/** Whether the merchant's own key made this signature. Accounts only: a contract wallet is asked on the chain. */
 export function merchantSigned(act: MerchantAct, terms: Signed, signature: string, crypto: Crypto): boolean {
   const read = normaliseSignature(signature)
   if (read === null || read.high_s) return false

@@ -21,14 +21,27 @@ export interface SignedReceipt {
  * faults of the program, and such a receipt must never leave.
  */
 export function signReceipt(body: ReceiptBody, signer: ReceiptSigner, crypto: ReceiptCrypto = nobleCrypto): SignedReceipt {
+  const digest = receiptDigest(body, crypto)
+  return signedReceipt(body, digest, signer.address, signer.sign(digest))
+}
+
+/** What is to be signed, 32 bytes; throws when a field breaks the grammar. */
+export function receiptDigest(body: ReceiptBody, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
   assertGrammar(body)
-  const digest = crypto.keccak256(digestText(body))
-  return { receipt: { ...body, signer: signer.address, signature: checkedSignature(signer, digest) }, digest: toHex(digest) }
+  return crypto.keccak256(digestText(body))
+}
+
+/** The whole receipt, once its digest is signed; throws when the signature is of another form than receipts carry. */
+export function signedReceipt(body: ReceiptBody, digest: Uint8Array, signer: string, signature: string): SignedReceipt {
+  return { receipt: { ...body, signer, signature: ofReceiptForm(signature) }, digest: toHex(digest) }
 }
 
 /** A signature over a digest, refused unless it has the one form that receipts carry. */
 export function checkedSignature(signer: ReceiptSigner, digest: Uint8Array): string {
-  const signature = signer.sign(digest)
+  return ofReceiptForm(signer.sign(digest))
+}
+
+function ofReceiptForm(signature: string): string {
   if (!/^0x[0-9a-f]{128}1[bc]$/.test(signature) || !isLowS(signature)) throw new Error('The signer returned a signature of another form.')
   return signature
 }

@@ -80,7 +80,14 @@ interface EntryFault {
   message: string
 }
 
-export type EntryRead = { ok: true; entry: SignedEntry; entry_hash: string } | { ok: false; faults: EntryFault[] }
+/** An entry in good form that no key of its underwriter signed: a contract wallet may have, which only the chain can tell. */
+export interface UnprovedEntry {
+  entry: SignedEntry
+  entry_hash: string
+  digest: Uint8Array
+}
+
+export type EntryRead = { ok: true; entry: SignedEntry; entry_hash: string } | { ok: false; faults: EntryFault[]; unproved?: UnprovedEntry }
 
 const AMOUNT = /^(?:0|[1-9][0-9]{0,29})$/
 const POSITIVE = /^[1-9][0-9]{0,29}$/
@@ -126,8 +133,9 @@ export function readEntry(given: unknown, origin: string, now_s: number, crypto:
   const wrong = senseFaults(read, origin, now_s)
   if (wrong.length > 0) return { ok: false, faults: wrong }
   const digest = entryDigest(read, crypto)
-  if (typedSigner(digest, signature, crypto) !== read.underwriter) return { ok: false, faults: [unsigned()] }
-  return { ok: true, entry: { ...read, signature: signature.toLowerCase() }, entry_hash: toHex(digest) }
+  const made = { entry: { ...read, signature: signature.toLowerCase() }, entry_hash: toHex(digest) }
+  if (typedSigner(digest, signature, crypto) === read.underwriter) return { ok: true, ...made }
+  return { ok: false, faults: [unsigned()], unproved: { ...made, digest } }
 }
 
 function unsigned(): EntryFault {

@@ -8,9 +8,9 @@ import { decodeInput } from '../catalogue/decode.ts'
 import { answerParts } from './answer-text.ts'
 import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type PaidDeps, type RequestPayment } from './paid.ts'
 import type { Admission, ReadCall } from './asked.ts'
-import type { CallRequest, Outcome } from './outcome.ts'
-import { inputHash, prepare, type Stamp } from './prepare.ts'
-import { badReceiptHash, brokenOff, exhausted, isKnownEnd, noCredits, sourceDown, storeDown, unknownTool } from './refusals.ts'
+import type { CallRequest, Outcome, PhaseMarks } from './outcome.ts'
+import { inputHash, prepareQueued, type Stamp } from './prepare.ts'
+import { badReceiptHash, brokenOff, exhausted, isKnownEnd, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
 export interface CallDeps extends PaidDeps {
@@ -38,14 +38,15 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
 
   const payment = await readRequestPayment(deps, asked, request)
   if (payment.kind === 'ended') return payment.outcome
-  const before = payment.kind === 'payment' ? await replayed(deps, asked, payment) : null
+  const before = payment.kind === 'none' ? null : await replayed(deps, asked, payment)
   if (before !== null) return before
 
   const down = await preflight(deps, tool)
   if (down !== null) return refused(tool, down)
 
-  const admission = await admit(deps, asked, payment, request.credit)
-  return admission.kind === 'ended' ? admission.outcome : perform(deps, asked, admission)
+  const admission = await admit(deps, asked, payment)
+  request.marks?.mark('admit')
+  return admission.kind === 'ended' ? admission.outcome : perform(deps, asked, admission, request.marks)
 }
 
 /** Reads the input within the bounds of the tool and holds it against its schema; free of charge. */
@@ -54,7 +55,7 @@ async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
   if (request.prev_receipt_hash !== null && previous === null) return { ok: false, problem: badReceiptHash() } as const
   let down: Problem | null = null
   const read = await request.read(tool.bounds, async () => {
-    if (request.payments.length > 0 || tool.price === 'free') return true
+    if (request.payments.length > 0 || request.credit !== null || tool.price === 'free') return true
     const peeked = await deps.allowance.peek(tool.id, request.address).catch((error: unknown) => {
       deps.onFault(error, tool.id)
       down = storeDown()
@@ -81,10 +82,9 @@ async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
   return null
 }
 
-async function admit(deps: CallDeps, asked: ReadCall, payment: RequestPayment, credit: boolean): Promise<Admission> {
+async function admit(deps: CallDeps, asked: ReadCall, payment: Exclude<RequestPayment, { kind: 'ended' }>): Promise<Admission> {
   const { tool, address } = asked
-  if (payment.kind === 'payment') return admitPayment(deps, asked, payment)
-  if (credit) return { kind: 'ended', outcome: refused(tool, noCredits()) }
+  if (payment.kind !== 'none') return admitPayment(deps, asked, payment)
   if (tool.price === 'free') return { kind: 'unlimited' }
   try {
     const taken = await deps.allowance.take(tool.id, address, readsSources(tool))
@@ -106,20 +106,28 @@ function readsSources({ sources }: Tool): boolean {
 const OUTSIDE: ReadonlySet<SourceName> = new Set<SourceName>(['chain', 'transfers', 'prices', 'registrations'])
 
 /** Runs, stamps, settles and answers; whatever breaks on the way is ours, and costs the caller nothing. */
-async function perform(deps: CallDeps, asked: ReadCall, admission: Exclude<Admission, { kind: 'ended' }>): Promise<Outcome> {
+async function perform(
+  deps: CallDeps,
+  asked: ReadCall,
+  admission: Exclude<Admission, { kind: 'ended' }>,
+  marks?: PhaseMarks,
+): Promise<Outcome> {
   const { tool, input } = asked
   const claim = admission.kind === 'paid' ? admission.claim : null
   try {
     const beside = tool.heavy === true ? deps.heavy : null
     const ran = beside === null ? tool.execute(input, deps.sources) : beside.run(tool.family, tool.id, input)
     const result = ran instanceof Promise ? await ran : ran
-    const prepared = prepare(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
+    marks?.mark('run')
+    const prepared = await prepareQueued(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
+    marks?.mark('sign')
     if (claim === null) {
       const allowance = admission.kind === 'free' ? admission.taken.state : null
       return { kind: 'answered', tool: tool.id, answer: { ...prepared, allowance, bare: asked.bare } }
     }
     const allowance = await deps.allowance.peek(tool.id, asked.address)
     const end = await claim.settle(answerParts({ ...prepared, allowance, bare: asked.bare }))
+    marks?.mark('settle')
     return await paymentEnd(deps, asked, end)
   } catch (error) {
     if (!isKnownEnd(error)) deps.onFault(error, tool.id)

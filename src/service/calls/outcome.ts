@@ -1,9 +1,11 @@
 import type { ChainLink } from '../../pure/receipts/chain.ts'
 import type { Receipt } from '../../pure/receipts/receipt.ts'
+import type { CallPhase } from '../../ports/telemetry.ts'
 import type { ReadBounds } from '../catalogue/define.ts'
+import type { CreditGiven } from '../credits/given.ts'
 import type { AllowanceState } from '../payments/allowance.ts'
 import type { PaymentGiven } from '../payments/payment-header.ts'
-import type { Pending, Settlement } from '../payments/settlement.ts'
+import type { CreditSettlement, Pending, Settlement } from '../payments/settlement.ts'
 import type { Problem } from '../problems.ts'
 
 /** A call as it reaches the core: no request, no header, no status. */
@@ -16,10 +18,18 @@ export interface CallRequest {
   address: string
   /** The payments that the request carries, in whatever form; more than one is a fault. */
   payments: readonly PaymentGiven[]
-  /** The request carries a prepaid credit. */
-  credit: boolean
+  /** The prepaid credit that the request carries; null for none. */
+  credit: CreditGiven | null
   /** The digest of the receipt that went before, as the caller wrote it. */
   prev_receipt_hash: string | null
+  /** The header of W3C Trace Context as it came. */
+  traceparent?: string | null
+  /** Told when a phase of the call is over. */
+  marks?: PhaseMarks
+}
+
+export interface PhaseMarks {
+  mark(phase: CallPhase): void
 }
 
 /** `bare`: the fields of the tool were the body itself. */
@@ -47,7 +57,7 @@ export interface Answer {
 export type Outcome =
   | { kind: 'answered'; tool: string; answer: Answer }
   /** Settled now or before: the body as it was stored, byte for byte. */
-  | { kind: 'paid'; tool: string; text: string; settlement: Settlement }
+  | { kind: 'paid'; tool: string; text: string; settlement: Settlement | CreditSettlement }
   | { kind: 'pending'; tool: string; problem: Problem; pending: Pending }
   | PaymentRequired
   | { kind: 'refused'; tool: string | null; problem: Problem }

@@ -11,6 +11,7 @@ import { marketOf, priceOf, type CallPrice } from '../payments/price.ts'
 import type { PriceBook } from '../payments/price-book.ts'
 import type { PaymentPlace } from '../payments/terms.ts'
 import type { Admission, ReadCall } from './asked.ts'
+import { admitCredit, readCredit, replayCredit, type CarriedCredit, type Credits } from './credited.ts'
 import type { CallRequest, Outcome } from './outcome.ts'
 
 /** What a call needs to be paid. */
@@ -18,6 +19,8 @@ export interface PaidDeps {
   allowance: Allowance
   /** Null where nothing settles payments. */
   payments: Payments | null
+  /** Left out where no credits are kept. */
+  credits?: Credits
   /** Told of accidents, so that they are seen; never of inputs. */
   onFault(error: unknown, tool: string): void
 }
@@ -29,8 +32,8 @@ export interface Payments {
   place: PaymentPlace
 }
 
-/** The payment that a request carries, if any. */
-export type RequestPayment = { kind: 'none' } | { kind: 'payment'; payment: X402Payment; desk: PaymentDesk } | Ended
+/** The payment, or the prepaid credit, that a request carries, if any. */
+export type RequestPayment = { kind: 'none' } | { kind: 'payment'; payment: X402Payment; desk: PaymentDesk } | CarriedCredit | Ended
 
 interface Ended {
   kind: 'ended'
@@ -45,30 +48,48 @@ export async function quote(deps: PaidDeps, tool: Tool, input: Record<string, un
 /** Reads the payment of a request. One that cannot be read ends the call, even while free calls remain. A free tool takes none. */
 export async function readRequestPayment(deps: PaidDeps, asked: ReadCall, { payments, credit }: CallRequest): Promise<RequestPayment> {
   const [given, second] = payments
-  if (given === undefined || asked.tool.price === 'free') return { kind: 'none' }
+  if (asked.tool.price === 'free' || (given === undefined && credit === null)) return { kind: 'none' }
+  if (given === undefined) return readRequestCredit(deps, asked, credit)
   if (deps.payments === null) return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.notConfigured() }))
-  if (second !== undefined || credit) return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.twoPayments() }))
+  if (second !== undefined || credit !== null) return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.twoPayments() }))
   const read = readPayment(given)
   if (read.ok) return { kind: 'payment', payment: read.payment, desk: deps.payments.desk }
   const { code, detail, x402_reason } = read
   return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.payers(code, detail, x402_reason) }))
 }
 
-type Carried = Extract<RequestPayment, { kind: 'payment' }>
+async function readRequestCredit(deps: PaidDeps, asked: ReadCall, credit: CallRequest['credit']): Promise<RequestPayment> {
+  if (credit === null) return { kind: 'none' }
+  let carried: CarriedCredit | null = null
+  const outcome = await guarded(deps, asked, 'unknown', async () => {
+    const read = await readCredit(deps.credits ?? null, asked, credit)
+    if (read.kind === 'refused') return paymentEnd(deps, asked, read.end)
+    carried = read
+    return null
+  })
+  return carried ?? ended(outcome ?? { kind: 'refused', tool: asked.tool.id, problem: refusals.storeDown('unknown').problem })
+}
+
+type Carried = Extract<RequestPayment, { kind: 'payment' | 'credit' }>
 
 /** The end of the same payment and request before, whoever served it then; null when the call has to run. */
-export async function replayed(deps: PaidDeps, asked: ReadCall, { payment, desk }: Carried): Promise<Outcome | null> {
+export async function replayed(deps: PaidDeps, asked: ReadCall, carried: Carried): Promise<Outcome | null> {
   return guarded(deps, asked, 'unknown', async () => {
-    const end = await desk.replay(boundRequest(asked), payment)
+    const request = boundRequest(asked)
+    const end = carried.kind === 'credit' ? await replayCredit(carried, request) : await carried.desk.replay(request, carried.payment)
     return end === null ? null : paymentEnd(deps, asked, end)
   })
 }
 
-/** Verifies a payment and binds it to this call; nothing is sent yet. */
-export async function admitPayment(deps: PaidDeps, asked: ReadCall, { payment, desk }: Carried): Promise<Admission> {
+/** Verifies a payment, or reserves from a credit, and binds it to this call; nothing is sent or debited yet. */
+export async function admitPayment(deps: PaidDeps, asked: ReadCall, carried: Carried): Promise<Admission> {
   let claimed: Admission | null = null
   const outcome = await guarded(deps, asked, false, async () => {
-    const admitted = await desk.admit(boundRequest(asked), payment, await acceptable(deps, asked))
+    const request = boundRequest(asked)
+    const admitted =
+      carried.kind === 'credit'
+        ? await admitCredit(carried, asked.tool, asked.input, request)
+        : await carried.desk.admit(request, carried.payment, await acceptable(deps, asked))
     if (admitted.kind !== 'claimed') return paymentEnd(deps, asked, admitted)
     claimed = { kind: 'paid', claim: admitted.claim }
     return null

@@ -1,10 +1,10 @@
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { signLink } from '../../pure/receipts/chain.ts'
-import { ZERO_ADDRESS } from '../../pure/receipts/receipt.ts'
-import { signReceipt } from '../../pure/receipts/sign.ts'
+import { ZERO_ADDRESS, type ReceiptBody } from '../../pure/receipts/receipt.ts'
+import { receiptDigest, signedReceipt, type SignedReceipt } from '../../pure/receipts/sign.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Signer } from '../../ports/signer.ts'
+import type { Signer, SigningQueue } from '../../ports/signer.ts'
 import type { Tool } from '../catalogue/define.ts'
 import type { Answer } from './outcome.ts'
 import { badgeMarkdown, proofSummary } from './proof.ts'
@@ -12,6 +12,10 @@ import { badgeMarkdown, proofSummary } from './proof.ts'
 /** What stamps an answer. */
 export interface Stamp {
   signer: Signer
+  /** Signs many receipts at a time; null signs each where it is made. */
+  queue: SigningQueue | null
+  /** Takes every receipt to the public log; null where none is kept. */
+  log: { add(digest: string, signature: string): void } | null
   crypto: ReceiptCrypto
   clock: Clock
   /** Address that paid calls pay; free receipts name it too. */
@@ -39,40 +43,57 @@ export interface Asked {
   previous: string | null
 }
 
+interface Draft {
+  result_text: string
+  body: ReceiptBody
+  digest: Uint8Array
+}
+
 /** Hashes, signs and describes a result: everything that is in the answer but what is left of the allowance. */
-export function prepare(
-  stamp: Stamp,
-  { tool, input_hash, previous }: Asked,
-  result: Record<string, unknown>,
-  paid: Payer | null,
-): Prepared {
-  const { crypto, signer } = stamp
+export function prepare(stamp: Stamp, asked: Asked, result: Record<string, unknown>, paid: Payer | null): Prepared {
+  const draft = drafted(stamp, asked, result, paid)
+  return described(stamp, asked, result, draft, stamp.signer.sign(draft.digest))
+}
+
+/** The same, with the signature out of the queue. */
+export async function prepareQueued(stamp: Stamp, asked: Asked, result: Record<string, unknown>, paid: Payer | null): Promise<Prepared> {
+  if (stamp.queue === null) return prepare(stamp, asked, result, paid)
+  const draft = drafted(stamp, asked, result, paid)
+  return described(stamp, asked, result, draft, await stamp.queue.sign(draft.digest))
+}
+
+function drafted(stamp: Stamp, { tool, input_hash }: Asked, result: Record<string, unknown>, paid: Payer | null): Draft {
+  const { crypto } = stamp
   const result_text = canonicalText(result)
-  const { receipt, digest } = signReceipt(
-    {
-      v: 'XDR-1',
-      tool: tool.id,
-      tool_version: tool.version,
-      input_hash,
-      output_hash: crypto.keccak256Hex(result_text),
-      payer: paid?.payer ?? ZERO_ADDRESS,
-      recipient: stamp.recipient,
-      amount: paid === null ? '0' : paid.amount_minor.toString(),
-      nonce: paid?.nonce ?? stamp.randomNonce(),
-      ts: Math.floor(stamp.clock.now_ms() / 1000),
-      tier: paid === null ? 'free' : 'paid',
-    },
-    signer,
-    crypto,
-  )
+  const body: ReceiptBody = {
+    v: 'XDR-1',
+    tool: tool.id,
+    tool_version: tool.version,
+    input_hash,
+    output_hash: crypto.keccak256Hex(result_text),
+    payer: paid?.payer ?? ZERO_ADDRESS,
+    recipient: stamp.recipient,
+    amount: paid === null ? '0' : paid.amount_minor.toString(),
+    nonce: paid?.nonce ?? stamp.randomNonce(),
+    ts: Math.floor(stamp.clock.now_ms() / 1000),
+    tier: paid === null ? 'free' : 'paid',
+  }
+  return { result_text, body, digest: receiptDigest(body, crypto) }
+}
+
+function described(stamp: Stamp, { tool, previous }: Asked, result: Record<string, unknown>, draft: Draft, signature: string): Prepared {
+  const { crypto, signer } = stamp
+  const { receipt, digest }: SignedReceipt = signedReceipt(draft.body, draft.digest, signer.address, signature)
+  // A tool that is free without limit would let anybody fill the log.
+  if (tool.price !== 'free') stamp.log?.add(digest, receipt.signature)
   const receipt_text = JSON.stringify(receipt)
   return {
     result,
-    result_text,
+    result_text: draft.result_text,
     receipt,
     receipt_text,
     chain: previous === null ? null : signLink(digest, previous, signer, crypto),
-    tier: paid === null ? 'free' : 'paid',
+    tier: receipt.tier,
     embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, result, receipt_text, digest),
     proof_summary_markdown: proofSummary(tool, result, receipt, digest),
   }

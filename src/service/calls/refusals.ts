@@ -26,10 +26,6 @@ export function storeDown(): Problem {
   return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
 }
 
-export function noCredits(): Problem {
-  return problem('NOT_CONFIGURED', 'Prepaid credits are not set up on this deployment.')
-}
-
 /** What a fault means to the caller that stops a call after it was admitted; those of a source and of the store pass by themselves. */
 export function brokenOff(tool: Tool, error: unknown): Problem {
   if (error instanceof SourceDown) return unread(error.message, error.reason)

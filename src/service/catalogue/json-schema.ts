@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Tool } from './define.ts'
+import type { Catalogue } from './load.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -8,7 +9,24 @@ export interface ToolSchemas {
   output: JsonSchema
 }
 
-/** The JSON Schema 2020-12 of a tool's input and output; meant to be derived once, at start. */
+/** The schemas of tools by their ids. */
+export type SchemaList = Pick<ReadonlyMap<string, ToolSchemas>, 'get'>
+
+/** The schemas of each tool, derived when they are first asked for. */
+export function schemasOf(catalogue: Catalogue): SchemaList {
+  const derived = new Map<string, ToolSchemas>()
+  return {
+    get(id) {
+      const tool = catalogue.find(id)
+      if (tool === undefined) return undefined
+      const schemas = derived.get(tool.id) ?? toolSchemas(tool)
+      derived.set(tool.id, schemas)
+      return schemas
+    },
+  }
+}
+
+/** The JSON Schema 2020-12 of a tool's input and output; a costly derivation. */
 export function toolSchemas(tool: Tool): ToolSchemas {
   return { input: derive(tool.input, 'input'), output: derive(tool.output, 'output') }
 }

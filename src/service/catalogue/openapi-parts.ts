@@ -1,6 +1,7 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import { CREDIT_PARAMETERS } from '../credits/parameters.ts'
 import type { Tool } from './define.ts'
-import type { JsonSchema, ToolSchemas } from './json-schema.ts'
+import type { JsonSchema, SchemaList, ToolSchemas } from './json-schema.ts'
 import { limits } from '../limits.ts'
 import type { Deployment } from './text.ts'
 import { allowanceSchema, chainSchema, settlementSchema, paymentRequiredSchema, problemSchema, receiptSchema } from './wire-schemas.ts'
@@ -27,7 +28,7 @@ export const PAYMENT_RESPONSES = {
 }
 
 /** What the paths share. */
-export function components(tools: readonly Tool[], derived: ReadonlyMap<string, ToolSchemas>, deployment: Deployment): Json {
+export function components(tools: readonly Tool[], derived: SchemaList, deployment: Deployment): Json {
   const statuses = [...new Set(Object.values(PROBLEMS).map(({ status }) => status))]
   return {
     schemas: {
@@ -41,7 +42,7 @@ export function components(tools: readonly Tool[], derived: ReadonlyMap<string, 
       settlement: settlementSchema(),
     },
     responses: Object.fromEntries(statuses.map((status) => [`problem-${status}`, problemResponse(status)])),
-    parameters: PARAMETERS,
+    parameters: { ...PARAMETERS, ...CREDIT_PARAMETERS },
     headers: HEADERS,
   }
 }

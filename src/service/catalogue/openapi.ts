@@ -1,9 +1,11 @@
+import { creditPaths } from '../credits/openapi.ts'
+import { logPaths } from '../log/openapi.ts'
 import { recordPaths, recordSchemas } from '../invoices/openapi.ts'
 import { preflightPaths, preflightSchemas } from '../preflight/openapi.ts'
 import { PROBLEMS } from '../problems.ts'
 import { takesBare } from './bare.ts'
 import type { Tool } from './define.ts'
-import type { JsonSchema, ToolSchemas } from './json-schema.ts'
+import type { JsonSchema, SchemaList } from './json-schema.ts'
 import { components, json, PAYMENT_RESPONSES, RATE_LIMITS, ref, type Json } from './openapi-parts.ts'
 import {
   allowanceWords,
@@ -21,7 +23,7 @@ import { JSON_SCHEMA_DIALECT } from './wire-schemas.ts'
 export interface OpenApiParts {
   deployment: Deployment
   tools: readonly Tool[]
-  schemas: ReadonlyMap<string, ToolSchemas>
+  schemas: SchemaList
   /** What tools answer to their own examples; a tool may be missing. */
   examples: ReadonlyMap<string, Record<string, unknown>>
 }
@@ -69,9 +71,11 @@ function callOperation(parts: OpenApiParts, tool: Tool): Json {
     summary: tool.title,
     description: `${tool.description}\n\nNot checked: ${tool.scope.not_checked.join('; ')}.`,
     tags: [tool.family],
-    parameters: ['previous-receipt', ...(tool.price === 'free' ? [] : ['payment-signature', 'x-payment']), 'request-id'].map((name) =>
-      ref('parameters', name),
-    ),
+    parameters: [
+      'previous-receipt',
+      ...(tool.price === 'free' ? [] : ['payment-signature', 'x-payment', 'x-credit', 'idempotency-key']),
+      'request-id',
+    ].map((name) => ref('parameters', name)),
     requestBody: {
       required: true,
       content: json(requestSchema(tool), { input: tool.example }),
@@ -143,17 +147,48 @@ const ONE_TOOL = fields({
 const HEALTH = fields({
   ok: 'Whether the service can serve.',
   mode: 'sandbox or live.',
+  sandbox: 'Where the chain of the sandbox is; null in a live deployment.',
   chain: 'The chain that payments and receipts belong to.',
   signer: 'The key that signs receipts.',
+  store: 'Which store is used, and whether it answers.',
   payments: 'Whether payments are taken, and for whom.',
+  free_daily: 'Free calls of a client a day, and tools with a number of their own.',
   tools: 'Each tool with its price now.',
 })
 
 const STATUS = fields({
+  ok: 'True.',
+  mode: 'sandbox or live.',
+  version: 'Of the service.',
   uptime_s: 'Seconds since the start.',
-  calls: 'Calls by tool and outcome.',
-  latency_ms: 'Median and 99th percentile.',
+  in_flight: 'Calls under way.',
+  calls: 'Calls in all, by outcome, and by tool and outcome.',
+  latency_ms: 'Bounds under which half, 95 and 99 of a hundred calls stayed (p50, p95, p99); null before the first.',
+  history: 'Where the last hour and the last day are to be had.',
 })
+
+const HISTORY = fields({
+  span: 'hour or day.',
+  every_s: 'Seconds that one point stands for. All lists are of one length, oldest first.',
+  at_s: 'Begin of each stretch, in seconds since 1970.',
+  counted_s: 'Seconds of it that were counted.',
+  calls: 'Calls by class of outcome.',
+  latency_ms: 'Bounds p50, p95 and p99; null where there was no call.',
+  prices_minor: 'Prices of the moving markets in minor units of USDC, as text.',
+  sources: 'Whether each source answered; null where nobody asked.',
+  settlement: 'Payments that wait, and those that wait for too long.',
+  chain_head_age_s: 'Age of the newest block.',
+})
+
+const HISTORY_PARAMETERS = [
+  { name: 'span', in: 'query', description: 'Which span.', schema: { type: 'string', enum: ['hour', 'day'], default: 'hour' } },
+  {
+    name: 'after',
+    in: 'query',
+    description: 'Only points that begin later, in seconds since 1970.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+]
 
 function servicePaths(tools: readonly Tool[]): Json {
   const verifier = tools.find(({ id }) => id === 'receipt-verify')
@@ -169,13 +204,26 @@ function servicePaths(tools: readonly Tool[]): Json {
       parameters: [described],
       refused: problemResponses([404]),
     }),
+    '/v1/allowance': read(
+      'allowance',
+      'The free calls that this client has left today; asking counts none.',
+      json(ref('schemas', 'allowance')),
+      {
+        refused: problemResponses([503]),
+      },
+    ),
     ...paymentPaths(),
     ...preflightPaths(problemResponses),
     ...recordPaths(problemResponses),
+    ...creditPaths(problemResponses),
+    ...logPaths(problemResponses),
     '/health': read('health', 'Whether the service can serve, and its prices now.', json(HEALTH), {
       refused: { 503: { description: 'The store does not answer; `ok` is false.', content: json(HEALTH) } },
     }),
     '/status': read('status', 'Counts and times since the start.', json(STATUS)),
+    '/status/history.json': read('status-history', 'What was counted in the last hour or day.', json(HISTORY), {
+      parameters: HISTORY_PARAMETERS,
+    }),
     '/metrics': read('metrics', 'The same for Prometheus.', { 'text/plain': { schema: { type: 'string' } } }),
   }
 }

@@ -83,7 +83,7 @@ export function priceWords(tool: Pick<Tool, 'price'>): string {
 }
 
 /** Where the price of the moment stands, for documents that outlive it. */
-export const LIVE_PRICES = 'Prices move with demand between a floor and a cap; /health shows the prices of the moment.'
+const LIVE_PRICES = 'Prices move with demand between a floor and a cap; /health shows the prices of the moment.'
 
 export function callUrl({ origins }: Pick<Deployment, 'origins'>, tool: Pick<Tool, 'id'>): string {
   return `${origins.api_url}/v1/tools/${tool.id}/call`
@@ -99,18 +99,21 @@ export function byFamily(tools: readonly Tool[]): { family: Family; title: strin
 
 /** `/llms.txt`, in the form that llmstxt.org describes: title, summary, plain paragraphs, then lists of links. */
 export function llmsText(deployment: Deployment, tools: readonly Tool[]): string {
-  const mark = modeMark(deployment)
   const { api_url } = deployment.origins
   const lists = byFamily(tools).map((group) => [`## ${group.title}`, '', ...group.tools.map((tool) => toolLine(api_url, tool))].join('\n'))
   return [
-    '# assay',
-    `> ${mark === null ? '' : `${mark} `}${SUMMARY}`,
-    ...details(deployment, tools),
+    ...llmsHead(deployment, tools),
     ...lists,
     ['## Documents', '', ...DOCUMENTS.map(([path, words]) => `- [${path}](${api_url}${path}): ${words}`)].join('\n'),
   ]
     .join('\n\n')
     .concat('\n')
+}
+
+/** Title, summary and plain paragraphs, before the tools. */
+export function llmsHead(deployment: Deployment, tools: readonly Tool[]): string[] {
+  const mark = modeMark(deployment)
+  return ['# assay', `> ${mark === null ? '' : `${mark} `}${SUMMARY}`, ...details(deployment, tools)]
 }
 
 function toolLine(api_url: string, tool: Tool): string {
@@ -122,7 +125,9 @@ function details(deployment: Deployment, tools: readonly Tool[]): string[] {
   const rest = first === undefined ? [] : [restWords(deployment, first)]
   return [
     ...rest,
-    `MCP: Streamable HTTP at ${deployment.origins.mcp_url}/mcp, without a session. The tools and their names are the same as over REST.`,
+    `MCP: Streamable HTTP at ${deployment.origins.mcp_url}/mcp, without a session. The tools and their names are the same as over REST. ` +
+      'With ?family=bank,tax only those families are listed; with ?tools=search two tools find and call all others.',
+    `A2A: JSON-RPC at ${deployment.origins.api_url}/a2a, versions 1.0 and 0.3; one data part {"tool":…,"input":{…}} is a call.`,
     `${allowanceWords(deployment.free, tools)} ${LIVE_PRICES} ${paymentWords(deployment)}`,
     'Receipts: verify one with `POST /v1/receipt/verify`, or offline by /.well-known/xdr-1.json. To chain calls, send the digest of the ' +
       'last receipt as `X-PREV-RECEIPT-HASH`; the answer then carries a signed link.',
@@ -147,10 +152,12 @@ export function shellWord(text: string): string {
 /** Documents that a machine may want next, by path. */
 export const DOCUMENTS = [
   ['/openapi.json', 'OpenAPI 3.1, one path a tool, with examples'],
+  ['/llms-full.txt', 'this page with every tool whole'],
   ['/v1/tools', 'catalogue'],
   ['/v1/protocols/rules', 'rules of the free protocol preflight, POST /v1/protocols/check'],
   ['/v1/protocols/openapi.json', 'OpenAPI 3.1 of the preflight alone'],
   ['/.well-known/mcp.json', 'MCP manifest with input schemas'],
+  ['/.well-known/agent-card.json', 'A2A agent card'],
   ['/.well-known/server.json', 'MCP registry entry'],
   ['/.well-known/xdr-1.json', 'receipt format, keys, how to verify'],
   ['/.well-known/x402.json', 'prices, network, one resource a tool'],

@@ -114,11 +114,11 @@ function problemErrorSchema(): JsonSchema {
 /** The payment of a call. */
 export function settlementSchema(): JsonSchema {
   const properties = {
-    network: { type: 'string', pattern: '^eip155:\\d+$', description: 'CAIP-2.' },
-    transaction: { type: 'string', pattern: HASH, description: 'Hash of the transaction.' },
-    payer: { type: 'string', pattern: ADDRESS },
+    network: { type: ['string', 'null'], pattern: '^eip155:\\d+$', description: 'CAIP-2; null for a credit, which moves nothing.' },
+    transaction: { type: ['string', 'null'], pattern: HASH, description: 'Hash of the transaction; null for a credit.' },
+    payer: { type: 'string', pattern: ADDRESS, description: 'The zero address for a credit.' },
     amount_minor: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC.' },
-    method: { type: 'string', enum: ['self', 'facilitator'] },
+    method: { type: 'string', enum: ['self', 'facilitator', 'credit'] },
   }
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }

@@ -51,14 +51,16 @@ export async function createInvoice(
     case 'conflict':
       return { kind: 'refused', problem: problem('INVOICE_CONFLICT', 'This Idempotency-Key came before with other content.') }
     case 'merchant_full':
-      return { kind: 'refused', problem: full('merchant', INVOICE_RULES.merchant_open) }
+      return { kind: 'refused', problem: full('merchant', INVOICE_RULES.merchant_unsigned) }
     case 'client_full':
       return { kind: 'refused', problem: full('client', INVOICE_RULES.client_open) }
   }
 }
 
 function full(whose: 'merchant' | 'client', most: number): Problem {
-  return problem('INVOICE_LIMIT', `This ${whose} has ${most} open invoices, which is all that are taken.`, { retry_after_s: 3_600 })
+  return problem('INVOICE_LIMIT', `This ${whose} has ${most} open invoices that no merchant signed, which is all that are taken.`, {
+    retry_after_s: 3_600,
+  })
 }
 
 function newInvoice(parts: CreateParts, content: InvoiceContent, asker: Asker, product: InvoiceTerms['product']): NewInvoice {

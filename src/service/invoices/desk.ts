@@ -1,10 +1,12 @@
 import type { StoredInvoice } from '../../ports/invoices.ts'
-import { merchantSigned, type MerchantAct } from '../../pure/invoices/signing.ts'
+import { merchantDigest, merchantSigned, type MerchantAct } from '../../pure/invoices/signing.ts'
 import type { InvoiceAsked, InvoiceFault } from '../../pure/invoices/input.ts'
 import { PILOT_CALLS, PILOT_MINOR, usdcText } from '../../pure/invoices/record.ts'
-import { INVOICE_ID } from '../../pure/invoices/terms.ts'
+import { INVOICE_ID, readTerms } from '../../pure/invoices/terms.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { problem, type Problem } from '../problems.ts'
+import type { ContractSignatures } from './contract-signature.ts'
+import { INVOICE_RULES } from './rules.ts'
 import { specimen, SPECIMEN_ID } from './specimen.ts'
 import { createInvoice, type Asker, type CreateParts } from './create.ts'
 import { viewInvoice, type InvoiceView, type ViewParts } from './view.ts'
@@ -14,6 +16,8 @@ export interface InvoiceDeskParts extends CreateParts, ViewParts {
   crypto: ReceiptCrypto
   /** Null where there is no chain to look at. */
   watch: InvoiceWatch | null
+  /** Asks merchants that are contracts; null where there is no chain to ask. */
+  contracts: ContractSignatures | null
   /** Whom a pilot pays; null where its credit is not set up. */
   pilot_merchant: string | null
 }
@@ -94,23 +98,42 @@ async function merchantAct(
   signature: string,
 ): Promise<InvoiceChange> {
   if (invoice === null) return { ok: false, problem: notFound() }
-  const { terms } = await viewInvoice(parts, invoice)
-  if (!merchantSigned(act, terms, signature, parts.crypto)) {
-    const detail = 'The signature is not one of the merchant’s own key over this invoice.'
-    return { ok: false, problem: problem('INVOICE_SIGNATURE_INVALID', detail) }
-  }
+  const signed = await isSigned(parts, invoice, act, signature)
+  if (signed !== null) return { ok: false, problem: signed }
   const now_ms = parts.clock.now_ms()
-  if (act === 'issue') await parts.store.sign(invoice.invoice_id, signature, now_ms)
-  else if (!(await parts.store.void(invoice.invoice_id, signature, now_ms))) {
+  if (act === 'issue') {
+    const kept = await parts.store.sign(invoice.invoice_id, signature, now_ms, INVOICE_RULES.merchant_signed)
+    if (kept === 'full') return { ok: false, problem: signedFull() }
+  } else if (!(await parts.store.void(invoice.invoice_id, signature, now_ms))) {
     return { ok: false, problem: problem('INVOICE_NOT_VOIDABLE', 'A payment was seen, or it is void already.') }
   }
   return after(parts, invoice)
 }
 
+function signedFull(): Problem {
+  const detail = `This merchant has signed ${INVOICE_RULES.merchant_signed} open invoices, which is all that are taken.`
+  return problem('INVOICE_LIMIT', detail, { retry_after_s: 3_600 })
+}
+
+/** Null when the merchant signed it: an account by its key, a contract wallet by its own word on the chain. */
+async function isSigned(parts: InvoiceDeskParts, invoice: StoredInvoice, act: MerchantAct, signature: string): Promise<Problem | null> {
+  const terms = readTerms(invoice.terms)
+  if (merchantSigned(act, terms, signature, parts.crypto)) return null
+  const wrong = problem('INVOICE_SIGNATURE_INVALID', 'The signature is not one of the merchant over this invoice.')
+  if (parts.contracts === null) return wrong
+  try {
+    return (await parts.contracts.accepts(terms.merchant, merchantDigest(act, terms, parts.crypto), signature)) ? null : wrong
+  } catch (error) {
+    if (!isChainFault(error)) throw error
+    const detail = 'It is no signature of the merchant’s own key, and the chain, which could ask a contract wallet, does not answer now.'
+    return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 })
+  }
+}
+
 async function submit(parts: InvoiceDeskParts, invoice: StoredInvoice | null, transaction: string): Promise<InvoiceChange> {
   if (invoice === null) return { ok: false, problem: notFound() }
   try {
-    await parts.watch?.lookInto(transaction)
+    await parts.watch?.lookInto(transaction, invoice)
   } catch (error) {
     if (!isChainFault(error)) throw error
     const detail = 'The chain does not answer now. The transaction will be found without being named, too.'

@@ -1,70 +1,194 @@
 import { PDFDocument, StandardFonts, rgb, type PDFFont, type PDFPage } from 'pdf-lib'
+import { readEvmAddress } from '../../pure/checks/evm-address.ts'
+import { sealPaths, SEAL_UNITS } from '../../pure/receipts/seal.ts'
 import { qrSquares } from './qr.ts'
 
+/** A4, in points. */
 const PAGE = { width: 595.28, height: 841.89 }
 const LEFT = 56
-const VALUE = 190
-const WIDTH = PAGE.width - VALUE - LEFT
+const RIGHT = PAGE.width - LEFT
+const VALUE = 170
 const SIZE = 10
-const LEADING = 15
+const LEADING = 14
 const LINES_MAX = 12
-const QR_SIDE = 130
+const BAND = 26
+const CODE_SIDE = 128
+const SEAL_SIDE = 104
+/** Where code and captions must start to end above the foot. */
+const PROOFS_LEAST = 230
+
+/** Ink, its paler tone, hairlines and the one metal: those of the pages on paper. */
+const INK = rgb(0.106, 0.114, 0.129)
+const MUTED = rgb(0.353, 0.373, 0.4)
+const RULE = rgb(0.867, 0.847, 0.8)
+const METAL = rgb(0.478, 0.329, 0.082)
+const WHITE = rgb(1, 1, 1)
+
+interface Sheet {
+  page: PDFPage
+  plain: PDFFont
+  bold: PDFFont
+  values: PDFFont
+}
 
 /**
- * The record on one page of A4 as a payment request; never called a tax invoice, since it has no tax data. The fonts are those that every reader
- * has, so characters outside Windows-1252 are shown as question marks; the record itself keeps them. The same record gives the same bytes.
+ * The record on a page of A4 as a payment request, on two when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
+ * deployment before anything else. The fonts are those that every reader has, so characters outside Windows-1252 are shown as question marks; the
+ * record itself keeps them. The same record gives the same bytes.
  */
-export async function invoicePdf(record: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>> {
+export async function invoicePdf(record: Record<string, unknown>, mark: string | null = null): Promise<Uint8Array<ArrayBuffer>> {
   const document = await PDFDocument.create({ updateMetadata: false })
   const at = new Date(String(record['created_at']))
   document.setTitle(`Payment request ${String(record['invoice_id'])}`)
+  document.setLanguage('en')
   document.setCreationDate(at)
   document.setModificationDate(at)
   const page = document.addPage([PAGE.width, PAGE.height])
-  const plain = await document.embedFont(StandardFonts.Helvetica)
-  const bold = await document.embedFont(StandardFonts.HelveticaBold)
-  page.drawText('Payment request', { x: LEFT, y: 770, size: 22, font: bold })
-  let y = 735
-  for (const [label, value] of rowsOf(record)) {
-    page.drawText(label, { x: LEFT, y, size: SIZE, font: bold })
-    for (const line of wrapped(shown(value, plain), plain)) {
-      page.drawText(line, { x: VALUE, y, size: SIZE, font: plain })
-      y -= LEADING
-    }
-    y -= 3
+  const [plain, bold, values] = await Promise.all(
+    [StandardFonts.Helvetica, StandardFonts.HelveticaBold, StandardFonts.Courier].map((font) => document.embedFont(font)),
+  )
+  if (plain === undefined || bold === undefined || values === undefined) throw new TypeError('a font is missing')
+  const sheet = { page, plain, bold, values }
+  if (mark !== null) drawMark(sheet, mark)
+  drawHead(sheet, record)
+  const top = Math.min(drawRows(sheet, rowsOf(record), 598) - 24, 290)
+  drawFoot(sheet)
+  if (top >= PROOFS_LEAST) drawProofs(sheet, record, top)
+  else {
+    const second = { ...sheet, page: document.addPage([PAGE.width, PAGE.height]) }
+    if (mark !== null) drawMark(second, mark)
+    drawProofs(second, record, 770)
+    drawFoot(second)
   }
-  drawCode(page, record['eip681_uri'], y - QR_SIDE)
-  page.drawText('This is no tax invoice. Compare the address before you pay; transfers on a chain cannot be undone.', {
-    x: LEFT,
-    y: 48,
-    size: 8,
-    font: plain,
-  })
   const bytes = await document.save({ useObjectStreams: false })
   return new Uint8Array(bytes)
 }
 
-function rowsOf(record: Record<string, unknown>): [string, string][] {
+/** The hatched band across the top of whatever must not be taken for the real thing. */
+function drawMark({ page, bold }: Sheet, mark: string): void {
+  const stripe = 9
+  for (let x = -BAND; x < PAGE.width; x += 2 * stripe) {
+    page.drawSvgPath(`M${x} ${BAND}L${x + BAND} 0h${stripe}l${-BAND} ${BAND}z`, { x: 0, y: PAGE.height, color: RULE })
+  }
+  const text = shown(mark, bold)
+  page.drawRectangle({ x: LEFT - 6, y: PAGE.height - BAND + 5, width: bold.widthOfTextAtSize(text, 9) + 12, height: 16, color: WHITE })
+  page.drawText(text, { x: LEFT, y: PAGE.height - BAND + 10, size: 9, font: bold, color: INK })
+  rule(page, PAGE.height - BAND, 0, PAGE.width, INK)
+}
+
+/** Amount and state first: people look before they read. */
+function drawHead(sheet: Sheet, record: Record<string, unknown>): void {
+  const { page, plain, bold, values } = sheet
+  page.drawText('Payment request', { x: LEFT, y: 772, size: 20, font: bold, color: INK })
+  page.drawText(String(record['invoice_id']), { x: LEFT, y: 755, size: SIZE, font: values, color: MUTED })
+  const amount = twoDecimals(String(record['amount_usdc']))
+  page.drawText(amount, { x: LEFT, y: 700, size: 40, font: values, color: INK })
+  page.drawText('USDC', { x: LEFT + values.widthOfTextAtSize(amount, 40) + 10, y: 700, size: 20, font: plain, color: MUTED })
+  drawState(sheet, String(record['status']))
+  const [word, when] = [STATES[String(record['status'])] ?? String(record['status']), `as of ${String(record['updated_at'])}`]
+  page.drawText(word, { x: LEFT + 24, y: 664, size: 14, font: bold, color: INK })
+  page.drawText(when, { x: LEFT + 34 + bold.widthOfTextAtSize(word, 14), y: 664, size: SIZE, font: plain, color: MUTED })
+  page.drawText('Pay to', { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
+  const merchant = readEvmAddress(String(record['merchant']))?.checksummed ?? ''
+  const fours = [merchant.slice(0, 2), ...(merchant.slice(2).match(/.{1,4}/g) ?? [])].join(' ')
+  page.drawText(shown(fours, values), { x: VALUE, y: 634, size: 11.5, font: values, color: INK })
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  ISSUED: 'Waiting for payment',
+  PROCESSING: 'Payment seen, not confirmed yet',
+  PARTIALLY_PAID: 'Paid in part',
+  SETTLED: 'Paid',
+  EXPIRED: 'Expired',
+  VOID: 'Void',
+}
+
+/** A ring: filled with a tick when paid, half filled while something is under way, with a stroke when nothing is to be paid any more. */
+function drawState({ page }: Sheet, status: string): void {
+  const at = { x: LEFT + 8, y: 669 }
+  const ring = (filled: boolean) =>
+    page.drawCircle({ ...at, size: 8, borderColor: INK, borderWidth: 1.4, ...(filled ? { color: INK } : { opacity: 0 }) })
+  ring(status === 'SETTLED')
+  if (status === 'SETTLED') page.drawSvgPath('M-4 0l2.8 3L4.4 -3.2', { ...at, borderColor: WHITE, borderWidth: 1.8 })
+  if (status === 'PROCESSING' || status === 'PARTIALLY_PAID') page.drawSvgPath('M0 -8a8 8 0 0 1 0 16z', { ...at, color: INK })
+  if (status === 'EXPIRED' || status === 'VOID') page.drawSvgPath('M-5.6 5.6L5.6 -5.6', { ...at, borderColor: INK, borderWidth: 1.4 })
+}
+
+type Row = { label: string; value: string; exact: boolean }
+
+function rowsOf(record: Record<string, unknown>): Row[] {
   const bank = record['bank_coordinates'] as Record<string, string | null> | null
   const text = (name: string) => (typeof record[name] === 'string' ? record[name] : null)
-  const rows: [string, string | null][] = [
-    ['Invoice', text('invoice_id')],
-    ['Status', `${String(record['status'])} (as of ${String(record['updated_at'])})`],
-    ['Pay to', text('merchant')],
-    ['Merchant', record['merchant_verified'] === true ? 'Signed by the key of this address.' : 'Not proved. Compare the address.'],
-    ['Client', text('client_name')],
-    ['For', text('memo')],
-    ['Amount', `${String(record['amount_usdc'])} USDC`],
-    ['Due (millionths)', text('amount_due_minor')],
-    ['Protocol fee', `${String(record['protocol_fee_usdc'])} USDC`],
-    ['Chain', `eip155:${String(record['chain_id'])}`],
-    ['Issued', text('created_at')],
-    ['Payable until', text('expires_at')],
-    ['Transaction', text('tx_hash')],
-    ['Pay online', text('pay_url')],
-    ['Bank account', bank === null ? null : `${bank['account_name'] ?? ''}, ${bank['iban'] ?? ''}, reference ${bank['reference'] ?? ''}`],
+  const due = text('amount_due_minor')
+  const rows: [string, string | null, boolean][] = [
+    ['Merchant', record['merchant_verified'] === true ? 'Signed by the key of this address.' : 'Unverified. Compare the address.', false],
+    ['Client', text('client_name'), false],
+    ['For', text('memo'), false],
+    ['Due', due === null ? null : `${due} millionths of a USDC`, false],
+    ['Protocol fee', `${String(record['protocol_fee_usdc'])} USDC`, false],
+    ['Chain and token', text('asset'), true],
+    ['Issued', text('created_at'), false],
+    ['Payable until', text('expires_at'), false],
+    ['Transaction', text('tx_hash'), true],
+    ['Pay online', text('pay_url'), true],
+    ['Bank account', bank === null ? null : [bank['account_name'], bank['bank_name'], bank['bic']].filter(Boolean).join(', '), false],
+    ['IBAN', bank?.['iban']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
+    ['Bank reference', bank?.['reference']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
   ]
-  return rows.flatMap(([label, value]) => (value === null ? [] : [[label, value]]))
+  return rows.flatMap(([label, value, exact]) => (value === null ? [] : [{ label, value, exact }]))
+}
+
+/** Gives the height that it ended at. */
+function drawRows({ page, plain, values }: Sheet, rows: readonly Row[], from: number): number {
+  let y = from
+  for (const { label, value, exact } of rows) {
+    const font = exact ? values : plain
+    rule(page, y + LEADING - 1, LEFT, RIGHT, RULE)
+    page.drawText(label, { x: LEFT, y, size: SIZE, font: plain, color: MUTED })
+    for (const line of wrapped(shown(value, font), font, RIGHT - VALUE)) {
+      page.drawText(line, { x: VALUE, y, size: SIZE, font, color: INK })
+      y -= LEADING
+    }
+    y -= 5
+  }
+  rule(page, y + LEADING - 1, LEFT, RIGHT, RULE)
+  return y
+}
+
+/** The code that wallets read, and the seal by which this paper and the page are compared. `top` is their upper edge. */
+function drawProofs({ page, plain, values }: Sheet, record: Record<string, unknown>, top: number): void {
+  const caption = (text: string, x: number, y: number, font = plain) => page.drawText(text, { x, y, size: 8, font, color: MUTED })
+  if (typeof record['eip681_uri'] === 'string') {
+    drawCode(page, record['eip681_uri'], top - CODE_SIDE)
+    caption('Token transfer for a wallet (EIP-681): compare', LEFT, top - CODE_SIDE - 14)
+    caption('address and amount in the wallet.', LEFT, top - CODE_SIDE - 24)
+  }
+  const digest = String(record['cart_hash'])
+  const x = RIGHT - SEAL_SIDE
+  for (const { d, stroke_width } of sealPaths(digest)) {
+    page.drawSvgPath(d, { x, y: top, scale: SEAL_SIDE / SEAL_UNITS, borderColor: METAL, borderWidth: stroke_width })
+  }
+  const words = 'Seal of the content: a visual fingerprint, not proof.'
+  caption(words, RIGHT - plain.widthOfTextAtSize(words, 8), top - SEAL_SIDE - 14)
+  for (const [index, half] of [digest.slice(0, 34), digest.slice(34)].entries()) {
+    caption(half, RIGHT - values.widthOfTextAtSize(half, 8), top - SEAL_SIDE - 26 - 10 * index, values)
+  }
+}
+
+function drawFoot({ page, plain }: Sheet): void {
+  rule(page, 64, LEFT, RIGHT, RULE)
+  const text = 'This is no tax invoice. Compare the address before you pay; transfers on a chain cannot be undone.'
+  page.drawText(text, { x: LEFT, y: 48, size: 8, font: plain, color: MUTED })
+}
+
+function rule(page: PDFPage, y: number, from: number, to: number, color: typeof INK): void {
+  page.drawLine({ start: { x: from, y }, end: { x: to, y }, thickness: 0.6, color })
+}
+
+/** As the page shows it: 12.5 is 12.50, 0.000001 stays. */
+function twoDecimals(amount: string): string {
+  const [whole = '', part = ''] = amount.split('.')
+  return `${whole}.${part.padEnd(2, '0')}`
 }
 
 /** What the font has; line ends become spaces. */
@@ -73,14 +197,14 @@ function shown(text: string, font: PDFFont): string {
   return Array.from(text.replace(/\s+/gu, ' '), (character) => (known.has(character.codePointAt(0) ?? 0) ? character : '?')).join('')
 }
 
-/** Lines that fit beside the labels, by characters, so that a long word is broken too; at most a dozen. */
-function wrapped(text: string, font: PDFFont): string[] {
+/** Lines that fit, by characters, so that a long word is broken too; at most a dozen. */
+function wrapped(text: string, font: PDFFont, most: number): string[] {
   const lines: string[] = []
   let line = ''
   let width = 0
   for (const character of text) {
     const more = font.widthOfTextAtSize(character, SIZE)
-    if (width + more > WIDTH) {
+    if (width + more > most) {
       lines.push(line)
       line = ''
       width = 0
@@ -92,10 +216,9 @@ function wrapped(text: string, font: PDFFont): string[] {
   return lines.length <= LINES_MAX ? lines : [...lines.slice(0, LINES_MAX - 1), '…']
 }
 
-function drawCode(page: PDFPage, text: unknown, y: number): void {
-  if (typeof text !== 'string') return
+function drawCode(page: PDFPage, text: string, y: number): void {
   const { size, isDark } = qrSquares(text)
-  const side = QR_SIDE / size
+  const side = CODE_SIDE / size
   for (let row = 0; row < size; row++) {
     for (let column = 0; column < size; column++) {
       if (!isDark(row, column)) continue

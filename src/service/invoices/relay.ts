@@ -171,7 +171,8 @@ async function settle(
   await desk.reach('after_claim')
   const end = await claim.settle(answerText(invoice.invoice_id, authorization.value_minor))
   // The row is settled whatever becomes of this look; the job that watches merchants finds the transfer too.
-  if (end.kind === 'paid') await watch.lookInto(end.settlement.transaction).catch((error: unknown) => desk.onFault(error))
+  const transaction = end.kind === 'paid' ? end.settlement.transaction : null
+  if (transaction !== null) await watch.lookInto(transaction).catch((error: unknown) => desk.onFault(error))
   return { sent: true, end }
 }
 

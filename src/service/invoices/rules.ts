@@ -5,7 +5,9 @@ export const INVOICE_RULES = {
   /** An invoice is open for 14 days, and its merchant's transfers are read for 30 more: what comes late is seen too. */
   open_s: 14 * 86_400,
   watch_more_s: 30 * 86_400,
-  merchant_open: 1_000,
+  /** Open invoices of a merchant that it signed; those that nobody signed, apart; and unsigned ones of one client. */
+  merchant_signed: 1_000,
+  merchant_unsigned: 10_000,
   client_open: 50,
   client_name_chars: 120,
   memo_chars: 500,
@@ -15,6 +17,8 @@ export const INVOICE_RULES = {
   body_bytes: 16_384,
   /** Requests of one client that write, in each process. */
   per_minute: 30,
+  /** Documents (PDF) that one client may have drawn in a minute, in each process. */
+  documents_per_minute: 60,
   /** What the gas wallet carries to the chain for nothing: at least so much each, and so often a day. */
   relay_minimum_minor: 1_000_000n,
   relays_daily_client: 20,
@@ -29,7 +33,17 @@ export const INVOICE_RULES = {
   look_receipts: 100,
   payments_rechecked: 500,
   candidates: 500,
+  /** Transfers of other assets that one submitted transaction is read for. */
+  other_assets: 20,
+  /** Gas of asking a contract wallet whether a signature is its own. */
+  signature_gas: 300_000n,
   /** Of one round of the job. */
   merchants: 50,
   watch_every_ms: 4_000,
+  /** Streams of events: how often an invoice that is followed is read, what keeps the line alive, and how many may follow for how long. */
+  live_every_ms: 2_000,
+  heartbeat_ms: 15_000,
+  follow_longest_ms: 600_000,
+  followers: 500,
+  followers_client: 5,
 } as const

@@ -28,11 +28,19 @@ export interface ViewParts {
 /** How the invoice stands by what the store knows. */
 export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<InvoiceView> {
   const { store, clock } = parts
-  const [payments, watch] = await Promise.all([store.payments(invoice.invoice_id), store.watch_of(invoice.merchant)])
+  const { invoice_id, merchant } = invoice
+  const [payments, watch, bank_reports] = await Promise.all([
+    store.payments(invoice_id),
+    store.watch_of(merchant),
+    store.bank_reports(invoice_id),
+  ])
   const now_ms = clock.now_ms()
   const terms = readTerms(invoice.terms)
   const standing = standingNow(invoice, payments, Math.floor(now_ms / 1_000))
+  const other_assets = standing.exceptions.includes('wrong_asset') ? await store.other_assets(invoice_id) : []
   const record = invoiceRecord({
+    bank_reports,
+    other_assets,
     terms,
     standing,
     payments,
@@ -40,7 +48,7 @@ export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Pro
     voided_s: invoice.voided_ms === null ? null : Math.floor(invoice.voided_ms / 1_000),
     updated_s: Math.floor(invoice.updated_ms / 1_000),
     site_url: parts.site_url(),
-    bank: parts.bankOf(invoice.merchant),
+    bank: parts.bankOf(merchant),
     stale: now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
     max_timeout_s: limits.max_timeout_s,
   })

@@ -1,6 +1,6 @@
-import type { ChainLog } from '../../ports/chain.ts'
+import type { ChainLog, ChainTransactions } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { InvoicePayment, WatchedMerchant } from '../../ports/invoices.ts'
+import type { InvoicePayment, StoredInvoice, WatchedMerchant } from '../../ports/invoices.ts'
 import type { Log } from '../../ports/log.ts'
 import { addressTopic, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
 import { isConfirmed } from '../../pure/invoices/standing.ts'
@@ -9,8 +9,11 @@ import { finalHeader, type EvidenceSource } from '../payments/evidence.ts'
 import { createRecent, type Recent } from '../payments/recent.ts'
 import { attributeTransfer, closeOrOpen, transferIn, type AttributeParts, type Depth, type SeenTransfer } from './attribute.ts'
 import { INVOICE_RULES } from './rules.ts'
+import { noteNamed, noteSubmitted } from './wrong-asset.ts'
 
 export interface WatchParts extends AttributeParts {
+  chain_id: number
+  transactions: ChainTransactions
   source: EvidenceSource
   clock: Clock
   log: Log
@@ -22,8 +25,8 @@ export interface InvoiceWatch {
   round(now_ms: number): Promise<void>
   /** One merchant, now. Rejects as the chain and the store do. */
   look(merchant: string): Promise<void>
-  /** The transfers of one transaction. Null while it is in no block. */
-  lookInto(transaction: string): Promise<TransactionLook | null>
+  /** The transfers of one transaction, and what came in other assets for the invoice it was named for. Null while it is in no block. */
+  lookInto(transaction: string, named_for?: StoredInvoice): Promise<TransactionLook | null>
 }
 
 interface TransactionLook {
@@ -54,7 +57,7 @@ export function createInvoiceWatch(parts: WatchParts): InvoiceWatch {
       const watched = await parts.store.watch_of(merchant)
       if (watched !== null) await lookAt(parts, seen, watched)
     },
-    lookInto: (transaction) => lookInto(parts, transaction),
+    lookInto: (transaction, named_for) => lookInto(parts, transaction, named_for),
   }
 }
 
@@ -74,6 +77,8 @@ async function lookAt(parts: WatchParts, seen: Recent<SeenTransfer | 'none'>, wa
   await closeOrOpen(store, [...touched, ...read.touched], Math.floor(now_ms / 1_000))
   const closed = depth.final === null || depth.final > read.to ? read.to : depth.final
   const next = depth.final === null ? from : closed + 1n > from ? closed + 1n : from
+  // Once for each block, when nothing can change in it any more.
+  if (next > from) await noteNamed(parts, merchant, { from, to: next - 1n }, now_ms)
   await store.looked(merchant, Number(next), now_ms)
 }
 
@@ -171,7 +176,7 @@ async function readTransfer({ source }: WatchParts, log: ChainLog): Promise<Seen
   return header === null || header.hash !== log.block_hash ? 'unread' : (transferIn(log, receipt, header.timestamp_s) ?? 'none')
 }
 
-async function lookInto(parts: WatchParts, transaction: string): Promise<TransactionLook | null> {
+async function lookInto(parts: WatchParts, transaction: string, named_for?: StoredInvoice): Promise<TransactionLook | null> {
   const { source, store, clock } = parts
   const receipt = await source.chain.receipt(transaction)
   const header = receipt === null ? null : await source.chain.header(receipt.block_number)
@@ -184,6 +189,7 @@ async function lookInto(parts: WatchParts, transaction: string): Promise<Transac
     const invoice_id = await attributeTransfer(parts, transfer, depth, clock.now_ms())
     if (invoice_id !== null) attributed.push(invoice_id)
   }
+  if (named_for !== undefined) await noteSubmitted(parts, named_for, receipt, header, clock.now_ms())
   await closeOrOpen(store, attributed, Math.floor(clock.now_ms() / 1_000))
   return { attributed, transfers }
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../../ports/store.ts'
+import { limits } from '../limits.ts'
 import type { PriceBook } from '../payments/price-book.ts'
 import { HISTORY_EPOCHS } from '../payments/price-history.ts'
 import type { Job } from './run.ts'
@@ -22,6 +23,15 @@ export function purgePaymentsJob(store: Pick<Store, 'payments'>, prices: Pick<Pr
     name: 'purge-payments',
     every_ms: HOUR_MS,
     run: async (now_ms) => void (await store.payments.purge_payments(now_ms, (await prices.epoch_now()) - 2 * HISTORY_EPOCHS)),
+  }
+}
+
+/** Forgets tasks of the agent protocol past their day, and the oldest where there are too many. */
+export function purgeTasksJob(store: Pick<Store, 'tasks'>): Job {
+  return {
+    name: 'purge-tasks',
+    every_ms: HOUR_MS / 6,
+    run: async (now_ms) => void (await store.tasks.purge(now_ms - limits.a2a_task_ms, limits.a2a_tasks)),
   }
 }
 

@@ -9,7 +9,7 @@ import { isOpen, type Closings } from './closings.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
 import { readSignatureWrapper } from '../../pure/payments/signature-wrapper.ts'
-import { settlementOf, type Pending, type Settlement } from './settlement.ts'
+import { settlementOf, type CreditSettlement, type Pending, type Settlement } from './settlement.ts'
 
 /** One request as a payment is bound to it. */
 export interface BoundRequest {
@@ -22,7 +22,7 @@ export interface BoundRequest {
 
 /** How a payment ended, for the one who sent it. */
 export type PaymentEnd =
-  | { kind: 'paid'; text: string; settlement: Settlement }
+  | { kind: 'paid'; text: string; settlement: Settlement | CreditSettlement }
   | { kind: 'pending'; pending: Pending }
   | ({ kind: 'refused' } & PaymentRefusal)
 

@@ -13,12 +13,22 @@ const FULL_BATCH_RAW = `0x${'ab'.repeat(15_000)}`
 
 export type GasFinding = { ok: true } | { ok: false; detail: string; retry_after_s: number }
 
+/** In wei. */
+export interface GasSeen {
+  balance_wei: bigint
+  left_today_wei: bigint
+  /** Below it an operator should act. */
+  comfort_wei: bigint
+}
+
 /** Whether a gas wallet can pay for the next batch, and may. */
 export interface GasBudget {
   /** Never rejects; remembered for seconds. */
   check(): Promise<GasFinding>
   /** Whether the balance, as it was last seen, pays for one more batch beside what open transactions may cost: nodes refuse it otherwise. */
   covers(open_wei: bigint): boolean
+  /** What the wallet held and may still spend today, as it was last seen; null before that. */
+  seen(): GasSeen | null
   /** Books what a transaction cost: gas by its receipt, the data fee by its length. */
   book(execution_wei: bigint, raw_chars: number): Promise<void>
 }
@@ -37,6 +47,7 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
   let full_data_fee_wei = 0n
   let low = false
   let spare_wei = 0n
+  let seen: GasSeen | null = null
 
   async function find(): Promise<GasFinding> {
     const now_ms = clock.now_ms()
@@ -45,6 +56,8 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
     const batch_wei = need.data_fee_wei + batchGas(BATCH_ITEMS_MAX) * need.max_fee_wei
     spare_wei = balance - batch_wei
     const spent_wei = await payments.spend_gas(wallet.address, dayOf(now_ms), 0n)
+    const left_today_wei = spent_wei < rules.daily_gas_wei ? rules.daily_gas_wei - spent_wei : 0n
+    seen = { balance_wei: balance, left_today_wei, comfort_wei: COMFORT_BATCHES * batch_wei }
     const refused = await payments.refused_count(now_ms - DAY_MS)
     if (balance < batch_wei) return bad('The gas wallet cannot pay for the next settlement.', 60)
     if (need.max_fee_wei > rules.max_fee_wei) return bad('Gas costs more than this service pays for it.', 30)
@@ -74,6 +87,7 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
       }
       return found
     },
+    seen: () => seen,
     covers: (open_wei) => open_wei <= spare_wei,
     async book(execution_wei, raw_chars) {
       const data_fee_wei = (full_data_fee_wei * BigInt(raw_chars)) / BigInt(FULL_BATCH_RAW.length)

@@ -18,6 +18,9 @@ export interface ReconcileRules {
 
 export const RECONCILE_RULES: ReconcileRules = { settling_ms: 60_000, recheck_ms: 30_000, overdue_ms: 600_000, rows: 2_000, questions: 200 }
 
+/** For rows of whatever age. Rows may even seem to lie in the future, written by a machine whose clock was ahead. */
+export const ANY_TIME_MS = Number.MAX_SAFE_INTEGER
+
 export interface ReconcileParts {
   store: Pick<Store, 'payments'>
   source: EvidenceSource

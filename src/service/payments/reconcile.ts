@@ -6,7 +6,7 @@
 import type { Closing, Payment } from '../../ports/payments.ts'
 import { evidenceOf, usedStates, type Evidence, type EvidenceSource } from './evidence.ts'
 import { EPOCH_MS } from './price-book.ts'
-import { RECONCILE_RULES, type ReconcileParts, type ReconcileRules } from './reconcile-rules.ts'
+import { ANY_TIME_MS, RECONCILE_RULES, type ReconcileParts, type ReconcileRules } from './reconcile-rules.ts'
 import { watchRefused } from './recheck-refused.ts'
 import { recheckSettled } from './recheck-settled.ts'
 import { closingOf, REORGANISED } from './wallet-outcome.ts'
@@ -61,7 +61,7 @@ export async function reconcile(parts: ReconcileParts): Promise<ReconcileSummary
 
 async function openRows({ store }: ReconcileParts, rules: ReconcileRules, now_ms: number): Promise<Payment[]> {
   const limit = rules.rows
-  const unknown = await store.payments.in_states(['unknown'], { final: null, updated_before_ms: now_ms + 1, limit })
+  const unknown = await store.payments.in_states(['unknown'], { final: null, updated_before_ms: ANY_TIME_MS, limit })
   const settling = await store.payments.in_states(['settling'], { final: null, updated_before_ms: now_ms - rules.settling_ms, limit })
   return [...unknown, ...settling]
 }

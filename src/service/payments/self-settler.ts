@@ -6,6 +6,7 @@ import type { Payment, PaymentKey } from '../../ports/payments.ts'
 import type { Store } from '../../ports/store.ts'
 import type { BatchContract } from './batch-contract.ts'
 import type { Finality } from './evidence.ts'
+import type { GasSeen } from './gas-budget.ts'
 import type { Reach, SettleResult, Settler } from './settler.ts'
 import { createWalletWriter, type WalletWriter } from './wallet-writer.ts'
 import { keyText, WRITER_RULES, type WriterRules } from './writer-rules.ts'
@@ -31,6 +32,8 @@ export interface SelfSettlerOptions {
 }
 
 export interface SelfSettler extends Settler {
+  /** What its wallets were last seen to hold, in their order. */
+  gas(): readonly (GasSeen | null)[]
   start(): void
   stop(): Promise<void>
 }
@@ -63,6 +66,7 @@ export function createSelfSettler(options: SelfSettlerOptions): SelfSettler {
       writer?.nudge()
       return settled(options, writer, waiters, payment, wait_ms)
     },
+    gas: () => writers.map((writer) => writer.gas()),
     start: () => writers.forEach((writer) => writer.start()),
     async stop() {
       await Promise.all(writers.map((writer) => writer.stop()))

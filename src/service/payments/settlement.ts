@@ -10,6 +10,16 @@ export interface Settlement {
   method: 'self' | 'facilitator'
 }
 
+/** How a call was paid by a prepaid credit: nothing moved on a chain, and nobody there paid. */
+export interface CreditSettlement {
+  network: null
+  transaction: null
+  /** The zero address, as in the receipt. */
+  payer: string
+  amount_minor: string
+  method: 'credit'
+}
+
 /** A payment whose end nobody knows yet, and where to look for it. */
 export interface Pending extends PaymentKey {
   transaction: string | null

@@ -26,7 +26,7 @@ export async function sendWaiting(deps: WriterDeps, state: WriterState, budget: 
     const waiting = await store.payments.waiting(wallet.address, LOOK_AHEAD * rules.batch_items)
     const [oldest] = waiting
     if (oldest === undefined) return resting_ms()
-    const left_ms = oldest.updated_ms + rules.gather_ms - clock.now_ms()
+    const left_ms = gatheringLeft(oldest, rules.gather_ms, clock.now_ms())
     if (left_ms > 0 && waiting.length < rules.batch_items) return Math.min(left_ms, resting_ms())
     if (!(await budget.check()).ok) return rules.idle_ms
     if (state.open.length > 0 && !budget.covers(costOf(state))) return rules.poll_ms
@@ -34,6 +34,11 @@ export async function sendWaiting(deps: WriterDeps, state: WriterState, budget: 
     // Nothing moved: the token gave no clear answer, or the lease is gone. Neither gets better at once.
     if (groups.length === 0 || (await sendGroups(deps, state, groups)) === 0) return rules.poll_ms
   }
+}
+
+/** Milliseconds that the oldest still waits for others. A row from the future was written by a machine whose clock is ahead; it waits no hour. */
+function gatheringLeft({ updated_ms }: Payment, gather_ms: number, now_ms: number): number {
+  return updated_ms - now_ms > gather_ms ? 0 : updated_ms + gather_ms - now_ms
 }
 
 /** What the open transactions may cost at most. */

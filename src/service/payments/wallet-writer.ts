@@ -5,8 +5,9 @@
  */
 import type { Sending } from '../../ports/payments.ts'
 import { createBell } from './bell.ts'
-import { createGasBudget, type GasBudget, type GasFinding } from './gas-budget.ts'
+import { createGasBudget, type GasBudget, type GasFinding, type GasSeen } from './gas-budget.ts'
 import { checkBatch, sendWaiting } from './wallet-gather.ts'
+import { ANY_TIME_MS } from './reconcile-rules.ts'
 import { REORGANISED } from './wallet-outcome.ts'
 import { broadcast } from './wallet-send.ts'
 import { track } from './wallet-track.ts'
@@ -25,6 +26,8 @@ export interface WalletWriter {
   /** Whether this process is the writer now; errs by the length of a round. */
   leads(): boolean
   ready(): Promise<GasFinding>
+  /** What its wallet was last seen to hold. */
+  gas(): GasSeen | null
   start(): void
   /** Ends after the round that runs, and gives the lease up. */
   stop(): Promise<void>
@@ -78,6 +81,7 @@ export function createWalletWriter(deps: WriterDeps, holder: string): WalletWrit
     nudge: () => bell.ring(),
     leads: () => state !== null,
     ready: () => budget.check(),
+    gas: () => budget.seen(),
     start() {
       running ??= run().catch((error: unknown) =>
         log.error({ wallet: wallet.address, error: String(error) }, 'a settlement writer ended badly'),
@@ -131,7 +135,7 @@ async function lookBack({ wallet, store, clock, log }: WriterDeps, state: Writer
   const now_ms = clock.now_ms()
   if (now_ms - state.looked_back_ms < LOOK_BACK_MS) return
   state.looked_back_ms = now_ms
-  const unknown = await store.payments.in_states(['unknown'], { final: null, updated_before_ms: now_ms + 1, limit: LOOK_BACK_ROWS })
+  const unknown = await store.payments.in_states(['unknown'], { final: null, updated_before_ms: ANY_TIME_MS, limit: LOOK_BACK_ROWS })
   const gone = unknown.filter(({ settler, reason }) => settler === wallet.address && reason === REORGANISED)
   const open = new Set(state.open.map(({ sending }) => sending.account_nonce))
   const nonces = new Set(gone.map(({ account_nonce }) => account_nonce).filter((nonce) => nonce !== null && !open.has(nonce)))

@@ -46,7 +46,7 @@ export const WRITER_RULES: WriterRules = {
   gather_ms: 250,
   poll_ms: 200,
   idle_ms: 1_000,
-  lease_ms: 10_000,
+  lease_ms: 8_000,
   batch_items: BATCH_ITEMS_MAX,
   open_max: 16,
   open_singles_max: 12,
@@ -57,7 +57,8 @@ export const WRITER_RULES: WriterRules = {
   slot_lost_ms: 30_000,
   gap_ms: 8_000,
   unknown_ms: 120_000,
-  daily_gas_wei: 2_000_000_000_000_000_000n,
+  // In a sandbox as much as a wallet is given there; a live deployment sets its own.
+  daily_gas_wei: 10_000_000_000_000_000_000n,
   max_fee_wei: 100_000_000_000n,
   refused_daily_max: limits.refused_settlements_daily,
 }

@@ -35,6 +35,15 @@ export const SERVICE_PROBLEMS = {
     fault: 'service',
     description: 'More calls are in flight than this process takes. Nothing was counted or charged.',
   },
+  CLIENT_BUSY: {
+    status: 429,
+    title: 'Too many calls of one client at once',
+    phase: 'network',
+    retryable: true,
+    fault: 'caller',
+    description:
+      'One client may have so many calls in flight. Nothing was counted or charged; calls that are paid for have a larger bound.',
+  },
   INTERNAL_ERROR: {
     status: 500,
     title: 'The service failed',

@@ -1,9 +1,10 @@
 import { canonicalText } from '../../pure/receipts/canonical.ts'
-import { readEntry, underwriterId } from '../../pure/rulebooks/pol1-entry.ts'
+import { readEntry, underwriterId, type SignedEntry, type UnprovedEntry } from '../../pure/rulebooks/pol1-entry.ts'
 import { countersigning, standing, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
 import { LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
 import { verifyPolicy } from '../../pure/rulebooks/pol1.ts'
 import type { Sources } from '../catalogue/define.ts'
+import { createContractSignatures } from '../invoices/contract-signature.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'
 
 type Needs = Pick<Sources, 'clock' | 'crypto' | 'registrar' | 'insurance'>
@@ -11,12 +12,42 @@ type Needs = Pick<Sources, 'clock' | 'crypto' | 'registrar' | 'insurance'>
 /** How a request for a record ends. */
 export type RecordEnd = { ok: true; created: boolean; body: Record<string, unknown> } | { ok: false; problem: Problem }
 
-/** Takes `{entry, signature}` into the directory: one entry an address, the one signed last. Free; nothing is vetted. */
-export async function registerUnderwriter({ clock, crypto, registrar, insurance }: Needs, given: unknown): Promise<RecordEnd> {
+/**
+ * Takes `{entry, signature}` into the directory: one entry an address, the one signed last. Free; nothing is vetted. An underwriter that is a
+ * contract is asked on the chain (ERC-1271) whether the signature is its own; while the chain is down nobody can tell, and nothing is kept.
+ */
+export async function registerUnderwriter(needs: Needs & Pick<Sources, 'chain'>, given: unknown): Promise<RecordEnd> {
+  const { clock, crypto, registrar } = needs
   const now_s = Math.floor(clock.now_ms() / 1_000)
   const read = readEntry(given, registrar.origin, now_s, crypto)
-  if (!read.ok) return invalid(read.faults.map(({ field, message }) => fault(pointerOf(field), 'entry_fault', message)))
-  const { entry, entry_hash } = read
+  if (read.ok) return keepEntry(needs, read, now_s)
+  const { unproved, faults } = read
+  const taken = unproved === undefined ? 'no' : await contractSigned(needs, unproved)
+  if (taken === 'unknown') return { ok: false, problem: chainDown() }
+  if (taken === 'yes' && unproved !== undefined) return keepEntry(needs, unproved, now_s)
+  return invalid(faults.map(({ field, message }) => fault(pointerOf(field), 'entry_fault', message)))
+}
+
+async function contractSigned({ chain }: Pick<Sources, 'chain'>, { entry, digest }: UnprovedEntry): Promise<'yes' | 'no' | 'unknown'> {
+  const contracts = createContractSignatures((reads) => chain.atOneBlock((at) => at.read(reads)))
+  try {
+    return (await contracts.accepts(entry.underwriter, digest, entry.signature)) ? 'yes' : 'no'
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE') return 'unknown'
+    throw error
+  }
+}
+
+function chainDown(): Problem {
+  const detail = 'It is no signature of the underwriter’s own key, and the chain, which could ask a contract wallet, does not answer now.'
+  return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 })
+}
+
+async function keepEntry(
+  { insurance }: Needs,
+  { entry, entry_hash }: { entry: SignedEntry; entry_hash: string },
+  now_s: number,
+): Promise<RecordEnd> {
   const { underwriter: address, issued_at: issued_s, valid_until: valid_until_s } = entry
   const row = { address, entry_hash, entry: canonicalText(entry), issued_s, valid_until_s }
   const registered = await insurance.register(row, POL.table.entries_max, now_s)
@@ -79,7 +110,8 @@ export async function countersignPolicy({ crypto, insurance }: Needs, given: unk
   if (found === null) return notFound()
   const policy = standing(found)
   if (typeof signature !== 'string' || !countersigning(policy, crypto).accepts(signature)) {
-    const message = 'It must be the 65-byte EIP-712 signature of the underwriter over this policy.'
+    const message =
+      'It must be the 65-byte EIP-712 signature of the underwriter’s own key over this policy: certificates verify offline, where no contract can be asked.'
     return invalid([fault('/signature', 'signature', message)])
   }
   const kept = await insurance.countersign(policy_id, signature.toLowerCase())

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
+import { encodedBody, type EncodedBody } from '../http/encoded.ts'
 
 /** A document as it leaves, put together once. */
 export interface StoredDocument {
@@ -19,22 +20,24 @@ export function storedJson(value: unknown): StoredDocument {
   return storedDocument(JSON_TYPE, JSON.stringify(value))
 }
 
-/** Answers with the document, or with 304 when the client says that it has it (RFC 9110, 13.1.2). */
+/** Documents outlive requests, and so do their compressed forms. */
+const compressed = new WeakMap<StoredDocument, EncodedBody>()
+
+/** Answers with the document in a coding that the client takes, or with 304 when the client says that it has it (RFC 9110, 13.1.2). */
 export function sendDocument(context: Context, document: StoredDocument): Response {
   const known = context.req.header('if-none-match')
   const { 'content-type': _, ...validators } = document.headers
-  if (known !== undefined && isKnown(known, document.headers['etag'] ?? '')) return context.body(null, 304, validators)
-  return context.body(document.body, 200, { ...document.headers })
+  const encoded = compressed.get(document) ?? encodedBody(document.body, 'fresh')
+  compressed.set(document, encoded)
+  const { body, headers } = encoded.for(context.req.header('accept-encoding'))
+  const vary = [validators['vary'], headers['vary']].filter((field) => field !== undefined).join(', ')
+  const varied: Record<string, string> = vary === '' ? {} : { vary }
+  if (known !== undefined && isKnown(known, document.headers['etag'] ?? '')) return context.body(null, 304, { ...validators, ...varied })
+  return context.body(body, 200, { ...document.headers, ...headers, ...varied })
 }
 
 /** Weak comparison: the mark W/ does not count. */
 function isKnown(known: string, etag: string): boolean {
   const bare = (tag: string) => tag.trim().replace(/^W\//, '')
   return known.trim() === '*' || known.split(',').some((tag) => bare(tag) === bare(etag))
-}
-
-/** Computes on first use, then always gives the same. */
-export function once<Value>(compute: () => Value): () => Value {
-  let kept: { value: Value } | null = null
-  return () => (kept ??= { value: compute() }).value
 }

@@ -4,12 +4,15 @@ import { openApiDocument } from '../../service/catalogue/openapi.ts'
 import { llmsText } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Env } from '../http/env.ts'
-import { JSON_TYPE, once, sendDocument, storedDocument, storedJson, type StoredDocument } from './document.ts'
+import { once } from '../../pure/once.ts'
+import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from './document.ts'
 import { runExamples, type Examples } from './examples.ts'
 import { homeIndex, homePage } from './home.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './html.ts'
+import { pricedPage, storedPage } from '../pages/priced.ts'
 import type { PricesNow } from '../../service/payments/price.ts'
 import { pricesNow } from '../health.ts'
+import { llmsFullText } from './llms-full.ts'
 import { mcpManifest } from './mcp-manifest.ts'
 import { problemPage, problemsPage } from './problem-pages.ts'
 import { serverJson } from './server-json.ts'
@@ -29,11 +32,13 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
   }
   const manifest = livePriced(deps, async (prices) => x402Manifest(deps, await examples(), prices))
   app.get('/.well-known/x402.json', async (context) => sendDocument(context, await manifest()))
-  const home = negotiated(
-    () => homeIndex(deps),
-    () => homePage(deps),
-  )
-  app.get('/', (context) => sendDocument(context, home(context)))
+  const index = once(() => storedDocument(JSON_TYPE, JSON.stringify(homeIndex(deps)), VARY))
+  const home = pricedPage(deps, (prices) => homePage(deps, prices), VARY)
+  app.get('/', async (context) => {
+    if (!wantsPage(context)) return sendDocument(context, index())
+    const query = context.req.query('q') ?? ''
+    return sendDocument(context, query === '' ? await home() : storedPage(homePage(deps, await pricesNow(deps), query), VARY))
+  })
   const list = negotiated(
     () => x402Errors(deps),
     () => problemsPage(deps, PROBLEM_CODES),
@@ -73,6 +78,7 @@ function documents(deps: AppDeps, examples: () => Promise<Examples>): Record<str
   return {
     '/openapi.json': async () => storedJson(await openApi()),
     '/llms.txt': () => storedDocument(TEXT_TYPE, llmsText(deps, tools)),
+    '/llms-full.txt': async () => storedDocument(TEXT_TYPE, llmsFullText(deps, await examples())),
     '/robots.txt': () => storedDocument(TEXT_TYPE, 'User-agent: *\nAllow: /\n'),
     '/.well-known/mcp.json': () => storedJson(mcpManifest(deps)),
     '/.well-known/server.json': () => storedJson(serverJson(deps)),
@@ -84,13 +90,15 @@ function documents(deps: AppDeps, examples: () => Promise<Examples>): Record<str
 
 type Negotiated = (context: Context) => StoredDocument
 
+const VARY = { vary: 'Accept' }
+
 /** One resource in two forms: HTML for those who ask for it, JSON for everybody else. */
 function negotiated(value: () => unknown, page: () => string): Negotiated {
-  const vary = { vary: 'Accept' }
-  const json = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), vary))
-  const html = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...vary }))
-  return (context) => {
-    const type = accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' })
-    return type === 'text/html' ? html() : json()
-  }
+  const json = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), VARY))
+  const html = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...VARY }))
+  return (context) => (wantsPage(context) ? html() : json())
+}
+
+function wantsPage(context: Context): boolean {
+  return accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' }) === 'text/html'
 }

@@ -1,6 +1,7 @@
 import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
 import { GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS } from '../../pure/receipts/receipt.ts'
 import { modeMark, RECEIPT_LIMIT } from '../../service/catalogue/text.ts'
+import { LOG_RULES } from '../../service/log/rules.ts'
 import type { AppDeps } from '../deps.ts'
 
 /** `/.well-known/xdr-1.json`: all that is needed to verify a receipt without asking this service again. */
@@ -45,6 +46,15 @@ export function receiptSpec(deps: AppDeps) {
       'Find the signer among the keys: ts must not lie before not_before, nor after not_after, nor at or after revoked_at.',
       'With input and result at hand, take the keccak-256 of their RFC 8785 texts and compare them with input_hash and output_hash.',
     ],
+    log:
+      deps.log === null
+        ? null
+        : {
+            prefix: `${deps.origins.api_url}/log`,
+            verifier_key: deps.log.verifier_key,
+            entry: 'SHA-256 over the 32 bytes of the digest and the 65 bytes of the signature with v 27 or 28',
+            merge_delay_s: LOG_RULES.merge_s,
+          },
     verify_url: `${deps.origins.api_url}/v1/receipt/verify`,
     not_proved: RECEIPT_LIMIT,
     test_vector: TEST_VECTOR,

@@ -42,6 +42,7 @@ export function createHttpServer(handlers: Handlers): Server {
     { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: (error) => refuseRequest(handlers, error) },
   )
   const serve = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.rawHeaders.length > 2 * limits.header_count) return refuseHeaders(handlers, request, response)
     const match = request.method === 'POST' ? CALL_PATH.exec(request.url ?? '') : null
     if (match?.[1] === undefined) void others(request, response)
     else void serveCall(handlers, match[1], request, response)
@@ -52,8 +53,30 @@ export function createHttpServer(handlers: Handlers): Server {
   server.headersTimeout = limits.header_timeout_ms
   server.requestTimeout = limits.request_timeout_ms
   server.keepAliveTimeout = limits.keep_alive_ms
+  server.timeout = limits.idle_ms
+  // One more than is let through: what comes on top is cut off by node:http, and the request then refused.
+  server.maxHeadersCount = limits.header_count + 1
+  server.maxConnections = limits.connections
   server.on('clientError', refuseSocket)
   return server
+}
+
+/** Counts the open connections of a server that begins to listen now. */
+export function connectionsOf(server: Server): () => number {
+  let open = 0
+  server.on('connection', (socket) => {
+    open++
+    socket.once('close', () => open--)
+  })
+  return () => open
+}
+
+/** More headers than anybody sends: some of them are not seen here, so none is trusted. */
+function refuseHeaders(handlers: Handlers, request: IncomingMessage, response: ServerResponse): void {
+  const { status, type, body } = socketProblem('HEADERS_TOO_LARGE')
+  if (!request.complete) linger(request)
+  response.writeHead(status, { ...handlers.headers, 'content-type': type, 'content-length': Buffer.byteLength(body) })
+  response.end(body)
 }
 
 async function serveCall(handlers: Handlers, tool: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -98,6 +121,8 @@ function bodyOf(request: IncomingMessage): BodySource {
 /** Gathers a small body from plain events: half the cost of iterating over the stream. */
 function collect(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // It has closed already, and would never tell.
+    if (request.destroyed) return reject(new Error('the client went away before its body was read'))
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)))

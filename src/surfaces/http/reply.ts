@@ -26,6 +26,8 @@ const EXPOSED = [
   'PAYMENT-RESPONSE',
   'X-PAYMENT-RESPONSE',
   'Mcp-Session-Id',
+  'A2A-Extensions',
+  'X-A2A-Extensions',
   'X-Assay-Mode',
 ].join(', ')
 
@@ -50,7 +52,8 @@ export function corsPreflight(methods: string): Reply {
     'access-control-allow-methods': methods,
     'access-control-allow-headers':
       'Content-Type, Accept, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, X-CREDIT, X-PREV-RECEIPT-HASH, X-Request-Id, ' +
-      'Idempotency-Key, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID',
+      'Idempotency-Key, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID, ' +
+      'A2A-Version, A2A-Extensions, X-A2A-Extensions',
     'access-control-max-age': '86400',
   }
   return { status: 204, headers, body: '' }

@@ -3,18 +3,19 @@ import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import type { MerchantAct } from '../../pure/invoices/signing.ts'
 import { clientNetwork } from '../../service/clients.ts'
 import type { Asker } from '../../service/invoices/create.ts'
+import { modeMark } from '../../service/catalogue/text.ts'
 import { notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/desk.ts'
-import { invoicePdf } from '../../service/invoices/pdf.ts'
-import { qrSvg } from '../../service/invoices/qr.ts'
 import { INVOICE_RULES } from '../../service/invoices/rules.ts'
 import type { InvoiceView } from '../../service/invoices/view.ts'
 import { createRateGuard } from '../../service/preflight/rate.ts'
-import { problem } from '../../service/problems.ts'
+import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { JSON_TYPE, sendDocument, storedDocument } from '../discovery/document.ts'
 import type { Env } from '../http/env.ts'
 import { jsonReply, response, type Reply } from '../http/reply.ts'
 import type { PaymentWords } from '../payment.ts'
+import { checkoutRoutes } from './checkout.ts'
+import { invoiceEvents } from './events.ts'
 import { bodyOf, guarded, refuse, type Caller, type InvoiceRoutes } from './exchange.ts'
 import { payInvoice } from './pay.ts'
 import { contentProblem, readInvoiceRequest } from './request.ts'
@@ -38,9 +39,19 @@ export function invoiceRoutes(app: Hono<Env>, deps: AppDeps, words: PaymentWords
       return Promise.resolve(sendDocument(context, storedDocument(JSON_TYPE, JSON.stringify(record), headers)))
     }),
   )
+  app.get('/api/invoice/:id/events', (context) =>
+    withInvoice(routes, context, (view) => Promise.resolve(invoiceEvents(routes, context, view))),
+  )
   app.get('/api/invoice/:id/qr.svg', (context) => withInvoice(routes, context, async (view) => qr(routes, context, view)))
-  app.get('/api/invoice/:id/pdf', (context) => withInvoice(routes, context, async (view) => pdf(context, view)))
-  app.on(['GET', 'POST'], '/api/invoice/:id/pay', (context) => serve(context, () => payInvoice(routes, context)))
+  const admitDrawing = createRateGuard(deps.call.sources.clock, INVOICE_RULES.documents_per_minute)
+  app.get('/api/invoice/:id/pdf', (context) =>
+    withInvoice(routes, context, async (view) => {
+      const admitted = admitDrawing(caller(context))
+      return admitted.ok ? pdf(routes, context, view) : response(refuse(routes, context, drawnTooOften(admitted.retry_after_s)))
+    }),
+  )
+  checkoutRoutes(app, routes)
+  app.post('/api/invoice/:id/pay', (context) => serve(context, () => payInvoice(routes, context)))
   app.post('/api/invoice/:id/sign', (context) => serve(context, () => act(routes, context, 'issue')))
   app.post('/api/invoice/:id/void', (context) => serve(context, () => act(routes, context, 'void')))
   app.post('/api/invoice/:id/transactions', (context) => serve(context, () => submit(routes, context)))
@@ -82,8 +93,8 @@ function made(routes: InvoiceRoutes, context: Context<Env>, end: InvoiceEnd): Re
 async function act(routes: InvoiceRoutes, context: Context<Env>, what: MerchantAct): Promise<Reply> {
   const body = await bodyOf(routes, context)
   if (!body.ok) return refuse(routes, context, body.problem)
-  const signature = textIn(body.value, 'signature', /^0x[0-9a-fA-F]{128}(?:[0-9a-fA-F]{2})?$/)
-  if (signature === null) return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Send {"signature": "0x…"}, of 64 or 65 bytes.'))
+  const signature = textIn(body.value, 'signature', /^0x(?:[0-9a-fA-F]{2}){1,4096}$/)
+  if (signature === null) return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Send {"signature": "0x…"}, of 1 to 4096 bytes.'))
   return changed(routes, context, await routes.desk.act(context.req.param('id') ?? '', what, signature))
 }
 
@@ -110,11 +121,20 @@ async function qr(routes: InvoiceRoutes, context: Context<Env>, { record }: Invo
   const bank = record['bank_coordinates'] as { epc_payload: string | null } | null
   const text = context.req.query('kind') === 'epc' ? (bank?.epc_payload ?? null) : (record['eip681_uri'] as string | null)
   if (text === null) return response(refuse(routes, context, problem('NOT_FOUND', 'There is nothing to pay by this code.')))
+  const { qrSvg } = await import('../../service/invoices/qr.ts')
   return context.body(qrSvg(text), 200, { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'private, no-store' })
 }
 
-async function pdf(context: Context<Env>, view: InvoiceView): Promise<Response> {
-  const bytes = await invoicePdf(view.record)
+/** Drawing a document costs a thousand times what asking for it does. */
+function drawnTooOften(retry_after_s: number): Problem {
+  const detail = `A client may ask for ${INVOICE_RULES.documents_per_minute} documents a minute; each stays the same until its invoice changes.`
+  return problem('INVOICE_RATE_LIMITED', detail, { retry_after_s })
+}
+
+async function pdf({ deps }: InvoiceRoutes, context: Context<Env>, view: InvoiceView): Promise<Response> {
+  // Its library is the heaviest of all, and most services never draw one: it is loaded for the first.
+  const { invoicePdf } = await import('../../service/invoices/pdf.ts')
+  const bytes = await invoicePdf(view.record, modeMark(deps))
   const disposition = `inline; filename="payment-request-${view.invoice.invoice_id}.pdf"`
   const etag = `W/"${nobleCrypto.keccak256Hex(JSON.stringify(view.record)).slice(2, 34)}"`
   const headers = { 'content-type': 'application/pdf', 'content-disposition': disposition, etag, 'cache-control': 'private, no-cache' }

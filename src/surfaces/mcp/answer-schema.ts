@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../service/catalogue/json-schema.ts'
+import { shareParts } from './shared-parts.ts'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
@@ -23,8 +24,16 @@ const PARTS: Record<string, JsonSchema> = {
 /** The schema of the whole structured answer of a tool, around the schema of its own result. */
 export function answerSchema(result: JsonSchema): JsonSchema & { type: 'object' } {
   const { $schema: _, $defs, ...bare } = result
+  const shared = shareParts(bare)
   // References such as #/$defs/x count from the root, so the definitions move there with them.
-  const properties = { result: bare, ...PARTS }
+  const definitions = { ...($defs as Record<string, unknown> | undefined), ...shared.$defs }
+  const properties = { result: shared.schema, ...PARTS }
   const required = Object.keys(properties).filter((name) => name !== 'chain')
-  return { $schema: DIALECT, type: 'object', properties, required, ...($defs === undefined ? {} : { $defs }) }
+  return {
+    $schema: DIALECT,
+    type: 'object',
+    properties,
+    required,
+    ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }),
+  }
 }

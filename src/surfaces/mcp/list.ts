@@ -1,10 +1,10 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import type { Tool } from '../../service/catalogue/define.ts'
-import type { ToolSchemas } from '../../service/catalogue/json-schema.ts'
+import type { SchemaList } from '../../service/catalogue/json-schema.ts'
 import { answerSchema } from './answer-schema.ts'
 
 /** The answer to `tools/list`, derived once from the catalogue. */
-export function toolList(tools: readonly Tool[], schemas: ReadonlyMap<string, ToolSchemas>): ListedTool[] {
+export function toolList(tools: readonly Tool[], schemas: SchemaList): ListedTool[] {
   return tools.map((tool) => {
     const own = schemas.get(tool.id)
     if (own === undefined) throw new Error(`no schemas were derived for ${tool.id}`)

@@ -18,42 +18,64 @@ export interface Message {
 
 export type MessageRead = { ok: true; message: Message } | { ok: false; problem: Problem }
 
-/** What a JSON-RPC message needs around the arguments, beyond what REST needs around its input. */
-const ENVELOPE = { depth: 1, nodes: 256 }
+/** How the JSON-RPC messages of a protocol hold the input of a tool. */
+export interface Envelope {
+  /** What a message needs around the input, beyond what REST needs. */
+  readonly depth: number
+  readonly nodes: number
+  /** Whether a message is a call; only such a one may have the wider bounds of a tool. */
+  calls(message: unknown): boolean
+}
 
-const ORDINARY: JsonBounds = aroundInput({ depth: limits.json_depth, nodes: limits.json_nodes, unsafe_numbers: 'refuse' })
+/** MCP: the arguments of `tools/call` are the input. */
+export const TOOLS_CALL: Envelope = {
+  depth: 1,
+  nodes: 256,
+  calls: (message) => isObject(message) && message['method'] === 'tools/call',
+}
 
 /** Reads messages for these tools: strictly, under the ordinary bounds, and under wider ones only when a tool of the catalogue has them. */
-export function createMessageReader({ tools }: Catalogue) {
+export function createMessageReader({ tools }: Catalogue, envelope: Envelope = TOOLS_CALL) {
+  const ordinary_bounds = around(envelope, { depth: limits.json_depth, nodes: limits.json_nodes, unsafe_numbers: 'refuse' })
   const most = (of: (bounds: ReadBounds) => number) => Math.max(0, ...tools.map(({ bounds }) => of(bounds)))
   const body_bytes = Math.max(
     limits.body_bytes,
     most((bounds) => bounds.body_bytes),
   )
   const widest: JsonBounds = {
-    depth: Math.max(ORDINARY.depth, ENVELOPE.depth + most((bounds) => bounds.depth)),
-    nodes: Math.max(ORDINARY.nodes, ENVELOPE.nodes + most((bounds) => bounds.nodes)),
+    depth: Math.max(ordinary_bounds.depth, envelope.depth + most((bounds) => bounds.depth)),
+    nodes: Math.max(ordinary_bounds.nodes, envelope.nodes + most((bounds) => bounds.nodes)),
     unsafe_numbers: tools.some(({ bounds }) => bounds.unsafe_numbers === 'keep_text') ? 'keep_text' : 'refuse',
   }
   return async (source: BodySource, mayReadLarge: () => Promise<boolean>): Promise<MessageRead> => {
     const body = await readBody(source, body_bytes, mayReadLarge)
     if (!body.ok) return body
-    const ordinary = readMessage(body.bytes, ORDINARY)
-    if (ordinary.ok || sameBounds(widest, ORDINARY)) return ordinary
+    const ordinary = readMessage(body.bytes, ordinary_bounds)
+    if (ordinary.ok || sameBounds(widest, ordinary_bounds)) return ordinary
     const wide = readMessage(body.bytes, widest)
-    return wide.ok && isObject(wide.message.value) && wide.message.value['method'] === 'tools/call' ? wide : ordinary
+    return wide.ok && envelope.calls(wide.message.value) ? wide : ordinary
   }
 }
 
-/** The arguments of a call, held against the bounds of its tool, which may be narrower or wider than those of the first reading. */
-export function readArguments({ value, bytes, bounds }: Message, tool: ReadBounds): InputRead {
+/** The arguments of a call, held against the bounds of its tool. */
+export function readArguments(message: Message, tool: ReadBounds): InputRead {
+  return readInput(message, tool, TOOLS_CALL, argumentsOf)
+}
+
+/** The input that stands at one place of a message, held against the bounds of its tool, which may differ from those of the first reading. */
+export function readInput(
+  { value, bytes, bounds }: Message,
+  tool: ReadBounds,
+  envelope: Pick<Envelope, 'depth' | 'nodes'>,
+  inputIn: (message: unknown) => unknown,
+): InputRead {
   if (bytes.length > tool.body_bytes) {
     return { ok: false, problem: problem('PAYLOAD_TOO_LARGE', `This tool reads messages of at most ${tool.body_bytes} bytes.`) }
   }
-  const exact = aroundInput(tool)
-  if (sameBounds(exact, bounds)) return { ok: true, input: argumentsOf(value) }
+  const exact = around(envelope, tool)
+  if (sameBounds(exact, bounds)) return { ok: true, input: inputIn(value) }
   const again = readMessage(bytes, exact)
-  return again.ok ? { ok: true, input: argumentsOf(again.message.value) } : again
+  return again.ok ? { ok: true, input: inputIn(again.message.value) } : again
 }
 
 function readMessage(bytes: Uint8Array, bounds: JsonBounds): MessageRead {
@@ -61,7 +83,8 @@ function readMessage(bytes: Uint8Array, bounds: JsonBounds): MessageRead {
   return json.ok ? { ok: true, message: { value: json.value, bytes, bounds } } : json
 }
 
-function argumentsOf(message: unknown): unknown {
+/** `params.arguments`; what is left out is an empty object. */
+export function argumentsOf(message: unknown): unknown {
   const params = isObject(message) ? message['params'] : undefined
   return (isObject(params) ? params['arguments'] : undefined) ?? {}
 }
@@ -70,8 +93,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function aroundInput({ depth, nodes, unsafe_numbers }: JsonBounds): JsonBounds {
-  return { depth: depth + ENVELOPE.depth, nodes: nodes + ENVELOPE.nodes, unsafe_numbers }
+function around(envelope: Pick<Envelope, 'depth' | 'nodes'>, { depth, nodes, unsafe_numbers }: JsonBounds): JsonBounds {
+  return { depth: depth + envelope.depth, nodes: nodes + envelope.nodes, unsafe_numbers }
 }
 
 function sameBounds(a: JsonBounds, b: JsonBounds): boolean {

@@ -1,23 +1,19 @@
 import {
   createMcpHandler,
   isLegacyRequest,
-  ProtocolError,
-  Server,
   WebStandardStreamableHTTPServerTransport,
-  type CallToolResult,
   type Implementation,
+  type Server,
   type Tool as ListedTool,
 } from '@modelcontextprotocol/server'
-import { callTool, type McpExchange, type ResultMeta, type ToolCalls, type ToolReply } from './tool-call.ts'
-import { HANDSHAKE_VERSIONS } from './versions.ts'
-
-/** How long a client of 2026-07-28 may keep what it was told of the service: it changes only with a new release. */
-const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const
+import { callTool, type McpExchange, type ToolCalls } from './tool-call.ts'
+import { createToolServer } from './tool-server.ts'
 
 export interface ProtocolParts {
   identity: Implementation
   instructions: string
-  tools: ListedTool[]
+  /** What is listed where an exchange has no view of its own. */
+  tools?: ListedTool[]
   calls: ToolCalls
 }
 
@@ -46,38 +42,14 @@ async function answerHandshakeEra(server: Server, request: Request, parsedBody: 
   }
 }
 
-function createServer({ identity, instructions, tools, calls }: ProtocolParts, exchange: McpExchange | undefined): Server {
-  const server = new Server(identity, {
-    capabilities: { tools: {} },
+function createServer({ identity, instructions, tools = [], calls }: ProtocolParts, exchange: McpExchange | undefined): Server {
+  return createToolServer({
+    identity,
     instructions,
-    // The stateless revision is added by the package's handler for it.
-    supportedProtocolVersions: HANDSHAKE_VERSIONS,
-    cacheHints: { 'tools/list': CACHE, 'server/discover': CACHE },
+    listed: () => exchange?.view?.listed ?? tools,
+    call(params) {
+      if (exchange === undefined) throw new Error('a server was asked without its exchange')
+      return callTool(calls, params, exchange)
+    },
   })
-  server.setRequestHandler('tools/list', () => ({ tools }))
-  server.setRequestHandler('tools/call', async ({ params }) => {
-    if (exchange === undefined) throw new Error('a server was asked without its exchange')
-    return toolResult(await callTool(calls, params, exchange))
-  })
-  return server
-}
-
-/** Clients that drop structured content, as payment wrappers do, read the same answer, receipt included, from the text. */
-function toolResult(reply: ToolReply): CallToolResult {
-  switch (reply.kind) {
-    case 'answer':
-      return withMeta(reply.meta, {
-        content: [{ type: 'text', text: reply.text }],
-        structuredContent: JSON.parse(reply.text) as Record<string, unknown>,
-      })
-    case 'problem':
-      // No structured content: older clients hold it against the output schema even when the result is an error.
-      return withMeta(reply.meta, { content: [{ type: 'text', text: reply.text }], isError: true })
-    case 'error':
-      throw new ProtocolError(reply.error.code, reply.error.message, reply.error.data)
-  }
-}
-
-function withMeta(meta: ResultMeta | null, result: CallToolResult): CallToolResult {
-  return meta === null ? result : { ...result, _meta: meta }
 }

@@ -7,26 +7,29 @@ import type { AppDeps } from '../deps.ts'
 import { mcpResource } from '../../service/payments/terms.ts'
 import { createPaymentWords } from '../payment.ts'
 import type { PreflightDesk } from '../preflight/serve.ts'
-import { paymentsIn } from '../rest.ts'
-import { once } from '../discovery/document.ts'
+import { creditIn, paymentsIn } from '../rest.ts'
+import { once } from '../../pure/once.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
-import { toolList } from './list.ts'
 import { createMessageReader } from './message.ts'
 import { createPlainCalls } from './plain-call.ts'
 import { answerPreflight } from './preflight-method.ts'
 import { createProtocol, type ProtocolParts } from './protocol.ts'
 import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
 import { callTool, type McpExchange } from './tool-call.ts'
+import { createViews } from './view.ts'
 
 const PATH = '/mcp'
 
 const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets ASSAY_MCP_URL.' }
 const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
 
-/** `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. */
+/**
+ * `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. `?family=bank,tax`
+ * lists those families alone, `?tools=search` a pair of tools that finds and calls the others.
+ */
 export function mcpRoutes(
   app: Hono<Env>,
   deps: AppDeps,
@@ -36,22 +39,25 @@ export function mcpRoutes(
 ): void {
   const { allowance, onFault } = deps.call
   const read = createMessageReader(deps.call.catalogue)
-  const tools = toolList(deps.call.catalogue.tools, deps.schemas)
+  const views = createViews(deps.call.catalogue.tools, deps.schemas)
   // The origins are known only once the server listens.
   const guard = once(() => createGuard(deps.origins))
-  const protocol = once(() => createAnswers(protocolParts(deps, tools, serve)))
+  const protocol = once(() => createAnswers(protocolParts(deps, serve)))
 
   app.post(PATH, async (context) => {
     const header = (name: string) => context.req.header(name) ?? null
     const mayEnter = guard()
     if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
     if (!isJsonContentType(header('content-type'))) return rpcErrorResponse(415, NOT_JSON)
+    const asked = { family: context.req.query('family') ?? null, small: context.req.query('tools') === 'search' }
+    const seen = views(asked)
+    if (!seen.ok) return refusal(problem('NOT_FOUND', seen.message), deps, context.env.request_id)
     const address = caller(context)
     const { request_id } = context.env
     // A payment inside a message is not seen before it is read: for a large one an allowance speaks, or a payment in a header.
     const store: { down: Problem | null } = { down: null }
     const mayReadLarge = async () => {
-      if (paymentsIn(header).length > 0) return true
+      if (paymentsIn(header).length > 0 || creditIn(header) !== null) return true
       try {
         return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0
       } catch (error) {
@@ -63,7 +69,7 @@ export function mcpRoutes(
     const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
     if (store.down !== null) return refusal(store.down, deps, request_id, { 'retry-after': String(limits.store_retry_s) })
     if (!body.ok) return refusal(body.problem, deps, request_id)
-    const exchange = { message: body.message, request_id, address, header }
+    const exchange = { message: body.message, request_id, address, header, view: seen.view }
     return answerPreflight(desk, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
   })
   app.all(PATH, (context) => {
@@ -85,12 +91,11 @@ function createAnswers(parts: ProtocolParts): (request: Request, exchange: McpEx
   }
 }
 
-function protocolParts(deps: AppDeps, tools: ReturnType<typeof toolList>, serve: ServeCall): ProtocolParts {
+function protocolParts(deps: AppDeps, serve: ServeCall): ProtocolParts {
   const { api_url, site_url } = deps.origins
   return {
     identity: { name: 'assay', title: 'assay', version: deps.version, websiteUrl: site_url },
     instructions: instructions(deps),
-    tools,
     calls: { serve, api_url, words: createPaymentWords(deps.place, deps.call.catalogue, mcpResource), onFault: deps.call.onFault },
   }
 }

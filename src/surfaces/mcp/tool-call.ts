@@ -2,12 +2,15 @@ import { answerText } from '../../service/calls/answer-text.ts'
 import { withVerdict } from '../../service/catalogue/bare.ts'
 import type { ServeCall } from '../../service/calls/observed.ts'
 import type { CallRequest, Outcome } from '../../service/calls/outcome.ts'
+import type { CreditGiven } from '../../service/credits/given.ts'
 import { problem, problemBody, type Problem } from '../../service/problems.ts'
 import type { PaymentGiven } from '../../service/payments/payment-header.ts'
 import type { Challenge } from '../../service/payments/terms.ts'
 import type { PaymentWords } from '../payment.ts'
-import { paymentsIn } from '../rest.ts'
-import { readArguments, type Message } from './message.ts'
+import { creditIn, paymentsIn } from '../rest.ts'
+import { argumentsOf, isObject, readArguments, readInput, TOOLS_CALL, type Message } from './message.ts'
+import { CALL_TOOL, FIND_TOOLS, type Finder } from './small.ts'
+import type { View } from './view.ts'
 import { isMessageFault, rpcErrorOf, type RpcError } from './rpc-error.ts'
 
 /** A request for a call, as far as MCP cares. */
@@ -18,6 +21,8 @@ export interface McpExchange {
   readonly address: string
   /** Value of a header by its lower-case name. */
   header(name: string): string | null
+  /** What this client is shown; all tools where it is left out. */
+  readonly view?: View
 }
 
 /** `params` of `tools/call`, as far as they matter here. */
@@ -42,6 +47,8 @@ const RESPONSE_KEYS = ['x402/payment-response', 'x402.payment-response']
 /** Where clients that drop an error's text look for the terms, in the form of version 1. */
 const ERROR_KEY = 'x402/error'
 const PREVIOUS_KEY = 'assay/prev-receipt-hash'
+const CREDIT_KEY = 'assay/credit'
+const USE_KEY = 'assay/idempotency-key'
 
 export interface ToolCalls {
   serve: ServeCall
@@ -54,9 +61,11 @@ export interface ToolCalls {
 /** `tools/call`: translates a message into a call, and its outcome into a reply. Never throws. */
 export async function callTool(calls: ToolCalls, params: CallParams, exchange: McpExchange): Promise<ToolReply> {
   const { serve, api_url, onFault } = calls
-  const { request_id } = exchange
+  const { request_id, view } = exchange
   try {
-    return outcomeReply(calls, await serve(callRequest(params, exchange), request_id), request_id)
+    if (view?.finder && params.name === FIND_TOOLS) return finderReply(view.finder, exchange, api_url)
+    const request = view?.finder && params.name === CALL_TOOL ? innerRequest(params, exchange) : callRequest(params, exchange)
+    return outcomeReply(calls, await serve(request, request_id), request_id, params.name)
   } catch (error) {
     onFault(error, params.name)
     return { kind: 'error', error: rpcErrorOf(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, api_url) }
@@ -69,12 +78,46 @@ function callRequest({ name, _meta: meta = {} }: CallParams, { message, address,
     tool: name,
     address,
     payments: paymentsOf(meta, header),
-    // A prepaid code travels in a header whatever the surface.
-    credit: header('x-credit') !== null,
+    credit: creditOf(meta, header),
+    traceparent: header('traceparent'),
     // What is no text is handed on as a text that no receipt hash equals, so that it is refused and not overlooked.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
     read: (bounds) => readArguments(message, bounds),
   }
+}
+
+function finderReply(finder: Finder, { message, request_id }: McpExchange, api_url: string): ToolReply {
+  const found = finder(argumentsOf(message.value))
+  return found.ok
+    ? { kind: 'answer', text: JSON.stringify(found.value), meta: null }
+    : problemReply(found.problem, request_id, api_url, ARGUMENTS)
+}
+
+/** The call inside `call_tool`: from here on it is a call of that tool. */
+function innerRequest(params: CallParams, exchange: McpExchange): CallRequest {
+  const { message } = exchange
+  const given = argumentsOf(message.value)
+  const name = isObject(given) && typeof given['tool'] === 'string' ? given['tool'] : ''
+  const inputIn = (value: unknown) => {
+    const inner = argumentsOf(value)
+    return isObject(inner) ? inner['input'] : undefined
+  }
+  return { ...callRequest({ ...params, name }, exchange), read: (bounds) => readInput(message, bounds, CALL_INSIDE, inputIn) }
+}
+
+const CALL_INSIDE = { depth: TOOLS_CALL.depth + 1, nodes: TOOLS_CALL.nodes }
+
+/** A prepaid code and its key, in the message or in headers; each is looked for in the message first. */
+export function creditOf(meta: Readonly<Record<string, unknown>>, header: McpExchange['header']): CreditGiven | null {
+  const beside = creditIn(header)
+  const code = textIn(meta, CREDIT_KEY) ?? beside?.code ?? null
+  return code === null ? null : { code, key: textIn(meta, USE_KEY) ?? header('idempotency-key') }
+}
+
+/** What is no text is handed on as one that is refused, so that it is not overlooked. */
+function textIn(meta: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = meta[name]
+  return value === undefined ? null : typeof value === 'string' ? value : ''
 }
 
 /** A payment in the message, or in a header as over REST: then even a large message is read for it. */
@@ -83,22 +126,24 @@ function paymentsOf(meta: Readonly<Record<string, unknown>>, header: McpExchange
   return [...inside, ...paymentsIn(header)]
 }
 
-function outcomeReply({ api_url, words }: ToolCalls, outcome: Outcome, request_id: string): ToolReply {
+function outcomeReply({ api_url, words }: ToolCalls, outcome: Outcome, request_id: string, called: string): ToolReply {
+  const place = called === CALL_TOOL ? `${ARGUMENTS}/input` : ARGUMENTS
   switch (outcome.kind) {
     case 'answered':
       return { kind: 'answer', text: answerText(outcome.answer), meta: null }
     case 'paid': {
       const response = words.response(outcome.settlement)
-      return { kind: 'answer', text: outcome.text, meta: Object.fromEntries(RESPONSE_KEYS.map((key) => [key, response])) }
+      const meta = response === null ? null : Object.fromEntries(RESPONSE_KEYS.map((key) => [key, response]))
+      return { kind: 'answer', text: outcome.text, meta }
     }
     case 'payment_required': {
-      const reply = problemReply(withVerdict(outcome.tool, outcome.problem), request_id, api_url)
+      const reply = problemReply(withVerdict(outcome.tool, outcome.problem), request_id, api_url, place)
       const challenge = words.challenge(outcome)
       return challenge === null || reply.kind === 'error' ? reply : withTerms(reply.text, challenge)
     }
     case 'pending':
     case 'refused':
-      return problemReply(withVerdict(outcome.tool, outcome.problem), request_id, api_url)
+      return problemReply(withVerdict(outcome.tool, outcome.problem), request_id, api_url, place)
   }
 }
 
@@ -112,13 +157,15 @@ function withTerms(problem_text: string, { required_json, body_members_json }: C
 }
 
 /** A broken message is an error of JSON-RPC; everything else goes to the model, which can mend its input, wait or pay. */
-function problemReply(found: Problem, request_id: string, api_url: string): ToolReply {
-  const here = { ...found, errors: found.errors.map((error) => ({ ...error, pointer: pointerInMessage(error.pointer) })) }
+function problemReply(found: Problem, request_id: string, api_url: string, place: string): ToolReply {
+  const here = { ...found, errors: found.errors.map((error) => ({ ...error, pointer: pointerInMessage(error.pointer, place) })) }
   if (isMessageFault(found)) return { kind: 'error', error: rpcErrorOf(here, request_id, api_url) }
   return { kind: 'problem', text: JSON.stringify(problemBody(here, request_id, api_url)), meta: null }
 }
 
+const ARGUMENTS = '/params/arguments'
+
 /** REST holds the arguments under `input`. */
-function pointerInMessage(pointer: string): string {
-  return pointer.replace(/^\/input(?=\/|$)/, '/params/arguments')
+function pointerInMessage(pointer: string, place: string): string {
+  return pointer.replace(/^\/input(?=\/|$)/, () => place)
 }

@@ -16,7 +16,7 @@ export const PAGE_HEADERS = {
     "img-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ].join('; '),
@@ -28,10 +28,24 @@ export interface Page {
   mark: string | null
   main: Markup
   script?: Script
+  /** The style sheet of this page alone, `styles/<name>.css`. */
+  style?: string
+  /** What stands in the search, on the page that shows what it found. */
+  query?: string
 }
 
+/** The places of this site, in the order of its head. */
+const PLACES = [
+  ['/', 'Tools'],
+  ['/verify', 'Verify'],
+  ['/preflight', 'Preflight'],
+  ['/reconcile', 'Reconcile'],
+  ['/docs', 'Docs'],
+  ['/status', 'Status'],
+] as const
+
 /** A whole page. */
-export function layout({ title, mark, main, script }: Page): string {
+export function layout({ title, mark, main, script, style, query = '' }: Page): string {
   return `<!doctype html>\n${markupText(
     html`<html lang="en">
       <head>
@@ -41,30 +55,51 @@ export function layout({ title, mark, main, script }: Page): string {
         <title>${title}</title>
         <link rel="icon" type="image/svg+xml" href="${assetPath('icon.svg')}" />
         <link rel="stylesheet" href="${assetPath('style.css')}" />
-        ${script === undefined ? '' : scripts(script)}
+        ${style === undefined ? '' : html`<link rel="stylesheet" href="${assetPath(`styles/${style}.css`)}" />`} ${scripts(script)}
       </head>
       <body>
         <a class="skip" href="#main">To the content</a>
-        ${mark === null ? '' : html`<p class="mark" role="note"><span>${mark}</span></p> `}${MARK_SPRITE}
-        <header class="top">
-          <a class="name" href="/"
-            ><svg class="stamp" aria-hidden="true"><use href="#mark-valid"></use></svg>assay</a
-          >
-          <nav aria-label="Site">
-            <a href="/#tools">Tools</a> <a href="/verify">Verify a receipt</a> <a href="/llms.txt">For machines</a>
-          </nav>
-          <p class="left" id="allowance" hidden></p>
-        </header>
+        ${mark === null ? '' : html`<p class="mark" role="note"><span>${mark}</span></p> `}${MARK_SPRITE} ${head(query)}
         <main id="main" tabindex="-1">${main}</main>
       </body>
     </html> `,
   )}`
 }
 
-function scripts(script: Script): Markup {
-  const { entry, imports } = scriptPaths(script)
-  return html`${imports.map((path) => html`<link rel="modulepreload" href="${path}" /> `)}
-    <script type="module" src="${entry}"></script> `
+/** Name, free calls left, the places of the site, and the search, which works without a script too. */
+function head(query: string): Markup {
+  return html`<header class="top">
+    <a class="name" href="/"
+      ><svg class="stamp" aria-hidden="true"><use href="#mark-valid"></use></svg>assay</a
+    >
+    <p class="left" id="allowance"></p>
+    <nav id="site" aria-label="Site">${PLACES.map(([path, name]) => html`<a href="${path}">${name}</a> `)}</nav>
+    <search>
+      <form id="finder" action="/" method="get">
+        <input
+          type="search"
+          id="search"
+          name="q"
+          value="${query}"
+          placeholder="Search tools"
+          aria-label="Search tools"
+          aria-keyshortcuts="/"
+          maxlength="64"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck="false"
+        /><kbd aria-hidden="true">/</kbd>
+      </form>
+    </search>
+  </header>`
+}
+
+/** The frame of every page, and the script of this one; what both import is named once. */
+function scripts(script: Script | undefined): Markup {
+  const all = [scriptPaths('frame'), ...(script === undefined ? [] : [scriptPaths(script)])]
+  const imports = new Set(all.flatMap((one) => one.imports))
+  return html`${[...imports].map((path) => html`<link rel="modulepreload" href="${path}" /> `)}
+  ${all.map(({ entry }) => html`<script type="module" src="${entry}"></script> `)}`
 }
 
 /** Pages wait for nothing, so their markup is never a promise. */

@@ -1,27 +1,34 @@
 import type { Hono } from 'hono'
 import type { AppDeps } from '../deps.ts'
-import { once, sendDocument, storedDocument, type StoredDocument } from '../discovery/document.ts'
+import { once } from '../../pure/once.ts'
+import { sendDocument } from '../discovery/document.ts'
 import type { Env } from '../http/env.ts'
 import { assets } from './assets.ts'
-import { HTML_TYPE, PAGE_HEADERS } from './layout.ts'
+import { docsRoutes } from './docs-page.ts'
+import { documentPages } from './document-pages.ts'
+import { HTML_TYPE } from './layout.ts'
+import { LIVE_HEADERS, pricedPage, storedPage } from './priced.ts'
 import { toolPage, unknownToolPage } from './tool-page.ts'
 import { verifyPage } from './verify-page.ts'
 
-/** Pages name the version of their assets, so each visit asks whether they still stand. */
-const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
 const FOR_GOOD = 'public, max-age=31536000, immutable'
 
 /** The pages for people, and what they load. `/` is negotiated among the discovery documents. */
 export function pageRoutes(app: Hono<Env>, deps: AppDeps): void {
   const { catalogue } = deps.call
-  const verify = once(() => page(verifyPage(deps)))
+  const verify = once(() => storedPage(verifyPage(deps)))
+  docsRoutes(app, deps)
   app.get('/verify', (context) => sendDocument(context, verify()))
+  documentPages(app, deps)
+  const tools = new Map(catalogue.tools.map((tool) => [tool.id, pricedPage(deps, (prices) => toolPage(deps, tool, prices))]))
   app.get('/tools', (context) => context.redirect('/#tools', 308))
-  app.get('/tools/:tool', (context) => {
+  app.get('/tools/:tool', async (context) => {
     const named = context.req.param('tool')
     const tool = catalogue.find(named)
-    if (tool === undefined) return context.body(unknownToolPage(deps, named), 404, { ...HEADERS, 'content-type': HTML_TYPE })
-    return tool.id === named ? sendDocument(context, page(toolPage(deps, tool))) : context.redirect(`/tools/${tool.id}`, 308)
+    const page = tools.get(named)
+    if (page !== undefined) return sendDocument(context, await page())
+    if (tool !== undefined) return context.redirect(`/tools/${tool.id}`, 308)
+    return context.body(unknownToolPage(deps, named), 404, { ...LIVE_HEADERS, 'content-type': HTML_TYPE })
   })
   app.get('/assets/:version/:path{.+}', (context) => {
     const { version, files } = assets()
@@ -29,10 +36,7 @@ export function pageRoutes(app: Hono<Env>, deps: AppDeps): void {
     if (asset === undefined) return context.notFound()
     // A page may outlive the files that it was made for; it then gets those of now, to be asked for again.
     const kept = context.req.param('version') === version ? FOR_GOOD : 'no-store'
-    return context.body(asset.body, 200, { 'content-type': asset.type, 'cache-control': kept })
+    const { body, headers } = asset.encoded.for(context.req.header('accept-encoding'))
+    return context.body(body, 200, { ...headers, 'content-type': asset.type, 'cache-control': kept })
   })
-}
-
-function page(text: string): StoredDocument {
-  return storedDocument(HTML_TYPE, text, HEADERS)
 }

@@ -1,23 +1,30 @@
 import type {
+  BankReport,
   InvoiceBounds,
   InvoiceKept,
   InvoicePayment,
   InvoiceStore,
   NewInvoice,
+  OtherAsset,
+  SignKept,
   StoredInvoice,
   WatchedMerchant,
 } from '../../../ports/invoices.ts'
 import { integer, integerOrNull, oneOf, text, textOrNull, wide } from '../rows.ts'
 import { assertCounts, assertKeys, assertTexts, assertWide } from '../storable.ts'
 import type { Database, Row, Work } from '../work.ts'
+import { InvoiceEvidence } from './evidence.ts'
+import { addMark } from './marks.ts'
 import * as sql from './sql-invoices.ts'
 
 /** Invoices in the SQL that both databases share. */
 export class SqlInvoiceStore implements InvoiceStore {
   readonly #database: Pick<Database, 'read' | 'write' | 'atomically'>
+  readonly #evidence: InvoiceEvidence
 
   constructor(database: Pick<Database, 'read' | 'write' | 'atomically'>) {
     this.#database = database
+    this.#evidence = new InvoiceEvidence(database)
   }
 
   async keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKept> {
@@ -96,14 +103,18 @@ export class SqlInvoiceStore implements InvoiceStore {
     await this.#database.write(sql.SET_CLOSED, [invoice_id, Number(closed)])
   }
 
-  async sign(invoice_id: string, signature: string, now_ms: number): Promise<void> {
-    assertKeys({ invoice_id, signature })
-    assertCounts({ now_ms })
-    await this.#database.write(sql.SIGN, [invoice_id, signature, now_ms])
+  async sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<SignKept> {
+    assertKeys({ invoice_id })
+    assertTexts({ signature })
+    assertCounts({ now_ms, most_open })
+    const [open] = await this.#database.read(sql.SIGNABLE, [invoice_id])
+    const alone = open === undefined ? {} : { alone_with: text(open, 'merchant').slice(2) }
+    return this.#database.atomically(() => sign(invoice_id, signature, now_ms, most_open), alone)
   }
 
   async void(invoice_id: string, signature: string, now_ms: number): Promise<boolean> {
-    assertKeys({ invoice_id, signature })
+    assertKeys({ invoice_id })
+    assertTexts({ signature })
     assertCounts({ now_ms })
     return (await this.#database.write(sql.VOID, [invoice_id, signature, now_ms])).length === 1
   }
@@ -124,6 +135,39 @@ export class SqlInvoiceStore implements InvoiceStore {
     assertCounts({ next_block, now_ms })
     await this.#database.write(sql.LOOKED, [merchant, next_block, now_ms])
   }
+
+  async page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
+    assertKeys({ merchant })
+    assertCounts({ at_s, after, limit })
+    const rows = await this.#database.read(sql.PAGE, [merchant, at_s, after, limit])
+    return rows.map((row) => ({ number: integer(row, 'number'), invoice: invoiceOf(row) }))
+  }
+
+  bank_reports(invoice_id: string): Promise<BankReport[]> {
+    return this.#evidence.bankReports(invoice_id)
+  }
+
+  report_bank(reports: readonly BankReport[], now_ms: number): Promise<number> {
+    return this.#evidence.reportBank(reports, now_ms)
+  }
+
+  other_assets(invoice_id: string): Promise<OtherAsset[]> {
+    return this.#evidence.others(invoice_id)
+  }
+
+  note_other_asset(seen: OtherAsset, now_ms: number): Promise<boolean> {
+    return this.#evidence.note(seen, now_ms)
+  }
+}
+
+function* sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Work<SignKept> {
+  const [open] = yield { statement: sql.SIGNABLE, values: [invoice_id] }
+  if (open !== undefined) {
+    const [signed] = yield { statement: sql.COUNT_SIGNED, values: [text(open, 'merchant'), Math.floor(now_ms / 1_000)] }
+    if (integer(signed, 'open') >= most_open) return 'full'
+  }
+  yield { statement: sql.SIGN, values: [invoice_id, signature, now_ms] }
+  return 'kept'
 }
 
 function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKept> {
@@ -136,8 +180,8 @@ function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKept> {
   const known = yield* before()
   if (known !== null) return known
   const now_s = Math.floor(created_ms / 1_000)
-  const [of_merchant] = yield { statement: sql.COUNT_MERCHANT, values: [merchant, now_s] }
-  if (integer(of_merchant, 'open') >= bounds.merchant_open) return { kind: 'merchant_full' }
+  const [of_merchant] = yield { statement: sql.COUNT_UNSIGNED, values: [merchant, now_s] }
+  if (integer(of_merchant, 'open') >= bounds.merchant_unsigned) return { kind: 'merchant_full' }
   const [of_client] = client === null ? [] : yield { statement: sql.COUNT_CLIENT, values: [client, now_s] }
   if (of_client !== undefined && integer(of_client, 'open') >= bounds.client_open) return { kind: 'client_full' }
   const { invoice_id, amount_minor, terms, expires_s, watch_until_s } = invoice
@@ -157,15 +201,6 @@ function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {
   if (row === undefined) return false
   yield { statement: sql.TOUCH, values: [invoice_id, now_ms] }
   return true
-}
-
-function* addMark(invoice_id: string, mark: string, now_ms: number): Work<null> {
-  const [row] = yield { statement: sql.READ_MARKS, values: [invoice_id] }
-  if (row === undefined) return null
-  const marks = new Set(text(row, 'marks').split(',').filter(Boolean))
-  if (marks.has(mark)) return null
-  yield { statement: sql.WRITE_MARKS, values: [invoice_id, [...marks.add(mark)].toSorted().join(','), now_ms] }
-  return null
 }
 
 function assertPayment(payment: InvoicePayment): void {

@@ -10,14 +10,19 @@ export const BY_REQUEST: Statement = {
   text: `select ${INVOICE}, content_hash from invoice where request_key = ?1`,
 }
 
-/** Open ones of a merchant, and of a client, at a second. */
-export const COUNT_MERCHANT: Statement = {
-  name: 'invoice_count_merchant',
-  text: 'select count(*) as open from invoice where merchant = ?1 and closed = 0 and expires_s >= ?2',
+/** Open ones of a merchant that it signed, or that nobody did, and unsigned ones of a client, at a second. */
+export const COUNT_SIGNED: Statement = {
+  name: 'invoice_count_signed',
+  text: `select count(*) as open from invoice
+    where merchant = ?1 and closed = 0 and expires_s >= ?2 and issue_signature is not null`,
+}
+export const COUNT_UNSIGNED: Statement = {
+  name: 'invoice_count_unsigned',
+  text: 'select count(*) as open from invoice where merchant = ?1 and closed = 0 and expires_s >= ?2 and issue_signature is null',
 }
 export const COUNT_CLIENT: Statement = {
   name: 'invoice_count_client',
-  text: 'select count(*) as open from invoice where client = ?1 and closed = 0 and expires_s >= ?2',
+  text: 'select count(*) as open from invoice where client = ?1 and closed = 0 and expires_s >= ?2 and issue_signature is null',
 }
 
 export const INSERT: Statement = {
@@ -48,6 +53,12 @@ export const PLAIN: Statement = {
   name: 'invoice_plain',
   text: `select ${INVOICE} from invoice
     where merchant = ?1 and issue_signature is not null and expires_s >= ?2 order by number limit ?3`,
+}
+
+export const PAGE: Statement = {
+  name: 'invoice_page',
+  text: `select number, ${INVOICE} from invoice
+    where merchant = ?1 and watch_until_s >= ?2 and voided_ms is null and number > ?3 order by number limit ?4`,
 }
 
 /** The log's key decides who was first. */
@@ -91,6 +102,12 @@ export const WRITE_MARKS: Statement = {
 export const SET_CLOSED: Statement = {
   name: 'invoice_closed',
   text: 'update invoice set closed = ?2 where invoice_id = ?1 and closed <> ?2',
+}
+
+/** Whose an invoice is that takes room once it is signed; nothing for one that is signed, closed or unknown. */
+export const SIGNABLE: Statement = {
+  name: 'invoice_signable',
+  text: 'select merchant from invoice where invoice_id = ?1 and issue_signature is null and closed = 0',
 }
 
 export const SIGN: Statement = {

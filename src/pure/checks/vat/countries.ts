@@ -1,4 +1,5 @@
 import table from '../../../../data/vat-formats.json' with { type: 'json' }
+import { grouped } from '../grouped.ts'
 import { CYPRUS, IRELAND, SPAIN } from './letters.ts'
 import { AUSTRIA, CROATIA, ESTONIA, GERMANY, HUNGARY, ITALY, SWEDEN } from './mod10.ts'
 import { DENMARK, FINLAND, GREECE, LITHUANIA, NORWAY, POLAND, PORTUGAL, SLOVENIA, SWITZERLAND } from './mod11.ts'
@@ -80,7 +81,7 @@ function places(format: string): Place[] {
 }
 
 function countryOf(row: (typeof table.rows)[number]): VatCountry {
-  const formats = Map.groupBy(row.formats.map(places), ({ length }) => length)
+  const formats = grouped(row.formats.map(places), ({ length }) => length)
   return { ...row, formats, rule: RULES[row.code] ?? new Map<number, LengthRule>() }
 }
 

@@ -139,8 +139,15 @@ export function equalsSum(text: string, sum: bigint): boolean {
 export function isSumText(text: string): boolean {
   const [, , whole = '', fraction = ''] = DECIMAL.exec(text.trim()) ?? []
   if (whole + fraction === '') return false
-  const behind = fraction.replace(/0+$/, '')
+  const behind = withoutEndZeros(fraction)
   return behind.length <= SUM_SCALE && whole.replace(/^0+/, '').length + behind.length <= TOTAL_DIGITS
+}
+
+/** By hand: the text is as long as a stranger likes, and an expression would begin anew at each zero of it. */
+function withoutEndZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return digits.slice(0, end)
 }
 
 /** 10^-5 as decimal text with at least `least` digits behind the point and no zeros beyond them. */

@@ -48,7 +48,8 @@ const CODE_LEAVES: ReadonlyMap<string, Leaf> = new Map(
   Object.entries(CODES).map(([name, codes]) => [name, { kind: 'codes', codes: new Set(codes.split(' ')) }]),
 )
 
-const RATE = /^[ \t\r\n]*[+-]?(?:\d+\.?\d*|\.\d+)[ \t\r\n]*$/
+/** One way to read any text: digits on both sides of a point that may be missing would take squared time. */
+const RATE = /^[ \t\r\n]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)[ \t\r\n]*$/
 
 /** The leaves that have a name of their own; `bic` depends on the generation. */
 const NAMED: Readonly<Record<string, Leaf>> = {

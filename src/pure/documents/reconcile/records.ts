@@ -1,3 +1,5 @@
+import type { Remittance } from './extract/remittance.ts'
+
 /**
  * What reconciliation works on: plain records, whatever file they were read from. Amounts are integers in the minor unit of their currency
  * (see `minorUnits`). A text that was absent is null. Ids are as they stand in the file; what counts as an id is decided in `ids.ts`.
@@ -89,6 +91,8 @@ export interface Entry {
   counterparty_account: string | null
   /** What `StatementBook.open` returned for the statement that it stands in. */
   statement: number
+  /** Kept where the reader was asked to: what the money is for. */
+  remittance?: Remittance
 }
 
 /** One statement or file that entries stand in. */

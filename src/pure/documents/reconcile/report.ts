@@ -35,6 +35,8 @@ export interface ReconcileReport {
 
 /** Where records go as they are read. */
 export interface Sink {
+  /** Statements are read with what their entries are for. */
+  readonly keep_remittance?: boolean
   instruction(instruction: Instruction): void
   entry(entry: Entry): void
 }
@@ -52,7 +54,7 @@ export function documentReader(kind: DocumentKind, file: number, findings: Findi
     case 'pacs.008':
       return new InstructionReader(kind, file, findings, (instruction) => sink.instruction(instruction))
     case 'camt.053':
-      return new StatementReader(file, findings, book, (entry) => sink.entry(entry))
+      return new StatementReader(file, findings, book, (entry) => sink.entry(entry), sink.keep_remittance)
     case 'nacha':
       return new AchReader(file, findings, book, (entry) => sink.entry(entry))
   }

@@ -1,11 +1,27 @@
-import type { Receipt } from '../../../pure/receipts/receipt.ts'
 import { VERDICT_TEXT, verdictWord } from '../../../service/calls/proof.ts'
 import { el } from './dom.ts'
-import { factsTable, listTable } from './facts.ts'
+import { factsTable, listTable, recordTables } from './facts.ts'
 import { identifier } from './identifier.ts'
-import { emptyProof, proofBlock } from './proof.ts'
+import { emptyProof } from './seal.ts'
 import { findingsOf, isMembers, listOf, partsOf, textOf, type Members } from './shapes.ts'
+import { startTabs } from './tabs.ts'
 import { markShape, scopeLine, verdictBlock } from './verdict.ts'
+
+/** The texts of the fields of a form, by name. */
+export type Asked = ReadonlyMap<string, string>
+
+/** Inputs as lines with their findings, and the members of the result that they show; null where nothing has a place. */
+export type Documents = (result: Members, asked: Asked) => { views: HTMLElement[]; shown: readonly string[] } | null
+
+export interface Answer {
+  result: Members
+  asked: Asked
+  documents: Documents | null
+  /** Null for the example, which nobody signed. */
+  proof: HTMLElement | null
+  /** The whole answer; null for the example. */
+  text: string | null
+}
 
 /** What the parts above the facts table show already. */
 const SHOWN = [
@@ -21,25 +37,66 @@ const SHOWN = [
   'facts',
   'results',
   'parts',
+  'suggestion',
 ]
 
 const FACTS_TITLE = 'What can be read off it'
 
-/** An answer in the order in which it is read: verdict and reason, scope, the identifier with its findings, proof, facts, the raw text. */
-export function answerView(result: Members, whole: { receipt: Receipt; text: string } | null, folded: boolean): DocumentFragment {
+/**
+ * An answer in the order in which it is read: verdict and reason, scope, the identifier or document with its findings, proof, facts, lists.
+ * A short one folds its facts and its text; a whole one has the text on a second tab.
+ */
+export function answerView(answer: Answer, short: boolean): Node {
+  const { result, proof, text } = answer
   const mark = verdictWord(result)
+  const documents = answer.documents?.(result, answer.asked) ?? null
+  const facts = factsOf(result, documents?.shown ?? [])
+  const parts = [
+    text === null ? el('p', { class: 'example' }, 'Example') : null,
+    verdictBlock(mark, VERDICT_TEXT[mark], textOf(result['reason']) ?? textOf(result['summary'])),
+    scopeLine(result),
+    hero(result),
+    ...(documents?.views ?? []),
+    documents === null ? remarks(result) : null,
+    proof ?? emptyProof(),
+    items(result),
+    factsTable(facts, FACTS_TITLE, short),
+    ...recordTables(facts),
+  ].filter((part) => part !== null)
+  const raw = text ?? JSON.stringify({ result }, null, 2)
+  if (short) return fragment([...parts, text === null ? null : folded(raw)])
+  return tabbed(parts, raw)
+}
+
+function fragment(parts: readonly (HTMLElement | null)[]): DocumentFragment {
   const view = document.createDocumentFragment()
-  const add = (part: HTMLElement | null) => part && view.append(part)
-  if (whole === null) add(el('p', { class: 'example' }, 'Example'))
-  add(verdictBlock(mark, VERDICT_TEXT[mark], textOf(result['reason'])))
-  add(scopeLine(result))
-  add(hero(result))
-  add(remarks(result))
-  add(whole === null ? emptyProof() : proofBlock(whole.receipt))
-  add(items(result))
-  add(factsTable(factsOf(result), FACTS_TITLE, folded))
-  if (whole !== null) add(rawText(whole.text))
+  view.append(...parts.filter((part) => part !== null))
   return view
+}
+
+/** The answer for people beside the answer as it came. */
+function tabbed(parts: readonly HTMLElement[], raw: string): DocumentFragment {
+  const tab = (id: string, words: string, on: boolean) =>
+    el(
+      'button',
+      {
+        type: 'button',
+        role: 'tab',
+        id: `tab-${id}`,
+        'aria-controls': `panel-${id}`,
+        'aria-selected': String(on),
+        tabindex: on ? '0' : '-1',
+      },
+      words,
+    )
+  const panel = (id: string, on: boolean, ...children: Node[]) =>
+    el('div', { role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}`, hidden: !on }, ...children)
+  const list = el('div', { role: 'tablist', 'aria-label': 'Form of the answer' }, tab('read', 'To read', true), tab('json', 'JSON', false))
+  const panels = [panel('read', true, ...parts), panel('json', false, rawText(raw))]
+  startTabs(list, (chosen) => {
+    for (const one of panels) one.hidden = one.getAttribute('aria-labelledby') !== chosen.id
+  })
+  return fragment([list, ...panels])
 }
 
 function hero(result: Members): HTMLElement | null {
@@ -60,10 +117,17 @@ function remarks(result: Members): HTMLElement | null {
   return lines.length === 0 ? null : el('ul', { class: 'remarks' }, ...lines)
 }
 
-function factsOf(result: Members): Members {
+function factsOf(result: Members, elsewhere: readonly string[]): Members {
   const facts = isMembers(result['facts']) ? result['facts'] : {}
-  const rest = Object.entries(result).filter(([name]) => !SHOWN.includes(name) && !Object.hasOwn(facts, name) && name !== 'suggestion')
+  const rest = Object.entries(result).filter(
+    ([name]) => !SHOWN.includes(name) && !elsewhere.includes(name) && !Object.hasOwn(facts, name) && !isReason(name, result),
+  )
   return Object.fromEntries([...Object.entries(facts).filter(([name]) => name !== 'parts'), ...rest])
+}
+
+/** A summary stands under the verdict where there is no reason. */
+function isReason(name: string, result: Members): boolean {
+  return name === 'summary' && textOf(result['reason']) === null
 }
 
 /** The items of a batch, one line each. */
@@ -81,15 +145,19 @@ function items(result: Members): HTMLElement | null {
       error ?? textOf(answer['reason']) ?? '',
     ]
   })
-  return rows.length === 0 ? null : listTable('Each item', ['', 'tool', 'verdict', 'value', 'reason'], rows)
+  return rows.length === 0 ? null : listTable('Each item', ['item', 'tool', 'verdict', 'value', 'reason'], rows)
 }
 
 function rawText(text: string): HTMLElement {
   const copy = el('button', { type: 'button', class: 'copy', 'data-copies': 'raw' }, 'Copy')
   return el(
-    'details',
-    { class: 'raw' },
-    el('summary', {}, 'The whole answer as JSON'),
-    el('figure', { class: 'sample' }, el('figcaption', {}, copy), el('pre', { id: 'raw', tabindex: '0' }, text)),
+    'figure',
+    { class: 'sample' },
+    el('figcaption', {}, 'The answer as it came', copy),
+    el('pre', { id: 'raw', tabindex: '0' }, text),
   )
+}
+
+function folded(text: string): HTMLElement {
+  return el('details', { class: 'raw' }, el('summary', {}, 'The whole answer as JSON'), rawText(text))
 }

@@ -38,9 +38,10 @@ export function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind)
   throw new Error(`the page has no ${id}`)
 }
 
-/** On a narrow screen an answer stands below its form, maybe out of sight. */
+/** An answer may stand below its form, or begin far above the button of a long one: out of sight, either way. */
 export function bringIntoView(pane: HTMLElement): void {
-  if (pane.getBoundingClientRect().top > window.innerHeight * 0.7) pane.scrollIntoView({ block: 'start' })
+  const { top } = pane.getBoundingClientRect()
+  if (top < 0 || top > window.innerHeight * 0.7) pane.scrollIntoView({ block: 'start' })
 }
 
 /** Buttons with `data-copies` copy the text of the element that they name. */

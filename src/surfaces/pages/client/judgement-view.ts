@@ -5,48 +5,62 @@ import type { Given } from './given.ts'
 import type { Judgement } from './judge.ts'
 import { amountText, row, seal, timeText } from './proof.ts'
 import { isMembers, type Members } from './shapes.ts'
-import { verdictBlock } from './verdict.ts'
+import { markShape, verdictBlock } from './verdict.ts'
+import { checksOf, type Check } from './verify/checks.ts'
 
-/** The verdict on a receipt: word and reason, seal and keys, what was said and signed. */
+/** The verdict on a receipt: word and reason, seal, each question with its answer, what was said and signed. */
 export function judgementView(judgement: Judgement, given: Given): DocumentFragment {
   const { mark, word, reason, receipt } = judgement
+  const checks = checksOf(judgement, given)
   const view = document.createDocumentFragment()
-  view.append(verdictBlock(mark, word, reason), sealBlock(judgement))
-  // A single finding is the reason above.
-  if (receipt.findings.length > 1) view.append(remarks('Why it is broken', receipt.findings))
+  view.append(verdictBlock(mark, word, reason), proofSection(judgement, checks))
   if (receipt.warnings.length > 0) view.append(remarks('To be known', receipt.warnings))
   const fields = isMembers(given.receipt)
     ? factsTable(saidBy(given.receipt), receipt.valid ? 'What the signer said' : 'What it claims')
     : null
-  if (fields !== null) view.append(fields)
+  if (fields !== null) view.append(pointedOut(fields, checks))
   if (receipt.canonical !== null) view.append(signedText(receipt.canonical))
   return view
 }
 
-export function unreadableView(): HTMLElement {
-  return verdictBlock('invalid', 'not a receipt', 'This is no receipt, no answer and no badge link that can be read in one way only.')
+export function unreadableView(reason: string): HTMLElement {
+  return verdictBlock('invalid', 'not a receipt', reason)
 }
 
-function sealBlock({ mark, receipt, key, result_matches, link }: Judgement): HTMLElement {
+/** Each question with a shape and words; the fields that a bad answer is about are named. */
+function checkList(checks: readonly Check[]): HTMLElement {
+  return el(
+    'ul',
+    { class: 'checks', 'aria-label': 'What was checked' },
+    ...checks.map(({ name, mark, words }) =>
+      el(
+        'li',
+        { class: mark },
+        markShape(mark),
+        el('b', {}, name),
+        el('span', { class: 'heard' }, `${ANSWERS[mark]}. `),
+        el('span', { class: 'words' }, words),
+      ),
+    ),
+  )
+}
+
+const ANSWERS = { valid: 'holds', unverifiable: 'in part', invalid: 'does not hold', done: 'not checked' } as const
+
+function proofSection({ mark, receipt, key }: Judgement, checks: readonly Check[]): HTMLElement {
   const rows = [
     row('digest', receipt.digest ?? 'none: no text could be formed'),
     row('declared signer', receipt.declared_signer ?? 'none'),
     row('recovered signer', receipt.signer_recovered ?? 'none'),
   ]
-  if (receipt.signer_published !== 'not_checked') rows.push(row('published here', key === null ? 'no' : keyText(key)))
-  if (result_matches !== null) rows.push(row('result beside it', result_matches ? 'is the one that was stamped' : 'is another one'))
-  if (link !== null) rows.push(row('link to an earlier receipt', link.reason))
+  if (receipt.signer_published !== 'not_checked') rows.push(row('published here', key === null ? 'no' : 'yes'))
   return el(
     'section',
     { class: 'proof large', 'aria-label': 'Seal and keys' },
+    checkList(checks),
     seal(receipt.digest, { broken: mark === 'invalid' }),
     el('dl', {}, ...rows),
   )
-}
-
-function keyText({ status, mode, chain_id, not_before, not_after }: NonNullable<Judgement['key']>): string {
-  const until = not_after === null ? '' : `, until ${timeText(not_after)}`
-  return `yes: ${status} ${mode} key on chain ${chain_id}, from ${timeText(not_before)}${until}`
 }
 
 function remarks(title: string, findings: Judgement['receipt']['findings']): HTMLElement {
@@ -66,6 +80,17 @@ function saidBy(receipt: Members): Members {
   if (typeof ts === 'number') shown.set('ts', `${ts}: ${timeText(ts)}`)
   if (typeof amount === 'string') shown.set('amount', amount === '0' ? '0' : `${amount}: ${amountText(amount)}`)
   return Object.fromEntries(shown)
+}
+
+/** Rows of fields that a bad answer is about say so. */
+function pointedOut(table: HTMLElement, checks: readonly Check[]): HTMLElement {
+  const bad = checks.filter(({ mark }) => mark === 'invalid').flatMap(({ fields }) => fields)
+  for (const head of table.querySelectorAll('tbody > tr > th')) {
+    if (!bad.includes(head.textContent.replaceAll(' ', '_'))) continue
+    head.parentElement?.classList.add('at-fault')
+    head.append(el('span', { class: 'fault-word' }, 'here'))
+  }
+  return table
 }
 
 /** The text whose hash is signed, its bars set apart. */

@@ -30,7 +30,7 @@ function list(errors: readonly Members[]): HTMLElement | null {
 }
 
 /** The free calls of the day are used up: a line from the calls that were made to the hour that brings new ones. */
-export function paymentView(problem: Members, wait_s: number | null, words: string): HTMLElement {
+export function paymentView(problem: Members, wait_s: number | null, ways: HTMLElement | null): HTMLElement {
   const allowance = isMembers(problem['allowance']) ? problem['allowance'] : {}
   const resets = (textOf(allowance['resets_at']) ?? '').replace('T', ' ').replace(/(:\d\d):\d\dZ$/, '$1 UTC')
   return el(
@@ -45,7 +45,7 @@ export function paymentView(problem: Members, wait_s: number | null, words: stri
       station('ahead', 'new free calls', resets),
     ),
     priceLine(listOf(problem['accepts'])[0]),
-    el('p', {}, words),
+    ways === null ? null : el('div', { class: 'ways' }, ...[...ways.childNodes].map((child) => child.cloneNode(true))),
     el(
       'p',
       { class: 'hint' },

@@ -4,6 +4,7 @@ import { amountIn, type Amount } from './amounts.ts'
 import { Charges } from './charges.ts'
 import type { Findings } from './findings.ts'
 import { MessageReader, type Told } from './message-reader.ts'
+import { REMITTANCE_PATHS, RemittanceSlots } from './remittance.ts'
 import { Slots } from './slots.ts'
 import { SLOT, SLOTS, STATEMENT_PATHS } from './statement-slots.ts'
 
@@ -24,6 +25,7 @@ export class StatementReader implements Told {
   private readonly take: (entry: Entry) => void
   private readonly entry_charges = new Charges()
   private readonly detail_charges = new Charges()
+  private readonly remittance: RemittanceSlots | null
   private in_details = false
   private statement = -1
   private entry = 0
@@ -37,12 +39,14 @@ export class StatementReader implements Told {
   private without_amount = 0
   private entry_line = 0
 
-  constructor(file: number, findings: Findings, book: StatementBook, take: (entry: Entry) => void) {
+  /** With `keep_remittance` every entry carries what it is for; others are spared the memory. */
+  constructor(file: number, findings: Findings, book: StatementBook, take: (entry: Entry) => void, keep_remittance = false) {
+    this.remittance = keep_remittance ? new RemittanceSlots() : null
     this.file = file
     this.findings = findings
     this.book = book
     this.take = take
-    this.reader = new MessageReader('camt.053', STATEMENT_PATHS, this, findings, file)
+    this.reader = new MessageReader('camt.053', keep_remittance ? REMITTANCE_PATHS : STATEMENT_PATHS, this, findings, file)
   }
 
   /** False when nothing more of the file can be read. */
@@ -66,6 +70,7 @@ export class StatementReader implements Told {
         return this.openEntry()
       case SLOT.details:
         this.in_details = true
+        this.remittance?.openDetails()
         this.detail_charges.clear()
         this.slots.clear(slot, SLOTS)
         return
@@ -84,6 +89,7 @@ export class StatementReader implements Told {
   }
 
   text(slot: number, text: string, currency: string | null): void {
+    if (this.remittance?.take(slot, text) === true) return
     if (slot === SLOT.message_page) this.slots.clear(0, SLOTS)
     if (!this.slots.set(slot, text, currency) && slot !== SLOT.return) this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
   }
@@ -109,6 +115,7 @@ export class StatementReader implements Told {
 
   private openEntry(): void {
     this.slots.clear(SLOT.entry, SLOTS)
+    this.remittance?.openEntry()
     this.entry_charges.clear()
     this.entry++
     this.detail = 0
@@ -179,6 +186,7 @@ export class StatementReader implements Told {
     }
     this.findings.add('DETAILS_WITHOUT_AMOUNT', this.file, this.entry_line)
     this.slots.clear(SLOT.details, SLOTS)
+    this.remittance?.openDetails()
     const made = this.make(booked, SLOT.instructed, null)
     if (made !== null && this.rest !== null && this.rest > 0n) this.give({ ...made, detail: 0, amount_minor: this.rest })
   }
@@ -235,6 +243,7 @@ export class StatementReader implements Told {
       account: slots.get(SLOT.account_iban) ?? slots.get(SLOT.account_other),
       counterparty_account: slots.get(direction === 'DBIT' ? SLOT.creditor_iban : SLOT.debtor_iban),
       statement: this.statementNumber(),
+      ...(this.remittance !== null && { remittance: this.remittance.of(this.statementName()) }),
     }
   }
 
@@ -266,15 +275,19 @@ export class StatementReader implements Told {
   private statementNumber(): number {
     if (this.statement !== -1) return this.statement
     const { slots, file } = this
-    this.statement = this.book.open({
-      file,
-      account: slots.get(SLOT.account_iban) ?? slots.get(SLOT.account_other),
-      id: slots.get(SLOT.statement_id),
+    const { statement_id: id, sequence, page } = this.statementName()
+    const account = slots.get(SLOT.account_iban) ?? slots.get(SLOT.account_other)
+    this.statement = this.book.open({ file, account, id, sequence, page, copy: slots.get(SLOT.copy) !== null })
+    return this.statement
+  }
+
+  private statementName() {
+    const { slots } = this
+    return {
+      statement_id: slots.get(SLOT.statement_id),
       sequence: slots.get(SLOT.electronic_number) ?? slots.get(SLOT.legal_number),
       page: slots.get(SLOT.page) ?? slots.get(SLOT.message_page),
-      copy: slots.get(SLOT.copy) !== null,
-    })
-    return this.statement
+    }
   }
 }
 

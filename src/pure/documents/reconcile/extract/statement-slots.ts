@@ -57,9 +57,9 @@ export const SLOT = {
 export const SLOTS = 50
 
 const STATEMENT = 'BkToCstmrStmt/Stmt'
-const ENTRY = `${STATEMENT}/Ntry`
+export const ENTRY = `${STATEMENT}/Ntry`
 const BLOCK = `${ENTRY}/NtryDtls`
-const DETAILS = `${BLOCK}/TxDtls`
+export const DETAILS = `${BLOCK}/TxDtls`
 
 /** Charges are a list in version 02, and a list inside one element from 04 on. */
 function chargePaths(at: string): Record<string, number> {
@@ -77,7 +77,7 @@ function chargePaths(at: string): Record<string, number> {
 }
 
 /** Where versions 02 to 13 of camt.053 keep what matters; the status is a code up to 04 and holds one from 08 on. */
-export const STATEMENT_PATHS = compilePaths({
+export const STATEMENT_PLACES: Readonly<Record<string, number>> = {
   'BkToCstmrStmt/GrpHdr/MsgPgntn/PgNb': SLOT.message_page,
   [STATEMENT]: SLOT.statement,
   [`${STATEMENT}/Id`]: SLOT.statement_id,
@@ -121,4 +121,6 @@ export const STATEMENT_PATHS = compilePaths({
   [`${DETAILS}/RtrInf`]: SLOT.return,
   [`${DETAILS}/RtrInf/Rsn/Cd`]: SLOT.return_code,
   [`${DETAILS}/RtrInf/Rsn/Prtry`]: SLOT.return_own,
-})
+}
+
+export const STATEMENT_PATHS = compilePaths(STATEMENT_PLACES)

@@ -1,4 +1,5 @@
-import { amountText, type EntryRow, type VerdictRow } from '../pure/documents/reconcile/rows.ts'
+import { csvQuoted, csvText } from '../csv-cell.ts'
+import { amountText, type EntryRow, type VerdictRow } from './rows.ts'
 
 /** One table for all rows: `record` tells verdicts from entries, and cells that a row does not have are empty. */
 const CSV_FIELDS = [
@@ -77,11 +78,5 @@ export function entryCsv(record: 'unmatched' | 'ignored', row: EntryRow, files: 
 }
 
 function csvRow(cells: Partial<Record<Field, string | null>>): string {
-  return `${CSV_FIELDS.map((field) => csvCell(cells[field] ?? '', NUMBERS.has(field))).join(',')}\r`
-}
-
-/** Text that a spreadsheet would run as a formula gets an apostrophe before it (OWASP, "CSV Injection", 2024), so that it is shown instead. */
-function csvCell(text: string, number: boolean): string {
-  const safe = !number && /^[\s]*[=+\-@\t\r\n|]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return `${CSV_FIELDS.map((field) => (NUMBERS.has(field) ? csvQuoted : csvText)(cells[field] ?? '')).join(',')}\r`
 }

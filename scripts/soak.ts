@@ -1,0 +1,144 @@
+/**
+ * `npm run soak [-- --minutes=20]`: the service in its sandbox under free calls, terms and paid calls for a long time, at seven tenths of what
+ * it can do. Ends with 1 when memory, latency or open handles grew. Progress on standard error, a report on standard output.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { fundedPayer } from '../test/support/paying.ts'
+import { answersOf, createLoad, KINDS, PAID_TOOL, quantile, type Tally } from './support/soak-load.ts'
+import { startSoaked, type Look, type SoakedService } from './support/soak-service.ts'
+
+const SHARE = 0.7
+const SATURATE_S = 20
+const WINDOW_S = 120
+const WARM_UP_S = 300
+const LOOK_S = 10
+const PAYERS = 16
+const BALANCE_MINOR = 10n ** 12n
+/** Looks whose median stands for the beginning, and for the end. */
+const LOOKS = 3
+
+/** What must not grow. */
+const RSS_RATIO_MAX = 1.05
+const P99_RATIO_MAX = 2
+const HANDLES_MORE_MAX = 8
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' } } })
+const seconds = Number(values.minutes) * 60
+if (!(seconds >= 60)) throw new RangeError('--minutes takes a number of 1 or more')
+/** A short run has short windows: five of them, the first of which warms up. */
+const window_s = Math.min(WINDOW_S, seconds / 5)
+const warm_up_s = Math.min(WARM_UP_S, seconds / 4)
+
+const folder = await mkdtemp(join(tmpdir(), 'assay-soak-'))
+const service = await startSoaked({
+  ASSAY_DATA_DIR: folder,
+  ASSAY_FREE_DAILY: '1000000000',
+  ASSAY_FREE_DAILY_OVERRIDES: `${PAID_TOOL}=0`,
+  ASSAY_TRUSTED_PROXIES: '127.0.0.1',
+})
+try {
+  process.exitCode = (await soak(service)) ? 0 : 1
+} finally {
+  await service.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function soak({ url, look, ended }: SoakedService): Promise<boolean> {
+  const { sandbox } = (await (await fetch(`${url}/health`)).json()) as { sandbox: { rpc_url: string; usdc: string } }
+  const payers = []
+  for (let count = 0; count < PAYERS; count++) payers.push(await fundedPayer(sandbox.rpc_url, sandbox.usdc, BALANCE_MINOR))
+  const load = createLoad(url, payers)
+  const most = await load.saturate(SATURATE_S)
+  const rate = (SHARE * answersOf(most)) / most.seconds
+  say(`saturated at ${Math.round(answersOf(most) / most.seconds)} answers/s; keeping ${Math.round(rate)} for ${seconds} s`)
+  const windows: Tally[] = []
+  const looks: Look[] = []
+  const begun_ms = performance.now()
+  const looking = setInterval(
+    () => void look().then((one) => looks.push({ ...one, at_s: (performance.now() - begun_ms) / 1_000 })),
+    LOOK_S * 1_000,
+  )
+  await load.keep(rate, seconds, window_s, (tally) => {
+    windows.push(tally)
+    say(`${windows.length}: ${row(tally).join('  ')}  rss ${looks.at(-1)?.rss_mb.toFixed(0)} MB`)
+  })
+  clearInterval(looking)
+  load.stop()
+  return report(rate, most, windows, looks, ended())
+}
+
+function report(rate: number, most: Tally, windows: readonly Tally[], looks: readonly Look[], ended: string | null): boolean {
+  const warm = looks.filter(({ at_s }) => at_s >= warm_up_s)
+  const [early, late] = [warm.slice(0, LOOKS), warm.slice(-LOOKS)]
+  const grown = (of: (one: Look) => number) => [median(early.map(of)), median(late.map(of))] as const
+  const [rss, heap, resources] = [grown((one) => one.rss_mb), grown((one) => one.heap_mb), grown((one) => one.resources)]
+  const descriptors = grown((one) => one.descriptors ?? 0)
+  // The first window is of code that is still being compiled.
+  const measured = windows.slice(1)
+  const spread = KINDS.map((kind) => {
+    const all = measured.map(({ latencies }) => quantile(latencies[kind], 0.99))
+    return { kind, ratio: Math.max(...all) / median(all), median_ms: median(all) }
+  })
+  const wrong = windows.reduce((sum, one) => sum + one.wrong, 0)
+  const gates: [string, string, boolean][] = [
+    ['the service lives', ended ?? 'yes', ended === null],
+    ['wrong answers = 0', `${wrong} ${windows.find(({ first_wrong }) => first_wrong !== null)?.first_wrong ?? ''}`, wrong === 0],
+    [
+      `RSS, end to minute ${(warm_up_s / 60).toFixed(1)} ≤ ${RSS_RATIO_MAX}`,
+      `${rss[0].toFixed(1)} → ${rss[1].toFixed(1)} MB`,
+      rss[1] <= rss[0] * RSS_RATIO_MAX,
+    ],
+    ...spread.map(({ kind, ratio, median_ms }): [string, string, boolean] => [
+      `p99 of ${kind} calls, highest window to the median one < ${P99_RATIO_MAX}`,
+      `${ratio.toFixed(2)} (median ${median_ms.toFixed(1)} ms)`,
+      ratio < P99_RATIO_MAX,
+    ]),
+    [
+      `open descriptors, more at the end ≤ ${HANDLES_MORE_MAX}`,
+      `${descriptors[0]} → ${descriptors[1]}`,
+      descriptors[1] - descriptors[0] <= HANDLES_MORE_MAX,
+    ],
+    [
+      `active resources, more at the end ≤ ${HANDLES_MORE_MAX}`,
+      `${resources[0]} → ${resources[1]}`,
+      resources[1] - resources[0] <= HANDLES_MORE_MAX,
+    ],
+  ]
+  const lines = [
+    '# Soak',
+    `${seconds / 60} minutes at ${Math.round(rate)} calls/s, ${SHARE * 100} % of the ${Math.round(answersOf(most) / most.seconds)} that were reached in ${SATURATE_S} s; free, terms and paid calls 16:2:2. Heap after collection ${heap[0].toFixed(1)} → ${heap[1].toFixed(1)} MB.`,
+    table(
+      ['window', 'answers/s', ...KINDS.map((kind) => `p99 ${kind} ms`), 'pending', 'wrong'],
+      windows.map((one, index) => [String(index + 1), ...row(one)]),
+    ),
+    table(
+      ['gate', 'measured', ''],
+      gates.map(([claim, found, passed]) => [claim, found, passed ? 'pass' : 'FAIL']),
+    ),
+  ]
+  process.stdout.write(`${lines.join('\n\n')}\n`)
+  return gates.every(([, , passed]) => passed)
+}
+
+function row(tally: Tally): string[] {
+  const p99 = KINDS.map((kind) => quantile(tally.latencies[kind], 0.99).toFixed(1))
+  return [String(Math.round(answersOf(tally) / tally.seconds)), ...p99, String(tally.pending), String(tally.wrong)]
+}
+
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const high = sorted[sorted.length >> 1] ?? Number.NaN
+  return sorted.length % 2 === 1 ? high : (high + (sorted[(sorted.length >> 1) - 1] ?? Number.NaN)) / 2
+}
+
+function say(words: string): void {
+  process.stderr.write(`soak: ${words}\n`)
+}

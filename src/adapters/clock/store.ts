@@ -1,0 +1,31 @@
+import type { Clock } from '../../ports/clock.ts'
+
+/** How often the store is asked again: the steady counter of a machine drifts by little, but it stands still while a laptop sleeps. */
+const ASK_EVERY_MS = 60_000
+
+/** The clock of the store, for what several processes have to agree on, such as the end of a lease. */
+export interface StoreClock extends Clock {
+  stop(): void
+}
+
+/**
+ * Asks the store for its time at the start and once a minute, and goes on from there by this process's steady counter: a machine whose
+ * clock is set forward or back neither keeps a lease for that much longer nor takes one from others. Errs by half the time that the store
+ * takes to answer, and by what the machine slept since. A store that does not answer later is asked again a minute after.
+ */
+export async function openStoreClock(store: { now_ms(): Promise<number> }): Promise<StoreClock> {
+  const measure = async (): Promise<number> => {
+    const before_ms = performance.now()
+    const theirs_ms = await store.now_ms()
+    return theirs_ms - (before_ms + performance.now()) / 2
+  }
+  let offset_ms = await measure()
+  const again = () =>
+    measure().then(
+      (measured_ms) => void (offset_ms = measured_ms),
+      () => undefined,
+    )
+  const timer = setInterval(() => void again(), ASK_EVERY_MS)
+  timer.unref()
+  return { now_ms: () => Math.round(performance.now() + offset_ms), stop: () => clearInterval(timer) }
+}

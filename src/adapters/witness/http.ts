@@ -1,0 +1,34 @@
+/** A witness over HTTP (C2SP tlog-witness, read 2026-11). */
+import type { WitnessClient } from '../../ports/witnesses.ts'
+
+const ANSWER_MS = 5_000
+const ANSWER_BYTES = 65_536
+
+/** `url` is the submission prefix of the witness. Redirects are not followed: they would name a party that nobody chose. */
+export function httpWitness(url: string, verifier_key: string): WitnessClient {
+  const address = `${url.replace(/\/+$/, '')}/add-checkpoint`
+  return {
+    verifier_key,
+    async addCheckpoint(body) {
+      const response = await fetch(address, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain; charset=utf-8' },
+        body,
+        redirect: 'error',
+        signal: AbortSignal.timeout(ANSWER_MS),
+      })
+      return { status: response.status, text: await boundedText(response) }
+    },
+  }
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > ANSWER_BYTES) throw new Error('the answer of the witness is too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

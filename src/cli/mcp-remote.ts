@@ -1,0 +1,143 @@
+import type { Tool as ListedTool } from '@modelcontextprotocol/server'
+import { AssayError, createClient, type Answer, type AssayClient, type ClientOptions } from '../client/index.ts'
+import { SUMMARY } from '../service/catalogue/text.ts'
+import { ANSWER_WORDS } from '../surfaces/mcp/instructions.ts'
+import { isObject } from '../surfaces/mcp/message.ts'
+import { CALL_TOOL, FIND_TOOLS } from '../surfaces/mcp/small.ts'
+import type { CallParams, ToolReply } from '../surfaces/mcp/tool-call.ts'
+import type { ToolServerParts } from '../surfaces/mcp/tool-server.ts'
+import type { ViewAsked } from '../surfaces/mcp/view.ts'
+import { VERSION } from '../version.ts'
+import type { Invocation } from './arguments.ts'
+import { CliError } from './exit-codes.ts'
+import { payerSigner } from './payer-key.ts'
+import { remark } from './terminal.ts'
+
+type Params = CallParams & { readonly arguments?: unknown }
+
+/** The tools of a running service, called and, within the caps, paid for by the client library, which verifies each receipt. */
+export async function remoteServer(url: string, asked: ViewAsked, invocation: Invocation): Promise<ToolServerParts> {
+  const client = orUsage(() => createClient({ url, ...walletOf(invocation) }))
+  const { endpoint, notice } = await manifestOf(url)
+  if (notice !== null) remark(`//// ${notice} ////`)
+  const query = new URLSearchParams({
+    ...(asked.family === null ? {} : { family: asked.family }),
+    ...(asked.small ? { tools: 'search' } : {}),
+  })
+  const ask = (method: string, params: object) => rpc(`${endpoint}?${query.toString()}`, method, params)
+  const list = resultOf(await ask('tools/list', {}))?.['tools']
+  if (!Array.isArray(list)) throw new CliError('unavailable', 'The service at --url lists no tools; is the family right?')
+  return {
+    identity: { name: 'assay', title: 'assay', version: VERSION },
+    instructions: [notice, SUMMARY, `Calls go to ${url}.`, payingWords(client), ...ANSWER_WORDS]
+      .filter((words) => words !== null)
+      .join(' '),
+    listed: () => list as ListedTool[],
+    call: (params) => (asked.small && params.name === FIND_TOOLS ? forwarded(ask, params) : called(client, params, asked.small)),
+  }
+}
+
+function walletOf(invocation: Invocation): Pick<ClientOptions, 'signer' | 'spend_cap'> {
+  const file = invocation.text('payer-key-file')
+  const per_call_usdc = invocation.text('max-usdc')
+  const session_usdc = invocation.text('session-usdc')
+  if (file === null) {
+    if (per_call_usdc !== null || session_usdc !== null) throw new CliError('usage', 'Caps go with --payer-key-file.')
+    return {}
+  }
+  if (per_call_usdc === null || session_usdc === null) {
+    throw new CliError('usage', 'A payer key needs both caps: --max-usdc for one call and --session-usdc for all of them.')
+  }
+  return { signer: payerSigner(file), spend_cap: { per_call_usdc, session_usdc } }
+}
+
+function payingWords(client: AssayClient): string {
+  const spending = client.spending()
+  if (spending === null) return 'Only free calls are made: there is no payer.'
+  return `Beyond the free calls a call is paid by itself, at most ${spending.per_call_usdc} USDC each and ${spending.session_usdc} in all.`
+}
+
+async function called(client: AssayClient, params: Params, small: boolean): Promise<ToolReply> {
+  const inner = small && params.name === CALL_TOOL
+  const given = isObject(params.arguments) ? params.arguments : {}
+  const tool = inner ? given['tool'] : params.name
+  const input = inner ? given['input'] : given
+  const { _meta: meta = {} } = params
+  const previous = meta['assay/prev-receipt-hash']
+  try {
+    const options = typeof previous === 'string' ? { previous_receipt: previous } : {}
+    const answer = await client.callUntyped(typeof tool === 'string' ? tool : '', isObject(input) ? input : {}, options)
+    return { kind: 'answer', text: JSON.stringify(shown(answer)), meta: null }
+  } catch (error) {
+    if (!(error instanceof AssayError)) throw error
+    return { kind: 'problem', text: JSON.stringify(problemShown(error)), meta: null }
+  }
+}
+
+/** The body as the service sent it, member by member; the library's own words on it stay here. */
+function shown({ result, receipt, chain, tier, settlement, allowance, embeddable_badge, proof_summary_markdown }: Answer): object {
+  const link = chain === null ? {} : { chain }
+  return { result, receipt, ...link, tier, settlement, allowance, embeddable_badge, proof_summary_markdown }
+}
+
+/** The service's own problem, or what the library found wrong; a payment whose end is unknown is named, so that it can be looked up. */
+function problemShown({ problem, code, detail, retryable, charged, payment }: AssayError): object {
+  const signed = payment === null ? {} : { payment: { payer: payment.payer, nonce: payment.nonce, amount_minor: payment.amount_minor } }
+  return { code, detail, retryable, ...problem, charged, ...signed }
+}
+
+type Ask = (method: string, params: object) => Promise<unknown>
+
+/** What is no call of a tool is the service's to answer. */
+async function forwarded(ask: Ask, { name, arguments: given }: Params): Promise<ToolReply> {
+  const result = resultOf(await ask('tools/call', { name, arguments: isObject(given) ? given : {} }))
+  const [first] = Array.isArray(result?.['content']) ? (result['content'] as unknown[]) : []
+  const text =
+    isObject(first) && typeof first['text'] === 'string' ? first['text'] : JSON.stringify({ detail: 'The service gave no answer.' })
+  return result?.['structuredContent'] === undefined ? { kind: 'problem', text, meta: null } : { kind: 'answer', text, meta: null }
+}
+
+function resultOf(reply: unknown): Record<string, unknown> | null {
+  const result = isObject(reply) ? reply['result'] : undefined
+  return isObject(result) ? result : null
+}
+
+/** Where the service takes MCP, and what it says of the money that moves there. */
+async function manifestOf(url: string): Promise<{ endpoint: string; notice: string | null }> {
+  const manifest = await json(`${url.replace(/\/+$/, '')}/.well-known/mcp.json`, {})
+  const { endpoint, notice } = isObject(manifest) ? manifest : {}
+  if (typeof endpoint !== 'string' || !/^https?:\/\//.test(endpoint)) {
+    throw new CliError('unavailable', 'At --url there is no such service: /.well-known/mcp.json names no endpoint.')
+  }
+  return { endpoint, notice: typeof notice === 'string' ? notice : null }
+}
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-11-25',
+}
+
+function rpc(endpoint: string, method: string, params: object): Promise<unknown> {
+  return json(endpoint, { method: 'POST', headers: HEADERS, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) })
+}
+
+const ANSWER_MS = 30_000
+
+async function json(url: string, init: RequestInit): Promise<unknown> {
+  try {
+    const response = await globalThis.fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) })
+    return await response.json()
+  } catch {
+    throw new CliError('unavailable', 'The service at --url does not answer, or not in JSON.')
+  }
+}
+
+function orUsage<Value>(work: () => Value): Value {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof AssayError) throw new CliError('usage', error.detail)
+    throw error
+  }
+}

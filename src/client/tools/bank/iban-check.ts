@@ -1,0 +1,61 @@
+// Written by scripts/generate-client-types.ts from the schemas of the tools: change those.
+
+import type { Finding, ReasonCode, Scope } from '../shapes.ts'
+
+/** Check an IBAN. */
+export interface IbanCheckInput {
+  /** The IBAN; spaces, hyphens, dots and the word IBAN in front are allowed. */
+  iban: string
+}
+
+export interface IbanCheckOutput {
+  /** True when every rule that was checked holds. It never says that the thing exists. */
+  valid: boolean
+  /** The verdict in three levels. */
+  verdict: 'valid' | 'well_formed_unverifiable' | 'invalid'
+  /** ok, or the code of the first finding. */
+  reason_code: ReasonCode
+  /** One sentence for people. */
+  reason: string
+  /** The value as it was checked. */
+  normalized: string
+  /** What normalization altered. */
+  changes: readonly string[]
+  /** Faults of the earliest stage that failed. */
+  findings: readonly Finding[]
+  /** Remarks that do not make the value invalid. */
+  warnings: readonly Finding[]
+  /** The check characters that the rest calls for. */
+  expected_check: string | null
+  /** The only single edit that passes, or null. Never apply it to a payment unasked. */
+  suggestion: string | null
+  /** What can be read off a well-formed value. */
+  facts: {
+    country: string
+    country_name: string
+    country_alpha3: string
+    check_digits: string
+    bban: string
+    bank_code: string | null
+    branch_code: string | null
+    account: string
+    national_check: { digits: string; expected: string | null; valid: boolean } | null
+    checksum_ok: boolean
+    sepa_scope: boolean
+    sepa_as_of: string
+    iban_registry: boolean
+    registry_release: string
+    territories: readonly string[]
+    sanctions: { level: 'comprehensive' | 'elevated'; as_of: string } | null
+    print_form: string
+    parts: readonly { label: string; start: number; end: number }[]
+  } | null
+  /** Country code, once the format could be read. */
+  country: string | null
+  /** Date or release of each reference table used. */
+  data_as_of: Readonly<Record<string, string>>
+  /** The reach of this answer. */
+  scope: Scope
+  /** The tool that answered. */
+  tool: 'iban-check'
+}

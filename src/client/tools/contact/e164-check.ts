@@ -1,0 +1,55 @@
+// Written by scripts/generate-client-types.ts from the schemas of the tools: change those.
+
+import type { Finding, ReasonCode, Scope } from '../shapes.ts'
+
+/** Check a phone number (E.164). */
+export interface E164CheckInput {
+  /** The number with + and country code; spaces, dots, hyphens, parentheses and an extension are allowed. */
+  phone: string
+}
+
+export interface E164CheckOutput {
+  /** True when every rule that was checked holds. It never says that the thing exists. */
+  valid: boolean
+  /** The verdict in three levels. */
+  verdict: 'valid' | 'well_formed_unverifiable' | 'invalid'
+  /** ok, or the code of the first finding. */
+  reason_code: ReasonCode
+  /** One sentence for people. */
+  reason: string
+  /** The value as it was checked. */
+  normalized: string
+  /** What normalization altered. */
+  changes: readonly string[]
+  /** Faults of the earliest stage that failed. */
+  findings: readonly Finding[]
+  /** Remarks that do not make the value invalid. */
+  warnings: readonly Finding[]
+  /** The check characters that the rest calls for. */
+  expected_check: string | null
+  /** The only single edit that passes, or null. Never apply it to a payment unasked. */
+  suggestion: string | null
+  /** What can be read off a well-formed value. */
+  facts: {
+    country_calling_code: string | null
+    region: string | null
+    region_name: string | null
+    nanp: boolean
+    national_number: string | null
+    type: string | null
+    possible: boolean
+    in_numbering_plan: boolean
+    extension: string | null
+    e164: string
+    international_form: string | null
+    national_form: string | null
+    rfc3966: string
+    parts: readonly { label: string; start: number; end: number }[]
+  } | null
+  /** Date or release of each reference table used. */
+  data_as_of: Readonly<Record<string, string>>
+  /** The reach of this answer. */
+  scope: Scope
+  /** The tool that answered. */
+  tool: 'e164-check'
+}

@@ -1,0 +1,52 @@
+// Written by scripts/generate-client-types.ts from the schemas of the tools: change those.
+
+import type { Finding, ReasonCode, Scope } from '../shapes.ts'
+
+/** Check an EAN-13. */
+export interface Ean13CheckInput {
+  /** The code, 13 digits; spaces, hyphens and the word EAN in front are allowed. */
+  code: string
+}
+
+export interface Ean13CheckOutput {
+  /** True when every rule that was checked holds. It never says that the thing exists. */
+  valid: boolean
+  /** The verdict in three levels. */
+  verdict: 'valid' | 'well_formed_unverifiable' | 'invalid'
+  /** ok, or the code of the first finding. */
+  reason_code: ReasonCode
+  /** One sentence for people. */
+  reason: string
+  /** The value as it was checked. */
+  normalized: string
+  /** What normalization altered. */
+  changes: readonly string[]
+  /** Faults of the earliest stage that failed. */
+  findings: readonly Finding[]
+  /** Remarks that do not make the value invalid. */
+  warnings: readonly Finding[]
+  /** The check characters that the rest calls for. */
+  expected_check: string | null
+  /** The only single edit that passes, or null. Never apply it to a payment unasked. */
+  suggestion: string | null
+  /** What can be read off a well-formed value. */
+  facts: {
+    gs1_prefix: string
+    kind: 'member' | 'restricted' | 'coupon' | 'refund' | 'issn' | 'isbn' | 'ismn' | 'demonstration' | 'reserved' | 'global_office' | null
+    organisation: string | null
+    restricted_circulation: boolean
+    gtin14: string
+    upc_a: string | null
+    isbn13: string | null
+    ismn: string | null
+    issn: string | null
+    check_digit: string
+    parts: readonly { label: string; start: number; end: number }[]
+  } | null
+  /** Date or release of each reference table used. */
+  data_as_of: Readonly<Record<string, string>>
+  /** The reach of this answer. */
+  scope: Scope
+  /** The tool that answered. */
+  tool: 'ean13-check'
+}

@@ -1,0 +1,46 @@
+// Written by scripts/generate-client-types.ts from the schemas of the tools: change those.
+
+import type { Finding, ReasonCode, Scope } from '../shapes.ts'
+
+/** Check a CNPJ. */
+export interface CnpjCheckInput {
+  /** The CNPJ, 14 characters; spaces, dots, slash and hyphen are allowed. */
+  cnpj: string
+}
+
+export interface CnpjCheckOutput {
+  /** True when every rule that was checked holds. It never says that the thing exists. */
+  valid: boolean
+  /** The verdict in three levels. */
+  verdict: 'valid' | 'well_formed_unverifiable' | 'invalid'
+  /** ok, or the code of the first finding. */
+  reason_code: ReasonCode
+  /** One sentence for people. */
+  reason: string
+  /** The value as it was checked. */
+  normalized: string
+  /** What normalization altered. */
+  changes: readonly string[]
+  /** Faults of the earliest stage that failed. */
+  findings: readonly Finding[]
+  /** Remarks that do not make the value invalid. */
+  warnings: readonly Finding[]
+  /** The check characters that the rest calls for. */
+  expected_check: string | null
+  /** The only single edit that passes, or null. Never apply it to a payment unasked. */
+  suggestion: string | null
+  /** What can be read off a well-formed value. */
+  facts: {
+    root: string
+    branch: string
+    is_head_office: boolean
+    check_digits: string
+    alphanumeric: boolean
+    print_form: string
+    parts: readonly { label: string; start: number; end: number }[]
+  } | null
+  /** The reach of this answer. */
+  scope: Scope
+  /** The tool that answered. */
+  tool: 'cnpj-check'
+}

@@ -1,0 +1,57 @@
+// Written by scripts/generate-client-types.ts from the schemas of the tools: change those.
+
+import type { Finding, ReasonCode, Scope } from '../shapes.ts'
+
+/** Check a VAT number. */
+export interface VatMod97CheckInput {
+  /** The VAT number, such as BE 0428.759.497; the prefix BE is optional. */
+  vat_number: string
+}
+
+export interface VatMod97CheckOutput {
+  /** True when every rule that was checked holds. It never says that the thing exists. */
+  valid: boolean
+  /** The verdict in three levels. */
+  verdict: 'valid' | 'well_formed_unverifiable' | 'invalid'
+  /** ok, or the code of the first finding. */
+  reason_code: ReasonCode
+  /** One sentence for people. */
+  reason: string
+  /** The value as it was checked. */
+  normalized: string
+  /** What normalization altered. */
+  changes: readonly string[]
+  /** Faults of the earliest stage that failed. */
+  findings: readonly Finding[]
+  /** Remarks that do not make the value invalid. */
+  warnings: readonly Finding[]
+  /** The check characters that the rest calls for. */
+  expected_check: string | null
+  /** The only single edit that passes, or null. Never apply it to a payment unasked. */
+  suggestion: string | null
+  /** What can be read off a well-formed value. */
+  facts: {
+    country: string | null
+    country_name: string | null
+    prefix: string | null
+    eu_member: boolean
+    tax_name: string | null
+    number_name: string | null
+    entity_hint: string | null
+    scheme: string | null
+    enterprise_number: string | null
+    siren: string | null
+    vies: { country_code: string; number: string } | null
+    print_form: string | null
+    also_passes: readonly string[]
+    parts: readonly { label: string; start: number; end: number }[]
+  } | null
+  /** ISO 3166 code of the country that the number was judged for. */
+  country: string | null
+  /** Date or release of each reference table used. */
+  data_as_of: Readonly<Record<string, string>>
+  /** The reach of this answer. */
+  scope: Scope
+  /** The tool that answered. */
+  tool: 'vat-mod97-check'
+}

@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from './adapters/clock/system.ts'
+import { ed25519Signer, nativeLogEntry, nativeSha256 } from './adapters/log-signer/ed25519.ts'
+import { readSecret } from './adapters/secret/file.ts'
+import { httpWitness } from './adapters/witness/http.ts'
+import { orStop, places, StartError } from './identity.ts'
+import type { Log } from './ports/log.ts'
+import type { Store } from './ports/store.ts'
+import { readVerifierKey, verifierKey, verifierKeyText, type VerifierKey } from './pure/log/note.ts'
+import { isPostgres, type Settings } from './service/config.ts'
+import type { Job } from './service/jobs/run.ts'
+import { createLogBook, type LogBook } from './service/log/book.ts'
+import { gatherCosignatures } from './service/log/cosignatures.ts'
+import { createLogQueue, type LogQueue } from './service/log/queue.ts'
+import { sequencerJob } from './service/log/sequencer.ts'
+import { createWitness, type Witness } from './service/log/witness.ts'
+
+/** The public log of receipts, as it is assembled at start; null where no log is kept. */
+export interface LogRoom {
+  queue: LogQueue
+  book: LogBook
+  witness: Witness
+  /** The log's key and, under another name and type, the key by which it signs the logs of others. */
+  verifier_key: string
+  witness_key: string
+  waits(): Promise<number | null>
+  jobs: Job[]
+}
+
+/** Throws a StartError when the key is not the one that the store's log was begun with: one log has one key and one name. */
+export async function openLogRoom(settings: Settings, store: Store, log: Log): Promise<LogRoom | null> {
+  const seed = seedOf(settings)
+  if (seed === null) return null
+  const clock = systemClock
+  const signer = ed25519Signer(seed)
+  const witness_signer = ed25519Signer(createHmac('sha256', seed).update('witness of other logs').digest())
+  const origin = await store.remember('receipts-log-origin', originOf(settings))
+  const key = verifierKey('log', origin, signer.public_key)
+  const text = verifierKeyText(key)
+  if ((await store.remember('receipts-log-key', text)) !== text) {
+    throw new StartError('The store holds a receipts log of another key; restore the file of ASSAY_LOG_KEY_FILE that it was begun with.')
+  }
+  const witness_key = verifierKey('witness', `${origin}/witness`, witness_signer.public_key)
+  const book = createLogBook(store.log)
+  const append = sequencerJob({ store: store.log, signer, key, clock, hash: nativeSha256, pause })
+  const witnesses = settings.ASSAY_LOG_WITNESSES.map(witnessOf)
+  return {
+    queue: createLogQueue(store.log, clock, log, nativeLogEntry),
+    book,
+    witness: createWitness({
+      store: store.log,
+      logs: settings.ASSAY_WITNESSED_LOGS.map(logOf),
+      key: witness_key,
+      signer: witness_signer,
+      clock,
+    }),
+    verifier_key: text,
+    witness_key: verifierKeyText(witness_key),
+    waits: () => store.log.waiting_since(),
+    jobs: [
+      {
+        ...append,
+        run: async (now_ms) => {
+          await append.run(now_ms)
+          await gatherCosignatures({ store: store.log, book, witnesses, log })
+        },
+      },
+    ],
+  }
+}
+
+/** Made once in the data folder. Instances that share a database must be given one file, so there nothing is made. */
+function seedOf(settings: Settings): Uint8Array | null {
+  if (settings.ASSAY_LOG_KEY_FILE === '' && isPostgres(settings.ASSAY_STORE)) return null
+  return orStop(readSecret(places.logKey(settings), settings.ASSAY_LOG_KEY_FILE === '')).secret
+}
+
+/** A log is named by where it is served, without the scheme. */
+function originOf(settings: Settings): string {
+  const url = settings.ASSAY_API_URL || `http://${settings.ASSAY_HOST}:${settings.ASSAY_PORT}`
+  return `${url.replace(/^https?:\/\//, '')}/log`
+}
+
+function logOf(text: string): VerifierKey {
+  const key = readVerifierKey(text)
+  if (key === null || key.type !== 'log')
+    throw new StartError('ASSAY_WITNESSED_LOGS must list verifier keys of logs, name+id+key, separated by commas.')
+  return key
+}
+
+function witnessOf(text: string) {
+  const [url = '', key = ''] = text.split('|')
+  if (!/^https?:\/\/[^\s|]+$/.test(url) || readVerifierKey(key)?.type !== 'witness') {
+    throw new StartError('ASSAY_LOG_WITNESSES must list witnesses as https://address|name+id+key, separated by commas.')
+  }
+  return httpWitness(url, key)
+}

@@ -1,0 +1,44 @@
+/** Card payments for credits, as far as this service sees them: a page of the card processor to send the buyer to, and signed notices. */
+
+export interface CheckoutAsked {
+  /** Whole US dollars. */
+  pack_usd: number
+  /** keccak-256 of the secret that the buyer's browser holds; travels with the payment, and comes back in its notice. */
+  claim_hash: string
+  /** Where the buyer comes back to; `{CHECKOUT_SESSION_ID}` in it is replaced. */
+  success_url: string
+  cancel_url: string
+}
+
+/** What a notice says. Amounts are minor units of USDC, one for one with the dollar. */
+export type CardEvent =
+  | { kind: 'paid'; event_id: string; session_id: string; payment_ref: string; claim_hash: string; amount_minor: bigint }
+  | {
+      kind: 'reversed'
+      event_id: string
+      payment_ref: string
+      /** The charge, or the dispute. */
+      reference: string
+      /** Refunded so far, or disputed. */
+      amount_minor: bigint
+      standing: 'open' | 'won' | 'lost'
+    }
+  /** Nothing that concerns credits. */
+  | { kind: 'other' }
+
+/** Not ours: the signature, its time or the mode is wrong. */
+type CardNotice = { ok: true; event: CardEvent } | { ok: false }
+
+/** Where the processor is reached, when not at its own address. */
+export interface CardServer {
+  host: string
+  port: number
+  protocol: 'http' | 'https'
+}
+
+export interface Cards {
+  /** The address of the page where the buyer pays. The same question gives the same page. Rejects when the processor does not answer. */
+  checkout(asked: CheckoutAsked): Promise<string>
+  /** Reads the raw bytes of a notice, once its signature is seen to be good and recent. */
+  read(raw: Uint8Array, signature: string | null, now_ms: number): CardNotice
+}

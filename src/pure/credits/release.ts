@@ -1,0 +1,24 @@
+import { normaliseSignature, recoverPayer } from '../payments/eip3009.ts'
+import type { ReceiptCrypto } from '../receipts/crypto.ts'
+
+/** What the payer of an invoice signs with a wallet's plain message (EIP-191, version 0x45) to be given the credit that it bought. */
+export function releaseText(invoice_id: string, chain_id: number): string {
+  return `Release the calls of invoice ${invoice_id} on chain ${chain_id} as an assay credit code.`
+}
+
+/** The account whose own key signed the release; null when none did. The signature of a contract wallet is not taken. */
+export function releasedBy(
+  invoice_id: string,
+  chain_id: number,
+  signature: string,
+  crypto: Pick<ReceiptCrypto, 'keccak256' | 'recover'>,
+): string | null {
+  const read = normaliseSignature(signature)
+  if (read === null) return null
+  const bytes = new TextEncoder().encode(releaseText(invoice_id, chain_id))
+  const head = new TextEncoder().encode(`\u0019Ethereum Signed Message:\n${bytes.length}`)
+  const signed = new Uint8Array(head.length + bytes.length)
+  signed.set(head)
+  signed.set(bytes, head.length)
+  return recoverPayer(crypto.keccak256(signed), read, crypto.recover)
+}

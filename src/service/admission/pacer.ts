@@ -1,0 +1,51 @@
+import { ADMISSION_RULES } from './rules.ts'
+
+/**
+ * Lets only so many free calls begin in one turn of the event loop, in their order, so that a turn stays short and nobody who pays waits
+ * behind a crowd. What waits is bounded by the gate. It slows nobody down while few come at once.
+ */
+export interface Pacer {
+  /** Null when the call may begin at once. */
+  begin(): Promise<void> | null
+  waiting(): number
+}
+
+export interface PacerParts {
+  /** Whether somebody pays now. */
+  payers(): boolean
+  /** Calls back in the next turn of the loop. */
+  nextTurn(step: () => void): void
+}
+
+export function createPacer({ payers, nextTurn }: PacerParts): Pacer {
+  let begun = 0
+  let asked = false
+  let waiting: (() => void)[] = []
+  const share = () => (payers() ? ADMISSION_RULES.turn_calls_beside_payers : ADMISSION_RULES.turn_calls)
+  const ask = () => {
+    if (asked) return
+    asked = true
+    nextTurn(turn)
+  }
+  const turn = () => {
+    asked = false
+    begun = 0
+    if (waiting.length === 0) return
+    const now = waiting.slice(0, share())
+    waiting = waiting.slice(now.length)
+    begun = now.length
+    ask()
+    for (const go of now) go()
+  }
+  return {
+    begin() {
+      ask()
+      if (waiting.length === 0 && begun < share()) {
+        begun++
+        return null
+      }
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+    waiting: () => waiting.length,
+  }
+}

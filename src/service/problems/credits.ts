@@ -1,0 +1,86 @@
+import type { ProblemKind } from './kind.ts'
+
+/** What can be wrong with a prepaid credit, or with buying one. */
+export const CREDIT_PROBLEMS = {
+  CREDIT_UNKNOWN: {
+    status: 403,
+    title: 'No such credit',
+    phase: 'signature',
+    retryable: false,
+    fault: 'caller',
+    description: 'The code in X-CREDIT is mistyped or unknown here. Nothing was charged.',
+  },
+  CREDIT_KEY_INVALID: {
+    status: 400,
+    title: 'The credit needs an Idempotency-Key',
+    phase: 'signature',
+    retryable: false,
+    fault: 'caller',
+    description:
+      'Beside X-CREDIT send an Idempotency-Key of 1 to 128 printable characters without spaces, a new one for each call. Nothing was charged.',
+  },
+  CREDIT_KEY_BOUND: {
+    status: 409,
+    title: 'The key belongs to another request',
+    phase: 'signature',
+    retryable: false,
+    fault: 'caller',
+    description: 'An Idempotency-Key is bound to the tool and the input that it was first sent with. Use another for another request.',
+  },
+  CREDIT_IN_USE: {
+    status: 409,
+    title: 'The same call is running',
+    phase: 'settlement',
+    retryable: true,
+    fault: 'caller',
+    description: 'A call with this credit and key has not ended yet. Send the same request again; it is debited once.',
+  },
+  CREDIT_INSUFFICIENT: {
+    status: 402,
+    title: 'The credit holds too little',
+    phase: 'challenge',
+    retryable: true,
+    fault: 'caller',
+    description: 'What is left of the credit, beside the calls that are running, does not cover this call. Nothing was charged.',
+  },
+  CREDIT_NOT_DUE: {
+    status: 409,
+    title: 'The credit is not paid yet',
+    phase: 'settlement',
+    retryable: true,
+    fault: 'caller',
+    description: 'The invoice that buys the credit is not settled. Ask again once it is.',
+  },
+  CREDIT_RELEASE_INVALID: {
+    status: 403,
+    title: 'Not signed by the payer',
+    phase: 'signature',
+    retryable: false,
+    fault: 'caller',
+    description: 'A credit that an invoice bought is handed to the account that paid it, for its signature over the text in the detail.',
+  },
+  CREDIT_RATE_LIMITED: {
+    status: 429,
+    title: 'Too many requests about credits',
+    phase: 'network',
+    retryable: true,
+    fault: 'caller',
+    description: 'Wrong codes, and requests to buy or to look at a credit, are counted for each client and minute.',
+  },
+  CARDS_UNAVAILABLE: {
+    status: 503,
+    title: 'Card payments are unavailable',
+    phase: 'network',
+    retryable: true,
+    fault: 'source',
+    description: 'Stripe did not open a checkout. Nothing was charged.',
+  },
+  CARD_NOTICE_INVALID: {
+    status: 400,
+    title: 'The notice is not signed by Stripe',
+    phase: 'signature',
+    retryable: false,
+    fault: 'caller',
+    description: 'The body, its signature or its time is not that of a notice to this deployment. Nothing was changed.',
+  },
+} as const satisfies Record<string, ProblemKind>

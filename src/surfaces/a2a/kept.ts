@@ -1,0 +1,34 @@
+import { Task } from '@a2a-js/sdk'
+import type { TaskRecord } from '../../ports/tasks.ts'
+import type { PaymentGiven } from '../../service/payments/payment-header.ts'
+import { isObject } from '../mcp/message.ts'
+
+/** A task with what it takes to go on with it. */
+export interface Kept {
+  task: Task
+  /** The call that was asked for; null while none is. */
+  ask: KeptAsk | null
+  /** Sent with the last message, so that the same message again is known, and a broken-off one can be finished. */
+  payments: readonly PaymentGiven[]
+  /** Opens the answer of a payment that is on its way. */
+  token: string | null
+}
+
+export interface KeptAsk {
+  tool: string
+  /** The input as JSON text; null when it was too long to be kept, or could not be read. */
+  input_text: string | null
+  prev_receipt_hash: string | null
+}
+
+export function keptText({ task, ask, payments, token }: Kept): string {
+  // The databases hold no U+0000, which JSON text never has: it is escaped there.
+  return JSON.stringify({ task: Task.toJSON(task), ask, payments, token })
+}
+
+/** What `keptText` wrote; only this program writes there. */
+export function readKept({ body }: TaskRecord): Kept {
+  const kept: unknown = JSON.parse(body)
+  if (!isObject(kept)) throw new Error('the store holds no task where one should be')
+  return { ...(kept as unknown as Kept), task: Task.fromJSON(kept['task']) }
+}

@@ -1,0 +1,57 @@
+import { html } from 'hono/html'
+import { code, curl, items, json, paragraphs, sample, shownTool, type Topic } from './parts.ts'
+
+const MCP_HEADERS = ['content-type: application/json', 'accept: application/json, text/event-stream']
+
+export const MCP: Topic = {
+  id: 'mcp',
+  title: 'MCP',
+  words: 'For models: Streamable HTTP without a session, or standard input and output.',
+  chapters(deps) {
+    const tool = shownTool(deps)
+    const url = `${deps.origins.mcp_url}/mcp`
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool.id, arguments: tool.example } }
+    return [
+      {
+        id: 'http',
+        title: 'Over HTTP',
+        body: html`${json('config', 'For a host that takes a list of servers', { mcpServers: { assay: { type: 'http', url } } })}
+        ${paragraphs('No key, no session and no login. Hosts that keep another form of configuration need the address alone.')}
+        ${sample('call', 'shell', 'A call by hand', curl(url, { headers: MCP_HEADERS, body: call }))}
+        ${paragraphs(
+          html`The tools and their names are those of REST. The answer stands in ${code('structuredContent')} and, the same, as text; a
+          problem is a result with ${code('isError')} whose text is the RFC 9457 problem.`,
+        )}`,
+      },
+      {
+        id: 'small',
+        title: 'Small lists',
+        body: html`${paragraphs(html`The whole list of tools is long for a model. Ask for less of it by the address:`)}
+        ${items(
+          html`${code(`${url}?family=bank,tax`)} lists the tools of these families.`,
+          html`${code(`${url}?tools=search`)} lists two tools alone: ${code('find_tools')} searches the catalogue, ${code('call_tool')}
+          calls what was found. Price, receipt and errors are those of the tool itself.`,
+        )}
+        ${sample('search', 'shell', 'The short list', curl(`${url}?tools=search`, { headers: MCP_HEADERS, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }))}`,
+      },
+      {
+        id: 'stdio',
+        title: 'Over standard input and output',
+        body: html`${json('stdio', 'The service inside a process of your machine, offline', { mcpServers: { assay: { command: 'assay', args: ['mcp'] } } })}
+        ${paragraphs(
+          html`With ${code('--url')} it reaches a running service instead, and with a payer key it pays there within a cap;
+          ${code('assay help mcp')} has the options.`,
+        )}`,
+      },
+      {
+        id: 'meta',
+        title: 'Beside the arguments',
+        body: items(
+          html`${code('_meta["assay/prev-receipt-hash"]')}: the digest of an earlier receipt, to link to.`,
+          html`${code('_meta["x402/payment"]')}: a payment (<a href="/docs/payment#mcp">payment over MCP</a>).`,
+          html`The method ${code('assay/preflight')} takes the body of ${code('POST /v1/protocols/check')} as its params.`,
+        ),
+      },
+    ]
+  },
+}

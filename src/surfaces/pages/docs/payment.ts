@@ -1,0 +1,135 @@
+import { html } from 'hono/html'
+import { TEST_VECTOR } from '../../../pure/receipts/test-vector.ts'
+import { callUrl, paymentWords } from '../../../service/catalogue/text.ts'
+import { limits } from '../../../service/limits.ts'
+import { priceBounds } from '../../../service/payments/price.ts'
+import { mcpResource, v1PaymentRequired, v2PaymentRequired } from '../../../service/payments/terms.ts'
+import type { AppDeps } from '../../deps.ts'
+import { code, curl, items, json, paragraphs, sample, shownTool, steps, table, type Chapter, type Topic } from './parts.ts'
+
+export const PAYMENT: Topic = {
+  id: 'payment',
+  title: 'Payment',
+  words: 'x402 in both versions, over REST, MCP and A2A; states, and what to do when an answer is lost.',
+  chapters(deps) {
+    if (!deps.takes_payments) return [{ id: 'none', title: 'Not here', body: paragraphs(paymentWords(deps)) }]
+    return [how(deps), terms(deps), overMcp(deps), CREDIT, STATES, resends(deps)]
+  },
+}
+
+function how(deps: AppDeps): Chapter {
+  const url = callUrl(deps, shownTool(deps))
+  const body = JSON.stringify(JSON.stringify({ input: shownTool(deps).example }))
+  return {
+    id: 'how',
+    title: 'How a call is paid',
+    body: html`${paragraphs(paymentWords(deps))}
+    ${steps(
+      1,
+      html`Call without a payment. When no free call is left the answer is 402 with terms: version 2 of x402 in the header
+      ${code('PAYMENT-REQUIRED')}, version 1 in the body. Both ask for the same.`,
+      html`Sign one EIP-3009 ${code('TransferWithAuthorization')} of USDC: to ${code('payTo')}, for exactly ${code('amount')}, valid for at
+      least ${limits.payment_least_left_s} seconds and at most ${limits.payment_longest_s}. It costs you no gas.`,
+      html`Send the same request with the payment as Base64 of its JSON, in ${code('PAYMENT-SIGNATURE')} (version 2) or ${code('X-PAYMENT')}
+      (version 1).`,
+      html`The tool runs, answer and receipt are stored, then the transfer is sent. The answer leaves once the chain shows it, with
+      ${code('PAYMENT-RESPONSE')} and ${code('settlement')}.`,
+    )}
+    ${sample(
+      'official',
+      'javascript',
+      'With the official client of x402',
+      [
+        `import { wrapFetchWithPayment, x402Client } from '@x402/fetch'`,
+        `import { ExactEvmScheme } from '@x402/evm/exact/client'`,
+        `import { privateKeyToAccount } from 'viem/accounts'`,
+        ``,
+        'const signer = privateKeyToAccount(process.env.PAYER_KEY)',
+        `const client = new x402Client().register('eip155:${deps.chain_id}', new ExactEvmScheme(signer))`,
+        `const pay = wrapFetchWithPayment(fetch, client)`,
+        `const answer = await pay('${url}', { method: 'POST', body: ${body} })`,
+        'console.log(await answer.json())',
+      ].join('\n'),
+    )}
+    ${paragraphs(
+      html`The <a href="/docs/client">client library</a> does the same within a cap, and verifies the receipt.`,
+      deps.sandbox === null
+        ? 'Real money moves here. Begin on a sandbox or on Base Sepolia.'
+        : html`This is a sandbox: its chain and its tokens are worthless. ${code('npm run demo')} in a checkout pays with the sandbox’s own
+          payer.`,
+    )}`,
+  }
+}
+
+/** Terms as a 402 asks for them, with the floor of the class for an amount. */
+function terms(deps: AppDeps): Chapter {
+  const tool = shownTool(deps)
+  const offer = { resource: callUrl(deps, tool), description: tool.description, amount_minor: priceBounds(tool.price).floor_minor }
+  return {
+    id: 'terms',
+    title: 'The terms',
+    body: html`${json('v2', 'PAYMENT-REQUIRED, decoded from Base64', v2PaymentRequired({ ...deps.place, ...offer }, 'payment required'))}
+    ${json('v1', 'The members of version 1 in the body', v1PaymentRequired({ ...deps.place, ...offer }, 'payment required'))}
+    ${paragraphs('Amounts are minor units of USDC, six decimals. The amount of your 402 is the one to pay; that of this page is the lowest.')}`,
+  }
+}
+
+function overMcp(deps: AppDeps): Chapter {
+  const tool = shownTool(deps)
+  const required = v2PaymentRequired(
+    { ...deps.place, resource: mcpResource(tool.id), description: tool.description, amount_minor: priceBounds(tool.price).floor_minor },
+    'payment required',
+  )
+  return {
+    id: 'mcp',
+    title: 'Over MCP and A2A',
+    body: html`${paragraphs(
+      html`An unpaid call over MCP is a result with ${code('isError')}, whose text holds the terms of version 2 beside the problem;
+      ${code('_meta["x402/error"]')} has those of version 1. Send the call again with the payment as ${code('_meta["x402/payment"]')}, an
+      object and no Base64; the answer has ${code('_meta["x402/payment-response"]')}.`,
+    )}
+    ${json('mcp-terms', 'The members of the text that ask for payment', required)}
+    ${paragraphs(html`Over <a href="/docs/a2a#payment">A2A</a> the task waits for the payment. The gate is the same: price, binding and answer do not depend on the way in.`)}`,
+  }
+}
+
+const CREDIT: Chapter = {
+  id: 'credit',
+  title: 'With a prepaid credit',
+  body: paragraphs(
+    html`A <a href="/credits">credit</a> pays instead of a transfer: send its code as ${code('X-CREDIT')} and a new
+      ${code('Idempotency-Key')} with each call. The same key with the same request brings the same answer and is debited once. Whoever has
+      the code can spend it.`,
+  ),
+}
+
+const STATES: Chapter = {
+  id: 'states',
+  title: 'States',
+  body: table(
+    'What can become of a payment',
+    ['you see', 'what it means', 'money'],
+    [
+      [code('unpaid'), 'this service has never seen the payment, or let it go before anything was sent', 'none moved'],
+      [code('pending'), 'the transfer is on its way, or nobody can tell yet', 'may move at any moment'],
+      [code('settled'), html`the exact transfer is in a block; ${code('final')} when no reorganisation can take it away`, 'moved, once'],
+      [code('released'), 'it was refused or given up', 'none moved'],
+    ],
+  ),
+}
+
+function resends(deps: AppDeps): Chapter {
+  const { payer, nonce } = TEST_VECTOR.receipt
+  return {
+    id: 'resends',
+    title: 'When an answer is lost',
+    body: html`${items(
+      html`<b>Send the same payment again</b> with the same request. It brings the stored answer byte for byte, and never pays twice. The
+        answer is kept for ${limits.answer_kept_ms / 3_600_000} hours.`,
+      html`202 ${code('PAYMENT_PENDING')} is no refusal: do not sign again. ${code('Location')} says where the answer will be.`,
+      html`A payment is bound to one tool and one input; with another request it is refused (409 ${code('NONCE_BOUND')}).`,
+      'A call that fails by our fault is not charged.',
+    )}
+    ${sample('status', 'shell', 'How a payment stands, by payer and nonce', curl(`${deps.origins.api_url}/v1/payments/${payer}/${nonce}`))}`,
+  }
+}

@@ -1,0 +1,75 @@
+import { html } from 'hono/html'
+import { TEST_VECTOR } from '../../../pure/receipts/test-vector.ts'
+import { limits } from '../../../service/limits.ts'
+import { callSample, code, curl, items, paragraphs, sample, shownTool, table, type Topic } from './parts.ts'
+
+export const REST: Topic = {
+  id: 'rest',
+  title: 'REST',
+  words: 'One address a tool; JSON in, JSON out.',
+  chapters(deps) {
+    const tool = shownTool(deps)
+    const { api_url } = deps.origins
+    return [
+      {
+        id: 'call',
+        title: 'Call a tool',
+        body: html`${sample('call', 'shell', 'POST, with the fields of the tool under input', callSample(deps, tool))}
+        ${table(
+          'Members of an answer',
+          ['member', 'what it is'],
+          [
+            [code('result'), 'what the tool says; its verdict is here and not in the status'],
+            [code('receipt'), html`signed proof of this call (<a href="/docs/receipts">receipts</a>)`],
+            [code('chain'), html`the signed link to an earlier receipt, where ${code('X-PREV-RECEIPT-HASH')} named one`],
+            [code('tier'), 'free or paid'],
+            [code('settlement'), 'the payment; null on free calls'],
+            [code('allowance'), 'free calls of the day: limit, remaining, resets_at; null for tools that are free without limit'],
+            [code('embeddable_badge'), 'a Markdown image that links to the receipt'],
+            [code('proof_summary_markdown'), 'the check in a few lines of Markdown'],
+          ],
+        )}`,
+      },
+      {
+        id: 'find',
+        title: 'Find a tool',
+        body: html`${sample('list', 'shell', 'The catalogue', curl(`${api_url}/v1/tools`))}
+        ${sample('describe', 'shell', 'One tool: schemas, price now, an example', curl(`${api_url}/v1/tools/${tool.id}`))}
+        ${paragraphs(
+          html`<a href="/openapi.json">OpenAPI 3.1</a> has every path, rendered under <a href="/docs/reference">API reference</a>.
+            <a href="/llms.txt">llms.txt</a> is the service in plain words for models.`,
+        )}`,
+      },
+      {
+        id: 'chain',
+        title: 'Link answers',
+        body: html`${paragraphs('Send the digest of an earlier receipt, and the answer carries a link to it, signed by the same key.')}
+        ${sample('linked', 'shell', 'A call that follows an earlier one', callSample(deps, tool, [`X-PREV-RECEIPT-HASH: ${TEST_VECTOR.digest}`]))}`,
+      },
+      {
+        id: 'rules',
+        title: 'What is read',
+        body: items(
+          `Bodies are JSON in UTF-8, at most ${limits.body_bytes} bytes; tools that read documents take ${limits.document_body_bytes}. Beyond ${limits.unpaid_body_bytes} bytes a body is read only for a caller with free calls left or a payment.`,
+          'They are read strictly: a key twice, half a surrogate pair or a number beyond 2^53 - 1 is refused, so that every reader reads the same.',
+          'Send exact amounts as text.',
+          html`Every answer has ${code('X-Request-Id')}; send one of your own (letters, digits, - and _) and it comes back.`,
+          html`${code('RateLimit')} and ${code('RateLimit-Policy')} say how many free calls are left.`,
+          'Any origin may call from a browser (CORS); no cookies are set or read.',
+        ),
+      },
+      {
+        id: 'verify',
+        title: 'Verify over REST',
+        body: html`${sample('verify', 'shell', 'A receipt of any issuer; free, without limit', curl(`${api_url}/v1/receipt/verify`, { body: { receipt: TEST_VECTOR.receipt } }))}
+        ${paragraphs(html`The receipt of this sample is the published test vector: its signer is nobody’s, and so ${code('signer_published')} is false.`)}`,
+      },
+      {
+        id: 'preflight',
+        title: 'Preflight of other protocols',
+        body: html`${paragraphs('Holds a document of UCP, ACP, MCP, AP2, x402, Micro-AST or A2A against selected structural rules: free, without receipt, and no conformance result.')}
+        ${sample('preflight', 'shell', 'Terms of x402', curl(`${api_url}/v1/protocols/check`, { body: { protocol: 'x402', document: { x402Version: 2, accepts: [] } } }))}`,
+      },
+    ]
+  },
+}

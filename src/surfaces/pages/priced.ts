@@ -1,0 +1,27 @@
+import type { PricesNow } from '../../service/payments/price.ts'
+import type { AppDeps } from '../deps.ts'
+import { storedDocument, type StoredDocument } from '../discovery/document.ts'
+import { pricesNow } from '../health.ts'
+import { HTML_TYPE, PAGE_HEADERS } from './layout.ts'
+
+/** Pages name the version of their assets, so each visit asks whether they still stand. */
+export const LIVE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
+
+/** A page as it leaves. */
+export function storedPage(text: string, more: Record<string, string> = {}): StoredDocument {
+  return storedDocument(HTML_TYPE, text, { ...LIVE_HEADERS, ...more })
+}
+
+/** A page that shows prices: made anew when they have moved, else the same bytes for everybody. */
+export function pricedPage(
+  deps: AppDeps,
+  build: (prices: PricesNow | null) => string,
+  more: Record<string, string> = {},
+): () => Promise<StoredDocument> {
+  let made: { prices: PricesNow | null; document: StoredDocument } | null = null
+  return async () => {
+    const prices = await pricesNow(deps)
+    if (made === null || made.prices !== prices) made = { prices, document: storedPage(build(prices), more) }
+    return made.document
+  }
+}

@@ -1,0 +1,44 @@
+import { totals } from '../service/telemetry/history.ts'
+import { quantiles } from '../service/telemetry/quantiles.ts'
+import type { StandingParts } from '../service/telemetry/standing.ts'
+import type { AppDeps } from './deps.ts'
+
+/** What is looked at to say how things stand. */
+export function standingOf(deps: Pick<AppDeps, 'call' | 'store' | 'prices' | 'takes_payments' | 'chain_head'>): StandingParts {
+  const { store, prices, takes_payments, chain_head, call } = deps
+  return { clock: call.stamp.clock, store, prices, probes: call.probes, takes_payments, chain_head }
+}
+
+/** Counts and times since the start of this process. */
+export interface StatusBody {
+  ok: true
+  mode: AppDeps['mode']
+  version: string
+  uptime_s: number
+  in_flight: number
+  calls: {
+    total: number
+    by_outcome: ReturnType<typeof totals>
+    by_tool: { tool: string; outcome: string; count: number }[]
+  }
+  /** Upper bounds; null before the first call, or beyond the largest bound. */
+  latency_ms: ReturnType<typeof quantiles>
+  /** Where the last hour and the last day are to be had. */
+  history: string
+}
+
+/** What `/status` says to programs, and the page to people. */
+export async function statusBody(deps: AppDeps): Promise<StatusBody> {
+  const snapshot = await deps.telemetry.snapshot()
+  const by_outcome = totals(snapshot)
+  return {
+    ok: true,
+    mode: deps.mode,
+    version: deps.version,
+    uptime_s: Math.floor((deps.call.stamp.clock.now_ms() - deps.started_ms) / 1000),
+    in_flight: deps.inFlight(),
+    calls: { total: snapshot.calls.reduce((sum, { count }) => sum + count, 0), by_outcome, by_tool: snapshot.calls },
+    latency_ms: quantiles(snapshot.latency),
+    history: `${deps.origins.api_url}/status/history.json`,
+  }
+}

@@ -1,0 +1,104 @@
+/** Attacks by texts that make a regular expression backtrack: all expressions of the source are judged, and the slow ones must say why they may be. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isSumText } from '../../src/pure/documents/iso20022/decimal.ts'
+import { leafOf } from '../../src/pure/documents/iso20022/leaves.ts'
+import { assertGrowth } from '../fuzz/growth.ts'
+import { readSources } from '../support/source.ts'
+import { expressionsOf, growthOf, type Growth } from './regex-automaton.ts'
+
+/** Expressions that backtrack, or seem to: what bounds the text that they meet, or why they do not. By file, then the beginning of the expression. */
+const ALLOWED: Record<string, Record<string, string>> = {
+  'adapters/chain/node-words.ts': {
+    replacement: 'at most 500 characters of a node',
+    insufficient: 'at most 500 characters of a node',
+    'nonce too high': 'at most 500 characters of a node',
+    'max ?fee': 'at most 500 characters of a node',
+    'pool is full': 'at most 500 characters of a node',
+  },
+  'adapters/chain/transfer-logs.ts': { range: 'at most 500 characters of a node' },
+  'adapters/facilitator/http.ts': { '\\/+$': 'a setting of the operator' },
+  'adapters/witness/http.ts': { '\\/+$': 'a setting of the operator' },
+  'cli/mcp-remote.ts': { '\\/+$': 'an argument of the user' },
+  'client/client.ts': { '\\/+$': 'an option of the user' },
+  'client/money.ts': { '0+$': 'six digits' },
+  'pure/checks/e164.ts': {
+    '(?:;ext=': 'at most 256 characters of an identifier',
+    '[^0-9+]+': 'what stands before the plus is looked at for one character',
+  },
+  'pure/checks/iban-format.ts': { '(\\d+)!': 'a reference table' },
+  'pure/checks/jurisdictions.ts': { '\\s*[(,]': 'a reference table' },
+  'pure/checks/vendor-domain.ts': { '^https?': 'at most 320 characters of a domain' },
+  'pure/documents/first-sentence.ts': { '(?<![': 'what looks behind lets no run of stops be begun in its middle' },
+  'pure/documents/iso20022/decimal.ts': { '0+$': 'digits of a number that we wrote' },
+  'pure/documents/iso20022/schema.ts': { '^(\\?)?': 'tables of the source', '^([A-Za-z0-9]+)': 'tables of the source' },
+  'pure/documents/json-schema/uri.ts': { '^(?:([A-Za-z]': 'each part ends at a character that the next begins with; no text fails' },
+  'pure/documents/markdown/visible.ts': { '\\/\\*': 'it takes all to the end, so that no text fails' },
+  'pure/documents/xml/parser.ts': { ':.*$': 'it takes all to the end, so that no text fails' },
+  'pure/evm/token-text.ts': { '(?:00)+$': '64 digits' },
+  'pure/invoices/input.ts': { '0+$': '18 digits' },
+  'pure/market/fraction.ts': { '\\.?0+$': 'digits of a number that we wrote' },
+  'pure/protocols/ap2/rules-payment.ts': { '^[^eE]*': 'a number of JSON, which has one point' },
+  'pure/protocols/kit/keys.ts': { '=+$': 'two signs, as the expression before it says' },
+  'service/payments/price.ts': { '0+$': 'six digits' },
+  'surfaces/pages/assets.ts': { '^((?:import': 'our own source' },
+  'surfaces/pages/client/problem.ts': { '0+$': 'digits of a price' },
+  'surfaces/pages/client/proof.ts': { '=+$': 'Base64 that the page wrote' },
+  'surfaces/pages/client/samples.ts': { '("(?:': 'our own samples' },
+  'surfaces/pages/docs/reference.ts': { '^([A-Z]': 'our own descriptions' },
+}
+
+test('the judge tells linear, squared and exponential expressions apart', () => {
+  const known: [source: string, flags: string, growth: Growth][] = [
+    ['(a+)+$', '', 'exponential'],
+    ['^(a|a)*$', '', 'exponential'],
+    ['^(a*)*$', '', 'exponential'],
+    ['^(\\w+\\s?)*$', '', 'exponential'],
+    ['^([a-z]|\\w{1,2})+!', '', 'exponential'],
+    ['^a*a*$', '', 'squared'],
+    ['\\s+$', '', 'squared'],
+    ['sender.*balance', 'i', 'squared'],
+    ['^\\d+\\.?\\d*$', '', 'squared'],
+    ['^\\s+$', '', 'linear'],
+    ['\\s+', 'g', 'linear'],
+    ['^[a-z]+(\\.[a-z]+)+$', '', 'linear'],
+    ['^(?:0|[1-9]\\d*)(?:\\.\\d+)?$', '', 'linear'],
+    ['^(?:[^*]|\\*(?!\\/))*$', '', 'linear'],
+  ]
+  for (const [source, flags, growth] of known) assert.equal(growthOf(source, flags), growth, source)
+})
+
+test('no expression of the source takes exponential time, and those that take squared time meet short texts alone', () => {
+  const slow: string[] = []
+  const met = new Set<string>()
+  const judged = new Map<string, Growth>()
+  let count = 0
+  for (const { path, text } of readSources('src/**/*.ts')) {
+    const file = path.replace(/^src\//, '')
+    for (const { source, flags } of expressionsOf(path, text)) {
+      count++
+      const key = `/${source}/${flags}`
+      const growth = judged.get(key) ?? growthOf(source, flags)
+      judged.set(key, growth)
+      if (growth === 'linear') continue
+      const why = Object.keys(ALLOWED[file] ?? {}).find((beginning) => source.startsWith(beginning))
+      if (growth === 'exponential' || why === undefined) slow.push(`${path} ${growth} ${key}`)
+      else met.add(`${file} ${why}`)
+    }
+  }
+  assert.ok(count > 500)
+  assert.deepEqual(slow, [], 'write it so that each text can be read in one way, or bound the text and say so')
+  const stale = Object.entries(ALLOWED).flatMap(([file, rows]) => Object.keys(rows).map((row) => `${file} ${row}`))
+  assert.deepEqual(
+    stale.filter((row) => !met.has(row)),
+    [],
+    'these are gone or have become linear',
+  )
+})
+
+test('numbers of any length in a message are read in linear time', async () => {
+  const rate = leafOf('rate', 9)
+  assert.ok(rate?.kind === 'pattern')
+  await assertGrowth('a rate of digits', 400, (size) => () => rate.pattern.test(`${'1'.repeat(size)}x`))
+  await assertGrowth('a sum of zeros', 400, (size) => () => isSumText(`0.${'0'.repeat(size)}1`))
+})

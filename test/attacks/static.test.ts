@@ -1,0 +1,162 @@
+/** What no request can show: every place that goes out to the network, keeps things in memory, or compares what is secret. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseSync, Visitor } from 'oxc-parser'
+import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
+import { loadCatalogue } from '../../src/service/catalogue/load.ts'
+import { readSources } from '../support/source.ts'
+
+const SERVICE = /^src\/(?!cli\/|client\/|surfaces\/pages\/client\/)/
+const sources = readSources('src/**/*.ts').filter(({ path }) => SERVICE.test(path))
+const { tools } = await loadCatalogue()
+
+/** Who says where a request goes, file by file. Strangers choose none of it but the name that a registry is asked about. */
+const OUTGOING: Record<string, string> = {
+  'adapters/registration-data/guarded-get.ts': 'a bootstrap table; redirects are judged hop by hop, by the address that is connected to',
+  'adapters/chain/http.ts': 'ASSAY_RPC_URLS',
+  'adapters/chain/sandbox-rpc.ts': 'the port of our own process',
+  'adapters/chain/sandbox.ts': 'a data: address',
+  'adapters/prices/get.ts': 'three constants, and names of a table',
+  'adapters/facilitator/http.ts': 'ASSAY_FACILITATOR_URLS',
+  'adapters/witness/http.ts': 'ASSAY_LOG_WITNESSES',
+  'adapters/cards/stripe.ts': 'Stripe',
+  'adapters/store/postgres.ts': 'ASSAY_STORE',
+  'adapters/store/copy/postgres-end.ts': 'an argument of the operator',
+}
+
+test('these files alone reach the network, and strangers choose no address', () => {
+  const out = sources.filter(
+    ({ text, imports }) =>
+      imports.some((one) => /^(?:node:(?:https?|http2|net|tls|dgram|dns)(?:\/promises)?|stripe|pg|undici|ws)$/.test(one)) ||
+      /(?<![.\w])fetch\((?!\w+:)/.test(text),
+  )
+  const paths = out.map(({ path }) => path.replace(/^src\//, '')).filter((path) => !LISTENING.has(path))
+  assert.deepEqual(paths.toSorted(), Object.keys(OUTGOING).toSorted())
+})
+
+/** These know node:http or node:net for listening, types and the arithmetic of addresses. */
+const LISTENING: ReadonlySet<string> = new Set([
+  'adapters/registration-data/public-address.ts',
+  'listening.ts',
+  'service/clients.ts',
+  'start.ts',
+  'surfaces/http/node-server.ts',
+])
+
+/** Fields of tools that take an address or a domain, and what becomes of it. */
+const ADDRESSED: Record<string, string> = {
+  'clean-markdown-scraper base_url': 'relative links are resolved against it; nothing is fetched',
+  'pre-disbursement-guard vendor_domain': 'a registry of the bootstrap table is asked about it',
+}
+
+test('these fields of tools alone take an address or a domain', () => {
+  const found = tools.flatMap((tool) =>
+    Object.keys((toolSchemas(tool).input as { properties?: Record<string, unknown> }).properties ?? {})
+      .filter((field) => /url|uri|domain|host|href|link|webhook|callback|endpoint/.test(field))
+      .map((field) => `${tool.id} ${field}`),
+  )
+  assert.deepEqual(found.toSorted(), Object.keys(ADDRESSED).toSorted())
+})
+
+/** Every map and set that begins empty: what ends its growth. `here` is gone when its function returns. */
+const KEPT: Record<string, Record<string, string>> = {
+  'adapters/chain/heads.ts': { seen: 'chainLimits.heads_kept' },
+  'adapters/chain/json-rpc.ts': { answers: 'here' },
+  'adapters/chain/pool.ts': { faults: 'here' },
+  'adapters/facilitator/http.ts': { networks: 'one answer of bounded length' },
+  'adapters/heavy-work/pool.ts': { busy: 'limits.heavy_workers' },
+  'adapters/prices/public-apis.ts': { kept: 'the table of symbols', asking: 'the table of symbols' },
+  'adapters/registration-data/breaker.ts': { states: 'rdapLimits.breakers' },
+  'adapters/registration-data/rdap.ts': { dates: 'rdapLimits.remembered' },
+  'adapters/store/invoices/evidence.ts': { touched: 'here' },
+  'adapters/store/payments/closings.ts': { sales: 'here' },
+  'adapters/store/payments/payment-store.ts': { found: 'here' },
+  'adapters/store/postgres.ts': { under_way: 'limits.store_waiting', texts: 'one for each statement of the source' },
+  'adapters/store/sqlite.ts': { prepared: 'one for each statement of the source' },
+  'adapters/store/tally.ts': { groups: 'here' },
+  'adapters/store/turns.ts': { last: 'works under way' },
+  'adapters/telemetry/prometheus.ts': { calls: 'tools, outcomes, tiers and surfaces of lists', sums: 'here' },
+  'adapters/tracing/open-telemetry.ts': { made: 'the methods of the source' },
+  'heavy-worker.ts': { tools: 'the catalogue' },
+  'service/admission/gate.ts': { free: 'calls in flight', paid: 'calls in flight', counts: 'ADMISSION_RULES.failing_clients' },
+  'service/calls/proof.ts': { escaped: 'the catalogue' },
+  'service/catalogue/json-schema.ts': { derived: 'the catalogue' },
+  'service/catalogue/load.ts': { byId: 'the catalogue' },
+  'service/catalogue/published.ts': { derived: 'the catalogue' },
+  'service/credits/pilot.ts': { paid: 'here' },
+  'service/credits/running.ts': { running: 'calls in flight' },
+  'service/invoices/bank-rail.ts': { found: 'here', matched: 'one run of the command line', places: 'one run of the command line' },
+  'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },
+  'service/jobs/run.ts': { held: 'the jobs' },
+  'service/log/tree.ts': { tiles: 'one proof', grown: 'here' },
+  'service/payments/closings.ts': { working: 'calls in flight' },
+  'service/payments/ledger-proof.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
+  'service/payments/on-chain.ts': { under_way: 'calls in flight' },
+  'service/payments/recent.ts': { entries: 'what its maker says' },
+  'service/payments/recheck-settled.ts': { headers: 'here' },
+  'service/payments/self-settler.ts': { waiting: 'calls in flight' },
+  'service/payments/terms.ts': { ready: 'CHALLENGES_KEPT' },
+  'service/payments/wallet-gather.ts': { good: 'here' },
+  'service/preflight/rate.ts': { counts: 'limits.preflight_clients' },
+  'surfaces/discovery/document.ts': { compressed: 'goes with its document' },
+  'surfaces/http/encoded.ts': { made: 'three codings', refused: 'here', taken: 'here' },
+  'surfaces/mcp/protocol.ts': { exchanges: 'goes with its request' },
+  'surfaces/mcp/shared-parts.ts': { counts: 'here', names: 'here' },
+  'surfaces/pages/assets.ts': { bodies: 'our own files', entries: 'our own files', files: 'our own files' },
+  'surfaces/pages/bundle.ts': { names: 'our own files', outer: 'our own files' },
+  'surfaces/pages/docs-page.ts': { made: 'the pages of a list' },
+  'surfaces/pages/tool-words.ts': { results: 'the catalogue' },
+}
+
+test('whatever keeps things in memory has a bound, and says which', () => {
+  const found = sources
+    .filter(({ path }) => !/^src\/(?:pure|tools)\//.test(path))
+    .flatMap(({ path, text }) => emptyCollections(path, text).map((name) => `${path.replace(/^src\//, '')} ${name}`))
+  const known = Object.entries(KEPT).flatMap(([file, names]) => Object.keys(names).map((name) => `${file} ${name}`))
+  assert.deepEqual([...new Set(found)].toSorted(), known.toSorted())
+})
+
+function emptyCollections(path: string, text: string): string[] {
+  const found: string[] = []
+  const note = (name: string, value: { start: number; end: number } | null) => {
+    if (value !== null && /^new (?:Weak)?(?:Map|Set)(?:<.*>)?\(\)$/s.test(text.slice(value.start, value.end)))
+      found.push(name.replace('#', ''))
+  }
+  const visitor = new Visitor({
+    VariableDeclarator: ({ id, init }) => note(text.slice(id.start, id.end).split(':')[0] ?? '', init),
+    PropertyDefinition: ({ key, value }) => note(text.slice(key.start, key.end), value),
+  })
+  visitor.visit(parseSync(path, text).program)
+  return found
+}
+
+/** Comparisons that look as if a secret took part, and why how long they take tells nothing. */
+const COMPARED: Record<string, string> = {
+  'adapters/signer/choose.ts mine.sign(hash) !== signature': 'two libraries over a fixed message, once at start',
+  'service/credits/shop.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash': 'a hash of the secret: its bits cannot be chosen',
+  'service/invoices/relay.ts found.signature !== authorization.signature': 'a signature is public once it is used, and names its signer',
+  'service/payments/ends.ts found.signature !== innerSignature(authorization.signature)':
+    'a signature is public once it is used, and names its signer',
+}
+
+test('no secret is compared byte by byte', () => {
+  const operand = String.raw`[\w.?]*(?:\([^()]*(?:\([^()]*\))?[^()]*\))?`
+  const comparison = new RegExp(String.raw`(${operand}) (?:===|!==) (${operand})`, 'g')
+  const found = sources
+    .filter(({ path }) => /^src\/(?:service|adapters|surfaces)\//.test(path))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(comparison)]
+        .filter(
+          ([, one = '', other = '']) =>
+            [one, other].every(isValue) &&
+            [one, other].some((side) => /secret(?!_KEY)|claim_hash|signature|hmac|password|\bcode_hash/i.test(side)),
+        )
+        .map(([whole]) => `${path.replace(/^src\//, '')} ${whole}`),
+    )
+  assert.deepEqual([...new Set(found)].toSorted(), Object.keys(COMPARED).toSorted())
+})
+
+/** Neither a constant nor a length nor nothing. */
+function isValue(side: string): boolean {
+  return side !== '' && !/^\(?settings|^(?:null|undefined|true|false|\d+|typeof)$|length$|^[A-Z_0-9]+$/.test(side)
+}

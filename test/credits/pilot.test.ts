@@ -1,0 +1,64 @@
+/** A pilot invoice, paid on a chain by a wallet of viem, is worth its calls to whoever paid it. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { balance, callWith, post } from '../support/credits.ts'
+import { invoiceUrl, looked, mine, send, signFor, type InvoiceShown } from '../support/invoicing.ts'
+import { startWorld, type World } from '../support/paying-world.ts'
+
+let world: World
+before(async () => {
+  world = await startWorld({ free_daily: 5, settings: { ASSAY_PILOT_CREDIT: 'on' } })
+})
+after(() => world.stop())
+
+const PILOT_MINOR = 49_000_000n
+
+test('50,000 calls for 49 USDC, released to the signature of the payer alone, debited by the call', async () => {
+  const made = await post(`${world.url}/v1/tools/create-ap2-pilot/call`, { input: {} })
+  assert.equal(made.status, 200, made.text)
+  const { record } = made.body['result'] as { record: InvoiceShown }
+  const url = `${invoiceUrl(world, record)}/credit`
+  const payer = await world.payer(PILOT_MINOR)
+  // The text that is signed, as the service documents it.
+  const text = `Release the calls of invoice ${record.invoice_id} on chain ${world.chain.chain_id} as an assay credit code.`
+  const signature = await payer.signMessage({ message: text })
+  const early = await send(url, { signature })
+  assert.deepEqual([early.status, early.body['code']], [409, 'CREDIT_NOT_DUE'])
+
+  const paid = await send(`${invoiceUrl(world, record)}/pay`, (await signFor(world.chain, payer, record)).body)
+  assert.equal(paid.status, 200, paid.text)
+  await mine(world.chain)
+  assert.equal((await looked(world, record)).status, 'SETTLED')
+
+  const stranger = privateKeyToAccount(generatePrivateKey())
+  const others = [await stranger.signMessage({ message: text }), await payer.signMessage({ message: `${text} ` })]
+  for (const other of others) {
+    const refused = await send(url, { signature: other })
+    assert.deepEqual([refused.status, refused.body['code']], [403, 'CREDIT_RELEASE_INVALID'])
+    assert.ok(String(refused.body['detail']).includes(text))
+  }
+  const released = await send(url, { signature })
+  assert.equal(released.status, 200, released.text)
+  const code = String(released.body['code'])
+  assert.deepEqual(released.body, { code, unit: 'calls', calls: 50_000 })
+  // Asked for again, it is the same code, granted once.
+  assert.deepEqual((await send(url, { signature })).body, released.body)
+
+  const called = await callWith(world.url, code, 'pilot')
+  assert.equal(called.status, 200, called.text)
+  // 49 USDC for 50,000 calls are 980 minor units each.
+  assert.deepEqual(
+    [(called.body['receipt'] as { amount: string }).amount, (called.body['settlement'] as { amount_minor: string }).amount_minor],
+    ['980', '980'],
+  )
+  const { body } = await balance(world.url, code)
+  assert.deepEqual([body['unit'], body['available'], body['spent'], body['origin']], ['calls', '49999', '1', 'invoice'])
+})
+
+test('other invoices buy no credit', async () => {
+  const plain = await send(`${world.url}/api/invoice/create`, { amountUsdc: '49', merchant: world.chain.pay_to })
+  const found = await send(`${world.url}/api/invoice/${String(plain.body['invoice_id'])}/credit`, { signature: `0x${'1'.repeat(130)}` })
+  assert.deepEqual([found.status, found.body['code']], [404, 'INVOICE_NOT_FOUND'])
+  assert.equal((await send(`${world.url}/api/invoice/inv_000000000001/credit`, { signature: `0x${'1'.repeat(130)}` })).status, 404)
+})

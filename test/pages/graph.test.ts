@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { readEntries } from '../../src/surfaces/pages/client/given.ts'
+import { checksOf } from '../../src/surfaces/pages/client/verify/checks.ts'
+import { graphOf, type Linked } from '../../src/surfaces/pages/client/verify/graph.ts'
+import { judge } from '../../src/surfaces/pages/client/judge.ts'
+import { RECEIPT, RESULT } from '../receipts/example.ts'
+import { runs, SEED } from '../support/counts.ts'
+
+const linked = (
+  digest: string | null,
+  follows: string | null = null,
+  link_valid: boolean | null = follows === null ? null : true,
+): Linked => ({
+  digest,
+  follows,
+  link_valid,
+})
+
+const places = (receipts: readonly Linked[]) => graphOf(receipts).rows.map(({ entry, lane }) => [entry, lane])
+
+test('what follows alone stays in its lane, several that follow one stand in the next', () => {
+  assert.deepEqual(places([linked('a'), linked('b', 'a'), linked('c', 'b')]), [
+    [0, 0],
+    [1, 0],
+    [2, 0],
+  ])
+  const graph = graphOf([linked('a'), linked('b', 'a'), linked('c', 'a'), linked('d', 'b', false)])
+  assert.deepEqual(
+    graph.rows.map(({ entry, lane }) => [entry, lane]),
+    [
+      [0, 0],
+      [1, 1],
+      [3, 1],
+      [2, 1],
+    ],
+  )
+  assert.deepEqual(
+    graph.edges.map(({ from, to, state }) => [from, to, state]),
+    [
+      [0, 1, 'good'],
+      [1, 2, 'broken'],
+      [0, 3, 'good'],
+    ],
+  )
+  assert.equal(graph.lanes, 2)
+})
+
+test('receipts may come in any order, and an earlier one that is not here has its place', () => {
+  assert.deepEqual(places([linked('c', 'b'), linked('a'), linked('b', 'a')]), [
+    [1, 0],
+    [2, 0],
+    [0, 0],
+  ])
+  const { rows, edges } = graphOf([linked('b', 'x'), linked('c', 'x')])
+  assert.deepEqual(
+    rows.map(({ entry, digest }) => [entry, digest]),
+    [
+      [null, 'x'],
+      [0, 'b'],
+      [1, 'c'],
+    ],
+  )
+  assert.deepEqual(
+    edges.map(({ missing }) => missing),
+    [true, true],
+  )
+})
+
+test('a circle is opened, a receipt that follows itself stands alone, and one given twice stands twice', () => {
+  assert.deepEqual(graphOf([linked('a', 'b'), linked('b', 'a')]).circular, [0])
+  assert.deepEqual(places([linked('a', 'b'), linked('b', 'a')]), [
+    [0, 0],
+    [1, 0],
+  ])
+  assert.deepEqual(graphOf([linked('a', 'a')]).circular, [0])
+  assert.deepEqual(places([linked('a'), linked('a'), linked('b', 'a')]), [
+    [0, 0],
+    [2, 0],
+    [1, 0],
+  ])
+})
+
+test('every receipt has one row, whatever follows what, and a long chain is no matter', () => {
+  const digest = fc.integer({ min: 0, max: 9 }).map(String)
+  const one = fc.record({ digest: fc.option(digest), follows: fc.option(digest), link_valid: fc.option(fc.boolean()) })
+  fc.assert(
+    fc.property(fc.array(one, { maxLength: 14 }), (receipts) => {
+      const { rows, edges, lanes } = graphOf(receipts)
+      const entries = rows.flatMap(({ entry }) => (entry === null ? [] : [entry]))
+      assert.deepEqual(
+        entries.toSorted((a, b) => a - b),
+        receipts.map((_, index) => index),
+      )
+      assert.equal(new Set(edges.map(({ to }) => to)).size, edges.length)
+      for (const { from, to } of edges) assert.ok(from < to)
+      assert.ok(rows.every(({ lane }) => lane >= 0 && lane < lanes))
+    }),
+    { numRuns: runs(300, 20_000), seed: SEED },
+  )
+  const chain = Array.from({ length: 20_000 }, (_, index) => linked(String(index), index === 0 ? null : String(index - 1)))
+  assert.equal(graphOf(chain).lanes, 1)
+})
+
+test('one text may hold many: an array, lines, links, and each says where it stood', () => {
+  const text = JSON.stringify(RECEIPT)
+  const answer = JSON.stringify({ result: RESULT, receipt: RECEIPT })
+  const kinds = (given: string, source = '') => readEntries(given, source).map(({ kind, place }) => [kind, place])
+  assert.deepEqual(kinds(`[${text},${answer},7]`, 'a.json'), [
+    ['receipt', 'a.json, number 1'],
+    ['receipt', 'a.json, number 2'],
+    ['unreadable', 'a.json, number 3'],
+  ])
+  assert.deepEqual(kinds(`${text}\r\n\n${answer}\n{"v":1,"v":2}\n`), [
+    ['receipt', 'line 1'],
+    ['receipt', 'line 3'],
+    ['unreadable', 'line 4'],
+  ])
+  const link = (given: string) => `[x](https://assay.example/verify#r=${Buffer.from(given).toString('base64url')})`
+  assert.deepEqual(kinds(`${link(text)}\n${link('{')}`), [
+    ['receipt', 'link 1'],
+    ['unreadable', 'link 2'],
+  ])
+  assert.deepEqual(kinds('{"v":"POL-1"}'), [['policy', '']])
+  assert.deepEqual(kinds('{"certificate":{"v":"POL-1"}}'), [['policy', '']])
+  assert.deepEqual(kinds('[]'), [])
+  assert.deepEqual(kinds('{"v":\n1,,}'), [['unreadable', 'line 2']])
+})
+
+test('what is broken is named where it can be, and where it cannot be that is said', () => {
+  const bad = (given: Parameters<typeof judge>[0]) =>
+    checksOf(judge(given, null), given)
+      .filter(({ mark }) => mark === 'invalid')
+      .map(({ name, fields }) => [name, ...fields])
+  assert.deepEqual(bad({ receipt: RECEIPT }), [])
+  assert.deepEqual(bad({ receipt: RECEIPT, result: { ...RESULT, valid: false } }), [['result', 'output_hash']])
+  const { amount: _, ...rest } = RECEIPT
+  assert.deepEqual(bad({ receipt: rest }), [['fields', 'amount']])
+  assert.deepEqual(bad({ receipt: { ...RECEIPT, tool: 'a|b', ts: '1' } }), [['fields', 'tool', 'ts']])
+  assert.deepEqual(bad({ receipt: { ...RECEIPT, amount: '5001' } }), [['signature', 'signature']])
+  const [signature] = checksOf(judge({ receipt: { ...RECEIPT, amount: '5001' } }, null), { receipt: RECEIPT }).filter(
+    ({ name }) => name === 'signature',
+  )
+  assert.match(signature?.words ?? '', /cannot tell which one was changed/)
+  assert.deepEqual(bad({ receipt: { ...RECEIPT, signature: '0x00' } }), [['signature', 'signature']])
+  assert.deepEqual(bad({ receipt: RECEIPT, chain: { prev_receipt_hash: 'x' } }), [['link']])
+})

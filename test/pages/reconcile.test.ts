@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { reconcileDocuments, type Document } from '../../src/pure/documents/reconcile/report.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { startBrowser, visit } from '../support/browser.ts'
+import { runs } from '../support/counts.ts'
+import { assertSound } from '../support/page-checks.ts'
+import { readVectors } from '../support/vectors.ts'
+
+let app: TestApp
+let browser: Browser
+before(async () => {
+  ;[app, browser] = await Promise.all([startTestApp(), startBrowser()])
+})
+after(async () => {
+  await browser.close()
+  await app.stop()
+})
+
+const headline = (page: Page, word: string) => page.waitForSelector(`#answer .verdict .word:text-is("${word}")`)
+const shown = (page: Page) => page.locator('#grid tbody tr:not(.space) th').allTextContents()
+
+/** Presses Tab until something that matches has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  const there = () => page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)
+  for (let presses = 0; presses < 40 && !(await there()); presses++) await page.keyboard.press('Tab')
+  assert.ok(await there(), `${selector} is out of reach of the keyboard`)
+}
+
+/** Payments of one cent, two cents, and so on, all of them booked as instructed but every tenth. */
+function files(payments: number) {
+  const rows = Array.from({ length: payments }, (_, index) => ({ id: `P${String(index + 1).padStart(6, '0')}`, cents: index + 1 }))
+  const euros = (cents: number) => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+  const account = '<Id><IBAN>DE89370400440532013000</IBAN></Id>'
+  const asked = rows.map(
+    ({ id, cents }) =>
+      `<CdtTrfTxInf><PmtId><EndToEndId>${id}</EndToEndId></PmtId><Amt><InstdAmt Ccy="EUR">${euros(cents)}</InstdAmt></Amt></CdtTrfTxInf>`,
+  )
+  const told = rows.map(({ id, cents }, index) => {
+    const paid = index % 10 === 9 ? cents + 1 : cents
+    return `<Ntry><Amt Ccy="EUR">${euros(paid)}</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><NtryDtls><TxDtls><Refs><EndToEndId>${id}</EndToEndId></Refs></TxDtls></NtryDtls></Ntry>`
+  })
+  const pain = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn><PmtInf><DbtrAcct>${account}</DbtrAcct>\n${asked.join('\n')}\n</PmtInf></CstmrCdtTrfInitn></Document>`
+  const camt = `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt><Id>S</Id><Acct>${account}</Acct>\n${told.join('\n')}\n</Stmt></BkToCstmrStmt></Document>`
+  const file = (name: string, text: string) => ({ name, mimeType: 'application/xml', buffer: Buffer.from(text) })
+  return { payments: file('payments.xml', pain), statement: file('statement.xml', camt) }
+}
+
+/** Lets files fall onto an element. */
+async function drop(page: Page, onto: string, given: readonly { name: string; text: string }[]): Promise<void> {
+  const transfer = await page.evaluateHandle((all) => {
+    const made = new DataTransfer()
+    for (const { name, text } of all) made.items.add(new File([text], name))
+    return made
+  }, given)
+  await page.dispatchEvent(onto, 'drop', { dataTransfer: transfer })
+}
+
+test('a newcomer reconciles the sample with the keyboard alone, and nothing is sent', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
+  const sent: string[] = []
+  page.on('request', (request) => request.method() !== 'GET' && sent.push(request.url()))
+  await tabTo(page, '#sample-correct')
+  await page.keyboard.press('Enter')
+  await headline(page, '5 of 9 settled')
+  // By hand: 1250.00 + 89.90 + 4310.25 + 640.00 + 75.00 + 512.40.
+  assert.match((await page.textContent('.totals')) ?? '', /instructed66877\.55/)
+  await tabTo(page, '#views input')
+  await page.keyboard.press('ArrowRight')
+  await page.waitForSelector('#found:text-is("1 row")')
+  await page.waitForSelector('#grid th:text-is("INV-2045")')
+  assert.deepEqual(await shown(page), ['INV-2045'])
+  await page.keyboard.press('ArrowLeft')
+  await page.waitForSelector('#found:text-is("9 rows")')
+  await tabTo(page, '[data-sort=difference]')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('#grid tbody tr:nth-child(2) th:text-is("INV-2043")')
+  assert.equal(await page.getAttribute('th:has([data-sort=difference])', 'aria-sort'), 'ascending')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('th[aria-sort=descending] [data-sort=difference]:focus')
+  await tabTo(page, '[data-sort=place]')
+  await page.fill('#search', 'returned')
+  await page.waitForSelector('#found:text-is("1 row")')
+  await page.waitForSelector('#grid tbody tr:nth-child(2) td:text-is("returned, AC04")')
+  assert.deepEqual(await shown(page), ['INV-2046'])
+  assert.deepEqual(sent, [])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('many rows stay few elements, are in order at both ends, and are saved as a whole', async () => {
+  const count = runs(5_000, 100_000)
+  const { payments, statement } = files(count)
+  const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
+  await page.setInputFiles('#file-instructions', payments)
+  await page.setInputFiles('#file-statement', statement)
+  const words = (value: number) => value.toLocaleString('en')
+  await headline(page, `${words((count / 10) * 9)} of ${words(count)} settled`)
+  await page.waitForSelector('#grid th:text-is("P000001")')
+  await page.evaluate(() => document.getElementById('grid')?.scrollTo(0, 1e9))
+  await page.waitForSelector(`#grid th:text-is("P${String(count).padStart(6, '0')}")`)
+  assert.ok((await page.locator('#grid tr').count()) < 60)
+  assert.equal(await page.getAttribute('#grid table', 'aria-rowcount'), String(count + 1))
+  assert.equal(await page.locator('#grid tr[aria-rowindex]').last().getAttribute('aria-rowindex'), String(count + 1))
+  const saved = page.waitForEvent('download')
+  await page.click('#export-csv')
+  const lines = readFileSync(await (await saved).path(), 'utf8').split('\r\n')
+  assert.equal(lines.length, count + 2)
+  assert.match(lines[10] ?? '', /^verdict,P000010,AMOUNT_MISMATCH,exact,over,end_to_end_id,EUR,0\.10,0\.11,0\.01,/)
+  const json = page.waitForEvent('download')
+  await page.click('#export-json')
+  const report = JSON.parse(readFileSync(await (await json).path(), 'utf8')) as { files: string[]; verdicts: unknown[]; conserved: boolean }
+  assert.deepEqual([report.files, report.verdicts.length, report.conserved], [['payments.xml', 'statement.xml'], count, true])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('the engine judges in a browser as it does in Node', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
+  const worker = (await page.getAttribute('#reconcile', 'data-worker')) ?? ''
+  const address = worker.replace(/(surfaces|bundles)\/.*$/, 'pure/documents/reconcile/report.ts')
+  const kinds = { pain001_xml: 'pain.001', pacs008_xml: 'pacs.008', camt053_xml: 'camt.053', nacha_ach: 'nacha' } as const
+  const documents = (readVectors({ family: 'messages', id: 'reconcile' })?.cases ?? []).map(({ in: input }) =>
+    Object.entries(kinds).flatMap(([name, kind]): Document[] => (typeof input[name] === 'string' ? [{ kind, text: input[name] }] : [])),
+  )
+  assert.ok(documents.length >= 10)
+  const there = await page.evaluate(
+    async ([path, all]) => {
+      const room = (await import(path)) as { reconcileDocuments(given: unknown, strict: boolean): unknown }
+      return all.map((given) => room.reconcileDocuments(given, false))
+    },
+    [address, documents] as const,
+  )
+  assert.deepEqual(
+    there,
+    documents.map((given) => reconcileDocuments(given, false)),
+  )
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('a file that cannot be read is told with its line, and one that is too large with its bound', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
+  await page.click('#sample-faulty')
+  await headline(page, 'nothing was judged')
+  assert.match((await page.textContent('.found')) ?? '', /AMOUNT_UNREADABLEsample-statement-faulty\.xml, line \d+.*604,00/)
+  assert.equal(await page.isHidden('#rows'), true)
+  const { payments, statement } = files(3)
+  const text = ({ name, buffer }: { name: string; buffer: Buffer }) => ({ name, text: buffer.toString() })
+  await drop(page, '#main', [text(statement), text(payments)])
+  await headline(page, 'all settled')
+  assert.match((await page.textContent('#given-instructions')) ?? '', /^payments\.xml/)
+  await drop(page, '#main', [text(payments), text(payments)])
+  await page.waitForSelector('#asking:has-text("cannot be told which file is which")')
+  await page.evaluate(() => {
+    const made = new DataTransfer()
+    made.items.add(new File([new Uint8Array(64 * 1_048_576 + 1)], 'huge.xml'))
+    document.getElementById('slot-statement')?.dispatchEvent(new DragEvent('drop', { dataTransfer: made, bubbles: true, cancelable: true }))
+  })
+  await headline(page, 'too large')
+  assert.match((await page.textContent('#answer')) ?? '', /huge\.xml has 64\.0 MiB; this page takes 64\.0 MiB.*assay reconcile/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('only a wish for a signature sends the files, and its answer is held against the page', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
+  await page.click('#sample-correct')
+  await headline(page, '5 of 9 settled')
+  const sent = page.waitForRequest((request) => request.method() === 'POST')
+  await page.click('#sign-now')
+  assert.match((await sent).url(), /\/v1\/tools\/reconcile\/call$/)
+  await page.waitForSelector('#signed .proof .seal:not(.broken)')
+  assert.match((await page.textContent('#signing')) ?? '', /^Signed\. The signed answer has the same counts/)
+  await page.context().setOffline(true)
+  await page.click('#sign-now')
+  await page.waitForSelector('#signed .problem:has-text("No answer")')
+  assert.deepEqual(
+    complaints.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED')),
+    [],
+  )
+  await close()
+})
+
+test('it fits a phone and a desk, light and dark, without barriers', async () => {
+  await assertSound(browser, `${app.url}/reconcile`, async (page) => {
+    await page.click('#sample-correct')
+    await page.waitForSelector('#grid th:text-is("INV-2049")')
+  })
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
+import { readEntry } from '../../src/pure/rulebooks/pol1-entry.ts'
+import { issuePolicy } from '../../src/pure/rulebooks/pol1-issue.ts'
+import { restCall, startTestApp, type TestApp } from '../support/app.ts'
+import { startBrowser, visit } from '../support/browser.ts'
+import { asMembers } from '../support/documents.ts'
+import { insurer } from '../support/insurer.ts'
+import { assertSound } from '../support/page-checks.ts'
+import { NOON_S } from '../support/underwriters.ts'
+
+let app: TestApp
+let browser: Browser
+before(async () => {
+  ;[app, browser] = await Promise.all([startTestApp(), startBrowser()])
+})
+after(async () => {
+  await browser.close()
+  await app.stop()
+})
+
+type Body = Record<string, unknown>
+
+const digestOf = (body: Body) => verifyReceipt(body['receipt']).digest ?? ''
+
+/** Four answers: two follow the first, the last follows one that is kept back. */
+async function family(): Promise<Body[]> {
+  const call = async (previous: string | null) => {
+    const headers: Record<string, string> = previous === null ? {} : { 'x-prev-receipt-hash': previous }
+    return (await restCall(app.url, 'iban-check', { iban: 'GB82 WEST 1234 5698 7654 32' }, headers)).body
+  }
+  const first = await call(null)
+  const [second, third, kept] = [await call(digestOf(first)), await call(digestOf(first)), await call(null)]
+  return [first, second, third, await call(digestOf(kept))]
+}
+
+async function verify(page: Page, text: string): Promise<void> {
+  await page.fill('#given', text)
+  await page.click('#verify button[type=submit]')
+}
+
+const wordIs = (page: Page, word: string) => page.waitForSelector(`#answer .verdict .word:text-is("${word}")`)
+
+test('with the keyboard alone a chain is pasted, judged and walked through', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  const bodies = await family()
+  await page.focus('#given')
+  await page.keyboard.insertText(bodies.map((body) => JSON.stringify(body)).join('\n'))
+  for (let presses = 0; presses < 6; presses++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate(() => document.activeElement?.matches('button[type=submit]'))) break
+  }
+  await page.keyboard.press('Enter')
+  await wordIs(page, 'all verified')
+  assert.match(
+    (await page.textContent('#answer')) ?? '',
+    /4 documents: 4 verified\. All 3 links hold\. One earlier receipt is named and not here\./,
+  )
+  // The first, two that follow it in the lane beside it, then the one that is not here and what follows it.
+  assert.deepEqual(await page.locator('.receipts .row-title').allTextContents(), [
+    '1 iban-check',
+    '2 iban-check',
+    '3 iban-check',
+    'earlier, not here',
+    '4 iban-check',
+  ])
+  assert.deepEqual([await page.locator('.edge.good').count(), await page.locator('.edge.broken').count()], [3, 0])
+  assert.equal((await page.locator('.node-seal path').count()) > 12, true)
+  await page.focus('#row-0')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('End')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'row-3')
+  await page.keyboard.press('Enter')
+  assert.equal(await page.getAttribute('#row-3', 'aria-pressed'), 'true')
+  assert.match((await page.textContent('#one')) ?? '', /^number 4: line 4verified/)
+  assert.match((await page.textContent('#asking')) ?? '', /^verified\. /)
+  await page.click('#chain summary')
+  const last = await page.locator('#chain-table tbody tr').last().locator('td').allTextContents()
+  assert.deepEqual([last[0], last[1], last[2], last[7]], ['4', 'verified', 'iban-check', 'holds'])
+  assert.match(last[6] ?? '', /^0x[0-9a-f]{64}, not here$/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('a changed receipt is shown broken with its link, and what follows it loses its place', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  const [first = {}, second = {}, third = {}] = await family()
+  const changed = { ...second, receipt: { ...asMembers(second['receipt']), amount: '7' } }
+  await verify(page, JSON.stringify([first, changed, third]))
+  await wordIs(page, '1 of 3 broken')
+  assert.match((await page.textContent('#answer')) ?? '', /1 of 2 links do not hold/)
+  assert.equal(await page.locator('.edge.broken .cross').count(), 1)
+  // The broken one is shown at once: which part disagrees, and that a signature cannot tell the field.
+  assert.match(
+    (await page.textContent('#one')) ?? '',
+    /^number 2broken.*cannot tell which one was changed.*The digest of the link does not follow/s,
+  )
+  assert.deepEqual(await page.locator('#one .checks li.invalid b').allTextContents(), ['signature', 'link'])
+  const foreign = { ...first, result: { ...asMembers(first['result']), valid: false } }
+  await verify(page, JSON.stringify(foreign))
+  await wordIs(page, 'another result')
+  assert.equal(await page.locator('#chain').isHidden(), true)
+  assert.deepEqual(await page.locator('.checks li.invalid b').allTextContents(), ['result'])
+  assert.deepEqual(await page.locator('tr.at-fault th').allTextContents(), ['output hashhere'])
+  const { tier: _, ...lacking } = asMembers(first['receipt'])
+  await verify(page, JSON.stringify(lacking))
+  await wordIs(page, 'broken')
+  assert.match((await page.textContent('.checks')) ?? '', /tier: A field that every receipt has is missing/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('once it is loaded the page judges without a network', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  await page.waitForSelector('#key-list:has-text("works without a network")')
+  const bodies = await family()
+  await page.context().setOffline(true)
+  await verify(page, JSON.stringify(bodies))
+  await wordIs(page, 'all verified')
+  await verify(page, JSON.stringify({ ...asMembers(bodies[0]?.['receipt']), amount: '1' }))
+  await wordIs(page, 'broken')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('files are read, each under its name, and what is none of ours is refused in words', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  const [first = {}, second = {}] = await family()
+  await page.setInputFiles('#files', [
+    { name: 'one.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(first)) },
+    { name: 'two.jsonl', mimeType: 'text/plain', buffer: Buffer.from(`${JSON.stringify(second)}\nnonsense`) },
+    { name: 'three.bin', mimeType: 'text/plain', buffer: Buffer.from([0xff, 0xfe]) },
+  ])
+  await wordIs(page, '2 of 4 broken')
+  assert.deepEqual(await page.locator('.receipts .row-title').allTextContents(), [
+    '1 iban-check',
+    '2 iban-check',
+    '3 two.jsonl, line 2',
+    '4 three.bin',
+  ])
+  await verify(page, '[]')
+  await wordIs(page, 'not a receipt')
+  await verify(page, JSON.stringify(Array.from({ length: 501 }, () => ({}))))
+  await page.waitForSelector('#answer:has-text("this page judges 500 at once")')
+  await verify(page, JSON.stringify([{ v: '<img src=x onerror=alert(1)>', tool: '<b>bold</b>' }, first]))
+  await wordIs(page, '1 of 2 broken')
+  assert.equal(await page.locator('main img, .receipts b').count(), 0)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('a certificate is judged by its two signatures and the key list', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  const { registrar } = app.running.app.deps.call.sources
+  const now_s = Math.floor(app.running.app.deps.call.stamp.clock.now_ms() / 1_000)
+  const read = readEntry(await insurer(`0x${'8'.repeat(64)}`).registration(registrar.origin, NOON_S), registrar.origin, NOON_S)
+  assert.ok(read.ok)
+  const asked = {
+    coverage_minor: 1_000_001n,
+    policyholder: null,
+    beneficiary: null,
+    subject: { tx_hash: null, transaction_id: null, invoice_id: 'INV-1' },
+  }
+  const policy = issuePolicy(read.entry, read.entry_hash, asked, { registrar, crypto: nobleCrypto, hmac: () => 'a'.repeat(64), now_s })
+  await verify(page, JSON.stringify({ certificate: policy }))
+  await wordIs(page, 'certificate, not bound')
+  assert.match((await page.textContent('#answer')) ?? '', /PENDING_UNDERWRITER.*signed exactly this record.*published here/s)
+  await verify(page, JSON.stringify({ ...policy, coverage_minor: '9' }))
+  await wordIs(page, 'broken certificate')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('the page is sound in both schemes and widths, empty and with a broken chain', async () => {
+  const [first = {}, second = {}] = await family()
+  await assertSound(browser, `${app.url}/verify`, async (page) => {
+    await verify(page, JSON.stringify([first, { ...second, receipt: { ...asMembers(second['receipt']), amount: '7' } }]))
+    await wordIs(page, '1 of 2 broken')
+    await page.click('#chain summary')
+  })
+})

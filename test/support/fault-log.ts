@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import { bytesOfBase64, bytesToHex } from '../../src/pure/log/bytes.ts'
+import { isConsistent } from '../../src/pure/log/merkle.ts'
+import { isSignedBy, readCheckpoint, readNote, readVerifierKey, type Checkpoint } from '../../src/pure/log/note.ts'
+import { treeHash } from '../log/reference-tree.ts'
+
+/** The receipts log as somebody sees it who keeps every checkpoint. */
+export interface LogWatch {
+  /** Distinct checkpoints so far. */
+  kept(): number
+  stop(): Promise<void>
+  /** No two checkpoints contradict each other, and what the log holds in the end has the root of each. Returns the size of the log. */
+  assertNeverForked(url: string): Promise<number>
+}
+
+const LOOK_MS = 200
+const ENTRY_BYTES = 34
+const BUNDLE = 256
+
+export function watchLog(urls: () => string[]): LogWatch {
+  const texts = new Set<string>()
+  const stopping = new AbortController()
+
+  async function look(url: string): Promise<void> {
+    const response = await fetch(`${url}/log/checkpoint`)
+    if (response.status === 200) texts.add(await response.text())
+  }
+
+  const looking = (async () => {
+    while (!stopping.signal.aborted) {
+      await Promise.all(urls().map((url) => look(url).catch(() => undefined)))
+      await pause(LOOK_MS)
+    }
+  })()
+  return {
+    kept: () => texts.size,
+    async stop() {
+      stopping.abort()
+      await looking
+    },
+    async assertNeverForked(url) {
+      const key = readVerifierKey((await (await fetch(`${url}/log/key`)).text()).trim()) ?? assert.fail('no key of the log')
+      const kept = [...texts].map((text) => {
+        const note = readNote(text) ?? assert.fail(text)
+        assert.ok(isSignedBy(note, key))
+        return readCheckpoint(note.text) ?? assert.fail(text)
+      })
+      for (const one of kept) await assertProofFrom(url, one)
+      const size = Math.max(...kept.map((one) => one.size))
+      const entries = await entriesOf(url, size)
+      for (const one of kept) assert.equal(hex(treeHash(entries.slice(0, one.size))), hex(one.root), `the root at ${one.size} entries`)
+      return size
+    },
+  }
+}
+
+/** What the service gives to witnesses: from the checkpoint that was kept to the newest one. */
+async function assertProofFrom(url: string, kept: Checkpoint): Promise<void> {
+  const response = await fetch(`${url}/log/consistency/${kept.size}`)
+  const text = await response.text()
+  assert.equal(response.status, 200, text)
+  const [proof = '', ...rest] = text.split('\n\n')
+  const [first, ...hashes] = proof.split('\n')
+  assert.equal(first, `old ${kept.size}`)
+  const newest = readCheckpoint(readNote(rest.join('\n\n'))?.text ?? '') ?? assert.fail(text)
+  const read = hashes.filter((line) => line !== '').map((line) => bytesOfBase64(line) ?? assert.fail(line))
+  assert.ok(isConsistent(kept, newest, read), `from ${kept.size} to ${newest.size}`)
+}
+
+async function entriesOf(url: string, size: number): Promise<Uint8Array[]> {
+  const entries: Uint8Array[] = []
+  for (let from = 0; from < size; from += BUNDLE) {
+    const width = Math.min(BUNDLE, size - from)
+    const path = `${String(from / BUNDLE).padStart(3, '0')}${width < BUNDLE ? `.p/${width}` : ''}`
+    const response = await fetch(`${url}/log/tile/entries/${path}`)
+    assert.equal(response.status, 200, path)
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    for (let at = 0; at < width; at++) entries.push(bytes.subarray(at * ENTRY_BYTES + 2, (at + 1) * ENTRY_BYTES))
+  }
+  return entries
+}
+
+function hex(bytes: Uint8Array): string {
+  return bytesToHex(bytes)
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
+import type { ProblemKind } from '../../src/service/problems/kind.ts'
+import { restCall } from '../support/app.ts'
+import { startService, type Service } from '../support/service.ts'
+
+/** What the service tells of itself, and what it keeps to itself. */
+
+let service: Service
+let folder: string
+let metrics = ''
+
+/** What must stand in no log and in no metric: addresses, what was asked, how it was paid. */
+const SECRETS = {
+  address: '203.0.113.77',
+  input: 'GB82WEST12345698765432',
+  payment: Buffer.from('{"x402Version":2,"payload":"of a payment"}').toString('base64'),
+  credit: 'ac_0123456789abcdefghjkmnpqrstvwxyz0',
+  key: 'an-idempotency-key',
+  payer: '0x1111111111111111111111111111111111111111',
+  tool: 'what-a-stranger-calls',
+  receipt_hash: `0x${'ab'.repeat(32)}`,
+  broken: 'broken-json-of-a-stranger',
+}
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assay-observed-'))
+  service = await startService({
+    ASSAY_DATA_DIR: folder,
+    ASSAY_LOG_LEVEL: 'info',
+    ASSAY_TRUSTED_PROXIES: '127.0.0.1',
+    ASSAY_FREE_DAILY: '3',
+  })
+  await mixedRun()
+  metrics = await (await fetch(`${service.url}/metrics`)).text()
+  service.process.kill('SIGTERM')
+  await service.ended
+})
+after(() => rm(folder, { recursive: true, force: true }))
+
+async function mixedRun(): Promise<void> {
+  const { url } = service
+  const from = { 'x-forwarded-for': SECRETS.address }
+  const call = (tool: string, input: unknown, headers: Record<string, string> = {}) => restCall(url, tool, input, { ...from, ...headers })
+  const post = (path: string, body: string) =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...from },
+      body,
+    })
+  for (let count = 0; count < 4; count++) await call('iban-check', { iban: SECRETS.input }, { 'x-prev-receipt-hash': SECRETS.receipt_hash })
+  await call('iban-check', { iban: SECRETS.input, [SECRETS.input]: 1 })
+  await call('iban-check', { iban: SECRETS.input }, { 'payment-signature': SECRETS.payment })
+  await call('iban-check', { iban: SECRETS.input }, { 'x-credit': SECRETS.credit, 'idempotency-key': SECRETS.key })
+  await call(SECRETS.tool, { iban: SECRETS.input })
+  await call('token-contract-risk', { address: SECRETS.payer })
+  await post('/v1/tools/iban-check/call', `{"${SECRETS.broken}`)
+  const params = { name: 'iban-check', arguments: { iban: SECRETS.input } }
+  await post('/mcp', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }))
+  await post('/mcp', `{"${SECRETS.broken}`)
+  await post(
+    '/a2a',
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'message/send',
+      params: {
+        message: {
+          kind: 'message',
+          messageId: 'm',
+          role: 'user',
+          parts: [{ kind: 'data', data: { tool: 'iban-check', input: { iban: SECRETS.input } } }],
+        },
+      },
+    }),
+  )
+  await post(`/${SECRETS.broken}`, SECRETS.input)
+}
+
+test('the log has one line for each call, and in none of them who called, with what, or how it was paid', () => {
+  const lines = service
+    .log()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const calls = lines.filter(({ msg }) => msg === 'call')
+  assert.equal(calls.length, 12)
+  for (const line of calls) assert.deepEqual(Object.keys(line), ['level', 'time', 'request_id', 'tool', 'outcome', 'duration_ms', 'msg'])
+  for (const [what, text] of Object.entries(SECRETS)) {
+    assert.ok(!service.log().includes(text), `the log holds ${what}`)
+    assert.ok(!metrics.includes(text), `the metrics hold ${what}`)
+  }
+  assert.doesNotMatch(metrics, /="(?:0x|\d+\.\d+\.\d+|127|::)/)
+})
+
+test('calls are counted by tool, outcome, who was to pay, and the interface', () => {
+  const counted = (labels: string) => Number(new RegExp(`^assay_calls_total\\{${labels}\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0)
+  assert.equal(counted('tool="iban-check",outcome="PAYMENT_REQUIRED",tier="free",surface="rest"'), 1)
+  assert.equal(counted('tool="iban-check",outcome="PAYMENT_REQUIRED",tier="free",surface="mcp"'), 1)
+  assert.equal(counted('tool="unknown",outcome="TOOL_NOT_FOUND",tier="free",surface="rest"'), 1)
+  assert.match(metrics, /^assay_calls_total\{tool="iban-check",outcome="\w+",tier="paid",surface="rest"\} 1$/m)
+})
+
+test('every metric that alerts and dashboard name is there', async () => {
+  const known = new Set(Array.from(metrics.matchAll(/^# TYPE (\w+) /gm), ([, name]) => name))
+  const alerts = await readFile(new URL('../../docs/operating/alerts.yml', import.meta.url), 'utf8')
+  const dashboard = await readFile(new URL('../../docs/operating/dashboard.md', import.meta.url), 'utf8')
+  const rules = alerts.split(/^ {6}- alert: /m).slice(1)
+  assert.ok(rules.length > 10)
+  for (const rule of rules) assert.match(rule, /^Assay\w+\n {8}expr: .*severity: (?:page|ticket) .*summary: .*action: /s)
+  const named = [...alerts.matchAll(/\bassay_\w+/g), ...dashboard.matchAll(/\bassay_\w+/g)].map(([name]) => name)
+  const missing = named.filter((name) => !known.has(name) && !known.has(name.replace(/_(?:bucket|sum|count)$/, '')))
+  assert.deepEqual(missing, [])
+})
+
+test('what the objective of availability counts as failed is the fault of the service or its sources', async () => {
+  const alerts = await readFile(new URL('../../docs/operating/alerts.yml', import.meta.url), 'utf8')
+  const codes = /outcome=~"([A-Z_|]+)"/.exec(alerts)?.[1]?.split('|') ?? []
+  assert.ok(codes.length > 3)
+  for (const code of codes) {
+    const kind: ProblemKind | undefined = PROBLEMS[code as ProblemCode]
+    assert.ok(kind !== undefined && kind.fault !== 'caller', code)
+  }
+})

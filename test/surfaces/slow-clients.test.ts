@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { after, before, test } from 'node:test'
+import { limits } from '../../src/service/limits.ts'
+import { restCall, startTestApp, type TestApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
+
+/** Those who send slowly, or open connections and say nothing. The server's times are set short; the bounds themselves are read from it. */
+
+let app: TestApp
+const open: Socket[] = []
+before(async () => {
+  app = await startTestApp()
+})
+after(async () => {
+  for (const socket of open) socket.destroy()
+  await app.stop()
+})
+
+function talk(text: string): { socket: Socket; ended: Promise<string> } {
+  const { hostname, port } = new URL(app.url)
+  const socket = connect(Number(port), hostname, () => socket.write(text))
+  open.push(socket)
+  let told = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => (told += chunk))
+  const ended = new Promise<string>((resolve) => socket.on('error', () => undefined).on('close', () => resolve(told)))
+  return { socket, ended }
+}
+
+test('the server has the bounds that the table of limits names', () => {
+  const { server } = app.running
+  assert.deepEqual(
+    [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout, server.maxConnections, server.maxHeadersCount],
+    [limits.header_timeout_ms, limits.request_timeout_ms, limits.keep_alive_ms, limits.connections, limits.header_count + 1],
+  )
+})
+
+test('headers and bodies that never end are answered 408, and hold no place beside the calls of others', async () => {
+  const { server } = app.running
+  const [headers_ms, request_ms] = [server.headersTimeout, server.requestTimeout]
+  const head = 'POST /v1/tools/iban-check/call HTTP/1.1\r\nHost: x\r\n'
+  const body = talk(`${head}Content-Length: 50\r\n\r\n{"input"`)
+  await until('the call waits for its body', () => app.running.app.deps.inFlight() === 1)
+  // Who waits for a body waits in no turn: others are served.
+  assert.equal((await restCall(app.url, 'iban-check', { iban: 'GB82WEST12345698765432' })).status, 200)
+  server.headersTimeout = 1
+  server.requestTimeout = 1
+  const start = talk(`${head}X-A`)
+  for (const { ended } of [body, start]) assert.match(await ended, /^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s)
+  await until('the place is free again', () => app.running.app.deps.inFlight() === 0)
+  server.headersTimeout = headers_ms
+  server.requestTimeout = request_ms
+})
+
+test('beyond its bound a connection is closed at once, and those before it are served', async () => {
+  const { server } = app.running
+  const bound = server.maxConnections
+  const others = await connections()
+  const first = talk('')
+  await until('it is connected', async () => (await connections()) > others)
+  server.maxConnections = await connections()
+  assert.equal(await talk('GET /health HTTP/1.1\r\nHost: x\r\n\r\n').ended, '')
+  first.socket.write('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  assert.match(await first.ended, /^HTTP\/1\.1 200 /)
+  server.maxConnections = bound
+})
+
+function connections(): Promise<number> {
+  return new Promise((resolve, reject) =>
+    app.running.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
+  )
+}
