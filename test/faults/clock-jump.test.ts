@@ -114,8 +114,9 @@ test(
     )
     assert.ok(Number(furthest[0]?.['left_ms']) <= TAKEOVER_MS, 'no lease ends later by an hour')
     await pair.kill(0)
+    const death_ms = await leases.now_ms()
     await paid(steady.url, steady.url)
-    await until('all leases are with the other', () => SINGLE.every((name) => leases.renewed(name)), WAIT_MS)
+    await until('all leases are with the other', () => SINGLE.every((name) => leases.writtenAfter(name, death_ms)), WAIT_MS)
     for (const { lease, gap_ms } of leases.takeovers) t.diagnostic(`${lease} was taken over ${gap_ms} ms after the last write`)
   },
 )

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { until } from './until.ts'
 
 /** A lease that went from one process to another. */
 interface Takeover {
@@ -12,6 +13,10 @@ export interface LeaseWatch {
   takeovers: Takeover[]
   /** Whether the lease of which this is how the name begins is held by somebody who still renews it. */
   renewed(name: string): boolean
+  /** The time of the database, once all that was written before is seen. */
+  now_ms(): Promise<number>
+  /** Whether the lease of which this is how the name begins was written after that time. */
+  writtenAfter(name: string, time_ms: number): boolean
   stop(): Promise<void>
 }
 
@@ -32,6 +37,7 @@ export async function watchLeases(store: string): Promise<LeaseWatch> {
   const takeovers: Takeover[] = []
   const stopping = new AbortController()
   let now_ms = 0
+  let looks = 0
 
   async function look(): Promise<void> {
     const { rows } = await client.query<Record<string, unknown>>(READ)
@@ -49,12 +55,20 @@ export async function watchLeases(store: string): Promise<LeaseWatch> {
   const looking = (async () => {
     while (!stopping.signal.aborted) {
       await look()
+      looks++
       await pause(LOOK_MS)
     }
   })()
   return {
     takeovers,
     renewed: (name) => [...seen].some(([lease, { until_ms }]) => lease.startsWith(name) && until_ms > now_ms),
+    async now_ms() {
+      const before = looks
+      // The look that is under way may have begun too early.
+      await until('a look at the leases', () => looks >= before + 2)
+      return now_ms
+    },
+    writtenAfter: (name, time_ms) => [...seen].some(([lease, { written_ms }]) => lease.startsWith(name) && written_ms > time_ms),
     async stop() {
       stopping.abort()
       await looking
