@@ -226,3 +226,19 @@ describe('the data fee of OP chains', () => {
     assert.equal(await open().data_fee_wei(raw), 9n)
   })
 })
+
+describe('a process that was busy', () => {
+  test('does not take its own lateness for that of the node', async () => {
+    const busy = open()
+    const asked = [busy.head(), busy.account_nonce(payer.address), busy.balance_wei(payer.address)]
+    await new Promise(setImmediate)
+    // Nothing else runs meanwhile, and the time of the requests passes.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_300)
+    const outcomes = await Promise.allSettled(asked)
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'fulfilled'],
+    )
+    assert.equal(await busy.balance_wei(payer.address), await viem.getBalance({ address: payer.address }))
+  })
+})

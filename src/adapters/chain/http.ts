@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
+import { beginAttempt } from './attempt.ts'
 import { EndpointFault } from './errors.ts'
 import { chainLimits } from './limits.ts'
 
@@ -26,8 +27,8 @@ export function targetOf(text: string, number: number): Target {
 
 /** Posts JSON and reads JSON, once, within the time and size bounds. Rejects with an EndpointFault. */
 export async function postJson(target: Target, body: unknown, deadline: AbortSignal | null, clock: Clock): Promise<unknown> {
-  const attempt = AbortSignal.timeout(chainLimits.attempt_ms)
-  const signal = deadline === null ? attempt : AbortSignal.any([attempt, deadline])
+  const attempt = beginAttempt(chainLimits.attempt_ms)
+  const signal = deadline === null ? attempt.signal : AbortSignal.any([attempt.signal, deadline])
   try {
     // A redirect could carry the question, and a key in the URL, to somebody else.
     const response = await fetch(target.url, {
@@ -50,9 +51,11 @@ export async function postJson(target: Target, body: unknown, deadline: AbortSig
     return found
   } catch (error) {
     if (error instanceof EndpointFault) throw error
-    if (deadline?.aborted === true && !attempt.aborted) throw new EndpointFault('unfit', 'no time left')
+    if (deadline?.aborted === true && !attempt.signal.aborted) throw new EndpointFault('unfit', 'no time left')
     // The error of fetch may quote the URL, so nothing of it is kept.
-    throw new EndpointFault('broken', attempt.aborted ? `no answer within ${chainLimits.attempt_ms} ms` : 'connection failed')
+    throw new EndpointFault('broken', attempt.signal.aborted ? `no answer within ${chainLimits.attempt_ms} ms` : 'connection failed')
+  } finally {
+    attempt.end()
   }
 }
 
