@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import type { BlockHeader } from '../../ports/chain.ts'
+import { missing } from '../../pure/checks/pack.ts'
 import { REASON_CODES, type ReasonCode } from '../../pure/checks/verdict.ts'
+import { RAILS } from '../../pure/rulebooks/assured.ts'
+import { coverageMinor } from '../../pure/rulebooks/pol1-issue.ts'
+import { limits } from '../limits.ts'
 
 /** The wire form of `pure/checks/verdict.ts`, for tools that answer with a check. */
 
@@ -69,6 +73,21 @@ const CROSS_CHECK = z.strictObject({
   message: z.string().describe('One sentence.'),
 })
 
+/** A value that a pack is given. */
+export const PACK_VALUE = z.string().max(limits.identifier_chars).optional()
+
+/** The input of a pack: at least one of these fields. */
+export function packInput<Fields extends z.ZodRawShape>(fields: Fields) {
+  const names = Object.keys(fields)
+  return (
+    z
+      .strictObject(fields)
+      .check(({ value, issues }) => void issues.push(...missing(names, value)))
+      // What JSON Schema can say of it: an object with none of its fields is refused.
+      .meta({ minProperties: 1 })
+  )
+}
+
 /** The output of a pack with these checks: the wire form of `pure/checks/pack.ts`. */
 export function packOutput<Checks extends z.ZodRawShape>(checks: Checks) {
   return z.strictObject({
@@ -86,6 +105,77 @@ export const ADDRESS = z
   .string()
   .max(42)
   .regex(/^0x[0-9a-fA-F]{40}$/)
+
+const MINOR_CHARS = 30
+
+/** What a quote of the assured lane and its record are asked for. */
+export const ASSURED_ASKED = z.strictObject({
+  notional_minor: z
+    .string()
+    .max(MINOR_CHARS)
+    .regex(/^[1-9][0-9]{0,29}$/)
+    .describe('Amount at stake in USDC minor units (1000000 = 1 USD), decimal text.'),
+  rail: z.enum(RAILS).describe('Where the money moves; says which evidence settles.'),
+  counterparty_tier: z.enum(['T0', 'T1', 'T2', 'T3']).optional().describe('ACI-1 tier; without one the lane escalates.'),
+  annual_volume_minor: z
+    .string()
+    .max(MINOR_CHARS)
+    .regex(/^(?:0|[1-9][0-9]{0,29})$/)
+    .optional()
+    .describe('Committed annual volume in USDC minor units; 0 when absent.'),
+  pod_required: z.boolean().optional().describe('Whether a POD-1 delivery mandate applies.'),
+})
+
+const COVER_AMOUNT = z
+  .union([
+    z.number().min(0.000_001).max(1e15),
+    z
+      .string()
+      .max(40)
+      .regex(/^(?=[0-9.]*[1-9])[0-9]{1,15}(\.[0-9]{1,18})?$/),
+  ])
+  .optional()
+
+const COVERED = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9._:-]{1,128}$/)
+  .optional()
+
+/** Which sum is to be covered for what. */
+export const COVER = z.strictObject({
+  amount_usdc: COVER_AMOUNT.describe('The sum to be covered, USDC as number or decimal text. Give this or amount.'),
+  amount: COVER_AMOUNT.describe('The same by another name. Where both are given, they must be equal.'),
+  tx_hash: z
+    .string()
+    .max(66)
+    .regex(/^0x[0-9a-fA-F]{64}$/)
+    .optional()
+    .describe('Transaction that is insured.'),
+  transaction_id: COVERED.describe('What is insured, by a name of your own.'),
+  invoice_id: COVERED.describe('Invoice that is insured.'),
+})
+
+const COVER_AMOUNTS = ['amount_usdc', 'amount'] as const
+
+/** What JSON Schema can say of `oneCoverAmount`: an object without any of the amounts is refused. */
+export const SOME_COVER_AMOUNT = {
+  if: { anyOf: COVER_AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) },
+  else: false,
+}
+
+/** Asks for one sum; both names at once only for the same. */
+export function oneCoverAmount({ value, issues }: z.core.ParsePayload<z.output<typeof COVER>>): void {
+  const [usdc, alias] = COVER_AMOUNTS.map((name) => value[name])
+  if (usdc === undefined && alias === undefined) {
+    const message = 'Give one of amount_usdc, amount.'
+    for (const name of COVER_AMOUNTS) issues.push({ code: 'custom', input: undefined, path: [name], message, params: { code: 'missing' } })
+  } else if (usdc !== undefined && alias !== undefined && coverageMinor(usdc) !== coverageMinor(alias)) {
+    const message = 'It differs from amount_usdc; give one of them.'
+    issues.push({ code: 'custom', input: undefined, path: ['amount'], message, params: {} })
+  }
+}
 
 /** The block at which everything of an answer was read. */
 export const BLOCK = z

@@ -4,59 +4,18 @@ import { quoteRefusal, underwriterAddress, type QuoteRefusal } from '../../pure/
 import { countersigning, coverageMinor, issuePolicy, standing, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
 import { COVERAGE_TYPES, POL, POL_DISCLAIMER } from '../../pure/rulebooks/pol1-table.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
-
-const AMOUNTS = ['amount_usdc', 'amount'] as const
-
-const AMOUNT = z
-  .union([
-    z.number().min(0.000_001).max(1e15),
-    z
-      .string()
-      .max(40)
-      .regex(/^(?=[0-9.]*[1-9])[0-9]{1,15}(\.[0-9]{1,18})?$/),
-  ])
-  .optional()
-
-const NAME = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^[A-Za-z0-9._:-]{1,128}$/)
-
-const ADDRESS = z
-  .string()
-  .max(42)
-  .regex(/^0x[0-9a-fA-F]{40}$/)
+import { ADDRESS, COVER, oneCoverAmount, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
 
 const INPUT = z
   .strictObject({
     underwriter_id: z.string().min(1).max(64).describe('From list-approved-insurers, or the address of the underwriter.'),
-    amount_usdc: AMOUNT.describe('The sum to be covered, USDC as number or decimal text. Give this or amount.'),
-    amount: AMOUNT.describe('The same by another name. Where both are given, they must be equal.'),
-    tx_hash: z
-      .string()
-      .max(66)
-      .regex(/^0x[0-9a-fA-F]{64}$/)
-      .optional()
-      .describe('Transaction that is insured.'),
-    transaction_id: NAME.optional().describe('What is insured, by a name of your own.'),
-    invoice_id: NAME.optional().describe('Invoice that is insured.'),
+    ...COVER.shape,
     policyholder_address: ADDRESS.optional().describe('Who takes the cover.'),
     beneficiary_address: ADDRESS.optional().describe('Who is paid; the policyholder when absent.'),
     coverage_type: z.enum(COVERAGE_TYPES).optional().describe('Kind of cover; that of the rate card when absent.'),
   })
-  .check(({ value, issues }) => {
-    const [usdc, alias] = AMOUNTS.map((name) => value[name])
-    if (usdc === undefined && alias === undefined) {
-      const message = 'Give one of amount_usdc, amount.'
-      for (const name of AMOUNTS) issues.push({ code: 'custom', input: undefined, path: [name], message, params: { code: 'missing' } })
-    } else if (usdc !== undefined && alias !== undefined && coverageMinor(usdc) !== coverageMinor(alias)) {
-      const message = 'It differs from amount_usdc; give one of them.'
-      issues.push({ code: 'custom', input: undefined, path: ['amount'], message, params: {} })
-    }
-  })
-  // What JSON Schema can say of it: an object without any of the amounts is refused.
-  .meta({ if: { anyOf: AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
+  .check(oneCoverAmount)
+  .meta(SOME_COVER_AMOUNT)
 
 const REFUSALS = {
   unknown_underwriter: 'No underwriter of this id is in the directory.',

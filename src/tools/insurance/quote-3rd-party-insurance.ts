@@ -3,59 +3,19 @@ import { premiumOf, quoteRefusal, underwriterId, type QuoteRefusal, type SignedE
 import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
 import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
+import { ADDRESS, COVER, oneCoverAmount, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
 
-const AMOUNTS = ['amount_usdc', 'amount'] as const
 /** The cheapest so many are listed. */
 const QUOTES_MAX = 100
 
-const AMOUNT = z
-  .union([
-    z.number().min(0.000_001).max(1e15),
-    z
-      .string()
-      .max(40)
-      .regex(/^(?=[0-9.]*[1-9])[0-9]{1,15}(\.[0-9]{1,18})?$/),
-  ])
-  .optional()
-
-const NAME = z
-  .string()
-  .min(1)
-  .max(128)
-  .regex(/^[A-Za-z0-9._:-]{1,128}$/)
-
 const INPUT = z
   .strictObject({
-    amount_usdc: AMOUNT.describe('The sum to be covered, USDC as number or decimal text. Give this or amount.'),
-    amount: AMOUNT.describe('The same by another name. Where both are given, they must be equal.'),
-    tx_hash: z
-      .string()
-      .max(66)
-      .regex(/^0x[0-9a-fA-F]{64}$/)
-      .optional()
-      .describe('Transaction that is insured.'),
-    transaction_id: NAME.optional().describe('What is insured, by a name of your own.'),
-    invoice_id: NAME.optional().describe('Invoice that is insured.'),
+    ...COVER.shape,
     coverage_type: z.enum(COVERAGE_TYPES).optional().describe('Kind of cover; all kinds when absent.'),
-    counterparty_address: z
-      .string()
-      .max(42)
-      .regex(/^0x[0-9a-fA-F]{40}$/)
-      .optional()
-      .describe('The other side; echoed for the underwriter.'),
+    counterparty_address: ADDRESS.optional().describe('The other side; echoed for the underwriter.'),
   })
-  .check(({ value, issues }) => {
-    const [usdc, alias] = AMOUNTS.map((name) => value[name])
-    if (usdc === undefined && alias === undefined) {
-      const message = 'Give one of amount_usdc, amount.'
-      for (const name of AMOUNTS) issues.push({ code: 'custom', input: undefined, path: [name], message, params: { code: 'missing' } })
-    } else if (usdc !== undefined && alias !== undefined && coverageMinor(usdc) !== coverageMinor(alias)) {
-      const message = 'It differs from amount_usdc; give one of them.'
-      issues.push({ code: 'custom', input: undefined, path: ['amount'], message, params: {} })
-    }
-  })
-  // What JSON Schema can say of it: an object without any of the amounts is refused.
-  .meta({ if: { anyOf: AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
+  .check(oneCoverAmount)
+  .meta(SOME_COVER_AMOUNT)
 
 /** What registered underwriters ask for a cover, by the rate cards that they signed. */
 export default defineTool({

@@ -1,16 +1,12 @@
-import { z } from 'zod'
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
 import { abroadFindings, accountFindings, homeOf } from '../../pure/checks/cross-account.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { given, packAnswer } from '../../pure/checks/pack.ts'
 import { checkUscc, USCC_DATA_AS_OF } from '../../pure/checks/uscc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
-const FIELDS = ['uscc', 'iban', 'swift']
-const TEXT = z.string().max(limits.identifier_chars).optional()
 const HOME = homeOf('CN', false)
 
 /** Code, IBAN and BIC of one supplier, each by itself and against one another. */
@@ -30,15 +26,11 @@ export default defineTool({
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
   sources: [],
-  input: z
-    .strictObject({
-      uscc: TEXT.describe('Unified social credit code, 18 characters.'),
-      iban: TEXT.describe('IBAN to be paid.'),
-      swift: TEXT.describe('BIC (SWIFT code) of the bank, 8 or 11 characters.'),
-    })
-    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
-    // What JSON Schema can say of it: an object with none of its fields is refused.
-    .meta({ minProperties: 1 }),
+  input: packInput({
+    uscc: PACK_VALUE.describe('Unified social credit code, 18 characters.'),
+    iban: PACK_VALUE.describe('IBAN to be paid.'),
+    swift: PACK_VALUE.describe('BIC (SWIFT code) of the bank, 8 or 11 characters.'),
+  }),
   output: packOutput({
     uscc: PACK_CHECK.describe('As uscc-check answers, or null.'),
     iban: PACK_CHECK.describe('As iban-check answers, or null.'),

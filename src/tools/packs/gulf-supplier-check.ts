@@ -1,17 +1,12 @@
-import { z } from 'zod'
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
 import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
 import { trnFindings } from '../../pure/checks/cross-gulf.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { given, packAnswer } from '../../pure/checks/pack.ts'
 import { checkUaeTrn } from '../../pure/checks/uae-trn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
-
-const FIELDS = ['trn', 'iban', 'swift']
-const TEXT = z.string().max(limits.identifier_chars).optional()
+import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
 /** TRN, IBAN and BIC of one supplier, each by itself and against one another. */
 export default defineTool({
@@ -35,15 +30,11 @@ export default defineTool({
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
   sources: [],
-  input: z
-    .strictObject({
-      trn: TEXT.describe('UAE tax registration number, 15 digits.'),
-      iban: TEXT.describe('IBAN to be paid.'),
-      swift: TEXT.describe('BIC (SWIFT code) of the bank, 8 or 11 characters.'),
-    })
-    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
-    // What JSON Schema can say of it: an object with none of its fields is refused.
-    .meta({ minProperties: 1 }),
+  input: packInput({
+    trn: PACK_VALUE.describe('UAE tax registration number, 15 digits.'),
+    iban: PACK_VALUE.describe('IBAN to be paid.'),
+    swift: PACK_VALUE.describe('BIC (SWIFT code) of the bank, 8 or 11 characters.'),
+  }),
   output: packOutput({
     trn: PACK_CHECK.describe('As uae-trn-check answers, or null.'),
     iban: PACK_CHECK.describe('As iban-check answers, or null.'),

@@ -1,16 +1,11 @@
-import { z } from 'zod'
 import { indiaFindings } from '../../pure/checks/cross-india.ts'
 import { checkGstin, GSTIN_DATA_AS_OF } from '../../pure/checks/gstin.ts'
 import { checkIfsc, IFSC_DATA_AS_OF } from '../../pure/checks/ifsc.ts'
-import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { given, packAnswer } from '../../pure/checks/pack.ts'
 import { checkPan } from '../../pure/checks/pan.ts'
 import { checkUpiVpa, UPI_DATA_AS_OF } from '../../pure/checks/upi-vpa.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
-
-const FIELDS = ['gstin', 'pan', 'vpa', 'ifsc']
-const TEXT = z.string().max(limits.identifier_chars).optional()
+import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
 /** GSTIN, PAN, UPI address and IFSC of one supplier, each by itself and against one another. */
 export default defineTool({
@@ -29,16 +24,12 @@ export default defineTool({
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
   sources: [],
-  input: z
-    .strictObject({
-      gstin: TEXT.describe('GSTIN, 15 characters.'),
-      pan: TEXT.describe('PAN, 10 characters.'),
-      vpa: TEXT.describe('UPI payment address, name@handle.'),
-      ifsc: TEXT.describe('IFSC of the branch, 11 characters.'),
-    })
-    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
-    // What JSON Schema can say of it: an object with none of its fields is refused.
-    .meta({ minProperties: 1 }),
+  input: packInput({
+    gstin: PACK_VALUE.describe('GSTIN, 15 characters.'),
+    pan: PACK_VALUE.describe('PAN, 10 characters.'),
+    vpa: PACK_VALUE.describe('UPI payment address, name@handle.'),
+    ifsc: PACK_VALUE.describe('IFSC of the branch, 11 characters.'),
+  }),
   output: packOutput({
     gstin: PACK_CHECK.describe('As gstin-check answers, or null.'),
     pan: PACK_CHECK.describe('As pan-format-check answers, or null.'),

@@ -1,15 +1,11 @@
-import { z } from 'zod'
 import { abroadFindings, accountFindings, homeOf } from '../../pure/checks/cross-account.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { checkJapanCorp } from '../../pure/checks/japan-corp.ts'
-import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { given, packAnswer } from '../../pure/checks/pack.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
-const FIELDS = ['corporate_number', 'iban']
-const TEXT = z.string().max(limits.identifier_chars).optional()
 const HOME = homeOf('JP', false)
 
 /** Corporate number and IBAN of one supplier. */
@@ -29,14 +25,10 @@ export default defineTool({
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
   sources: [],
-  input: z
-    .strictObject({
-      corporate_number: TEXT.describe('Corporate number, 13 digits.'),
-      iban: TEXT.describe('IBAN to be paid.'),
-    })
-    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
-    // What JSON Schema can say of it: an object with none of its fields is refused.
-    .meta({ minProperties: 1 }),
+  input: packInput({
+    corporate_number: PACK_VALUE.describe('Corporate number, 13 digits.'),
+    iban: PACK_VALUE.describe('IBAN to be paid.'),
+  }),
   output: packOutput({
     corporate_number: PACK_CHECK.describe('As japan-corp-check answers, or null.'),
     iban: PACK_CHECK.describe('As iban-check answers, or null.'),

@@ -1,17 +1,12 @@
-import { z } from 'zod'
 import { checkCnpj } from '../../pure/checks/cnpj.ts'
 import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
 import { latamFindings } from '../../pure/checks/cross-latam.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { given, packAnswer } from '../../pure/checks/pack.ts'
 import { checkRfc } from '../../pure/checks/rfc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
-
-const FIELDS = ['cnpj', 'rfc', 'iban']
-const TEXT = z.string().max(limits.identifier_chars).optional()
+import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
 /** The country whose tax number was given; the region for none or both. Mexico has no IBANs. */
 function homeFor(brazilian: boolean, mexican: boolean) {
@@ -41,15 +36,11 @@ export default defineTool({
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
   sources: [],
-  input: z
-    .strictObject({
-      cnpj: TEXT.describe('Brazilian CNPJ, 14 characters.'),
-      rfc: TEXT.describe('Mexican RFC, 12 or 13 characters.'),
-      iban: TEXT.describe('IBAN to be paid.'),
-    })
-    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
-    // What JSON Schema can say of it: an object with none of its fields is refused.
-    .meta({ minProperties: 1 }),
+  input: packInput({
+    cnpj: PACK_VALUE.describe('Brazilian CNPJ, 14 characters.'),
+    rfc: PACK_VALUE.describe('Mexican RFC, 12 or 13 characters.'),
+    iban: PACK_VALUE.describe('IBAN to be paid.'),
+  }),
   output: packOutput({
     cnpj: PACK_CHECK.describe('As cnpj-check answers, or null.'),
     rfc: PACK_CHECK.describe('As rfc-check answers, or null.'),

@@ -3,7 +3,6 @@ import { COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
 import { MAIL_DOMAINS_AS_OF } from '../../pure/checks/disposable-domains.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
-import { missing } from '../../pure/checks/pack.ts'
 import { RDAP_SERVERS_AS_OF } from '../../pure/checks/rdap-servers.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { PUBLIC_SUFFIXES_AS_OF, readVendorDomain } from '../../pure/checks/vendor-domain.ts'
@@ -12,20 +11,8 @@ import { advice, inspect, summaryOf, wholeUsd } from '../../pure/rulebooks/count
 import { domainAge, type DomainAge } from '../../pure/rulebooks/domain-age.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
+import { DATA_AS_OF, PACK_VALUE, packInput } from '../../service/catalogue/schemas.ts'
 
-const FIELDS = [
-  'recipient_iban',
-  'vendor_domain',
-  'declared_country',
-  'company_number',
-  'lei',
-  'vat_number',
-  'physical_address',
-  'invoice_amount_usd',
-]
-const IDENTIFIER = z.string().max(limits.identifier_chars).optional()
 const CHECK = z.record(z.string(), z.unknown()).nullable()
 const ADDRESS_CHARS = 1_000
 /** Longest public name of a mailbox: 64 characters, an at sign and a domain of 253. */
@@ -64,33 +51,30 @@ export default defineTool({
     not_checked: ['who owns the account or the domain', 'names against sanctions lists', 'company numbers of other countries than the UK'],
   },
   sources: ['clock', 'registrations'],
-  input: z
-    .strictObject({
-      recipient_iban: IDENTIFIER.describe('The account to be paid.'),
-      vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
-      declared_country: z
-        .string()
-        .max(2)
-        .regex(/^[A-Za-z]{2}$/)
-        .optional()
-        .describe('Country that the payee claims, ISO 3166-1 alpha-2.'),
-      company_number: IDENTIFIER.describe('UK company number; judged when the declared country is GB or absent.'),
-      lei: IDENTIFIER.describe('Legal Entity Identifier.'),
-      vat_number: IDENTIFIER.describe('VAT number.'),
-      physical_address: z.string().max(ADDRESS_CHARS).optional().describe('Postal address, the country last.'),
-      invoice_amount_usd: z
-        .union([
-          z.number().min(0).max(1e15),
-          z
-            .string()
-            .max(40)
-            .regex(/^[0-9]{1,15}(\.[0-9]{1,18})?$/),
-        ])
-        .optional()
-        .describe('Amount in US dollars, as number or decimal text.'),
-    })
-    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
-    .meta({ minProperties: 1 }),
+  input: packInput({
+    recipient_iban: PACK_VALUE.describe('The account to be paid.'),
+    vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
+    declared_country: z
+      .string()
+      .max(2)
+      .regex(/^[A-Za-z]{2}$/)
+      .optional()
+      .describe('Country that the payee claims, ISO 3166-1 alpha-2.'),
+    company_number: PACK_VALUE.describe('UK company number; judged when the declared country is GB or absent.'),
+    lei: PACK_VALUE.describe('Legal Entity Identifier.'),
+    vat_number: PACK_VALUE.describe('VAT number.'),
+    physical_address: z.string().max(ADDRESS_CHARS).optional().describe('Postal address, the country last.'),
+    invoice_amount_usd: z
+      .union([
+        z.number().min(0).max(1e15),
+        z
+          .string()
+          .max(40)
+          .regex(/^[0-9]{1,15}(\.[0-9]{1,18})?$/),
+      ])
+      .optional()
+      .describe('Amount in US dollars, as number or decimal text.'),
+  }),
   output: z.strictObject({
     decision: z.enum(['CLEAR', 'REVIEW', 'BLOCK']).describe('Below 20, below 50, from 50. REVIEW too when nothing to inspect was given.'),
     clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It is no proof of anything.'),

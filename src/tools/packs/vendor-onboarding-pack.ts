@@ -1,18 +1,13 @@
-import { z } from 'zod'
 import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
 import { accountFindings } from '../../pure/checks/cross-account.ts'
 import { vendorFindings } from '../../pure/checks/cross-vendor.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
-import { given, missing, packAnswer } from '../../pure/checks/pack.ts'
+import { given, packAnswer } from '../../pure/checks/pack.ts'
 import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
-import { PACK_CHECK, packOutput } from '../../service/catalogue/schemas.ts'
-import { limits } from '../../service/limits.ts'
-
-const FIELDS = ['iban', 'lei', 'vat_number', 'company_number']
-const TEXT = z.string().max(limits.identifier_chars).optional()
+import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
 /** IBAN, LEI, VAT number and company number of one vendor, each by itself and against one another. */
 export default defineTool({
@@ -31,16 +26,12 @@ export default defineTool({
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
   sources: [],
-  input: z
-    .strictObject({
-      iban: TEXT.describe('IBAN to be paid.'),
-      lei: TEXT.describe('Legal Entity Identifier, 20 characters.'),
-      vat_number: TEXT.describe('VAT number with its country prefix.'),
-      company_number: TEXT.describe('UK company number, 8 characters.'),
-    })
-    .check(({ value, issues }) => void issues.push(...missing(FIELDS, value)))
-    // What JSON Schema can say of it: an object with none of its fields is refused.
-    .meta({ minProperties: 1 }),
+  input: packInput({
+    iban: PACK_VALUE.describe('IBAN to be paid.'),
+    lei: PACK_VALUE.describe('Legal Entity Identifier, 20 characters.'),
+    vat_number: PACK_VALUE.describe('VAT number with its country prefix.'),
+    company_number: PACK_VALUE.describe('UK company number, 8 characters.'),
+  }),
   output: packOutput({
     iban: PACK_CHECK.describe('As iban-check answers, or null.'),
     lei: PACK_CHECK.describe('As lei-check answers, or null.'),

@@ -14,11 +14,11 @@ import {
   type AssuredRefusal,
   type AssuredTerms,
 } from '../../pure/rulebooks/assured-record.ts'
-import { ASSURED, quoteAssured, RAILS, SETTLING_EVIDENCE } from '../../pure/rulebooks/assured.ts'
+import { ASSURED, quoteAssured, SETTLING_EVIDENCE } from '../../pure/rulebooks/assured.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
+import { ASSURED_ASKED } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
-const AMOUNT_CHARS = 30
 const FIELD = z.string().max(limits.receipt_field_chars)
 const REFUSALS = Object.keys(ASSURED_REFUSALS) as [AssuredRefusal, ...AssuredRefusal[]]
 
@@ -62,20 +62,7 @@ export default defineTool({
   },
   sources: ['clock', 'crypto', 'assured'],
   input: z.strictObject({
-    notional_minor: z
-      .string()
-      .max(AMOUNT_CHARS)
-      .regex(/^[1-9][0-9]{0,29}$/)
-      .describe('Amount at stake in USDC minor units (1000000 = 1 USD), decimal text.'),
-    rail: z.enum(RAILS).describe('Where the money moves; says which evidence settles.'),
-    counterparty_tier: z.enum(['T0', 'T1', 'T2', 'T3']).optional().describe('ACI-1 tier; without one the lane escalates.'),
-    annual_volume_minor: z
-      .string()
-      .max(AMOUNT_CHARS)
-      .regex(/^(?:0|[1-9][0-9]{0,29})$/)
-      .optional()
-      .describe('Committed annual volume in USDC minor units; 0 when absent.'),
-    pod_required: z.boolean().optional().describe('Whether a POD-1 delivery mandate applies.'),
+    ...ASSURED_ASKED.shape,
     receipt: RECEIPT.describe('The whole receipt of a paid call, with signer and signature.'),
   }),
   output: z.strictObject({

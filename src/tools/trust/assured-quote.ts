@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ASSURED, quoteAssured, RAILS, SETTLING_EVIDENCE, type AssuredAsked, type AssuredOffer } from '../../pure/rulebooks/assured.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { ASSURED_ASKED } from '../../service/catalogue/schemas.ts'
 
-const AMOUNT_CHARS = 30
 const BPS = z.int().min(0).max(10_000)
 
 /** The terms of the assured lane for one notional amount. */
@@ -22,22 +22,7 @@ export default defineTool({
     not_checked: ['that the counterparty has this tier', 'that anything was delivered or paid', 'that an insurer would cover it'],
   },
   sources: [],
-  input: z.strictObject({
-    notional_minor: z
-      .string()
-      .max(AMOUNT_CHARS)
-      .regex(/^[1-9][0-9]{0,29}$/)
-      .describe('Amount at stake in USDC minor units (1000000 = 1 USD), decimal text.'),
-    rail: z.enum(RAILS).describe('Where the money moves; says which evidence settles.'),
-    counterparty_tier: z.enum(['T0', 'T1', 'T2', 'T3']).optional().describe('ACI-1 tier; without one the lane escalates.'),
-    annual_volume_minor: z
-      .string()
-      .max(AMOUNT_CHARS)
-      .regex(/^(?:0|[1-9][0-9]{0,29})$/)
-      .optional()
-      .describe('Committed annual volume in USDC minor units; 0 when absent.'),
-    pod_required: z.boolean().optional().describe('Whether a POD-1 delivery mandate applies.'),
-  }),
+  input: ASSURED_ASKED,
   output: z.strictObject({
     status: z.enum(['QUOTED', 'ESCALATED', 'REFUSED']).describe('ESCALATED: with proof of delivery and an insurance referral.'),
     reason: z.string().describe('One sentence.'),
