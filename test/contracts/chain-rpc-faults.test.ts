@@ -206,6 +206,16 @@ test('three failures take an endpoint out of service; one probe brings it back, 
   assert.deepEqual(await chain.read(READS), GOOD)
 })
 
+test('one answer that many waited for is one failure', async () => {
+  const chain = open(first)
+  first.behave((_, response) => response.writeHead(502).end())
+  const at_once = await Promise.allSettled(Array.from({ length: 10 }, () => chain.header(100n)))
+  assert.ok(at_once.every(({ status }) => status === 'rejected'))
+  assert.equal(first.requests.length, 1)
+  first.behave(undefined)
+  assert.deepEqual(await chain.read(READS), GOOD)
+})
+
 test('failures that are far apart take nothing out of service', async () => {
   const chain = open(first)
   for (let failure = 0; failure < 6; failure += 1) {

@@ -20,6 +20,7 @@ export class Endpoint {
   #free_at_ms = 0
   #next_id = 1
   #trust: Promise<void> | null = null
+  #last_fault: unknown = null
 
   constructor(url: string, number: number, chain_id: number, clock: Clock) {
     this.number = number
@@ -68,6 +69,9 @@ export class Endpoint {
     switch (kind) {
       case 'broken':
         this.#trust = null
+        // Those who waited for the same answer bring the same fault: it is one.
+        if (error === this.#last_fault) return this.breaker.dropped(ticket)
+        this.#last_fault = error
         this.breaker.failed(ticket)
         return
       case 'limited':
