@@ -34,7 +34,7 @@ const TOLD_MS = 30_000
 export function follow(parts: LiveParts): Live {
   const time = { at_ms: parts.written_ms, since: performance.now() }
   const clock = { now_s: () => Math.floor((time.at_ms + performance.now() - time.since) / 1_000) }
-  const state: State = { etag: null, hurried: false, told: false, timer: 0, asking: null }
+  const state: State = { etag: null, hurried: false, told: false, reached: true, timer: 0, asking: null }
   const onDate = (date: string | null) => {
     const at_ms = date === null ? Number.NaN : Date.parse(date)
     // The header has whole seconds: within one of them the page's own reckoning is finer.
@@ -45,7 +45,9 @@ export function follow(parts: LiveParts): Live {
   const ask = () => (state.asking ??= askOnce(parts, state, onDate).finally(() => (state.asking = null)))
   const plan = () => {
     clearTimeout(state.timer)
-    const wait_ms = state.hurried ? HURRY_MS : state.told ? TOLD_MS : CALM_MS
+    // The browser may tell of a line that is gone, or back, before that is so for the next request.
+    const quiet = state.told && state.reached && navigator.onLine
+    const wait_ms = state.hurried ? HURRY_MS : quiet ? TOLD_MS : CALM_MS
     state.timer = window.setTimeout(() => void refresh(), wait_ms)
   }
   const refresh = async () => {
@@ -70,22 +72,28 @@ interface State {
   etag: string | null
   hurried: boolean
   told: boolean
+  /** By the last answer, or the lack of it. */
+  reached: boolean
   timer: number
   asking: Promise<void> | null
 }
 
 async function askOnce({ path, onRecord, onLine }: LiveParts, state: State, onDate: (date: string | null) => void): Promise<void> {
+  const tell = (reached: boolean) => {
+    state.reached = reached
+    onLine(reached)
+  }
   const headers: Record<string, string> = state.etag === null ? {} : { 'if-none-match': state.etag }
   try {
     const response = await fetch(path, { headers, cache: 'no-store' })
     onDate(response.headers.get('date'))
-    onLine(true)
+    tell(true)
     if (response.status !== 200) return
     const record = readRecord(await response.json())
     state.etag = response.headers.get('etag')
     if (record !== null) onRecord(record)
   } catch {
-    onLine(false)
+    tell(false)
   }
 }
 
