@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import fc from 'fast-check'
-import { chooseSigning } from '../../src/adapters/signer/choose.ts'
+import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { chooseSigning, SIGNED } from '../../src/adapters/signer/choose.ts'
 import { loadNative, nativeRecover, nativeSigner, type NativeSecp256k1 } from '../../src/adapters/signer/native.ts'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 import { wasmKeccak } from '../../src/adapters/signer/keccak.ts'
@@ -139,6 +141,14 @@ test('the WebAssembly keccak-256 hashes as noble does, texts and bytes', async (
     }),
     { numRuns: runs(100, 10_000), seed: SEED },
   )
+})
+
+test('what the reference is written down to have signed is what it signs, and viem', async () => {
+  for (const { key, address, digest, signature } of SIGNED) {
+    const account = privateKeyToAccount(key as Hex)
+    assert.deepEqual([nobleSigner(bytes(key)).address, account.address.toLowerCase()], [address, address])
+    assert.deepEqual([nobleSigner(bytes(key)).sign(bytes(digest)), await account.sign({ hash: digest as Hex })], [signature, signature])
+  }
 })
 
 test('the fast parts are chosen where they load and agree', async () => {
