@@ -107,9 +107,9 @@ export const SIGNED = [
 function agreeingNative(native: NativeSecp256k1): NativeSecp256k1 | string {
   const recover = nativeRecover(native, nobleCrypto.keccak256)
   for (const { key, address, digest, signature } of SIGNED) {
-    const [signer, hash, reading] = [nativeSigner(native, bytesOf(key)), bytesOf(digest), readSignature(signature)]
-    if (signer.address !== address) return 'it derives another address than the reference'
-    if (signer.sign(hash) !== signature) return 'it signs a fixed digest otherwise than the reference'
+    const [mine, hash, reading] = [nativeSigner(native, bytesOf(key)), bytesOf(digest), readSignature(signature)]
+    if (mine.address !== address) return 'it derives another address than the reference'
+    if (mine.sign(hash) !== signature) return 'it signs a fixed digest otherwise than the reference'
     if (!reading.ok || recover(hash, reading.rs, reading.recovery) !== address) return 'it recovers another signer than the reference'
   }
   return native

@@ -8,7 +8,10 @@ export function isPrivateKey(private_key: Uint8Array): boolean {
   return secp256k1.utils.isValidSecretKey(private_key)
 }
 
-/** Throws for a key that `isPrivateKey` refuses. By OpenSSL, which stands on every machine that Node runs on: the first multiplication in JavaScript costs thirty milliseconds of tables. */
+/**
+ * Throws for a key that `isPrivateKey` refuses. By OpenSSL, which is wherever Node is: the first multiplication in JavaScript costs thirty
+ * milliseconds of tables.
+ */
 export function addressOf(private_key: Uint8Array): string {
   // OpenSSL takes shorter keys too.
   if (!isPrivateKey(private_key)) throw new RangeError('A key of secp256k1 has 32 bytes and lies below the order of the group.')

@@ -1,12 +1,14 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import table from '../../../data/free-mail-domains.json' with { type: 'json' }
+import { once } from '../once.ts'
 
 export const MAIL_DOMAINS_AS_OF = {
   disposable_domains: 'disposable-email-domains-js 1.26.0, 2026-09-21',
   free_mail_domains: table.published_at,
 } as const
 
-const DISPOSABLE: ReadonlySet<string> = disposableEmailBlocklistSet()
+/** Read at the first question: the list is long, and few ask. */
+const disposable = once((): ReadonlySet<string> => disposableEmailBlocklistSet())
 const FREE_MAIL: ReadonlySet<string> = new Set(table.rows.map(({ domain }) => domain))
 
 /**
@@ -14,7 +16,7 @@ const FREE_MAIL: ReadonlySet<string> = new Set(table.rows.map(({ domain }) => do
  * there is none. Errs towards null: new ones appear daily.
  */
 export function disposableDomain(domain: string): string | null {
-  return ancestor(domain, DISPOSABLE)
+  return ancestor(domain, disposable())
 }
 
 /** The same for providers at which anybody may open a mailbox. */

@@ -163,7 +163,10 @@ interface Words {
   /** The input field that a batch item's `value` fills; set exactly on the tools that batch-validate may run. */
   batch_field?: string
   bounds?: Partial<ReadBounds>
-  /** Its work may take long: it runs in a worker that is ended when its time is over. Such a tool is pure. */
+  /**
+   * Its work may take long: it runs in a worker that is ended when its time is over. Such a tool is pure, and imports what does the work
+   * in `run`, so that a start does not load what only the worker needs.
+   */
   heavy?: true
 }
 

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { CURRENCY_DATA_AS_OF } from '../../pure/checks/currency.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { PROFILES } from '../../pure/documents/iso20022/rule.ts'
-import { RULES_VERSION } from '../../pure/documents/iso20022/rule-table.ts'
-import { validateAsked } from '../../pure/documents/iso20022/validate.ts'
+import { PROFILES, RULES_VERSION } from '../../pure/documents/iso20022/rule.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -110,7 +108,8 @@ export default defineTool({
     data_as_of: DATA_AS_OF,
   }),
   example: { raw_payload: EXAMPLE },
-  run({ raw_payload, format, namespace, transactions, profile }) {
+  async run({ raw_payload, format, namespace, transactions, profile }) {
+    const { validateAsked } = await import('../../pure/documents/iso20022/validate.ts')
     const answer = validateAsked({
       payload: raw_payload,
       format: format ?? null,

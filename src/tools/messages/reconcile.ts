@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { missing } from '../../pure/checks/pack.ts'
-import { reconcileDocuments, type Document, type DocumentKind } from '../../pure/documents/reconcile/report.ts'
+import type { Document, DocumentKind } from '../../pure/documents/reconcile/report.ts'
 import { EVIDENCE } from '../../pure/documents/reconcile/records.ts'
 import { VERDICTS } from '../../pure/documents/reconcile/verdicts.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
@@ -117,7 +117,8 @@ export default defineTool({
       '<IBAN>DE89370400440532013000</IBAN></Id></Acct><Ntry><Amt Ccy="EUR">100.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>' +
       '<NtryDtls><TxDtls><Refs><EndToEndId>INV-1</EndToEndId></Refs></TxDtls></NtryDtls></Ntry></Stmt></BkToCstmrStmt></Document>',
   },
-  run(asked) {
+  async run(asked) {
+    const { reconcileDocuments } = await import('../../pure/documents/reconcile/report.ts')
     const files = NAMES.filter((name) => asked[name] !== undefined)
     const documents = files.map((name): Document => ({ kind: INPUTS[name], text: asked[name] ?? '' }))
     const report = reconcileDocuments(documents, asked.require_settlement_evidence ?? false)

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { MARKDOWN_BOUNDS } from '../../pure/documents/markdown/bounds.ts'
-import { htmlToMarkdown } from '../../pure/documents/markdown/html-to-markdown.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -80,5 +79,8 @@ export default defineTool({
     html: '<title>Prices</title><h1>Prices</h1><p>See the <a href="/terms">terms</a>.</p><script>track()</script>',
     base_url: 'https://shop.example/prices',
   },
-  run: ({ html, base_url }) => htmlToMarkdown(html, base_url ?? null),
+  async run({ html, base_url }) {
+    const { htmlToMarkdown } = await import('../../pure/documents/markdown/html-to-markdown.ts')
+    return htmlToMarkdown(html, base_url ?? null)
+  },
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GAP_CODES, type GapCode } from '../../pure/documents/json-schema/gaps.ts'
 import { DRAFTS } from '../../pure/documents/json-schema/keywords.ts'
 import { ERROR_CODES } from '../../pure/documents/json-schema/nodes.ts'
-import { validateJsonSchema, type SchemaVerdict } from '../../pure/documents/json-schema/validate.ts'
+import type { SchemaVerdict } from '../../pure/documents/json-schema/validate.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -86,7 +86,8 @@ export default defineTool({
       },
     },
   },
-  run({ data, schema, draft }) {
+  async run({ data, schema, draft }) {
+    const { validateJsonSchema } = await import('../../pure/documents/json-schema/validate.ts')
     const { outcome, ...verdict } = validateJsonSchema(schema, data, draft === undefined ? {} : { draft })
     return { valid: VALID[outcome], verdict: outcome, ...reasonOf(outcome, verdict), ...verdict, error_count: verdict.errors.length }
   },

@@ -10,6 +10,3 @@ const TABLE = { ...SHARED_RULES, ...PAIN_RULES, ...PACS_RULES, ...CAMT_RULES } a
 export type RuleCode = keyof typeof TABLE
 
 export const RULES: Readonly<Record<RuleCode, Rule>> = TABLE
-
-/** Moves whenever a rule, its weight or a structure table does. */
-export const RULES_VERSION = '2026-11-21'
