@@ -1,10 +1,11 @@
 import table from '../../../data/aba-ranges.json' with { type: 'json' }
-import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 /** What the first two digits are set aside for. */
@@ -54,16 +55,13 @@ for (const prefix of RANGES.keys()) IS_PREFIX[Number.parseInt(prefix, 10)] = 1
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values, first_below: 36, holds }
 
 /** Whether the text is a routing number by prefix and check digit. Always the same answer as `checkAba(text).valid`. */
 export function isAba(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
   const bare = bareVerdict(text)
   if (bare !== null) return bare
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 /** The verdict on nine characters 0-9, which is what most people send; null for any other text. */

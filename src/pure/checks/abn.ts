@@ -1,10 +1,11 @@
-import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings } from './fixed-digits.ts'
 import { twoDigits } from './mod97.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface AbnFacts {
@@ -35,14 +36,11 @@ const PARTS: readonly Part[] = [
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values, first_below: 10, holds }
 
 /** Whether the text is an ABN by its check digits 11–99. Always the same answer as `checkAbn(text).valid`. */
 export function isAbn(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING && (values[0] ?? 0) < 10) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

@@ -1,8 +1,9 @@
-import { characterFindings, NEEDS_NORMALIZING, pairIndex, pairIndexOf, readPlain } from './characters.ts'
+import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import { sanctionsHint, SANCTIONS_AS_OF, type SanctionsHint } from './sanctions.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -49,16 +50,11 @@ const PARTS: readonly Part[] = [
 const IS_COUNTRY = new Uint8Array(26 * 26)
 for (const alpha2 of COUNTRIES.keys()) IS_COUNTRY[pairIndexOf(alpha2)] = 1
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(BRANCH_CHARS)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(BRANCH_CHARS), first_below: 36, holds }
 
 /** Whether the text is a BIC by structure and country. Always the same answer as `checkBic(text).valid`. */
 export function isBic(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

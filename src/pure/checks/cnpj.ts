@@ -1,8 +1,9 @@
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { twoDigits } from './mod97.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface CnpjFacts {
@@ -30,14 +31,11 @@ const PARTS: readonly Part[] = [
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values, first_below: 36, holds }
 
 /** Whether the text is a CNPJ by its check digits, letters included. Always the same answer as `checkCnpj(text).valid`. */
 export function isCnpj(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

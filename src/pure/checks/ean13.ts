@@ -1,10 +1,10 @@
-import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
 import { gs1Range, type Gs1Kind } from './gs1-prefixes.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface Ean13Facts {
@@ -44,18 +44,13 @@ const PARTS: readonly Part[] = [
   { label: 'check', start: CHECK_AT, end: LENGTH },
 ].map((part) => Object.freeze(part))
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 10, holds }
 
 /** Whether the text is an EAN-13 by length and check digit. Always the same answer as `checkEan13(text).valid`. */
 export function isEan13(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
   const bare = bareVerdict(text)
   if (bare !== null) return bare
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING && (values[0] ?? 0) < 10) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 /** The verdict on thirteen characters 0-9, which is what most people send; null for any other text. */

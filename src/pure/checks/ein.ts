@@ -1,9 +1,9 @@
 import table from '../../../data/ein-prefixes.json' with { type: 'json' }
-import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { normalize, type NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface EinFacts {
@@ -38,16 +38,11 @@ const CAMPUSES: ReadonlyMap<string, readonly string[]> = new Map(table.rows.map(
 const IS_PREFIX = new Uint8Array(100)
 for (const prefix of CAMPUSES.keys()) IS_PREFIX[Number.parseInt(prefix, 10)] = 1
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 10, holds }
 
 /** Whether the text is well formed as an EIN. Always the same answer as `checkEin(text).valid`. */
 export function isEin(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING && (values[0] ?? 0) < 10) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

@@ -1,9 +1,10 @@
 import table from '../../../data/gst-states.json' with { type: 'json' }
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { carriesPan, gstinKind, type GstinKind, panFits } from './gstin-kinds.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import { PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -43,6 +44,7 @@ for (const { code, status } of table.rows) if (status !== NO_REGISTRATION) IS_ST
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values, first_below: 36, holds }
 
 function partsOf(lengths: Record<string, number>): Part[] {
   let end = 0
@@ -51,11 +53,7 @@ function partsOf(lengths: Record<string, number>): Part[] {
 
 /** Whether the text is a GSTIN by state, shape and check character. Always the same answer as `checkGstin(text).valid`. */
 export function isGstin(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

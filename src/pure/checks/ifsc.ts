@@ -1,8 +1,9 @@
 import table from '../../../data/ifsc-banks.json' with { type: 'json' }
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { characterFindings } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface IfscFacts {
@@ -28,16 +29,11 @@ const PARTS: readonly Part[] = [
   { label: 'branch', start: 5, end: LENGTH },
 ].map((part) => Object.freeze(part))
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 36, holds }
 
 /** Whether the text has the structure of an IFSC. Always the same answer as `checkIfsc(text).valid`. */
 export function isIfsc(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

@@ -1,9 +1,9 @@
-import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface IsbnFacts extends IsbnElements {
@@ -39,17 +39,12 @@ export function checkIsbn(text: string): Check<IsbnFacts> {
   return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isIsbn, judge })
 }
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(13)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(13), first_below: 10, holds }
 const X = 33
 
 /** Always the same answer as `checkIsbn(text).valid`. */
 export function isIsbn(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING && (values[0] ?? X) < 10) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

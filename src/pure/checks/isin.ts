@@ -1,11 +1,12 @@
 import table from '../../../data/isin-prefixes.json' with { type: 'json' }
-import { characterFindings, NEEDS_NORMALIZING, pairIndex, pairIndexOf, readPlain } from './characters.ts'
+import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
 import { isinCheckDigit, luhnSum } from './isin-luhn.ts'
 import { embeddedId, type EmbeddedId } from './isin-parts.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 /** Who stands behind the first two letters. */
@@ -55,16 +56,11 @@ const PREFIXES: ReadonlyMap<string, Prefix> = new Map([
 const IS_PREFIX = new Uint8Array(26 * 26)
 for (const prefix of PREFIXES.keys()) IS_PREFIX[pairIndexOf(prefix)] = 1
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 36, holds }
 
 /** Whether the text is an ISIN by prefix and check digit. Always the same answer as `checkIsin(text).valid`. */
 export function isIsin(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

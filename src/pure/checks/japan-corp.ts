@@ -1,8 +1,9 @@
-import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface JapanCorpFacts {
@@ -28,14 +29,11 @@ const PARTS: readonly Part[] = [
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values, first_below: 10, holds }
 
 /** Always the same answer as `checkJapanCorp(text).valid`. */
 export function isJapanCorp(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING && (values[0] ?? 0) < 10) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

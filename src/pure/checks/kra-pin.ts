@@ -1,7 +1,8 @@
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { characterFindings } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface KraPinFacts {
@@ -24,16 +25,11 @@ const PARTS: readonly Part[] = [
   { label: 'check', start: 10, end: LENGTH },
 ].map((part) => Object.freeze(part))
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 36, holds }
 
 /** Whether the text has the structure of a PIN. Always the same answer as `checkKraPin(text).valid`. */
 export function isKraPin(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {

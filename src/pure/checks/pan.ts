@@ -1,7 +1,8 @@
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { characterFindings } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface PanFacts {
@@ -47,16 +48,15 @@ const PARTS: readonly Part[] = [
 const IS_HOLDER = new Uint8Array(36)
 for (const letter of Object.keys(PAN_HOLDERS)) IS_HOLDER[letter.charCodeAt(0) - 55] = 1
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 36, holds }
 
 /** Whether the text has the structure of a PAN. Always the same answer as `checkPan(text).valid`. */
 export function isPan(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return length === LENGTH && holdsPan(values, 0)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && readPlain(value, values) === LENGTH && holdsPan(values, 0)
+  return passes(text, READING)
+}
+
+function holds(read: Uint8Array, length: number): boolean {
+  return length === LENGTH && holdsPan(read, 0)
 }
 
 /** Whether ten values from `start` on make a PAN: five letters, a number that is not 0000, a letter, and a known kind of holder. */

@@ -1,10 +1,11 @@
 import provinces from '../../../data/china-provinces.json' with { type: 'json' }
 import authorities from '../../../data/uscc-authorities.json' with { type: 'json' }
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import type { NormalizeOptions } from './normalize.ts'
+import { passes, type Reading } from './reading.ts'
 import { organizationCheck, otherNumber } from './uscc-kin.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -56,14 +57,11 @@ Array.from(ALPHABET).forEach((unit, value) => {
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
+const READING: Reading = { options: OPTIONS, values, first_below: 36, holds }
 
 /** Whether the text is a USCC by structure and check character. Always the same answer as `checkUscc(text).valid`. */
 export function isUscc(text: string): boolean {
-  if (text.length > MAX_CHARS) return false
-  const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING) return holds(values, length)
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  return unreadable === null && holds(values, readPlain(value, values))
+  return passes(text, READING)
 }
 
 function holds(read: Uint8Array, length: number): boolean {
