@@ -2,12 +2,27 @@ import { pino } from 'pino'
 import type { Log } from '../../ports/log.ts'
 import { limits } from '../../service/limits.ts'
 
+/** Lines that are handed to the stream together: at each writing it measures anew all that it still holds. */
+const LINES = 64
+
 /** Lines of JSON on standard output, written in blocks; `flush` empties the last one at a stop. */
 export function createLog(level: 'info' | 'warn' | 'error' | 'silent'): { log: Log; flush(): void } {
+  const gathered: string[] = []
+  // Registered before the stream, which writes out what it holds when the process exits.
+  process.once('exit', handOn)
   // Where nobody reads the lines, those beyond the bound are lost; the service goes on.
   const destination = pino.destination({ dest: 1, minLength: 32_768, maxWrite: 65_536, maxLength: limits.log_bytes, sync: false })
-  const lines = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination)
-  const everySecond = setInterval(() => destination.flush(), 1000)
+  function handOn(): void {
+    if (gathered.length > 0) destination.write(gathered.splice(0).join(''))
+  }
+  const write = (line: string) => {
+    if (gathered.push(line) >= LINES) handOn()
+  }
+  const lines = pino({ level, base: null, timestamp: timeMember() }, { write })
+  const everySecond = setInterval(() => {
+    handOn()
+    destination.flush()
+  }, 1000)
   everySecond.unref()
   return {
     log: {
@@ -15,6 +30,20 @@ export function createLog(level: 'info' | 'warn' | 'error' | 'silent'): { log: L
       warn: (fields, message) => lines.warn(fields, message),
       error: (fields, message) => lines.error(fields, message),
     },
-    flush: () => destination.flushSync(),
+    flush() {
+      process.off('exit', handOn)
+      handOn()
+      destination.flushSync()
+    },
+  }
+}
+
+/** The time of a line as pino writes it in ISO 8601, made once for all lines of a millisecond. */
+function timeMember(): () => string {
+  let made = { ms: Number.NaN, member: '' }
+  return () => {
+    const ms = Date.now()
+    if (ms !== made.ms) made = { ms, member: `,"time":"${new Date(ms).toISOString()}"` }
+    return made.member
   }
 }
