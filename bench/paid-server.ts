@@ -51,7 +51,7 @@ const RICH_MINOR = 1_000_000_000_000n
 const STUB = 'no wallet, this is a benchmark'
 
 const { settings } = orStop(readSettings(process.env))
-const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL)
+const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL, systemClock)
 const signing = await chooseSigning()
 const identity = identityOf(settings, signing)
 const ring = ringOf(settings, identity)

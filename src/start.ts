@@ -72,7 +72,7 @@ export async function start(
   settings: Settings,
   { reach = () => Promise.resolve(), rules = {}, stripe_at, signing_thread = availableParallelism() > 1 }: StartOptions = {},
 ): Promise<Running> {
-  const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL)
+  const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL, systemClock)
   const proxies = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES)).proxies
   const signing = await chooseSigning()
   const identity = identityOf(settings, signing)

@@ -82,14 +82,14 @@ test('an unknown tool has a page that does not repeat its name', async () => {
   assert.match(await (await get('/tools/ibn-check')).text(), /Perhaps you mean <a href="\/tools\/iban-check">/)
 })
 
-test('words of a tool are text on its page and on the first page', () => {
+test('words of a tool are text on its page and on the first page', async () => {
   const { deps } = app.running.app
   const bait = '"><img src=x onerror=alert(1)><script>alert(1)</script>&amp;'
   const tool = deps.call.catalogue.find('iban-check')
   assert.ok(tool !== undefined)
   const hostile = { ...tool, title: bait, description: bait, example: { iban: bait }, scope: { checked: [bait], not_checked: [bait] } }
   const catalogue = { ...deps.call.catalogue, tools: [hostile], find: () => hostile }
-  for (const page of [toolPage(deps, hostile, null), homePage({ ...deps, call: { ...deps.call, catalogue } }, null)]) {
+  for (const page of [await toolPage(deps, hostile, null), await homePage({ ...deps, call: { ...deps.call, catalogue } }, null)]) {
     assert.ok(page.includes('&lt;img src=x onerror=alert(1)&gt;') && page.includes('&amp;amp;'))
     assert.doesNotMatch(page, /<img|<script>/)
   }

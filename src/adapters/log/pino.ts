@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -6,7 +7,7 @@ import { limits } from '../../service/limits.ts'
 const LINES = 64
 
 /** Lines of JSON on standard output, written in blocks; `flush` empties the last one at a stop. */
-export function createLog(level: 'info' | 'warn' | 'error' | 'silent'): { log: Log; flush(): void } {
+export function createLog(level: 'info' | 'warn' | 'error' | 'silent', clock: Clock): { log: Log; flush(): void } {
   const gathered: string[] = []
   // Registered before the stream, which writes out what it holds when the process exits.
   process.once('exit', handOn)
@@ -18,7 +19,7 @@ export function createLog(level: 'info' | 'warn' | 'error' | 'silent'): { log: L
   const write = (line: string) => {
     if (gathered.push(line) >= LINES) handOn()
   }
-  const lines = pino({ level, base: null, timestamp: timeMember() }, { write })
+  const lines = pino({ level, base: null, timestamp: timeMember(clock) }, { write })
   const everySecond = setInterval(() => {
     handOn()
     destination.flush()
@@ -39,10 +40,10 @@ export function createLog(level: 'info' | 'warn' | 'error' | 'silent'): { log: L
 }
 
 /** The time of a line as pino writes it in ISO 8601, made once for all lines of a millisecond. */
-function timeMember(): () => string {
+function timeMember(clock: Clock): () => string {
   let made = { ms: Number.NaN, member: '' }
   return () => {
-    const ms = Date.now()
+    const ms = clock.now_ms()
     if (ms !== made.ms) made = { ms, member: `,"time":"${new Date(ms).toISOString()}"` }
     return made.member
   }

@@ -101,8 +101,7 @@ export function createAllowance(
   return {
     async take(tool, address, reads_sources = false) {
       const request = requestFor(tool, address)
-      // Of a tool that has no free calls nobody needs to be counted.
-      const known = request.limit === 0 ? 0 : spent.used(request)
+      const known = spent.used(request)
       const grant = known === null ? await spent.watch(request, store.take(request)) : { granted: false, used: known }
       const state = stateOf(request, grant.used, clock)
       if (!grant.granted) return { granted: false, spent: 'own', state, give_back: () => Promise.resolve() }
@@ -115,7 +114,7 @@ export function createAllowance(
     },
     async peek(tool, address) {
       const request = requestFor(tool, address)
-      return stateOf(request, request.limit === 0 ? 0 : (spent.used(request) ?? (await store.used(request))), clock)
+      return stateOf(request, spent.used(request) ?? (await store.used(request)), clock)
     },
   }
 }

@@ -37,7 +37,7 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
   app.get('/', async (context) => {
     if (!wantsPage(context)) return sendDocument(context, index())
     const query = context.req.query('q') ?? ''
-    return sendDocument(context, query === '' ? await home() : storedPage(homePage(deps, await pricesNow(deps), query), VARY))
+    return sendDocument(context, query === '' ? await home() : storedPage(await homePage(deps, await pricesNow(deps), query), VARY))
   })
   const list = negotiated(
     () => x402Errors(deps),

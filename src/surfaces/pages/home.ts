@@ -13,7 +13,7 @@ import { exampleResult, freeWords, ownAllowance, priceNowWords } from './tool-wo
 const FIRST_TOOL = 'iban-check'
 
 /** `/` for people: what this is, one form to try, the catalogue with its prices now, and where machines read on. `query` is what was searched. */
-export function homePage(deps: AppDeps, prices: PricesNow | null, query = ''): string {
+export async function homePage(deps: AppDeps, prices: PricesNow | null, query = ''): Promise<string> {
   const first = deps.call.catalogue.find(FIRST_TOOL)
   const sought = query.slice(0, QUERY_CHARS)
   const searching = searchWords(sought).length > 0
@@ -27,7 +27,7 @@ export function homePage(deps: AppDeps, prices: PricesNow | null, query = ''): s
           account, a company or a book exists.
         </p>
       </div>
-      ${first === undefined ? '' : tryIt(deps, first)}
+      ${first === undefined ? '' : await tryIt(deps, first)}
     </div>
     ${catalogue(deps, prices, sought)} ${machines(deps)}
     <section aria-labelledby="limits-title">
@@ -40,13 +40,13 @@ export function homePage(deps: AppDeps, prices: PricesNow | null, query = ''): s
   return layout({ title, mark: modeMark(deps), main, script: 'home', style: 'home', query: sought })
 }
 
-function tryIt(deps: AppDeps, tool: Tool): Markup {
+async function tryIt(deps: AppDeps, tool: Tool): Promise<Markup> {
   return html`<section class="try" aria-labelledby="try-title">
     <h2 id="try-title">
       Try one: <a href="/tools/${tool.id}"><code>${tool.id}</code></a>
     </h2>
     <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(deps, exampleResult(tool, deps.call.sources), 'short')}
+      ${askForm(deps, tool)} ${answerPane(deps, await exampleResult(tool, deps.call.sources), 'short')}
       <div>${samples(deps, tool)}</div>
     </div>
   </section>`

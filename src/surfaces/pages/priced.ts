@@ -15,13 +15,13 @@ export function storedPage(text: string, more: Record<string, string> = {}): Sto
 /** A page that shows prices: made anew when they have moved, else the same bytes for everybody. */
 export function pricedPage(
   deps: AppDeps,
-  build: (prices: PricesNow | null) => string,
+  build: (prices: PricesNow | null) => Promise<string>,
   more: Record<string, string> = {},
 ): () => Promise<StoredDocument> {
   let made: { prices: PricesNow | null; document: StoredDocument } | null = null
   return async () => {
     const prices = await pricesNow(deps)
-    if (made === null || made.prices !== prices) made = { prices, document: storedPage(build(prices), more) }
+    if (made === null || made.prices !== prices) made = { prices, document: storedPage(await build(prices), more) }
     return made.document
   }
 }

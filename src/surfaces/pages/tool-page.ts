@@ -9,7 +9,7 @@ import { layout, type Markup } from './layout.ts'
 import { exampleResult, freeWords, priceNowWords } from './tool-words.ts'
 
 /** `/tools/{id}`: what the tool does and does not, a form to ask it, and a place for the answer. */
-export function toolPage(deps: AppDeps, tool: Tool, prices: PricesNow | null): string {
+export async function toolPage(deps: AppDeps, tool: Tool, prices: PricesNow | null): Promise<string> {
   const main = html`<div class="lead">
       <p class="crumb"><a href="/#tools">Tools</a> · <a href="/#family-${tool.family}">${FAMILIES[tool.family]}</a></p>
       <h1>${tool.title}</h1>
@@ -17,7 +17,7 @@ export function toolPage(deps: AppDeps, tool: Tool, prices: PricesNow | null): s
       ${terms(deps, tool, prices)}
     </div>
     <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(deps, exampleResult(tool, deps.call.sources), 'whole')}
+      ${askForm(deps, tool)} ${answerPane(deps, await exampleResult(tool, deps.call.sources), 'whole')}
       <div>${samples(deps, tool)} ${scope(tool)}</div>
     </div>`
   return layout({ title: `${tool.title} · assay`, mark: modeMark(deps), main, script: 'tool', style: 'tool' })

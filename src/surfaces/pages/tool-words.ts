@@ -22,12 +22,11 @@ export function priceNowWords(tool: Pick<Tool, 'price'>, prices: PricesNow | nul
 }
 
 /** What the tool answers to its own example; null where the answer would have to be fetched or would leave a trace. */
-export function exampleResult(tool: Tool, sources: Sources): Record<string, unknown> | null {
+export async function exampleResult(tool: Tool, sources: Sources): Promise<Record<string, unknown> | null> {
   const known = results.get(tool)
   if (known !== undefined) return known
   if (!tool.annotations.read_only || tool.annotations.open_world) return null
-  const result = tool.execute(tool.input.parse(tool.example), sources)
-  if (result instanceof Promise) return null
+  const result = await tool.execute(tool.input.parse(tool.example), sources)
   // What reads no source answers the same for ever.
   if (tool.sources.length === 0) results.set(tool, result)
   return result
