@@ -7,6 +7,7 @@ import { sandboxFiles } from '../../src/adapters/chain/sandbox-files.ts'
 import { mint, placeCode, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
 import { launchAnvil } from '../../src/adapters/chain/sandbox-process.ts'
 import { rpcRequest, type RpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
+import { inTurn } from './in-turn.ts'
 
 /** Circle's published addresses of USDC on Base and on Base Sepolia. */
 export const USDC: Readonly<Record<number, `0x${string}`>> = {
@@ -65,9 +66,9 @@ export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei =
     accounts: people,
     rpc,
     setBalance,
-    mint: (to, amount_minor) => mint(rpc_url, token, to, amount_minor),
+    mint: (to, amount_minor) => inTurn(SANDBOX_OWNER, () => mint(rpc_url, token, to, amount_minor)),
     async asOwner(data) {
-      await rpc('eth_sendTransaction', [{ from: SANDBOX_OWNER, to: token, data, gas: '0x30d40' }])
+      await inTurn(SANDBOX_OWNER, () => rpc('eth_sendTransaction', [{ from: SANDBOX_OWNER, to: token, data, gas: '0x30d40' }]))
       await rpc('evm_mine')
     },
     setCode: async (address, code) => void (await rpc('anvil_setCode', [address, code])),

@@ -2,6 +2,7 @@ import { encodeFunctionData, keccak256, parseAbi, toBytes, type Hex } from 'viem
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
 import { authorization, transferTypes, usdcDomain, type Authorization } from './authorization.ts'
+import { inTurn } from './in-turn.ts'
 import { readRequired, signTerms } from './paying.ts'
 import type { ChainView } from './paying-chain.ts'
 import { stranger, type Answered } from './paying-calls.ts'
@@ -108,7 +109,7 @@ export async function transferPlainly({ rpc, token }: ChainView, payer: PrivateK
 
 async function mined(rpc: ChainView['rpc'], token: Hex, from: string, data: Hex): Promise<string> {
   await rpc('anvil_impersonateAccount', [from])
-  const hash = String(await rpc('eth_sendTransaction', [{ from, to: token, data, gas: '0x30d40' }]))
+  const hash = String(await inTurn(from, () => rpc('eth_sendTransaction', [{ from, to: token, data, gas: '0x30d40' }])))
   await rpc('evm_mine')
   return hash
 }

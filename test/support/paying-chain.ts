@@ -4,6 +4,7 @@ import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 
 import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
 import type { RpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
 import { authorization, signTransfer } from './authorization.ts'
+import { inTurn } from './in-turn.ts'
 
 /** What a test sees and does on a chain with the test token, past the service. Read by viem. */
 export interface ChainView {
@@ -32,7 +33,8 @@ type Act =
 export async function asOwner({ rpc, token }: ChainView, act: Act): Promise<void> {
   await rpc('anvil_impersonateAccount', [SANDBOX_OWNER])
   const data = encodeFunctionData({ abi: TOKEN, ...act })
-  const hash = await rpc('eth_sendTransaction', [{ from: SANDBOX_OWNER, to: token, data, gas: '0x30d40' }])
+  const transaction = { from: SANDBOX_OWNER, to: token, data, gas: '0x30d40' }
+  const hash = await inTurn(SANDBOX_OWNER, () => rpc('eth_sendTransaction', [transaction]))
   await rpc('evm_mine')
   const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as { status: string } | null
   if (receipt?.status !== '0x1') throw new Error(`${act.functionName} did not go through`)

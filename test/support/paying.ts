@@ -1,6 +1,7 @@
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import type { Hex } from 'viem'
 import { mint, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
+import { inTurn } from './in-turn.ts'
 import { rpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
 import { restCall } from './app.ts'
 import { authorization, transferTypes, type Authorization } from './authorization.ts'
@@ -80,7 +81,7 @@ export async function fundedPayer(rpc_url: string, token: string, balance_minor 
 
 export async function fund(rpc_url: string, token: string, account: string, amount_minor: bigint): Promise<void> {
   await rpcRequest(rpc_url)('anvil_impersonateAccount', [SANDBOX_OWNER])
-  await mint(rpc_url, token, account, amount_minor)
+  await inTurn(SANDBOX_OWNER, () => mint(rpc_url, token, account, amount_minor))
 }
 
 /** What an account holds of the token, as the chain has it. */
