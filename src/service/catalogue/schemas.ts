@@ -6,7 +6,7 @@ import { RAILS } from '../../pure/rulebooks/assured.ts'
 import { coverageMinor } from '../../pure/rulebooks/pol1-issue.ts'
 import { limits } from '../limits.ts'
 
-/** The wire form of `pure/checks/verdict.ts`, for tools that answer with a check. */
+/** What several tools are asked, or answer with. The answer of a check is the wire form of `pure/checks/verdict.ts`. */
 
 const CODES = Object.keys(REASON_CODES) as [ReasonCode, ...ReasonCode[]]
 
