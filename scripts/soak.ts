@@ -1,12 +1,16 @@
 /**
- * `npm run soak [-- --minutes=20]`: the service in its sandbox under free calls, terms and paid calls for a long time, at seven tenths of what
- * it can do. Ends with 1 when memory, latency or open handles grew. Progress on standard error, a report on standard output.
+ * `npm run soak [-- --minutes=20 --folder=/tmp]`: the service in its sandbox under free calls, terms and paid calls for a long time, at seven
+ * tenths of what it can do. Ends with 1 when memory, latency or open handles grew. Progress on standard error, a report on standard output.
+ *
+ * Every answer waits for the disk, so beside each window stands the longest that a small durable write took there on its own. On a folder in
+ * memory (`--folder=/dev/shm`) latencies are those of the service alone.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fundedPayer } from '../test/support/paying.ts'
+import { watchDisk } from './support/soak-disk.ts'
 import { answersOf, createLoad, KINDS, PAID_TOOL, quantile, type Tally } from './support/soak-load.ts'
 import { startSoaked, type Look, type SoakedService } from './support/soak-service.ts'
 
@@ -14,10 +18,9 @@ const SHARE = 0.7
 const SATURATE_S = 20
 const WINDOW_S = 120
 const WARM_UP_S = 300
-const LOOK_S = 10
 const PAYERS = 16
 const BALANCE_MINOR = 10n ** 12n
-/** Looks whose median stands for the beginning, and for the end. */
+/** Looks, one behind each window, whose median stands for the beginning, and for the end; at most half of them each. */
 const LOOKS = 3
 
 /** What must not grow. */
@@ -25,14 +28,15 @@ const RSS_RATIO_MAX = 1.05
 const P99_RATIO_MAX = 2
 const HANDLES_MORE_MAX = 8
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' } } })
-const seconds = Number(values.minutes) * 60
-if (!(seconds >= 60)) throw new RangeError('--minutes takes a number of 1 or more')
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '20' }, folder: { type: 'string', default: tmpdir() } } })
+const asked_s = Number(values.minutes) * 60
+if (!(asked_s >= 60)) throw new RangeError('--minutes takes a number of 1 or more')
 /** A short run has short windows: five of them, the first of which warms up. */
-const window_s = Math.min(WINDOW_S, seconds / 5)
-const warm_up_s = Math.min(WARM_UP_S, seconds / 4)
+const window_s = Math.min(WINDOW_S, asked_s / 5)
+const windows_asked = Math.round(asked_s / window_s)
+const warm_up_windows = Math.ceil(Math.min(WARM_UP_S, asked_s / 4) / window_s)
 
-const folder = await mkdtemp(join(tmpdir(), 'assay-soak-'))
+const folder = await mkdtemp(join(values.folder, 'assay-soak-'))
 const service = await startSoaked({
   ASSAY_DATA_DIR: folder,
   ASSAY_FREE_DAILY: '1000000000',
@@ -53,26 +57,30 @@ async function soak({ url, look, ended }: SoakedService): Promise<boolean> {
   const load = createLoad(url, payers)
   const most = await load.saturate(SATURATE_S)
   const rate = (SHARE * answersOf(most)) / most.seconds
-  say(`saturated at ${Math.round(answersOf(most) / most.seconds)} answers/s; keeping ${Math.round(rate)} for ${seconds} s`)
-  const windows: Tally[] = []
-  const looks: Look[] = []
-  const begun_ms = performance.now()
-  const looking = setInterval(
-    () => void look().then((one) => looks.push({ ...one, at_s: (performance.now() - begun_ms) / 1_000 })),
-    LOOK_S * 1_000,
-  )
-  await load.keep(rate, seconds, window_s, (tally) => {
-    windows.push(tally)
-    say(`${windows.length}: ${row(tally).join('  ')}  rss ${looks.at(-1)?.rss_mb.toFixed(0)} MB`)
+  say(`saturated at ${Math.round(answersOf(most) / most.seconds)} answers/s; keeping ${Math.round(rate)} for ${asked_s} s`)
+  const disk = await watchDisk(folder)
+  const windows: Window[] = []
+  await load.keep(rate, windows_asked, window_s, async (tally) => {
+    const window = { ...tally, sync_ms: disk.longest_ms(), look: await look() }
+    windows.push(window)
+    say(`${windows.length}: ${row(window).join('  ')}`)
   })
-  clearInterval(looking)
+  await disk.stop()
   load.stop()
-  return report(rate, most, windows, looks, ended())
+  return report(rate, most, windows, ended())
 }
 
-function report(rate: number, most: Tally, windows: readonly Tally[], looks: readonly Look[], ended: string | null): boolean {
-  const warm = looks.filter(({ at_s }) => at_s >= warm_up_s)
-  const [early, late] = [warm.slice(0, LOOKS), warm.slice(-LOOKS)]
+interface Window extends Tally {
+  /** The longest durable write beside it. */
+  sync_ms: number
+  /** What the service showed of itself behind it, when nothing was under way. */
+  look: Look
+}
+
+function report(rate: number, most: Tally, windows: readonly Window[], ended: string | null): boolean {
+  const warm = windows.slice(warm_up_windows).map(({ look }) => look)
+  const few = Math.max(1, Math.min(LOOKS, Math.floor(warm.length / 2)))
+  const [early, late] = [warm.slice(0, few), warm.slice(-few)]
   const grown = (of: (one: Look) => number) => [median(early.map(of)), median(late.map(of))] as const
   const [rss, heap, resources] = [grown((one) => one.rss_mb), grown((one) => one.heap_mb), grown((one) => one.resources)]
   const descriptors = grown((one) => one.descriptors ?? 0)
@@ -87,7 +95,7 @@ function report(rate: number, most: Tally, windows: readonly Tally[], looks: rea
     ['the service lives', ended ?? 'yes', ended === null],
     ['wrong answers = 0', `${wrong} ${windows.find(({ first_wrong }) => first_wrong !== null)?.first_wrong ?? ''}`, wrong === 0],
     [
-      `RSS, end to minute ${(warm_up_s / 60).toFixed(1)} ≤ ${RSS_RATIO_MAX}`,
+      `RSS, end to minute ${((warm_up_windows * window_s) / 60).toFixed(1)} ≤ ${RSS_RATIO_MAX}`,
       `${rss[0].toFixed(1)} → ${rss[1].toFixed(1)} MB`,
       rss[1] <= rss[0] * RSS_RATIO_MAX,
     ],
@@ -109,9 +117,9 @@ function report(rate: number, most: Tally, windows: readonly Tally[], looks: rea
   ]
   const lines = [
     '# Soak',
-    `${seconds / 60} minutes at ${Math.round(rate)} calls/s, ${SHARE * 100} % of the ${Math.round(answersOf(most) / most.seconds)} that were reached in ${SATURATE_S} s; free, terms and paid calls 16:2:2. Heap after collection ${heap[0].toFixed(1)} → ${heap[1].toFixed(1)} MB.`,
+    `${asked_s / 60} minutes at ${Math.round(rate)} calls/s, ${SHARE * 100} % of the ${Math.round(answersOf(most) / most.seconds)} that were reached in ${SATURATE_S} s; free, terms and paid calls 16:2:2. Heap after collection ${heap[0].toFixed(1)} → ${heap[1].toFixed(1)} MB.`,
     table(
-      ['window', 'answers/s', ...KINDS.map((kind) => `p99 ${kind} ms`), 'pending', 'wrong'],
+      ['window', 'answers/s', ...KINDS.map((kind) => `p99 ${kind} ms`), 'pending', 'wrong', 'longest write alone ms', 'RSS MB'],
       windows.map((one, index) => [String(index + 1), ...row(one)]),
     ),
     table(
@@ -123,9 +131,10 @@ function report(rate: number, most: Tally, windows: readonly Tally[], looks: rea
   return gates.every(([, , passed]) => passed)
 }
 
-function row(tally: Tally): string[] {
-  const p99 = KINDS.map((kind) => quantile(tally.latencies[kind], 0.99).toFixed(1))
-  return [String(Math.round(answersOf(tally) / tally.seconds)), ...p99, String(tally.pending), String(tally.wrong)]
+function row(one: Window): string[] {
+  const p99 = KINDS.map((kind) => quantile(one.latencies[kind], 0.99).toFixed(1))
+  const counts = [String(one.pending), String(one.wrong), one.sync_ms.toFixed(1), one.look.rss_mb.toFixed(0)]
+  return [String(Math.round(answersOf(one) / one.seconds)), ...p99, ...counts]
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {

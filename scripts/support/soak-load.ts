@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { readRequired, signTerms, type Required } from '../../test/support/paying.ts'
 
@@ -24,6 +25,8 @@ const CONNECTIONS = 64
 /** Open calls beyond which the generator waits: the service is not keeping up. */
 const OPEN_MAX = 512
 const TICK_MS = 5
+/** Between the last answer of a window and a look at the service. */
+const REST_MS = 500
 /** Of a wrong answer that is shown. */
 const TEXT_CHARS = 500
 /** A quoted price is payable for two minutes. */
@@ -42,8 +45,11 @@ export interface Tally {
 interface SoakLoad {
   /** As fast as the connections allow. */
   saturate(seconds: number): Promise<Tally>
-  /** So many calls a second; `passed` gets what was answered in each span of this length. */
-  keep(rate: number, seconds: number, window_s: number, passed: (tally: Tally) => void): Promise<void>
+  /**
+   * So many calls a second for so many windows of this length; `passed` gets what was answered in each. Until it has resolved nothing is
+   * under way and no connection is open.
+   */
+  keep(rate: number, windows: number, window_s: number, passed: (tally: Tally) => Promise<void>): Promise<void>
   stop(): void
 }
 
@@ -127,26 +133,24 @@ export function createLoad(url: string, payers: readonly PrivateKeyAccount[]): S
       await Promise.all(Array.from({ length: CONNECTIONS }, caller))
       return { ...tally, seconds: (performance.now() - begun_ms) / 1_000 }
     },
-    async keep(rate, seconds, window_s, passed) {
-      const begun_ms = performance.now()
-      let [sent, window_ms] = [0, begun_ms]
-      tally = emptyTally()
-      const pass = () => {
-        passed({ ...tally, seconds: (performance.now() - window_ms) / 1_000 })
+    async keep(rate, windows, window_s, passed) {
+      for (let window = 0; window < windows; window++) {
         tally = emptyTally()
-        window_ms = performance.now()
-      }
-      while (performance.now() - begun_ms < seconds * 1_000) {
-        const due = ((performance.now() - begun_ms) / 1_000) * rate
-        for (; sent < due && open < OPEN_MAX; sent++) {
-          open++
-          void call(next()).finally(() => open--)
+        const begun_ms = performance.now()
+        const passed_s = () => (performance.now() - begun_ms) / 1_000
+        for (let sent = 0; passed_s() < window_s; await pause(TICK_MS)) {
+          for (const due = passed_s() * rate; sent < due && open < OPEN_MAX; sent++) {
+            open++
+            void call(next()).finally(() => open--)
+          }
         }
-        await new Promise((resolve) => setTimeout(resolve, TICK_MS))
-        if (performance.now() - window_ms >= window_s * 1_000) pass()
+        const seconds = passed_s()
+        while (open > 0) await pause(TICK_MS)
+        // No connection stays, so that what the service then holds can be compared.
+        agent.destroy()
+        await pause(REST_MS)
+        await passed({ ...tally, seconds })
       }
-      // The last one may be short by the length of a tick.
-      if (performance.now() - window_ms > (window_s * 1_000) / 2) pass()
     },
     stop: () => agent.destroy(),
   }

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 
 /** What the service shows of itself, after its garbage has been collected. */
 export interface Look {
-  at_s: number
   rss_mb: number
   heap_mb: number
   /** What keeps the event loop busy: sockets, timers and the like. */
@@ -50,7 +49,6 @@ export async function startSoaked(settings: Record<string, string>): Promise<Soa
     env: { ...machine, ASSAY_PORT: '0', ASSAY_LOG_LEVEL: 'error', ...settings },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  const begun_ms = performance.now()
   const closed = once(child, 'close').then(([code, signal]) => `the service ended with ${String(signal ?? code)}`)
   let end: string | null = null
   void closed.then((why) => (end = why))
@@ -71,8 +69,7 @@ export async function startSoaked(settings: Record<string, string>): Promise<Soa
       const answer = once(child, 'message')
       child.send('look')
       const [{ rss, heapUsed, resources }] = (await answer) as [{ rss: number; heapUsed: number; resources: number }]
-      const at_s = (performance.now() - begun_ms) / 1_000
-      return { at_s, rss_mb: rss / MB, heap_mb: heapUsed / MB, resources, descriptors: descriptorsOf(child.pid ?? 0) }
+      return { rss_mb: rss / MB, heap_mb: heapUsed / MB, resources, descriptors: descriptorsOf(child.pid ?? 0) }
     },
     ended: () => end,
     async stop() {
