@@ -21,7 +21,8 @@ const LEI = JSON.stringify({ input: { lei: '506700GE1G29325QX363' } })
 const CLIENTS = 5_000
 /** A connection is closed by its caller after so many calls. */
 const CALLS_PER_CONNECTION = 400
-const CONNECTIONS = 64
+/** A paid call has one of them for about a block's time. */
+const CONNECTIONS = 512
 /** Open calls beyond which the generator waits: the service is not keeping up. */
 const OPEN_MAX = 512
 const TICK_MS = 5
