@@ -66,13 +66,20 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
     deps,
     headers,
     loadRestSoon: () => loadSoon([() => deps.telemetry.text(), ...LARGE_SURFACES, routes], log),
-    fetch: async (request, env) => (await routes()).fetch(request, env),
+    fetch: async (request, env) => {
+      if (READS.has(request.method)) await calls.turn(PROBE.test(request.url) ? 'probes' : 'reads')
+      return (await routes()).fetch(request, env)
+    },
     call: (exchange) => restCall(rest, exchange, unwrapInput),
     callerAddress: callerOf,
     requestId: (text) => (text !== null && /^[\w-]+$/.test(text) && text.length <= limits.request_id_chars ? text : crypto.randomUUID()),
     fault,
   }
 }
+
+/** Who only reads waits for a turn, so that no crowd keeps waiting who pays. Who asks whether all is well, or for what was paid, has another row. */
+const READS = new Set(['GET', 'HEAD'])
+const PROBE = /^https?:\/\/[^/]*\/(?:health|metrics|v1\/answers\/[^/]*)$/
 
 type Load = () => unknown
 

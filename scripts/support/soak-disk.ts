@@ -17,9 +17,10 @@ const BLOCKS = 256
 export async function watchDisk(folder: string): Promise<DiskWatch> {
   const file = await open(join(folder, 'soak-disk.bin'), 'w')
   const block = Buffer.alloc(BLOCK_BYTES, 1)
-  let [longest_ms, going] = [0, true]
+  const ending = new AbortController()
+  let longest_ms = 0
   const watching = (async () => {
-    for (let number = 0; going; number++) {
+    for (let number = 0; !ending.signal.aborted; number++) {
       await file.write(block, 0, block.length, (number % BLOCKS) * BLOCK_BYTES)
       const begun_ms = performance.now()
       await file.datasync()
@@ -34,7 +35,7 @@ export async function watchDisk(folder: string): Promise<DiskWatch> {
       return found
     },
     stop: async () => {
-      going = false
+      ending.abort()
       await watching
       await file.close()
     },

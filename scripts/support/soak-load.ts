@@ -56,7 +56,8 @@ interface SoakLoad {
 
 export function createLoad(url: string, payers: readonly PrivateKeyAccount[]): SoakLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  let [number, open] = [0, 0]
+  const open = new Set<Promise<void>>()
+  let number = 0
   let tally = emptyTally()
   let terms: { required: Required; at_ms: number } | null = null
 
@@ -140,13 +141,13 @@ export function createLoad(url: string, payers: readonly PrivateKeyAccount[]): S
         const begun_ms = performance.now()
         const passed_s = () => (performance.now() - begun_ms) / 1_000
         for (let sent = 0; passed_s() < window_s; await pause(TICK_MS)) {
-          for (const due = passed_s() * rate; sent < due && open < OPEN_MAX; sent++) {
-            open++
-            void call(next()).finally(() => open--)
+          for (const due = passed_s() * rate; sent < due && open.size < OPEN_MAX; sent++) {
+            const one = call(next()).finally(() => open.delete(one))
+            open.add(one)
           }
         }
         const seconds = passed_s()
-        while (open > 0) await pause(TICK_MS)
+        await Promise.all(open)
         // No connection stays, so that what the service then holds can be compared.
         agent.destroy()
         await pause(REST_MS)

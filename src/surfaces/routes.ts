@@ -25,7 +25,7 @@ import { restCall, unwrapReceipt, type CallExchange, type RestCalls, type Unwrap
 
 /** What all routes share with the call route, which is served without them. */
 export interface Shared extends Pick<Handlers, 'headers' | 'callerAddress' | 'fault'> {
-  calls: Pick<ObservedCalls, 'on'>
+  calls: Pick<ObservedCalls, 'on' | 'turn'>
   rest: RestCalls
 }
 
@@ -50,7 +50,7 @@ export function createRoutes(deps: AppDeps, { calls, rest, headers, callerAddres
   preflightRoutes(http, deps, desk, caller)
   insuranceRoutes(http, deps, caller)
   logRoutes(http, deps, caller)
-  mcpRoutes(http, deps, calls.on('mcp'), caller, desk)
+  mcpRoutes(http, deps, { serve: calls.on('mcp'), turn: () => calls.turn('reads') }, caller, desk)
   a2aRoutes(http, deps, calls.on('a2a'), caller)
   return http
 }

@@ -87,12 +87,13 @@ test('one long turn is no lateness, three are', () => {
 })
 
 test('free calls begin in their order, few in a turn while somebody pays, and none waits for good', async () => {
+  const pace = ADMISSION_RULES.turns.calls
   for (const [paying, share] of [
-    [true, ADMISSION_RULES.turn_calls_beside_payers],
-    [false, ADMISSION_RULES.turn_calls],
+    [true, pace.beside_payers],
+    [false, pace.most],
   ] as const) {
     let turn: (() => void) | null = null
-    const pacer = createPacer({ payers: () => paying, nextTurn: (step) => (turn = step) })
+    const pacer = createPacer({ payers: () => paying, nextTurn: (step) => (turn = step) }, pace)
     const begun: number[] = []
     let calls = 0
     for (; calls < 3 * share + 1; calls++) {

@@ -1,16 +1,24 @@
 import { connect } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 
+/** What everybody in a crowd asks for; with a body it is a POST. */
+export interface CrowdAsk {
+  path: string
+  body?: string
+}
+
 /** Callers beside the test, each on a connection of its own, who ask again as soon as they have an answer. Tells how many of each status came. */
-const { url, callers, same_client } = workerData as { url: string; callers: number; same_client: boolean }
+const { url, callers, same_client, ask } = workerData as { url: string; callers: number; same_client: boolean; ask: CrowdAsk }
 const { hostname, port } = new URL(url)
-const BODY = '{"input":{"iban":"GB82WEST12345698765432"}}'
 const counts = new Map<string, number>()
 let open = true
 
 function caller(index: number): void {
   const address = same_client ? '198.51.100.1' : `10.0.${index >> 8}.${index & 255}`
-  const request = `POST /v1/tools/iban-check/call HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`
+  const { path, body } = ask
+  const from = `HTTP/1.1\r\nHost: ${hostname}:${port}\r\nX-Forwarded-For: ${address}\r\n`
+  const sent = `${from}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n`
+  const request = body === undefined ? `GET ${path} ${from}\r\n` : `POST ${path} ${sent}Content-Length: ${body.length}\r\n\r\n${body}`
   const socket = connect(Number(port), hostname, () => socket.write(request))
   let text = ''
   socket.setEncoding('latin1')

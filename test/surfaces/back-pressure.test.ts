@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { limits } from '../../src/service/limits.ts'
 import { boughtCode, callWith, creditSettings } from '../support/credits.ts'
 import { startService, type Service } from '../support/service.ts'
+import type { CrowdAsk } from '../support/flood-worker.ts'
 import { until } from '../support/until.ts'
 
 /** The service under more than it can bear: who pays is served, everybody else is told so early and in order. */
@@ -28,9 +29,9 @@ after(async () => {
 type Counts = Partial<Record<string, number>>
 
 /** A crowd that asks without end. */
-async function flood(same_client: boolean) {
+async function flood(same_client: boolean, ask: CrowdAsk) {
   const worker = new Worker(new URL('../support/flood-worker.ts', import.meta.url), {
-    workerData: { url: service.url, callers: 500, same_client },
+    workerData: { url: service.url, callers: 500, same_client, ask },
   })
   const told = async (word: 'count' | 'end'): Promise<Counts> => {
     worker.postMessage(word, [])
@@ -71,17 +72,27 @@ async function payers(code: string): Promise<number> {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
 }
 
-for (const same_client of [false, true]) {
-  test(`five hundred callers of ${same_client ? 'one client' : 'as many clients'} who do not pay keep nobody out who does`, async () => {
+const CALL = { path: '/v1/tools/iban-check/call', body: '{"input":{"iban":"GB82WEST12345698765432"}}' }
+const CROWDS = [
+  { crowd: 'callers of as many clients who do not pay', same_client: false, ask: CALL },
+  { crowd: 'callers of one client who do not pay', same_client: true, ask: CALL },
+  { crowd: 'readers of a page', same_client: false, ask: { path: '/' } },
+  { crowd: 'readers of the price list', same_client: false, ask: { path: '/v1/tools' } },
+  { crowd: 'readers of the metrics', same_client: false, ask: { path: '/metrics' } },
+  { crowd: 'agents that list tools', same_client: false, ask: { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' } },
+]
+
+for (const { crowd, same_client, ask } of CROWDS) {
+  test(`five hundred ${crowd} keep nobody out who does`, async () => {
     const { code } = await boughtCode(service.url, 9_900)
     await payers(code)
     const [alone, beside]: [number[], number[]] = [[], []]
     // In turn, so that what else the machine does meets both.
     for (let turn = 0; turn < ROUNDS; turn++) {
       alone.push(await payers(code))
-      const crowd = await flood(same_client)
+      const asking = await flood(same_client, ask)
       beside.push(await payers(code))
-      const counts = await crowd.end()
+      const counts = await asking.end()
       assert.ok((counts['200'] ?? 0) > 0 && counts['broken'] === undefined, JSON.stringify(counts))
       assert.equal((counts['429'] ?? 0) > 0, same_client, JSON.stringify(counts))
     }

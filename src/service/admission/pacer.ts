@@ -1,8 +1,14 @@
 import { ADMISSION_RULES } from './rules.ts'
 
+/** How much begins in one turn of the event loop, when nobody pays and while somebody does. */
+interface Pace {
+  most: number
+  beside_payers: number
+}
+
 /**
- * Lets only so many free calls begin in one turn of the event loop, in their order, so that a turn stays short and nobody who pays waits
- * behind a crowd. What waits is bounded by the gate. It slows nobody down while few come at once.
+ * Lets only so many begin in one turn of the event loop, in their order, so that a turn stays short and nobody who pays waits
+ * behind a crowd. What waits is bounded by the gate, and by the connections. It slows nobody down while few come at once.
  */
 export interface Pacer {
   /** Null when the call may begin at once. */
@@ -17,11 +23,11 @@ export interface PacerParts {
   nextTurn(step: () => void): void
 }
 
-export function createPacer({ payers, nextTurn }: PacerParts): Pacer {
+export function createPacer({ payers, nextTurn }: PacerParts, { most, beside_payers }: Pace): Pacer {
   let begun = 0
   let asked = false
   let waiting: (() => void)[] = []
-  const share = () => (payers() ? ADMISSION_RULES.turn_calls_beside_payers : ADMISSION_RULES.turn_calls)
+  const share = () => (payers() ? beside_payers : most)
   const ask = () => {
     if (asked) return
     asked = true
@@ -47,5 +53,17 @@ export function createPacer({ payers, nextTurn }: PacerParts): Pacer {
       return new Promise((resolve) => waiting.push(resolve))
     },
     waiting: () => waiting.length,
+  }
+}
+
+/** Who stands in which row: free calls, readers of pages and documents, and who asks whether all is well or for what was paid. */
+export type Row = keyof typeof ADMISSION_RULES.turns
+
+export function createRows(parts: PacerParts): Record<Row, Pacer> {
+  const { calls, reads, probes } = ADMISSION_RULES.turns
+  return {
+    calls: createPacer(parts, calls),
+    reads: createPacer(parts, reads),
+    probes: createPacer(parts, probes),
   }
 }

@@ -10,9 +10,12 @@ export const ADMISSION_RULES = {
   /** The event loop is late by more than this: no more free calls, but for so many that they are not what makes it late. */
   lag_ms: 200,
   lag_spares: 32,
-  /** Free calls that begin in one turn of the event loop, when nobody pays and while somebody does. */
-  turn_calls: 64,
-  turn_calls_beside_payers: 4,
+  /** What begins in one turn of the event loop, when nobody pays and while somebody does. Large documents cost as much as dozens of calls. */
+  turns: {
+    calls: { most: 64, beside_payers: 4 },
+    reads: { most: 64, beside_payers: 1 },
+    probes: { most: 64, beside_payers: 1 },
+  },
   /** Somebody who paid so lately is about to pay again. */
   payer_lately_ms: 1_000,
   /** A refusal waits so long, so that who asks again at once does not spend the time of others; so many of them wait at most. */

@@ -4,7 +4,7 @@ import type { TracedCall, Tracing } from '../../ports/tracing.ts'
 import { outcomeClass } from '../telemetry/outcomes.ts'
 import type { ObservedFlow } from '../admission/flow.ts'
 import { createGate, type GateParts } from '../admission/gate.ts'
-import { createPacer, type Pacer, type PacerParts } from '../admission/pacer.ts'
+import { createRows, type Pacer, type PacerParts, type Row } from '../admission/pacer.ts'
 import type { Problem } from '../problems.ts'
 import { call, type CallDeps } from './call.ts'
 import { outcomeWord, type CallRequest, type Outcome, type PhaseMarks } from './outcome.ts'
@@ -25,6 +25,8 @@ export interface ObservedParts extends GateParts, Omit<PacerParts, 'payers'> {
 /** Calls through one door: bounded, paced, counted and logged. */
 export interface ObservedCalls extends ObservedFlow {
   on(surface: Surface): ServeCall
+  /** The turn of a request that is no call; null when it may begin at once. */
+  turn(row: Exclude<Row, 'calls'>): Promise<void> | null
 }
 
 interface Asked {
@@ -38,7 +40,7 @@ interface Asked {
 export function observedCalls(deps: CallDeps, parts: ObservedParts): ObservedCalls {
   const { telemetry, log, tracing } = parts
   const gate = createGate(parts)
-  const pacer = createPacer({ ...parts, payers: gate.payers })
+  const rows = createRows({ ...parts, payers: gate.payers })
   const turnedAway = async (reason: TurnedAway, found: Problem, surface: Surface): Promise<Outcome> => {
     telemetry.turned_away(reason, found.code, surface)
     await parts.hold()
@@ -47,7 +49,7 @@ export function observedCalls(deps: CallDeps, parts: ObservedParts): ObservedCal
   const observe = async ({ request, request_id, pays, surface }: Asked, traced: TracedCall | null): Promise<Outcome> => {
     const started_ms = performance.now()
     const marks = new Marks(telemetry.phase, started_ms, traced)
-    const outcome = await call(deps, withMarks(request, marks, pays ? null : pacer))
+    const outcome = await call(deps, withMarks(request, marks, pays ? null : rows.calls))
     const duration_ms = performance.now() - started_ms
     const tool = outcome.tool ?? 'unknown'
     const word = outcomeWord(outcome)
@@ -75,7 +77,8 @@ export function observedCalls(deps: CallDeps, parts: ObservedParts): ObservedCal
       }
     }
   }
-  return { on, in_flight: gate.in_flight, clients: gate.clients, waiting: pacer.waiting }
+  const waiting = () => Object.values(rows).reduce((sum, row) => sum + row.waiting(), 0)
+  return { on, turn: (row) => rows[row].begin(), in_flight: gate.in_flight, clients: gate.clients, waiting }
 }
 
 /** Whether the request carries what may pay for it; a tool that costs nothing takes no payment. */

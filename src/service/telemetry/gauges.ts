@@ -42,7 +42,9 @@ function gauge(name: string, help: string, read: Gauge['read'], kind: Gauge['kin
 export function watchFlow(telemetry: Parts, { in_flight, waiting, clients }: ObservedFlow, lag_ms: () => number): void {
   const tiers = () => Object.entries(in_flight()).map(([tier, value]) => ({ labels: { tier }, value }))
   telemetry.watch(gauge('assay_calls_in_flight', 'Calls that are running now, by who is to pay.', tiers))
-  telemetry.watch(gauge('assay_calls_waiting', 'Free calls that wait for their turn.', () => one(waiting())))
+  telemetry.watch(
+    gauge('assay_calls_waiting', 'Free calls, and requests that are no calls, that wait for their turn.', () => one(waiting())),
+  )
   telemetry.watch(gauge('assay_call_clients', 'Clients with calls in flight.', () => one(clients())))
   telemetry.watch(gauge('assay_event_loop_lag_ms', 'How late the event loop runs, the least of three readings.', () => one(lag_ms())))
 }

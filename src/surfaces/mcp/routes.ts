@@ -13,7 +13,7 @@ import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
-import { createMessageReader } from './message.ts'
+import { createMessageReader, isObject } from './message.ts'
 import { createPlainCalls } from './plain-call.ts'
 import { answerPreflight } from './preflight-method.ts'
 import { createProtocol, type ProtocolParts } from './protocol.ts'
@@ -26,6 +26,12 @@ const PATH = '/mcp'
 const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets ASSAY_MCP_URL.' }
 const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
 
+/** How calls are served, and the turn of a message that is none. */
+export interface McpCalls {
+  serve: ServeCall
+  turn(): Promise<void> | null
+}
+
 /**
  * `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. `?family=bank,tax`
  * lists those families alone, `?tools=search` a pair of tools that finds and calls the others.
@@ -33,7 +39,7 @@ const NOT_JSON = { code: -32000, message: 'Send the message as application/json.
 export function mcpRoutes(
   app: Hono<Env>,
   deps: AppDeps,
-  serve: ServeCall,
+  { serve, turn }: McpCalls,
   caller: (context: Context<Env>) => string,
   desk: PreflightDesk,
 ): void {
@@ -42,7 +48,7 @@ export function mcpRoutes(
   const views = createViews(deps.call.catalogue.tools, deps.schemas)
   // The origins are known only once the server listens.
   const guard = once(() => createGuard(deps.origins))
-  const protocol = once(() => createAnswers(protocolParts(deps, serve)))
+  const protocol = once(() => createAnswers(protocolParts(deps, serve), turn))
 
   app.post(PATH, async (context) => {
     const header = (name: string) => context.req.header(name) ?? null
@@ -81,13 +87,16 @@ export function mcpRoutes(
   })
 }
 
-/** Plain calls on the short way, everything else by the official package. */
-function createAnswers(parts: ProtocolParts): (request: Request, exchange: McpExchange) => Promise<Response> {
+/** Plain calls on the short way, everything else by the official package; what is no call at all waits for its turn. */
+function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: Request, exchange: McpExchange) => Promise<Response> {
   const readPlain = createPlainCalls(parts.identity)
   const official = createProtocol(parts)
   return async (request, exchange) => {
     const plain = readPlain(exchange)
-    return plain === null ? official(request, exchange) : plain.response(await callTool(parts.calls, plain.params, exchange))
+    if (plain !== null) return plain.response(await callTool(parts.calls, plain.params, exchange))
+    const { value } = exchange.message
+    if (!isObject(value) || value['method'] !== 'tools/call') await turn()
+    return official(request, exchange)
   }
 }
 
