@@ -46,11 +46,12 @@ export function createRoutes(deps: AppDeps, { calls, rest, headers, callerAddres
   creditRoutes(http, deps, caller)
   pageRoutes(http, deps)
   discoveryRoutes(http, deps)
-  const desk = createPreflightDesk(deps)
+  const turn = () => calls.turn('reads')
+  const desk = createPreflightDesk(deps, turn)
   preflightRoutes(http, deps, desk, caller)
   insuranceRoutes(http, deps, caller)
   logRoutes(http, deps, caller)
-  mcpRoutes(http, deps, { serve: calls.on('mcp'), turn: () => calls.turn('reads') }, caller, desk)
+  mcpRoutes(http, deps, { serve: calls.on('mcp'), turn }, caller, desk)
   a2aRoutes(http, deps, calls.on('a2a'), caller)
   return http
 }

@@ -9,6 +9,7 @@ import { boughtCode, callWith, creditSettings } from '../support/credits.ts'
 import { startService, type Service } from '../support/service.ts'
 import type { CrowdAsk } from '../support/flood-worker.ts'
 import { until } from '../support/until.ts'
+import { X402_CLEAN } from '../protocols/x402-clean.ts'
 
 /** The service under more than it can bear: who pays is served, everybody else is told so early and in order. */
 
@@ -18,7 +19,7 @@ let folder: string
 before(async () => {
   const { settings, data_dir } = await creditSettings('none')
   folder = data_dir
-  service = await startService({ ...settings, ASSAY_FREE_DAILY: '1000000000' })
+  service = await startService({ ...settings, ASSAY_FREE_DAILY: '1000000000', ASSAY_PREFLIGHT_PER_MINUTE: '1000000' })
 })
 after(async () => {
   service.process.kill('SIGKILL')
@@ -73,12 +74,14 @@ async function payers(code: string): Promise<number> {
 }
 
 const CALL = { path: '/v1/tools/iban-check/call', body: '{"input":{"iban":"GB82WEST12345698765432"}}' }
+const CHECK = { path: '/v1/protocols/check', body: JSON.stringify({ protocol: 'x402', document: X402_CLEAN['challenge_v2']?.document }) }
 const CROWDS = [
   { crowd: 'callers of as many clients who do not pay', same_client: false, ask: CALL },
   { crowd: 'callers of one client who do not pay', same_client: true, ask: CALL },
   { crowd: 'readers of a page', same_client: false, ask: { path: '/' } },
   { crowd: 'readers of the price list', same_client: false, ask: { path: '/v1/tools' } },
   { crowd: 'readers of the metrics', same_client: false, ask: { path: '/metrics' } },
+  { crowd: 'senders of documents to check', same_client: false, ask: CHECK },
   { crowd: 'agents that list tools', same_client: false, ask: { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' } },
 ]
 

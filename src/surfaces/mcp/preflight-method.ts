@@ -1,7 +1,7 @@
 import { decodeUtf8 } from '../../pure/documents/strict-json.ts'
 import { readDocument } from '../../pure/protocols/read-document.ts'
 import { limits } from '../../service/limits.ts'
-import { BODY_BOUNDS } from '../../service/preflight/request.ts'
+import { BODY_BOUNDS, type Preflight } from '../../service/preflight/request.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { PreflightDesk } from '../preflight/serve.ts'
 import { isObject } from './message.ts'
@@ -19,26 +19,27 @@ const MESSAGE_BOUNDS = { depth: BODY_BOUNDS.depth + 1, nodes: BODY_BOUNDS.nodes 
  * Answers `assay/preflight`, whose `params` are the body of `POST /v1/protocols/check`; null for every other message. The result is the
  * report; what REST would answer with a problem is an error with the problem as its data.
  */
-export function answerPreflight(
-  desk: PreflightDesk,
-  { message, request_id, address, header }: McpExchange,
-  api_url: string,
-): Response | null {
-  const { value, bytes } = message
+export function answerPreflight(desk: PreflightDesk, exchange: McpExchange, api_url: string): Promise<Response> | null {
+  const { value } = exchange.message
   if (!isObject(value) || value['method'] !== PREFLIGHT_METHOD || value['jsonrpc'] !== '2.0') return null
-  const id = value['id']
+  return answered(desk, value['id'], exchange, api_url)
+}
+
+async function answered(desk: PreflightDesk, id: unknown, exchange: McpExchange, api_url: string): Promise<Response> {
+  const { message, request_id, address, header } = exchange
   // A notification wants no answer, and without one there is nothing to do.
   if (typeof id !== 'string' && typeof id !== 'number') return new Response(null, { status: 202 })
-  const done = checked(desk, bytes, address)
+  const done = await checked(desk, message.bytes, address)
   if (!done.ok) return Response.json({ jsonrpc: '2.0', id, error: rpcErrorOf(done.problem, request_id, api_url) })
   const stateless = header('mcp-protocol-version') === STATELESS_VERSION
   return Response.json({ jsonrpc: '2.0', id, result: stateless ? { ...done.report, resultType: 'complete' } : done.report })
 }
 
-function checked(desk: PreflightDesk, bytes: Uint8Array, address: string): ReturnType<PreflightDesk['check']> {
+async function checked(desk: PreflightDesk, bytes: Uint8Array, address: string): Promise<Preflight> {
   const refused = desk.refuse(address)
   if (refused !== null) return { ok: false, problem: refused }
   if (bytes.length > limits.preflight_body_bytes) return { ok: false, problem: tooLarge() }
+  await desk.turn()
   // Read anew, with the literals of its numbers; that it is JSON within bounds was found before.
   const read = readDocument(decodeUtf8(bytes) ?? '', MESSAGE_BOUNDS)
   if (!read.ok) return { ok: false, problem: problem('PARSE_ERROR', read.message) }

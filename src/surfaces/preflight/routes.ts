@@ -39,6 +39,7 @@ async function check(context: Context<Env>, deps: AppDeps, desk: PreflightDesk, 
   if (refused !== null) return refuse(refused)
   const body = await readBody(bodyOfRequest(context.req.raw), limits.preflight_body_bytes, () => Promise.resolve(true))
   if (!body.ok) return refuse(body.problem)
+  await desk.turn()
   const read = readWithLiterals(body.bytes)
   if (!read.ok) return refuse(read.problem)
   const done = desk.check(read.read)

@@ -10,10 +10,12 @@ import { readJsonBody } from '../http/json-body.ts'
 export interface PreflightDesk {
   /** The refusal of a client that has sent too many; null for the others, which are counted. */
   refuse(address: string): Problem | null
+  /** The turn of a document, to be waited for before it is read; null when it may be read at once. */
+  turn(): Promise<void> | null
   check(read: ReadValue): Preflight
 }
 
-export function createPreflightDesk(deps: AppDeps): PreflightDesk {
+export function createPreflightDesk(deps: AppDeps, turn: PreflightDesk['turn']): PreflightDesk {
   const { clock } = deps.call.sources
   const admit = createRateGuard(clock, deps.preflight_per_minute)
   return {
@@ -23,6 +25,7 @@ export function createPreflightDesk(deps: AppDeps): PreflightDesk {
       const detail = `A client may send ${deps.preflight_per_minute} documents a minute.`
       return problem('PREFLIGHT_RATE_LIMITED', detail, { retry_after_s: admitted.retry_after_s })
     },
+    turn,
     check: (read) => preflight(read, Math.floor(clock.now_ms() / 1_000), deps.origins.base_url),
   }
 }
