@@ -64,13 +64,16 @@ async function soak({ url, look, ended }: SoakedService): Promise<boolean> {
   say(`saturated at ${Math.round(answersOf(most) / most.seconds)} answers/s; keeping ${Math.round(rate)} for ${asked_s} s`)
   const disk = await watchDisk(folder)
   const windows: Window[] = []
-  await load.keep(rate, windows_asked, window_s, async (tally) => {
-    const window = { ...tally, sync_ms: disk.longest_ms(), look: await look() }
-    windows.push(window)
-    say(`${windows.length}: ${row(window).join('  ')}`)
-  })
-  await disk.stop()
-  load.stop()
+  try {
+    await load.keep(rate, windows_asked, window_s, async (tally) => {
+      const window = { ...tally, sync_ms: disk.longest_ms(), look: await look() }
+      windows.push(window)
+      say(`${windows.length}: ${row(window).join('  ')}`)
+    })
+  } finally {
+    await disk.stop()
+    load.stop()
+  }
   return report(rate, most, windows, ended())
 }
 
