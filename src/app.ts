@@ -4,6 +4,7 @@ import { callerAddress, type TrustedProxies } from './service/clients.ts'
 import { observedCalls, type ObservedParts } from './service/calls/observed.ts'
 import { createHold } from './service/admission/hold.ts'
 import { loopLag } from './service/admission/lag.ts'
+import type { Row } from './service/admission/pacer.ts'
 import { modeWord } from './service/catalogue/text.ts'
 import { limits } from './service/limits.ts'
 import { problem } from './service/problems.ts'
@@ -67,7 +68,8 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
     headers,
     loadRestSoon: () => loadSoon([() => deps.telemetry.text(), ...LARGE_SURFACES, routes], log),
     fetch: async (request, env) => {
-      if (READS.has(request.method)) await calls.turn(PROBE.test(request.url) ? 'probes' : 'reads')
+      const row = rowOf(request)
+      if (row !== null) await calls.turn(row)
       return (await routes()).fetch(request, env)
     },
     call: (exchange) => restCall(rest, exchange, unwrapInput),
@@ -77,9 +79,17 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
   }
 }
 
-/** Who only reads waits for a turn, so that no crowd keeps waiting who pays. Who asks whether all is well, or for what was paid, has another row. */
-const READS = new Set(['GET', 'HEAD'])
-const PROBE = /^https?:\/\/[^/]*\/(?:health|metrics|v1\/answers\/[^/]*)$/
+/**
+ * Where a request that is no call waits for its turn, so that no crowd keeps waiting who pays. Who asks whether all is well, pays an invoice
+ * or asks for what was paid stands in a row of their own. Null where the surface has it wait, once it has read who pays.
+ */
+function rowOf({ method, url }: Request): Exclude<Row, 'calls'> | null {
+  if (method === 'POST' && READS_FIRST.test(url)) return null
+  return PROBE.test(url) ? 'probes' : 'reads'
+}
+
+const PROBE = /^https?:\/\/[^/]*\/(?:health|metrics|v1\/answers\/[^/]*|api\/invoice\/[^/]*\/pay)$/
+const READS_FIRST = /^https?:\/\/[^/]*\/(?:mcp|a2a|v1\/protocols\/check|v1\/receipt\/verify|v1\/tools\/[^/]*\/call)(?:\?|$)/
 
 type Load = () => unknown
 

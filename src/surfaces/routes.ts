@@ -52,7 +52,7 @@ export function createRoutes(deps: AppDeps, { calls, rest, headers, callerAddres
   insuranceRoutes(http, deps, caller)
   logRoutes(http, deps, caller)
   mcpRoutes(http, deps, { serve: calls.on('mcp'), turn }, caller, desk)
-  a2aRoutes(http, deps, calls.on('a2a'), caller)
+  a2aRoutes(http, deps, { serve: calls.on('a2a'), turn: calls.turn }, caller)
   return http
 }
 

@@ -5,6 +5,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 export interface CrowdAsk {
   path: string
   body?: string
+  /** One more line of the head. */
+  header?: string
 }
 
 /** Callers beside the test, each on a connection of its own, who ask again as soon as they have an answer. Tells how many of each status came. */
@@ -15,8 +17,8 @@ let open = true
 
 function caller(index: number): void {
   const address = same_client ? '198.51.100.1' : `10.0.${index >> 8}.${index & 255}`
-  const { path, body } = ask
-  const from = `HTTP/1.1\r\nHost: ${hostname}:${port}\r\nX-Forwarded-For: ${address}\r\n`
+  const { path, body, header } = ask
+  const from = `HTTP/1.1\r\nHost: ${hostname}:${port}\r\nX-Forwarded-For: ${address}\r\n${header === undefined ? '' : `${header}\r\n`}`
   const sent = `${from}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n`
   const request = body === undefined ? `GET ${path} ${from}\r\n` : `POST ${path} ${sent}Content-Length: ${body.length}\r\n\r\n${body}`
   const socket = connect(Number(port), hostname, () => socket.write(request))

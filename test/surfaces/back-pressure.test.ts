@@ -29,8 +29,19 @@ after(async () => {
 
 type Counts = Partial<Record<string, number>>
 
-/** A crowd that asks without end. */
-async function flood(same_client: boolean, ask: CrowdAsk) {
+function total(counts: Counts): number {
+  return Object.values(counts).reduce<number>((sum, count = 0) => sum + count, 0)
+}
+
+interface Crowd {
+  ask: CrowdAsk
+  same_client: boolean
+  /** What all of them are answered, each at least once. */
+  statuses: readonly string[]
+}
+
+/** A crowd that asks without end; it is there when each of these statuses has come, and as many answers as there are callers. */
+async function flood({ ask, same_client, statuses }: Crowd) {
   const worker = new Worker(new URL('../support/flood-worker.ts', import.meta.url), {
     workerData: { url: service.url, callers: 500, same_client, ask },
   })
@@ -39,15 +50,20 @@ async function flood(same_client: boolean, ask: CrowdAsk) {
     const [counts] = (await once(worker, 'message')) as [Counts]
     return counts
   }
-  // A refusal is kept back for a second.
-  const there = ({ '200': answered = 0, '429': refused = 0 }: Counts) => answered + refused >= 500 && (refused > 0 || !same_client)
-  await until('the crowd is there', async () => there(await told('count')))
+  const there = (counts: Counts) => total(counts) >= 500 && statuses.every((status) => counts[status] !== undefined)
+  // A worker that is left would keep the tests from ending.
+  const counted = async () => JSON.stringify(await told('count'))
+  await until('the crowd is there', async () => there(await told('count'))).catch(async (error: unknown) => {
+    const seen = await counted()
+    await worker.terminate()
+    throw new Error(`of ${String(statuses)} came ${seen}`, { cause: error })
+  })
   const end = async () => {
     const counts = await told('end')
     await worker.terminate()
     return counts
   }
-  return { end }
+  return { end, count: () => told('count') }
 }
 
 const PAYERS = 2
@@ -75,17 +91,32 @@ async function payers(code: string): Promise<number> {
 
 const CALL = { path: '/v1/tools/iban-check/call', body: '{"input":{"iban":"GB82WEST12345698765432"}}' }
 const CHECK = { path: '/v1/protocols/check', body: JSON.stringify({ protocol: 'x402', document: X402_CLEAN['challenge_v2']?.document }) }
+const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+const ASK = { messageId: 'm', role: 'user', kind: 'message', parts: [{ kind: 'text', text: 'which tool checks an IBAN?' }] }
+const MESSAGE = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message: ASK } })
+const INVOICE = { path: '/api/invoice/create', body: '{"amount":"1"}' }
 const CROWDS = [
-  { crowd: 'callers of as many clients who do not pay', same_client: false, ask: CALL },
-  { crowd: 'callers of one client who do not pay', same_client: true, ask: CALL },
-  { crowd: 'readers of a page', same_client: false, ask: { path: '/' } },
-  { crowd: 'readers of the price list', same_client: false, ask: { path: '/v1/tools' } },
-  { crowd: 'readers of the metrics', same_client: false, ask: { path: '/metrics' } },
-  { crowd: 'senders of documents to check', same_client: false, ask: CHECK },
-  { crowd: 'agents that list tools', same_client: false, ask: { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' } },
+  { crowd: 'callers of as many clients who do not pay', ask: CALL },
+  { crowd: 'callers of one client who do not pay', ask: CALL, same_client: true, statuses: ['200', '429'] },
+  { crowd: 'callers of a tool that is not there', ask: { ...CALL, path: '/v1/tools/iban-chekc/call' }, statuses: ['404'] },
+  {
+    crowd: 'callers whose false payments are no longer believed',
+    ask: { ...CALL, header: 'X-Credit: none' },
+    same_client: true,
+    statuses: ['400', '429'],
+  },
+  { crowd: 'readers of a page', ask: { path: '/' } },
+  { crowd: 'readers of the price list', ask: { path: '/v1/tools' } },
+  { crowd: 'readers of the metrics', ask: { path: '/metrics' } },
+  { crowd: 'senders of documents to check', ask: CHECK },
+  { crowd: 'makers of invoices without their members', ask: INVOICE, statuses: ['400'] },
+  { crowd: 'agents that list tools', ask: { path: '/mcp', body: LIST } },
+  { crowd: 'agents that list tools and claim to pay', ask: { path: '/mcp', body: LIST, header: 'X-Payment: none' } },
+  { crowd: 'agents whose messages are broken', ask: { path: '/mcp', body: '{' }, statuses: ['400'] },
+  { crowd: 'agents that ask for skills', ask: { path: '/a2a', body: MESSAGE } },
 ]
 
-for (const { crowd, same_client, ask } of CROWDS) {
+for (const { crowd, ask, same_client = false, statuses = ['200'] } of CROWDS) {
   test(`five hundred ${crowd} keep nobody out who does`, async () => {
     const { code } = await boughtCode(service.url, 9_900)
     await payers(code)
@@ -93,16 +124,48 @@ for (const { crowd, same_client, ask } of CROWDS) {
     // In turn, so that what else the machine does meets both.
     for (let turn = 0; turn < ROUNDS; turn++) {
       alone.push(await payers(code))
-      const asking = await flood(same_client, ask)
+      const asking = await flood({ ask, same_client, statuses })
       beside.push(await payers(code))
       const counts = await asking.end()
-      assert.ok((counts['200'] ?? 0) > 0 && counts['broken'] === undefined, JSON.stringify(counts))
-      assert.equal((counts['429'] ?? 0) > 0, same_client, JSON.stringify(counts))
+      assert.deepEqual(Object.keys(counts).toSorted(), statuses, JSON.stringify(counts))
     }
     const [alone_ms, beside_ms] = [Math.min(...alone), Math.min(...beside)]
     assert.ok(beside_ms <= SLOWER * alone_ms, `a paid call took ${beside_ms} ms beside the crowd and ${alone_ms} ms without`)
   })
 }
+
+test('who asks whether all is well, or pays an invoice, does not stand behind readers', async () => {
+  const asks = [
+    { path: '/health', status: 200 },
+    { path: '/api/invoice/none/pay', status: 404 },
+  ]
+  const { code } = await boughtCode(service.url, 9_900)
+  const asking = await flood({ ask: { path: '/v1/tools' }, same_client: false, statuses: ['200'] })
+  let paying = true
+  // While somebody pays, readers begin one a turn: a probe in their row would see five hundred of them begin first.
+  const payer = (async () => {
+    while (paying) await payers(code)
+  })()
+  const begun = async () => total(await asking.count())
+  try {
+    for (const { path, status } of asks) {
+      const ahead: number[] = []
+      for (let round = 0; round < 5; round++) {
+        const before = await begun()
+        const answer = await fetch(`${service.url}${path}`)
+        await answer.text()
+        assert.equal(answer.status, status)
+        ahead.push((await begun()) - before)
+      }
+      const least = Math.min(...ahead)
+      assert.ok(least < 250, `${path}: ${ahead.join(', ')} readers were answered before`)
+    }
+  } finally {
+    paying = false
+    await payer
+    await asking.end()
+  }
+})
 
 /** What comes back on a connection until the other side ends it. */
 function conversation(pieces: readonly string[]): Promise<string> {

@@ -4,8 +4,10 @@ import { limits } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 import { ADMISSION_RULES } from './rules.ts'
 
-/** `leave` gives the place back; it is told whether a payment came and did not hold. */
-export type Entered = { ok: true; leave(failed_claim: boolean): void } | { ok: false; reason: TurnedAway; problem: Problem }
+/** `believed`: the call is taken for a paid one. `leave` gives the place back; it is told whether a payment came and did not hold. */
+export type Entered =
+  | { ok: true; believed: boolean; leave(failed_claim: boolean): void }
+  | { ok: false; reason: TurnedAway; problem: Problem }
 
 /** Decides, before a body is read, whether a call may begin. It knows counts and lateness, and asks nobody. */
 export interface Gate {
@@ -65,7 +67,7 @@ export function createGate({ lag_ms, time_ms, client_free }: GateParts): Gate {
         if (failed_claim) failing.add(client)
         if (believed) paid_until_ms = time_ms() + ADMISSION_RULES.payer_lately_ms
       }
-      return { ok: true, leave }
+      return { ok: true, believed, leave }
     },
     in_flight: () => ({ ...count }),
     clients: () => new Set([...free.keys(), ...paid.keys()]).size,

@@ -33,6 +33,8 @@ interface Asked {
   request: CallRequest
   request_id: string
   pays: boolean
+  /** Its claim to pay is taken for true, so that it waits for no turn. */
+  believed: boolean
   surface: Surface
 }
 
@@ -46,10 +48,12 @@ export function observedCalls(deps: CallDeps, parts: ObservedParts): ObservedCal
     await parts.hold()
     return { kind: 'refused', tool: null, problem: found }
   }
-  const observe = async ({ request, request_id, pays, surface }: Asked, traced: TracedCall | null): Promise<Outcome> => {
+  const observe = async ({ request, request_id, pays, believed, surface }: Asked, traced: TracedCall | null): Promise<Outcome> => {
     const started_ms = performance.now()
     const marks = new Marks(telemetry.phase, started_ms, traced)
-    const outcome = await call(deps, withMarks(request, marks, pays ? null : rows.calls))
+    const outcome = await call(deps, withMarks(request, marks, believed ? null : rows.calls))
+    // What is refused unread has not waited yet.
+    if (!believed && !marks.any) await rows.calls.begin()
     const duration_ms = performance.now() - started_ms
     const tool = outcome.tool ?? 'unknown'
     const word = outcomeWord(outcome)
@@ -66,7 +70,7 @@ export function observedCalls(deps: CallDeps, parts: ObservedParts): ObservedCal
       if (!entered.ok) return turnedAway(entered.reason, entered.problem, surface)
       let failed_claim = pays
       try {
-        const asked = { request, request_id, pays, surface }
+        const asked = { request, request_id, pays, believed: entered.believed, surface }
         const outcome = await (tracing === null
           ? observe(asked, null)
           : tracing.call(request.traceparent ?? null, (traced) => observe(asked, traced)))
@@ -106,6 +110,8 @@ class Marks implements PhaseMarks {
   readonly #phase: Telemetry['phase']
   readonly #traced: TracedCall | null
   #last_ms: number
+  /** Whether any phase has ended. */
+  any = false
 
   constructor(phase: Telemetry['phase'], begin_ms: number, traced: TracedCall | null) {
     this.#phase = phase
@@ -115,6 +121,7 @@ class Marks implements PhaseMarks {
 
   mark(phase: CallPhase): void {
     const now_ms = performance.now()
+    this.any = true
     this.#phase(phase, now_ms - this.#last_ms)
     this.#traced?.phase(phase, now_ms - this.#last_ms)
     this.#last_ms = now_ms

@@ -3,7 +3,7 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { Context, Hono } from 'hono'
-import type { ServeCall } from '../../service/calls/observed.ts'
+import type { ObservedCalls, ServeCall } from '../../service/calls/observed.ts'
 import { clientNetwork } from '../../service/clients.ts'
 import { limits } from '../../service/limits.ts'
 import { caip2 } from '../../service/payments/terms.ts'
@@ -23,22 +23,28 @@ import { agentCard, currentCard, legacyCard, sharedCard } from './card.ts'
 import { createRequestHandler } from './handler.ts'
 import { messageFault } from './message-fault.ts'
 import { A2A_PATH, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION } from './names.ts'
-import type { A2aExchange, A2aParts } from './work.ts'
+import { bringsPayment, type A2aExchange, type A2aParts } from './work.ts'
 
 const DAY_MS = 24 * 3_600_000
 
 const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets its origins.' }
 const NOT_JSON = { code: -32005, message: 'Send the message as application/json.' }
 
+/** How calls are served, and the turns of messages that bring no payment. */
+export interface A2aCalls {
+  serve: ServeCall
+  turn: ObservedCalls['turn']
+}
+
 /** `POST /a2a`: the agent protocol, versions 1.0 and 0.3 over JSON-RPC, and the agent cards. */
-export function a2aRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, caller: (context: Context<Env>) => string): void {
+export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCalls, caller: (context: Context<Env>) => string): void {
   const parts = once(() => partsOf(deps, serve))
   // The origins are known only once the server listens.
   const card = once(() => agentCard(deps))
   const guard = once(() => createGuard(deps.origins))
   const read = createMessageReader(deps.call.catalogue, SEND)
   cardRoutes(app, card)
-  app.post(A2A_PATH, async (context) => {
+  const readExchange = async (context: Context<Env>): Promise<A2aExchange | Response> => {
     const header = (name: string) => context.req.header(name) ?? null
     if (!guard()(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
     if (!/^application\/(?:a2a\+)?json(?: *;|$)/i.test(header('content-type') ?? '')) return rpcErrorResponse(415, NOT_JSON)
@@ -51,12 +57,25 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, serve: ServeCall, calle
     }
     const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
     if (!body.ok) return refusal(body.problem, deps, request_id)
-    return answer(parts(), { message: body.message, request_id, address, header }, card())
+    return { message: body.message, request_id, address, header }
+  }
+  app.post(A2A_PATH, async (context) => {
+    const exchange = await readExchange(context)
+    if (exchange instanceof Response || !bringsPayment(exchange)) await turn(rowOf(exchange))
+    return exchange instanceof Response ? exchange : answer(parts(), exchange, card())
   })
   app.all(A2A_PATH, (context) => {
     const found = problem('METHOD_NOT_ALLOWED', 'Send JSON-RPC messages by POST; /.well-known/agent-card.json describes them.')
     return refusal(found, deps, context.env.request_id, { allow: 'POST' })
   })
+}
+
+const LOOKING = new Set(['tasks/get', 'GetTask'])
+
+/** Who asks for a task, which may have been paid, does not stand behind readers. */
+function rowOf(exchange: A2aExchange | Response): 'reads' | 'probes' {
+  const value = exchange instanceof Response ? null : exchange.message.value
+  return isObject(value) && LOOKING.has(String(value['method'])) ? 'probes' : 'reads'
 }
 
 function partsOf(deps: AppDeps, serve: ServeCall): A2aParts {

@@ -10,10 +10,10 @@ import type { CreditGiven } from '../../service/credits/given.ts'
 import type { PaymentDesk } from '../../service/payments/desk.ts'
 import type { PaymentGiven } from '../../service/payments/payment-header.ts'
 import { problem } from '../../service/problems.ts'
-import type { Message } from '../mcp/message.ts'
+import { isObject, type Message } from '../mcp/message.ts'
 import { creditOf } from '../mcp/tool-call.ts'
 import { paymentsIn } from '../rest.ts'
-import { keptAsk, type Ask, type Asked } from './ask.ts'
+import { keptAsk, SEND, type Ask, type Asked } from './ask.ts'
 import { dataPart, declined, ending, endingOf, textPart, type Ending, type EndingWords } from './ending.ts'
 import type { KeptAsk } from './kept.ts'
 import { PAYLOAD_KEY, PREVIOUS_KEY, STATUS_KEY } from './names.ts'
@@ -66,6 +66,19 @@ export function broughtBy(metadata: Metadata, header: A2aExchange['header']): Br
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
     declines: metadata[STATUS_KEY] === 'payment-rejected',
   }
+}
+
+/** Whether a message may ask for a call, and brings what may pay for it. */
+export function bringsPayment({ message, header }: A2aExchange): boolean {
+  if (!SEND.calls(message.value)) return false
+  const params = membersOf(message.value)['params']
+  const metadata = { ...membersOf(membersOf(params)['metadata']), ...membersOf(membersOf(membersOf(params)['message'])['metadata']) }
+  const { payments, credit } = broughtBy(metadata, header)
+  return payments.length > 0 || credit !== null
+}
+
+function membersOf(value: unknown): Metadata {
+  return isObject(value) ? value : {}
 }
 
 /** What is to be done for a message: a call, or words to a client that asks for none. */

@@ -37,9 +37,9 @@ async function answered(desk: PreflightDesk, id: unknown, exchange: McpExchange,
 
 async function checked(desk: PreflightDesk, bytes: Uint8Array, address: string): Promise<Preflight> {
   const refused = desk.refuse(address)
+  await desk.turn()
   if (refused !== null) return { ok: false, problem: refused }
   if (bytes.length > limits.preflight_body_bytes) return { ok: false, problem: tooLarge() }
-  await desk.turn()
   // Read anew, with the literals of its numbers; that it is JSON within bounds was found before.
   const read = readDocument(decodeUtf8(bytes) ?? '', MESSAGE_BOUNDS)
   if (!read.ok) return { ok: false, problem: problem('PARSE_ERROR', read.message) }

@@ -13,12 +13,12 @@ import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
-import { createMessageReader, isObject } from './message.ts'
+import { createMessageReader } from './message.ts'
 import { createPlainCalls } from './plain-call.ts'
 import { answerPreflight } from './preflight-method.ts'
 import { createProtocol, type ProtocolParts } from './protocol.ts'
 import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
-import { callTool, type McpExchange } from './tool-call.ts'
+import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
 import { createViews } from './view.ts'
 
 const PATH = '/mcp'
@@ -26,7 +26,7 @@ const PATH = '/mcp'
 const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets ASSAY_MCP_URL.' }
 const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
 
-/** How calls are served, and the turn of a message that is none. */
+/** How calls are served, and the turn of a message that is no plain call. */
 export interface McpCalls {
   serve: ServeCall
   turn(): Promise<void> | null
@@ -50,7 +50,7 @@ export function mcpRoutes(
   const guard = once(() => createGuard(deps.origins))
   const protocol = once(() => createAnswers(protocolParts(deps, serve), turn))
 
-  app.post(PATH, async (context) => {
+  const readExchange = async (context: Context<Env>): Promise<McpExchange | Response> => {
     const header = (name: string) => context.req.header(name) ?? null
     const mayEnter = guard()
     if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
@@ -75,8 +75,14 @@ export function mcpRoutes(
     const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
     if (store.down !== null) return refusal(store.down, deps, request_id, { 'retry-after': String(limits.store_retry_s) })
     if (!body.ok) return refusal(body.problem, deps, request_id)
-    const exchange = { message: body.message, request_id, address, header, view: seen.view }
-    return answerPreflight(desk, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
+    return { message: body.message, request_id, address, header, view: seen.view }
+  }
+  app.post(PATH, async (context) => {
+    const exchange = await readExchange(context)
+    if (!(exchange instanceof Response))
+      return answerPreflight(desk, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
+    await turn()
+    return exchange
   })
   app.all(PATH, (context) => {
     const found = problem(
@@ -87,15 +93,14 @@ export function mcpRoutes(
   })
 }
 
-/** Plain calls on the short way, everything else by the official package; what is no call at all waits for its turn. */
+/** Plain calls on the short way, everything else by the official package, for which who brings no payment waits for a turn. */
 function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: Request, exchange: McpExchange) => Promise<Response> {
   const readPlain = createPlainCalls(parts.identity)
   const official = createProtocol(parts)
   return async (request, exchange) => {
     const plain = readPlain(exchange)
     if (plain !== null) return plain.response(await callTool(parts.calls, plain.params, exchange))
-    const { value } = exchange.message
-    if (!isObject(value) || value['method'] !== 'tools/call') await turn()
+    if (!bringsPayment(exchange)) await turn()
     return official(request, exchange)
   }
 }

@@ -86,6 +86,15 @@ function callRequest({ name, _meta: meta = {} }: CallParams, { message, address,
   }
 }
 
+/** Whether the message is a call that brings what may pay for it. */
+export function bringsPayment({ message, header }: McpExchange): boolean {
+  if (!TOOLS_CALL.calls(message.value)) return false
+  const params = isObject(message.value) ? message.value['params'] : undefined
+  const given = isObject(params) ? params['_meta'] : undefined
+  const meta = isObject(given) ? given : {}
+  return paymentsOf(meta, header).length > 0 || creditOf(meta, header) !== null
+}
+
 function finderReply(finder: Finder, { message, request_id }: McpExchange, api_url: string): ToolReply {
   const found = finder(argumentsOf(message.value))
   return found.ok

@@ -8,7 +8,7 @@ import type { AppDeps } from '../deps.ts'
 import { once } from '../../pure/once.ts'
 import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from '../discovery/document.ts'
 import { HTML_TYPE, PAGE_HEADERS } from '../discovery/html.ts'
-import { readBody } from '../http/body.ts'
+import { readBody, type BodyRead } from '../http/body.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { jsonReply, problemReply, response, type Reply } from '../http/reply.ts'
@@ -33,13 +33,17 @@ export function preflightRoutes(app: Hono<Env>, deps: AppDeps, desk: PreflightDe
   })
 }
 
+const anyLength = () => Promise.resolve(true)
+
 async function check(context: Context<Env>, deps: AppDeps, desk: PreflightDesk, address: string): Promise<Reply> {
   const refuse = (found: Problem) => problemReply(found, context.env.request_id, deps.origins)
   const refused = desk.refuse(address)
-  if (refused !== null) return refuse(refused)
-  const body = await readBody(bodyOfRequest(context.req.raw), limits.preflight_body_bytes, () => Promise.resolve(true))
-  if (!body.ok) return refuse(body.problem)
+  const body: BodyRead =
+    refused === null
+      ? await readBody(bodyOfRequest(context.req.raw), limits.preflight_body_bytes, anyLength)
+      : { ok: false, problem: refused }
   await desk.turn()
+  if (!body.ok) return refuse(body.problem)
   const read = readWithLiterals(body.bytes)
   if (!read.ok) return refuse(read.problem)
   const done = desk.check(read.read)

@@ -10,7 +10,7 @@ import { readJsonBody } from '../http/json-body.ts'
 export interface PreflightDesk {
   /** The refusal of a client that has sent too many; null for the others, which are counted. */
   refuse(address: string): Problem | null
-  /** The turn of a document, to be waited for before it is read; null when it may be read at once. */
+  /** The turn of a document, to be waited for before it is read or refused; null when that may be done at once. */
   turn(): Promise<void> | null
   check(read: ReadValue): Preflight
 }
