@@ -124,7 +124,7 @@ function report(rate: number, most: Tally, windows: readonly Window[], ended: st
   ]
   const lines = [
     '# Soak',
-    `${asked_s / 60} minutes at ${Math.round(rate)} calls/s, ${SHARE * 100} % of the ${Math.round(answersOf(most) / most.seconds)} that were reached in ${SATURATE_S} s; free, terms and paid calls 16:2:2. Heap after collection ${heap[0].toFixed(1)} → ${heap[1].toFixed(1)} MB.`,
+    `${asked_s / 60} minutes at ${Math.round(rate)} calls/s, ${SHARE * 100} % of the ${Math.round(answersOf(most) / most.seconds)} that were reached in ${SATURATE_S} s; free, terms and paid calls 35:4:1. Heap after collection ${heap[0].toFixed(1)} → ${heap[1].toFixed(1)} MB.`,
     table(
       ['window', 'answers/s', ...KINDS.map((kind) => `p99 ${kind} ms`), 'pending', 'wrong', 'longest write alone ms', 'RSS MB'],
       windows.map((one, index) => [String(index + 1), ...row(one)]),
