@@ -50,6 +50,20 @@ test('letters and digits stand anywhere but in the country', () => {
   )
 })
 
+test('a word in front that something sets off is never part of the code', () => {
+  const words = fc.constantFrom('BIC', 'bic', 'SWIFT', 'BIC/SWIFT', 'SWIFT-BIC', 'BIC code', 'Swift Code', 'SWIFT / BIC')
+  const between = fc.constantFrom(' ', ': ', '-', ' - ', '. ', '/', ' # ')
+  fc.assert(
+    fc.property(words, between, good, (word, sign, bic) => {
+      const check = checkBic(`${word}${sign}${bic}`)
+      assert.deepEqual([check.valid, check.normalized], [true, bic], word + sign)
+      assert.ok(check.changes.includes('removed_prefix'))
+      assert.equal(isBic(`${word}${sign}${bic}`), true)
+    }),
+    many,
+  )
+})
+
 test('eight or eleven characters', () => {
   for (let length = 1; length <= 20; length++) {
     const bic = 'DEUTDEFFABCDEFGHIJKLMN'.slice(0, length)

@@ -3,7 +3,7 @@ import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
 import { gs1Range, type Gs1Kind } from './gs1-prefixes.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { label, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -29,7 +29,12 @@ export interface Ean13Facts {
   parts: Part[]
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['EAN13:', 'GTIN13:', 'EAN', 'GTIN'], field: 'code' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['EAN13:', 'GTIN13:', 'EAN', 'GTIN'],
+  label: label(['(?:EAN|GTIN)(?:[- ]?13)?'], (value) => /^[0-9]{13}$/.test(value)),
+  field: 'code',
+}
 const PRAISE = 'Thirteen digits and a check digit that holds; this proves no article.'
 const LENGTH = 13
 const CHECK_AT = 12

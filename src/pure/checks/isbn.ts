@@ -2,7 +2,7 @@ import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { label, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -21,7 +21,12 @@ export interface IsbnFacts extends IsbnElements {
   parts: Part[]
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['ISBN13:', 'ISBN10:', 'ISBN'], field: 'isbn' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['ISBN13:', 'ISBN10:', 'ISBN'],
+  label: label(['ISBN(?:[- ]?1[03])?'], (value) => /^(?:[0-9]{9}[0-9X]|[0-9]{13})$/.test(value)),
+  field: 'isbn',
+}
 const PRAISE = 'The check digit holds; this proves no book.'
 const FORMS: Readonly<Record<number, IsbnFacts['form']>> = { 9: 'sbn', 10: 'isbn10', 13: 'isbn13' }
 const SBN_MESSAGE = 'Nine characters are an SBN of before 1970; it is read as an ISBN-10 with 0 in front.'

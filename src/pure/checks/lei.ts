@@ -3,7 +3,7 @@ import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { label, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -25,7 +25,12 @@ export interface LeiFacts {
 /** Dates of the tables that an answer is read from. */
 export const LEI_DATA_AS_OF = { lou_prefixes: table.published_at } as const
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['LEI:'], field: 'lei' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['LEI:'],
+  label: label(['LEI'], (value) => /^[0-9A-Z]{20}$/.test(value)),
+  field: 'lei',
+}
 const PRAISE = 'Structure and check digits hold; the register was not asked.'
 const LENGTH = 20
 const CHECK_AT = 18

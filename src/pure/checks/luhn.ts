@@ -84,7 +84,15 @@ function inBounds(value: string, bounds: DigitBounds): boolean {
 }
 
 function passes(value: string, bounds: DigitBounds): boolean {
-  return inBounds(value, bounds) && /^[0-9]+$/.test(value) && checkDigit(value.slice(0, -1)) === value.at(-1)
+  if (!inBounds(value, bounds)) return false
+  let sum = 0
+  for (let index = value.length - 1, doubled = false; index >= 0; index--, doubled = !doubled) {
+    const digit = value.charCodeAt(index) - 0x30
+    if (digit < 0 || digit > 9) return false
+    const product = doubled ? digit * 2 : digit
+    sum += product > 9 ? product - 9 : product
+  }
+  return sum % 10 === 0
 }
 
 /** The digit that makes the sum end in 0. */

@@ -6,6 +6,8 @@ export interface NormalizeOptions {
   separators: string
   /** Upper-case words that may stand in front, such as `IBAN`; a colon after them goes too. */
   prefixes?: readonly string[]
+  /** Words that may stand in front when something sets them off; for those with which a value could itself begin. */
+  label?: Label
   /** Name of the field in findings. */
   field: string
 }
@@ -17,6 +19,22 @@ export interface Normalized {
   finding: Finding | null
   /** The ASCII form, when digits of another script stood in the text; not checked any further. */
   suggestion: string | null
+}
+
+/** Words in front of an identifier; they are taken off where what follows them has the form of one. */
+export interface Label {
+  /** The words and what sets them off, from the start of the text. */
+  words: RegExp
+  fits(value: string): boolean
+}
+
+/**
+ * One of these words, a word such as "code" or "no." behind it, and a space, colon, hyphen, dot, slash or number sign. Without such a sign
+ * nothing is a label: BICBNPAF is a code of its own.
+ */
+export function label(words: readonly string[], fits: Label['fits']): Label {
+  const more = '(?:[ -]?(?:CODE|NUMBER|NUMMER|NO|NR))?'
+  return { words: new RegExp(`^[ \\t]{0,8}(?:${words.join('|')})${more}[ \\t:./#-]{1,8}`, 'i'), fits }
 }
 
 /** Longest text that is read, in UTF-16 units. */
@@ -60,7 +78,7 @@ const PREFIX = 256
  */
 export function normalize(text: string, options: NormalizeOptions): Normalized {
   if (text.length > MAX_CHARS) return unreadable('too_long_input', options.field)
-  const stripped = isPlain(text) ? { value: text, steps: 0, foreign: false } : strip(text, options.separators)
+  const stripped = isPlain(text) ? { value: text, steps: 0, foreign: false } : stripLabelled(text, options)
   const value = withoutPrefix(stripped.value, options.prefixes)
   if (value === '') return unreadable('empty', options.field)
   const steps = value === stripped.value ? stripped.steps : stripped.steps | PREFIX
@@ -84,7 +102,21 @@ export function isPlain(text: string): boolean {
 }
 
 /** `foreign` tells that a character beyond ASCII is left. */
-function strip(text: string, separators: string): { value: string; steps: number; foreign: boolean } {
+interface Stripped {
+  value: string
+  steps: number
+  foreign: boolean
+}
+
+function stripLabelled(text: string, { separators, label }: NormalizeOptions): Stripped {
+  const whole = strip(text, separators)
+  const words = label?.words.exec(text)?.[0]
+  if (label === undefined || words === undefined) return whole
+  const { value, foreign } = strip(text.slice(words.length), separators)
+  return label.fits(value) ? { value, foreign, steps: whole.steps | PREFIX } : whole
+}
+
+function strip(text: string, separators: string): Stripped {
   let value = ''
   let steps = 0
   let foreign = false

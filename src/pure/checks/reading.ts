@@ -16,7 +16,9 @@ export interface Reading {
 export function passes(text: string, { options, values, first_below, holds }: Reading): boolean {
   if (text.length > MAX_CHARS) return false
   const length = readPlain(text, values)
-  if (length !== NEEDS_NORMALIZING && (values[0] ?? 0) < first_below) return holds(values, length)
+  // Something that sets words off may stand behind a label.
+  const labelled = options.label !== undefined && length !== text.length
+  if (length !== NEEDS_NORMALIZING && !labelled && (values[0] ?? 0) < first_below) return holds(values, length)
   const { value, finding: unreadable } = normalize(text, options)
   return unreadable === null && holds(values, readPlain(value, values))
 }

@@ -4,7 +4,7 @@ import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { label, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { organizationCheck, otherNumber } from './uscc-kin.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -28,7 +28,12 @@ export interface UsccFacts {
 /** Dates of the tables that an answer is read from. */
 export const USCC_DATA_AS_OF = { china_provinces: provinces.published_at, uscc_authorities: authorities.published_at } as const
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['USCC:'], field: 'uscc' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['USCC:'],
+  label: label(['USCC'], (value) => /^[0-9A-Z]{18}$/.test(value)),
+  field: 'uscc',
+}
 const PRAISE = 'Structure and check character hold; the register was not asked.'
 const LENGTH = 18
 const CHECK_AT = 17

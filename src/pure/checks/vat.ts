@@ -4,7 +4,7 @@ import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
 import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import { repair } from './repair.ts'
-import { BY_LETTERS, fits, passesFor, schemesFor, VAT_AS_OF, VAT_COUNTRIES, type VatCountry } from './vat/countries.ts'
+import { BY_LETTERS, fits, passesFor, schemesFor, takes, VAT_AS_OF, VAT_COUNTRIES, type VatCountry } from './vat/countries.ts'
 import { alsoPasses, fillValues, numberPasses, vatFacts, type VatFacts } from './vat/facts.ts'
 import { readVat, type VatReading } from './vat/read.ts'
 import { isUnusualSpanish } from './vat/letters.ts'
@@ -124,7 +124,7 @@ function countryFaults({ country, prefix, value }: VatReading): Finding[] | null
 function shapeFaults({ value, prefix, number }: VatReading, country: VatCountry, fitting: boolean): Finding[] {
   const formats = country.formats.get(number.length) ?? []
   if (!fitting || formats.length === 0) return [finding('bad_length', 'number', null, country.structure)]
-  const wrongs = formats.map((format) => format.flatMap(({ takes, words }, index) => (takes(values[index] ?? 0) ? [] : [{ words, index }])))
+  const wrongs = formats.map((format) => format.flatMap((place, index) => (takes(place, values[index] ?? 0) ? [] : [{ words: place.words, index }])))
   const nearest = wrongs.toSorted((one, other) => one.length - other.length)[0] ?? []
   return nearest.map(({ words, index }) => {
     const start = prefix.length + index

@@ -43,16 +43,22 @@ const RULES: Readonly<Record<string, CountryRule>> = {
 }
 
 /** Characters that a place of a format takes, in the notation of the Commission's list; anything else stands for itself. */
-const CLASSES: Readonly<Record<string, { words: string; takes: (value: number) => boolean }>> = {
-  9: { words: 'a digit', takes: (value) => value < 10 },
-  L: { words: 'a letter', takes: (value) => value >= 10 && value < 36 },
-  X: { words: 'a letter or a digit', takes: (value) => value < 36 },
-  S: { words: 'a letter, a digit, + or *', takes: () => true },
+const CLASSES: Readonly<Record<string, Place>> = {
+  9: { words: 'a digit', least: 0, most: 9 },
+  L: { words: 'a letter', least: 10, most: 35 },
+  X: { words: 'a letter or a digit', least: 0, most: 35 },
+  S: { words: 'a letter, a digit, + or *', least: 0, most: 37 },
 }
 
+/** A place of a format takes the values from `least` to `most`. */
 interface Place {
   words: string
-  takes(value: number): boolean
+  least: number
+  most: number
+}
+
+export function takes({ least, most }: Place, value: number): boolean {
+  return value >= least && value <= most
 }
 
 export interface VatCountry {
@@ -76,7 +82,7 @@ export interface VatCountry {
 function places(format: string): Place[] {
   return Array.from(format, (letter) => {
     const literal = Number.parseInt(letter, 36)
-    return CLASSES[letter] ?? { words: letter, takes: (value: number) => value === literal }
+    return CLASSES[letter] ?? { words: letter, least: literal, most: literal }
   })
 }
 
@@ -103,7 +109,10 @@ export function fits(country: VatCountry, values: Uint8Array, length: number): b
 }
 
 function fitsFormat(format: readonly Place[], values: Uint8Array): boolean {
-  for (let index = 0; index < format.length; index++) if (format[index]?.takes(values[index] ?? 0) !== true) return false
+  for (let index = 0; index < format.length; index++) {
+    const place = format[index]
+    if (place === undefined || !takes(place, values[index] ?? 0)) return false
+  }
   return true
 }
 
