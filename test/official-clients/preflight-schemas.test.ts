@@ -29,6 +29,10 @@ const OFFICIAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   payment_v1: isPaymentPayloadV1,
   payment_v2: isPaymentPayloadV2,
   payment_svm: isPaymentPayloadV2,
+  payment_permit2: isPaymentPayloadV2,
+  payment_upto: isPaymentPayloadV2,
+  payment_with_info_alone: isPaymentPayloadV2,
+  declares_for_payers: isPaymentRequiredV2,
 }
 
 /**

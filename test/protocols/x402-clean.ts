@@ -1,35 +1,9 @@
 import type { CleanDocument } from './harness.ts'
+import { X402_CLEAN_MORE } from './x402-clean-more.ts'
+import { BASE_USDC, evm, PAYEE, PAYER, resource, svm, upto } from './x402-clean-parts.ts'
 
 /** Right documents of x402, built by hand from the fields of the specifications of versions 1 and 2. */
 
-const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
-const PAYER = '0x857b06519E91e3A54538791bDbb0E22373e36b66'
-const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
-const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
-const SOLANA_PAYEE = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4'
-const FEE_PAYER = 'EwWqGE4ZFKLofuestmU4LDdK7XM1N4ALgdZccwYugwGd'
-
-const evm = {
-  scheme: 'exact',
-  network: 'eip155:8453',
-  amount: '10000',
-  asset: BASE_USDC,
-  payTo: PAYEE,
-  maxTimeoutSeconds: 60,
-  extra: { name: 'USD Coin', version: '2' },
-}
-const svm = {
-  scheme: 'exact',
-  network: SOLANA,
-  amount: '10000',
-  asset: SOLANA_USDC,
-  payTo: SOLANA_PAYEE,
-  maxTimeoutSeconds: 60,
-  extra: { feePayer: FEE_PAYER },
-}
-const upto = { ...evm, scheme: 'upto', extra: { ...evm.extra, facilitatorAddress: PAYER } }
-const resource = { url: 'https://api.example.com/report', description: 'Weather report', mimeType: 'application/json' }
 const challenge = { x402Version: 2, error: 'payment required', resource, accepts: [evm, svm, upto] }
 
 const entry_v1 = {
@@ -58,7 +32,7 @@ const payment = { x402Version: 2, resource, accepted: evm, payload }
 
 const extensions = {
   bazaar: {
-    info: { input: { type: 'http', method: 'POST', body: { city: 'Oslo' } } },
+    info: { input: { type: 'http', method: 'POST', bodyType: 'json', body: { city: 'Oslo' } } },
     schema: { type: 'object', properties: { input: { type: 'object' } }, required: ['input'] },
   },
   'payment-identifier': { info: { id: 'pay_0123456789abcdef' }, schema: { type: 'object' } },
@@ -112,4 +86,5 @@ export const X402_CLEAN: Readonly<Record<string, CleanDocument>> = {
     document: { x402Version: 2, items: [{ resource: 'https://api.example.com/report', type: 'http', x402Version: 2, accepts: [evm] }] },
     ...declared('resource_list', '2'),
   },
+  ...X402_CLEAN_MORE,
 }

@@ -1,5 +1,77 @@
-import { protocolSuite } from './harness.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { runs, SEED } from '../support/counts.ts'
+import { all, checkText, codesOf, protocolSuite, set } from './harness.ts'
 import { X402_CASES } from './x402-cases.ts'
 import { X402_CLEAN } from './x402-clean.ts'
+import { PAYEE } from './x402-clean-parts.ts'
+
+const STRANGER = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
 
 protocolSuite('x402', { clean: X402_CLEAN, cases: X402_CASES })
+
+const OPAQUE = 'what the signed transaction pays'
+
+function clean(name: string): string {
+  return JSON.stringify(X402_CLEAN[name]?.document)
+}
+
+test('x402: a payment that cannot be read is not passed in silence', () => {
+  const held = set('/accepted/scheme', 'auth-capture')(set('/payload/authorization/to', STRANGER)(clean('payment_v2')))
+  const voucher = all(set('/accepted/scheme', 'batch-settlement'), set('/payload', { type: 'voucher' }))(clean('payment_v2'))
+  const unnamed = all(set('/accepted/scheme', 'subscription'), set('/payload', { permit2Authorization: {} }))(clean('payment_v2'))
+  for (const [name, document] of Object.entries({ unnamed, svm: clean('payment_svm'), erc7710: clean('payment_erc7710'), held, voucher })) {
+    const { errors, not_checked } = checkText('x402', document, name === 'svm' ? null : PAYEE)
+    assert.deepEqual([errors, not_checked.includes(OPAQUE)], [[], true], name)
+  }
+  for (const name of ['payment_v2', 'payment_v1', 'payment_permit2', 'payment_upto', 'challenge_v2'])
+    assert.ok(!checkText('x402', clean(name)).not_checked.includes(OPAQUE), name)
+})
+
+test('x402: whoever is signed to be paid must be the expected payee', () => {
+  const others = fc.stringMatching(/^0x[0-9a-f]{40}$/).filter((one) => one !== PAYEE.toLowerCase())
+  const recipient = fc.oneof(fc.constantFrom(PAYEE, PAYEE.toLowerCase()), others)
+  const scheme = fc.constantFrom('exact', 'upto', 'subscription')
+  const places = ['/payload/authorization/to', '/payload/permit2Authorization/witness/to']
+  fc.assert(
+    fc.property(scheme, fc.tuple(fc.option(recipient), fc.option(recipient)), (name, [transferred, permitted]) => {
+      const authorization = transferred === null ? {} : { authorization: { to: transferred } }
+      const permit = permitted === null ? {} : { permit2Authorization: { witness: { to: permitted } } }
+      const document = all(set('/accepted/scheme', name), set('/payload', { ...authorization, ...permit }))(clean('payment_v2'))
+      const { errors } = checkText('x402', document, PAYEE)
+      const strangers = [transferred, permitted].map((one) => one !== null && one.toLowerCase() !== PAYEE.toLowerCase())
+      assert.deepEqual(
+        errors.filter(({ code }) => code === 'X402-042').map(({ path }) => path),
+        places.filter((_place, index) => strangers[index]),
+      )
+    }),
+    { seed: SEED, numRuns: runs(100, 5_000) },
+  )
+})
+
+test('x402: a payment of version 1 is held against the requirements of its own network', () => {
+  const request = JSON.parse(clean('verify_request_v1')) as { paymentRequirements: object }
+  const elsewhere = { ...request.paymentRequirements, network: 'base-sepolia', payTo: STRANGER }
+  const several = { ...request, paymentRequirements: [elsewhere, request.paymentRequirements] }
+  const codes = codesOf(checkText('x402', JSON.stringify(several))).filter((code) => code.startsWith('X402-035'))
+  assert.deepEqual(codes, [])
+})
+
+test('x402: a request whose payment is redacted draws no error', () => {
+  const report = checkText('x402', set('/paymentPayload', '[REDACTED]')(clean('verify_request_v2')))
+  assert.deepEqual(codesOf(report), ['PRE-002 warning'])
+})
+
+test('x402: what a facilitator supports is known, and said not to be checked', () => {
+  const { document_type, not_checked } = checkText('x402', clean('supported'))
+  assert.equal(document_type, 'supported_response')
+  assert.ok(not_checked.includes('kinds, extensions and signers of a facilitator'))
+})
+
+test('x402: the form of EIP-3009 is asked for on EVM networks alone', () => {
+  const elsewhere = { network: 'starknet:SN_MAIN', asset: '0x053c', payTo: '0x04718f', extra: {} }
+  const { accepted } = JSON.parse(clean('payment_v2')) as { accepted: object }
+  const changes = all(set('/accepted', { ...accepted, ...elsewhere }), set('/payload', { authorization: { to: '0x04718f' } }))
+  assert.deepEqual(codesOf(checkText('x402', changes(clean('payment_v2')), '0x04718f')), ['X402-008 warning'])
+})

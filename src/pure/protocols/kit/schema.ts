@@ -1,5 +1,5 @@
 import { checkSchema, type SchemaCheck } from '../../documents/json-schema/check-schema.ts'
-import { validateJsonSchema } from '../../documents/json-schema/validate.ts'
+import { validateJsonSchema, type SchemaVerdict } from '../../documents/json-schema/validate.ts'
 import type { Place } from '../place.ts'
 import { holdsRedaction } from './expect.ts'
 import type { Context } from '../rule.ts'
@@ -33,9 +33,20 @@ export function inspectSchema(context: Context, schema: Place): SchemaCheck | nu
  * holds redacted values, or where all schemas of the document together have used up their steps.
  */
 export function judgeBySchema(context: Context, schema: Place, data: Place): 'valid' | 'invalid' | 'undetermined' {
+  return verdictOf(context, schema, data)?.outcome ?? 'undetermined'
+}
+
+/** The same for data that another party completes: `incomplete` where all that is wrong is that members are missing. */
+export function judgeDeclaration(context: Context, schema: Place, data: Place): 'valid' | 'incomplete' | 'invalid' | 'undetermined' {
+  const verdict = verdictOf(context, schema, data)
+  const isIncomplete = verdict?.outcome === 'invalid' && verdict.errors.every(({ code }) => code === 'property_missing')
+  return isIncomplete ? 'incomplete' : (verdict?.outcome ?? 'undetermined')
+}
+
+function verdictOf(context: Context, schema: Place, data: Place): SchemaVerdict | null {
   const { budget } = context
-  if (budget.schema_steps <= 0 || !isBounded(context, schema) || holdsRedaction(schema) || holdsRedaction(data)) return 'undetermined'
-  const { outcome, steps } = validateJsonSchema(schema.value, data.value, { steps: budget.schema_steps })
-  budget.schema_steps -= steps + 1
-  return outcome
+  if (budget.schema_steps <= 0 || !isBounded(context, schema) || holdsRedaction(schema) || holdsRedaction(data)) return null
+  const verdict = validateJsonSchema(schema.value, data.value, { steps: budget.schema_steps })
+  budget.schema_steps -= verdict.steps + 1
+  return verdict
 }

@@ -175,7 +175,6 @@ export const ADDRESS_RULES = [
         if (scheme !== 'exact' || network?.family !== 'svm' || !hasExtra(place)) continue
         const payer = place.down('extra', 'feePayer')
         if (need(error, payer, 'string')) addressForm(error, payer, 'svm')
-        if (payer.text() !== null && payer.text() === payToPlace(place).text()) error(payer, 'is the recipient itself')
         const memo = place.down('extra', 'memo').text()
         if (memo !== null && new TextEncoder().encode(memo).length > 256) error(place.down('extra', 'memo'), 'is longer than 256 bytes')
       }
@@ -272,10 +271,9 @@ function isEip3009(place: Place): boolean {
   return !method.present || method.text() === 'eip3009'
 }
 
-/** Whether extra is there to be looked into, or is missing altogether; of any other type, another rule speaks. */
+/** Whether extra can be looked into, or lacks everything, as an absent one and null do; of any other type, another rule speaks. */
 function hasExtra(place: Place): boolean {
-  const { kind } = place.get('extra')
-  return kind === 'object' || kind === 'absent'
+  return ['object', 'absent', 'null'].includes(place.get('extra').kind)
 }
 
 /** Where else an asset is a known token, when it is not one here; null otherwise. */

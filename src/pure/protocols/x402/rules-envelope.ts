@@ -37,7 +37,8 @@ export const ENVELOPE_RULES = [
       good: { accepts: [{ scheme: 'exact' }] },
       bad: { accepts: [] },
     },
-    ({ error }, { challenges }) => {
+    ({ error }, { context, document, challenges }) => {
+      if (context.type === 'resource_list') listItems(error, document)
       for (const challenge of challenges) {
         if (!challenge.has('accepts') && !isMissing(challenge, 'accepts')) continue
         for (const item of needItems(error, challenge.get('accepts'))) optional(error, item, 'object')
@@ -100,20 +101,22 @@ export const ENVELOPE_RULES = [
   rule<X402View>(
     {
       code: 'X402-039',
-      severity: 'error',
+      severity: 'both',
       types: ['settlement_response'],
       why: 'A payer reads from these members whether its money moved, and where.',
       spec: x402Spec(2, 'SettlementResponse'),
-      hint: 'Send success, transaction (an empty text after a failure) and network, and errorReason after a failure.',
+      hint: 'Send success, transaction (an empty text if nothing was sent to the chain), network, and errorReason after a failure.',
       good: { success: true, transaction: '0x…', network: 'eip155:8453' },
       bad: { success: 'true', transaction: null },
     },
-    ({ error }, { document, version }) => {
+    ({ error, warning }, { document, version }) => {
       const success = document.get('success')
       need(error, success, 'boolean')
       const transaction = document.get('transaction')
-      if (need(error, transaction, 'string') && success.value === true && transaction.value === '')
-        error(transaction, 'is empty though the settlement succeeded', { expected: 'the hash of the transaction' })
+      const isEmpty = need(error, transaction, 'string') && transaction.value === ''
+      // Of upto nothing may have been used, and a voucher of batch-settlement is cashed later: then the amount says so.
+      if (isEmpty && success.value === true && !['0', ''].includes(document.get('amount').text() ?? 'none'))
+        warning(transaction, 'is empty though the settlement succeeded', { expected: 'the hash of the transaction' })
       settledNetwork(error, document.get('network'), version)
       if (success.value === false) need(error, document.get('errorReason'), 'string')
     },
@@ -152,6 +155,14 @@ export const ENVELOPE_RULES = [
     },
   ),
 ]
+
+/** The items of a list are objects; one under `resources` may also name bare URLs. */
+function listItems(error: Say, document: Place): void {
+  const items = document.get('items')
+  const list = items.present ? items : document.get('resources')
+  optional(error, list, 'array')
+  for (const item of list.items()) if (items.present || item.kind !== 'string') optional(error, item, 'object')
+}
 
 function renamed(error: Say, holder: Place, names: readonly string[]): void {
   for (const name of names) {

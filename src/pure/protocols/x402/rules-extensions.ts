@@ -1,14 +1,15 @@
-import { need, optional, present, textForm } from '../kit/expect.ts'
-import { judgeBySchema } from '../kit/schema.ts'
+import { holdsRedaction, need, needText, oneOf, optional, present, textForm } from '../kit/expect.ts'
+import { inspectSchema, judgeDeclaration } from '../kit/schema.ts'
 import { privateHost, readUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
-import { rule, type Report } from '../rule.ts'
+import { rule, type Context, type Report, type Say } from '../rule.ts'
 import { x402Spec } from './spec.ts'
 import type { X402View } from './view.ts'
 
 const EXTENSIONS = x402Spec(2, 'Extensions')
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const METHODS: ReadonlySet<string> = new Set([...BODY_METHODS, 'GET', 'HEAD', 'DELETE'])
+const BODY_TYPES = ['json', 'form-data', 'text'] as const
 
 /** X402-024…026 and 030…032: the resource, and what extensions add. */
 export const EXTENSION_RULES = [
@@ -88,23 +89,15 @@ export const EXTENSION_RULES = [
   rule<X402View>(
     {
       code: 'X402-030',
-      severity: 'error',
-      why: 'Each extension carries its data in info, and a JSON Schema for it in schema.',
+      severity: 'both',
+      why: 'Each extension carries its data in info, and a JSON Schema for it in schema; directories hold bazaar against it.',
       spec: EXTENSIONS,
-      hint: 'Send info and schema as objects, and info as the schema asks.',
+      hint: 'Send info as an object and, in a challenge, schema as one; info as the schema asks, but for what the payer adds.',
       good: { extensions: { bazaar: { info: {}, schema: {} } } },
       bad: { extensions: { bazaar: {} } },
     },
-    ({ error }, { context, extensions }) => {
-      for (const extension of extensions.flatMap((place) => place.members())) {
-        if (!need(error, extension, 'object') || extension.redacted) continue
-        const [info, schema] = [extension.get('info'), extension.get('schema')]
-        const whole = [need(error, info, 'object'), need(error, schema, 'object')].every(Boolean)
-        if (!whole || info.redacted || schema.redacted) continue
-        const judged = judgeBySchema(context, schema, info)
-        if (judged === 'invalid') error(info, 'does not fit the schema beside it')
-        else if (judged === 'undetermined') context.notChecked('extension schemas beyond what is read here')
-      }
+    (report, { context, extensions }) => {
+      for (const extension of extensions.flatMap((place) => place.members())) extensionForm(report, context, extension)
     },
   ),
   rule<X402View>(
@@ -113,7 +106,7 @@ export const EXTENSION_RULES = [
       severity: 'both',
       why: 'Directories call a service from this description.',
       spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/bazaar.md', section: 'info' },
-      hint: 'Describe the input: its type, for http its method, and a body only for methods that have one.',
+      hint: 'Describe the input: http with its method, and bodyType and body if the method has one; mcp with toolName and inputSchema.',
       good: { extensions: { bazaar: { info: { input: { type: 'http', method: 'GET' } } } } },
       bad: { extensions: { bazaar: { info: { input: { type: 'http' } } } } },
     },
@@ -153,12 +146,58 @@ function resourceUrl({ error, warning }: Report, place: Place): void {
   else if (privateHost(url) !== null) warning(place, 'names a host that strangers cannot reach')
 }
 
-function bazaarInput({ error, warning }: Report, input: Place): void {
+/** Payers and settlements may send back info alone. */
+const DECLARING: ReadonlySet<string> = new Set(['payment_required', 'payment_requirements', 'resource_list'])
+
+function extensionForm({ error, warning }: Report, context: Context, extension: Place): void {
+  if (!need(error, extension, 'object') || extension.redacted) return
+  const [info, schema] = [extension.get('info'), extension.get('schema')]
+  const isThere = need(error, info, 'object')
+  const isDeclared = DECLARING.has(context.type) || schema.present ? need(error, schema, 'object') : false
+  if (!isThere || !isDeclared || info.redacted || schema.redacted) return
+  const isBazaar = extension.key === 'bazaar'
+  if (isBazaar && !isUsable(error, context, schema)) return
+  const judged = judgeDeclaration(context, schema, info)
+  // Other extensions declare what the payer adds later; directories must refuse a bazaar that lacks anything.
+  if (judged === 'invalid' || (judged === 'incomplete' && isBazaar)) (isBazaar ? error : warning)(info, 'does not fit the schema beside it')
+  else if (judged === 'undetermined') context.notChecked('extension schemas beyond what is read here')
+}
+
+/** Directories refuse a schema that is none, or that leads out of itself. */
+function isUsable(error: Say, context: Context, schema: Place): boolean {
+  const check = holdsRedaction(schema) ? null : inspectSchema(context, schema)
+  const isMalformed = check?.well_formed === false
+  const leadsOut = check?.unsupported.some(({ code }) => code === 'ref_unresolvable') === true
+  if (isMalformed) error(schema, 'is no JSON Schema')
+  else if (leadsOut) error(schema, 'refers to what it does not hold')
+  return !isMalformed && !leadsOut
+}
+
+function bazaarInput(report: Report, input: Place): void {
+  const { error } = report
   if (!need(error, input, 'object') || input.redacted) return
-  if (!need(error, input.get('type'), 'string') || input.get('type').text() !== 'http') return
+  const type = input.get('type')
+  if (!need(error, type, 'string') || type.redacted) return
+  if (type.text() === 'http') httpInput(report, input)
+  else if (type.text() === 'mcp') toolInput(report, input)
+  else error(type, 'is no kind of input that directories know', { expected: 'http or mcp' })
+}
+
+function httpInput({ error, warning }: Report, input: Place): void {
   const method = input.get('method')
   if (!need(error, method, 'string') || method.redacted) return
   const name = (method.text() ?? '').toUpperCase()
   if (!METHODS.has(name)) error(method, 'is no method of HTTP that is used here', { expected: [...METHODS].join(', ') })
-  else if (!BODY_METHODS.has(name) && input.has('body')) warning(input.get('body'), 'is described for a method without a body')
+  else if (BODY_METHODS.has(name)) {
+    present(error, input.get('bodyType'))
+    oneOf(error, input.get('bodyType'), BODY_TYPES)
+    present(error, input.get('body'))
+  } else if (input.has('body')) warning(input.get('body'), 'is described for a method without a body')
+}
+
+function toolInput({ error, warning }: Report, input: Place): void {
+  // Specifications of early 2026 still had the older name.
+  if (input.has('toolName') || !input.has('tool')) needText(error, input.get('toolName'))
+  else warning(input.get('tool'), 'is an older name of toolName', { expected: 'toolName' })
+  need(error, input.get('inputSchema'), 'object')
 }

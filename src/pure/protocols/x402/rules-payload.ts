@@ -1,14 +1,15 @@
 import { evmForm, sameAccount } from '../kit/addresses.ts'
-import { canonicalText, holdsRedaction, need, needText, textForm } from '../kit/expect.ts'
+import { canonicalText, holdsRedaction, need, needText } from '../kit/expect.ts'
 import { isBase64 } from '../kit/keys.ts'
 import { digitText } from '../kit/money.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
 import { SECRET_WORDS } from '../secrets.ts'
-import { networkAt } from './networks.ts'
+import { authorizationForms } from './authorization-form.ts'
 import { payToPlace } from './rules-terms.ts'
+import { isProxy, networkOf, recipientsOf, schemeOf, signedBy } from './signed.ts'
 import { eip, schemeSpec, x402Spec } from './spec.ts'
-import type { Payload, X402View } from './view.ts'
+import { amountName, type Payload, type X402View } from './view.ts'
 
 const PAYLOAD = x402Spec(2, 'PaymentPayload')
 const EVM = 'exact/scheme_exact_evm.md'
@@ -26,11 +27,12 @@ export const PAYLOAD_RULES = [
       types: ['payment_payload', 'verify_request'],
       why: 'A server finds the terms that were chosen, and what was signed, in these members.',
       spec: PAYLOAD,
-      hint: 'Version 2 has accepted and payload; version 1 has scheme, network and payload.',
+      hint: 'Version 2 has accepted and payload; version 1 scheme, network and payload; a request paymentPayload and paymentRequirements.',
       good: { x402Version: 2, accepted: {}, payload: {} },
       bad: { x402Version: 2, scheme: 'exact', payload: {} },
     },
-    ({ error }, { payloads }) => {
+    ({ error }, { context, document, payloads }) => {
+      if (context.type === 'verify_request') requestParts(error, document)
       for (const { place, version } of payloads) {
         if (version === '2') need(error, place.get('accepted'), 'object')
         else for (const name of ['scheme', 'network']) needText(error, place.get(name))
@@ -45,27 +47,30 @@ export const PAYLOAD_RULES = [
       types: ['payment_payload', 'verify_request'],
       why: 'These very bytes were signed; another form cannot be verified.',
       spec: eip(3009, 'Specification'),
-      hint: 'Send addresses and nonce in hexadecimal, and value and times as texts of digits, in seconds.',
+      hint: 'Send the signature and what was signed: addresses in hexadecimal, amount and times as texts of digits, times in seconds.',
       good: { validAfter: '0', validBefore: '1790000000' },
       bad: { validAfter: 0, validBefore: '2026-12-01T00:00:00Z' },
     },
     ({ error }, { payloads }) => {
-      for (const payload of payloads) authorizationForm(error, payload)
+      for (const payload of payloads) authorizationForms(error, payload)
     },
   ),
   rule<X402View>(
     {
       code: 'X402-035',
-      severity: 'error',
+      severity: 'both',
       types: ['payment_payload', 'verify_request'],
-      why: 'A server refuses a payment to another recipient, or of another amount, than it asked for.',
+      why: 'A server refuses a payment to another recipient, or of another amount or token, than it asked for.',
       spec: schemeSpec(EVM, 'Verification'),
       hint: 'Sign exactly the terms that were chosen.',
       good: { accepted: { amount: '2000' }, payload: { authorization: { value: '2000' } } },
       bad: { accepted: { amount: '2000' }, payload: { authorization: { value: '1000' } } },
     },
-    ({ error }, { payloads }) => {
-      for (const payload of payloads) agreesWithTerms(error, payload)
+    (report, { context, payloads }) => {
+      for (const payload of payloads) {
+        agreesWithTerms(report, payload)
+        if (recipientsOf(payload).length === 0) context.notChecked('what the signed transaction pays')
+      }
     },
   ),
   rule<X402View>(
@@ -95,10 +100,10 @@ export const PAYLOAD_RULES = [
       bad: { payload: { signature: '…' } },
     },
     ({ error }, { payloads }) => {
-      for (const { place, terms } of payloads) {
-        const network = networkAt((terms ?? place).get('network'))
+      for (const payload of payloads) {
+        const { place } = payload
         const transaction = place.down('payload', 'transaction')
-        if (network?.family !== 'svm' || place.get('payload').kind !== 'object' || !need(error, transaction, 'string')) continue
+        if (networkOf(payload)?.family !== 'svm' || place.get('payload').kind !== 'object' || !need(error, transaction, 'string')) continue
         const text = transaction.text()
         if (text !== null && !isBase64(text)) error(transaction, 'is not base64')
       }
@@ -120,8 +125,8 @@ export const PAYLOAD_RULES = [
       const accepted = document.has('paymentPayload') ? document.down('paymentPayload', 'accepted') : document.get('accepted')
       const offers = entries.filter(({ role }) => role === 'offered').map(({ place }) => place)
       if (accepted.kind !== 'object' || offers.length === 0 || [accepted, ...offers].some(holdsRedaction)) return
-      const wanted = canonicalText(accepted.value)
-      if (!offers.some(({ value }) => canonicalText(value) === wanted)) error(accepted, 'equals none of the terms that were offered')
+      const wanted = wantedOf(accepted, document.has('paymentPayload'))
+      if (!offers.some((offer) => wanted(offer))) error(accepted, 'equals none of the terms that were offered')
     },
   ),
   rule<X402View>(
@@ -152,74 +157,91 @@ export const PAYLOAD_RULES = [
   ),
 ]
 
-function authorizationOf({ place }: Payload): Place {
-  return place.down('payload', 'authorization')
+/** What a facilitator is sent. Several requirements at once are read as well. */
+function requestParts(error: Say, document: Place): void {
+  need(error, document.get('paymentPayload'), 'object')
+  const requirements = document.get('paymentRequirements')
+  if (requirements.kind !== 'array') need(error, requirements, 'object')
 }
 
-function schemeOf({ terms, place }: Payload): string | null {
-  return terms?.get('scheme').text() ?? place.get('scheme').text()
-}
-
-const NONCE = { pattern: /^0x[0-9a-fA-F]{64}$/, expected: '0x and 64 hexadecimal digits' }
-// A key signs with 65 bytes; a contract wallet may return as much as it likes.
-const SIGNATURE = { pattern: /^0x(?:[0-9a-fA-F]{2}){65,32768}$/, expected: '0x and at least 130 hexadecimal digits' }
-
-function authorizationForm(error: Say, payload: Payload): void {
-  const authorization = authorizationOf(payload)
+function agreesWithTerms({ error, warning }: Report, payload: Payload): void {
+  const { place, terms, version } = payload
   const scheme = schemeOf(payload)
-  if (authorization.kind !== 'object' || (scheme !== null && scheme !== 'exact')) return
-  for (const name of ['from', 'to']) {
-    const place = authorization.get(name)
-    if (need(error, place, 'string') && !place.redacted && ['none', 'wrong_case'].includes(evmForm(place.text() ?? '')))
-      error(place, 'is no EVM address', { expected: '0x and 40 hexadecimal digits' })
+  if (terms === null) return
+  for (const name of version === '1' ? ['scheme', 'network'] : []) {
+    const [own, asked] = [place.get(name).text(), terms.get(name).text()]
+    if (own !== null && asked !== null && own !== asked) error(place.get(name), `is not the ${name} of the terms`)
   }
-  for (const name of ['value', 'validAfter', 'validBefore']) {
-    const place = authorization.get(name)
-    if (need(error, place, 'string') && !place.redacted && digitText(place) === null) error(place, 'is no text of decimal digits')
+  if (scheme !== 'exact' && scheme !== 'upto') return
+  const amount = digitText(terms.get(amountName(version)))
+  for (const signed of signedBy(payload)) {
+    if (isOther(signed.to, terms.get('payTo'))) error(signed.to, 'is not the recipient of the terms')
+    const value = digitText(signed.amount)
+    if (value !== null && amount !== null && value !== amount) error(signed.amount, 'is not the amount of the terms')
+    if (signed.permitted !== null) permittedAgrees({ error, warning }, signed.permitted, terms)
   }
-  const [after, before] = [digitText(authorization.get('validAfter')), digitText(authorization.get('validBefore'))]
-  if (after !== null && before !== null && after >= before) error(authorization.get('validBefore'), 'is not later than validAfter')
-  // Beyond this the number counts milliseconds.
-  if (before !== null && before > 100_000_000_000n && before < 100_000_000_000_000n)
-    error(authorization.get('validBefore'), 'counts milliseconds', { expected: 'seconds' })
-  if (need(error, authorization.get('nonce'), 'string')) textForm(error, authorization.get('nonce'), NONCE)
-  const signature = payload.place.down('payload', 'signature')
-  if (need(error, signature, 'string')) textForm(error, signature, SIGNATURE)
 }
 
-function agreesWithTerms(error: Say, payload: Payload): void {
-  const { terms, version } = payload
-  if (terms === null || schemeOf(payload) !== 'exact') return
-  const authorization = authorizationOf(payload)
-  const [to, payTo] = [authorization.get('to').text(), terms.get('payTo').text()]
-  if (to !== null && payTo !== null && evmForm(to) !== 'none' && !sameAccount(to, payTo))
-    error(authorization.get('to'), 'is not the recipient of the terms')
-  const value = digitText(authorization.get('value'))
-  const amount = digitText(terms.get(version === '1' ? 'maxAmountRequired' : 'amount'))
-  if (value !== null && amount !== null && value !== amount) error(authorization.get('value'), 'is not the amount of the terms')
+function permittedAgrees({ error, warning }: Report, { token, spender }: { token: Place; spender: Place }, terms: Place): void {
+  if (isOther(token, terms.get('asset'))) error(token, 'is not the token of the terms')
+  const text = spender.text()
+  if (text !== null && evmForm(text) !== 'none' && !isProxy(text))
+    warning(spender, 'is no proxy of x402 that is known here, and may send the money to anybody')
+}
+
+function isOther(signed: Place, asked: Place): boolean {
+  const [one, other] = [signed.text(), asked.text()]
+  return one !== null && other !== null && evmForm(one) !== 'none' && !sameAccount(one, other)
 }
 
 function window({ warning, now_s }: { warning: Say; now_s: bigint }, payload: Payload): void {
-  const authorization = authorizationOf(payload)
-  const before = digitText(authorization.get('validBefore'))
   const most = payload.terms?.get('maxTimeoutSeconds').integer() ?? null
-  if (before === null || before > 100_000_000_000n) return
-  const after = digitText(authorization.get('validAfter')) ?? 0n
-  const place = authorization.get('validBefore')
-  // Reference clients start the window at zero or ten minutes back, so its length counts from now on.
-  const start = after > now_s ? after : now_s
-  if (before <= now_s) warning(place, 'lies in the past')
-  else if (most !== null && before - start > most + SKEW_S) warning(place, 'leaves more time than the terms ask for')
-  else if (after > now_s + BACKDATED_S) warning(authorization.get('validAfter'), 'lies far ahead')
+  for (const { after, before } of signedBy(payload)) {
+    const end = digitText(before)
+    if (end === null || end > 100_000_000_000n) continue
+    const first = digitText(after) ?? 0n
+    // Reference clients start the window at zero or ten minutes back, so its length counts from now on.
+    const start = first > now_s ? first : now_s
+    if (end <= now_s) warning(before, 'lies in the past')
+    else if (most !== null && end - start > most + SKEW_S) warning(before, 'leaves more time than the terms ask for')
+    else if (first > now_s + BACKDATED_S) warning(after, 'lies far ahead')
+  }
+}
+
+/**
+ * Whether an offer is what was accepted. Of upto a facilitator is told to settle less than was accepted: then all but the amount must be
+ * the same (scheme_upto_evm, settle-time verification).
+ */
+function wantedOf(accepted: Place, is_request: boolean): (offer: Place) => boolean {
+  const most = digitText(accepted.get('amount'))
+  const wanted = canonicalText(accepted.value)
+  const beside = beyondAmount(accepted)
+  return (offer) => {
+    if (canonicalText(offer.value) === wanted) return true
+    const amount = digitText(offer.get('amount'))
+    if (!is_request || accepted.get('scheme').text() !== 'upto' || most === null || amount === null) return false
+    return amount <= most && beyondAmount(offer) === beside
+  }
+}
+
+function beyondAmount({ value }: Place): string {
+  return canonicalText({ ...(value as Record<string, unknown>), amount: null })
 }
 
 function payeeAgrees({ error, warning }: Report, { context, document, entries, payloads }: X402View): void {
   const { expected_payee } = context
   if (expected_payee === null) return
-  const signed = payloads.map(authorizationOf).map((one) => one.get('to'))
-  const asked = entries.filter(({ role }) => role === 'offered' || payloads.length > 0).map(({ place }) => payToPlace(place))
-  const places = (signed.some((place) => place.text() !== null) ? signed : asked).filter((place) => place.text() !== null)
-  const strangers = places.filter((place) => !sameAccount(place.text() ?? '', expected_payee))
+  const named = (places: readonly Place[]) => places.filter((place) => place.text() !== null)
+  const isStranger = (place: Place) => !sameAccount(place.text() ?? '', expected_payee)
+  const signed = named(payloads.flatMap(recipientsOf))
+  // Whatever was signed can be spent; of offers one is chosen.
+  if (signed.length > 0) {
+    for (const place of signed.filter(isStranger)) error(place, 'is not the expected payee')
+    return
+  }
+  const asked = entries.filter(({ role }) => role === 'offered' || payloads.length > 0)
+  const places = named(asked.map(({ place }) => payToPlace(place)))
+  const strangers = places.filter(isStranger)
   if (places.length === 0) warning(document, 'holds no recipient, so the expected payee was not verified')
   else if (strangers.length === places.length) error(places[0] ?? document, 'is not the expected payee')
   else for (const place of strangers) warning(place, 'is not the expected payee, though another entry pays it')

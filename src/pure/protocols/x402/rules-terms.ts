@@ -75,9 +75,11 @@ export const TERMS_RULES = [
       bad: { network: 'eip155:999999999' },
     },
     ({ warning }, { entries }) => {
-      for (const { place, network } of entries)
-        if (network !== null && !network.known && network.family !== 'svm')
-          warning(networkPlace(place), 'is a network that is not known here')
+      for (const { place, network, version } of entries) {
+        const at = networkPlace(place)
+        const isNew = network === null ? version === '1' && isName(at.text()) : !network.known && network.family !== 'svm'
+        if (isNew) warning(at, 'is a network that is not known here')
+      }
     },
   ),
   rule<X402View>(
@@ -217,9 +219,14 @@ function networkForm({ error, warning }: Report, { place, version }: Entry): voi
   } else if (isCaip) {
     const name = [...V1_NETWORKS].find(([, id]) => id === text)?.[0]
     warning(at, 'is a CAIP-2 id, which clients of version 1 do not read', { expected: name ?? 'a network name of version 1' })
-  } else if (caip === undefined) {
+  } else if (caip === undefined && !isName(text)) {
     error(at, 'is no network name of version 1', { expected: 'a name such as base or solana' })
   }
+}
+
+/** Whether a text looks like the network names of version 1, of which new ones may come. */
+function isName(text: string | null): boolean {
+  return text !== null && /^[a-z][a-z0-9-]{1,63}$/.test(text)
 }
 
 /** The token of the table that an entry asks for; null when it is not known. */

@@ -10,6 +10,7 @@ export const X402_TYPES = [
   'settlement_response',
   'verify_response',
   'resource_list',
+  'supported_response',
 ] as const
 
 export type X402Version = '1' | '2'
@@ -67,6 +68,7 @@ function typeOf(document: Place): (typeof X402_TYPES)[number] {
   if (has('payload')) return 'payment_payload'
   if (has('success') && (has('transaction') || has('network') || has('errorReason'))) return 'settlement_response'
   if (has('isValid')) return 'verify_response'
+  if (document.get('kinds').kind === 'array') return 'supported_response'
   if (has('items') || document.get('resources').kind === 'array') return 'resource_list'
   return has('x402Version') || !['scheme', 'payTo', 'asset'].some(has) ? 'payment_required' : 'payment_requirements'
 }
@@ -120,13 +122,15 @@ export function viewX402(context: Context): X402View {
     entries: [],
     payloads: [],
     resources: [],
-    extensions: [document.get('extensions')],
+    // What a facilitator supports are names of extensions, not their data.
+    extensions: type === 'supported_response' ? [] : [document.get('extensions')],
   }
   if (type === 'payment_requirements') view.entries.push(entryOf(document, version, 'offered'))
   if (type === 'payment_required') addChallenge(view, document, version)
   if (type === 'resource_list') for (const item of listed(document)) addChallenge(view, item, declared(item.get('x402Version')) ?? version)
   if (type === 'payment_payload') addPayload(view, document, version, [])
   if (type === 'verify_request') addVerifyRequest(view)
+  if (type === 'supported_response') context.notChecked('kinds, extensions and signers of a facilitator')
   return view
 }
 
@@ -151,13 +155,16 @@ function addVerifyRequest(view: X402View): void {
   const offers = (requirements.kind === 'array' ? requirements.items() : [requirements]).filter(({ kind }) => kind === 'object')
   for (const offer of offers) view.entries.push(entryOf(offer, version, 'offered'))
   if (document.has('x402Version')) view.envelopes.push(document)
-  if (document.has('paymentPayload')) addPayload(view, document.get('paymentPayload'), version, offers)
+  const payload = document.get('paymentPayload')
+  if (payload.kind === 'object') addPayload(view, payload, version, offers)
 }
 
 function addPayload(view: X402View, place: Place, version: X402Version, offers: readonly Place[]): void {
   const accepted = place.get('accepted')
+  const network = place.get('network').text()
+  const offer = offers.find((one) => one.get('network').text() === network) ?? offers[0] ?? null
   view.envelopes.push(place)
-  view.payloads.push({ place, version, terms: accepted.kind === 'object' ? accepted : (offers[0] ?? null) })
+  view.payloads.push({ place, version, terms: accepted.kind === 'object' ? accepted : offer })
   if (accepted.kind === 'object' && offers.length === 0) view.entries.push(entryOf(accepted, version, 'accepted'))
   if (version === '2' && place.has('resource')) view.resources.push({ place: place.get('resource'), required: false })
   if (place !== view.document) view.extensions.push(place.get('extensions'))

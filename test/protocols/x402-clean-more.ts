@@ -1,0 +1,172 @@
+import type { CleanDocument } from './harness.ts'
+import { evm, PAYEE, PAYER, resource, svm, upto } from './x402-clean-parts.ts'
+
+/** Right documents of x402 beyond the plainest: payments other than by EIP-3009, what follows them, and extensions that payers complete. */
+
+const SIGNATURE = `0x${'2d6a7588d6acca50'.repeat(8)}1c`
+const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
+const challenge = { x402Version: 2, resource }
+const terms = { ...evm, extra: { ...evm.extra, assetTransferMethod: 'permit2' } }
+
+/** The addresses of the proxies are those of the scheme documents: x402ExactPermit2Proxy and x402UptoPermit2Proxy. */
+const permit = {
+  permitted: { token: evm.asset, amount: '10000' },
+  from: PAYER,
+  spender: '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
+  nonce: '33247007178036348590600198031289925668252061821958005840077069883511451257277',
+  deadline: '1795262460',
+  witness: { to: PAYEE, validAfter: '1795262000' },
+}
+const upto_permit = {
+  ...permit,
+  spender: '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002',
+  // The example of scheme_upto_evm has a nonce in hexadecimal.
+  nonce: '0xf3746613c2d920b5fdabc0856f2aeb2d4f88ee6037b8cc5d04a71a4462f13480',
+  witness: { to: PAYEE, facilitator: PAYER, validAfter: '0' },
+}
+const upto_payment = { x402Version: 2, accepted: upto, payload: { signature: SIGNATURE, permit2Authorization: upto_permit } }
+
+const text = (pattern: string) => ({ type: 'string', pattern })
+const address = text('^0x[a-fA-F0-9]{40}$')
+/** What eip2612GasSponsoring declares (@x402/extensions 2.27.0): all but version comes from the payer. */
+const sponsoring = {
+  info: { description: 'The facilitator accepts EIP-2612 gasless Permit to `Permit2` canonical contract.', version: '1' },
+  schema: {
+    type: 'object',
+    properties: { from: address, asset: address, spender: address, amount: text('^[0-9]+$'), version: text('^[0-9]+(\\.[0-9]+)*$') },
+    required: ['from', 'asset', 'spender', 'amount', 'nonce', 'deadline', 'signature', 'version'],
+  },
+}
+const sponsored = {
+  from: PAYER,
+  asset: evm.asset,
+  spender: PERMIT2,
+  amount: (2n ** 256n - 1n).toString(),
+  nonce: '0',
+  deadline: '1795262460',
+  signature: SIGNATURE,
+  version: '1',
+}
+/** sign-in-with-x: whoever signs in adds address, chain and signature. */
+const signing_in = {
+  info: { domain: 'api.example.com', uri: resource.url, version: '1', nonce: 'a1b2c3d4e5f67890', issuedAt: '2026-11-21T12:00:00Z' },
+  supportedChains: [{ chainId: 'eip155:8453', type: 'eip191' }],
+  schema: {
+    type: 'object',
+    properties: { domain: { type: 'string' }, address: { type: 'string' }, signature: { type: 'string' } },
+    required: ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'],
+  },
+}
+const bazaar_tool = {
+  info: { input: { type: 'mcp', toolName: 'weather', inputSchema: { type: 'object', properties: { city: { type: 'string' } } } } },
+  schema: { type: 'object', properties: { input: { required: ['type', 'toolName', 'inputSchema'] } }, required: ['input'] },
+}
+
+const entry_v1 = {
+  ...evm,
+  network: 'base',
+  maxAmountRequired: '10000',
+  resource: resource.url,
+  description: 'Report',
+  mimeType: 'text/plain',
+}
+const { amount: _amount, ...requirements_v1 } = entry_v1
+const authorization = {
+  from: PAYER,
+  to: PAYEE,
+  value: '10000',
+  validAfter: '1795262000',
+  validBefore: '1795262460',
+  nonce: `0x${'f3746613c2d920b5'.repeat(4)}`,
+}
+
+const declared = (type: string, version: '1' | '2' = '2') => ({ type, version, version_source: 'declared' as const })
+const settled = { type: 'settlement_response', version: '2', version_source: 'inferred' } as const
+
+export const X402_CLEAN_MORE: Readonly<Record<string, CleanDocument>> = {
+  payment_permit2: {
+    document: { x402Version: 2, accepted: terms, payload: { signature: SIGNATURE, permit2Authorization: permit } },
+    ...declared('payment_payload'),
+    expected_payee: PAYEE,
+  },
+  payment_upto: { document: upto_payment, ...declared('payment_payload'), expected_payee: PAYEE },
+  payment_erc7710: {
+    document: {
+      x402Version: 2,
+      accepted: { ...evm, extra: { ...evm.extra, assetTransferMethod: 'erc7710' } },
+      payload: { delegationManager: PERMIT2, permissionContext: '0x00', delegator: PAYER },
+    },
+    ...declared('payment_payload'),
+    expected_payee: PAYEE,
+  },
+  /** The settle request of scheme_upto_evm: less than was accepted is settled. */
+  settle_request_upto: {
+    document: { x402Version: 2, paymentPayload: upto_payment, paymentRequirements: { ...upto, amount: '1858' } },
+    ...declared('verify_request'),
+  },
+  verify_request_v1: {
+    document: {
+      x402Version: 1,
+      paymentPayload: { x402Version: 1, scheme: 'exact', network: 'base', payload: { signature: SIGNATURE, authorization } },
+      paymentRequirements: requirements_v1,
+    },
+    ...declared('verify_request', '1'),
+    warnings: ['X402-001'],
+  },
+  /** The merchant may pay the fee (scheme_exact_svm, PaymentRequirements). */
+  challenge_svm: {
+    document: { ...challenge, accepts: [{ ...svm, extra: { feePayer: svm.payTo } }] },
+    ...declared('payment_required'),
+  },
+  nothing_used: { document: { success: true, transaction: '', network: 'eip155:8453', payer: PAYER, amount: '0' }, ...settled },
+  voucher: {
+    document: { success: true, transaction: '', network: 'eip155:8453', payer: PAYER, amount: '', extra: { chargedAmount: '700' } },
+    ...settled,
+    needed: ['/amount'],
+  },
+  settlement_with_receipt: {
+    document: {
+      success: true,
+      transaction: `0x${'89ab'.repeat(16)}`,
+      network: 'eip155:8453',
+      extensions: { 'offer-receipt': { info: { receipt: { format: 'jws', signature: 'a.b.c' } } } },
+    },
+    ...settled,
+  },
+  declares_for_payers: {
+    document: { ...challenge, accepts: [terms], extensions: { eip2612GasSponsoring: sponsoring, 'sign-in-with-x': signing_in } },
+    ...declared('payment_required'),
+  },
+  payment_with_info_alone: {
+    document: {
+      x402Version: 2,
+      accepted: terms,
+      payload: { signature: SIGNATURE, permit2Authorization: permit },
+      extensions: { eip2612GasSponsoring: { info: sponsored } },
+    },
+    ...declared('payment_payload'),
+  },
+  /** Official clients send the declarations back unchanged where they add nothing. */
+  payment_with_declarations: {
+    document: {
+      x402Version: 2,
+      accepted: evm,
+      payload: { signature: SIGNATURE, authorization },
+      extensions: { 'sign-in-with-x': signing_in, bazaar: bazaar_tool },
+    },
+    ...declared('payment_payload'),
+  },
+  tool: { document: { ...challenge, accepts: [evm], extensions: { bazaar: bazaar_tool } }, ...declared('payment_required') },
+  /** GET /supported, as the specification of version 2 has it in 7.3. */
+  supported: {
+    document: {
+      kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:84532' }],
+      extensions: ['bazaar'],
+      signers: { 'eip155:*': [PAYER] },
+    },
+    type: 'supported_response',
+    version: '2',
+    version_source: 'assumed',
+  },
+  list_of_urls: { document: { x402Version: 2, resources: [resource.url] }, ...declared('resource_list') },
+}
