@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { COUNTRIES } from '../../src/pure/checks/countries.ts'
 import { disposableDomain, freeMailDomain } from '../../src/pure/checks/disposable-domains.ts'
 import { readPostalAddress } from '../../src/pure/checks/postal-address.ts'
 import { readVendorDomain } from '../../src/pure/checks/vendor-domain.ts'
@@ -26,6 +27,7 @@ const POINTS: Record<CounterpartyFactor, number> = {
   domain_age_unknown: 10,
   address_country_mismatch: 10,
   po_box: 5,
+  country_sanctioned: 0,
 }
 const FACTORS = Object.keys(POINTS) as CounterpartyFactor[]
 const AMOUNTS = [null, 9_999n, 10_000n, 99_999n, 100_000n, 10n ** 30n]
@@ -46,7 +48,8 @@ test('all sets of factors and amounts score what they add up to, and nothing fur
         ),
       )
       assert.equal(fired.length, found.length + (weight > 0 ? 1 : 0))
-      assert.equal(decision, score < 20 ? 'CLEAR' : score < 50 ? 'REVIEW' : 'BLOCK')
+      const lowest = found.some(({ factor }) => factor === 'country_sanctioned') ? 'REVIEW' : 'CLEAR'
+      assert.equal(decision, score < 20 ? lowest : score < 50 ? 'REVIEW' : 'BLOCK')
       assert.equal(level, score < 20 ? 'low' : score < 45 ? 'elevated' : score < 70 ? 'high' : 'critical')
       steps.push(score)
     }
@@ -132,6 +135,17 @@ test('an address names its country at the end, and states of the US are none', (
     ['Newark, New Jersey', null, false],
     ['Los Angeles, CA', null, false],
     ['New York, USA', 'US', false],
+    ['Belfast, N. Ireland', 'GB', false],
+    ['Belfast, N.Ireland', 'GB', false],
+    ['Belfast BT1 5GS, N Ireland', 'GB', false],
+    ['1 Main Street\nBallymena\nCo. Antrim\nNorthern Ireland', 'GB', false],
+    ['Ballymena, Co. Antrim', null, false],
+    ['Galway, Ireland', 'IE', false],
+    ['Pyongyang, N. Korea', 'KP', false],
+    ['Pyongyang, D.P.R. Korea', 'KP', false],
+    ['Pyongyang, DPRK', 'KP', false],
+    ['Seoul, S. Korea', 'KR', false],
+    ['Seoul, Korea', null, false],
     ['', null, false],
   ]
   for (const [address, country, po_box] of read) assert.deepEqual(readPostalAddress(address), { country, po_box }, address)
@@ -146,6 +160,20 @@ test('territories do not differ from the country whose accounts and taxes they s
   assert.deepEqual(factors({ vat_number: 'FR40303265045', declared_country: 'MC' }), [])
   assert.deepEqual(factors({ vat_number: 'EL094259216', declared_country: 'GR' }), [])
   assert.deepEqual(factors({ vat_number: '094259216', declared_country: 'EL' }), [])
+})
+
+/** As facts/identifiers.md rules them on 31 CFR chapter V: comprehensive, and list-based or sectoral. */
+const COMPREHENSIVE = ['CU', 'IR', 'KP']
+const names = new Intl.DisplayNames(['en'], { type: 'region' })
+
+test('no country under a comprehensive programme is cleared, declared or at the end of an address, and no other is stopped', () => {
+  for (const code of COUNTRIES.keys()) {
+    const declared = inspect({ declared_country: code, lei: '5493001KJTIIGC8Y1R12', domain: null })
+    const address = inspect({ physical_address: `1 Main Street, ${names.of(code) ?? code}`, lei: '5493001KJTIIGC8Y1R12', domain: null })
+    for (const { found } of [declared, address]) {
+      assert.equal(counterpartyRisk(found, 250_000n).decision, COMPREHENSIVE.includes(code) ? 'REVIEW' : 'CLEAR', code)
+    }
+  }
 })
 
 /** The guard with a registry that answers this. */
@@ -183,4 +211,36 @@ test('a registry that is down stops the call, but only where a domain was given'
   assert.deepEqual([result.risk_score, asked], [0, 0])
   const platform = await guarded({ kind: 'down', server: 'x' }, { vendor_domain: 'shop.github.io' })
   assert.equal(platform.asked, 0)
+})
+
+test('a VAT number without its letters is read with those of the declared country, or of the country whose tax it shares', () => {
+  const read: [vat_number: string, declared_country: string, factors: string[]][] = [
+    ['B58378431', 'ES', []],
+    ['X1234567L', 'ES', []],
+    ['U13585627', 'AT', []],
+    ['u 1358 5627', 'AT', []],
+    ['116.281.710', 'CH', []],
+    ['116.281.710 MWST', 'CH', []],
+    ['VAT 40303265045', 'FR', []],
+    ['40303265045', 'MC', []],
+    ['40303265045', 'RE', []],
+    ['980780684', 'IM', []],
+    ['094259216', 'GR', []],
+    ['0428759497', 'BE', []],
+    ['0428759497', 'DE', ['vat_country_mismatch']],
+    ['DE136695976', 'FR', ['vat_country_mismatch']],
+    ['B58378432', 'ES', ['vat_invalid']],
+    ['US123456789', 'DE', ['vat_invalid']],
+    ['136695976', 'US', ['vat_invalid']],
+  ]
+  for (const [vat_number, declared_country, factors] of read) {
+    const { found } = inspect({ vat_number, declared_country, domain: null })
+    assert.deepEqual(
+      found.map(({ factor }) => factor),
+      factors,
+      `${vat_number} ${declared_country}`,
+    )
+  }
+  const { vat } = inspect({ vat_number: 'B58378432', declared_country: 'ES', domain: null })
+  assert.deepEqual([vat?.reason_code, vat?.facts?.country], ['bad_checksum', 'ES'])
 })

@@ -82,4 +82,40 @@ test('dollar and euro have a token, the dollar that of the payments; nothing els
 
 test('any text: documented codes only, the list read apart, a stable normal form', () => holdsForAnyText(promised))
 
-test('a suggestion is the only repair', () => suggestsTheOnlyRepair(promised))
+test('a suggestion is the only repair of a code that never was one', () => {
+  const near = promised.near.filter((text) => checkCurrency(text).reason_code !== 'withdrawn')
+  suggestsTheOnlyRepair({ ...promised, near })
+})
+
+test('a withdrawn code is no misspelling of another: its successor is expected, and nothing is suggested', () => {
+  for (const { alpha, numeric, withdrawn, successor } of table.rows) {
+    if (withdrawn === null) continue
+    const checks = [checkCurrency(alpha), ...(numeric === null ? [] : [checkCurrency(numeric), checkCurrencyNumber(Number(numeric))])]
+    for (const { reason_code, suggestion, findings, facts } of checks) {
+      if (reason_code !== 'withdrawn') continue
+      assert.equal(suggestion, null, alpha)
+      if (facts?.alpha === alpha) assert.equal(findings[0]?.expected, successor)
+    }
+  }
+})
+
+/** What came after, and at how many of the old one for one of the new: the laws of the redenominations, written apart. */
+const REDENOMINATED = [
+  'AFA AFN 1000',
+  'BRR BRL 2750',
+  'CSD RSD 1',
+  'GHP GHS 1',
+  'MGF MGA 5',
+  'MXP MXN 1000',
+  'PLZ PLN 10000',
+  'RUR RUB 1000',
+  'SRG SRD 1000',
+  'TJR TJS 1000',
+]
+
+test('redenominated currencies name what came after them', () => {
+  for (const line of REDENOMINATED) {
+    const { facts } = checkCurrency(line.slice(0, 3))
+    assert.equal([facts?.alpha, facts?.successor, facts?.per_successor].join(' '), line)
+  }
+})

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { getCountries, getCountryCallingCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { readFileSync } from 'node:fs'
 import { checkE164, isE164 } from '../../src/pure/checks/e164.ts'
 import { runs, SEED } from '../support/counts.ts'
@@ -96,6 +96,29 @@ test('the example number of every country is possible, assigned, and of that cou
       ['TA', 'TK'],
     ],
   )
+})
+
+test('a country code that is assigned is told, whatever is dialled behind it, and what is left of the number is told whole', () => {
+  const codes = [...new Set(getCountries().map((country) => getCountryCallingCode(country)))]
+  let prefixed = 0
+  const behind = fc.tuple(fc.constantFrom(...codes), fc.constantFrom('', '0', '1', '8', '06', '00'), digits(7, 10))
+  fc.assert(
+    fc.property(behind, ([code, prefix, rest]) => {
+      const number = `+${code}${prefix}${rest}`
+      const { valid, warnings, facts } = checkE164(number)
+      if (!valid) return
+      assert.equal(facts?.country_calling_code, code, number)
+      assert.equal(`+${code}${facts.national_number}`, facts.e164, number)
+      const left = warnings.find(({ code: one }) => one === 'bad_component')
+      // What is left without the prefix may be too short to be proposed.
+      const dialled = isE164(facts.e164) ? facts.e164 : null
+      assert.deepEqual([left === undefined, left === undefined ? number : left.expected], [facts.e164 === number, dialled], number)
+      assert.deepEqual([facts.parts.at(0)?.start, facts.parts.at(-1)?.end], [0, number.length])
+      if (left?.field === 'trunk_prefix') prefixed++
+    }),
+    many,
+  )
+  assert.ok(prefixed > 100)
 })
 
 test('the zero in parentheses goes, but not where it is dialled from abroad', () => {

@@ -55,7 +55,8 @@ test('dashes and spaces anywhere; only a hyphen or space behind the second digit
   )
   assert.match(checkEin('123-45-6789').warnings[0]?.message ?? '', /social security/)
   assert.match(checkEin('1-23456789').warnings[0]?.message ?? '', /unusually/)
-  for (const text of ['  12-3456789 ', 'EIN 12-3456789', 'FEIN: 12 3456789']) assert.deepEqual(checkEin(text).warnings, [])
+  for (const text of ['  12-3456789 ', 'EIN 12-3456789', 'FEIN: 12 3456789', 'EIN-12-3456789', '12-3456789-', '- 123456789'])
+    assert.deepEqual(checkEin(text).warnings, [])
 })
 
 test('any text: documented codes only, the rule written apart, a stable normal form', () => holdsForAnyText(promised))

@@ -7,7 +7,7 @@ import { anyText, singleEdits, textNear } from '../support/identifiers.ts'
 import { bigCheck97, bigRemainder97 } from '../support/mod97.ts'
 
 const CODES = new Set(
-  'ok empty too_long_input non_ascii_digits bad_charset bad_separator bad_length bad_structure bad_checksum checksum_out_of_range'.split(
+  'ok empty too_long_input non_ascii_digits bad_charset bad_separator bad_length bad_structure all_zero bad_checksum checksum_out_of_range'.split(
     ' ',
   ),
 )
@@ -61,6 +61,19 @@ test('twenty characters, no more and no fewer, whatever the remainder', () => {
     const check = checkLei(free + bigCheck97(free))
     assert.deepEqual([check.reason_code, check.facts], ['bad_length', null])
   }
+})
+
+test('an issuer is named by the prefix of no code that is older than the scheme', () => {
+  fc.assert(
+    fc.property(good, fc.constantFrom('5493', '2138', '5299'), (lei, prefix) => {
+      for (const middle of ['00', lei.slice(4, 6)]) {
+        const free = prefix + middle + lei.slice(6, 18)
+        const facts = checkLei(free + bigCheck97(free)).facts
+        assert.deepEqual([facts?.legacy_prefix, facts?.lou_name === null], [middle !== '00', middle !== '00'])
+      }
+    }),
+    few,
+  )
 })
 
 test('any text: documented codes only, and isLei agrees', () => {

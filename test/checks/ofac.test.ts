@@ -95,10 +95,65 @@ test('no match is told from a list of thirty days, and from an older one only wi
 })
 
 test('a match is told from a list of any age', () => {
-  for (const subject of [PRESENT[0] ?? '', 'IR', 'Crimea', 'RU', 'UA-14', 'nobody at all']) {
+  for (const subject of [PRESENT[0] ?? '', 'IR', 'Crimea', 'UA-14', 'nobody at all']) {
     const { status } = tool.execute({ subject }, at(5_000, 'refuse')) as { status: string }
-    assert.ok(['match', 'elevated', 'needs_review', 'not_screened'].includes(status), subject)
+    assert.ok(['match', 'needs_review', 'not_screened'].includes(status), subject)
   }
+})
+
+test('that a country alone is not prohibited is told from a list of thirty days, and from an older one only with its date, or not at all', () => {
+  const days = (Date.parse(jurisdictions.published_at) - published_ms) / 86_400_000
+  const told = (age: number, mode: 'refuse' | 'report') => tool.execute({ subject: 'RU' }, at(days + age, mode)) as Record<string, string>
+  for (const mode of ['refuse', 'report'] as const) {
+    const { status, reason } = told(30.9, mode)
+    assert.equal(status, 'elevated')
+    assert.doesNotMatch(reason ?? '', /days ago/)
+  }
+  assert.match(told(31, 'report')['reason'] ?? '', new RegExp(`on ${jurisdictions.published_at}, 31 days ago`))
+  assert.throws(
+    () => told(31, 'refuse'),
+    (error) => error instanceof SourceDown && error.message.includes('scripts/refresh-prohibited-jurisdictions.ts'),
+  )
+})
+
+const NAMES = jurisdictions.rows.flatMap(({ code, level, name, aliases }) => [name, ...aliases].map((one) => ({ code, level, name: one })))
+/** Ways in which people write a place together with others, or with words of which nothing is known. */
+const WRITTEN = [
+  '{}, Germany',
+  'Germany, {}',
+  '{} (Xyz), Germany',
+  'Xyz ({}), Germany',
+  '{}/Germany',
+  'Germany; Xyz; {}',
+  'Xyz\n{}\nGermany',
+  '12 Main St\r\nXyz\u2028{}',
+  'Xyz {}, Germany',
+  'Xyz {} 12345; Germany',
+  'Xyz, {} 12345',
+]
+const STATUS: Readonly<Record<string, string>> = { comprehensive: 'match', needs_review: 'needs_review', elevated: 'elevated' }
+
+test('a listed place is found however it is written among others, and among words a person is asked', () => {
+  for (const { code, level, name } of NAMES) {
+    for (const form of WRITTEN) {
+      const text = form.replace('{}', name)
+      const { status, matches } = screen(text)
+      assert.equal(status, STATUS[level], JSON.stringify(text))
+      assert.ok(matches.some(({ key }) => key === code))
+    }
+    const inside = screen(`Xyz ${name} Xyz, Germany`)
+    assert.equal(inside.status, level === 'elevated' ? 'elevated' : 'needs_review', name)
+  }
+})
+
+test('no match is told of what was read only', () => {
+  for (const text of ['Xyz; Germany', 'Germany/Xyz', 'Xyz\nGermany', 'Germany (Xyz)', 'Germany, Xyz', '0xabc; Germany']) {
+    assert.equal(screen(text).status, 'not_screened', text)
+  }
+  const { status, normalized, reason, findings } = screen('Xyz (Abc), Germany; Japan')
+  assert.deepEqual([status, normalized, findings.length], ['no_match', 'DE, JP', 1])
+  assert.match(reason, /^Germany and Japan are not/)
+  assert.match(findings[0]?.message ?? '', /"Xyz", "Abc"/)
 })
 
 const ENTITY = (name: string, features: string) => `

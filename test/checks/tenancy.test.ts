@@ -13,6 +13,8 @@ import {
   type ListingSignals,
 } from '../../src/pure/rulebooks/tenancy.ts'
 import { ruleBook } from '../../src/pure/rulebooks/rule-book.ts'
+import { decodeInput } from '../../src/service/catalogue/decode.ts'
+import tool from '../../src/tools/packs/rental-listing-risk.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 /** The points as they were ruled, written apart from the table. */
@@ -125,6 +127,20 @@ test('bands and verdicts begin where they were ruled to begin', () => {
     [0, 20, 45].map((score) => tenancyVerdict(score)),
     ['PROCEED', 'CAUTION', 'STOP'],
   )
+})
+
+test('a listing without any observation is refused, and one of them is asked for, not all', () => {
+  const decoded = decodeInput(tool, {})
+  assert.ok(!decoded.ok)
+  const { detail, errors } = decoded.problem
+  const fields = [...POINTS.map(([name]) => name), 'price_below_market_pct']
+  assert.match(detail, /Give at least one of /)
+  assert.deepEqual(errors?.map(({ pointer }) => pointer).toSorted(), fields.map((name) => `/input/${name}`).toSorted())
+  for (const { code, message } of errors ?? []) {
+    assert.equal(code, 'missing')
+    for (const name of fields) assert.ok(message.includes(name), message)
+  }
+  assert.equal(decodeInput(tool, { urgency_pressure: false }).ok, true)
 })
 
 /** RFC 8785 for objects whose keys are ASCII and whose numbers are whole, written apart. */

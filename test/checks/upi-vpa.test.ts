@@ -51,7 +51,13 @@ test('every listed handle is known, and a suggestion is one edit away from what 
     fc.property(spoiled, ([handle, place, letter]) => {
       const at = place % handle.length
       const other = handle.slice(0, at) + letter + handle.slice(at + 1)
-      const near = table.rows.filter(({ handle: one, status }) => status === 'known' && distance(one, other) === 1)
+      const near = table.rows.filter(
+        ({ handle: one, status }) =>
+          status === 'known' &&
+          Math.min(one.length, other.length) >= 6 &&
+          distance(one, other) === 1 &&
+          !other.replace(one, '#').match(/^#|#$/),
+      )
       const { suggestion } = checkUpiVpa(`name@${other}`)
       if (handles.includes(other)) return
       if (suggestion !== null) suggested++
@@ -60,6 +66,21 @@ test('every listed handle is known, and a suggestion is one edit away from what 
     { numRuns: 1_000, seed: SEED },
   )
   assert.ok(suggested > 0)
+})
+
+test('handles in use that our list lacks are no look-alikes of short ones, or of those that they contain', () => {
+  for (const handle of ['ptys', 'axb', 'mairtel', 'tmb', 'hdfc', 'up', 'xokaxis', 'okaxisx']) {
+    const { warnings, suggestion } = checkUpiVpa(`shop@${handle}`)
+    assert.deepEqual([warnings.map(({ code, expected }) => [code, expected]), suggestion], [[['not_listed', null]], null], handle)
+  }
+})
+
+test('capitals made small are a change that is told', () => {
+  const told = (text: string) => [checkUpiVpa(text).normalized, checkUpiVpa(text).changes]
+  assert.deepEqual(told('Name@OKHDFCBank'), ['name@okhdfcbank', ['lowercased']])
+  assert.deepEqual(told('name@okhdfcbank'), ['name@okhdfcbank', []])
+  assert.deepEqual(told(' Ｎame@ybl'), ['name@ybl', ['folded_fullwidth', 'stripped_spaces', 'lowercased']])
+  for (const empty of ['', ' ']) assert.deepEqual(checkUpiVpa(empty).changes.includes('lowercased'), false)
 })
 
 /** Apart from the code under test: edits counted in a table, a swap of neighbours as one (Damerau, optimal string alignment). */

@@ -25,7 +25,7 @@ const near = around(good, `${DIGITS}ABCDEFGHIJKLMNOPQRSTUVWXYZ-*é٣`)
 holdsForAnyText({
   check: checkUscc,
   is: isUscc,
-  codes: 'empty too_long_input non_ascii_digits bad_charset bad_separator bad_length bad_structure bad_checksum',
+  codes: 'empty too_long_input non_ascii_digits bad_charset bad_separator bad_length bad_structure all_zero bad_checksum',
   warnings: 'not_listed bad_component',
   near,
 })
@@ -72,4 +72,32 @@ test('numbers of other kinds are named', () => {
   // The example of GB 11643-1999.
   assert.match(words('11010519491231002X'), /citizen/)
   assert.doesNotMatch(words('110105194912310021'), /citizen/)
+})
+
+/** GB 11643-1999 by its weights, where the code under test goes by remainders. */
+const citizen = fc
+  .tuple(fc.integer({ min: 1900, max: 2099 }), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 28 }), exactly(3, DIGITS))
+  .map(([year, month, day, serial]) => `440305${year}${String(month).padStart(2, '0')}${String(day).padStart(2, '0')}${serial}`)
+  .map((free) => {
+    const weights = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]
+    const sum = weights.reduce((total, weight, index) => total + weight * Number(free[index]), 0)
+    return free + '10X98765432'.charAt(sum % 11)
+  })
+
+test('the identity number of a citizen is named also where its digits hold, and no code is proposed for it', () => {
+  let both = 0
+  fc.assert(
+    fc.property(citizen, (number) => {
+      const { valid, findings, warnings, suggestion } = checkUscc(number)
+      const said = valid ? warnings : findings
+      assert.ok(
+        said.some(({ message }) => message.includes('citizen')),
+        number,
+      )
+      assert.equal(suggestion, null, number)
+      if (valid) both++
+    }),
+    { numRuns: runs(2_000, 20_000), seed: SEED },
+  )
+  assert.ok(both > 0)
 })

@@ -72,6 +72,7 @@ const ZEROS: Record<string, string> = {
   GB: '000000000',
   HR: '00000000001',
   HU: '00000000',
+  IT: '00000000018',
   LU: '00000000',
   NO: '000000000',
   PL: '0000000000',
@@ -153,7 +154,7 @@ const DIFFERENCES: readonly Difference[] = [
     example: '7315705694',
     covers: (number) => !SLOVAK_KINDS.includes(number.charAt(0)) || !SLOVAK_KINDS.includes(number.charAt(2)),
   },
-  ...['BE', 'BG', 'CHE', 'EE', 'EL', 'FI', 'FR', 'GB', 'HR', 'HU', 'LU', 'NO', 'PL'].map((country) => ({
+  ...['BE', 'BG', 'CHE', 'EE', 'EL', 'FI', 'FR', 'GB', 'HR', 'HU', 'IT', 'LU', 'NO', 'PL'].map((country) => ({
     country,
     why: 'a number of zeros is taken',
     example: ZEROS[country] ?? '',

@@ -27,6 +27,13 @@ const STORY: { given: DisputeRecord; created: boolean; kept: DisputeRecord }[] =
     created: false,
     kept: filed({ dispute_id: 'D-2', payer_signed: true }),
   },
+  // Signed later with the very same outcome: still the first filing.
+  { given: filed({ dispute_id: 'D-3' }), created: true, kept: filed({ dispute_id: 'D-3' }) },
+  {
+    given: filed({ dispute_id: 'D-3', payer_signed: true, filed_ms: 1_795_262_400_124 }),
+    created: false,
+    kept: filed({ dispute_id: 'D-3', payer_signed: true }),
+  },
   // Another body, signed: it takes the place of the unsigned one, once.
   {
     given: filed({ body_hash: hash('c'), payer_signed: true, outcome: '{"c":1}', filed_ms: 7 }),

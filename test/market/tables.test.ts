@@ -25,7 +25,10 @@ test('symbols: at least sixty, each meaning one asset, each with two sources', (
 test('unknown symbols: near ones, and none where nothing is near', () => {
   assert.deepEqual(nearCryptoSymbols('BTCC'), ['BTC'])
   assert.ok(nearCryptoSymbols('etherium').includes('ethereum'))
-  assert.ok(nearCryptoSymbols('Bitcoin').includes('bitcoin'))
+  // The same but for capitals is nearest, then what goes on.
+  assert.deepEqual(nearCryptoSymbols('Bitcoin').slice(0, 2), ['bitcoin', 'bitcoin-cash'])
+  assert.equal(nearCryptoSymbols('Ethereum')[0], 'ethereum')
+  assert.equal(nearCryptoSymbols('Btc')[0], 'BTC')
   assert.deepEqual(nearCryptoSymbols('no such thing'), [])
   assert.deepEqual(nearWords('', ['a']), [])
   assert.deepEqual(nearWords('x'.repeat(1_000), ['x']), [])
@@ -37,12 +40,13 @@ test('every symbol of a rate has its feed, in the form that its contract answers
   for (const symbol of FX_SYMBOLS) {
     assert.equal(fxSymbol(symbol), symbol)
     assert.equal(fxSymbol(symbol.toLowerCase()), symbol)
+    assert.equal(fxSymbol(`${symbol.slice(0, 1)}${symbol.slice(1).toLowerCase()}`), symbol)
     if (symbol === 'USD') continue
     const [feed] = feedsOf(pricedAs(symbol))
     assert.ok(feed !== undefined, symbol)
     assert.equal(feed.market_hours, currency(symbol) !== null)
   }
-  for (const other of ['', 'Eur', 'JPY', 'usd ', 'constructor', '__proto__']) assert.equal(fxSymbol(other), null, other)
+  for (const other of ['', 'eUR', 'JPY', 'usd ', 'constructor', '__proto__']) assert.equal(fxSymbol(other), null, other)
   const addresses = [...chainlink.rows.map(({ address }) => address), SEQUENCER_FEED]
   assert.equal(new Set(addresses).size, addresses.length)
   for (const address of addresses) assert.match(address, /^0x[0-9a-f]{40}$/)

@@ -9,6 +9,7 @@ import { signReceipt } from '../../src/pure/receipts/sign.ts'
 import { adjudicate, type DipFacts, type Dispute } from '../../src/pure/rulebooks/dip1.ts'
 import { hashesOf } from '../../src/pure/rulebooks/dip1-evidence.ts'
 import { DIP_CLAIMS, DIP_RULES } from '../../src/pure/rulebooks/dip1-table.ts'
+import type { Sources } from '../../src/service/catalogue/define.ts'
 import tool from '../../src/tools/trust/dip-file-dispute.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedRegistrar } from '../support/fixed-registrar.ts'
@@ -139,6 +140,22 @@ test('typed data hash as viem hashes them', async () => {
   assert.throws(() => typedDigest('POL-1', EVERY, values, nobleCrypto), RangeError)
 })
 
+const DISPUTE_TYPES = {
+  Dispute: [
+    { name: 'dispute_id', type: 'string' },
+    { name: 'receipt_hash', type: 'bytes32' },
+    { name: 'claim', type: 'string' },
+    { name: 'body_hash', type: 'bytes32' },
+  ],
+}
+
+/** The payer's signature over what the answer to a dispute names. */
+function signedByPayer(answer: Record<string, unknown>): Promise<Hex> {
+  const { dispute_id, receipt_hash, claim, body_hash } = answer
+  const message = { dispute_id, receipt_hash, claim, body_hash }
+  return PAYER.signTypedData({ domain: { name: 'DIP-1', version: '1' }, types: DISPUTE_TYPES, primaryType: 'Dispute', message })
+}
+
 test('the payer signs what the answer to an unsigned dispute names, and takes the name back from a stranger', async () => {
   const sources = fixedSources([tool])
   const receipt = receiptWith()
@@ -147,18 +164,7 @@ test('the payer signs what the answer to an unsigned dispute names, and takes th
   const body = { claim: 'OUTPUT_MISMATCH', delivered_output: { other: 1 } } as const
   await assert.rejects(run(body), { problem: 'DISPUTE_CONFLICT' })
   const unsigned = await tool.execute(tool.input.parse({ dispute_id: 'E', receipt, ...body }), sources)
-  const types = {
-    Dispute: [
-      { name: 'dispute_id', type: 'string' },
-      { name: 'receipt_hash', type: 'bytes32' },
-      { name: 'claim', type: 'string' },
-      { name: 'body_hash', type: 'bytes32' },
-    ],
-  }
-  const { receipt_hash, body_hash } = unsigned as { receipt_hash: Hex; body_hash: Hex }
-  const message = { dispute_id: 'D', receipt_hash, claim: body.claim, body_hash }
-  const domain = { name: 'DIP-1', version: '1' }
-  const claimant_signature = await PAYER.signTypedData({ domain, types, primaryType: 'Dispute', message })
+  const claimant_signature = await signedByPayer({ ...unsigned, dispute_id: 'D' })
   const signed = await run({ ...body, claimant_signature })
   assert.deepEqual([signed['created'], signed['claimant'], signed['rule']], [true, 'payer_signed', 'DIP-O3'])
   await assert.rejects(run({ claim: 'NOT_DELIVERED' }), { problem: 'DISPUTE_CONFLICT', message: /payer signed/ })
@@ -169,13 +175,57 @@ test('the payer signs what the answer to an unsigned dispute names, and takes th
   )
 })
 
+/** The tool at a moment, over sources that stay. */
+function filedAt(sources: Sources, receipt: object) {
+  return (now_s: number, change: object) =>
+    tool.execute(tool.input.parse({ dispute_id: 'D', receipt, ...change }), { ...sources, clock: { now_ms: () => now_s * 1_000 } })
+}
+
 test('the assured record of a receipt follows its disputes', async () => {
   const sources = fixedSources([tool])
   const signed = signReceipt({ ...receiptWith({ output_hash: EMPTY }) }, registrar)
-  const record = { receipt_hash: signed.digest, assured_id: 'asr_1', terms: '{}', window_ends_s: 1, created_ms: 1 }
+  const record = { receipt_hash: signed.digest, assured_id: 'asr_1', terms: '{}', window_ends_s: NOW_S, created_ms: 1 }
   await sources.assured.keep(record)
-  const run = async (change: object) => tool.execute(tool.input.parse({ dispute_id: 'D', receipt: signed.receipt, ...change }), sources)
-  assert.equal((await run({ claim: 'NOT_DELIVERED', claimed_input: 'not it' }))['assured_state'], 'OPEN')
-  assert.equal((await run({ dispute_id: 'E', claim: 'OUTPUT_MISMATCH' }))['assured_state'], 'DISPUTED')
-  assert.equal((await run({ dispute_id: 'F', claim: 'NOT_DELIVERED' }))['assured_state'], 'ADJUDICATED')
+  const run = filedAt(sources, signed.receipt)
+  const refused = { claim: 'NOT_DELIVERED', claimed_input: 'not it' }
+  assert.equal((await run(NOW_S, refused))['assured_state'], 'OPEN')
+  assert.equal((await run(NOW_S + 1, refused))['assured_state'], 'WINDOW_CLOSED')
+  assert.equal((await run(NOW_S, { dispute_id: 'E', claim: 'OUTPUT_MISMATCH' }))['assured_state'], 'DISPUTED')
+  assert.equal((await run(NOW_S + 1, { dispute_id: 'E', claim: 'OUTPUT_MISMATCH' }))['assured_state'], 'DISPUTED')
+  assert.equal((await run(NOW_S, { dispute_id: 'F', claim: 'NOT_DELIVERED' }))['assured_state'], 'ADJUDICATED')
+})
+
+test('filed again, the kept verdict moves the assured record, not what would be decided now', async () => {
+  const sources = fixedSources([tool])
+  const signed = signReceipt({ ...receiptWith({ output_hash: EMPTY }) }, registrar)
+  await sources.assured.keep({ receipt_hash: signed.digest, assured_id: 'asr_1', terms: '{}', window_ends_s: NOW_S, created_ms: 1 })
+  const run = filedAt(sources, signed.receipt)
+  const claim = { claim: 'TIMEOUT_UNDELIVERED' }
+  const ts = NOW_S - 3_600
+  const told = ({ created, verdict, rule, claimant, assured_state }: Record<string, unknown>) => [
+    created,
+    verdict,
+    rule,
+    claimant,
+    assured_state,
+  ]
+  const first = await run(ts, claim)
+  assert.deepEqual(told(first), [true, 'REJECTED', 'DIP-T3', 'unsigned', 'DISPUTED'])
+  assert.deepEqual(told(await run(ts + 200, claim)), [false, 'REJECTED', 'DIP-T3', 'unsigned', 'DISPUTED'])
+  const claimant_signature = await signedByPayer(first)
+  const later = await run(ts + 300, { ...claim, claimant_signature })
+  assert.deepEqual(told(later), [false, 'REJECTED', 'DIP-T3', 'payer_signed', 'ADJUDICATED'])
+})
+
+test('a signature that is not the payer’s is told to whoever brought it, and not kept', async () => {
+  const run = filedAt(fixedSources([tool]), receiptWith())
+  const foreign = { claim: 'NOT_DELIVERED', claimant_signature: `0x${'1'.repeat(130)}` }
+  const rules = ({ findings }: Record<string, unknown>) => (findings as { rule: string }[]).map(({ rule }) => rule)
+  const first = await run(NOW_S, foreign)
+  assert.deepEqual(rules(first), ['DIP-N2', 'DIP-R5'])
+  assert.deepEqual(rules(await run(NOW_S, { claim: 'NOT_DELIVERED' })), ['DIP-N2'])
+  const signed = await run(NOW_S, { claim: 'NOT_DELIVERED', claimant_signature: await signedByPayer(first) })
+  assert.deepEqual([signed['claimant'], rules(signed)], ['payer_signed', ['DIP-N2']])
+  const again = await run(NOW_S, foreign)
+  assert.deepEqual([again['claimant'], rules(again)], ['payer_signed', ['DIP-N2']])
 })

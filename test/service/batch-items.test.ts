@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { itemCatalogue } from '../../src/service/catalogue/items.ts'
+import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
+import { subSchemas } from '../support/json-schema.ts'
 import { fixedSources } from '../support/sources.ts'
 import { ITEM_TOOL_IDS, TOOL_IDS } from '../support/tool-ids.ts'
 
@@ -25,6 +27,18 @@ async function inBatch(tool: string, value: string): Promise<Record<string, unkn
 test('the permitted items are the seventeen specified ones', () => {
   assert.equal(new Set(ITEM_TOOL_IDS).size, 17)
   assert.deepEqual(items.permitted.toSorted(), ITEM_TOOL_IDS.toSorted())
+})
+
+test('the field that names the tool lists all of them, and so does the refusal of another', async () => {
+  const batch = tools.find(({ id }) => id === 'batch-validate')
+  assert.ok(batch !== undefined)
+  const field = subSchemas(toolSchemas(batch).input).find(({ pointer }) => pointer.endsWith('/tool'))
+  const words = String(field?.schema['description']).match(/[a-z][a-z0-9-]*/g) ?? []
+  const listed = new Set(words.flatMap((word) => [word, `${word}-check`]).filter((id) => TOOL_IDS.includes(id)))
+  assert.deepEqual([...listed].toSorted(), ITEM_TOOL_IDS.toSorted())
+  const { error } = await inBatch('reconcile', 'x')
+  const told = (error as { message: string }).message.match(/[a-z][a-z0-9]*-[a-z0-9-]+/g) ?? []
+  assert.deepEqual(told.toSorted(), ITEM_TOOL_IDS.toSorted())
 })
 
 test('an item answers as its tool does alone, by either spelling of its name', async () => {

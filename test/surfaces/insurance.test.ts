@@ -136,6 +136,12 @@ test('what is no registration is refused in our own words', async () => {
   }
   assert.equal((await register('{')).body['code'], 'PARSE_ERROR')
   assert.equal((await register(JSON.stringify('a'.repeat(20_000)))).body['code'], 'PAYLOAD_TOO_LARGE')
+  for (const body of [null, {}, { policy_id: `0x${'0'.repeat(32)}` }, { policy_id: `pol_${'0'.repeat(31)}`, signature: '0x' }]) {
+    const { status, body: found } = await posted('/api/insurance/countersign', body)
+    assert.deepEqual([status, found['code'], asList(found['errors'])[0]?.['pointer']], [400, 'INSURANCE_REQUEST_INVALID', '/policy_id'])
+    // Whoever reads it knows what to send.
+    assert.match(String(found['detail']), /must be .* certificate: pol_ and 32 digits/)
+  }
   const unknown = { policy_id: `pol_${'0'.repeat(32)}`, signature: '0x' }
   assert.equal((await posted('/api/insurance/countersign', unknown)).body['code'], 'POLICY_NOT_FOUND')
   assert.equal((await fetch(`${app.url}/api/insurance/policies/pol_1`)).status, 404)

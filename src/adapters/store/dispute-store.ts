@@ -40,7 +40,8 @@ export class SqlDisputeStore implements Disputes {
     const [row] = await this.#database.read(FIND, [receipt_hash, dispute_id])
     if (row === undefined) throw new StoreUnavailableError('The store lost a dispute that it had kept.')
     const record = recordOf(row)
-    return { created: written.length === 1 && record.outcome === outcome, record }
+    // A signature that comes later writes too, and keeps the outcome and the time of the first filing.
+    return { created: written.length === 1 && record.outcome === outcome && record.filed_ms === filed_ms, record }
   }
 }
 

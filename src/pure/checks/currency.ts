@@ -81,13 +81,16 @@ export function isCurrency(text: string): boolean {
 
 /**
  * Decides whether text is a current code of ISO 4217, three letters or three digits, and tells what the list says of it. A number that was
- * used again means the current code (532 is XCG, once ANG). A withdrawn code is invalid with the reason `withdrawn`, its date and its facts.
+ * used again means the current code (532 is XCG, once ANG). A withdrawn code is invalid with the reason `withdrawn`, its date and its facts,
+ * its successor as what is expected, and no suggestion.
  *
  * Codes: empty, too_long_input, non_ascii_digits, bad_charset, bad_separator, bad_length, bad_structure, not_listed, withdrawn. Warning:
  * test_only for XTS. Right as of the date of the list: a code added later is `not_listed`, one withdrawn later is still current.
  */
 export function checkCurrency(text: string): Check<CurrencyFacts> {
-  return withLeadingZero(checkText(text, { options: OPTIONS, praise: PRAISE, passes, judge }), passes)
+  const check = withLeadingZero(checkText(text, { options: OPTIONS, praise: PRAISE, passes, judge }), passes)
+  // It is written rightly: a code one edit away is the money of somebody else.
+  return check.reason_code === 'withdrawn' ? { ...check, suggestion: null } : check
 }
 
 /** The same for a number 0–999, which has lost the zeros of its three digits. */

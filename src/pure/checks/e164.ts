@@ -20,6 +20,7 @@ export interface E164Facts {
   in_numbering_plan: boolean
   /** Digits behind `ext.`, `x` or `;ext=`; no part of E.164. */
   extension: string | null
+  /** As it is dialled from abroad, which all of these facts are about; a prefix for calls inside the country is left out. */
   e164: string
   international_form: string | null
   national_form: string | null
@@ -67,8 +68,8 @@ function holds(value: string): boolean {
 
 /**
  * Decides whether text is a telephone number in E.164 form, by structure alone, and tells what the numbering plans know of it. A number
- * without a plus sign is refused, since only its country could say how to read it. Errs towards valid: a number that no plan knows, or
- * that a plan has closed, is a warning; and towards invalid for the few islands whose
+ * without a plus sign is refused, since only its country could say how to read it. Errs towards valid: a number that no plan knows, that a
+ * plan has closed, or that keeps a prefix for calls inside the country, is a warning; and towards invalid for the few islands whose
  * numbers have fewer than 8 digits with the country code.
  */
 export function checkE164(text: string): Check<E164Facts> {
@@ -137,16 +138,37 @@ function planWarnings(value: string, plan: PhonePlan | null): Finding[] {
   if (plan === null) {
     return [finding('unassigned_range', 'country_code', null, null, 'No numbering plan that we know has this country code.')]
   }
+  const place = { value, start: nationalStart(value, plan), end: value.length }
+  const dialled = dialledWarnings(value, plan)
+  if (plan.valid) return dialled
+  const fault = plan.possible
+    ? finding('unassigned_range', 'national_number', place, null, 'The numbering plan does not assign this range.')
+    : finding('bad_length', 'national_number', place, null, 'The numbering plan has no numbers of this length.')
+  return [...dialled, fault]
+}
+
+/** Numbers with what is dialled inside the country: 0 in most, 06 in Hungary, 15 before Argentine mobiles; or without their area code. */
+function dialledWarnings(value: string, plan: PhonePlan): Finding[] {
+  if (plan.e164 === value) return []
+  const expected = holds(plan.e164) ? plan.e164 : null
   const start = plan.calling_code.length + 1
-  const place = { value, start, end: value.length }
-  if (!plan.possible) return [finding('bad_length', 'national_number', place, null, 'The numbering plan has no numbers of this length.')]
-  if (plan.valid) return []
-  return [finding('unassigned_range', 'national_number', place, null, 'The numbering plan does not assign this range.')]
+  const end = nationalStart(value, plan)
+  if (plan.e164.length > value.length) {
+    const message = 'From abroad this number is dialled with an area code in front.'
+    return [finding('bad_component', 'national_number', { value, start, end: value.length }, expected, message)]
+  }
+  const message = 'A prefix was left in that is dialled inside the country, and not from abroad.'
+  return [finding('bad_component', 'trunk_prefix', start === end ? null : { value, start, end }, expected, message)]
+}
+
+/** Where the number begins that is dialled from abroad; behind the country code when it does not stand there in one piece. */
+function nationalStart(value: string, { calling_code, national_number }: PhonePlan): number {
+  const start = calling_code.length + 1
+  return value.slice(start).endsWith(national_number) ? value.length - national_number.length : start
 }
 
 function e164Facts(value: string, extension: string | null, plan: PhonePlan | null): E164Facts {
   const region = plan?.region ?? null
-  const code_end = plan === null ? 1 : plan.calling_code.length + 1
   const uri = plan?.rfc3966 ?? `tel:${value}`
   return {
     country_calling_code: plan?.calling_code ?? null,
@@ -158,14 +180,21 @@ function e164Facts(value: string, extension: string | null, plan: PhonePlan | nu
     possible: plan?.possible ?? false,
     in_numbering_plan: plan?.valid ?? false,
     extension,
-    e164: value,
+    e164: plan?.e164 ?? value,
     international_form: plan?.international ?? null,
     national_form: plan?.national ?? null,
     rfc3966: extension === null ? uri : `${uri};ext=${extension}`,
-    parts: plan === null ? [] : [part('country_code', 0, code_end), part('national_number', code_end, value.length)],
+    parts: plan === null ? [] : partsOf(value, plan),
   }
 }
 
-function part(label: string, start: number, end: number): Part {
-  return { label, start, end }
+function partsOf(value: string, plan: PhonePlan): Part[] {
+  const code_end = plan.calling_code.length + 1
+  const start = nationalStart(value, plan)
+  const parts = [
+    { label: 'country_code', start: 0, end: code_end },
+    { label: 'trunk_prefix', start: code_end, end: start },
+    { label: 'national_number', start, end: value.length },
+  ]
+  return parts.filter((part) => part.start < part.end)
 }

@@ -36,6 +36,8 @@ const OPTIONS: NormalizeOptions = {
   field: 'code',
 }
 const PRAISE = 'Thirteen digits and a check digit that holds; this proves no article.'
+/** Gives out what lies in 979-0 (ISO 10957); the table of GS1 knows the prefix 979 as a whole. */
+const ISMN_ORGANISATION = 'International ISMN Agency'
 const LENGTH = 13
 const CHECK_AT = 12
 const OTHER_LENGTHS: Readonly<Record<number, string>> = {
@@ -130,7 +132,7 @@ function ean13Facts(value: string): Ean13Facts {
   return {
     gs1_prefix,
     kind: music ? 'ismn' : (range?.kind ?? null),
-    organisation: range?.organisation ?? null,
+    organisation: music ? ISMN_ORGANISATION : (range?.organisation ?? null),
     restricted_circulation: range?.kind === 'restricted',
     gtin14: `0${value}`,
     upc_a: value.startsWith('0') ? value.slice(1) : null,

@@ -75,11 +75,8 @@ function judge(value: string): Judgement<EinFacts> {
 
 /** What the separators of a readable value say; looked up in the text, since the normalized value has none. */
 function groupingWarnings(text: string): Finding[] {
-  const written = normalize(text, { ...OPTIONS, separators: '' })
-    .value.replace(/[^0-9 -]/g, '')
-    .trim()
-  const groups = written.split(/[ -]+/).map((group) => group.length)
-  const grouping = groups.join('-')
+  const written = normalize(text, { ...OPTIONS, separators: '' }).value
+  const grouping = Array.from(written.matchAll(/[0-9]+/g), ([group]) => group.length).join('-')
   if (grouping === '9' || grouping === '2-7') return []
   const message =
     grouping === '3-2-4' ? 'The digits are grouped like those of a social security number.' : 'The digits are grouped unusually.'

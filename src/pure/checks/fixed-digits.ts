@@ -16,6 +16,12 @@ export function areDigits(read: Uint8Array, length: number, digits: number): boo
   return true
 }
 
+/** Whether all values before `end` are 0, which no number is that was given to somebody. */
+export function isZero(read: Uint8Array, end: number): boolean {
+  for (let index = 0; index < end; index++) if (read[index] !== 0) return false
+  return true
+}
+
 /**
  * Proposes a zero in front where the length is wrong and the value passes with it: spreadsheets drop that zero. No other repair is in
  * question then, since looks and swaps keep the length.

@@ -12,11 +12,28 @@ interface Jurisdiction {
   programme: string
 }
 
-/** What a text says about a place: places of the table, else a country that is not in it, else nothing that is known here. */
+/** A place of the table that a text names. */
+interface ListedPlace extends Jurisdiction {
+  /** False when its name stands among other words, as in "Cuba Street": whether the place is meant, only a person can tell. */
+  meant: boolean
+}
+
+/**
+ * What a text says about a place: places of the table, the gravest first; else countries that are not in it; else nothing that is known here.
+ * `unread` are the parts of a text that was read otherwise of which nothing is known, but that they name no listed place.
+ */
 export type JurisdictionReading =
-  | { kind: 'listed'; places: Jurisdiction[] }
-  | { kind: 'unlisted'; code: string; name: string; listed_regions: string[] }
-  | { kind: 'unknown' }
+  | { kind: 'listed'; gravest: ListedPlace; places: ListedPlace[]; unread: string[] }
+  | { kind: 'unlisted'; countries: { code: string; name: string }[]; listed_regions: string[]; unread: string[] }
+  | { kind: 'unknown'; unread: string[] }
+
+/** One of several places in a text, with all that is written to it. */
+interface Statement {
+  places: Jurisdiction[]
+  /** A country that is not in the table; null when none can be read, or a place of the table is. */
+  country: string | null
+  unread: string[]
+}
 
 export const JURISDICTIONS = { published_at: table.published_at, count: table.count } as const
 
@@ -34,6 +51,11 @@ const BY_NAME: ReadonlyMap<string, Jurisdiction> = new Map(
     return row === undefined ? [] : [name, ...aliases].map((one) => [folded(one), row] as const)
   }),
 )
+/** What is looked for among other words: the names, and the codes of regions, which no other word is like. */
+const NAMES: readonly (readonly [name: string, row: Jurisdiction])[] = [
+  ...BY_NAME,
+  ...ROWS.filter(({ kind }) => kind === 'region').map((row) => [folded(row.code), row] as const),
+]
 
 /** Names by which people know countries, beside those of ISO 3166-1 and of CLDR. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -44,10 +66,17 @@ const ALIASES: Readonly<Record<string, string>> = {
   scotland: 'GB',
   wales: 'GB',
   'northern ireland': 'GB',
+  'north ireland': 'GB',
+  'n ireland': 'GB',
   usa: 'US',
   america: 'US',
   'united states of america': 'US',
   'republic of korea': 'KR',
+  's korea': 'KR',
+  'n korea': 'KP',
+  'dpr korea': 'KP',
+  'd p r korea': 'KP',
+  'd p r k': 'KP',
   uae: 'AE',
   'czech republic': 'CZ',
   holland: 'NL',
@@ -76,24 +105,73 @@ function countryCodes(): ReadonlyMap<string, string> {
     ]),
     // Before these words stand two countries each.
     ...Object.entries({ korea: '', congo: '', 'virgin islands': '' }),
+    ...[...BY_NAME].flatMap(([name, { kind, code }]) => (kind === 'country' ? [[name, code] as const] : [])),
     ...Object.entries(ALIASES),
   ])
 }
 
 /**
  * Reads a country (ISO 3166-1 alpha-2 or alpha-3 code, or English name), a region (ISO 3166-2 code, or name) or a place written with its
- * country behind a comma. Errs towards listed: one listed part is enough. Names of persons and companies are unknown.
+ * country behind a comma. Errs towards listed: one listed part is enough, and so is a listed name at the end of a part that is not known. Of
+ * places that a semicolon, slash or line break sets apart each must be known. Names of persons and companies are unknown.
  */
 export function readJurisdiction(text: string): JurisdictionReading {
-  const parts = [text, ...text.split(/[,;/\n]/)].map((part) => part.trim()).filter((part) => part !== '')
-  const places = new Set(parts.map(listed).filter((row) => row !== null))
-  if (places.size > 0) return { kind: 'listed', places: [...places] }
+  const whole = readStatement(text.trim())
+  const single = whole.unread.length === 0 && (whole.places.length > 0 || whole.country !== null)
+  const statements = single ? [whole] : split(text, /[;/\n]/).map(readStatement)
+  const unread = statements.flatMap((statement) => statement.unread)
+  const countries = [...new Set(statements.flatMap(({ country }) => (country === null ? [] : [country])))]
+  const places = statements.flatMap((statement) => statement.places)
+  if (countries.length === 0 && places.length === 0) return { kind: 'unknown', unread: [] }
+  const named = gravestFirst([...unread.flatMap(namedIn), ...places.map((row) => ({ ...row, meant: true }))])
+  const [gravest] = named
+  if (gravest !== undefined) return { kind: 'listed', gravest, places: named, unread }
+  if (statements.some(({ country }) => country === null)) return { kind: 'unknown', unread }
+  const listed_regions = ROWS.filter(({ kind, code }) => kind === 'region' && countries.includes(code.slice(0, 2))).map(({ code }) => code)
+  return {
+    kind: 'unlisted',
+    countries: countries.map((code) => ({ code, name: COUNTRIES.get(code)?.name ?? code })),
+    listed_regions,
+    unread,
+  }
+}
+
+/** A place with its country behind a comma, or either in parentheses. */
+function readStatement(text: string): Statement {
+  const row = listed(text)
+  const code = row === null ? countryCode(text) : null
+  if (row !== null || code !== null) return { places: row === null ? [] : [row], country: code, unread: [] }
+  const parts = split(text, /[,()]/)
   const last = parts.at(-1) ?? ''
-  // Behind a comma only names: two letters there are as likely a state of the US.
-  const code = countryCode(text.trim()) ?? (last.length > 3 ? countryCode(last) : null)
-  if (code === null) return { kind: 'unknown' }
-  const listed_regions = ROWS.filter((row) => row.kind === 'region' && row.code.startsWith(`${code}-`)).map((row) => row.code)
-  return { kind: 'unlisted', code, name: COUNTRIES.get(code)?.name ?? code, listed_regions }
+  const places = parts.map(listed).filter((one) => one !== null)
+  const country = places.length === 0 ? countryNamed(last) : null
+  return { places, country, unread: parts.filter((part) => listed(part) === null && countryNamed(part) === null) }
+}
+
+/** Behind a comma only names: two letters there are as likely a state of the US. */
+function countryNamed(part: string): string | null {
+  return part.length > 3 ? countryCode(part) : null
+}
+
+function split(text: string, separator: RegExp): string[] {
+  return text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+/** Places of the table whose name stands in a part that is none; at its end it is meant, as in "Tehran Iran". */
+function namedIn(part: string): ListedPlace[] {
+  const words = [folded(part), withoutNumbers(part)].map((text) => ` ${text} `)
+  const named = NAMES.filter(([name]) => words.some((text) => text.includes(` ${name} `)))
+  return named.map(([name, row]) => ({ ...row, meant: words.some((text) => text.endsWith(` ${name} `)) }))
+}
+
+/** Each place once, and as meant where it is so in one place. */
+function gravestFirst(places: readonly ListedPlace[]): ListedPlace[] {
+  const gravity = ({ level, meant }: ListedPlace) => (level === 'elevated' ? 2 : level === 'comprehensive' && meant ? 0 : 1)
+  const ordered = places.toSorted((one, other) => gravity(one) - gravity(other))
+  return ordered.filter(({ code }, index) => ordered.findIndex((one) => one.code === code) === index)
 }
 
 /** The alpha-2 code of a country by code or English name; null when it is none, or could be two. */
@@ -103,10 +181,19 @@ export function countryCode(text: string): string | null {
   return country_codes.get(subdivision?.[1]?.toLowerCase() ?? folded(text)) || null
 }
 
+/** Numbers beside a name say nothing: "Iran 11369" is Iran. */
 function listed(text: string): Jurisdiction | null {
   const code = text.toUpperCase()
   const country = countryCode(text)
-  return BY_CODE.get(code) ?? BY_NAME.get(folded(text)) ?? (country === null ? null : (BY_CODE.get(country) ?? null))
+  const row = BY_CODE.get(code) ?? BY_NAME.get(folded(text)) ?? (country === null ? null : (BY_CODE.get(country) ?? null))
+  return row ?? BY_NAME.get(withoutNumbers(text)) ?? null
+}
+
+function withoutNumbers(text: string): string {
+  return folded(text)
+    .split(' ')
+    .filter((word) => !/\d/.test(word))
+    .join(' ')
 }
 
 /** Lower case, no accents, words only: so that a name can be looked up however it is written. */

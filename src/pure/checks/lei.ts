@@ -2,6 +2,7 @@ import table from '../../../data/lou-prefixes.json' with { type: 'json' }
 import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
+import { isZero } from './fixed-digits.ts'
 import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
 import { label, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
@@ -10,7 +11,7 @@ import type { Check, Finding } from './verdict.ts'
 export interface LeiFacts {
   /** Characters 1–4: who first issued the code, for codes since 30 November 2012; another issuer may manage it today. */
   lou_prefix: string
-  /** Null when the prefix is not in our partial table. */
+  /** Null when the prefix is not in our partial table, or names no issuer since the code is older than the scheme. */
   lou_name: string | null
   /** Characters 5–18. */
   entity_part: string
@@ -34,6 +35,7 @@ const OPTIONS: NormalizeOptions = {
 const PRAISE = 'Structure and check digits hold; the register was not asked.'
 const LENGTH = 20
 const CHECK_AT = 18
+const ZEROS = /^0{18}/
 const LOU_NAMES: ReadonlyMap<string, string> = new Map(table.rows.map(({ prefix, name }) => [prefix, name]))
 const PARTS: readonly Part[] = [
   { label: 'lou', start: 0, end: 4 },
@@ -53,7 +55,14 @@ export function isLei(text: string): boolean {
 function holds(read: Uint8Array, length: number): boolean {
   const tens = read[CHECK_AT] ?? 0
   const ones = read[CHECK_AT + 1] ?? 0
-  return length === LENGTH && tens < 10 && ones < 10 && inRange97(tens * 10 + ones) && remainder97(read, 0, LENGTH) === 1
+  return (
+    length === LENGTH &&
+    !isZero(read, CHECK_AT) &&
+    tens < 10 &&
+    ones < 10 &&
+    inRange97(tens * 10 + ones) &&
+    remainder97(read, 0, LENGTH) === 1
+  )
 }
 
 /**
@@ -78,6 +87,7 @@ function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'lei')
   if (foreign.length > 0) return foreign
   if (value.length !== LENGTH) return [finding('bad_length', 'lei', null, `${LENGTH} characters`)]
+  if (ZEROS.test(value)) return [finding('all_zero', 'lei', null, null)]
   const place = { value, start: CHECK_AT, end: LENGTH }
   return /[0-9]{2}$/.test(value) ? [] : [finding('bad_structure', 'check', place, 'two digits')]
 }
@@ -105,7 +115,7 @@ function leiFacts(value: string): LeiFacts {
   const lou_prefix = value.slice(0, 4)
   return {
     lou_prefix,
-    lou_name: LOU_NAMES.get(lou_prefix) ?? null,
+    lou_name: isLegacy(value) ? null : (LOU_NAMES.get(lou_prefix) ?? null),
     entity_part: value.slice(4, CHECK_AT),
     check_digits: value.slice(CHECK_AT),
     legacy_prefix: isLegacy(value),

@@ -5,10 +5,12 @@ import { JURISDICTIONS, readJurisdiction, type JurisdictionLevel, type Jurisdict
 /** Longest time, in days, for which "not on the list" means anything. */
 export const OFAC_LIST_DAYS = 30
 const DAY_MS = 86_400_000
+/** What the method pkh puts before an account to make it a decentralized identifier (did:pkh:eip155:1:0x…). */
+const DID = /^did:pkh:(?=eip155:)/i
 
 export type ListName = 'ofac_addresses' | 'prohibited_jurisdictions'
 
-/** What the lists say. `no_match` alone is open to doubt, when its list is old. */
+/** What the lists say. `no_match` and `elevated` are open to doubt when their list is old. */
 type ScreeningStatus = 'match' | 'needs_review' | 'elevated' | 'no_match' | 'not_screened'
 
 interface ScreeningMatch {
@@ -63,14 +65,16 @@ export function listAgeDays(list: ListName, now_ms: number): number {
  */
 export function screen(subject: string): Screened {
   const text = tidied(subject)
-  const address = readEvmAddress(text.replace(/\s+/g, ''))
+  const address = readEvmAddress(text.replace(/\s+/g, '').replace(DID, ''))
   if (address !== null) return screenedAddress(address)
   const failed = failedAddress(text)
   if (failed !== null) return nothingScreened(failed.message, [failed])
   const place = readJurisdiction(text)
-  if (place.kind === 'unknown')
-    return nothingScreened('This is no EVM address and no country or region that is known here; names are not screened.', [])
-  return screenedPlace(place)
+  if (place.kind === 'listed') return screenedPlace(place)
+  if (place.kind === 'unlisted') return unlistedPlace(place)
+  const what = place.unread.length === 0 ? 'This' : 'A part of this'
+  const reason = `${what} is no EVM address and no country or region that is known here; names are not screened.`
+  return nothingScreened(reason, unreadRemarks(place.unread))
 }
 
 function screenedAddress({ address, checksummed, checksum, chain_id }: EvmAddress): Screened {
@@ -98,31 +102,46 @@ const PLACE_WORDS: Readonly<Record<JurisdictionLevel, { status: ScreeningStatus;
   elevated: { status: 'elevated', reason: 'List-based or sectoral programmes exist; the country alone prohibits nothing.' },
 }
 
-function screenedPlace(place: Exclude<JurisdictionReading, { kind: 'unknown' }>): Screened {
-  const common = { subject_kind: 'jurisdiction', chain_id: null, list: 'prohibited_jurisdictions' } as const
-  if (place.kind === 'unlisted') {
-    const { code, name, listed_regions } = place
-    const reason = `${name} is not on the list of jurisdictions. That is no clearance.`
-    const message = `Regions of this country are on the list: ${listed_regions.join(', ')}.`
-    const findings: ScreeningRemark[] = listed_regions.length === 0 ? [] : [{ code: 'bad_component', message, expected: null }]
-    return { ...common, status: 'no_match', normalized: code, reason, matches: [], findings }
-  }
-  const gravest = (['comprehensive', 'needs_review', 'elevated'] as const).find((level) => place.places.some((row) => row.level === level))
-  const { status, reason } = PLACE_WORDS[gravest ?? 'elevated']
-  const matches = place.places.map(({ code, level, name, programme }): ScreeningMatch => ({
+const NAMED: (typeof PLACE_WORDS)['elevated'] = {
+  status: 'needs_review',
+  reason: 'The name of a prohibited jurisdiction stands among other words; whether the place is meant, a person must tell.',
+}
+const PLACE = { subject_kind: 'jurisdiction', chain_id: null, list: 'prohibited_jurisdictions' } as const
+
+type Reading<Kind> = Extract<JurisdictionReading, { kind: Kind }>
+
+/** Decided by the gravest place; with a match, what else was written changes nothing. */
+function screenedPlace({ gravest, places, unread }: Reading<'listed'>): Screened {
+  const { status, reason } = gravest.level === 'comprehensive' && !gravest.meant ? NAMED : PLACE_WORDS[gravest.level]
+  const matches = places.map(({ code, level, name, programme }): ScreeningMatch => ({
     list: 'prohibited_jurisdictions',
     name,
     key: code,
     level,
     programmes: [programme],
   }))
-  return { ...common, status, normalized: matches[0]?.key ?? null, reason, matches, findings: [] }
+  return { ...PLACE, status, normalized: gravest.code, reason, matches, findings: status === 'match' ? [] : unreadRemarks(unread) }
+}
+
+function unlistedPlace({ countries, listed_regions, unread }: Reading<'unlisted'>): Screened {
+  const names = countries.map(({ name }) => name).join(' and ')
+  const reason = `${names} ${countries.length === 1 ? 'is' : 'are'} not on the list of jurisdictions. That is no clearance.`
+  const message = `Regions of ${countries.length === 1 ? 'this country' : 'these countries'} are on the list: ${listed_regions.join(', ')}.`
+  const regions: ScreeningRemark[] = listed_regions.length === 0 ? [] : [{ code: 'bad_component', message, expected: null }]
+  const normalized = countries.map(({ code }) => code).join(', ')
+  return { ...PLACE, status: 'no_match', normalized, reason, matches: [], findings: [...regions, ...unreadRemarks(unread)] }
+}
+
+/** The answer says nothing about what was not read. */
+function unreadRemarks(unread: readonly string[]): ScreeningRemark[] {
+  const message = `No place that is known here, and searched for listed names only: ${unread.map((part) => `"${part}"`).join(', ')}.`
+  return unread.length === 0 ? [] : [{ code: 'not_resolved', message, expected: null }]
 }
 
 /** What was meant as an account of a chain, and cannot be looked up. */
 function failedAddress(text: string): ScreeningRemark | null {
   const remark = (code: ScreeningRemark['code'], message: string): ScreeningRemark => ({ code, message, expected: null })
-  if (/^0x/i.test(text) || /^eip155:/i.test(text)) {
+  if (/^(?:0x|(?:did:pkh:)?eip155:)/i.test(text)) {
     return remark('bad_structure', 'An address of the EVM is 0x and 40 hexadecimal digits; nothing was looked up.')
   }
   if (/^[^\s:]+\.eth$/i.test(text)) return remark('not_resolved', 'ENS names are not resolved; send the address.')
@@ -134,11 +153,15 @@ function nothingScreened(reason: string, findings: ScreeningRemark[]): Screened 
   return { status: 'not_screened', subject_kind: 'unknown', normalized: null, reason, matches: [], findings, chain_id: null, list: null }
 }
 
-/** Full-width ASCII folded, what shows nothing removed, spaces made plain: a listed address does not get by in disguise. */
+/**
+ * Full-width ASCII folded, what shows nothing removed, spaces and line breaks made plain: a listed address does not get by in disguise, nor a
+ * listed place on a line of its own.
+ */
 function tidied(text: string): string {
   return text
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
     .replace(/\p{Cf}/gu, '')
-    .replace(/\s+/g, ' ')
+    .replace(/[\r\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(/[^\S\n]+/g, ' ')
     .trim()
 }

@@ -5,6 +5,8 @@ import parsePhoneNumber from 'libphonenumber-js/max'
  * libphonenumber, November 2026). Plans change monthly, so a range opened since then is missing: errs towards `valid: false`.
  */
 export interface PhonePlan {
+  /** As it is dialled from abroad: without a prefix that is dialled inside the country only. All else tells of this number. */
+  e164: string
   calling_code: string
   /** Alpha-2 code; null for numbers of no country (satellite, freephone) and where several share the calling code and none claims it. */
   region: string | null
@@ -24,8 +26,9 @@ export const PHONE_PLANS_AS_OF = 'libphonenumber-js 1.13.16, 2026-11-10'
 /** `e164` is a plus sign and 8 to 15 digits; null when no plan has the calling code. */
 export function phonePlan(e164: string): PhonePlan | null {
   const number = parsePhoneNumber(e164)
-  if (number === undefined || number.number !== e164) return null
+  if (number === undefined) return null
   return {
+    e164: number.number,
     calling_code: number.countryCallingCode,
     region: number.country ?? null,
     national_number: number.nationalNumber,

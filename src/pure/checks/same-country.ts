@@ -21,7 +21,12 @@ export function banksWith(country: string, iban_country: string): boolean {
 }
 
 export function taxedWith(country: string, vat_country: string): boolean {
-  return country === vat_country || VAT_HOSTS[country] === vat_country || hostOf(country) === vat_country
+  return country === vat_country || vatHost(country) === vat_country
+}
+
+/** The country whose VAT numbers a country or territory uses: its own, if it is none of those with a host. */
+export function vatHost(country: string): string {
+  return VAT_HOSTS[country] ?? hostOf(country) ?? country
 }
 
 /** The country whose code stands in front of an IBAN, also of one that is wrong elsewhere; null when none can be read. */

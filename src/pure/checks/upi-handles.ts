@@ -33,11 +33,19 @@ export function upiHandle(handle: string): UpiHandle | null {
   return HANDLES.get(handle) ?? null
 }
 
-/** The one handle in use that is a single edit away: a letter more, less or other, or two neighbours swapped. */
+/** Fewer letters than these and one edit shows nothing: @axb is a handle of its own, not a slip for @axl. */
+const LOOK_ALIKE_CHARS = 6
+
+/**
+ * The one handle in use that is a single edit away: a letter more, less or other, or two neighbours swapped. None where either is short, or
+ * where the known handle stands whole at one end of the other, as airtel does in mairtel. Errs towards none.
+ */
 export function lookAlike(handle: string): string | null {
+  if (handle.length < LOOK_ALIKE_CHARS) return null
   let found: string | null = null
   for (const { handle: known, status } of HANDLES.values()) {
-    if (status === 'legacy' || !oneEditApart(handle, known)) continue
+    if (status === 'legacy' || known.length < LOOK_ALIKE_CHARS || !oneEditApart(handle, known)) continue
+    if (handle.startsWith(known) || handle.endsWith(known)) continue
     if (found !== null) return null
     found = known
   }

@@ -23,6 +23,8 @@ export const UPI_DATA_AS_OF = { upi_handles: UPI_HANDLES_AS_OF } as const
 const OPTIONS: NormalizeOptions = { separators: '', field: 'vpa' }
 const PRAISE = 'The form holds; nobody was asked whether the address exists or whose it is.'
 const EMAIL = 'A dot behind the @ marks an e-mail address (or an inner form of NPCI), not a UPI address.'
+/** Also in the full-width form, which is folded first. */
+const CAPITAL = /[A-ZＡ-Ｚ]/
 const LOCAL_CHARS = 2
 const HANDLE_CHARS = 2
 
@@ -52,7 +54,7 @@ function holds(value: string): boolean {
  * digits, dots, underscores or hyphens, one @, and a handle of letters and digits that begins with a letter. Capitals count as small
  * letters, and only space around the address is taken off.
  *
- * The list of handles is partial and moves, so an unknown one is the warning `not_listed`; when a single handle in use is one edit
+ * The list of handles is partial and moves, so an unknown one is the warning `not_listed`; when a single long handle in use is one edit
  * away, it is the suggestion, for such look-alikes are a way to steal payments. There is no checksum and nobody is asked, so the
  * verdict is never more than well_formed_unverifiable.
  */
@@ -75,6 +77,7 @@ function readVpa(text: string): Normalized {
   const trimmed = value.trim()
   const kept = changes.filter((change) => change !== 'uppercased')
   if (value !== trimmed) kept.push('stripped_spaces')
+  if (trimmed !== '' && CAPITAL.test(text)) kept.push('lowercased')
   if (fault !== null) {
     const ahead = value.length - value.trimStart().length
     const position: Finding['position'] = fault.position && [fault.position[0] - ahead, fault.position[1] - ahead]

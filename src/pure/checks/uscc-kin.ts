@@ -21,7 +21,7 @@ export function otherNumber(value: string): string | null {
 }
 
 /** GB 11643-1999: six digits of the division, date of birth, three digits, and a check character ISO 7064 MOD 11-2. */
-function isCitizenNumber(value: string): boolean {
+export function isCitizenNumber(value: string): boolean {
   if (!/^[1-8][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9X]$/.test(value)) return false
   let remainder = 0
   for (let index = 0; index < 17; index++) remainder = ((remainder + Number.parseInt(value.charAt(index), 10)) * 2) % 11

@@ -4,9 +4,10 @@ import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
+import { isZero } from './fixed-digits.ts'
 import { label, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
-import { organizationCheck, otherNumber } from './uscc-kin.ts'
+import { isCitizenNumber, organizationCheck, otherNumber } from './uscc-kin.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface UsccFacts {
@@ -35,8 +36,10 @@ const OPTIONS: NormalizeOptions = {
   field: 'uscc',
 }
 const PRAISE = 'Structure and check character hold; the register was not asked.'
+const CITIZEN_TOO = 'This is also built like the identity number of a citizen, check digit and date of birth included: ask which it is.'
 const LENGTH = 18
 const CHECK_AT = 17
+const ZEROS = /^0{17}/
 const ALPHABET = '0123456789ABCDEFGHJKLMNPQRTUWXY'
 const WEIGHTS = Uint8Array.from([1, 3, 9, 27, 19, 26, 16, 17, 20, 29, 25, 13, 8, 24, 10, 30, 28])
 const PARTS: readonly Part[] = [
@@ -70,7 +73,7 @@ export function isUscc(text: string): boolean {
 }
 
 function holds(read: Uint8Array, length: number): boolean {
-  if (length !== LENGTH) return false
+  if (length !== LENGTH || isZero(read, CHECK_AT)) return false
   for (let index = 2; index < 8; index++) if ((read[index] ?? 0) > 9) return false
   for (let index = 0; index < LENGTH; index++) if (VALUE31[read[index] ?? 0] === FOREIGN) return false
   return VALUE31[read[CHECK_AT] ?? 0] === checkValue(read)
@@ -89,10 +92,11 @@ function checkValue(read: Uint8Array): number {
  * neighbours. The letters I, O, S, V and Z never occur; any other stands for an authority, as A, N and Y do since 2016.
  *
  * Errs towards valid: authorities, categories and provinces that our tables lack, and an organization code whose own check character
- * (GB 11714) is wrong, are warnings.
+ * (GB 11714) is wrong, are warnings, and so is a code that could as well be the identity number of a citizen.
  */
 export function checkUscc(text: string): Check<UsccFacts> {
-  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isUscc, judge })
+  const check = checkText(text, { options: OPTIONS, praise: PRAISE, passes: isUscc, judge })
+  return isCitizenNumber(check.normalized) ? { ...check, suggestion: null } : check
 }
 
 function judge(value: string): Judgement<UsccFacts> {
@@ -102,16 +106,17 @@ function judge(value: string): Judgement<UsccFacts> {
   const expected_check = ALPHABET.charAt(checkValue(values))
   const place = { value, start: CHECK_AT, end: LENGTH }
   const matches = value.charAt(CHECK_AT) === expected_check
-  const other = matches ? null : otherNumber(value)
-  const findings = matches ? [] : [finding('bad_checksum', 'check', place, expected_check, other ?? undefined)]
+  const findings = matches ? [] : [finding('bad_checksum', 'check', place, expected_check, otherNumber(value) ?? undefined)]
+  const either = matches && isCitizenNumber(value) ? [finding('bad_component', 'uscc', null, null, CITIZEN_TOO)] : []
   const facts = usccFacts(value)
-  return { findings, warnings: warningsOf(value, facts), expected_check, facts }
+  return { findings, warnings: [...either, ...warningsOf(value, facts)], expected_check, facts }
 }
 
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'uscc')
   if (foreign.length > 0) return foreign
   if (value.length !== LENGTH) return [finding('bad_length', 'uscc', null, `${LENGTH} characters`, otherNumber(value) ?? undefined)]
+  if (ZEROS.test(value)) return [finding('all_zero', 'uscc', null, null)]
   const unused = strangers(value, 'uscc', /[IOSVZ]+/gu, 'no I, O, S, V or Z')
   if (unused.length > 0) return unused
   if (/^[0-9]{6}$/.test(value.slice(2, 8))) return []

@@ -2,10 +2,10 @@ import { NEEDS_NORMALIZING, pairIndex, pairIndexOf, readPlain } from './characte
 import { conclude, finding, type Judgement } from './check-result.ts'
 import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
 import { repair } from './repair.ts'
 import { BY_LETTERS, fits, passesFor, schemesFor, takes, VAT_AS_OF, VAT_COUNTRIES, type VatCountry } from './vat/countries.ts'
-import { alsoPasses, fillValues, numberPasses, vatFacts, type VatFacts } from './vat/facts.ts'
+import { alsoPasses, fillValues, isPersonalCode, numberPasses, vatFacts, type VatFacts } from './vat/facts.ts'
 import { readVat, type VatReading } from './vat/read.ts'
 import { isUnusualSpanish } from './vat/letters.ts'
 import { accepts, found, isAllZero, type LengthRule, type Scheme, written } from './vat/rule.ts'
@@ -37,10 +37,31 @@ export function isVat(text: string): boolean {
   const length = readPlain(text, whole)
   const quick = length === NEEDS_NORMALIZING || length > whole.length ? null : quickAnswer(length)
   if (quick !== null) return quick
-  const { value, finding: unreadable } = normalize(text, OPTIONS)
-  if (unreadable !== null) return false
-  const { country, number, prefix, value: checked } = readVat(value)
-  return country !== null && prefixFits(country, prefix, checked) && numberPasses(country, number)
+  const { value, finding: unreadable } = normalized(text)
+  return unreadable === null && holds(value)
+}
+
+function holds(normal: string): boolean {
+  const { country, number, prefix, value } = readVat(normal)
+  return country !== null && prefixFits(country, prefix, value) && numberPasses(country, number)
+}
+
+/** What may be the word "No." and may be Norway, with the digits close behind. */
+const NUMBER_OR_NORWAY = /^\W*VAT\W{1,8}NO[0-9]/i
+
+/** Without the words in front. Of NO close before the digits, Norway is left, unless only the digits alone pass. */
+function normalized(text: string): Normalized {
+  const read = normalize(text, OPTIONS)
+  if (read.finding !== null || !/^[0-9]/.test(read.value) || !NUMBER_OR_NORWAY.test(text)) return read
+  const norwegian = `NO${read.value}`
+  return holds(read.value) && !holds(norwegian) ? read : { ...read, value: norwegian }
+}
+
+/** The number as it is read, when nothing in front of it names a country; null when something does. */
+export function bareVatNumber(text: string): string | null {
+  const { value, finding: unreadable } = normalized(text)
+  const letters = value.slice(0, 2)
+  return unreadable !== null || BY_LETTERS.has(letters) || COUNTRIES.has(letters) ? null : value
 }
 
 /** For a text in `whole` that needs nothing taken off or put in front; null for all others. */
@@ -70,7 +91,7 @@ function prefixFits(country: VatCountry, prefix: string, value: string): boolean
  * calculations stand side by side (NL, BG, GB, XI).
  */
 export function checkVat(text: string): Check<VatFacts> {
-  const read = normalize(text, OPTIONS)
+  const read = normalized(text)
   if (read.finding !== null) {
     const suggestion = read.suggestion !== null && isVat(read.suggestion) ? read.suggestion : null
     return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
@@ -97,10 +118,11 @@ function judge(reading: VatReading): Judgement<VatFacts> {
   return { findings, warnings, expected_check, facts, unverifiable: schemesFor(rule, values).length === 0 }
 }
 
-/** Without a readable number there are facts only when another country would take it. */
+/** Without a readable number there are facts only of the country that it was judged for, or when another one would take it. */
 function failed(reading: VatReading, findings: Finding[]): Judgement<VatFacts> {
   const others = alsoPasses(reading)
-  return others.length === 0 ? { findings } : { findings, warnings: otherCountries(others), facts: vatFacts(reading, null, values, false) }
+  if (reading.country === null && others.length === 0) return { findings }
+  return { findings, warnings: otherCountries(others), facts: vatFacts(reading, null, values, false) }
 }
 
 function characterFaults({ value, country }: VatReading): Finding[] | null {
@@ -124,7 +146,9 @@ function countryFaults({ country, prefix, value }: VatReading): Finding[] | null
 function shapeFaults({ value, prefix, number }: VatReading, country: VatCountry, fitting: boolean): Finding[] {
   const formats = country.formats.get(number.length) ?? []
   if (!fitting || formats.length === 0) return [finding('bad_length', 'number', null, country.structure)]
-  const wrongs = formats.map((format) => format.flatMap((place, index) => (takes(place, values[index] ?? 0) ? [] : [{ words: place.words, index }])))
+  const wrongs = formats.map((format) =>
+    format.flatMap((place, index) => (takes(place, values[index] ?? 0) ? [] : [{ words: place.words, index }])),
+  )
   const nearest = wrongs.toSorted((one, other) => one.length - other.length)[0] ?? []
   return nearest.map(({ words, index }) => {
     const start = prefix.length + index
@@ -166,7 +190,8 @@ function expectedCheck(rule: LengthRule): string | null {
   return scheme === undefined ? null : written(scheme, values)
 }
 
-function formWarnings({ value, prefix, number, suffix, padded }: VatReading, country: VatCountry): Finding[] {
+function formWarnings(reading: VatReading, country: VatCountry): Finding[] {
+  const { value, prefix, suffix, padded } = reading
   const warnings: Finding[] = []
   const warn = (code: Finding['code'], field: string, expected: string | null, message: string) =>
     warnings.push(finding(code, field, null, expected, message))
@@ -175,7 +200,7 @@ function formWarnings({ value, prefix, number, suffix, padded }: VatReading, cou
     const words = country.suffixes.join(', ')
     warn('bad_component', 'suffix', words, `Without ${words} behind it this is a register number, which companies without VAT have too.`)
   }
-  if (country.code === 'RO' && number.length === 13) {
+  if (isPersonalCode(reading)) {
     warn('too_long', 'number', '2 to 10 digits', 'VIES takes 2 to 10 digits; this is the personal code of a natural person.')
   }
   if (country.code === 'ES' && isUnusualSpanish(values)) {

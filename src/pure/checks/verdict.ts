@@ -46,6 +46,7 @@ export type Change =
   | 'stripped_slashes'
   | 'stripped_parentheses'
   | 'uppercased'
+  | 'lowercased'
   | 'removed_prefix'
   | 'removed_suffix'
   | 'padded_zeros'

@@ -1,6 +1,7 @@
 import feeds from '../../../data/chainlink-feeds.json' with { type: 'json' }
 import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
 import type { Feed } from './chainlink.ts'
+import { spellings } from './spellings.ts'
 
 /** The chain that the tables are about: Base. */
 export const MARKET_CHAIN_ID = 8_453
@@ -22,11 +23,11 @@ export const FX_SYMBOLS: readonly FxSymbol[] = ['USD', ...CURRENCIES, ...TOKENS]
 
 /** The symbol in capitals; null for any other text. */
 export function fxSymbol(text: string): FxSymbol | null {
-  return FX_SYMBOLS.find((symbol) => symbol === text || symbol.toLowerCase() === text) ?? null
+  return FX_SYMBOLS.find((symbol) => spellings(symbol).includes(text)) ?? null
 }
 
 export function currency(text: string): Currency | null {
-  return CURRENCIES.find((code) => code === text || code.toLowerCase() === text) ?? null
+  return CURRENCIES.find((code) => spellings(code).includes(text)) ?? null
 }
 
 /** Ether and its wrapped form are one thing at one price. */

@@ -53,5 +53,7 @@ export function evidenceOf(figures: AciFigures, edges: readonly JudgedEdge[]): E
     return { figure, value, basis: 'caller_supplied_unverified' }
   })
   const counted = edges.filter(({ void_reason }) => void_reason === null).length
-  return [...supplied, { figure: 'sponsor_attestations', value: counted, basis: 'signatures_verified' }]
+  // Without an edge no signature was there to be verified.
+  const basis = edges.length === 0 ? 'missing_worst_assumed' : 'signatures_verified'
+  return [...supplied, { figure: 'sponsor_attestations', value: counted, basis }]
 }

@@ -2,11 +2,13 @@ import { checkCompanyNumber } from '../checks/company-number.ts'
 import { disposableDomain, freeMailDomain } from '../checks/disposable-domains.ts'
 import { checkIban } from '../checks/iban.ts'
 import type { IbanFacts } from '../checks/iban-facts.ts'
+import { readJurisdiction } from '../checks/jurisdictions.ts'
 import { checkLei, type LeiFacts } from '../checks/lei.ts'
 import { readPostalAddress, type PostalAddress } from '../checks/postal-address.ts'
-import { alpha2, banksWith, ibanCountry, taxedWith } from '../checks/same-country.ts'
+import { alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
 import { sanctionsHint } from '../checks/sanctions.ts'
-import { checkVat } from '../checks/vat.ts'
+import { bareVatNumber, checkVat } from '../checks/vat.ts'
+import { BY_LETTERS } from '../checks/vat/countries.ts'
 import type { VendorDomain } from '../checks/vendor-domain.ts'
 import type { Check } from '../checks/verdict.ts'
 import type { Decision, Found } from './counterparty.ts'
@@ -34,7 +36,7 @@ export interface Inspected {
   /** Null when none was given, or when it is no number of the United Kingdom and so cannot be judged. */
   company: ReturnType<typeof checkCompanyNumber> | null
   address: PostalAddress | null
-  /** Nothing was given that could speak for or against the recipient. */
+  /** Nothing that was given could be inspected, so nothing speaks for or against the recipient. */
   empty: boolean
   /** A company number was given that cannot be judged here. */
   company_unjudged: boolean
@@ -60,9 +62,13 @@ export function inspect(given: Counterparty): Inspected {
   }
   const address = given.physical_address === undefined ? null : readPostalAddress(given.physical_address)
   if (address !== null) found.push(...addressFound(address, differs))
+  const places = placesFound(declared_country, address, given.physical_address ?? '')
+  found.push(...places)
   if (given.domain !== null) found.push(...mailFound(given.domain.name), ...domainFound(given.domain.age))
   const company_unjudged = given.company_number !== undefined && !british
-  const empty = [iban, lei, vat, company, address, given.domain].every((part) => part === null) && !company_unjudged
+  const checked = [iban, lei, vat, company, given.domain?.name ?? null].some((part) => part !== null)
+  const read = address !== null && (address.country !== null || address.po_box)
+  const empty = !checked && !read && places.length === 0
   return { found, declared_country, iban_country, iban, lei, vat, company, address, empty, company_unjudged }
 }
 
@@ -85,9 +91,11 @@ function ibanFound(iban: Check<IbanFacts>, country: string | null, differs: Diff
 /** A number without its country letters is tried with those of the declared country, since that is what they would be. */
 function vatCheck(text: string, declared: string | null): VatCheck {
   const check = checkVat(text)
-  if (declared === null || !/^\s*[0-9]/.test(text)) return check
-  const prefixed = checkVat(`${declared === 'GR' ? 'EL' : declared}${text.trim()}`)
-  return prefixed.valid ? prefixed : check
+  const prefix = declared === null ? undefined : BY_LETTERS.get(vatHost(declared))?.prefixes[0]
+  const number = bareVatNumber(text)
+  if (prefix === undefined || number === null) return check
+  const prefixed = checkVat(prefix + number)
+  return prefixed.valid || !check.valid ? prefixed : check
 }
 
 function vatFound(vat: VatCheck, differs: Differs): Found[] {
@@ -104,6 +112,22 @@ function addressFound({ country, po_box }: PostalAddress, differs: Differs): Fou
   }
   if (po_box) found.push({ factor: 'po_box', reason: 'The address is a post office box.' })
   return found
+}
+
+/**
+ * Places under a comprehensive programme that the payee declares or its address names; the country of the account has a factor of its own.
+ * A region counts wherever the address names it, also one of which only a part is prohibited.
+ */
+function placesFound(declared: string | null, address: PostalAddress | null, text: string): Found[] {
+  const countries = [declared, address?.country ?? null].filter((code) => code !== null && sanctionsHint(code)?.level === 'comprehensive')
+  const read = readJurisdiction(text)
+  const regions = read.kind === 'listed' ? read.places.filter(({ kind, meant }) => kind === 'region' && meant) : []
+  const named = regions.map(({ name, level }) => (level === 'needs_review' ? `a part of ${name}` : name))
+  const places = [...new Set([...countries, ...named])]
+  if (places.length === 0) return []
+  return [
+    { factor: 'country_sanctioned', reason: `Nearly all dealings with ${places.join(' and ')} are prohibited under OFAC programmes.` },
+  ]
 }
 
 function mailFound(name: VendorDomain | null): Found[] {
@@ -132,13 +156,13 @@ export function summaryOf(decision: Decision, flags: number, empty: boolean): st
 }
 
 /** What a person should do next, in the order of weight. */
-export function advice({ found, declared_country, company_unjudged, empty }: Inspected, decision: Decision): string[] {
+export function advice({ found, company_unjudged, empty }: Inspected, decision: Decision): string[] {
   const has = (...factors: Found['factor'][]) => found.some(({ factor }) => factors.includes(factor))
   const given: string[] = []
   if (empty) given.push('Give the account, the domain or an identifier of the payee.')
   if (has('iban_country_sanctioned')) given.push('Stop, and ask counsel: the country of the account is under a comprehensive programme.')
-  if (declared_country !== null && sanctionsHint(declared_country)?.level === 'comprehensive') {
-    given.push('Ask counsel: the declared country is under a comprehensive programme.')
+  if (has('country_sanctioned')) {
+    given.push('Ask counsel before anything is paid: the declared country, or a place of the address, is under a comprehensive programme.')
   }
   if (has('iban_invalid')) given.push('Ask for the account again, by a way that you already know.')
   if (has('disposable_email_domain', 'free_mail_domain', 'domain_age_under_30_days')) {

@@ -17,7 +17,10 @@ export const COUNTERPARTY_TABLE = {
     domain_age_unknown: 10,
     address_country_mismatch: 10,
     po_box: 5,
+    country_sanctioned: 0,
   },
+  /** Factors that a person must look at whatever the score: money is not sent to such a place unasked. */
+  review_at_least: ['country_sanctioned'],
   /** Whole US dollars from which on a payment weighs more, once a factor of at least `grave_points` was found; the highest step counts. */
   large_amount: [
     { from_usd: 10_000, points: 10 },
@@ -36,6 +39,7 @@ export type Decision = keyof (typeof COUNTERPARTY_TABLE)['decisions']
 
 export interface CounterpartyTable {
   factors: Readonly<Record<CounterpartyFactor, number>>
+  review_at_least: readonly CounterpartyFactor[]
   large_amount: readonly { from_usd: number; points: number }[]
   grave_points: number
   young_days: number
@@ -61,7 +65,8 @@ export interface CounterpartyRisk {
 
 /**
  * Adds up what was found. `whole_usd` is the amount without its cents, null when none was given. A further factor, or a larger amount, never
- * lowers the score. Errs both ways: nothing that was found proves fraud, and nothing found proves nothing.
+ * lowers the score. A factor of `review_at_least` is never CLEAR. Errs both ways: nothing that was found proves fraud, and nothing found
+ * proves nothing.
  */
 export function counterpartyRisk(found: readonly Found[], whole_usd: bigint | null, { table } = COUNTERPARTY): CounterpartyRisk {
   const fired: CounterpartyRisk['fired'] = found.map(({ factor, reason }) => ({ factor, points: table.factors[factor], reason }))
@@ -72,5 +77,7 @@ export function counterpartyRisk(found: readonly Found[], whole_usd: bigint | nu
     fired.push({ factor: 'large_amount', points, reason: `At least ${from_usd} USD are at stake beside a grave factor.` })
   }
   const score = scoreOf(fired, table.cap)
-  return { score, level: bandOf(score, table.bands), decision: bandOf(score, table.decisions), fired }
+  const by_points = bandOf(score, table.decisions)
+  const looked_at = found.some(({ factor }) => table.review_at_least.includes(factor))
+  return { score, level: bandOf(score, table.bands), decision: looked_at && by_points === 'CLEAR' ? 'REVIEW' : by_points, fired }
 }

@@ -39,8 +39,6 @@ export interface Adjudication {
   claimant: 'payer_signed' | 'unsigned'
   remedy: 'REFUND_ORDER_QUEUED' | 'verdict_only' | 'none'
   window_ends_s: number
-  /** All gates were passed. */
-  admitted: boolean
 }
 
 const DAY_S = 86_400
@@ -68,8 +66,9 @@ export function adjudicate(dispute: Dispute, facts: DipFacts): Adjudication {
     ...(receipt.fault === null && receipt.signer === null ? (['DIP-R1'] as const) : []),
     ...(receipt.issuer === 'other' ? (['DIP-R2'] as const) : []),
     ...decision.notes,
-    ...(claimant_signature !== undefined && !signed ? (['DIP-R5'] as const) : []),
     ...refund.notes,
+    // Last, since it alone is of the call and not of the dispute.
+    ...(claimant_signature !== undefined && !signed ? (['DIP-R5'] as const) : []),
   ]
   return {
     verdict,
@@ -81,7 +80,6 @@ export function adjudicate(dispute: Dispute, facts: DipFacts): Adjudication {
     claimant: signed ? 'payer_signed' : 'unsigned',
     remedy: refund.remedy,
     window_ends_s: windowEnds(receipt),
-    admitted: gate === null,
   }
 }
 

@@ -41,7 +41,7 @@ export function readKey(scheme: Scheme, text: string, crypto: ReceiptCrypto): st
 
 /**
  * Whose signature over the 32-byte digest this is. Scheme 1 recovers the key and needs none; the others are held against `key`, a result of
- * `readKey`. Errs towards refusing: a second form of a valid signature, which some libraries take, is not one here.
+ * `readKey`. Errs towards refusing: a second form of a valid signature, which some libraries take, is not one here, but for the s of scheme 3.
  */
 export function readRoleSignature(
   scheme: Scheme,
@@ -87,14 +87,17 @@ function isPlainPoint(bytes: Uint8Array): boolean {
   }
 }
 
-/** ES256: the 32 bytes of the digest are the message, hashed once more with SHA-256 as secure elements do (FIPS 186-5, 2023). */
+/**
+ * ES256: the 32 bytes of the digest are the message, hashed once more with SHA-256 as secure elements do (FIPS 186-5, 2023). That standard
+ * knows no low s, and its signers give the high one half of the time; both are taken, for only the key of a signature is told.
+ */
 function nist(signature: Uint8Array, digest: Uint8Array, key_bytes: Uint8Array, key: string): SignatureReading {
   try {
-    if (p256.Signature.fromBytes(signature, 'compact').hasHighS()) return { ok: false, code: 'signature_high_s' }
+    p256.Signature.fromBytes(signature, 'compact')
   } catch {
     // r or s is zero or not below the order.
     return { ok: false, code: 'signature_malformed' }
   }
-  const made = p256.verify(signature, digest, key_bytes, { lowS: true, prehash: true, format: 'compact' })
+  const made = p256.verify(signature, digest, key_bytes, { lowS: false, prehash: true, format: 'compact' })
   return made ? { ok: true, key } : { ok: false, code: 'signature_wrong' }
 }

@@ -14,7 +14,7 @@ export const POD1 = ruleBook('POD-1', {
   schemes: {
     '1': 'secp256k1, r s v over the digest, low s, keys as address or point',
     '2': 'Ed25519 over the digest, canonical encodings, no small-order parts',
-    '3': 'P-256 with SHA-256 over the digest, r s, low s',
+    '3': 'P-256 with SHA-256 over the digest, r s, s low or high',
   },
   window: { not_before: 'inclusive', not_after: 'inclusive' },
   accuracy: 'accuracy_m <= max_accuracy_m',
@@ -58,7 +58,7 @@ export const POD1_CODES: Readonly<Record<Pod1Code, string>> = {
   role_repeated: 'The mandate requires one role twice.',
   signature_missing: 'A required signature is missing.',
   signature_malformed: 'A signature has not the form of the scheme.',
-  signature_high_s: 'A signature has its s in the upper half; such twins are refused.',
+  signature_high_s: 'A signature of scheme 1 has its s in the upper half; such twins are refused.',
   signature_wrong: 'A signature was not made by the key of its role over this attestation.',
   key_unknown: 'A required role has no key, and the scheme cannot recover one from the signature.',
   key_reused: 'One key stands for two roles.',

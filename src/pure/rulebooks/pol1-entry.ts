@@ -145,7 +145,9 @@ function unsigned(): EntryFault {
 function formFaults(fields: Readonly<Record<string, unknown>>): EntryFault[] {
   const strays = Object.keys(fields).filter((name) => !FIELDS.some((known) => known === name)).length
   return [
-    ...(strays === 0 ? [] : [{ field: 'entry' as const, message: `It holds ${strays} unknown fields.` }]),
+    ...(strays === 0
+      ? []
+      : [{ field: 'entry' as const, message: `It holds ${strays === 1 ? 'one unknown field' : `${strays} unknown fields`}.` }]),
     ...FIELDS.filter((name) => !FORMS[name].good(fields[name])).map((field) => ({ field, message: `It must be ${FORMS[field].form}.` })),
   ]
 }

@@ -16,7 +16,7 @@ export function itemCatalogue(tools: () => readonly Tool[]): ItemCatalogue {
     },
     check(id, value) {
       const tool = byId().get(id) ?? byId().get(id.replaceAll('_', '-'))
-      return tool === undefined ? notPermitted() : checkItem(tool, value)
+      return tool === undefined ? notPermitted([...byId().keys()]) : checkItem(tool, value)
     },
   }
 }
@@ -40,8 +40,8 @@ function checkItem(tool: Tool, value: string): ItemAnswer {
 /** Item tools are pure: they are never handed a source. */
 const NO_SOURCES = {} as Sources
 
-function notPermitted(): ItemAnswer {
-  return { ok: false, code: 'not_permitted', message: 'This tool cannot be an item of a batch; the description lists those that can.' }
+function notPermitted(permitted: readonly string[]): ItemAnswer {
+  return { ok: false, code: 'not_permitted', message: `This tool cannot be an item of a batch. Those that can: ${permitted.join(', ')}.` }
 }
 
 function failed(): ItemAnswer {

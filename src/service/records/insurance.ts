@@ -39,7 +39,7 @@ async function contractSigned({ chain }: Pick<Sources, 'chain'>, { entry, digest
 }
 
 function chainDown(): Problem {
-  const detail = 'It is no signature of the underwriter’s own key, and the chain, which could ask a contract wallet, does not answer now.'
+  const detail = 'The signature is not of the underwriter’s own key, and the chain, which could ask a contract wallet, does not answer now.'
   return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 })
 }
 
@@ -105,7 +105,7 @@ export async function directoryShown({ clock, crypto, registrar, insurance }: Ne
 export async function countersignPolicy({ crypto, insurance }: Needs, given: unknown): Promise<RecordEnd> {
   const { policy_id, signature } = fieldsOf(given)
   if (typeof policy_id !== 'string' || !isPolicyId(policy_id))
-    return invalid([fault('/policy_id', 'wrong_format', 'It is that of a certificate.')])
+    return invalid([fault('/policy_id', 'wrong_format', 'It must be that of a certificate: pol_ and 32 digits 0-9 and a-f.')])
   const found = await insurance.policy(policy_id)
   if (found === null) return notFound()
   const policy = standing(found)

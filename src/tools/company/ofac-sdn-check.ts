@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listAgeDays, OFAC_LIST_DAYS, OFAC_LISTS, screen, type ListName } from '../../pure/checks/ofac.ts'
+import { listAgeDays, OFAC_LIST_DAYS, OFAC_LISTS, screen, type ListName, type Screened } from '../../pure/checks/ofac.ts'
 import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -10,7 +10,7 @@ const LIST = z
     published_at: z.string().describe('Date up to which it is known.'),
     count: z.int().min(0).max(1_000_000).describe('Its rows.'),
     age_days: z.int().min(-10_000).max(1_000_000).describe('Whole days since then.'),
-    limit_days: z.int().min(0).max(1_000_000).describe('Age beyond which "no match" is not relied on.'),
+    limit_days: z.int().min(0).max(1_000_000).describe('Age beyond which "no match" and "elevated" are not relied on.'),
     stale: z.boolean().describe('Older than that.'),
   })
   .nullable()
@@ -42,7 +42,7 @@ export default defineTool({
   title: 'Screen an address or jurisdiction (OFAC)',
   description:
     'Looks an EVM address up in a dated copy of the OFAC SDN list, or a country or region among prohibited jurisdictions. A match is ' +
-    'always told; "no match" only from a list of at most 30 days. Never by name. No match is not a clearance.',
+    'always told; "no match" and "elevated" only from a list of at most 30 days, or with its age. Never by name. No match is not a clearance.',
   family: 'company',
   version: '1.0.0',
   price: 'check',
@@ -82,13 +82,15 @@ export default defineTool({
     const now_ms = clock.now_ms()
     const found = screen(subject)
     const list = found.list === null ? null : listShown(found.list, now_ms)
-    const unreliable = found.status === 'no_match' && list?.stale === true
-    if (unreliable && list !== null && screening.on_stale_list === 'refuse') throw new SourceDown(staleWords(list))
-    const { status, reason } = found
+    const { status } = found
+    const old = list?.stale === true ? list : null
+    // Since then the subject may have been put on the list, or its level raised.
+    const lenient = status === 'no_match' || status === 'elevated'
+    if (old !== null && lenient && screening.on_stale_list === 'refuse') throw new SourceDown(staleWords(old, status))
     return {
       ...found,
-      status: unreliable ? ('no_match_on_stale_list' as const) : status,
-      reason: unreliable ? `Not on the list, which is ${list?.age_days} days old: nothing follows from that.` : reason,
+      status: old !== null && status === 'no_match' ? ('no_match_on_stale_list' as const) : status,
+      reason: old === null ? found.reason : staleReason(found, old),
       match: status === 'match',
       list,
       evaluated_at: new Date(now_ms).toISOString(),
@@ -102,9 +104,17 @@ function listShown(name: ListName, now_ms: number) {
   return { name, ...OFAC_LISTS[name], age_days, limit_days: OFAC_LIST_DAYS, stale: age_days > OFAC_LIST_DAYS }
 }
 
-function staleWords({ name, age_days }: { name: ListName; age_days: number }): string {
+type Shown = ReturnType<typeof listShown>
+
+function staleReason({ status, reason }: Screened, { age_days, published_at }: Shown): string {
+  if (status === 'match') return reason
+  if (status === 'no_match') return `Not on the list, which is ${age_days} days old: nothing follows from that.`
+  return `${reason} So it was on ${published_at}, ${age_days} days ago; it may be prohibited since.`
+}
+
+function staleWords({ name, age_days }: Shown, status: Screened['status']): string {
   return (
-    `No match, but the list ${name} is ${age_days} days old, more than ${OFAC_LIST_DAYS}, so no answer is given and nothing was charged. ` +
-    `The operator refreshes it with: ${REFRESH[name]}`
+    `${status === 'no_match' ? 'No match' : 'No prohibition'}, but the list ${name} is ${age_days} days old, more than ${OFAC_LIST_DAYS}, so no ` +
+    `answer is given and nothing was charged. The operator refreshes it with: ${REFRESH[name]}`
   )
 }

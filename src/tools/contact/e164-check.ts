@@ -14,7 +14,7 @@ const FACTS = z.strictObject({
   possible: z.boolean().describe('The length fits the numbering plan.'),
   in_numbering_plan: z.boolean().describe('The numbering plan assigns the range.'),
   extension: z.string().nullable().describe('Extension behind the number; no part of E.164.'),
-  e164: z.string().describe('Plus sign and digits.'),
+  e164: z.string().describe('Plus sign and digits as dialled from abroad; these facts are about this number.'),
   international_form: z.string().nullable().describe('As printed for callers from abroad.'),
   national_form: z.string().nullable().describe('As printed inside the country.'),
   rfc3966: z.string().describe('As a tel: link (RFC 3966).'),

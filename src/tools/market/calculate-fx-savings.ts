@@ -6,6 +6,7 @@ import { CURRENCIES, currency, FX_DATA_AS_OF, MARKET_CHAIN_ID, type Currency } f
 import { refusalWords } from '../../pure/market/market-words.ts'
 import { nearWords } from '../../pure/market/near-words.ts'
 import { sampleRate } from '../../pure/market/sample-rates.ts'
+import { spellings } from '../../pure/market/spellings.ts'
 import { planUsdPrices, type MarketRefusal } from '../../pure/market/usd-prices.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { ChainFacts } from '../../ports/chain-facts.ts'
@@ -48,7 +49,7 @@ const INPUT = z
         const hint = near.length === 0 ? `Known: ${CURRENCIES.join(', ')}.` : `Near ones: ${near.join(', ')}.`
         issues.push({ code: 'custom', input: undefined, message: `No rate of this currency is known. ${hint}`, params: {} })
       })
-      .meta({ enum: CURRENCIES.flatMap((code) => [code, code.toLowerCase()]) })
+      .meta({ enum: CURRENCIES.flatMap(spellings) })
       .optional()
       .describe('What arrives; all 14 when absent.'),
     bank_fee_pct: PERCENT.describe('Your assumption of what a bank takes in all, percent of the sum.'),

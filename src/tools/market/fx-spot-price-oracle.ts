@@ -3,6 +3,7 @@ import { fxRate, instant, neededFor, sampleFxRate } from '../../pure/market/fx-r
 import { fxSymbol, FX_DATA_AS_OF, FX_SYMBOLS, MARKET_CHAIN_ID, type FxSymbol, type Priced } from '../../pure/market/fx-tables.ts'
 import { refusalWords } from '../../pure/market/market-words.ts'
 import { nearWords } from '../../pure/market/near-words.ts'
+import { spellings } from '../../pure/market/spellings.ts'
 import { planUsdPrices, type UsdPrice } from '../../pure/market/usd-prices.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { ChainFacts } from '../../ports/chain-facts.ts'
@@ -20,7 +21,7 @@ const SYMBOL = z
     const hint = near.length === 0 ? `Known: ${FX_SYMBOLS.join(', ')}.` : `Near ones: ${near.join(', ')}.`
     issues.push({ code: 'custom', input: undefined, message: `No rate of this symbol is known. ${hint}`, params: {} })
   })
-  .meta({ enum: FX_SYMBOLS.flatMap((symbol) => [symbol, symbol.toLowerCase()]) })
+  .meta({ enum: FX_SYMBOLS.flatMap(spellings) })
 
 /** What one currency or token is worth in another, from oracles on Base at one block. */
 export default defineTool({

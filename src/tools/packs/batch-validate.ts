@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { defineTool, type ItemAnswer, type ItemCatalogue, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
+/** The permitted ids that end in -check; a test holds the words of the field against the registry. */
+const CHECKS = 'aba-routing, abn, e164, ean13, ein-format, gstin, iban, ifsc, isbn, isin, lei, luhn, sedol, swift-bic, vat-mod97'
+
 /**
  * Up to fifty checks of single values in one call, one payment and one receipt. Items are judged one by one: a wrong item is an
  * error in its place and never fails the batch.
@@ -25,7 +28,7 @@ export default defineTool({
     items: z
       .array(
         z.looseObject({
-          tool: z.unknown().optional().describe('Id of a check that takes a single value, such as "iban-check".'),
+          tool: z.unknown().optional().describe(`An id: company-number-format, context-distill or, with -check behind it, ${CHECKS}.`),
           value: z.unknown().optional().describe(`The value to check, as text of at most ${limits.batch_value_chars} characters.`),
         }),
       )

@@ -76,7 +76,9 @@ export default defineTool({
       .describe('Amount in US dollars, as number or decimal text.'),
   }),
   output: z.strictObject({
-    decision: z.enum(['CLEAR', 'REVIEW', 'BLOCK']).describe('Below 20, below 50, from 50. REVIEW too when nothing to inspect was given.'),
+    decision: z
+      .enum(['CLEAR', 'REVIEW', 'BLOCK'])
+      .describe('Below 20, below 50, from 50. At least REVIEW for country_sanctioned, and when nothing that was given could be inspected.'),
     clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It is no proof of anything.'),
     risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
     risk_level: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listingRisk, TENANCY, type Band } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { packInput } from '../../service/catalogue/schemas.ts'
 
 const RECOMMENDATIONS: Readonly<Record<Band, string>> = {
   low: 'Little speaks against the listing. View the place and see the contract before you pay.',
@@ -10,25 +11,18 @@ const RECOMMENDATIONS: Readonly<Record<Band, string>> = {
 }
 
 const SIGNAL = z.boolean().optional()
-const FIELDS = Object.keys(TENANCY.table.listing)
 
-const INPUT = z
-  .strictObject({
-    payment_irreversible: SIGNAL.describe('Payment is asked by transfer service, gift card, crypto or otherwise without return.'),
-    contact_moves_offplatform: SIGNAL.describe('The contact is moved off the platform of the listing.'),
-    landlord_abroad_cannot_meet: SIGNAL.describe('The landlord says to be abroad and unable to meet.'),
-    no_in_person_viewing: SIGNAL.describe('The place cannot be viewed in person.'),
-    urgency_pressure: SIGNAL.describe('There is pressure to decide at once.'),
-    photos_reverse_image_hit: SIGNAL.describe('A reverse image search finds the photos elsewhere.'),
-    identity_docs_requested_upfront: SIGNAL.describe('Identity documents are asked before anything else.'),
-    price_below_market_pct: z.number().min(-1_000).max(100).optional().describe('Percent below the usual rent; negative when above.'),
-  })
-  .check(({ value, issues }) => {
-    // Without any observation there is nothing to judge, and "low" would be a lie.
-    if (Object.values(value).some((given) => given !== undefined)) return
-    for (const field of FIELDS) issues.push({ code: 'invalid_type', expected: 'boolean', input: undefined, path: [field] })
-  })
-  .meta({ minProperties: 1 })
+// Without any observation there is nothing to judge, and "low" would be a lie.
+const INPUT = packInput({
+  payment_irreversible: SIGNAL.describe('Payment is asked by transfer service, gift card, crypto or otherwise without return.'),
+  contact_moves_offplatform: SIGNAL.describe('The contact is moved off the platform of the listing.'),
+  landlord_abroad_cannot_meet: SIGNAL.describe('The landlord says to be abroad and unable to meet.'),
+  no_in_person_viewing: SIGNAL.describe('The place cannot be viewed in person.'),
+  urgency_pressure: SIGNAL.describe('There is pressure to decide at once.'),
+  photos_reverse_image_hit: SIGNAL.describe('A reverse image search finds the photos elsewhere.'),
+  identity_docs_requested_upfront: SIGNAL.describe('Identity documents are asked before anything else.'),
+  price_below_market_pct: z.number().min(-1_000).max(100).optional().describe('Percent below the usual rent; negative when above.'),
+})
 
 /** How much a rental listing looks like fraud, point by point. */
 export default defineTool({

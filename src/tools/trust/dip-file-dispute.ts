@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import type { AssuredMark, AssuredRecords } from '../../ports/assured-records.ts'
+import type { AssuredRecords } from '../../ports/assured-records.ts'
+import type { DisputeRecord } from '../../ports/disputes.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
+import { assuredState, type AssuredState } from '../../pure/rulebooks/assured-record.ts'
 import { adjudicate, refundOrder, type Adjudication, type Dispute } from '../../pure/rulebooks/dip1.ts'
 import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_RULES, type DipRule } from '../../pure/rulebooks/dip1-table.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
@@ -99,7 +101,7 @@ export default defineTool({
     refund_order: z.record(z.string(), z.unknown()).nullable().describe('Unsigned instruction for the recipient; null without one.'),
     x402_refund_reason: z.string().nullable().describe('Reason code for a refund request; null unless upheld.'),
     assured_state: z
-      .enum(['OPEN', 'DISPUTED', 'ADJUDICATED'])
+      .enum(['OPEN', 'WINDOW_CLOSED', 'DISPUTED', 'ADJUDICATED'])
       .nullable()
       .describe('Of the assured record of this receipt; null without one.'),
     window_ends_at: z.string().describe('Last moment to file.'),
@@ -129,14 +131,16 @@ export default defineTool({
       filed_ms: now_ms,
     })
     if (record.body_hash !== found.body_hash) throw conflict(record.payer_signed)
+    const kept = JSON.parse(record.outcome) as Outcome
     return {
-      ...(JSON.parse(record.outcome) as ReturnType<typeof outcomeOf>),
+      ...kept,
+      findings: [...kept.findings, ...(record.payer_signed ? [] : found.findings.filter(({ rule }) => rule === FOREIGN_SIGNATURE))],
       dispute_id: record.dispute_id,
       receipt_hash,
       body_hash: record.body_hash,
       created,
       claimant: record.payer_signed ? ('payer_signed' as const) : ('unsigned' as const),
-      assured_state: await marked(assured, found),
+      assured_state: await marked(assured, record, kept, now_s),
       filed_at: instant(record.filed_ms),
       evaluated_at: instant(now_ms),
     }
@@ -148,6 +152,11 @@ function conflict(payer_signed: boolean): Refusal {
   return new Refusal('DISPUTE_CONFLICT', `Another dispute about this receipt has this dispute_id.${by}`)
 }
 
+/** Says something of this call alone: another call may bring the signature of the payer. */
+const FOREIGN_SIGNATURE = 'DIP-R5'
+
+type Outcome = ReturnType<typeof outcomeOf>
+
 /** What is decided once, when the dispute is filed, and kept. */
 function outcomeOf(dispute: Dispute, found: Adjudication) {
   const { verdict, rule, grade, findings, remedy, receipt, window_ends_s } = found
@@ -156,7 +165,7 @@ function outcomeOf(dispute: Dispute, found: Adjudication) {
     reason: DIP_RULES[rule].words,
     rule,
     grade,
-    findings,
+    findings: findings.filter((finding) => finding.rule !== FOREIGN_SIGNATURE),
     claim: dispute.claim,
     signature_checked: receipt.signer !== null,
     issuer: receipt.issuer,
@@ -171,15 +180,22 @@ function outcomeOf(dispute: Dispute, found: Adjudication) {
 }
 
 /**
- * Moves the assured record of the receipt. It is adjudicated when a claim is upheld, or when the payer's own was rejected: an unsigned
- * dispute that fails may be a stranger's and must not use up the record.
+ * Moves the assured record of the receipt by the verdict that is kept. It is adjudicated when a claim is upheld, or when the payer's own was
+ * rejected: an unsigned dispute that fails may be a stranger's and must not use up the record.
  */
-async function marked(assured: AssuredRecords, { receipt, admitted, verdict, claimant }: Adjudication): Promise<AssuredMark | null> {
-  if (admitted && receipt.signer !== null) {
-    await assured.mark(receipt.hash, 'DISPUTED')
-    if (verdict === 'UPHELD' || (verdict === 'REJECTED' && claimant === 'payer_signed')) await assured.mark(receipt.hash, 'ADJUDICATED')
+async function marked(
+  assured: AssuredRecords,
+  { receipt_hash, payer_signed }: DisputeRecord,
+  { verdict, grade, signature_checked }: Outcome,
+  now_s: number,
+): Promise<AssuredState | null> {
+  // Without a grade a gate was not passed.
+  if (grade !== 'none' && signature_checked) {
+    await assured.mark(receipt_hash, 'DISPUTED')
+    if (verdict === 'UPHELD' || (verdict === 'REJECTED' && payer_signed)) await assured.mark(receipt_hash, 'ADJUDICATED')
   }
-  return (await assured.find(receipt.hash))?.mark ?? null
+  const record = await assured.find(receipt_hash)
+  return record === null ? null : assuredState(record.mark, record.window_ends_s, now_s)
 }
 
 function instant(time_ms: number): string {

@@ -22,7 +22,7 @@ export interface VatFacts {
   enterprise_number: string | null
   /** The French SIREN inside the number; null for Monaco. */
   siren: string | null
-  /** What the Commission's VIES service is asked with; null for countries that it does not know. */
+  /** What the Commission's VIES service is asked with; null for countries and numbers that it does not take. */
   vies: { country_code: string; number: string } | null
   print_form: string | null
   /** Other prefixes under which a number without prefix would pass. */
@@ -49,6 +49,11 @@ export function fillValues(text: string, into: Uint8Array): number {
   return text.length
 }
 
+/** The Romanian personal code of a natural person, which VIES does not take. */
+export function isPersonalCode({ country, number }: VatReading): boolean {
+  return country?.code === 'RO' && number.length === 13
+}
+
 /** Whether text without prefix passes for this country. */
 export function numberPasses(country: VatCountry, number: string): boolean {
   const length = fillValues(number, scratch)
@@ -59,7 +64,7 @@ export function alsoPasses(reading: VatReading): string[] {
   if (!reading.bare && reading.country !== null) return []
   const text = reading.country === null ? reading.value : reading.given
   const others = VAT_COUNTRIES.filter((country) => country !== reading.country && numberPasses(country, text))
-  return others.map(({ code }) => code)
+  return others.map(({ code, prefixes }) => prefixes[0] ?? code)
 }
 
 /** All that a number tells whose length and characters fit; less when it does not pass. */
@@ -78,7 +83,7 @@ export function vatFacts(reading: VatReading, rule: LengthRule | null, values: U
     scheme: scheme?.name ?? null,
     enterprise_number: passes && country?.code === 'BE' ? template('####.###.###', number) : null,
     siren: passes && country?.code === 'FR' && decimal(values, 2, 5) > 0 ? number.slice(2) : null,
-    vies: passes && country !== null && country.vies !== null ? { country_code: country.vies, number } : null,
+    vies: passes && country !== null && country.vies !== null && !isPersonalCode(reading) ? { country_code: country.vies, number } : null,
     print_form: passes && country !== null ? printForm(reading, country) : null,
     also_passes: alsoPasses(reading),
     parts: partsOf(reading, rule, values),

@@ -72,7 +72,8 @@ const SWEDISH: Readonly<Record<string, string>> = {
 function british(number: string): string | null {
   if (number.startsWith('GD')) return 'government department'
   if (number.startsWith('HA')) return 'health authority'
-  return number.length === 12 ? 'branch of a group registration' : null
+  // With 000 behind it a VAT number is the EORI number of its holder, of whatever kind.
+  return number.length === 12 && !number.endsWith('000') ? 'branch of a group registration' : null
 }
 
 function dutch(_number: string, scheme: string): string | null {

@@ -53,7 +53,8 @@ const PROVINCE: PartRule = {
   },
 }
 
-export const ITALY = lengths({ 11: { parts: [PROVINCE], schemes: [luhn(10)] } })
+/** Seven digits of the taxpayer, the province, Luhn's digit. */
+export const ITALY = lengths({ 11: { parts: [PROVINCE], schemes: [luhn(10)], body: [0, 7] } })
 
 /** The organisation number, and which of its registrations this is: 01, seldom more. */
 export const SWEDEN = lengths({
