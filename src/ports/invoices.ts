@@ -154,8 +154,8 @@ export interface InvoiceStore {
   /** Merchants with an invoice that is watched at that second, the one looked at longest ago first. */
   watched(now_s: number, limit: number): Promise<WatchedMerchant[]>
   watch_of(merchant: string): Promise<WatchedMerchant | null>
-  /** Keeps how far the merchant's transfers were read. */
-  looked(merchant: string, next_block: number, now_ms: number): Promise<void>
+  /** Keeps how far the merchant's transfers were read, and when they were last known up to the head of the chain. */
+  looked(merchant: string, next_block: number, looked_ms: number): Promise<void>
   /** Of this merchant, watched at that second and not void, in the order in which they were made, those after a number; `number` is that place. */
   page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
   bank_reports(invoice_id: string): Promise<BankReport[]>

@@ -51,11 +51,15 @@ function storeOf(before: readonly BankReport[] = []): InvoiceStore {
 interface Options {
   before?: readonly BankReport[]
   currency?: string
+  iban?: string
 }
 
-async function ran(texts: readonly string[], { before = [], currency = 'USD' }: Options = {}): Promise<RailResult> {
+async function ran(
+  texts: readonly string[],
+  { before = [], currency = 'USD', iban = 'DE33 1002 0500 0001 1947 00' }: Options = {},
+): Promise<RailResult> {
   const store = storeOf(before)
-  const account = { account_name: 'Example', iban: 'DE33 1002 0500 0001 1947 00', bic: null, bank_name: null, country: 'DE', currency }
+  const account = { account_name: 'Example', iban, bic: null, bank_name: null, country: 'DE', currency }
   const rail = new BankRail(account, await bankInvoices(store, [MERCHANT], 0), NOW_MS)
   const [findings, book] = [new Findings(), new StatementBook()]
   const sink = {
@@ -132,6 +136,13 @@ test('the exact amount under a structured reference, or one in free text, is SET
       [report?.statement_id, report?.entry_reference, report?.booked_on, report?.amount_minor, report?.verdict],
       ['S1', 'N7#1.1', '2026-11-20', 10_000n, 'SETTLED'],
     )
+  }
+})
+
+test('an account that the settings name with the word before it is the same account', async () => {
+  for (const iban of ['IBAN DE33 1002 0500 0001 1947 00', 'DE３３100205000001194700']) {
+    const found = await ran([statementOf([{ amount: '100.00', reference: REF }])], { iban })
+    assert.deepEqual([verdicts(found), counted(found)], [[[ID, 'SETTLED', 10_000n, 0n]], {}], iban)
   }
 })
 

@@ -1,8 +1,8 @@
 /** The addresses of invoices: making, reading, paying over HTTP. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { PDFDocument } from 'pdf-lib'
-import { invoiceUrl, issue, newMerchant, send } from '../support/invoicing.ts'
+import { decodePDFRawStream, PDFDocument, PDFRawStream } from 'pdf-lib'
+import { invoiceUrl, issue, newMerchant, send, signAsMerchant } from '../support/invoicing.ts'
 import { call } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 
@@ -43,6 +43,7 @@ test('an invoice is made in either spelling, for nothing, and read by its id', a
 test('equal duplicates pass, different ones and everything unfit are refused by name', async () => {
   const { merchant } = plain()
   assert.equal((await create({ amountUsdc: '5', amount_usdc: '5', merchant })).status, 201)
+  assert.equal((await create({ amountUsdc: 5, amount_usdc: '5.00', merchant })).status, 201)
   const wrong: [unknown, string][] = [
     [{ amountUsdc: '5', amount_usdc: '6', merchant }, '/amount_usdc'],
     [{ merchant }, '/amountUsdc'],
@@ -52,7 +53,11 @@ test('equal duplicates pass, different ones and everything unfit are refused by 
     [{ amountUsdc: 0, merchant }, '/amountUsdc'],
     [{ amountUsdc: '1.0000001', merchant }, '/amountUsdc'],
     [{ amountUsdc: -5, merchant }, '/amountUsdc'],
+    [{ amountUsdc: '5', clientName: '1', client_name: '1.0', merchant }, '/client_name'],
     [{ amountUsdc: 5, merchant, referrer: merchant }, '/referrer'],
+    // The first example of EIP-55 with one digit changed.
+    [{ amountUsdc: 5, merchant: '0x5aAeb7053F3E94C9b9A09f33669435E7Ef1BeAed' }, '/merchant'],
+    [{ amountUsdc: 5, merchant, referrer: '0x5aAeb7053F3E94C9b9A09f33669435E7Ef1BeAed' }, '/referrer'],
     [{ amountUsdc: 5, merchant, memo: 'x'.repeat(501) }, '/memo'],
     [{ amountUsdc: 5, merchant, memo: '\u202e' }, '/memo'],
     [{ amountUsdc: 5, merchant, other: 1 }, ''],
@@ -115,6 +120,7 @@ test('the tools make and read invoices, and an unknown one costs nothing', async
   assert.deepEqual([pilot.status, pilot.body['code'], pilot.body['charged']], [503, 'NOT_CONFIGURED', false])
   const after_both = await call(world.url, {}, { tool: 'get-b2b-invoice', input: { invoice_id: 'inv_000000000000' }, client })
   assert.equal((after_both.body['allowance'] as { remaining: number }).remaining, left - 1)
+  assert.equal((after_both.body['result'] as { stale: boolean }).stale, false)
 })
 
 test('the bank account is shown to those who pay its owner, and to nobody else', async () => {
@@ -157,3 +163,44 @@ test('what cannot be a payment is refused with the terms', async () => {
   ]
   for (const [path, body] of bodies) assert.equal((await send(pay_url.replace(/pay$/, path), body)).status, 400)
 })
+
+test('less than is carried to the chain asks for no payment that would be refused', async () => {
+  const invoice = await issue(world, '0.50')
+  const pay_url = `${invoiceUrl(world, invoice)}/pay`
+  assert.deepEqual([invoice['x402'], invoice.merchant_verified], [null, false])
+  for (const body of [undefined, {}, { authorization: 1 }]) {
+    const answer = await send(pay_url, body)
+    assert.deepEqual([answer.status, answer.body['code'], answer.headers.get('payment-required')], [409, 'INVOICE_NOT_PAYABLE', null])
+    assert.match(String(answer.body['detail']), /^Less than 1 USDC .*once the merchant has signed the invoice/)
+  }
+  const page = await (await fetch(pay_url, { headers: { accept: 'text/html' } })).text()
+  assert.match(page, /Less than 1\.00 USDC is not carried to the chain here\. Ask the merchant to sign this invoice/)
+  assert.doesNotMatch(page, /Prefer a signature|signatures that this invoice can be named by are used up/)
+})
+
+test('a transaction that no block holds is said to be in none', async () => {
+  const invoice = await issue(world, '3')
+  const named = await send(`${invoiceUrl(world, invoice)}/transactions`, { tx_hash: `0x${'ab'.repeat(32)}` })
+  assert.deepEqual([named.status, named.body['transaction_found'], named.body['status']], [200, false, 'ISSUED'], named.text)
+})
+
+test('the paper asks for a plain transfer only where one is matched', async () => {
+  const merchant = newMerchant()
+  const invoice = await issue(world, '3', merchant.address)
+  const words = async () => pdfWords(await (await fetch(`${invoiceUrl(world, invoice)}/pdf`)).arrayBuffer())
+  const unsigned = await words()
+  assert.ok(
+    unsigned.includes('No code for wallets: the merchant has not signed this,') && !unsigned.includes('Token transfer for a wallet'),
+  )
+  await send(`${invoiceUrl(world, invoice)}/sign`, { signature: await signAsMerchant(world.chain, merchant, invoice, 'Issue') })
+  const signed = await words()
+  assert.ok(signed.includes('Token transfer for a wallet') && !signed.includes('No code for wallets'))
+})
+
+/** The texts of all pages, one after the other: each is written as hexadecimal digits. */
+async function pdfWords(bytes: ArrayBuffer): Promise<string> {
+  const document = await PDFDocument.load(bytes)
+  const streams = document.context.enumerateIndirectObjects().flatMap(([, one]) => (one instanceof PDFRawStream ? [one] : []))
+  const written = streams.map((one) => Buffer.from(decodePDFRawStream(one).decode()).toString('latin1')).join('\n')
+  return [...written.matchAll(/<([0-9A-F]+)> Tj/g)].map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1')).join('\n')
+}

@@ -17,6 +17,7 @@ import {
   type InvoiceShown,
 } from '../support/invoicing.ts'
 import { held } from '../support/paying.ts'
+import { spendElsewhere } from '../support/paying-chain.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 
 let world: World
@@ -69,6 +70,21 @@ test('paid by x402 from the terms alone; the same payment buys no other invoice'
   assert.equal((await looked(world, twin)).status, 'ISSUED')
 })
 
+test('a settlement that fails is answered with the terms, and with a failure in the words of x402', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  world.at('after_prepare', () => spendElsewhere(world.chain, payer, TEN))
+  const { answer } = await payByX402(world, payer, invoice)
+  assert.deepEqual([answer.status, answer.body['code']], [402, 'SETTLEMENT_FAILED'])
+  assert.deepEqual(JSON.parse(Buffer.from(answer.headers.get('payment-response') ?? '', 'base64').toString()), {
+    success: false,
+    errorReason: 'invalid_exact_evm_transaction_failed',
+    transaction: '',
+    network: 'eip155:84532',
+    payer: payer.address.toLowerCase(),
+  })
+  assert.notEqual(answer.headers.get('payment-required'), null)
+})
+
 test('paid in part, then the rest, by one payer; what is due is asked for', async () => {
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
   const part = await pay(invoice, (await signFor(world.chain, payer, invoice, { value: 4_000_000n })).body)
@@ -96,7 +112,8 @@ test('paid twice by two payers: overpaid, and said to be twice', async () => {
 test('paid after it expired: settled, and late', async () => {
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
   world.sql((database) => database.prepare('update invoice set expires_s = 1 where invoice_id = ?').run(invoice.invoice_id))
-  assert.equal((await looked(world, invoice)).status, 'EXPIRED')
+  const late = await looked(world, invoice)
+  assert.deepEqual([late.status, late['x402'], late.payment_nonce, late['eip681_uri']], ['EXPIRED', null, null, null])
   const signed = await signFor(world.chain, payer, invoice)
   const relayed = await pay(invoice, signed.body)
   assert.deepEqual([relayed.status, relayed.body['code']], [409, 'INVOICE_NOT_PAYABLE'])
@@ -118,7 +135,7 @@ test('a plain transfer pays a signed invoice that alone fits, and no other', asy
   await transferPlainly(world.chain, payer, merchant.address, 10_000_000n)
   const hash = await transferPlainly(world.chain, payer, merchant.address, 7_000_000n)
   const named = await send(`${invoiceUrl(world, signed)}/transactions`, { tx_hash: hash })
-  assert.equal(named.status, 200, named.text)
+  assert.deepEqual([named.status, named.body['transaction_found']], [200, true], named.text)
   const [open, paid] = [await settledAt(unsigned), await looked(world, signed)]
   assert.deepEqual([open.status, open.payments], ['ISSUED', []])
   assert.deepEqual([paid.status, paid.tx_hash, paid.payments[0]?.method], ['SETTLED', hash, 'transfer'])
@@ -146,6 +163,26 @@ test('of two signed invoices of one amount a plain transfer pays neither, ever; 
       ['SETTLED', '10000000'],
     ],
   )
+})
+
+test('a rest that is not carried has no terms, and is paid by the payer’s own hand or, once the merchant has signed, by a plain transfer', async () => {
+  const merchant = newMerchant()
+  const [payer, invoice] = [await world.payer(2n * TEN), await issue(world, '10', merchant.address)]
+  const part = await pay(invoice, (await signFor(world.chain, payer, invoice, { value: 9_500_000n })).body)
+  assert.equal(part.status, 200, part.text)
+  const rest = await settledAt(invoice)
+  assert.deepEqual([rest.status, rest.amount_due_minor, rest['x402']], ['PARTIALLY_PAID', '500000', null])
+  const asked = await send(`${invoiceUrl(world, rest)}/pay`)
+  assert.deepEqual([asked.status, asked.body['code'], asked.headers.get('payment-required')], [409, 'INVOICE_NOT_PAYABLE', null])
+  const refused = await pay(rest, (await signFor(world.chain, payer, rest)).body)
+  assert.deepEqual([refused.status, refused.body['detail']], [409, asked.body['detail']])
+  const twin = await issue(world, '0.5', merchant.address)
+  await sendAsStranger(world.chain, await signFor(world.chain, payer, twin))
+  assert.deepEqual((await settledAt(twin)).status, 'SETTLED')
+  await send(`${invoiceUrl(world, rest)}/sign`, { signature: await signAsMerchant(world.chain, merchant, rest, 'Issue') })
+  await transferPlainly(world.chain, payer, merchant.address, 500_000n)
+  const record = await settledAt(rest)
+  assert.deepEqual([record.status, record.exceptions, record['x402']], ['SETTLED', [], null])
 })
 
 test('nothing goes to anybody but the merchant, nor more than is due, nor less than is carried', async () => {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { encodeAbiParameters, hashTypedData, keccak256, toBytes, type Hex } from 'viem'
+import { encodeAbiParameters, getAddress, hashTypedData, isAddress, keccak256, toBytes, type Hex } from 'viem'
 import { PDFDocument } from 'pdf-lib'
 import { feeOf } from '../../src/pure/invoices/fee.ts'
 import { readInvoice } from '../../src/pure/invoices/input.ts'
-import { bankFault, creditorReference, epcPayload, tokenTransferUri } from '../../src/pure/invoices/links.ts'
+import { bankFault, creditorReference, epcPayload, plainIban, tokenTransferUri } from '../../src/pure/invoices/links.ts'
 import { merchantDigest } from '../../src/pure/invoices/signing.ts'
 import { isConfirmed, LARGE_MINOR, standingOf, type SeenPayment } from '../../src/pure/invoices/standing.ts'
 import { invoiceId, invoiceNonces, INVOICE_ID } from '../../src/pure/invoices/terms.ts'
@@ -160,6 +160,30 @@ test('bank codes are for euro accounts, and hold no amount', () => {
   assert.equal(bankFault({ ...account, currency: 'euro' })?.field, 'CURRENCY')
 })
 
+test('an account is taken as the checks of its parts judge it, and shown as they read it', () => {
+  const account = { account_name: 'Example', iban: 'DE89370400440532013000', bic: null, bank_name: null, country: 'DE', currency: 'EUR' }
+  // The example of the IBAN registry, with the word before it, in fours, and with full-width digits.
+  for (const iban of ['IBAN DE89 3704 0044 0532 0130 00', 'de89-3704-0044-0532-0130-00', 'DE８９370400440532013000']) {
+    assert.equal(bankFault({ ...account, iban }), null, iban)
+    assert.equal(plainIban(iban), 'DE89370400440532013000')
+    assert.equal(epcPayload({ ...account, iban }, 'RF18539007547034')?.split('\n')[6], 'DE89370400440532013000')
+  }
+  // ISO 9362:2014 lets a party prefix hold digits; XX is no country.
+  const bics: [string, boolean][] = [
+    ['E097AEXX', true],
+    ['BFSWDE33BER', true],
+    ['ABCDXX12', false],
+    ['BFSW DE33', false],
+    ['bfswde33', false],
+  ]
+  for (const [bic, taken] of bics) assert.equal(bankFault({ ...account, bic }) === null, taken, bic)
+  // ISO 4217: ZZZ is not listed, DEM withdrawn, XTS for tests, XAU gold, XXX no currency, 978 the number of EUR.
+  for (const currency of ['ZZZ', 'DEM', 'XTS', 'XAU', 'XXX', '978', 'eur']) {
+    assert.equal(bankFault({ ...account, currency })?.field, 'CURRENCY', currency)
+  }
+  for (const currency of ['EUR', 'USD', 'CHW']) assert.equal(bankFault({ ...account, currency }), null, currency)
+})
+
 test('links for wallets follow EIP-681', () => {
   const uri = tokenTransferUri('0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 8453, TERMS.merchant, 1n)
   assert.equal(uri, `ethereum:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913@8453/transfer?address=${TERMS.merchant}&uint256=1`)
@@ -184,6 +208,42 @@ test('amounts as numbers and as text are read alike', () => {
       assert.equal(read(Number(written)), BigInt(minor))
     }),
     { seed: SEED, numRuns: runs(200, 20_000) },
+  )
+})
+
+test('a joiner passes only where it shapes what is seen', () => {
+  const taken = (memo: string) =>
+    readInvoice({ amount: 1, merchant: TERMS.merchant, memo }, { ceiling_minor: 10n ** 15n, token: TERMS.token }).ok
+  const pieces = ['a', 'é', '漢', ' ', '1', '.', 'م', 'ی', 'क', '्', '👩', '🏽', '\u200c', '\u200d']
+  const letters = new Set(['م', 'ی', 'क', '्'])
+  const fits = (before = '', joiner: string, after = '') =>
+    (letters.has(before) && letters.has(after)) || (joiner === '\u200d' && ['👩', '🏽'].includes(before) && after === '👩')
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 12 }), (all) => {
+      // Spaces at the ends are cut off before anything is judged.
+      const text = ['a', ...all, 'a']
+      const expected = text.every((one, at) => !/[\u200c\u200d]/.test(one) || fits(text[at - 1], one, text[at + 1]))
+      assert.equal(taken(text.join('')), expected)
+    }),
+    { seed: SEED, numRuns: runs(500, 20_000) },
+  )
+})
+
+test('an address that is mistyped in one place is refused wherever its capitals can tell', () => {
+  const asked = (merchant: string) => readInvoice({ amount: 1, merchant }, { ceiling_minor: 10n ** 15n, token: TERMS.token })
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.nat(39), fc.nat(14), (bytes, place, shift) => {
+      const written = getAddress(`0x${Buffer.from(bytes).toString('hex')}`)
+      const digit = '0123456789abcdef'.indexOf((written[place + 2] ?? '').toLowerCase())
+      const other = '0123456789abcdef'.charAt((digit + 1 + shift) % 16)
+      const wrong = written.slice(0, place + 2) + other + written.slice(place + 3)
+      const mixed = /[a-f]/.test(wrong.slice(2)) && /[A-F]/.test(wrong.slice(2))
+      const end = asked(wrong)
+      const broken = mixed && !isAddress(wrong)
+      assert.equal(end.ok ? 'ok' : end.fault, broken ? 'merchant_checksum' : 'ok')
+      assert.equal(asked(written).ok, true)
+    }),
+    { seed: SEED, numRuns: runs(100, 5_000) },
   )
 })
 

@@ -227,6 +227,10 @@ test('without a wallet: the page says so, and a transfer made elsewhere is named
   await page.keyboard.type('0x12')
   await page.keyboard.press('Enter')
   assert.equal(await page.textContent('#tx-fault'), 'A transaction hash is 0x and 64 hexadecimal digits.')
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.type(`0x${'ab'.repeat(32)}`)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('#tx-fault:has-text("No block holds this transaction yet")')
   const hash = await transferPlainly(world.chain, payer, merchant.address, 7_000_000n)
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type(hash)
@@ -235,5 +239,18 @@ test('without a wallet: the page says so, and a transfer made elsewhere is named
   await confirm(invoice)
   await word(page, 'Paid')
   assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('less than is carried: the page says so, and asks the wallet for nothing', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '0.5')]
+  const { page, wallet, complaints, close } = await open(invoice, { account: payer })
+  assert.match(
+    (await page.textContent('.browser-wallet')) ?? '',
+    /Less than 1\.00 USDC is not carried .* Ask the merchant to sign this invoice/s,
+  )
+  await payByKeyboard(page)
+  await trouble(page, 'No signature is taken for this invoice now')
+  assert.deepEqual([wallet?.asked, complaints], [[], []])
   await close()
 })

@@ -4,6 +4,7 @@ import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import type { ContractSignatures } from '../../src/service/invoices/contract-signature.ts'
 import { createInvoiceDesk, type InvoiceDesk } from '../../src/service/invoices/desk.ts'
+import type { InvoiceWatch } from '../../src/service/invoices/watch.ts'
 import { cartHash, invoiceNonces, termsText, type InvoiceTerms } from '../../src/pure/invoices/terms.ts'
 import { FEE_POLICY, FEE_POLICY_HASH } from '../../src/pure/invoices/fee.ts'
 
@@ -120,11 +121,14 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
   }
 }
 
+const IDLE: InvoiceWatch = { round: () => Promise.resolve(), look: () => Promise.resolve(true), lookInto: () => Promise.resolve(null) }
+
 /** The desk of a sandbox that grants pilots, over fixed randomness: the first invoice has the id of 32 bytes that count up from 1. */
 export function fixedInvoices(
   clock: Clock,
   store: InvoiceStore = invoicesInMemory(),
   contracts: ContractSignatures | null = null,
+  watch: InvoiceWatch = IDLE,
 ): InvoiceDesk {
   let drawn = 0
   return createInvoiceDesk({
@@ -137,7 +141,7 @@ export function fixedInvoices(
     token: TOKEN,
     site_url: () => 'https://assay.example',
     bankOf: () => null,
-    watch: { round: () => Promise.resolve(), look: () => Promise.resolve(), lookInto: () => Promise.resolve(null) },
+    watch,
     contracts,
     pilot_merchant: '0x00000000000000000000000000000000a11ce002',
   })

@@ -1,3 +1,5 @@
+import { readEvmAddress } from '../checks/evm-address.ts'
+import { compare, readDecimal } from '../market/fraction.ts'
 import { ZERO_ADDRESS } from '../receipts/receipt.ts'
 
 /** What is asked for, in one spelling. */
@@ -13,8 +15,10 @@ export const INVOICE_FAULTS = {
   amount_not_positive: 'The amount must be above zero.',
   amount_precision: 'USDC has six decimals; the amount has more.',
   amount_above_ceiling: 'The amount is above what one invoice may ask for here.',
+  merchant_checksum: 'The checksum of merchant (EIP-55) is broken, so a digit or a capital is wrong: copy the address anew.',
   merchant_zero: 'The zero address belongs to nobody; money sent there is lost.',
   merchant_is_token: 'The merchant is the token contract itself; money sent there is lost.',
+  referrer_checksum: 'The checksum of referrer (EIP-55) is broken, so a digit or a capital is wrong: copy the address anew.',
   self_referral: 'The merchant cannot be the referrer.',
   referrer_zero: 'The zero address belongs to nobody; leave the referrer out.',
   text_unprintable: 'client_name and memo must not hold control, direction or other invisible format characters.',
@@ -41,9 +45,11 @@ export function readInvoice(asked: InvoiceAsked, { ceiling_minor, token }: { cei
   if (amount === null) return fault('amount_precision', 'amount_usdc')
   if (amount <= 0n) return fault('amount_not_positive', 'amount_usdc')
   if (amount > ceiling_minor) return fault('amount_above_ceiling', 'amount_usdc')
+  if (isMistyped(asked.merchant)) return fault('merchant_checksum', 'merchant')
   const merchant = lower(asked.merchant)
   if (merchant === ZERO_ADDRESS || merchant === DEAD_ADDRESS) return fault('merchant_zero', 'merchant')
   if (merchant === token) return fault('merchant_is_token', 'merchant')
+  if (asked.referrer !== undefined && isMistyped(asked.referrer)) return fault('referrer_checksum', 'referrer')
   const referrer = asked.referrer === undefined ? null : lower(asked.referrer)
   if (referrer === ZERO_ADDRESS) return fault('referrer_zero', 'referrer')
   if (referrer === merchant) return fault('self_referral', 'referrer')
@@ -62,10 +68,51 @@ function amountOf(given: number | string): bigint | null {
   return part.length > DECIMALS ? null : BigInt(match[1] + part.padEnd(DECIMALS, '0'))
 }
 
-/** Empty text says nothing; undefined for text that could deceive. Line ends are kept in a memo, as a page shows them. */
+/** Whether two spellings ask for the same: 10 is "10.00". What is no amount equals only itself. */
+export function sameAmount(one: unknown, other: unknown): boolean {
+  const [left, right] = [readDecimal(String(one)), readDecimal(String(other))]
+  return left === null || right === null ? String(one) === String(other) : compare(left, right) === 0
+}
+
+/**
+ * Empty text says nothing; undefined for text that could deceive. Line ends are kept in a memo, as a page shows them, each as one line feed; a
+ * tab is a space.
+ */
 function textOf(given: string | undefined): string | null | undefined {
-  if (given === undefined || given.trim() === '') return null
-  return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(given.replaceAll('\n', '')) ? undefined : given.trim()
+  const text = given?.replace(/\r\n?/g, '\n').replaceAll('\t', ' ').trim() ?? ''
+  if (text === '') return null
+  return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(text.replaceAll('\n', '').replace(JOINERS, '')) ? undefined : text
+}
+
+/** With letters that join, or a virama: where RFC 5892, appendix A, lets joiners stand. */
+const SHAPING = [
+  'Arab',
+  'Syrc',
+  'Mong',
+  'Nkoo',
+  'Deva',
+  'Beng',
+  'Guru',
+  'Gujr',
+  'Orya',
+  'Taml',
+  'Telu',
+  'Knda',
+  'Mlym',
+  'Sinh',
+  'Khmr',
+  'Mymr',
+]
+const LETTER = `[[\\p{L}\\p{M}]&&[${SHAPING.map((script) => `\\p{scx=${script}}`).join('')}]]`
+/**
+ * Joiners that shape what is seen: between letters of those scripts, as in Persian, and within one emoji. Elsewhere they only make texts differ
+ * that look the same.
+ */
+const JOINERS = new RegExp(`(?<=${LETTER})[\\u200C\\u200D](?=${LETTER})|(?<=[\\p{ExtPict}\\p{EMod}\\uFE0F])\\u200D(?=\\p{ExtPict})`, 'gv')
+
+/** Capitals and small letters together promise a checksum (EIP-55); one that is broken names an address that nobody meant. */
+function isMistyped(address: string): boolean {
+  return readEvmAddress(address)?.checksum === 'broken'
 }
 
 function lower(address: string): string {

@@ -1,4 +1,6 @@
-import { isIban } from '../checks/iban.ts'
+import { checkBic } from '../checks/bic.ts'
+import { checkCurrency } from '../checks/currency.ts'
+import { checkIban, isIban } from '../checks/iban.ts'
 import { checkDigits97, remainder97, twoDigits } from '../checks/mod97.ts'
 
 /** How an invoice can be handed to a wallet or to a bank. */
@@ -44,9 +46,23 @@ export function bankFault({
   if (account_name === '' || account_name.length > EPC_NAME_CHARS || hasControl(account_name)) {
     return { field: 'NAME', words: `must name the holder of the account in 1 to ${EPC_NAME_CHARS} characters` }
   }
-  if (bic !== null && !/^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/.test(bic))
-    return { field: 'BIC', words: 'must be a BIC of 8 or 11 characters' }
-  return /^[A-Z]{3}$/.test(currency) ? null : { field: 'CURRENCY', words: 'must be three capital letters such as EUR' }
+  if (bic !== null && !isPlainBic(bic))
+    return { field: 'BIC', words: 'must be a BIC of 8 or 11 characters, in capitals and without spaces' }
+  return isMoney(currency)
+    ? null
+    : { field: 'CURRENCY', words: 'must be a current currency of ISO 4217, in three capital letters such as EUR' }
+}
+
+/** It is shown as it is written. */
+function isPlainBic(bic: string): boolean {
+  const { valid, normalized } = checkBic(bic)
+  return valid && normalized === bic
+}
+
+/** A current currency or fund: neither withdrawn, nor for tests, nor a metal. */
+function isMoney(currency: string): boolean {
+  const { valid, facts } = checkCurrency(currency)
+  return valid && facts?.alpha === currency && (facts.kind === 'currency' || facts.kind === 'fund')
 }
 
 const EPC_NAME_CHARS = 70
@@ -63,8 +79,9 @@ export function epcPayload(account: BankAccount, reference: string): string | nu
   return new TextEncoder().encode(payload).length <= EPC_BYTES ? payload : null
 }
 
+/** Without spaces, the word IBAN and whatever else `checkIban` reads past: as a bank writes it. */
 export function plainIban(iban: string): string {
-  return iban.replace(/[^0-9A-Za-z]/g, '').replace(/[a-z]/g, (letter) => letter.toUpperCase())
+  return checkIban(iban).normalized
 }
 
 function hasControl(text: string): boolean {

@@ -56,6 +56,8 @@ export interface RecordParts {
   bank: BankAccount | null
   /** The chain was not looked at lately. */
   stale: boolean
+  /** Less is not carried to the chain here. */
+  carried_from_minor: bigint
   max_timeout_s: number
 }
 
@@ -76,7 +78,7 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     ...invoiceUrls(site_url, invoice_id),
     merchant,
     merchant_verified: merchant_signed,
-    merchant_notice: merchant_signed ? SIGNED_NOTICE : UNSIGNED_NOTICE,
+    merchant_notice: noticeOf(parts),
     client_name: terms.client_name,
     memo: terms.memo,
     cart_hash: terms.cart_hash,
@@ -98,8 +100,30 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
 }
 
 const SIGNED_NOTICE = 'The merchant’s own key signed this invoice.'
-const UNSIGNED_NOTICE =
-  'Nobody has proved that the merchant made this invoice: compare the address before paying. A plain transfer is not matched; pay through pay_url.'
+const UNSIGNED_NOTICE = 'Nobody has proved that the merchant made this invoice: compare the address before paying.'
+
+/** What the payer should know of the merchant, and of the way to pay where not every way is open. */
+function noticeOf({ merchant_signed, standing, carried_from_minor }: RecordParts): string {
+  const proof = merchant_signed ? SIGNED_NOTICE : UNSIGNED_NOTICE
+  const payable_minor = payableOf(standing)
+  if (payable_minor === 0n) return proof
+  if (payable_minor < carried_from_minor) return `${proof} ${notCarried(merchant_signed, carried_from_minor)}`
+  return merchant_signed ? proof : `${proof} A plain transfer is not matched; pay through pay_url.`
+}
+
+/** How less is paid than is carried to the chain here. */
+export function notCarried(merchant_signed: boolean, least_minor: bigint): string {
+  const before = merchant_signed ? '' : ', once the merchant has signed the invoice,'
+  return (
+    `Less than ${usdcText(least_minor)} USDC is not carried to the chain here: hand an authorization with payment_nonce to the token yourself, ` +
+    `or${before} send exactly what is due by a plain transfer.`
+  )
+}
+
+/** What is still taken for it, by whatever way: nothing once it is paid, void or expired. */
+function payableOf({ status, due_minor }: Standing): bigint {
+  return status === 'VOID' || status === 'EXPIRED' ? 0n : due_minor
+}
 
 /** Where the parts of an invoice are; its id is all that it takes to read them. */
 function invoiceUrls(site_url: string, invoice_id: string) {
@@ -164,26 +188,31 @@ function paymentShown({ transaction, amount_minor, block_time_s, nonce, ...rest 
   return { tx_hash: transaction, ...rest, amount_minor: String(amount_minor), block_time: instant(block_time_s), method, nonce }
 }
 
-/** What can be paid now, and how; null once nothing is due. */
-function checkoutOf({ terms, standing, payments, max_timeout_s }: RecordParts) {
-  const { merchant, chain_id, token } = terms
-  const due = standing.status === 'VOID' ? 0n : standing.due_minor
+/** What can be paid now, and how; null once nothing can be. Terms of x402 stand there only for what is carried to the chain. */
+function checkoutOf(parts: RecordParts) {
+  const { terms, standing, payments, carried_from_minor } = parts
+  const { merchant, chain_id } = terms
+  const payable_minor = payableOf(standing)
+  if (payable_minor === 0n) return { eip681_uri: null, payment_nonce: null, x402: null }
   const used = new Set(payments.flatMap(({ nonce }) => (nonce === null ? [] : [nonce])))
-  const payment_nonce = due === 0n ? null : (invoiceNonces(terms).find((nonce) => !used.has(nonce)) ?? null)
-  if (due === 0n) return { eip681_uri: null, payment_nonce, x402: null }
-  const { address, name, version } = usdcOn(chain_id)
   return {
-    eip681_uri: tokenTransferUri(address, chain_id, merchant, due),
-    payment_nonce,
-    x402: {
-      scheme: 'exact',
-      network: `eip155:${chain_id}`,
-      amount: String(due),
-      asset: token,
-      payTo: merchant,
-      maxTimeoutSeconds: max_timeout_s,
-      extra: { name, version },
-    },
+    eip681_uri: tokenTransferUri(usdcOn(chain_id).address, chain_id, merchant, payable_minor),
+    payment_nonce: invoiceNonces(terms).find((nonce) => !used.has(nonce)) ?? null,
+    x402: payable_minor < carried_from_minor ? null : termsOf(parts, payable_minor),
+  }
+}
+
+function termsOf({ terms, max_timeout_s }: RecordParts, amount_minor: bigint) {
+  const { merchant, chain_id, token } = terms
+  const { name, version } = usdcOn(chain_id)
+  return {
+    scheme: 'exact',
+    network: `eip155:${chain_id}`,
+    amount: String(amount_minor),
+    asset: token,
+    payTo: merchant,
+    maxTimeoutSeconds: max_timeout_s,
+    extra: { name, version },
   }
 }
 

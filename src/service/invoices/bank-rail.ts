@@ -81,6 +81,7 @@ export async function bankInvoices(store: InvoiceStore, merchants: readonly stri
  */
 export class BankRail {
   private readonly account: BankAccount
+  private readonly iban: string
   private readonly candidates: ReadonlyMap<string, Candidate>
   private readonly now_ms: number
   private readonly matched = new Map<string, { report: BankReport; statement: number }[]>()
@@ -93,6 +94,7 @@ export class BankRail {
 
   constructor(account: BankAccount, candidates: ReadonlyMap<string, Candidate>, now_ms: number) {
     this.account = account
+    this.iban = plainIban(account.iban)
     this.candidates = candidates
     this.now_ms = now_ms
   }
@@ -154,7 +156,7 @@ export class BankRail {
   }
 
   private reasonAgainst({ account, remittance }: Entry, known: readonly string[]): RailUnmatched | null {
-    if (accountKey(account)?.text !== plainIban(this.account.iban)) return 'other_account'
+    if (accountKey(account)?.text !== this.iban) return 'other_account'
     if (known.length !== 1) return known.length === 0 ? 'no_invoice' : 'several_invoices'
     return (remittance?.statement_id ?? '').trim() === '' ? 'no_statement_id' : null
   }

@@ -30,10 +30,13 @@ export type InvoiceEnd =
 /** What became of a change that somebody asked for. */
 export type InvoiceChange = { ok: true; view: InvoiceView } | { ok: false; problem: Problem }
 
+/** The same of a transaction that was named; `transaction_found` is null where there is no chain to look at. */
+type InvoiceSubmission = { ok: true; view: InvoiceView; transaction_found: boolean | null } | { ok: false; problem: Problem }
+
 /** What tools may do with invoices. */
 export interface InvoiceSource {
   create(asked: InvoiceAsked): Promise<InvoiceEnd>
-  /** As the chain shows it now; when the chain fails meanwhile, as it was last known, marked as stale. Null for an unknown id. */
+  /** As the chain shows it now; where the chain fails or is not read up to its head, as it was last known, marked as stale. Null for an unknown id. */
   look(invoice_id: string): Promise<InvoiceView | null>
   /** An invoice of the deployment itself; null where its credit is not set up. */
   pilot(client_name: string | undefined): Promise<InvoiceEnd | null>
@@ -47,7 +50,7 @@ export interface InvoiceDesk extends InvoiceSource {
   /** Signing or voiding by the merchant's own key. */
   act(invoice_id: string, act: MerchantAct, signature: string): Promise<InvoiceChange>
   /** Looks for payments in a transaction that somebody names; nothing is believed but the chain. */
-  submit(invoice_id: string, transaction: string): Promise<InvoiceChange>
+  submit(invoice_id: string, transaction: string): Promise<InvoiceSubmission>
 }
 
 export function createInvoiceDesk(parts: InvoiceDeskParts): InvoiceDesk {
@@ -80,15 +83,15 @@ const NOBODY: Asker = { client: null, request_key: null }
 
 async function look(parts: InvoiceDeskParts, invoice: StoredInvoice | null): Promise<InvoiceView | null> {
   if (invoice === null) return null
-  let seen = false
+  if (invoice.invoice_id === SPECIMEN_ID) return viewInvoice(parts, invoice)
+  let current = false
   try {
-    await parts.watch?.look(invoice.merchant)
-    seen = parts.watch !== null
+    current = (await parts.watch?.look(invoice.merchant)) ?? false
   } catch (error) {
     if (!isChainFault(error)) throw error
   }
   const view = await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice)
-  return seen ? view : { ...view, record: { ...view.record, stale: true } }
+  return current ? view : { ...view, record: { ...view.record, stale: true } }
 }
 
 async function merchantAct(
@@ -130,19 +133,20 @@ async function isSigned(parts: InvoiceDeskParts, invoice: StoredInvoice, act: Me
   }
 }
 
-async function submit(parts: InvoiceDeskParts, invoice: StoredInvoice | null, transaction: string): Promise<InvoiceChange> {
+async function submit(parts: InvoiceDeskParts, invoice: StoredInvoice | null, transaction: string): Promise<InvoiceSubmission> {
   if (invoice === null) return { ok: false, problem: notFound() }
+  let transaction_found: boolean | null = null
   try {
-    await parts.watch?.lookInto(transaction, invoice)
+    if (parts.watch !== null) transaction_found = (await parts.watch.lookInto(transaction, invoice)) !== null
   } catch (error) {
     if (!isChainFault(error)) throw error
     const detail = 'The chain does not answer now. The transaction will be found without being named, too.'
     return { ok: false, problem: problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 }) }
   }
-  return after(parts, invoice)
+  return { ...(await after(parts, invoice)), transaction_found }
 }
 
-async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<InvoiceChange> {
+async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<{ ok: true; view: InvoiceView }> {
   return { ok: true, view: await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice) }
 }
 

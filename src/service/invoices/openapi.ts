@@ -35,7 +35,7 @@ const REQUEST: JsonSchema = {
       maximum: INVOICE_RULES.amount_max,
       maxLength: INVOICE_RULES.amount_chars,
     },
-    merchant: text('Wallet of the beneficiary.', ADDRESS),
+    merchant: text('Wallet of the beneficiary. A broken checksum (EIP-55) is refused.', ADDRESS),
     clientName: text('Whom it is for.', { maxLength: INVOICE_RULES.client_name_chars }),
     memo: text('What it is for.', { maxLength: INVOICE_RULES.memo_chars }),
     referrer: text('Who gets a part of the protocol fee, which is zero now.', ADDRESS),
@@ -54,8 +54,19 @@ const RECORD: JsonSchema = {
     amount_due_minor: text('What is left to pay.'),
     merchant: text('Who is paid, directly.'),
     pay_url: text('Where a signed authorization goes.'),
+    transaction_found: {
+      type: ['boolean', 'null'],
+      description: 'Only in answer to a transaction that was named: whether a block holds it; null where no chain is read.',
+    },
   },
   required: ['invoice_id', 'status', 'amount_minor', 'amount_due_minor', 'merchant', 'pay_url'],
+}
+
+const TRANSACTION: JsonSchema = {
+  type: 'object',
+  properties: { tx_hash: text('Hash of a transaction that is said to pay it.', { pattern: '^0x[0-9a-fA-F]{64}$' }) },
+  required: ['tx_hash'],
+  additionalProperties: false,
 }
 
 /** What an underwriter sends; docs/pol-1.md says what is signed. */
@@ -114,7 +125,13 @@ const EXAMPLE = { amountUsdc: 49, merchant: '0x100000000000000000000000000000000
 
 /** The schemas that the paths below refer to, by name. */
 export function recordSchemas(): Record<string, JsonSchema> {
-  return { 'invoice-request': REQUEST, invoice: RECORD, 'underwriter-registration': REGISTRATION, 'underwriter-registered': REGISTERED }
+  return {
+    'invoice-request': REQUEST,
+    invoice: RECORD,
+    'invoice-transaction': TRANSACTION,
+    'underwriter-registration': REGISTRATION,
+    'underwriter-registered': REGISTERED,
+  }
 }
 
 /** Invoices and the directory of underwriters, beside the tools; `answers` gives the responses of some statuses. */
@@ -162,6 +179,22 @@ export function recordPaths(answers: (statuses: readonly number[]) => Json): Jso
         responses: {
           200: { description: 'The stream.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
           ...answers([404, 429, 503]),
+        },
+      },
+    },
+    '/api/invoice/{id}/transactions': {
+      post: {
+        operationId: 'name-invoice-transaction',
+        summary: 'Look for payments of the invoice in one transaction, now; nothing is believed but the chain.',
+        tags: ['service'],
+        parameters: [id],
+        requestBody: { required: true, content: json(ref('schemas', 'invoice-transaction'), { tx_hash: `0x${'0'.repeat(64)}` }) },
+        responses: {
+          200: {
+            description: 'The invoice, with `transaction_found`.',
+            content: invoice,
+          },
+          ...answers([400, 404, 413, 429, 503]),
         },
       },
     },

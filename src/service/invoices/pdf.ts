@@ -155,13 +155,22 @@ function drawRows({ page, plain, values }: Sheet, rows: readonly Row[], from: nu
   return y
 }
 
-/** The code that wallets read, and the seal by which this paper and the page are compared. `top` is their upper edge. */
+const CODE_WORDS = ['Token transfer for a wallet (EIP-681): compare', 'address and amount in the wallet.']
+const NO_CODE_WORDS = [
+  'No code for wallets: the merchant has not signed this,',
+  'so a plain transfer is never matched to it. Pay online,',
+  'or ask the merchant to sign it first.',
+]
+
+/** The code that wallets read, where a transfer by it is matched, and the seal by which this paper and the page are compared. `top` is their upper edge. */
 function drawProofs({ page, plain, values }: Sheet, record: Record<string, unknown>, top: number): void {
   const caption = (text: string, x: number, y: number, font = plain) => page.drawText(text, { x, y, size: 8, font, color: MUTED })
   if (typeof record['eip681_uri'] === 'string') {
-    drawCode(page, record['eip681_uri'], top - CODE_SIDE)
-    caption('Token transfer for a wallet (EIP-681): compare', LEFT, top - CODE_SIDE - 14)
-    caption('address and amount in the wallet.', LEFT, top - CODE_SIDE - 24)
+    // Paper cannot be taken back: a transfer that nothing is matched to is not asked for.
+    const matched = record['merchant_verified'] === true
+    if (matched) drawCode(page, record['eip681_uri'], top - CODE_SIDE)
+    const below = matched ? CODE_SIDE : 0
+    for (const [index, line] of (matched ? CODE_WORDS : NO_CODE_WORDS).entries()) caption(line, LEFT, top - below - 14 - 10 * index)
   }
   const digest = String(record['cart_hash'])
   const x = RIGHT - SEAL_SIDE

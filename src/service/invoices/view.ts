@@ -6,6 +6,7 @@ import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices
 import { readTerms, type InvoiceTerms } from '../../pure/invoices/terms.ts'
 import { limits } from '../limits.ts'
 import { INVOICE_RULES } from './rules.ts'
+import { SPECIMEN_ID } from './specimen.ts'
 
 /** An invoice with everything that is known of it now. */
 export interface InvoiceView {
@@ -49,7 +50,9 @@ export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Pro
     updated_s: Math.floor(invoice.updated_ms / 1_000),
     site_url: parts.site_url(),
     bank: parts.bankOf(merchant),
-    stale: now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
+    // Nobody watches the specimen, and nothing can become of it.
+    stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
+    carried_from_minor: INVOICE_RULES.relay_minimum_minor,
     max_timeout_s: limits.max_timeout_s,
   })
   return { invoice, terms, payments, standing, record }

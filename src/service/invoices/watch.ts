@@ -23,8 +23,8 @@ export interface WatchParts extends AttributeParts {
 export interface InvoiceWatch {
   /** Every merchant with a watched invoice, up to a bound, the one looked at longest ago first. Rejects as the store does. */
   round(now_ms: number): Promise<void>
-  /** One merchant, now. Rejects as the chain and the store do. */
-  look(merchant: string): Promise<void>
+  /** One merchant, now; false when its transfers were not read up to the head of the chain. Rejects as the chain and the store do. */
+  look(merchant: string): Promise<boolean>
   /** The transfers of one transaction, and what came in other assets for the invoice it was named for. Null while it is in no block. */
   lookInto(transaction: string, named_for?: StoredInvoice): Promise<TransactionLook | null>
 }
@@ -55,7 +55,7 @@ export function createInvoiceWatch(parts: WatchParts): InvoiceWatch {
     },
     async look(merchant) {
       const watched = await parts.store.watch_of(merchant)
-      if (watched !== null) await lookAt(parts, seen, watched)
+      return watched === null || (await lookAt(parts, seen, watched))
     },
     lookInto: (transaction, named_for) => lookInto(parts, transaction, named_for),
   }
@@ -66,7 +66,8 @@ async function depthOf(source: EvidenceSource): Promise<Depth> {
   return { head: number, final: (await finalHeader(source))?.number ?? null }
 }
 
-async function lookAt(parts: WatchParts, seen: Recent<SeenTransfer | 'none'>, watched: WatchedMerchant): Promise<void> {
+/** Whether the transfers were read up to the head. */
+async function lookAt(parts: WatchParts, seen: Recent<SeenTransfer | 'none'>, watched: WatchedMerchant): Promise<boolean> {
   const { store, clock, source } = parts
   const { merchant } = watched
   const depth = await depthOf(source)
@@ -79,7 +80,10 @@ async function lookAt(parts: WatchParts, seen: Recent<SeenTransfer | 'none'>, wa
   const next = depth.final === null ? from : closed + 1n > from ? closed + 1n : from
   // Once for each block, when nothing can change in it any more.
   if (next > from) await noteNamed(parts, merchant, { from, to: next - 1n }, now_ms)
-  await store.looked(merchant, Number(next), now_ms)
+  const current = read.to >= depth.head
+  // Behind the head it is kept as looked at too long ago: it is told as stale and its turn comes early, though not before everybody else's.
+  await store.looked(merchant, Number(next), current ? now_ms : now_ms - INVOICE_RULES.stale_ms - 1)
+  return current
 }
 
 /** Where nobody looked for long, blocks before the oldest watched invoice are passed over. */

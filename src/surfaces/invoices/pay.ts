@@ -1,6 +1,8 @@
 import type { Context } from 'hono'
 import { clientNetwork } from '../../service/clients.ts'
+import { notCarried } from '../../pure/invoices/record.ts'
 import { notFound } from '../../service/invoices/desk.ts'
+import { INVOICE_RULES } from '../../service/invoices/rules.ts'
 import type { InvoiceView } from '../../service/invoices/view.ts'
 import { readPayment } from '../../service/payments/payment-header.ts'
 import type { X402Payment } from '../../service/payments/payment.ts'
@@ -30,7 +32,7 @@ export async function payInvoice(routes: InvoiceRoutes, context: Context<Env>): 
     case 'pending':
       return refuse(routes, context, pendingProblem(end.pending))
     case 'refused':
-      return asked(routes, context, view, end.problem)
+      return asked(routes, context, view, end.problem, routes.words.failureHeaders(end))
   }
 }
 
@@ -74,16 +76,28 @@ function unpaid(): Problem {
   return problem('INVOICE_PAYMENT_REQUIRED', detail)
 }
 
-/** A refusal of the payer's making comes with the terms, while anything is due. */
-function asked(routes: InvoiceRoutes, context: Context<Env>, { record, terms, standing, invoice }: InvoiceView, found: Problem): Reply {
+/** Why there are no terms. */
+function notPayable({ standing: { status, due_minor }, invoice }: InvoiceView): Problem {
+  const open = due_minor > 0n && status !== 'VOID' && status !== 'EXPIRED'
+  const small = notCarried(invoice.issue_signature !== null, INVOICE_RULES.relay_minimum_minor)
+  return problem('INVOICE_NOT_PAYABLE', open ? small : `The invoice is ${status}; nothing is taken for it here.`)
+}
+
+/** A refusal of the payer's making comes with the terms, while there are any. */
+function asked(
+  routes: InvoiceRoutes,
+  context: Context<Env>,
+  view: InvoiceView,
+  found: Problem,
+  headers: Record<string, string> = {},
+): Reply {
   if (!asksForPayment(found)) return refuse(routes, context, found)
-  if (record['x402'] === null || standing.status === 'EXPIRED') {
-    return refuse(routes, context, problem('INVOICE_NOT_PAYABLE', `The invoice is ${standing.status}; nothing is taken for it here.`))
-  }
+  const { record, terms, standing, invoice } = view
+  if (record['x402'] === null) return refuse(routes, context, notPayable(view))
   const { place } = routes.deps
   const description = `Invoice ${invoice.invoice_id}`
   const offer = { resource: String(record['pay_url']), description, amount_minor: standing.due_minor }
   const challenge = challengeOf({ ...place, pay_to: terms.merchant, ...offer }, 'payment required')
-  const reply = refuse(routes, context, found, { 'payment-required': challenge.header })
+  const reply = refuse(routes, context, found, { ...headers, 'payment-required': challenge.header })
   return { ...reply, body: `${reply.body.slice(0, -1)},${challenge.body_members_json}}` }
 }

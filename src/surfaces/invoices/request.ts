@@ -1,4 +1,4 @@
-import { INVOICE_FAULTS, type InvoiceAsked, type InvoiceFault } from '../../pure/invoices/input.ts'
+import { INVOICE_FAULTS, sameAmount, type InvoiceAsked, type InvoiceFault } from '../../pure/invoices/input.ts'
 import { INVOICE_RULES } from '../../service/invoices/rules.ts'
 import { problem, type Problem, type ProblemError } from '../../service/problems.ts'
 
@@ -18,16 +18,16 @@ export function readInvoiceRequest(body: unknown): InvoiceRequest {
   const strays = [...fields.keys()].filter((name) => !KNOWN.includes(name)).length
   if (strays > 0)
     fail('', 'unknown_field', `The body holds ${strays} other member${strays === 1 ? '' : 's'}; known are ${KNOWN.join(', ')}.`)
-  const one = (names: readonly string[]) => {
+  const one = (names: readonly string[], same: (one: unknown, other: unknown) => boolean) => {
     const [first, second] = names.filter((name) => fields.has(name))
-    if (first !== undefined && second !== undefined && String(fields.get(first)) !== String(fields.get(second))) {
+    if (first !== undefined && second !== undefined && !same(fields.get(first), fields.get(second))) {
       fail(second, 'invalid_value', `It differs from ${first}; give one of them.`)
     }
     return { name: first ?? names[0] ?? '', value: first === undefined ? undefined : fields.get(first) }
   }
-  const amount = amountOf(one(SPELLINGS.amount), fail)
+  const amount = amountOf(one(SPELLINGS.amount, sameAmount), fail)
   const merchant = addressOf({ name: 'merchant', value: fields.get('merchant') }, fail)
-  const client_name = textOf(one(SPELLINGS.client_name), INVOICE_RULES.client_name_chars, fail)
+  const client_name = textOf(one(SPELLINGS.client_name, Object.is), INVOICE_RULES.client_name_chars, fail)
   const memo = textOf({ name: 'memo', value: fields.get('memo') }, INVOICE_RULES.memo_chars, fail)
   const referrer = fields.has('referrer') ? addressOf({ name: 'referrer', value: fields.get('referrer') }, fail) : undefined
   return errors.length > 0 ? refuse(errors) : { ok: true, asked: { amount, merchant, client_name, memo, referrer } }

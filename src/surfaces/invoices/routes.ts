@@ -103,7 +103,9 @@ async function submit(routes: InvoiceRoutes, context: Context<Env>): Promise<Rep
   if (!body.ok) return refuse(routes, context, body.problem)
   const tx_hash = textIn(body.value, 'tx_hash', /^0x[0-9a-fA-F]{64}$/)
   if (tx_hash === null) return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Send {"tx_hash": "0x…"}, of 32 bytes.'))
-  return changed(routes, context, await routes.desk.submit(context.req.param('id') ?? '', tx_hash.toLowerCase()))
+  const end = await routes.desk.submit(context.req.param('id') ?? '', tx_hash.toLowerCase())
+  if (!end.ok) return refuse(routes, context, end.problem)
+  return jsonReply(200, JSON.stringify({ ...end.view.record, transaction_found: end.transaction_found }))
 }
 
 function changed(routes: InvoiceRoutes, context: Context<Env>, change: InvoiceChange): Reply {

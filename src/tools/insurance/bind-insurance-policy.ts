@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { quoteRefusal, underwriterAddress, type QuoteRefusal } from '../../pure/rulebooks/pol1-entry.ts'
 import { countersigning, coverageMinor, issuePolicy, standing, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
@@ -10,8 +11,8 @@ const INPUT = z
   .strictObject({
     underwriter_id: z.string().min(1).max(64).describe('From list-approved-insurers, or the address of the underwriter.'),
     ...COVER.shape,
-    policyholder_address: ADDRESS.optional().describe('Who takes the cover.'),
-    beneficiary_address: ADDRESS.optional().describe('Who is paid; the policyholder when absent.'),
+    policyholder_address: ADDRESS.optional().describe('Who takes the cover. A broken checksum (EIP-55) is refused.'),
+    beneficiary_address: ADDRESS.optional().describe('Who is paid, the policyholder when absent. A broken checksum (EIP-55) is refused.'),
     coverage_type: z.enum(COVERAGE_TYPES).optional().describe('Kind of cover; that of the rate card when absent.'),
   })
   .check(oneCoverAmount)
@@ -23,7 +24,11 @@ const REFUSALS = {
   coverage_type_not_offered: 'The rate card of this underwriter is for another kind of cover.',
   below_minimum: 'The sum is below the least that the rate card takes.',
   above_maximum: 'The sum is above the most that the rate card takes.',
-} as const satisfies Record<QuoteRefusal | 'unknown_underwriter', string>
+  policyholder_checksum: 'The checksum of policyholder_address (EIP-55) is broken, so a digit or a capital is wrong: copy it anew.',
+  beneficiary_checksum: 'The checksum of beneficiary_address (EIP-55) is broken, so a digit or a capital is wrong: copy it anew.',
+} as const satisfies Record<QuoteRefusal | Mistyped | 'unknown_underwriter', string>
+
+type Mistyped = 'policyholder_checksum' | 'beneficiary_checksum'
 
 type BindRefusal = keyof typeof REFUSALS
 const CODES = Object.keys(REFUSALS) as [BindRefusal, ...BindRefusal[]]
@@ -72,6 +77,8 @@ export default defineTool({
   async run(asked, { clock, crypto, derive, registrar, insurance }) {
     const now_ms = clock.now_ms()
     const now_s = Math.floor(now_ms / 1_000)
+    const mistyped = mistypedOf(asked)
+    if (mistyped !== null) return refused(mistyped, now_ms)
     const address = underwriterAddress(asked.underwriter_id)
     const row = address === null ? null : await insurance.underwriter(address)
     if (row === null) return refused('unknown_underwriter', now_ms)
@@ -103,6 +110,12 @@ const STATUS = {
   PENDING_UNDERWRITER: 'The certificate is no cover until the underwriter countersigns it.',
   BOUND: 'The underwriter has countersigned.',
 } as const
+
+/** A policy is paid to the address that it names, so one that nobody meant is not taken. */
+function mistypedOf({ policyholder_address = '', beneficiary_address = '' }: z.output<typeof INPUT>): Mistyped | null {
+  if (readEvmAddress(policyholder_address)?.checksum === 'broken') return 'policyholder_checksum'
+  return readEvmAddress(beneficiary_address)?.checksum === 'broken' ? 'beneficiary_checksum' : null
+}
 
 function wishes(asked: z.output<typeof INPUT>) {
   const policyholder = asked.policyholder_address?.toLowerCase() ?? null

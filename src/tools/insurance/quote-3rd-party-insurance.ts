@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { premiumOf, quoteRefusal, underwriterId, type QuoteRefusal, type SignedEntry } from '../../pure/rulebooks/pol1-entry.ts'
 import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
 import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
@@ -46,6 +47,10 @@ export default defineTool({
     currency: z.string().describe('Of all amounts.'),
     coverage_type: z.enum(COVERAGE_TYPES).nullable().describe('As given.'),
     subject: z.record(z.string(), z.string().nullable()).describe('tx_hash, transaction_id, invoice_id and counterparty as given.'),
+    counterparty_checksum: z
+      .enum(['absent', 'holds', 'broken'])
+      .nullable()
+      .describe('Whether the capitals of counterparty_address are those of EIP-55; null when none was given.'),
     vetted: z.literal(false).describe('Nobody has vetted the underwriters.'),
     notice: z.string().describe('What listing means.'),
     standard: z.string().describe('The rule book.'),
@@ -75,6 +80,7 @@ export default defineTool({
       currency: POL.table.currency,
       coverage_type: asked.coverage_type ?? null,
       subject: subjectOf(asked),
+      counterparty_checksum: readEvmAddress(asked.counterparty_address ?? '')?.checksum ?? null,
       vetted: false as const,
       notice: LISTING_NOTICE,
       standard: POL.standard,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INVOICE_FAULTS, type InvoiceFault } from '../../pure/invoices/input.ts'
+import { INVOICE_FAULTS, sameAmount, type InvoiceFault } from '../../pure/invoices/input.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 import { ADDRESS } from '../../service/catalogue/schemas.ts'
 
@@ -15,26 +15,27 @@ const AMOUNT = z
 const NAME = z.string().max(120).optional()
 const FAULTS = Object.keys(INVOICE_FAULTS) as [InvoiceFault, ...InvoiceFault[]]
 
-/** Two spellings of one field, of which the first is the specified one. */
+const AMOUNTS = ['amount_usdc', 'amountUsdc'] as const
+/** Two spellings of one field, of which the first is the specified one, and when they say the same. */
 const SPELLINGS = [
-  ['amount_usdc', 'amountUsdc'],
-  ['client_name', 'clientName'],
+  [...AMOUNTS, sameAmount],
+  ['client_name', 'clientName', Object.is],
 ] as const
 
 const INPUT = z
   .strictObject({
     amount_usdc: AMOUNT.describe('Amount in USDC, at most six decimals, as number or decimal text. Give this or amountUsdc.'),
     amountUsdc: AMOUNT.describe('The same by its other name. Where both are given, they must be equal.'),
-    merchant: ADDRESS.describe('Address of the beneficiary; it is paid directly.'),
+    merchant: ADDRESS.describe('Address of the beneficiary; it is paid directly. A broken checksum (EIP-55) is refused.'),
     client_name: NAME.describe('Who is to pay, in words.'),
     clientName: NAME.describe('The same by its other name.'),
     memo: z.string().max(500).optional().describe('What it is for. Whoever has the id can read it.'),
     referrer: ADDRESS.optional().describe('Who is due 20 % of the protocol fee, which is zero today. Not the merchant.'),
   })
   .check(({ value, issues }) => {
-    for (const [name, other] of SPELLINGS) {
+    for (const [name, other, same] of SPELLINGS) {
       const [one, two] = [value[name], value[other]]
-      if (one === undefined || two === undefined || String(one) === String(two)) continue
+      if (one === undefined || two === undefined || same(one, two)) continue
       issues.push({ code: 'custom', input: undefined, path: [other], message: `It differs from ${name}; give one of them.`, params: {} })
     }
     if (value.amount_usdc !== undefined || value.amountUsdc !== undefined) return
@@ -42,15 +43,15 @@ const INPUT = z
     issues.push({ code: 'custom', input: undefined, path: ['amount_usdc'], message, params: { code: 'missing' } })
   })
   // What JSON Schema can say of it: an object without an amount is refused.
-  .meta({ if: { anyOf: SPELLINGS[0].map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
+  .meta({ if: { anyOf: AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
 
 /** A record of what is owed, with the means to pay it directly. */
 export default defineTool({
   id: 'create-b2b-invoice',
   title: 'Create an invoice in USDC',
   description:
-    'Creates an invoice that a client pays in USDC straight to the merchant, gaslessly by one signature, over x402 or from any wallet. ' +
-    'Nothing is held; the protocol fee is zero today and capped. The id is a secret: whoever has it can read the invoice.',
+    'Creates an invoice that a client pays in USDC straight to the merchant: gaslessly by one signature or over x402 from 1 USDC, or by a ' +
+    'plain transfer once the merchant has signed the invoice. Nothing is held; the protocol fee is zero today and capped. The id is a secret: whoever has it can read the invoice.',
   family: 'invoices',
   version: '1.0.0',
   price: 'check',
@@ -74,7 +75,10 @@ export default defineTool({
     protocol_fee_usdc: z.string().nullable().describe('Deducted of it.'),
     cart_hash: z.string().nullable().describe('keccak-256 of merchant, amount, memo, client, chain and token.'),
     payment_nonce: z.string().nullable().describe('EIP-3009 nonce that names this invoice.'),
-    eip681_uri: z.string().nullable().describe('For wallets.'),
+    eip681_uri: z
+      .string()
+      .nullable()
+      .describe('A plain transfer for wallets; it is matched to the invoice only once the merchant has signed it.'),
     expires_at: z.string().nullable().describe('Until then it is paid in time.'),
     record: z.record(z.string(), z.unknown()).nullable().describe('The whole record, as invoice_url answers.'),
   }),
@@ -90,7 +94,8 @@ export default defineTool({
       case 'made': {
         const { record } = end.view
         const shown = Object.fromEntries(SHOWN.map((name) => [name, record[name]])) as Record<(typeof SHOWN)[number], string>
-        return { valid: true, reason_code: 'ok' as const, reason: 'The invoice is open.', ...shown, record }
+        const reason = record['x402'] === null ? OPEN_BUT_SMALL : 'The invoice is open.'
+        return { valid: true, reason_code: 'ok' as const, reason, ...shown, record }
       }
     }
   },
@@ -109,6 +114,9 @@ const SHOWN = [
   'eip681_uri',
   'expires_at',
 ] as const
+
+const OPEN_BUT_SMALL =
+  'The invoice is open. It asks for less than is carried to the chain here: sign it, so that a plain transfer is matched to it.'
 
 const NOTHING = {
   valid: false,

@@ -29,7 +29,7 @@ export default defineTool({
     valid: z.literal(true).describe('The invoice is known.'),
     status: z.enum(INVOICE_STATES).describe('Now.'),
     exceptions: z.array(z.enum(INVOICE_EXCEPTIONS)).describe('What is out of the ordinary.'),
-    stale: z.boolean().describe('The chain failed meanwhile; this is the state known last.'),
+    stale: z.boolean().describe('The chain failed meanwhile or was not read up to its head; this is the state known last.'),
     invoice_id: z.string().describe('As given.'),
     merchant: z.string().describe('Who is paid.'),
     merchant_verified: z.boolean().describe('The merchant’s own key signed it.'),
