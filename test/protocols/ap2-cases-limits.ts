@@ -60,6 +60,8 @@ const LIMIT_CASES: readonly RuleCase[] = [
   error('031', 'preset payment', set('/execution_date', '2028-01-01'), '/execution_date'),
   error('031', 'preset payment', set('/execution_date', '20261001T000000Z'), '/execution_date'),
   error('032', 'preset chain', set(`${CLOSED}/payment_amount/amount`, 20_001), `${CLOSED}/payment_amount/amount`),
+  error('032', 'preset chain', set('/mandates/0/constraints/6/max', 100.5), `${CLOSED}/payment_amount/amount`, { also: ['AP2-031'] }),
+  error('031', 'preset payment', set('/constraints/6/max', 199.99), '/payment_amount/amount'),
   error('032', 'preset chain', set(`${CLOSED}/payment_amount/currency`, 'EUR'), `${CLOSED}/payment_amount/currency`),
   error('032', 'preset chain', set(`${CLOSED}/payee`, STRANGER), `${CLOSED}/payee`),
   error('032', 'preset chain', set(`${CLOSED}/payment_instrument/id`, 'pi_upi'), `${CLOSED}/payment_instrument`),

@@ -51,3 +51,37 @@ test('ap2: a checkout that says it is one of UCP keeps the rules of UCP, under t
   )
   assert.ok(checked.includes('AP2-038') && checked.includes('UCP-027'))
 })
+
+test('ap2: one payment beyond the budget is beyond it in whichever unit the budget counts', () => {
+  const text = JSON.stringify(AP2_CLEAN['preset chain']?.document)
+  const paid = (amount: number, max: number, currency: string) => {
+    const changes = [
+      ...['/mandates/0/payment_amount', '/mandates/1/payment_amount'].flatMap((at) => [
+        set(`${at}/amount`, amount),
+        set(`${at}/currency`, currency),
+      ]),
+      set('/mandates/0/constraints/6/max', max),
+      ...[1, 6].map((at) => set(`/mandates/0/constraints/${at}/currency`, currency)),
+      set('/mandates/0/constraints/1/max', 10_000_000),
+    ]
+    return codesOf(
+      checkText(
+        'ap2',
+        changes.reduce((found, change) => change(found), text),
+      ),
+    ).filter((code) => code === 'AP2-032 error').length
+  }
+  // Units of ISO 4217: two digits of the dollar, three of the Kuwaiti dinar; for the yen, which has none, the library counts two as well.
+  const budgets: [number, number, string, boolean][] = [
+    [20_000, 200, 'USD', false],
+    [20_001, 200, 'USD', true],
+    [20_000, 199.99, 'USD', true],
+    [20_000, 20_000, 'USD', false],
+    [100_500, 100.5, 'KWD', false],
+    [100_501, 100.5, 'KWD', true],
+    [20_000, 200, 'JPY', false],
+    [20_001, 200, 'JPY', true],
+  ]
+  for (const [amount, max, currency, isBeyond] of budgets)
+    assert.equal(paid(amount, max, currency), isBeyond ? 1 : 0, `${amount} ${currency} of ${max}`)
+})

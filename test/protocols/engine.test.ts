@@ -40,6 +40,10 @@ test('secrets are told by kind and place, and never shown', () => {
     ['privateKey', `0x${'ab'.repeat(32)}`, /private key/],
     ['note', '4111 1111 1111 1111', /card number/],
     ['card', 4_111_111_111_111_111, /card number/],
+    ['card_number', '4222222222222', /card number/],
+    ['pan', 4_222_222_222_222, /card number/],
+    ['reference', '378282246310005', /card number/],
+    ['account_private_key', 'ab'.repeat(32), /private key/],
     ['key', 'sk_live_51H8abcdefghijkl', /API key/],
     ['authorization', 'Bearer abcdefghijklmnopqrstuvwx', /bearer token/],
     ['client_secret', 'hunter2hunter2', /client secret/],
@@ -61,6 +65,16 @@ test('what only looks like a secret is none', () => {
     ['created_at', 4_111_111_111_111_111],
     ['note', '4111 1111 1111 1112'],
     ['k', 'abc'],
+    // Addresses, tokens and public keys of chains that write 32 bytes in hexadecimal digits.
+    ...['asset', 'payTo', 'pay_to', 'payer', 'feePayer', 'from', 'to', 'account', 'address', 'publicKey', 'public_key', 'pubkey'].map(
+      (name): [string, unknown] => [name, `0x${'ab'.repeat(32)}`],
+    ),
+    // An EAN-13, and a number of a parcel, with the check digit of a card; a card of thirteen digits is none without its name.
+    ...['sku', 'barcode', 'gtin', 'ean', 'upc', 'mpn', 'tracking_number', 'trackingNumber', 'order_number', 'reference'].map(
+      (name): [string, unknown] => [name, '4006381330060'],
+    ),
+    ...['sku', 'barcode', 'tracking_number', 'order_number'].map((name): [string, unknown] => [name, '376000000000006']),
+    ['reference', 4_006_381_330_060],
   ]
   for (const [name, value] of harmless) assert.deepEqual(codesOf(checkText('x402', set(`/${name}`, value)(text))), [], name)
 })

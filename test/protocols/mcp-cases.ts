@@ -32,6 +32,7 @@ const BLOCK = '/result/content'
 const tool = (change: string, value: unknown, from = `tools ${NEW}`) => [from, set(`${TOOL}${change}`, value), `${TOOL}${change}`] as const
 /** The same, where the finding stands elsewhere. */
 const only = (change: string, value: unknown) => [`tools ${NEW}`, set(`${TOOL}${change}`, value)] as const
+const NEWEST = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
 const declares = (version: string) => set('/result/_meta', { 'io.modelcontextprotocol/protocolVersion': version })
 
 const ENVELOPE_CASES: readonly RuleCase[] = [
@@ -54,17 +55,16 @@ const ENVELOPE_CASES: readonly RuleCase[] = [
   error('006', 'error', set('/error/code', 1.5), '/error/code'),
   error('006', 'error', drop('/error/message'), '/error/message'),
   error('006', 'batch', drop('/2/error/code'), '/2/error/code'),
-  error('007', 'error', set('/error/code', -32050), '/error/code'),
-  error('007', 'error', set('/error/code', -32099), '/error/code'),
+  ...[-32050, -32099].flatMap((code) => [
+    // Before 2026-07-28 such a code is the server's own.
+    warning('007', 'error', set('/error/code', code), '/error/code'),
+    error('007', 'error', all(set('/error/code', code), set('/error/data/_meta', NEWEST)), '/error/code'),
+    error('007', 'error', all(set('/error/code', code), set('/error/data/resultType', 'complete')), '/error/code'),
+  ]),
   warning('007', 'error', set('/error/code', -32100), '/error/code'),
   warning('007', 'batch', set('/2/error/code', 404), '/2/error/code'),
   error('008', 'error', all(set('/error/code', -32002), set('/error/data/resultType', 'complete')), '/error/code'),
-  error(
-    '008',
-    'error',
-    all(set('/error/code', -32042), set('/error/data/_meta', { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' })),
-    '/error/code',
-  ),
+  error('008', 'error', all(set('/error/code', -32042), set('/error/data/_meta', NEWEST)), '/error/code'),
   error('009', 'version error', drop('/error/data/requested'), '/error/data/requested'),
   error('009', 'version error', set('/error/data/supported', '2026-07-28'), '/error/data/supported'),
   error('009', 'version error', drop('/error/data'), '/error/data'),
@@ -226,6 +226,8 @@ const CONTENT_CASES: readonly RuleCase[] = [
 ]
 
 const PAYMENT_TEXT = '/result/content/0/text'
+/** The challenge as the second block, where its clients do not look. */
+const laterBlock = literally('"content":[', '"content":[{"type":"text","text":"Pay first"},')
 
 const DATA_CASES: readonly RuleCase[] = [
   ...['readme.md', '', 'file://a b', 7].map((uri) =>
@@ -256,12 +258,19 @@ const DATA_CASES: readonly RuleCase[] = [
   error('042', 'initialize 25-11-25', set('/result/serverInfo/icons', {}), '/result/serverInfo/icons'),
   error('042', `resources ${NEW}`, set('/result/resources/0/annotations/priority', 5), '/result/resources/0/annotations/priority'),
   error('042', `call ${NEW}`, set(`${BLOCK}/0/annotations/audience/0`, 'model'), `${BLOCK}/0/annotations/audience/0`),
-  error('042', `call ${NEW}`, set(`${BLOCK}/6/annotations/lastModified`, 'yesterday'), `${BLOCK}/6/annotations/lastModified`),
+  error('042', `call ${NEW}`, set(`${BLOCK}/6/annotations/lastModified`, 1_736_694_058), `${BLOCK}/6/annotations/lastModified`),
+  ...['yesterday', '2025-02-30', '12.01.2025', '2025-01-12 15:00'].map((time) =>
+    warning('042', `call ${NEW}`, set(`${BLOCK}/6/annotations/lastModified`, time), `${BLOCK}/6/annotations/lastModified`),
+  ),
   warning('042', ...tool('/icons/0/src', 'http://weather.example.com/icon.png')),
   warning('042', ...tool('/icons/0/src', 'javascript:alert(1)')),
   error('043', 'payment', set(PAYMENT_TEXT, 'Pay first'), '/result/structuredContent'),
-  error('043', 'payment', literally('\\"10000\\"', '\\"1\\"'), '/result/structuredContent'),
-  error('043', 'payment', all(drop('/result/structuredContent/x402Version'), literally('\\"x402Version\\":2,', ''))),
+  error('043', 'payment', literally('\\"10000\\"', '\\"20000\\"'), '/result/structuredContent'),
+  error('043', 'payment', drop('/result/isError'), '/result/isError'),
+  error('043', 'payment', set('/result/isError', false), '/result/isError'),
+  error('043', 'payment', all(drop('/result/structuredContent'), drop('/result/isError')), '/result/isError'),
+  warning('043', 'payment', laterBlock, '/result/structuredContent'),
+  warning('043', 'payment', all(laterBlock, drop('/result/structuredContent')), '/result/content/1/text'),
   warning('044', `call ${NEW}`, same, '', { expected_payee: 'shop.example.com' }),
   warning('044', `tools ${NEW}`, same, '', { expected_payee: 'shop.example.com' }),
 ]

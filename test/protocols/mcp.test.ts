@@ -53,6 +53,103 @@ test('mcp: a challenge is checked by the rules of x402, also in an error, and so
   assert.ok(checked.includes('MCP-043'))
 })
 
+const PAYEE = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
+const OTHER = '0x857b06519E91e3A54538791bDbb0E22373e36b66'
+interface Terms {
+  x402Version: number
+  accepts: [Record<string, unknown>]
+}
+const payment = MCP_CLEAN['payment']?.document as { result: { structuredContent: Terms } }
+const CHALLENGE = payment.result.structuredContent
+const message = (result: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+const rpcError = (data: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: 402, message: 'Payment required', data } })
+const textOf = (value: unknown) => [{ type: 'text', text: JSON.stringify(value) }]
+
+/** Every place where servers put a challenge, and the pointer of what is found in its first offer. */
+const PLACES: readonly [string, (challenge: unknown) => string, string][] = [
+  ['structured', (one) => message({ isError: true, structuredContent: one, content: textOf(one) }), '/result/structuredContent/accepts/0/'],
+  ['text', (one) => message({ isError: true, content: textOf(one) }), '/result/content/0/text'],
+  [
+    '_meta',
+    (one) => message({ isError: true, content: textOf('Pay'), _meta: { 'x402/error': one } }),
+    '/result/_meta/x402~1error/accepts/0/',
+  ],
+  ['error data', (one) => rpcError(one as object), '/error/data/accepts/0/'],
+  ['error data, by name', (one) => rpcError({ x402: one }), '/error/data/x402/accepts/0/'],
+  ['extension', (one) => message({ resultType: 'payment_required', paymentRequired: one }), '/result/paymentRequired/accepts/0/'],
+]
+
+test('mcp: a challenge is checked wherever servers put it, and its payee compared', () => {
+  const broken = { ...CHALLENGE, accepts: [{ ...CHALLENGE.accepts[0], amount: '0.01' }] }
+  for (const [name, wrap, pointer] of PLACES) {
+    const own = (text: string, payee: string) => checkText('mcp', text, payee).errors.map(({ code, path }) => [code, path])
+    assert.deepEqual(own(wrap(CHALLENGE), PAYEE.toLowerCase()), [], name)
+    const at = (member: string) => (pointer.endsWith('/') ? `${pointer}${member}` : pointer)
+    assert.deepEqual(own(wrap(CHALLENGE), OTHER), [['X402-042', at('payTo')]], name)
+    assert.deepEqual(own(wrap(broken), PAYEE), [['X402-009', at('amount')]], name)
+    assert.ok(!codesOf(checkText('mcp', wrap(CHALLENGE), OTHER)).includes('MCP-044 warning'), name)
+  }
+})
+
+test('mcp: a challenge that is not said to be an error is checked as well', () => {
+  for (const isError of [undefined, false]) {
+    const structured = message({ isError, structuredContent: CHALLENGE, content: textOf(CHALLENGE) })
+    assert.deepEqual(codesOf(checkText('mcp', structured, OTHER)), ['MCP-043 error', 'X402-042 error'])
+    assert.deepEqual(codesOf(checkText('mcp', message({ isError, content: textOf(CHALLENGE) }), PAYEE)), ['MCP-043 error'])
+  }
+})
+
+test('mcp: a challenge without its version is one all the same', () => {
+  const { x402Version: _, ...nameless } = CHALLENGE
+  for (const [name, wrap] of PLACES) {
+    const codes = checkText('mcp', wrap(nameless), OTHER).errors.map(({ code }) => code)
+    assert.deepEqual(codes.toSorted(), ['X402-001', 'X402-042'], name)
+  }
+})
+
+test('mcp: numbers in a text are read as they are written, and no value of it comes back', () => {
+  const text = JSON.stringify(CHALLENGE).replace('"10000"', '10000.0').replace('Weather', 'zq7-canary')
+  const report = checkText('mcp', message({ isError: true, content: [{ type: 'text', text }] }))
+  assert.deepEqual(
+    report.errors.map(({ code, path }) => [code, path]),
+    [['X402-009', '/result/content/0/text']],
+  )
+  assert.ok(!JSON.stringify(report).includes('canary'))
+})
+
+test('mcp: what stands under the key of a receipt is checked as a receipt, whatever it looks like', () => {
+  const right = { success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:8453' }
+  const under = (key: string, receipt: unknown) => answer({ celsius: 4 }, { _meta: { [key]: receipt } })
+  for (const key of ['x402/payment-response', 'x402.payment-response']) {
+    const codes = (receipt: unknown, payee: string | null = null) => codesOf(checkText('mcp', under(key, receipt), payee))
+    assert.deepEqual(codes(right), [])
+    assert.deepEqual(codes(right, PAYEE), ['X402-042 warning'])
+    const broken: object[] = [{ success: true }, { success: 'yes', transaction: 5 }, { transaction: right.transaction }]
+    for (const receipt of broken) {
+      const found = new Set(codes(receipt))
+      assert.deepEqual([...found], ['X402-039 error'], JSON.stringify(receipt))
+    }
+  }
+})
+
+test('mcp: an answer that speaks of x402 is no challenge', () => {
+  const answers = [{ x402Version: 2 }, { kinds: [{ x402Version: 2 }] }, { accepts: ['text/plain'] }, { accepts: [{ network: 'base' }] }]
+  for (const one of answers) assert.deepEqual(codesOf(checkText('mcp', answer(one))), [], JSON.stringify(one))
+})
+
+test('mcp: dates of changes are those of ISO 8601, with or without a time and its offset', () => {
+  const dated = (lastModified: string) => message({ content: [{ type: 'text', text: 'x', annotations: { lastModified } }] })
+  for (const time of [
+    '2025-01-12T15:00:58Z',
+    '2025-01-12',
+    '2025-01-12T15:00Z',
+    '2025-01-12T15:00:58',
+    '20250112T150058Z',
+    '2025-01-12T15:00:58+01',
+  ])
+    assert.deepEqual(codesOf(checkText('mcp', dated(time))), [], time)
+})
+
 test('mcp: what cannot be held against a schema is said not to be checked', () => {
   const alone = checkText('mcp', answer({ celsius: 4 }))
   assert.ok(alone.not_checked.includes('structured content against its outputSchema'))

@@ -24,6 +24,8 @@ const DISCOUNT = '/ucp/capabilities/dev.ucp.shopping.discount/0'
 const TOKENIZER = '/ucp/payment_handlers/com.example.tokenizer/0'
 const GPAY = '/ucp/payment_handlers/com.google.pay/0'
 const METHOD = '/fulfillment/methods/0'
+/** 32 bytes of zero in base64url. */
+const COORDINATE = 'A'.repeat(43)
 const ELSEWHERE = 'https://cdn.example.net/schema.json'
 
 /** Gives a member another name. */
@@ -143,6 +145,12 @@ const PROFILE_CASES: readonly RuleCase[] = [
   error('023', 'business 08-25', drop('/keys/1/x'), '/keys/1/x'),
   error('023', 'business 01-11', set('/signing_keys/0/x', 'AAAA'), '/signing_keys/0/x'),
   error('023', 'business 01-23', set('/signing_keys/0/y', 'not base64url!'), '/signing_keys/0/y'),
+  error('023', 'business 08-25', set('/keys/-', { kid: 'r', kty: 'RSA', e: 'AQAB' }), '/keys/2/n'),
+  error('023', 'business 08-25', set('/keys/-', { kid: 'r', kty: 'RSA', n: 'AQAB' }), '/keys/2/e'),
+  error('023', 'business 08-25', all(set('/keys/1/crv', 'P-256'), drop('/keys/1/alg')), '/keys/1/crv'),
+  ...['Ed25519', 'Ed448', 'X25519', 'X448'].map((curve) =>
+    error('023', 'business 08-25', set('/keys/-', { kid: 'r', kty: 'EC', crv: curve, x: COORDINATE, y: COORDINATE }), '/keys/2/crv'),
+  ),
   ...['d', 'k', 'qi'].map((name) => error('024', 'business 08-25', set(`/keys/1/${name}`, 'c2VjcmV0'), `/keys/1/${name}`)),
   warning('024', 'checkout 04-08', set('/note', 'sk_live_0123456789abcdef'), '/note'),
   error('025', 'business 04-08', set('/signing_keys/1/kid', 'shop_2026'), '/signing_keys/1/kid'),

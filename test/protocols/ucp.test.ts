@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { checkDocument } from '../../src/pure/protocols/check.ts'
 import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
 import { runs, SEED } from '../support/counts.ts'
-import { BOUNDS, checkText, NOW_S, protocolSuite } from './harness.ts'
+import { BOUNDS, checkText, codesOf, NOW_S, protocolSuite, set } from './harness.ts'
 import { UCP_CASES } from './ucp-cases.ts'
 import { UCP_CLEAN } from './ucp-clean.ts'
 import { changed, stepsIn } from './ucp-mutants.ts'
@@ -37,4 +37,25 @@ test('ucp: the payee is found by its account or its host, and then nothing is sa
     const { errors, warnings } = checkText('ucp', JSON.stringify(UCP_CLEAN[name]?.document), payee)
     assert.deepEqual([...errors, ...warnings], [], `${name} for ${payee}`)
   }
+})
+
+test('ucp: an EVM address is the same account in whichever case it is written', () => {
+  const address = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'
+  const text = JSON.stringify(UCP_CLEAN['business 04-08']?.document)
+  for (const name of ['payTo', 'pay_to', 'payee']) {
+    const paid = set('/ucp/payment_handlers/com.example.tokenizer/0/config', { [name]: address })(text)
+    for (const payee of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`])
+      assert.deepEqual(codesOf(checkText('ucp', paid, payee)), [], `${name} ${payee}`)
+    assert.deepEqual(codesOf(checkText('ucp', paid, address.replace('C5328', 'C5329'))), ['UCP-045 error'])
+  }
+  assert.deepEqual(codesOf(checkText('ucp', text, 'M_4711')), ['UCP-045 error'])
+})
+
+test('ucp: a key of RSA has a modulus and an exponent, and a kind that is not known may have what it likes', () => {
+  const text = JSON.stringify(UCP_CLEAN['business 08-25']?.document)
+  for (const key of [
+    { kid: 'r', kty: 'RSA', n: 'AQAB', e: 'AQAB' },
+    { kid: 'a', kty: 'AKP', alg: 'ML-DSA-44', pub: 'AQAB' },
+  ])
+    assert.deepEqual(codesOf(checkText('ucp', set('/keys/-', key)(text))), [], key.kty)
 })

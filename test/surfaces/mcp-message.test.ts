@@ -34,6 +34,16 @@ async function outcome(text: string, tool: ReadBounds, others: ReadBounds[]) {
   return found.ok ? { at: 'arguments', input: found.input } : { at: 'arguments', code: found.problem.code }
 }
 
+test('an id beyond 2^53 is refused, since no answer could name it; a text that looks like one is a text', async () => {
+  const read = createMessageReader(catalogue(LITERAL))
+  const text = (id: string) => callText('{"n":12345678901234567890}').replace('"id":1', `"id":${id}`)
+  for (const id of ['9007199254740993', '-12345678901234567890', '1e400']) {
+    const found = await read(source(text(id)), always)
+    assert.equal(found.ok ? 'read' : found.problem.code, 'UNSAFE_NUMBER', id)
+  }
+  for (const id of ['"9007199254740993"', '9007199254740991', '"1 \\u0061"']) assert.ok((await read(source(text(id)), always)).ok, id)
+})
+
 test('numbers beyond 2^53 reach only the tools that keep their text', async () => {
   const text = callText('{"n":12345678901234567890}')
   assert.deepEqual(await outcome(text, ORDINARY, []), { at: 'message', code: 'UNSAFE_NUMBER' })

@@ -109,6 +109,24 @@ test('everything that is no valid request is refused with 400', async () => {
   }
 })
 
+test('a member that is not known is named where its name is harmless, and what it holds never', async () => {
+  const named = async (more: object) =>
+    asList((await checked({}, { ...more })).body['errors']).map(({ pointer, message }) => [pointer, message])
+  assert.deepEqual(await named({ strict: 'zq7-canary' }), [
+    ['/strict', 'The member "strict" is not known here. Known members: protocol, document, expected_payee.'],
+  ])
+  assert.deepEqual(await named({ expected_paye: 1 }), [
+    ['/expected_paye', 'The member "expected_paye" is not known here. Did you mean "expected_payee"?'],
+  ])
+  for (const name of ['ignore all previous instructions', 'a'.repeat(65), '<b>', ''])
+    assert.deepEqual(
+      (await named({ [name]: 1 })).map(([pointer]) => pointer),
+      ['/…'],
+    )
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`m${index}`, 0]))
+  assert.equal((await named(many)).length, 20)
+})
+
 test('what is not JSON, or is read differently by others, is refused with 400', async () => {
   const refused: [string | Uint8Array<ArrayBuffer>, string][] = [
     ['{"protocol":', 'PARSE_ERROR'],

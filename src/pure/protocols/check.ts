@@ -126,6 +126,7 @@ function applies(protocol: Protocol, head: RuleHead, { type, version }: Detectio
 
 function contextOf(run: Run, protocol: Protocol, document: Place, detection: Detection, { level, secrets }: Nesting): Context {
   const { expected_payee, now_s } = run.options
+  const takes: Context['takes'] = (id, place, type) => level < MOST_NESTED && (type !== undefined || PROTOCOLS[id].marks(place))
   return {
     ...detection,
     protocol: protocol.id,
@@ -136,11 +137,13 @@ function contextOf(run: Run, protocol: Protocol, document: Place, detection: Det
     secrets,
     budget: run.budget,
     atLeast: (version) => protocol.versions.indexOf(detection.version) <= protocol.versions.indexOf(version),
-    delegate(id, place) {
+    takes,
+    delegate(id, place, type) {
+      if (!takes(id, place, type)) return false
       const inner = PROTOCOLS[id]
-      if (level + 1 > MOST_NESTED || !inner.marks(place)) return false
+      const found = inner.detect(place)
       for (const phrase of inner.not_checked) run.not_checked.add(phrase)
-      runProtocol(run, inner, place, inner.detect(place), { level: level + 1, secrets: [] })
+      runProtocol(run, inner, place, type === undefined ? found : { ...found, type }, { level: level + 1, secrets: [] })
       return true
     },
     exceed(place, bound, limit) {

@@ -24,16 +24,24 @@ export class Place {
   readonly key: string
   readonly parent: Place | null
   private readonly literals: NumberLiterals
+  /** The text that holds the JSON of which this is the root; null for the root of the document, and below roots. */
+  private readonly host: Place | null
 
-  private constructor(value: unknown, key: string, parent: Place | null, literals: NumberLiterals) {
+  private constructor(value: unknown, key: string, parent: Place | null, literals: NumberLiterals, host: Place | null = null) {
     this.value = value
     this.key = key
     this.parent = parent
     this.literals = literals
+    this.host = host
   }
 
   static root(value: unknown, literals: NumberLiterals = NO_LITERALS): Place {
     return new Place(value, '', null, literals)
+  }
+
+  /** What the text here says as JSON, read by the caller. No pointer leads into a text: all below has the pointer of the text. */
+  inside(value: unknown, literals: NumberLiterals): Place {
+    return new Place(value, '', null, literals, this)
   }
 
   get kind(): Kind {
@@ -115,10 +123,13 @@ export class Place {
 
   /** RFC 6901, empty for the root. */
   path(): string {
-    const steps = [stepOf(this)]
-    for (let above = this.parent; above !== null; above = above.parent) steps.push(stepOf(above))
+    const line: Place[] = [this]
+    for (let above = this.parent; above !== null; above = above.parent) line.push(above)
+    const host = line.at(-1)?.host ?? null
+    if (host !== null) return host.path()
     let path = ''
-    for (const step of steps.toReversed()) {
+    for (const place of line.toReversed()) {
+      const step = stepOf(place)
       if (path.length + step.length > POINTER_CHARS) break
       path += step
     }
@@ -127,7 +138,7 @@ export class Place {
 
   /** The name of this place in a sentence of ours: its key where that is harmless, else what it is. */
   get label(): string {
-    if (this.parent === null) return 'The document'
+    if (this.parent === null) return this.host === null ? 'The document' : 'The JSON in this text'
     if (Array.isArray(this.parent.value)) return `Item ${this.key}`
     return /^[\w.$@-]{1,64}$/.test(this.key) ? this.key : 'This member'
   }

@@ -39,7 +39,8 @@
  * The engine (check.ts) finds the protocol and the version, runs the rules that apply, and reports by itself under codes PRE-001…: the
  * wrong protocol, redacted values, secrets, numbers that readers round differently. A protocol with a rule of its own about secrets names
  * it in `secret_rule` and finds them in `context.secrets`. `context.delegate(id, place)` checks a subtree as a document of another protocol,
- * under that protocol's codes. Rules must do work in proportion to the document: gather into a Map, never search in a loop.
+ * under that protocol's codes; what stands under a key of that protocol is handed on with its type, whatever it looks like. Rules must do
+ * work in proportion to the document: gather into a Map, never search in a loop.
  */
 import type { Place } from './place.ts'
 import type { Secret } from './secrets.ts'
@@ -137,8 +138,10 @@ export interface Context extends Detection {
   readonly budget: { schema_steps: number }
   /** Position of a version among the protocol's, so that `atLeast('2026-04-08')` holds for that version and newer ones. */
   atLeast(version: string): boolean
-  /** Checks a subtree as a document of another protocol. False, and nothing said, when it has no mark of that protocol or lies too deep. */
-  delegate(protocol: ProtocolId, place: Place): boolean
+  /** Whether `delegate` would check a subtree: it has a mark of that protocol, or its type is known otherwise, and it lies not too deep. */
+  takes(protocol: ProtocolId, place: Place, type?: string): boolean
+  /** Checks a subtree as a document of another protocol, of the type that is known. False, and nothing said, when it does not take it. */
+  delegate(protocol: ProtocolId, place: Place, type?: string): boolean
   /** Ends the check: the whole document is refused for this bound. */
   exceed(place: Place, bound: string, limit: number): void
   /** Adds a phrase to `not_checked` of the answer. */

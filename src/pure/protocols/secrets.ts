@@ -19,12 +19,19 @@ export const SECRET_WORDS: Readonly<Record<SecretKind, string>> = {
   client_secret: 'a client secret',
 }
 
-/** 64 hexadecimal digits are a private key unless their name says what else they are: hashes and nonces have the same form. */
+/**
+ * 64 hexadecimal digits are a private key unless their name says what else they are: hashes and nonces have the same form, and so have public
+ * keys, and the addresses and tokens of several chains.
+ */
 const PUBLIC_HEX_NAME =
   /nonce|hash|transaction|tx|digest|salt|root|id$|ids$|sig|topic|code|data|sum|sha|proof|block|commit|cursor|state|etag|fingerprint|thumbprint|x5t|^[rsxy]$/i
+const ACCOUNT_NAME = /asset|pay_?to|payer|payee|account|address|public|pub_?key|^from$|^to$/i
 const PRIVATE_NAME = /private|secret|mnemonic|seed/i
-const MONEY_NAME =
-  /amount|value|price|total|balance|valid|max|min|units|supply|wei|expires|iat|exp|nbf|timestamp|time$|_at$|id$|gtin|ean|upc|isbn|phone/i
+/** Long numbers that are no card: sums, times, and numbers of goods, parcels and orders. */
+const MONEY_NAME = /amount|value|price|total|balance|valid|max|min|units|supply|wei|expires|iat|exp|nbf|timestamp|time$|_at$|id$|phone/i
+const GOODS_NAME = /gtin|ean|upc|isbn|sku|bar_?code|mpn|tracking|order_?(?:number|no)$/i
+/** Cards of thirteen digits are as good as extinct, and one article number in a hundred has their form. */
+const CARD_NAME = /card|^pan$|^cc/i
 const PRIVATE_MEMBERS: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])
 
 /**
@@ -48,7 +55,7 @@ function isKeyObject(place: Place | null): boolean {
 }
 
 function hexKind(name: string): SecretKind | null {
-  return PRIVATE_NAME.test(name) || !PUBLIC_HEX_NAME.test(name) ? 'private_key' : null
+  return PRIVATE_NAME.test(name) || !(PUBLIC_HEX_NAME.test(name) || ACCOUNT_NAME.test(name)) ? 'private_key' : null
 }
 
 /** IIN ranges of the large card schemes with their lengths (ISO/IEC 7812-1; published by the schemes). */
@@ -57,7 +64,8 @@ const CARD =
 
 function cardKind(text: string, name: string): SecretKind | null {
   const digits = text.replace(/[ -]/g, '')
-  if (!CARD.test(digits) || MONEY_NAME.test(name)) return null
+  if (!CARD.test(digits) || MONEY_NAME.test(name) || GOODS_NAME.test(name)) return null
+  if (digits.length === 13 && !CARD_NAME.test(name)) return null
   return isLuhn(digits) ? 'card_number' : null
 }
 

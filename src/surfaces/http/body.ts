@@ -5,6 +5,8 @@ import { problem, type Problem } from '../../service/problems.ts'
 export interface BodySource {
   /** What Content-Length promises; null when the body comes in chunks. */
   readonly declared_bytes: number | null
+  /** Content-Encoding as it came; absent or null where there is none. */
+  readonly coding?: string | null
   /** The whole of a body that is known to be small. */
   whole(): Promise<Uint8Array>
   chunks(): AsyncIterable<Uint8Array>
@@ -12,8 +14,11 @@ export interface BodySource {
 
 export type BodyRead = { ok: true; bytes: Uint8Array } | { ok: false; problem: Problem }
 
-/** Reads up to `body_bytes`; what lies beyond the unpaid bound only when `mayReadLarge`, which never rejects, allows it. */
-export async function readBody(source: BodySource, body_bytes: number, mayReadLarge: () => Promise<boolean>): Promise<BodyRead> {
+/** Whether what lies beyond the unpaid bound is read, asked once at most; a number means so many bytes. Never rejects. */
+export type MayReadLarge = () => Promise<boolean | number>
+
+/** Reads up to `body_bytes`; what lies beyond the unpaid bound only as far as `mayReadLarge` allows it. */
+export async function readBody(source: BodySource, body_bytes: number, mayReadLarge: MayReadLarge): Promise<BodyRead> {
   try {
     return await readBounded(source, body_bytes, mayReadLarge)
   } catch {
@@ -22,21 +27,34 @@ export async function readBody(source: BodySource, body_bytes: number, mayReadLa
   }
 }
 
-async function readBounded(source: BodySource, body_bytes: number, mayReadLarge: () => Promise<boolean>): Promise<BodyRead> {
+async function readBounded(source: BodySource, body_bytes: number, mayReadLarge: MayReadLarge): Promise<BodyRead> {
   const declared = source.declared_bytes
+  if (isCoded(source)) return { ok: false, problem: problem('CONTENT_ENCODING_REFUSED', CODED) }
   if (declared !== null && declared > body_bytes) return { ok: false, problem: tooLarge(body_bytes) }
   if (declared !== null && declared <= limits.unpaid_body_bytes) return { ok: true, bytes: await source.whole() }
   const chunks: Uint8Array[] = []
   let total = 0
-  let allowed = false
-  if (declared !== null && !(allowed = await mayReadLarge())) return { ok: false, problem: tooLargeUnpaid() }
+  let allowed: number | null = declared === null ? null : bytesOf(await mayReadLarge())
+  if (declared !== null && allowed !== null && declared > allowed) return { ok: false, problem: tooLargeUnpaid() }
   for await (const chunk of source.chunks()) {
     total += chunk.length
     if (total > body_bytes) return { ok: false, problem: tooLarge(body_bytes) }
-    if (total > limits.unpaid_body_bytes && !allowed && !(allowed = await mayReadLarge())) return { ok: false, problem: tooLargeUnpaid() }
+    if (total > limits.unpaid_body_bytes && total > (allowed ??= bytesOf(await mayReadLarge())))
+      return { ok: false, problem: tooLargeUnpaid() }
     chunks.push(chunk)
   }
   return { ok: true, bytes: Buffer.concat(chunks) }
+}
+
+function bytesOf(allowed: boolean | number): number {
+  return allowed === true ? Infinity : allowed === false ? limits.unpaid_body_bytes : allowed
+}
+
+const CODED = 'Content-Encoding says that the body is compressed. Send it plain, without that header.'
+
+/** `identity` says that nothing was done to the body (RFC 9110, 8.4.1). */
+function isCoded({ coding }: BodySource): boolean {
+  return coding !== undefined && coding !== null && !/^(?:identity)?$/i.test(coding.trim())
 }
 
 function tooLarge(bytes: number): Problem {

@@ -3,7 +3,7 @@ import type { ReadBounds } from '../../service/catalogue/define.ts'
 import type { InputRead } from '../../service/calls/outcome.ts'
 import { limits } from '../../service/limits.ts'
 import { problem, type Problem } from '../../service/problems.ts'
-import { readBody, type BodySource } from '../http/body.ts'
+import { readBody, type BodySource, type MayReadLarge } from '../http/body.ts'
 import { readJsonBody } from '../http/json-body.ts'
 
 type JsonBounds = Omit<ReadBounds, 'body_bytes'>
@@ -25,6 +25,8 @@ export interface Envelope {
   readonly nodes: number
   /** Whether a message is a call; only such a one may have the wider bounds of a tool. */
   calls(message: unknown): boolean
+  /** Messages of another kind that have bounds of their own. */
+  readonly others?: { bounds: JsonBounds; reads(message: unknown): boolean }
 }
 
 /** MCP: the arguments of `tools/call` are the input. */
@@ -34,7 +36,7 @@ export const TOOLS_CALL: Envelope = {
   calls: (message) => isObject(message) && message['method'] === 'tools/call',
 }
 
-/** Reads messages for these tools: strictly, under the ordinary bounds, and under wider ones only when a tool of the catalogue has them. */
+/** Reads messages for these tools: strictly, under the ordinary bounds, and under wider ones only where a tool or the kind of message has them. */
 export function createMessageReader({ tools }: Catalogue, envelope: Envelope = TOOLS_CALL) {
   const ordinary_bounds = around(envelope, { depth: limits.json_depth, nodes: limits.json_nodes, unsafe_numbers: 'refuse' })
   const most = (of: (bounds: ReadBounds) => number) => Math.max(0, ...tools.map(({ bounds }) => of(bounds)))
@@ -47,14 +49,29 @@ export function createMessageReader({ tools }: Catalogue, envelope: Envelope = T
     nodes: Math.max(ordinary_bounds.nodes, envelope.nodes + most((bounds) => bounds.nodes)),
     unsafe_numbers: tools.some(({ bounds }) => bounds.unsafe_numbers === 'keep_text') ? 'keep_text' : 'refuse',
   }
-  return async (source: BodySource, mayReadLarge: () => Promise<boolean>): Promise<MessageRead> => {
+  const calls = { bounds: widest, reads: (message: unknown) => envelope.calls(message) }
+  const wider = [calls, ...(envelope.others === undefined ? [] : [envelope.others])].filter(
+    ({ bounds }) => !sameBounds(bounds, ordinary_bounds),
+  )
+  return async (source: BodySource, mayReadLarge: MayReadLarge): Promise<MessageRead> => {
     const body = await readBody(source, body_bytes, mayReadLarge)
     if (!body.ok) return body
     const ordinary = readMessage(body.bytes, ordinary_bounds)
-    if (ordinary.ok || sameBounds(widest, ordinary_bounds)) return ordinary
-    const wide = readMessage(body.bytes, widest)
-    return wide.ok && envelope.calls(wide.message.value) ? wide : ordinary
+    if (ordinary.ok) return ordinary
+    for (const { bounds, reads } of wider) {
+      const wide = readMessage(body.bytes, bounds)
+      if (wide.ok && reads(wide.message.value) && hasItsId(wide.message)) return wide
+    }
+    return ordinary
   }
+}
+
+/** False for an id beyond 2^53, of which the wider reading makes a text: the answer would name another id than the one that was asked with. */
+function hasItsId({ value, bytes }: Message): boolean {
+  const id = isObject(value) ? value['id'] : undefined
+  if (typeof id !== 'string' || !/^-?\d/.test(id)) return true
+  const plain: unknown = JSON.parse(new TextDecoder().decode(bytes))
+  return isObject(plain) && typeof plain['id'] === 'string'
 }
 
 /** The arguments of a call, held against the bounds of its tool. */

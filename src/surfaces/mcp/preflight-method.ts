@@ -15,13 +15,20 @@ export const PREFLIGHT_METHOD = 'assay/preflight'
 /** What a message adds around the body of `POST /v1/protocols/check`. */
 const MESSAGE_BOUNDS = { depth: BODY_BOUNDS.depth + 1, nodes: BODY_BOUNDS.nodes + 256 }
 
+/** Such a message may hold whatever REST checks, numbers that readers round among it. */
+export const PREFLIGHT_MESSAGES = { bounds: { ...MESSAGE_BOUNDS, unsafe_numbers: 'keep_text' }, reads: isPreflight } as const
+
+export function isPreflight(message: unknown): boolean {
+  return isObject(message) && message['method'] === PREFLIGHT_METHOD && message['jsonrpc'] === '2.0'
+}
+
 /**
  * Answers `assay/preflight`, whose `params` are the body of `POST /v1/protocols/check`; null for every other message. The result is the
  * report; what REST would answer with a problem is an error with the problem as its data.
  */
 export function answerPreflight(desk: PreflightDesk, exchange: McpExchange, api_url: string): Promise<Response> | null {
   const { value } = exchange.message
-  if (!isObject(value) || value['method'] !== PREFLIGHT_METHOD || value['jsonrpc'] !== '2.0') return null
+  if (!isObject(value) || !isPreflight(value)) return null
   return answered(desk, value['id'], exchange, api_url)
 }
 

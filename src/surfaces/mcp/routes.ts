@@ -1,21 +1,21 @@
 import { isJsonContentType } from '@modelcontextprotocol/server'
 import type { Context, Hono } from 'hono'
 import type { ServeCall } from '../../service/calls/observed.ts'
-import { limits } from '../../service/limits.ts'
 import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { mcpResource } from '../../service/payments/terms.ts'
 import { createPaymentWords } from '../payment.ts'
 import type { PreflightDesk } from '../preflight/serve.ts'
-import { creditIn, paymentsIn } from '../rest.ts'
 import { once } from '../../pure/once.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
-import { createMessageReader } from './message.ts'
+import { readLarge } from './large.ts'
+import { createMessageReader, TOOLS_CALL } from './message.ts'
 import { createPlainCalls } from './plain-call.ts'
-import { answerPreflight } from './preflight-method.ts'
+import { createPlainLists } from './plain-list.ts'
+import { answerPreflight, PREFLIGHT_MESSAGES } from './preflight-method.ts'
 import { createProtocol, type ProtocolParts } from './protocol.ts'
 import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
 import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
@@ -32,6 +32,12 @@ export interface McpCalls {
   turn(): Promise<void> | null
 }
 
+interface Received {
+  exchange: McpExchange
+  /** Whether it was counted as a document to check when it was read. */
+  is_counted: boolean
+}
+
 /**
  * `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. `?family=bank,tax`
  * lists those families alone, `?tools=search` a pair of tools that finds and calls the others.
@@ -43,14 +49,13 @@ export function mcpRoutes(
   caller: (context: Context<Env>) => string,
   desk: PreflightDesk,
 ): void {
-  const { allowance, onFault } = deps.call
-  const read = createMessageReader(deps.call.catalogue)
+  const readMessage = createMessageReader(deps.call.catalogue, { ...TOOLS_CALL, others: PREFLIGHT_MESSAGES })
   const views = createViews(deps.call.catalogue.tools, deps.schemas)
   // The origins are known only once the server listens.
   const guard = once(() => createGuard(deps.origins))
   const protocol = once(() => createAnswers(protocolParts(deps, serve), turn))
 
-  const readExchange = async (context: Context<Env>): Promise<McpExchange | Response> => {
+  const readExchange = async (context: Context<Env>): Promise<Received | Response> => {
     const header = (name: string) => context.req.header(name) ?? null
     const mayEnter = guard()
     if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
@@ -60,29 +65,20 @@ export function mcpRoutes(
     if (!seen.ok) return refusal(problem('NOT_FOUND', seen.message), deps, context.env.request_id)
     const address = caller(context)
     const { request_id } = context.env
-    // A payment inside a message is not seen before it is read: for a large one an allowance speaks, or a payment in a header.
-    const store: { down: Problem | null } = { down: null }
-    const mayReadLarge = async () => {
-      if (paymentsIn(header).length > 0 || creditIn(header) !== null) return true
-      try {
-        return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0
-      } catch (error) {
-        onFault(error, 'mcp')
-        store.down = problem('STORE_UNAVAILABLE', 'Try again shortly.')
-        return false
-      }
-    }
-    const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
-    if (store.down !== null) return refusal(store.down, deps, request_id, { 'retry-after': String(limits.store_retry_s) })
-    if (!body.ok) return refusal(body.problem, deps, request_id)
-    return { message: body.message, request_id, address, header, view: seen.view }
+    const large = readLarge(deps.call, desk, { header, address })
+    const read = large.judged(await readMessage(bodyOfRequest(context.req.raw), large.mayRead))
+    if (!read.ok) return refusal(read.problem, deps, request_id)
+    return { exchange: { message: read.message, request_id, address, header, view: seen.view }, is_counted: large.is_counted() }
   }
   app.post(PATH, async (context) => {
-    const exchange = await readExchange(context)
-    if (!(exchange instanceof Response))
-      return answerPreflight(desk, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
+    const received = await readExchange(context)
+    if (!(received instanceof Response)) {
+      const { exchange, is_counted } = received
+      const open = is_counted ? { ...desk, refuse: () => null } : desk
+      return answerPreflight(open, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
+    }
     await turn()
-    return exchange
+    return received
   })
   app.all(PATH, (context) => {
     const found = problem(
@@ -93,15 +89,16 @@ export function mcpRoutes(
   })
 }
 
-/** Plain calls on the short way, everything else by the official package, for which who brings no payment waits for a turn. */
+/** Plain calls and lists on the short way, everything else by the official package; who brings no payment waits for a turn. */
 function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: Request, exchange: McpExchange) => Promise<Response> {
   const readPlain = createPlainCalls(parts.identity)
   const official = createProtocol(parts)
+  const plainList = createPlainLists(official)
   return async (request, exchange) => {
     const plain = readPlain(exchange)
     if (plain !== null) return plain.response(await callTool(parts.calls, plain.params, exchange))
     if (!bringsPayment(exchange)) await turn()
-    return official(request, exchange)
+    return plainList(request, exchange) ?? official(request, exchange)
   }
 }
 
@@ -116,5 +113,6 @@ function protocolParts(deps: AppDeps, serve: ServeCall): ProtocolParts {
 
 /** What is refused before there is a message to answer. */
 function refusal(found: Problem, deps: AppDeps, request_id: string, headers: Record<string, string> = {}): Response {
-  return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, deps.origins.api_url), headers)
+  const retry: Record<string, string> = found.retry_after_s === undefined ? {} : { 'retry-after': String(found.retry_after_s) }
+  return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, deps.origins.api_url), { ...retry, ...headers })
 }

@@ -1,4 +1,6 @@
+import { optional, type JsonKind } from '../kit/expect.ts'
 import type { Place } from '../place.ts'
+import type { Say } from '../rule.ts'
 
 /**
  * Members of a card are named in camelCase; cards that were written out of protocol buffers by hand have snake_case. One rule reports that,
@@ -59,4 +61,9 @@ export function at(place: Place, name: string): Place {
 export function isSet(place: Place, name: string): boolean {
   const { kind } = at(place, name)
   return kind !== 'absent' && kind !== 'null'
+}
+
+/** What may stand here has this type. Protocol buffers read null as a field that is not set; the schemas before 1.0 do not. */
+export function typed(error: Say, place: Place, kind: JsonKind, { is_new }: { is_new: boolean }): boolean {
+  return !(is_new && place.kind === 'null') && optional(error, place, kind)
 }

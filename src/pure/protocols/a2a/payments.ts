@@ -1,6 +1,6 @@
 import { readUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
-import type { ProtocolId } from '../rule.ts'
+import type { Context, ProtocolId } from '../rule.ts'
 import { objects } from './view.ts'
 
 /** Extensions by which a card speaks of payments. */
@@ -24,13 +24,21 @@ interface HandedOn {
   place: Place
 }
 
-/** Documents of another protocol in the parameters of an extension: a challenge or the terms of x402, a body of UCP. */
-export function handedOn(extension: Place): HandedOn[] {
+/** Documents of another protocol in the parameters of an extension, where it takes them: a challenge or terms of x402, a body of UCP. */
+export function handedOn({ takes }: Context, extension: Place): HandedOn[] {
+  return candidates(extension).filter(({ protocol, place }) => takes(protocol, place))
+}
+
+function candidates(extension: Place): HandedOn[] {
   const kind = extensionKind(extension)
   const params = extension.get('params')
   if (params.kind !== 'object' || kind === null) return []
   if (kind === 'ucp') return params.has('ucp') ? [{ protocol: 'ucp', place: params }] : []
   if (params.has('x402Version')) return [{ protocol: 'x402', place: params }]
-  const terms = ['accepts', 'paymentRequirements'].flatMap((name) => objects(params.get(name)))
-  return [params, ...terms].filter((place) => place.has('payTo')).map((place) => ({ protocol: 'x402', place }))
+  return [params, ...offersIn(params)].filter((place) => place.has('payTo')).map((place) => ({ protocol: 'x402', place }))
+}
+
+/** Offers that stand in lists beside other terms. */
+export function offersIn(params: Place): Place[] {
+  return ['accepts', 'paymentRequirements'].flatMap((name) => objects(params.get(name)))
 }

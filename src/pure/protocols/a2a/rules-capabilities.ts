@@ -3,7 +3,7 @@ import { isReverseDomain } from '../kit/versions.ts'
 import { isDate } from '../kit/dates.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
-import { at } from './names.ts'
+import { at, isSet, typed } from './names.ts'
 import { extensionKind, handedOn } from './payments.ts'
 import { a2aSpec } from './spec.ts'
 import { objects, type A2aView } from './view.ts'
@@ -27,7 +27,7 @@ export const CAPABILITY_RULES = [
       if (capabilities.kind === 'null' || !optional(error, capabilities, 'object')) return
       for (const name of ['streaming', 'pushNotifications', 'stateTransitionHistory', 'extendedAgentCard', 'skillQuery']) {
         const flag = at(capabilities, name)
-        if (!(is_new && flag.kind === 'null')) optional(error, flag, 'boolean')
+        typed(error, flag, 'boolean', { is_new })
       }
       const extended = at(capabilities, 'extendedAgentCard')
       if (!is_new && extended.present)
@@ -44,15 +44,15 @@ export const CAPABILITY_RULES = [
       good: { uri: 'https://example.com/ext/v1', description: 'Quotes prices', required: true },
       bad: { uri: 'quotes', required: 'yes' },
     },
-    ({ error, warning }, { card, extensions }) => {
+    ({ error, warning }, { card, extensions, is_new }) => {
       const list = card.get('capabilities').get('extensions')
-      if (optional(error, list, 'array')) for (const item of list.items()) optional(error, item, 'object')
-      for (const extension of extensions) checkExtension(error, extension)
+      if (typed(error, list, 'array', { is_new })) for (const item of list.items()) optional(error, item, 'object')
+      for (const extension of extensions) checkExtension(error, extension, is_new)
       const uris = extensions.map((extension) => extension.get('uri'))
       unique(error, uris, 'the URI of another extension')
       for (const extension of extensions) {
         const description = extension.get('description')
-        const isSilent = !description.present || description.text()?.trim() === ''
+        const isSilent = !isSet(extension, 'description') || description.text()?.trim() === ''
         if (extension.get('required').boolean() === true && isSilent) warning(extension, 'is required, and does not say what it is')
       }
     },
@@ -75,7 +75,7 @@ export const CAPABILITY_RULES = [
         for (const mode of list.items()) checkMode({ error, warning }, mode)
       }
       for (const list of skills.flatMap((skill) => ['inputModes', 'outputModes'].map((name) => at(skill, name)))) {
-        if ((is_new && list.kind === 'null') || !optional(error, list, 'array')) continue
+        if (!typed(error, list, 'array', { is_new })) continue
         for (const mode of list.items()) checkMode({ error, warning }, mode)
       }
     },
@@ -96,19 +96,19 @@ export const CAPABILITY_RULES = [
         const kind = extensionKind(extension)
         if (kind === 'ap2') checkRoles(warning, params)
         if (kind === 'ucp' && !params.has('ucp')) checkUcp(warning, params)
-        for (const place of handedOn(extension)) context.delegate(place.protocol, place.place)
+        for (const place of handedOn(context, extension)) context.delegate(place.protocol, place.place)
       }
     },
   ),
 ]
 
-function checkExtension(error: Say, extension: Place): void {
+function checkExtension(error: Say, extension: Place, is_new: boolean): void {
   const uri = extension.get('uri')
   const text = needText(error, uri)
   if (text !== null && text.trim() !== '' && !/^[a-z][a-z0-9+.-]*:[^\s]+$/i.test(text)) error(uri, 'is not an absolute URI')
-  optional(error, extension.get('description'), 'string')
-  optional(error, extension.get('required'), 'boolean')
-  optional(error, extension.get('params'), 'object')
+  typed(error, extension.get('description'), 'string', { is_new })
+  typed(error, extension.get('required'), 'boolean', { is_new })
+  typed(error, extension.get('params'), 'object', { is_new })
 }
 
 const TOKEN = '[A-Za-z0-9!#$&^_.+*-]{1,127}'

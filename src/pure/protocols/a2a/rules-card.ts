@@ -1,7 +1,7 @@
 import { optional } from '../kit/expect.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
-import { at, CAMEL } from './names.ts'
+import { at, CAMEL, typed } from './names.ts'
 import { a2aSpec, oldSpec } from './spec.ts'
 import { PROTO_KINDS, type A2aView } from './view.ts'
 
@@ -161,9 +161,4 @@ function flagPlaces({ card, schemes, is_new }: A2aView): Place[] {
   const flows = schemes.flatMap(({ flows: found }) => found)
   const old = is_new ? [] : [at(card, 'supportsAuthenticatedExtendedCard')]
   return [...old, ...flows.map((flow) => at(flow, 'pkceRequired'))]
-}
-
-/** Protocol buffers read null as a field that is not set; the schemas before 1.0 do not. */
-function typed(error: Say, place: Place, kind: 'string' | 'array' | 'boolean', { is_new }: A2aView): boolean {
-  return !(is_new && place.kind === 'null') && optional(error, place, kind)
 }

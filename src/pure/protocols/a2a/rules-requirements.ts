@@ -2,7 +2,7 @@ import { optional } from '../kit/expect.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
 import { SECRET_WORDS, type Secret } from '../secrets.ts'
-import { at } from './names.ts'
+import { at, typed } from './names.ts'
 import { a2aSpec } from './spec.ts'
 import type { A2aView } from './view.ts'
 
@@ -38,11 +38,11 @@ export const REQUIREMENT_RULES = [
     },
     ({ error }, { requirements, is_new }) => {
       for (const list of requirements) {
-        if ((is_new && list.kind === 'null') || !optional(error, list, 'array')) continue
+        if (!typed(error, list, 'array', { is_new })) continue
         for (const item of list.items()) {
           if (!optional(error, item, 'object') || item.redacted) continue
           if (is_new) newRequirement(error, item)
-          else for (const member of item.members()) texts(error, member)
+          else for (const member of item.members()) texts(error, member, { is_new })
         }
       }
     },
@@ -131,16 +131,16 @@ function namedIn({ requirements, is_new }: A2aView): Named[] {
     .map((place) => ({ place, scopes: place.items() }))
 }
 
-function texts(error: Say, list: Place): void {
-  if (optional(error, list, 'array')) for (const item of list.items()) optional(error, item, 'string')
+function texts(error: Say, list: Place, age: { is_new: boolean }): void {
+  if (typed(error, list, 'array', age)) for (const item of list.items()) optional(error, item, 'string')
 }
 
 function newRequirement(error: Say, item: Place): void {
   const schemes = item.get('schemes')
   const strays = item.members().filter(({ key }) => key !== 'schemes')
   for (const stray of strays) error(stray, 'is no member of a requirement', { expected: 'schemes' })
-  if (!optional(error, schemes, 'object')) return
-  for (const scheme of schemes.members()) if (optional(error, scheme, 'object')) texts(error, scheme.get('list'))
+  if (!typed(error, schemes, 'object', { is_new: true })) return
+  for (const scheme of schemes.members()) if (optional(error, scheme, 'object')) texts(error, scheme.get('list'), { is_new: true })
 }
 
 /** Forms that nothing else has. 64 hexadecimal digits may be a hash. */

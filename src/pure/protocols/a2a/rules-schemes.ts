@@ -2,7 +2,7 @@ import { need, needText, oneOf, optional, present } from '../kit/expect.ts'
 import { httpsUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
-import { at, isSet } from './names.ts'
+import { at, isSet, typed } from './names.ts'
 import { a2aSpec, oldSpec, rfc } from './spec.ts'
 import { FLOWS, PROTO_KINDS, type A2aView, type Scheme } from './view.ts'
 
@@ -23,7 +23,7 @@ export const SCHEME_RULES = [
     },
     ({ error }, { card, schemes, is_new }) => {
       const map = at(card, 'securitySchemes')
-      if ((is_new && map.kind === 'null') || !optional(error, map, 'object')) return
+      if (!typed(error, map, 'object', { is_new })) return
       for (const member of map.members()) optional(error, member, 'object')
       for (const { place, style } of schemes) {
         if (style === 'both') error(place, 'mixes the styles of two versions')
@@ -103,9 +103,9 @@ export const SCHEME_RULES = [
       good: { tokenUrl: 'https://id.example.com/token' },
       bad: { tokenUrl: 'http://id.example.com/token' },
     },
-    ({ error }, { schemes }) => {
+    ({ error }, { schemes, is_new }) => {
       for (const scheme of schemes) {
-        for (const url of urlsOf(scheme)) httpsUrl(error, url)
+        for (const url of urlsOf(scheme)) if (!(is_new && url.kind === 'null' && NOT_NEEDED.has(url.key))) httpsUrl(error, url)
         const { place, style } = scheme
         const isKey = style !== 'proto' && place.get('type').text() === 'apiKey'
         const locations = [...(isKey ? [place.get('in')] : []), at(place, 'apiKeySecurityScheme').get('location')]
@@ -195,6 +195,9 @@ function checkFlows(error: Say, holder: Place, is_new: boolean): void {
     if (optional(error, scopes, 'object')) for (const scope of scopes.members()) optional(error, scope, 'string')
   }
 }
+
+/** Addresses that a scheme may lack, in either spelling. */
+const NOT_NEEDED: ReadonlySet<string> = new Set(['refreshUrl', 'refresh_url', 'oauth2MetadataUrl', 'oauth2_metadata_url'])
 
 function urlsOf({ place, flows }: Scheme): Place[] {
   const oauth = at(place, 'oauth2SecurityScheme')

@@ -4,8 +4,8 @@ import { isWeakAlgorithm, readBase64Url, readEncodedObject } from '../kit/keys.t
 import { hostOf, httpsFault, isWithin, readUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report } from '../rule.ts'
-import { at } from './names.ts'
-import { handedOn } from './payments.ts'
+import { at, typed } from './names.ts'
+import { handedOn, offersIn } from './payments.ts'
 import { a2aSpec } from './spec.ts'
 import { objects, type A2aView } from './view.ts'
 
@@ -26,7 +26,7 @@ export const TRUST_RULES = [
     },
     ({ error, warning }, { card, is_new }) => {
       const provider = card.get('provider')
-      if (!(is_new && provider.kind === 'null') && optional(error, provider, 'object') && !provider.redacted)
+      if (typed(error, provider, 'object', { is_new }) && !provider.redacted)
         for (const name of ['organization', 'url']) needText(error, provider.get(name))
       for (const place of [provider.get('url'), at(card, 'documentationUrl'), at(card, 'iconUrl')]) {
         const text = place.text()
@@ -48,9 +48,9 @@ export const TRUST_RULES = [
     },
     (report, { card, is_new }) => {
       const list = card.get('signatures')
-      if ((is_new && list.kind === 'null') || !optional(report.error, list, 'array')) return
+      if (!typed(report.error, list, 'array', { is_new })) return
       for (const item of list.items()) optional(report.error, item, 'object')
-      for (const signature of objects(list)) checkSignature(report, signature)
+      for (const signature of objects(list)) checkSignature(report, signature, is_new)
     },
   ),
   rule<A2aView>(
@@ -104,11 +104,11 @@ export const TRUST_RULES = [
   ),
 ]
 
-function checkSignature({ error, warning }: Report, signature: Place): void {
+function checkSignature({ error, warning }: Report, signature: Place, is_new: boolean): void {
   const [head, value] = [signature.get('protected'), signature.get('signature')]
   const text = needText(error, value)
   if (text !== null && text.trim() !== '' && readBase64Url(text) === null) error(value, 'is not base64url')
-  optional(error, signature.get('header'), 'object')
+  typed(error, signature.get('header'), 'object', { is_new })
   const encoded = needText(error, head)
   if (encoded === null || encoded.trim() === '') return
   const header = readEncodedObject(encoded)
@@ -150,12 +150,16 @@ const ACCOUNTS: ReadonlySet<string> = new Set([
 ])
 
 /** Accounts in the parameters of extensions, but for those that another protocol's rules compare. */
-function accountsIn({ extensions }: A2aView): Place[] {
-  const elsewhere = new Set(extensions.flatMap(handedOn).map(({ place }) => place.value))
+function accountsIn({ context, extensions }: A2aView): Place[] {
+  const elsewhere = new Set(extensions.flatMap((extension) => handedOn(context, extension)).map(({ place }) => place.value))
   const found: Place[] = []
   const open = extensions.map((extension) => extension.get('params'))
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    if (elsewhere.has(place.value)) continue
+    if (elsewhere.has(place.value)) {
+      // Of a challenge every offer is compared, of terms only they themselves.
+      if (place.has('payTo') && !place.has('x402Version')) open.push(...offersIn(place))
+      continue
+    }
     if (place.text() !== null && ACCOUNTS.has(place.key.toLowerCase())) found.push(place)
     open.push(...(place.kind === 'array' ? place.items() : place.members()))
   }
@@ -168,7 +172,7 @@ function comparePayee({ error, warning }: Report, view: A2aView, expected: strin
   const host = expectedHost(expected)
   if (host === null) {
     for (const account of accounts) error(account, 'is not the expected payee')
-    const isElsewhere = view.extensions.some((extension) => handedOn(extension).length > 0)
+    const isElsewhere = view.extensions.some((extension) => handedOn(view.context, extension).length > 0)
     if (accounts.length === 0 && !isElsewhere) warning(view.card, 'holds nothing that the expected payee could be compared with')
     return
   }

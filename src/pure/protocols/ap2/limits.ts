@@ -1,7 +1,8 @@
-import { minorUnits } from '../kit/money.ts'
+import { readIso, type Span } from '../kit/dates.ts'
+import { minorUnitDigits, minorUnits } from '../kit/money.ts'
 import type { Place } from '../place.ts'
+import { DECIMAL_SCALE, readDecimal } from './decimals.ts'
 import type { Disclosed } from './disclosed.ts'
-import { readIso, type Span } from './times.ts'
 
 /** What the constraints of an open mandate allow, gathered once, so that asking costs the same however long its lists are. */
 
@@ -25,6 +26,13 @@ export interface Range {
   max: bigint | null
 }
 
+/** A sum that repeated payments may reach together. */
+interface Budget {
+  currency: string | null
+  /** The most that it may mean, in minor units. */
+  max: bigint | null
+}
+
 export interface Window {
   place: Place
   not_before: Span | null
@@ -37,6 +45,7 @@ export interface Limits {
   instruments: Allowed[]
   pisps: Allowed[]
   ranges: Range[]
+  budgets: Budget[]
   windows: Window[]
 }
 
@@ -49,6 +58,7 @@ export function limitsOf(constraints: readonly Constraint[], disclosed: Disclose
     instruments: allowed('payment.allowed_payment_instruments', 'instrument'),
     pisps: allowed('payment.allowed_pisps', 'pisp'),
     ranges: of('payment.amount_range').map(({ place }) => rangeOf(place)),
+    budgets: of('payment.budget').map(({ place }) => budgetOf(place, disclosed)),
     windows: of('payment.execution_date').map(({ place }) => windowOf(place)),
   }
 }
@@ -124,6 +134,14 @@ function rangeOf(place: Place): Range {
   const [min, max] = [minorUnits(silent, place.get('min')), minorUnits(silent, place.get('max'))]
   const broken = min !== null && max !== null && min > max
   return { place, currency: place.get('currency').text(), min: broken ? null : min, max: broken ? null : max }
+}
+
+/** In major units: minor ones would be less. The library of the protocol takes a hundredth for the minor unit of every currency. */
+function budgetOf(place: Place, disclosed: Disclosed): Budget {
+  const currency = disclosed.get(place, 'currency').text()
+  const digits = Math.max(2, minorUnitDigits(currency ?? '') ?? 2)
+  const max = readDecimal(disclosed.get(place, 'max'))
+  return { currency, max: max === null || max < 0n ? null : (max * 10n ** BigInt(digits)) / DECIMAL_SCALE }
 }
 
 function windowOf(place: Place): Window {

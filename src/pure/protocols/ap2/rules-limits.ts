@@ -1,9 +1,9 @@
+import { readIso } from '../kit/dates.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
 import { differs, isOutside, type Limits } from './limits.ts'
 import type { Disclosed } from './disclosed.ts'
 import { ap2Spec } from './spec.ts'
-import { readIso } from './times.ts'
 import { OPEN_PAYMENTS, type Ap2View, type ClosedPayment, type OpenMandate } from './view.ts'
 
 const PROCESSING = ap2Spec('agent_authorization', 'Verification and Processing Rules')
@@ -133,6 +133,11 @@ function withinLimits(error: Say, claims: Place, limits: Limits, disclosed: Disc
     if (amount === undefined || value === null || currency?.text() !== range.currency) continue
     if (range.max !== null && value > range.max) error(amount, 'is more than payment.amount_range allows')
     if (range.min !== null && value < range.min) error(amount, 'is less than payment.amount_range allows')
+  }
+  for (const { currency: counted, max } of limits.budgets) {
+    const value = amount?.integer() ?? null
+    if (amount === undefined || value === null || max === null || currency?.text() !== counted) continue
+    if (value > max) error(amount, 'is more than payment.budget allows for all payments together')
   }
   const date = readIso(of('execution_date').text())
   for (const { not_before, not_after } of date === null ? [] : limits.windows) {

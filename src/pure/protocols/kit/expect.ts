@@ -6,7 +6,7 @@ import type { FindingMore, Say } from '../rule.ts'
  * else null or false. A redacted value is as asked, but has no value to hand back: null, and nothing is said.
  */
 
-type JsonKind = Exclude<Kind, 'absent' | 'redacted'>
+export type JsonKind = Exclude<Kind, 'absent' | 'redacted'>
 
 const KIND_WORDS: Readonly<Record<JsonKind, string>> = {
   null: 'null',

@@ -41,7 +41,7 @@ export function resultOf(message: Place): Place {
 /** Whether a document can be of no other protocol: a message that carries none of their bodies, or a result by its own members. */
 export function isMcp(document: Place): boolean {
   if (document.kind === 'array') return document.items().some((item) => item.has('jsonrpc'))
-  if (document.has('jsonrpc')) return !isAgentCard(document.get('result'))
+  if (document.has('jsonrpc')) return !isOfAgents(document.get('result'))
   const first = (name: string) => document.get(name).items()[0]
   if (document.has('protocolVersion') && document.has('serverInfo')) return true
   if (document.get('supportedVersions').kind === 'array' && document.has('capabilities')) return true
@@ -50,9 +50,11 @@ export function isMcp(document: Place): boolean {
   return first('messages')?.has('role') === true || document.down('completion', 'values').present
 }
 
-/** Cards of A2A also travel in JSON-RPC. */
-function isAgentCard(result: Place): boolean {
-  return result.has('supportedInterfaces') || (result.has('skills') && result.has('url'))
+/** Cards, tasks and messages of A2A also travel in JSON-RPC. Tasks of MCP have their status as a text. */
+function isOfAgents(result: Place): boolean {
+  if (result.has('supportedInterfaces') || (result.has('skills') && result.has('url'))) return true
+  const isOld = ['task', 'message'].includes(result.get('kind').text() ?? '')
+  return isOld || result.down('task', 'status').kind === 'object' || result.down('message', 'messageId').present
 }
 
 export function detectMcp(document: Place): Detection {

@@ -3,7 +3,7 @@ import { judgeBySchema } from '../kit/schema.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
 import { copyOf } from './copies.ts'
-import { isPayment } from './nested.ts'
+import { isChallenge } from './nested.ts'
 import { mcpSpec } from './spec.ts'
 import { isUri } from './uris.ts'
 import { isAsking, type McpView } from './view.ts'
@@ -63,7 +63,7 @@ export const CONTENT_RULES = [
       for (const call of calls) {
         const { structured } = call
         if (!context.atLeast('2026-07-28')) optional(error, structured, 'object')
-        if (isPayment(call)) continue
+        if (isChallenge(structured, call)) continue
         const copy = copyOf(call)
         if (copy === 'other') error(structured, 'differs from the JSON in the text content')
         if (copy === 'none') warning(structured, 'is not repeated in a text block, where older clients look')

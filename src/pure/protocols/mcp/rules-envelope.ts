@@ -218,7 +218,9 @@ function checkCode({ error, warning }: Report, place: Place, { context }: McpVie
   const isNewest = context.atLeast('2026-07-28')
   if (isNewest && NEWEST.has(code)) return
   if (isNewest && code <= -32020 && code >= -32099) {
-    error(place, 'is kept for the specification, which does not define it')
+    // Before that version the code was the server's own, and nothing may tell which it speaks.
+    const say = context.version_source === 'assumed' ? warning : error
+    say(place, 'is kept for the specification since 2026-07-28, which does not define it')
     return
   }
   // Servers may define what they like here.

@@ -1,18 +1,18 @@
-import { rule } from '../rule.ts'
+import { rule, type Report } from '../rule.ts'
 import { copyOf } from './copies.ts'
-import { bodiesIn, isPayment, otherPayments } from './nested.ts'
+import { bodiesIn, challengesOf, isChallenge, paymentsOf, standsFirst } from './nested.ts'
 import { mcpSpec, X402_OVER_MCP } from './spec.ts'
-import type { McpView } from './view.ts'
+import type { Call, McpView } from './view.ts'
 
 /** MCP-043, 044: payments and shops inside an answer, which are checked by the rules of their own protocol. */
 export const NESTED_RULES = [
   rule<McpView>(
     {
       code: 'MCP-043',
-      severity: 'error',
-      why: 'A client pays what it reads: in the text or in the structured content, which must ask for the same.',
+      severity: 'both',
+      why: 'A client pays what it reads, in the structured content or in the first text, and takes neither for a challenge without isError.',
       spec: X402_OVER_MCP,
-      hint: 'Send the whole challenge as structuredContent, and the same JSON in a text block.',
+      hint: 'Send the whole challenge as structuredContent, the same JSON in the first text block, and "isError": true.',
       good: {
         isError: true,
         structuredContent: { x402Version: 2, accepts: [] },
@@ -20,17 +20,9 @@ export const NESTED_RULES = [
       },
       bad: { isError: true, structuredContent: { x402Version: 2, accepts: [] }, content: [{ type: 'text', text: 'Pay first' }] },
     },
-    ({ error }, view) => {
-      for (const call of view.calls) {
-        if (!isPayment(call)) continue
-        const { structured } = call
-        const copy = copyOf(call)
-        if (copy === 'none' || copy === 'other')
-          error(structured, 'is a challenge that no text block repeats', { expected: 'the same JSON as text' })
-        if (!structured.has('x402Version')) error(structured.get('x402Version'), 'is missing from a challenge')
-        view.context.delegate('x402', structured)
-      }
-      for (const place of otherPayments(view)) view.context.delegate('x402', place)
+    (report, view) => {
+      for (const call of view.calls) signaling(report, call)
+      for (const { place, type } of paymentsOf(view)) view.context.delegate('x402', place, type)
     },
   ),
   rule<McpView>(
@@ -45,11 +37,24 @@ export const NESTED_RULES = [
     },
     ({ warning }, view) => {
       const { context, calls } = view
-      const isPaid = calls.some(isPayment) || otherPayments(view).length > 0
       // Every body is handed on, whether or not one before it was.
       const shops = calls.flatMap(bodiesIn).filter((body) => context.delegate('ucp', body) || context.delegate('acp', body))
-      if (context.expected_payee !== null && !isPaid && shops.length === 0)
+      if (context.expected_payee !== null && shops.length === 0 && paymentsOf(view).length === 0)
         warning(view.document, 'holds nothing that the expected payee could be compared with')
     },
   ),
 ]
+
+/** How a tool says that it wants to be paid. The text alone is enough for the clients there are. */
+function signaling({ error, warning }: Report, call: Call): void {
+  const [challenge] = challengesOf(call)
+  if (challenge === undefined) return
+  const { place, structured } = call
+  const flag = place.get('isError')
+  if (!flag.present || flag.boolean() === false) error(flag, 'is not true beside a challenge', { expected: 'true' })
+  const copy = isChallenge(structured, call) ? copyOf(call) : 'same'
+  if (copy === 'none' || copy === 'other')
+    error(structured, 'is a challenge that no text block repeats', { expected: 'the same JSON as text' })
+  else if (!standsFirst(call))
+    warning(challenge, 'is a challenge that the first block does not hold', { expected: 'the JSON in content[0].text' })
+}

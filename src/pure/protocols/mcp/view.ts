@@ -2,6 +2,7 @@ import type { Place } from '../place.ts'
 import type { Context } from '../rule.ts'
 import { isEnvelope, resultOf } from './detect.ts'
 import { readSchema, type ToolSchema } from './schemas.ts'
+import { jsonIn } from './texts.ts'
 
 /** One message, or a bare result. */
 interface Message {
@@ -24,6 +25,8 @@ export interface Call {
   structured: Place
   /** Content that is text. */
   texts: Place[]
+  /** The JSON in each of them; absent where it is none. */
+  values: Place[]
 }
 
 /** What the rules of MCP are about, gathered once. */
@@ -97,6 +100,7 @@ export function isAsking(result: Place): boolean {
 }
 
 function callOf(place: Place): Call {
-  const texts = objects(place.get('content')).filter((block) => block.get('type').text() === 'text')
-  return { place, structured: place.get('structuredContent'), texts: texts.map((block) => block.get('text')) }
+  const blocks = objects(place.get('content')).filter((block) => block.get('type').text() === 'text')
+  const texts = blocks.map((block) => block.get('text'))
+  return { place, structured: place.get('structuredContent'), texts, values: texts.map(jsonIn) }
 }

@@ -40,7 +40,7 @@ export const KEY_RULES = [
       types: PROFILES,
       why: 'A signature names its key by kid; a key that lacks a coordinate verifies nothing.',
       spec: rfc(7517, '4'),
-      hint: 'Send kid, kty, crv, x, and y for EC, with coordinates in base64url at full length.',
+      hint: 'Send kid, kty, crv, x, and y for EC, with coordinates in base64url at full length; n and e for RSA.',
       good: { kid: 'shop_2026', kty: 'OKP', crv: 'Ed25519', x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs' },
       bad: { kty: 'EC', crv: 'P-256' },
     },
@@ -96,17 +96,41 @@ function ofCurve<Value>(table: Readonly<Record<string, Value>>, key: Place): Val
   return Object.hasOwn(table, curve) ? table[curve] : undefined
 }
 
+/** What a public key must have (RFC 7518, 6.2.1 and 6.3.1; RFC 8037, 2); of other kinds nothing is known. */
+const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['EC', ['crv', 'x', 'y']],
+  ['OKP', ['crv', 'x']],
+  ['RSA', ['n', 'e']],
+])
+
+/** To which kind a curve belongs (the registry of JOSE, read 2026-11-22). */
+const CURVE_TYPE: Readonly<Record<string, string>> = {
+  'P-256': 'EC',
+  'P-384': 'EC',
+  'P-521': 'EC',
+  secp256k1: 'EC',
+  Ed25519: 'OKP',
+  Ed448: 'OKP',
+  X25519: 'OKP',
+  X448: 'OKP',
+}
+
 function keyForm(error: Say, key: Place, newest: boolean): void {
   needText(error, key.get('kid'))
   const kty = needText(error, key.get('kty'))
-  const needed = kty === 'EC' ? ['crv', 'x', 'y'] : kty === 'OKP' ? ['crv', 'x'] : []
+  const needed = NEEDED.get(kty ?? '') ?? []
   for (const name of ['crv', 'x', 'y', 'alg', 'e', 'n']) {
     if (needed.includes(name)) needText(error, key.get(name))
     else optional(error, key.get(name), 'string')
   }
   if (newest) optional(error, key.get('use'), 'string')
   else oneOf(error, key.get('use'), ['sig', 'enc'])
-  const size = ofCurve(CURVE_BYTES, key)
+  const type = ofCurve(CURVE_TYPE, key)
+  if (type !== undefined && NEEDED.has(kty ?? '') && kty !== type) {
+    error(key.get('crv'), 'is no curve of this kty', { expected: `a key with the kty ${type}` })
+    return
+  }
+  const size = kty === 'RSA' ? undefined : ofCurve(CURVE_BYTES, key)
   for (const name of size === undefined ? [] : needed.slice(1)) {
     const place = key.get(name)
     const text = place.text()

@@ -1,3 +1,4 @@
+import { sameAccount } from '../kit/addresses.ts'
 import { hostOf, isWithin } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule } from '../rule.ts'
@@ -32,7 +33,7 @@ export const PAYEE_RULES = [
       const expected = view.context.expected_payee
       if (expected === null) return
       const ids = merchantIds(view)
-      const others = ids.filter((id) => id.text() !== expected)
+      const others = ids.filter((id) => !sameAccount(id.text() ?? '', expected))
       if (others.length < ids.length) {
         for (const id of others) warning(id, 'is another payee than the expected one')
         return
