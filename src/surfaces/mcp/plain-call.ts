@@ -31,9 +31,9 @@ export function createPlainCalls(identity: Implementation): (exchange: McpExchan
     const { value } = message
     if (!isObject(value) || value['method'] !== 'tools/call' || !isPlain(value['params'])) return null
     const params = value['params']
-    const route = classifyInboundRequest({ httpMethod: 'POST', body: value, ...mcpHeaders(header) })
-    if (!isHandshakeCall(route, header) && !isStatelessCall(route, params, header)) return null
-    const frame = route.kind === 'modern' ? stateless : handshake
+    const era = eraOf(value, header, params.name)
+    if (era === null) return null
+    const frame = era === 'stateless' ? stateless : handshake
     return { params, response: (reply) => json(replyText(reply, JSON.stringify(value['id']), frame)) }
   }
 }
@@ -45,6 +45,15 @@ function isPlain(params: unknown): params is CallParams {
   if (!isObject(params) || !Object.keys(params).every((key) => PARAMS.has(key))) return false
   const { name, arguments: given = {}, _meta: meta = {} } = params
   return typeof name === 'string' && /^[\w-]{1,64}$/.test(name) && isObject(given) && isObject(meta)
+}
+
+export type Era = 'handshake' | 'stateless'
+
+/** The era of a plain request, by the official package's own judgement; null for what is unusual in any way. `name` is that of a tool. */
+export function eraOf(message: Record<string, unknown>, header: Header, name: string | null): Era | null {
+  const route = classifyInboundRequest({ httpMethod: 'POST', body: message, ...mcpHeaders(header) })
+  if (isHandshake(route, header)) return 'handshake'
+  return isStateless(route, message['method'], name, header) ? 'stateless' : null
 }
 
 type Header = McpExchange['header']
@@ -59,7 +68,7 @@ function mcpHeaders(header: Header) {
 }
 
 /** Protocol versions up to 2025-11-25; without the header, the version is the one that `initialize` settled. */
-function isHandshakeCall(route: InboundClassificationOutcome, header: Header): boolean {
+function isHandshake(route: InboundClassificationOutcome, header: Header): boolean {
   if (route.kind !== 'legacy' || route.reason !== 'no-claim') return false
   const version = header('mcp-protocol-version')
   const accept = header('accept') ?? ''
@@ -68,9 +77,9 @@ function isHandshakeCall(route: InboundClassificationOutcome, header: Header): b
 }
 
 /** Protocol version 2026-07-28, whose headers must say what the message says. */
-function isStatelessCall(route: InboundClassificationOutcome, params: CallParams, header: Header): boolean {
+function isStateless(route: InboundClassificationOutcome, method: unknown, name: string | null, header: Header): boolean {
   if (route.kind !== 'modern' || route.messageKind !== 'request' || route.classification.revision !== STATELESS_VERSION) return false
-  return header('mcp-protocol-version') === STATELESS_VERSION && header('mcp-method') === 'tools/call' && header('mcp-name') === params.name
+  return header('mcp-protocol-version') === STATELESS_VERSION && header('mcp-method') === method && header('mcp-name') === name
 }
 
 /** What stands around the content of a result. */
@@ -91,6 +100,6 @@ function textContent(text: string): string {
   return `{"type":"text","text":${JSON.stringify(text)}}`
 }
 
-function json(body: string): Response {
+export function json(body: string): Response {
   return new Response(body, { headers: { 'content-type': 'application/json' } })
 }
