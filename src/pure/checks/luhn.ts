@@ -86,13 +86,15 @@ function inBounds(value: string, bounds: DigitBounds): boolean {
 function passes(value: string, bounds: DigitBounds): boolean {
   if (!inBounds(value, bounds)) return false
   let sum = 0
-  for (let index = value.length - 1, doubled = false; index >= 0; index--, doubled = !doubled) {
+  let index = value.length - 1
+  for (; index > 0; index -= 2) {
     const digit = value.charCodeAt(index) - 0x30
-    if (digit < 0 || digit > 9) return false
-    const product = doubled ? digit * 2 : digit
-    sum += product > 9 ? product - 9 : product
+    const doubled = value.charCodeAt(index - 1) - 0x30
+    if (digit >>> 0 > 9 || doubled >>> 0 > 9) return false
+    sum += digit + 2 * doubled - (doubled > 4 ? 9 : 0)
   }
-  return sum % 10 === 0
+  const first = index === 0 ? value.charCodeAt(0) - 0x30 : 0
+  return first >>> 0 <= 9 && (sum + first) % 10 === 0
 }
 
 /** The digit that makes the sum end in 0. */

@@ -70,9 +70,13 @@ function quickAnswer(length: number): boolean | null {
   const country = index < 0 ? BELGIUM : BY_PAIR[index]
   if (country === undefined) return null
   const start = index < 0 ? 0 : (country.prefixes[0]?.length ?? 0)
-  if (!country.formats.has(length - start) || (start === 3 && whole[2] !== 14)) return null
-  for (let at = start; at < length; at++) values[at - start] = whole[at] ?? 0
-  return passesFor(country, values, length - start)
+  // Belgian numbers of before 2005 lack the zero in front.
+  const zeros = country === BELGIUM && length - start === 9 ? 1 : 0
+  const digits = length - start + zeros
+  if (!country.formats.has(digits) || (start === 3 && whole[2] !== 14)) return null
+  values[0] = 0
+  for (let at = start; at < length; at++) values[at - start + zeros] = whole[at] ?? 0
+  return passesFor(country, values, digits)
 }
 
 /** A number in front of which nothing stands is read as it is; CH must go on with E. */
