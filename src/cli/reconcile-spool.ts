@@ -5,7 +5,7 @@ import { foldId, usableId } from '../pure/documents/reconcile/ids.ts'
 import { Ledger } from '../pure/documents/reconcile/ledger.ts'
 import { LooseKeys } from '../pure/documents/reconcile/loose-keys.ts'
 import { reconcile, type ReconcileOptions } from '../pure/documents/reconcile/reconcile.ts'
-import type { Entry, Instruction } from '../pure/documents/reconcile/records.ts'
+import type { Entry, Instruction, InstructionSource } from '../pure/documents/reconcile/records.ts'
 import type { Sink } from '../pure/documents/reconcile/report.ts'
 import { Parts } from './reconcile-parts.ts'
 import { PartResults } from './reconcile-part-results.ts'
@@ -19,16 +19,18 @@ const REST = 'rest'
  * A reconciliation in parts, on disk, with the verdicts that one in memory gives.
  *
  * Instructions and statement entries are spread by a keyed hash of their folded end-to-end id, so that nobody who chooses ids can fill one
- * part. Entries without such an id, entries that find no instruction by it, and everything of ACH files are loose: they, and every
- * instruction that shares any key with one of them, with all that shares its folded id, are judged together at the end. That rest must fit
+ * part. Entries without such an id, entries that find no instruction of some source by it, entries that are not booked, and everything of
+ * ACH files are loose: they, and every instruction that shares any key with one of them, with all that shares its folded id, are judged together at the end. That rest must fit
  * in memory; of statements that carry end-to-end ids it is small, but a batch booked as one sum brings all its instructions there.
  */
 export class Spool implements Sink {
   private readonly parts = new Parts()
   private readonly key = randomBytes(16)
   private readonly loose = new LooseKeys()
+  private readonly sources = new Set<InstructionSource>()
 
   instruction(instruction: Instruction): void {
+    this.sources.add(instruction.source)
     this.parts.append(`instructions-${this.partOf(instruction.end_to_end_id)}`, written(instruction))
   }
 
@@ -60,11 +62,12 @@ export class Spool implements Sink {
 
   /** Entries that find nothing by their id are loose; they are told apart again when the part is judged. */
   private findLoose(part: string, repeated: ReadonlySet<number>): void {
-    const at = new Attribution(ledgerOf(this.entriesIn(part), this.instructionsIn(part)), repeated)
-    attributeExact(at)
+    const ledger = ledgerOf(this.entriesIn(part), this.instructionsIn(part))
+    const all = [...this.sources].map((source) => new Attribution(ledger, repeated, source))
+    for (const at of all) attributeExact(at)
     let row = 0
     for (const entry of this.entriesIn(part)) {
-      if (at.isOpen(row)) {
+      if (!isBooked(entry) || all.some((at) => at.isOpen(row))) {
         this.loose.add(entry)
         this.parts.append(`loose-${part}`, String(row))
       }
@@ -109,6 +112,11 @@ function ledgerOf(entries: Iterable<Entry>, instructions: Iterable<Instruction>)
   for (const entry of entries) ledger.entries.add(entry)
   for (const instruction of instructions) ledger.addLast(instruction)
   return ledger
+}
+
+/** One that is not tells what became of an instruction by any id. */
+function isBooked({ status }: Entry): boolean {
+  return status === 'BOOK' || status === 'OTHER'
 }
 
 function keyOf({ end_to_end_id }: Instruction | Entry): string {

@@ -213,6 +213,7 @@ function detailCases(version: CamtVersion): RuleCase[] {
     { code: 'S_RTR_REASON', document, changes: [returned('<RtrInf></RtrInf>')], severity: 'warning', at: '/RtrInf' },
     { code: 'S_E2E_NOTPROVIDED', document, changes: [['E2E-1', 'NOTPROVIDED']], severity: 'info' },
   ]
+  cases.push(...chargeCases(version))
   if (version === '02') return cases
   const both: Change[] = [
     ['310.15</Amt><CdtDbtInd>CRDT', '520.25</Amt><CdtDbtInd>CRDT'],
@@ -225,6 +226,23 @@ function detailCases(version: CamtVersion): RuleCase[] {
     { code: 'S_ENTRY_SUM', document, changes: added, keeps: both },
     { code: 'S_CHRG_INCLUDED', document, changes: [charged('true')], keeps: [charged('false')], severity: 'info' },
   ]
+}
+
+/** Only charges that are the difference stand between an entry and its transactions: 310.15 + 190.10 = 500.25, one cent more is not. */
+function chargeCases(version: CamtVersion): RuleCase[] {
+  const document = oneStatement(version)
+  const charges = (amount: string, currency = 'EUR') => {
+    const inner = `<Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd>`
+    return version === '02' ? `<Chrgs>${inner}</Chrgs>` : `<Chrgs><Rcrd>${inner}</Rcrd></Chrgs>`
+  }
+  const cent: Change = ['310.15', '310.16']
+  const listed = (text: string): Change => ['<NtryDtls>', `${text}<NtryDtls>`]
+  const code = 'S_ENTRY_SUM'
+  const exempt = [charges('0.01'), charges('0.01', 'CHF')]
+  const not = [charges('0.00'), charges('0.02'), '<Chrgs></Chrgs>'].slice(0, version === '02' ? 2 : 3)
+  return exempt.flatMap((kept) =>
+    not.map((broken): RuleCase => ({ code, document, changes: [cent, listed(broken)], keeps: [cent, listed(kept)], at: '/Ntry[1]' })),
+  )
 }
 
 /** The shapes of the message differ up to version 08; the others are versions of that. */

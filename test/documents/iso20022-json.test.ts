@@ -72,6 +72,16 @@ test('the forms of the common converters are read', () => {
   assert.deepEqual(codes(MESSAGE, 'pain.001.001.03'), ['NS_MISMATCH'])
 })
 
+test('a mark of the byte order is passed over, and null is an element that is not there', () => {
+  assert.deepEqual(codes(`\uFEFF${MESSAGE}`), [])
+  assert.deepEqual(validateAsked({ payload: `\uFEFF${MESSAGE}`, format: 'json' }).valid, true)
+  assert.deepEqual(codes(swap(MESSAGE, '{"EndToEndId": "A"}', '{"InstrId": null, "EndToEndId": "A"}')), [])
+  assert.deepEqual(codes(swap(MESSAGE, '"InitgPty"', '"Authstn": null, "InitgPty"')), [])
+  // The bank's default, as when it is left out.
+  assert.deepEqual(codes(swap(MESSAGE, '"BtchBookg": true', '"BtchBookg": null')), ['P_BTCHBOOKG'])
+  assert.deepEqual(codes(swap(MESSAGE, '"MsgId": "M"', '"MsgId": null')), ['STRUCT_MISSING'])
+})
+
 test('broken JSON is a finding with its line', () => {
   const broken = (payload: string) => validateAsked({ payload, format: 'json' }).findings.map(({ code, line }) => [code, line])
   assert.deepEqual(broken('{"a":\n\n}'), [['JSON_NOT_WELLFORMED', 3]])
@@ -131,6 +141,12 @@ test('a list of transactions is checked beside any payload', () => {
   assert.deepEqual(listed([{ ...LISTED, creditor: { iban: 'FR1520041010050500013M02606' } }]).findings, [
     'IBAN_CHECK /transactions/0/creditor/iban',
   ])
+  // 539-0075470-35: 5390075470 mod 97 is 34 (Belgian account numbers), and the whole has 1 mod 97 all the same.
+  const { findings } = validateAsked({ payload: '', transactions: [{ ...LISTED, creditor: { iban: 'BE41539007547035' } }] })
+  assert.deepEqual(
+    findings.map(({ code, expected, message }) => [code, expected, /national/.test(message)]),
+    [['IBAN_CHECK', '34', true]],
+  )
   assert.deepEqual(listed([{ ...LISTED, bic: 'BNPAFRP', lei: '5493001KJTIIGC8Y1R13' }]).findings, [
     'BIC_FORMAT /transactions/0/bic',
     'LEI_CHECK /transactions/0/lei',

@@ -224,7 +224,7 @@ export const AGENT_CASES: readonly RuleCase[] = [
   },
   {
     code: 'C_DBTR_ID',
-    document: CLEARING,
+    document: clearingMessage('10'),
     changes: [[NO_DEBTOR[0], '<Dbtr><CtryOfRes>DE</CtryOfRes></Dbtr><DbtrAcct><Ccy>EUR</Ccy></DbtrAcct>']],
     keeps: [[NO_DEBTOR[0], '<Dbtr><Id><OrgId><AnyBIC>COBADEFFXXX</AnyBIC></OrgId></Id></Dbtr>']],
   },

@@ -12,6 +12,7 @@ const RF_GOOD = 'RF18539007547034'
 const QR_GOOD = '210000000003139471430009017'
 const strd = (type: string, reference: string) =>
   `<RmtInf><Strd><CdtrRefInf><Tp><CdOrPrtry>${type}</CdOrPrtry></Tp><Ref>${reference}</Ref></CdtrRefInf></Strd></RmtInf>`
+const CREDITOR_ACCOUNT = '<CdtrAcct><Id><IBAN>NL91ABNA0417164300</IBAN></Id></CdtrAcct>'
 const USTRD = '<RmtInf><Ustrd>Invoice 1</Ustrd></RmtInf>'
 const AMOUNT = '<InstdAmt Ccy="EUR">49.25</InstdAmt>'
 const SUMS: readonly (readonly [string, string])[] = [
@@ -90,12 +91,22 @@ const CASES: readonly RuleCase[] = [
   },
   { code: 'P_DBTR_ACCT', changes: [['<DbtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id>', '<DbtrAcct>']], message: { version: '12' } },
   { code: 'P_DBTR_ACCT', changes: [['<IBAN>DE89370400440532013000</IBAN>', '']], message: { version: '03' } },
+  { code: 'P_DBTR_ACCT', changes: [['<DbtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id>', '<DbtrAcct>']] },
   {
     code: 'P_DBTR_AGENT',
     changes: [['<BICFI>COBADEFFXXX</BICFI>', '<Nm>Bank</Nm>']],
     keeps: [['<BICFI>COBADEFFXXX</BICFI>', '<Othr><Id>NOTPROVIDED</Id></Othr>']],
   },
-  { code: 'P_CDTR_ACCT', changes: [['<CdtrAcct><Id><IBAN>NL91ABNA0417164300</IBAN></Id></CdtrAcct>', '']] },
+  { code: 'P_CDTR_ACCT', changes: [[CREDITOR_ACCOUNT, '']] },
+  { code: 'STRUCT_MISSING', changes: [[CREDITOR_ACCOUNT, '<CdtrAcct></CdtrAcct>']], at: '/CdtrAcct' },
+  { code: 'STRUCT_MISSING', changes: [[CREDITOR_ACCOUNT, '<CdtrAcct><Ccy>EUR</Ccy></CdtrAcct>']], at: '/CdtrAcct' },
+  {
+    code: 'P_CDTR_ACCT',
+    changes: [[CREDITOR_ACCOUNT, '<CdtrAcct><Ccy>EUR</Ccy></CdtrAcct>']],
+    keeps: [[CREDITOR_ACCOUNT, '<CdtrAcct><Prxy><Id>payee.1</Id></Prxy></CdtrAcct>']],
+    message: { version: '12' },
+    at: '/CdtrAcct',
+  },
   { code: 'P_CDTR_NAME', changes: [['<Nm>Creditor 2</Nm>', '']], keeps: [['<PmtMtd>TRF', '<PmtMtd>TRA']] },
   { code: 'P_CHRGBR_LEVEL', changes: [[`${AMOUNT}</Amt>`, `${AMOUNT}</Amt><ChrgBr>SLEV</ChrgBr>`]] },
   { code: 'P_CHRGBR_SLEV', changes: [['<ChrgBr>SLEV', '<ChrgBr>SHAR']], profile: 'SEPA' },

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { dateFault, dateTimeFault, dayNumber } from '../../src/pure/documents/iso20022/dates.ts'
-import { AmountText, decimalText, equalsSum, ExactSum, isSumText, minorUnits, scaled } from '../../src/pure/documents/iso20022/decimal.ts'
+import {
+  AmountText,
+  decimalText,
+  equalsSum,
+  ExactSum,
+  isDecimalText,
+  isSumText,
+  minorUnits,
+  scaled,
+} from '../../src/pure/documents/iso20022/decimal.ts'
 import { shownText } from '../../src/pure/documents/iso20022/findings.ts'
 import { TextSet } from '../../src/pure/documents/iso20022/text-set.ts'
 import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
@@ -71,6 +80,12 @@ test('decimal texts and minor units', () => {
   assert.deepEqual(
     [minorUnits(130_000_000n, 2), minorUnits(1_500n, 2), minorUnits(123_400_000n, 0), minorUnits(1_500_000n, 3)],
     [130_000n, null, 1_234n, 15_000n],
+  )
+  // BaseOneRate: 11 digits, 10 of them behind the point, by value.
+  const rates = ['1.1234567890', '01.12345678900', '12345678901', '1.12345678901', '123456789012', '12.1234567890', '.5', '-1', '', '.']
+  assert.deepEqual(
+    rates.map((text) => isDecimalText(text, 11, 10)),
+    [true, true, true, false, false, true, true, true, false, false],
   )
   assert.deepEqual(['1.00000000000000001', '1e3', '', '+1', '123456789012345678.9'].map(isSumText), [true, false, false, true, false])
 })

@@ -133,6 +133,20 @@ const PARTIES: readonly RuleCase[] = [
     keeps: [[ADDRESS, '<TwnNm>Paris</TwnNm><Ctry>FR</Ctry><AdrLine>a</AdrLine><AdrLine>b</AdrLine>']],
   },
   { code: 'ADDR_MIN', changes: [['<TwnNm>Paris</TwnNm>', '']] },
+  { code: 'ADDR_MIN', changes: [[ADDRESS, '<UnitNb>3</UnitNb>']], message: { version: '12' } },
+  { code: 'ADDR_MIN', changes: [[ADDRESS, '<CareOf>Somebody</CareOf>']], message: { version: '12' } },
+  // The country alone is no structure.
+  { code: 'ADDR_UNSTRUCTURED', changes: [[ADDRESS, '<Ctry>FR</Ctry>']], profile: 'SEPA' },
+  {
+    code: 'ADDR_UNSTRUCTURED_BEFORE',
+    changes: [
+      [ADDRESS, '<Ctry>FR</Ctry>'],
+      [MADE, '2024-11-21T10:00:00+01:00'],
+      ['<Dt>2026-11-23', '<Dt>2024-11-23'],
+    ],
+    shown: 'ADDR_UNSTRUCTURED',
+    severity: 'warning',
+  },
   {
     code: 'ADDR_DUPLICATED',
     changes: [[ADDRESS, '<TwnNm>Paris</TwnNm><Ctry>FR</Ctry><AdrLine>75001 PARIS</AdrLine>']],

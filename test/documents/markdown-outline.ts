@@ -5,6 +5,7 @@ export interface Outline {
   headings: { level: number; text: string }[]
   links: { text: string; href: string }[]
   images: { text: string; href: string }[]
+  /** But for the breaks in cells. */
   raw_html: string[]
   tree: Block[]
 }
@@ -22,7 +23,7 @@ export function outlineOf(markdown: string): Outline {
     if (node.type === 'heading') outline.headings.push({ level: node.level, text: textOf(node) })
     if (node.type === 'link') outline.links.push({ text: textOf(node), href: node.destination ?? '' })
     if (node.type === 'image') outline.images.push({ text: textOf(node), href: node.destination ?? '' })
-    if (node.type === 'html_inline' || node.type === 'html_block') outline.raw_html.push(node.literal ?? '')
+    if ((node.type === 'html_inline' || node.type === 'html_block') && !isBreak(node)) outline.raw_html.push(node.literal ?? '')
   }
   outline.tree = childrenOf(document)
   return outline
@@ -33,6 +34,11 @@ export function tidy(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
+/** A line break as cells of tables write it. */
+function isBreak({ type, literal }: Node): boolean {
+  return type === 'html_inline' && literal === '<br>'
+}
+
 /** The text in a node. The marks of a deletion, which CommonMark does not know, are no text; escaped ones stand alone. */
 function textOf(node: Node): string {
   const parts: string[] = []
@@ -41,7 +47,7 @@ function textOf(node: Node): string {
     const { type, literal } = event.node
     if (!event.entering) continue
     if (type === 'text') parts.push((literal ?? '').replaceAll('~~', ''))
-    else if (type === 'softbreak' || type === 'linebreak') parts.push(' ')
+    else if (type === 'softbreak' || type === 'linebreak' || isBreak(event.node)) parts.push(' ')
     else if (type === 'code') parts.push(literal ?? '')
   }
   return tidy(parts.join(''))

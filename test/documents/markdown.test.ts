@@ -4,6 +4,7 @@ import { HtmlRenderer, Parser } from 'commonmark'
 import fc from 'fast-check'
 import { keccak } from 'hash-wasm'
 import { htmlToMarkdown } from '../../src/pure/documents/markdown/html-to-markdown.ts'
+import scraper from '../../src/tools/text/clean-markdown-scraper.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { cells, escapeHtml, model } from './markdown-model.ts'
 import { outlineOf, tidy } from './markdown-outline.ts'
@@ -54,10 +55,18 @@ function cellsOf(row: string): string[] {
   return inner.split(/(?<!(?:^|[^\\])(?:\\\\)*\\)\|/).map((cell) => cell.trim().replaceAll(String.raw`\|`, '|'))
 }
 
-test('cells of tables keep their texts, whatever these hold', () => {
+const coded = fc.constantFrom('', 'code')
+const backslashes = fc.stringMatching(/^[a\\|`]{1,8}[ab]$/)
+const codes = fc.array(
+  fc.tuple(backslashes, backslashes).map((row) => [...row]),
+  { minLength: 1, maxLength: 3 },
+)
+
+test('cells of tables keep their texts, whatever these hold, as code too', () => {
   fc.assert(
-    fc.property(cells, (rows) => {
-      const html = rows.map((row) => `<tr>${row.map((text) => `<td>${escapeHtml(text)}</td>`).join('')}</tr>`).join('')
+    fc.property(fc.oneof(cells, codes), coded, (rows, element) => {
+      const [open, close] = element === '' ? ['', ''] : [`<${element}>`, `</${element}>`]
+      const html = rows.map((row) => `<tr>${row.map((text) => `<td>${open}${escapeHtml(text)}${close}</td>`).join('')}</tr>`).join('')
       const [head, rule, ...body] = htmlToMarkdown(`<table>${html}</table>`).markdown.trimEnd().split('\n')
       const columns = rows[0]?.length ?? 0
       assert.deepEqual([head, rule], [`|${'  |'.repeat(columns)}`, `|${' --- |'.repeat(columns)}`])
@@ -149,6 +158,13 @@ const soup = fc
     { maxLength: 60 },
   )
   .map((parts) => parts.join(''))
+
+test('an address of the page that is none is refused', () => {
+  for (const base_url of ['https://[bad', 'https://', 'http://a:b:c', 'https://x:99999/']) {
+    assert.ok(!scraper.input.safeParse({ html: '', base_url }).success, base_url)
+  }
+  assert.ok(scraper.input.safeParse({ html: '', base_url: 'https://[::1]:8080/a?b' }).success)
+})
 
 test('broken HTML: no exception, nothing unsafe, and the lists of the answer are what stands in the Markdown', () => {
   fc.assert(

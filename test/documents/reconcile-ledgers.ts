@@ -35,7 +35,9 @@ export const statements: fc.Arbitrary<Entry[]> = fc
   .array(booked, { maxLength: 7 })
   .map((list) => list.map((changes, index) => entry({ ...changes, entry: index + 1 })))
 
-/** What the reference does not know: ACH, creditor accounts, instructed amounts, copies, messages between banks. */
+const NAMELESS = { end_to_end_id: null, uetr: null, instruction_id: null, transaction_id: null }
+
+/** What the reference does not know: rows for several transactions, ACH, creditor accounts, instructed amounts, copies, messages between banks. */
 const anything: fc.Arbitrary<Entry[]> = fc
   .array(
     fc.tuple(
@@ -51,16 +53,20 @@ const anything: fc.Arbitrary<Entry[]> = fc
         trace: pick(null, 'T1', 'T2'),
         original_trace: pick(null, 'T1'),
         statement: pick(0, 1),
+        named: pick(null, null, null, ['A', 'B'], ['A', null], ['a', 'C']),
       }),
     ),
     { maxLength: 7 },
   )
   .map((list) =>
-    list.map(([changes, { nacha, ...others }], index) => {
+    list.map(([changes, { nacha, named, ...others }], index) => {
       const place = { ...changes, ...others, entry: index + 1 }
+      const statement_only = { ...place, fixed: null, trace: null, original_trace: null }
+      if (named !== null)
+        return entry({ ...statement_only, ...NAMELESS, inside: named.map((end_to_end_id) => ({ ...NAMELESS, end_to_end_id })) })
       return nacha
         ? ach({ ...place, account: null, end_to_end_id: null, references: changes.end_to_end_id === null ? [] : [changes.end_to_end_id] })
-        : entry({ ...place, fixed: null, trace: null, original_trace: null })
+        : entry(statement_only)
     }),
   )
 const anyone: fc.Arbitrary<Instruction[]> = fc

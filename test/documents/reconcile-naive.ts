@@ -133,6 +133,14 @@ function share({ instructions, entries }: Group, times: ReadonlyMap<Instruction,
   return left.length === 0 ? pairs : null
 }
 
+/** By the end-to-end id, folded or not, by the UETR, or by the instruction id where one side has nothing better. */
+function speaksOf(one: Instruction, entry: Entry): boolean {
+  const [asked, told] = [fold(one.end_to_end_id), fold(entry.end_to_end_id)]
+  if (asked !== null && asked === told) return true
+  if (one.uetr !== null && one.uetr === entry.uetr) return true
+  return (asked === null || told === null) && one.instruction_id !== null && one.instruction_id === entry.instruction_id
+}
+
 function judge(
   one: Instruction,
   own: readonly Entry[],
@@ -143,8 +151,7 @@ function judge(
 ): NaiveVerdict {
   if (own.length === 0 && times === null) {
     const key = id(one.end_to_end_id)
-    if (all.some((entry) => entry.status === 'PDNG' && key !== null && entry.end_to_end_id === key && fits(one, entry)))
-      return unpaid('pending')
+    if (all.some((entry) => ['PDNG', 'INFO'].includes(entry.status) && fits(one, entry) && speaksOf(one, entry))) return unpaid('pending')
     return unpaid(key !== null && live.some((entry) => entry.end_to_end_id === key && !fits(one, entry)) ? 'other_account' : 'not_found')
   }
   const forward = own.filter(({ direction }) => direction === 'DBIT')

@@ -65,6 +65,8 @@ test('amounts are read exactly, by the digits of their currency', () => {
   assert.deepEqual([read('1.50', 'JPY'), read('1.500', 'BHD'), read('5000', 'JPY')], ['fraction', 1_500n, 5_000n])
   // 2^63 - 1 minor units is the most.
   assert.deepEqual([read('92233720368547758.07'), read('92233720368547758.08')], [9_223_372_036_854_775_807n, 'range'])
+  // Withdrawn ones keep the digits that they had (ISO 4217 list one of 2022, of 2025 and of 2016).
+  assert.deepEqual([minorUnits('HRK'), minorUnits('BGN'), minorUnits('BYR'), read('9.00', 'HRK')], [2, 2, 0, 900n])
   // A code that is not listed, and gold: five digits, the most that a message may have.
   assert.deepEqual([minorUnits('ZZZ'), minorUnits('XAU'), read('0.00001', 'ZZZ')], [5, 5, 1n])
   assert.deepEqual(

@@ -61,9 +61,11 @@ test('every instruction has one verdict, every entry one fate, and the sums are 
       assert.equal(report.verdicts.length, one.instructions.length)
       assert.ok(report.conserved)
       const listed = [...report.unmatched, ...report.ignored].map((row) => row.entry)
-      const own = report.verdicts.flatMap((row) => row.entries)
       assert.equal(new Set(listed).size, listed.length)
-      assert.equal(new Set([...listed, ...own]).size, listed.length + own.length, 'an entry stands for one payment, or for none')
+      for (const source of ['pain.001', 'pacs.008']) {
+        const own = report.verdicts.filter((row) => row.source === source).flatMap((row) => row.entries)
+        assert.equal(new Set([...listed, ...own]).size, listed.length + own.length, 'an entry stands for one payment, or for none')
+      }
       const all = one.entries.reduce((sum, { amount_minor: value }) => sum + value, 0n)
       const told = (report.totals as { debits: Sums; credits: Sums }[]).flatMap(({ debits, credits }) => [debits.all, credits.all])
       assert.equal(
@@ -116,15 +118,34 @@ test('an entry about something else changes nothing else', () => {
   )
 })
 
+test('instructions of one source are judged as if the other were not there', () => {
+  fc.assert(
+    fc.property(given, (one) => {
+      const together = reconciled(one)
+      for (const source of ['pain.001', 'pacs.008']) {
+        const alone = reconciled({ ...one, instructions: one.instructions.filter((row) => row.source === source) })
+        assert.deepEqual(
+          together.verdicts.filter((row) => row.source === source),
+          alone.verdicts,
+        )
+      }
+    }),
+    OPTIONS,
+  )
+})
+
 test('asking for evidence of settlement never settles more', () => {
   fc.assert(
     fc.property(given, (one) => {
       const [mild, strict] = [false, true].map((require_settlement_evidence) => reconciled({ ...one, require_settlement_evidence }))
       for (const [index, row] of (strict?.verdicts ?? []).entries()) {
         const before = mild?.verdicts[index]
-        if (row.verdict !== before?.verdict)
-          assert.deepEqual([before?.verdict, row.verdict, row.kind], ['SETTLED', 'UNPAID', 'no_settlement_evidence'])
-        assert.ok(row.verdict !== 'SETTLED' || row.evidence !== 'ach_originated')
+        const paid = ['SETTLED', 'DUPLICATE_PAYMENT']
+        if (row.verdict !== before?.verdict) {
+          assert.ok(paid.includes(before?.verdict ?? ''))
+          assert.deepEqual([row.verdict, row.kind], ['UNPAID', 'no_settlement_evidence'])
+        }
+        assert.ok(!paid.includes(row.verdict) || row.evidence !== 'ach_originated')
       }
     }),
     OPTIONS,

@@ -1,31 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Findings } from '../../src/pure/documents/reconcile/extract/findings.ts'
-import type { Entry, Instruction } from '../../src/pure/documents/reconcile/records.ts'
-import { documentReader, reconcileDocuments, type DocumentKind } from '../../src/pure/documents/reconcile/report.ts'
-import { StatementBook } from '../../src/pure/documents/reconcile/statements.ts'
+import { reconcileDocuments, type DocumentKind } from '../../src/pure/documents/reconcile/report.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { booked, camt, CREDITOR, DEBTOR, detail, pacs, pain, transfer } from './reconcile-messages.ts'
+import { only, read } from './reconcile-reading.ts'
 
 /** What is read of a message: values compared with what was written into it by hand. */
-
-function read(kind: DocumentKind, ...chunks: string[]) {
-  const findings = new Findings()
-  const book = new StatementBook()
-  const instructions: Instruction[] = []
-  const entries: Entry[] = []
-  const sink = { instruction: (one: Instruction) => void instructions.push(one), entry: (one: Entry) => void entries.push(one) }
-  const reader = documentReader(kind, 0, findings, book, sink)
-  if (chunks.every((chunk) => reader.write(chunk))) reader.end()
-  return { instructions, entries, codes: findings.list.map(({ code }) => code), errors: findings.errors, remarks: book.judge().remarks }
-}
-
-const only = <Row>(rows: readonly Row[]): Row => {
-  const [row] = rows
-  assert.ok(row !== undefined && rows.length === 1, `${rows.length} records instead of one`)
-  return row
-}
 
 test('a pain.001 of any version, bare or in an envelope, prefixed or not', () => {
   for (const version of ['pain.001.001.03', 'pain.001.001.09', 'pain.001.001.12', 'pain.001.003.03', 'pain.001.001.03.ch.02']) {
@@ -135,6 +116,14 @@ test('one transaction counts with what was booked; what it says beside that is t
   // A list of elements in version 02, with money that the bank gives back.
   const old = '<Chrgs><Amt Ccy="EUR">5.00</Amt></Chrgs><Chrgs><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></Chrgs>'
   assert.equal(only(read('camt.053', camt(booked({ details: detail('E1', old) }, '02'), '02')).entries).charges_minor, 400n)
+  // Charges in another currency explain nothing of an amount in euro, whatever the transaction says of itself.
+  const yen = detail('E1', `<Amt Ccy="JPY">16000</Amt><Chrgs><Rcrd><Amt Ccy="JPY">1000</Amt></Rcrd></Chrgs>`)
+  assert.equal(only(read('camt.053', camt(booked({ details: yen }))).entries).charges_minor, 0n)
+  // Another amount in the same currency is said, unless charges are the difference; what was booked counts.
+  const other = (amount: string) => read('camt.053', camt(booked({ details: detail('E1', `<Amt Ccy="EUR">${amount}</Amt>${charges}`) })))
+  assert.deepEqual([other('95.00').codes, other('94.00').codes], [[], ['DETAIL_AMOUNT']])
+  assert.equal(only(other('94.00').entries).amount_minor, 10_000n)
+  assert.deepEqual(read('camt.053', camt(booked({ details: detail('E1', '<CdtDbtInd>CRDT</CdtDbtInd>') }))).codes, ['DETAILS_SUM'])
 })
 
 test('several transactions count with their own amounts, and must add up', () => {
@@ -148,11 +137,18 @@ test('several transactions count with their own amounts, and must add up', () =>
     ],
   )
   assert.deepEqual(codes, [])
-  assert.deepEqual(read('camt.053', camt(booked({ details: own('E1', '60.00') + own('E2', '30.00') }))).codes, ['DETAILS_SUM'])
+  for (const amount of ['60.00', '30.00', '0.00']) {
+    const wrong = read('camt.053', camt(booked({ amount, details: own('E1', '10.00') + own('E2', '30.00') })))
+    assert.deepEqual([wrong.codes, wrong.errors], [['DETAILS_SUM'], 1])
+  }
   // A return inside runs the other way: 130 - 30 = 100.
   const back = detail('E2', '<Amt Ccy="EUR">30.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>')
   const mixed = read('camt.053', camt(booked({ details: own('E1', '130.00') + back })))
   assert.deepEqual([mixed.codes, mixed.entries.map(({ direction }) => direction)], [[], ['DBIT', 'CRDT']])
+  // Banks write either direction at the transactions of a reversal.
+  const against = (id: string, amount: string) => detail(id, `<Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd>`)
+  const reversal = { more: '<RvslInd>true</RvslInd>', details: against('E1', '60.00') + against('E2', '40.00') }
+  assert.deepEqual(read('camt.053', camt(booked(reversal))).codes, [])
   const silent = read('camt.053', camt(booked({ details: own('E1', '60.00') + detail('E2') + detail('E3') })))
   assert.deepEqual(
     silent.entries.map((one) => [one.detail, one.end_to_end_id, one.amount_minor]),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Entry } from '../../src/pure/documents/reconcile/records.ts'
 import { ach, back, entry, instruction, reconciled, statement, STRANGER, type Given } from './reconcile-records.ts'
 
 /** Batches, statements that come twice, ACH files and transfers between banks: every case by hand. */
@@ -43,6 +44,36 @@ test('inside a batch a single payment may come back, be paid again, or be left o
   ])
 })
 
+test('a row for transactions without amounts settles those that it names when they are all of it', () => {
+  const inside = (...ids: (string | null)[]) =>
+    ids.map((end_to_end_id) => ({ end_to_end_id, uetr: null, instruction_id: null, transaction_id: null }))
+  const row = (changes: Partial<Entry> = {}) =>
+    entry({ end_to_end_id: null, amount_minor: 12_000n, inside: inside('E1', 'E2'), ...changes })
+  const of = (...entries: Given['entries']) => verdicts({ instructions: BATCH, entries })
+  const [settled, unclear] = [
+    ['SETTLED', 'batch', null],
+    ['UNPAID', 'ambiguous', 'batch_total'],
+  ]
+  assert.deepEqual(of(row()), [settled, settled])
+  assert.deepEqual(of(row({ amount_minor: 12_001n })), [unclear, unclear])
+  assert.deepEqual(of(row({ batch_count: 3 })), [unclear, unclear])
+  assert.deepEqual(of(row({ currency: 'USD' })), [unclear, unclear])
+  assert.deepEqual(of(row({ direction: 'CRDT' })), [unclear, unclear])
+  assert.deepEqual(of(row({ inside: inside('E1', 'E2', 'E3') })), [unclear, unclear])
+  assert.deepEqual(of(row({ inside: inside('E1', 'E1'), amount_minor: 10_000n })), [unclear, ['UNPAID', 'none', 'not_found']])
+  // What names nobody may still be a batch; what names somebody and is none is not guessed.
+  assert.deepEqual(of(row({ inside: inside(null, null), payment_information_id: 'P1' })), [settled, settled])
+  assert.deepEqual(of(row({ inside: inside('E1', null), payment_information_id: 'P1' })), [settled, settled])
+  assert.deepEqual(of(row({ inside: inside('E1', null), payment_information_id: 'P9' }))[0], unclear)
+  const taken = row({ entry: 2, direction: 'CRDT', returned: true })
+  assert.deepEqual(of(row(), taken)[0], ['UNPAID', 'batch', 'returned'])
+  assert.equal(of(row(), row({ entry: 2 }))[0]?.[0], 'DUPLICATE_PAYMENT')
+  // Two instructions of one id cannot be told apart, one that was booked alone needs no more.
+  const twins = [...BATCH, instruction({ position: 3, end_to_end_id: 'E2', amount_minor: 2_000n })]
+  assert.deepEqual(verdicts({ instructions: twins, entries: [row()] })[0], unclear)
+  assert.deepEqual(of(row({ amount_minor: 2_000n }), entry({ entry: 2 })), [['SETTLED', 'exact', null], unclear])
+})
+
 test('a statement that comes twice counts once; one that only shares its number counts too', () => {
   const given = { instructions: [instruction()], entries: [entry(), entry({ file: 2, statement: 1 })] }
   const twice = reconciled({ ...given, statements: [statement(), statement({ file: 2 })] })
@@ -68,6 +99,9 @@ test('an ACH entry is weak evidence, and none when evidence of settlement is ask
   const weak = row([ach(usd)])
   assert.deepEqual([weak?.verdict, weak?.evidence, weak?.final, weak?.warnings], ['SETTLED', 'ach_originated', false, ['ACH_ORIGINATED']])
   assert.deepEqual([row([ach(usd)], true)?.verdict, row([ach(usd)], true)?.kind], ['UNPAID', 'no_settlement_evidence'])
+  const twice = row([ach(usd), ach({ ...usd, entry: 2 })], true)
+  assert.deepEqual([twice?.verdict, twice?.kind], ['UNPAID', 'no_settlement_evidence'])
+  assert.equal(row([ach(usd), ach({ ...usd, entry: 2 })])?.verdict, 'DUPLICATE_PAYMENT')
   const dated = row([ach({ ...usd, evidence: 'ach_dated' })], true)
   assert.deepEqual([dated?.verdict, dated?.final, dated?.warnings], ['SETTLED', false, ['ACH_MAY_RETURN']])
   const strong = row([ach(usd), entry({ entry: 2, ...usd })], true)
@@ -107,6 +141,30 @@ test('notices and prenotes are set aside', () => {
     ignored.map(({ reason }) => reason),
     ['prenote', 'notification_of_change'],
   )
+})
+
+test('an instruction and the transfer between banks that carries it out are each held against the statement', () => {
+  const asked = instruction({ uetr: 'U1' })
+  const carried = instruction({ source: 'pacs.008', file: 1, uetr: 'U1', payment_information_id: null, message_id: 'B1' })
+  const given = { instructions: [asked, carried], entries: [entry({ file: 2, uetr: 'U1' })] }
+  const { verdicts: rows, totals, conserved, input_defects, unmatched } = reconciled(given)
+  assert.deepEqual(
+    rows.map((row) => [row.source, row.verdict, row.entries.join()]),
+    [
+      ['pain.001', 'SETTLED', '2:1'],
+      ['pacs.008', 'SETTLED', '2:1'],
+    ],
+  )
+  // The money moved once.
+  assert.deepEqual((totals[0] as { debits: object }).debits, {
+    all: { count: 1, amount_minor: '10000' },
+    matched: { count: 1, amount_minor: '10000' },
+    unmatched: { count: 0, amount_minor: '0' },
+    ignored: { count: 0, amount_minor: '0' },
+  })
+  assert.deepEqual([conserved, input_defects, unmatched], [true, [], []])
+  const twice = reconciled({ ...given, entries: [...given.entries, entry({ file: 2, entry: 2 })] }).verdicts
+  assert.deepEqual(new Set(twice.map(({ verdict }) => verdict)), new Set(['DUPLICATE_PAYMENT']))
 })
 
 test('transfers between banks settle over accounts that they do not name', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Entry } from '../../src/pure/documents/reconcile/records.ts'
 import { back, CREDITOR, entry, instruction, reconciled, STRANGER, type Given } from './reconcile-records.ts'
 
 /** Every case by hand: what is asked for, what the bank says, and what follows. */
@@ -108,14 +109,18 @@ test('charges explain a difference only to the last unit', () => {
   const arrived = { direction: 'CRDT', account: CREDITOR, amount_minor: 9_500n } as const
   assert.deepEqual(one(entry({ ...arrived, charges_minor: 500n })), ['SETTLED', 'net_of_charges', null])
   assert.deepEqual(one(entry({ ...arrived, charges_minor: 0n })), ['AMOUNT_MISMATCH', 'exact', 'under'])
+  // The instructed amount repeats what was asked for; where the rest went it does not say.
   const instructed = { currency: 'EUR', amount_minor: 10_000n }
-  const [row] = reconciled({ instructions: [instruction()], entries: [entry({ ...arrived, instructed })] }).verdicts
-  assert.deepEqual(
-    [row?.verdict, row?.basis, row?.charges_minor, row?.warnings],
-    ['SETTLED', 'net_of_charges', '500', ['CHARGES_INFERRED']],
-  )
+  const unlisted = (changes: Partial<Entry>) => {
+    const [row] = reconciled({ instructions: [instruction()], entries: [entry({ ...changes, instructed })] }).verdicts
+    return [row?.verdict, row?.kind, row?.net_minor, row?.charges_minor, row?.final, row?.warnings.join()]
+  }
+  assert.deepEqual(unlisted(arrived), ['AMOUNT_MISMATCH', 'under', '9500', '0', false, 'CHARGES_INFERRED'])
+  assert.deepEqual(unlisted({ ...arrived, amount_minor: 1n }), ['AMOUNT_MISMATCH', 'under', '1', '0', false, 'CHARGES_INFERRED'])
+  assert.deepEqual(unlisted({ amount_minor: 25_000n }), ['AMOUNT_MISMATCH', 'over', '25000', '0', false, 'CHARGES_INFERRED'])
+  assert.deepEqual(unlisted({ ...arrived, charges_minor: 500n }), ['SETTLED', null, '10000', '500', true, ''])
   // Less than instructed left the debtor's account: charges do not do that.
-  assert.deepEqual(one(entry({ amount_minor: 9_500n, instructed })), ['AMOUNT_MISMATCH', 'exact', 'under'])
+  assert.deepEqual(unlisted({ amount_minor: 9_500n }), ['AMOUNT_MISMATCH', 'under', '9500', '0', false, ''])
 })
 
 test('another currency is compared by the instructed amount and never converted', () => {
@@ -137,7 +142,18 @@ test('what is not booked settles nothing', () => {
     pending.ignored.map(({ entry: place, reason }) => [place, reason]),
     [['1:1', 'pending']],
   )
-  assert.deepEqual(one(entry({ status: 'INFO' })), ['UNPAID', 'none', 'not_found'])
+  // By any id that would lead a booked entry there.
+  for (const status of ['PDNG', 'INFO'] as const) {
+    assert.deepEqual(one(entry({ status })), ['UNPAID', 'none', 'pending'])
+    assert.deepEqual(one(entry({ status, end_to_end_id: ' e 1' })), ['UNPAID', 'none', 'pending'])
+    assert.deepEqual(one(entry({ status, account: STRANGER })), ['UNPAID', 'none', 'not_found'])
+    assert.deepEqual(one(entry({ status, end_to_end_id: 'E2' })), ['UNPAID', 'none', 'not_found'])
+    const asked = instruction({ uetr: 'U1', instruction_id: 'X1' })
+    const kind = (changes: Partial<Entry>) => verdicts({ instructions: [asked], entries: [entry({ status, ...changes })] })[0]?.[2]
+    assert.equal(kind({ end_to_end_id: 'E2', uetr: 'U1' }), 'pending')
+    assert.equal(kind({ end_to_end_id: null, instruction_id: 'X1' }), 'pending')
+    assert.equal(kind({ end_to_end_id: 'E2', instruction_id: 'X1' }), 'not_found')
+  }
   assert.deepEqual(one(entry(), entry({ entry: 2, status: 'PDNG' })), ['SETTLED', 'exact', null])
 })
 
@@ -151,6 +167,14 @@ test('placeholders are no ids; weaker ids stand in', () => {
       assert.deepEqual([row?.verdict, row?.matched_by], ['SETTLED', name])
     }
   }
+})
+
+test('a text longer than any id is none, however it begins', () => {
+  const long = (tail: string) => `${'x'.repeat(256)}${tail}`
+  const given = { instructions: [instruction({ end_to_end_id: long('1') })], entries: [entry({ end_to_end_id: long('2') })] }
+  assert.deepEqual(verdicts(given), [['UNPAID', 'none', 'not_found']])
+  const most = { end_to_end_id: 'x'.repeat(256) }
+  assert.equal(verdicts({ instructions: [instruction(most)], entries: [entry(most)] })[0]?.[0], 'SETTLED')
 })
 
 test('an instruction id does not speak against two different end-to-end ids, a UETR does', () => {

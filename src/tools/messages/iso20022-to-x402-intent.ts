@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { INTENT_CODES } from '../../pure/documents/intent/finding.ts'
 import { INTENT_CHAINS, intentOf } from '../../pure/documents/intent/intent.ts'
+import { usableId } from '../../pure/documents/reconcile/ids.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -85,7 +86,9 @@ export default defineTool({
     reason_code: z.enum(['ok', ...INTENT_CODES]).describe('ok, or the code of the first finding.'),
     reason: z.string().describe('One sentence.'),
     findings: z.array(z.record(z.string(), z.unknown())).describe('code, field and message of what stands in the way.'),
-    warnings: z.array(z.string()).describe('recipients_differ, domain_unconfirmed.'),
+    warnings: z
+      .array(z.string())
+      .describe('recipients_differ, domain_unconfirmed, id_not_provided: the nonce then binds amount and parties only.'),
     end_to_end_id: z.string().describe('As given.'),
     typed_data: z
       .record(z.string(), z.unknown())
@@ -142,7 +145,11 @@ export default defineTool({
     const { name: _, version: __, domain_confirmed, ...token } = amount.token
     return {
       ...stated,
-      warnings: [...(parties.recipients_differ ? ['recipients_differ'] : []), ...(domain_confirmed ? [] : ['domain_unconfirmed'])],
+      warnings: [
+        ...(parties.recipients_differ ? ['recipients_differ'] : []),
+        ...(domain_confirmed ? [] : ['domain_unconfirmed']),
+        ...(usableId(instruction.end_to_end_id) === null ? ['id_not_provided'] : []),
+      ],
       typed_data: { ...typed_data },
       needs,
       amount: { currency: amount.currency, amount_minor: String(amount.amount_minor), token_units: String(amount.token_units), token },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { webAddress } from '../../pure/documents/markdown/addresses.ts'
 import { MARKDOWN_BOUNDS } from '../../pure/documents/markdown/bounds.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
@@ -36,6 +37,9 @@ export default defineTool({
       .string()
       .max(URL_CHARS)
       .regex(/^https?:\/\/[^\s]+$/)
+      .check(({ value, issues }) => {
+        if (webAddress(value) === null) issues.push({ code: 'invalid_format', format: 'url', input: value })
+      })
       .optional()
       .describe('Address of the page, http or https; relative links are resolved against it, unless the page names a base.'),
   }),

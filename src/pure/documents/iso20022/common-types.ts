@@ -29,7 +29,8 @@ const BANKS: TypeTable = {
   ClearingSystem: 'Cd=e5|Prtry=t35',
   OtherInstitution: 'Id=t35 SchmeNm?=Scheme Issr?=t35',
   Branch: 'Id?=t35 LEI?=lei@19- Nm?=t140 PstlAdr?=Address',
-  Account: 'Id=AccountChoice@-13 Id?=AccountChoice@19- Tp?=AccountType Ccy?=currency Nm?=t70 Prxy?=Proxy@19-',
+  // Optional from CashAccount40 on, which came with version 10 of pacs.008 and camt.053 and 11 of pain.001.
+  Account: 'Id=AccountChoice#-9 Id?=AccountChoice#10- Tp?=AccountType Ccy?=currency Nm?=t70 Prxy?=Proxy@19-',
   AccountChoice: 'IBAN=iban|Othr=OtherAccount',
   OtherAccount: 'Id=t34 SchmeNm?=Scheme Issr?=t35',
   AccountType: 'Cd=e4|Prtry=t35',

@@ -135,12 +135,17 @@ export function equalsSum(text: string, sum: bigint): boolean {
   return scaled(text.trim(), SUM_SCALE) === sum * 10n ** BigInt(SUM_SCALE - AMOUNT_SCALE)
 }
 
-/** Whether a control sum has its form: at most 18 digits, 17 of them behind the point. */
-export function isSumText(text: string): boolean {
+/** Whether a text is a decimal of at most so many digits, of which at most so many stand behind the point. Zeros at the ends count nothing. */
+export function isDecimalText(text: string, total: number, behind_point: number): boolean {
   const [, , whole = '', fraction = ''] = DECIMAL.exec(text.trim()) ?? []
   if (whole + fraction === '') return false
   const behind = withoutEndZeros(fraction)
-  return behind.length <= SUM_SCALE && whole.replace(/^0+/, '').length + behind.length <= TOTAL_DIGITS
+  return behind.length <= behind_point && whole.replace(/^0+/, '').length + behind.length <= total
+}
+
+/** Whether a control sum has its form: at most 18 digits, 17 of them behind the point. */
+export function isSumText(text: string): boolean {
+  return isDecimalText(text, TOTAL_DIGITS, SUM_SCALE)
 }
 
 /** By hand: the text is as long as a stranger likes, and an expression would begin anew at each zero of it. */

@@ -4,6 +4,7 @@ import { checkCurrency } from '../../checks/currency.ts'
 import { COUNTRIES } from '../../checks/countries.ts'
 import { checkIban, isIban } from '../../checks/iban.ts'
 import { isLei } from '../../checks/lei.ts'
+import type { Details } from './findings.ts'
 import type { RuleCode } from './rule-table.ts'
 
 export interface CurrencyInfo {
@@ -37,13 +38,16 @@ export function countryExists(alpha2: string): boolean {
 type IbanCode = Extract<RuleCode, 'IBAN_LENGTH' | 'IBAN_FORMAT' | 'IBAN_CHECK'>
 
 /** Null when it is an IBAN in its electronic form, upper case. */
-export function ibanFault(text: string): { code: IbanCode; expected: string | null } | null {
-  if (!PLAIN.test(text)) return { code: 'IBAN_FORMAT', expected: 'upper-case letters and digits only' }
+export function ibanFault(text: string): { code: IbanCode; says: Pick<Details, 'expected' | 'message'> } | null {
+  if (!PLAIN.test(text)) return { code: 'IBAN_FORMAT', says: { expected: 'upper-case letters and digits only' } }
   if (isIban(text) && !text.startsWith('IBAN')) return null
   const [finding] = checkIban(text).findings
   const expected = finding?.expected ?? null
-  return { code: IBAN_CODES[finding?.code ?? ''] ?? 'IBAN_FORMAT', expected }
+  const own = finding?.code === 'bad_national_checksum' ? { message: NATIONAL } : {}
+  return { code: IBAN_CODES[finding?.code ?? ''] ?? 'IBAN_FORMAT', says: { expected, ...own } }
 }
+
+const NATIONAL = 'The check digits inside the national account number are wrong; those of the IBAN itself are right.'
 
 /** What is neither length nor check digits is a matter of form. */
 const IBAN_CODES: Readonly<Record<string, IbanCode>> = {

@@ -5,7 +5,7 @@
  *   {"CstmrCdtTrfInitn": {…}}                                                     with the namespace given apart
  *   "InstdAmt": {"@Ccy": "EUR", "#text": "10.00"}  or {"Ccy": "EUR", "value": "10.00"}
  *
- * Elements that repeat are arrays. The order of members means nothing in JSON, so it is that of the schema. Prefixes of names are dropped,
+ * Elements that repeat are arrays, and null is an element that is not there. The order of members means nothing in JSON, so it is that of the schema. Prefixes of names are dropped,
  * and `@`, `@_` and `$` mark attributes as the common converters write them.
  */
 import { NAMESPACE_PREFIX } from './definitions.ts'
@@ -79,7 +79,7 @@ class Teller {
   }
 
   private children({ members }: JsonObject): void {
-    const elements = members.filter(([key]) => !isAttribute(key))
+    const elements = members.filter(([key, value]) => !isAttribute(key) && !isAbsent(value))
     const placed = elements.map(([key, value]) => ({ name: localName(key), value, slot: this.envelope.slotOf(localName(key)) }))
     for (const { name, value } of placed.toSorted((one, other) => one.slot - other.slot)) {
       if (value.kind !== 'array') this.element(name, value)
@@ -127,6 +127,11 @@ class Teller {
 
 function localName(key: string): string {
   return key.slice(key.lastIndexOf(':') + 1)
+}
+
+/** Many writers have null for what is not there. */
+function isAbsent(value: JsonNode): boolean {
+  return value.kind === 'word' && value.text === 'null'
 }
 
 function isAttribute(key: string): boolean {

@@ -11,6 +11,8 @@ export type Leaf =
   | { kind: 'codes'; codes: ReadonlySet<string> }
   | { kind: 'amount' }
   | { kind: 'sum' }
+  /** Digits in all, and behind the point. */
+  | { kind: 'decimal'; total: number; behind_point: number }
   | { kind: 'date' }
   | { kind: 'date_time' }
   | { kind: 'currency' }
@@ -48,9 +50,6 @@ const CODE_LEAVES: ReadonlyMap<string, Leaf> = new Map(
   Object.entries(CODES).map(([name, codes]) => [name, { kind: 'codes', codes: new Set(codes.split(' ')) }]),
 )
 
-/** One way to read any text: digits on both sides of a point that may be missing would take squared time. */
-const RATE = /^[ \t\r\n]*[+-]?(?:\d+(?:\.\d*)?|\.\d+)[ \t\r\n]*$/
-
 /** The leaves that have a name of their own; `bic` depends on the generation. */
 const NAMED: Readonly<Record<string, Leaf>> = {
   amount: { kind: 'amount' },
@@ -63,7 +62,8 @@ const NAMED: Readonly<Record<string, Leaf>> = {
   lei: { kind: 'lei' },
   uetr: { kind: 'uetr' },
   boolean: { kind: 'pattern', pattern: /^[ \t\r\n]*(?:true|false|1|0)[ \t\r\n]*$/, form: 'true, false, 1 or 0' },
-  rate: { kind: 'pattern', pattern: RATE, form: 'a decimal' },
+  rate: { kind: 'decimal', total: 11, behind_point: 10 },
+  number: { kind: 'decimal', total: 18, behind_point: 0 },
   count: { kind: 'pattern', pattern: /^[0-9]{1,15}$/, form: '1 to 15 digits' },
   page: { kind: 'pattern', pattern: /^[0-9]{1,5}$/, form: '1 to 5 digits' },
   phone: { kind: 'pattern', pattern: /^\+[0-9]{1,3}-[0-9()+-]{1,30}$/, form: 'a number as +49-301234567' },

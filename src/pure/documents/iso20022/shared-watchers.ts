@@ -24,12 +24,14 @@ function headWatcher({ totals }: RuleContext): Watcher {
 const CUT_OVER_CBPR = dayNumber('2026-11-14') ?? 0
 /** Elements of an address beside its lines; the country alone does not make it structured. */
 const STRUCTURED = [
+  'CareOf',
   'Dept',
   'SubDept',
   'StrtNm',
   'BldgNb',
   'BldgNm',
   'Flr',
+  'UnitNb',
   'PstBx',
   'Room',
   'PstCd',
@@ -74,8 +76,8 @@ function checkAddress(context: RuleContext, lines: readonly string[], values: re
   const in_lines = context.has('AdrLine')
   if (located) {
     if (lines.length > 2) context.report('ADDR_HYBRID_LINES', { found: `${lines.length} lines`, expected: 'at most 2' })
-  } else if (in_lines && !structured) context.report(unstructured(context), { expected: 'TwnNm and Ctry' })
-  else if (structured || context.has('Ctry')) context.report('ADDR_MIN', { expected: 'TwnNm and Ctry' })
+  } else if (structured) context.report('ADDR_MIN', { expected: 'TwnNm and Ctry' })
+  else if (in_lines || context.has('Ctry')) context.report(unstructured(context), { expected: 'TwnNm and Ctry' })
   const repeated = values.find((value) => value.length >= REPEATED_CHARS && lines.some((line) => holds(line, value)))
   if (repeated !== undefined) context.report('ADDR_DUPLICATED', { found: repeated })
 }

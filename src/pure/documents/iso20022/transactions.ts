@@ -78,7 +78,7 @@ function checkId(id: string | undefined, ids: TextSet, report: Report): void {
 function checkParty(party: ListedParty | undefined, at: string, report: Report): void {
   if (party?.iban !== undefined) {
     const fault = ibanFault(party.iban)
-    if (fault !== null) report(`${at}/iban`, fault.code, { found: party.iban, expected: fault.expected })
+    if (fault !== null) report(`${at}/iban`, fault.code, { found: party.iban, ...fault.says })
   }
   if (party?.bic !== undefined) {
     const fault = bicFault(party.bic, 2014)

@@ -93,7 +93,8 @@ export function validateAsked(asked: Asked): Answer {
   const format = asked.format ?? seenFormat(asked.payload)
   if (format === null && list !== null) return { format: 'transactions', ...validateList(list, null, asked) }
   if (format !== 'json') return { format: 'xml', ...validateXml(asked.payload, asked, list) }
-  const tree = readJsonTree(asked.payload)
+  // A mark of the byte order is none of the text; RFC 8259, 8.1, lets a reader pass over it.
+  const tree = readJsonTree(asked.payload.startsWith('\uFEFF') ? asked.payload.slice(1) : asked.payload)
   if (list !== null && tree.ok && !holdsMessage(tree.value)) return { format: 'transactions', ...validateList(list, tree.value, asked) }
   return { format: 'json', ...validateJsonTree(tree, asked, list) }
 }

@@ -2,7 +2,7 @@
 import { BIC_COUNTRY_PLACE, bicFault, countryExists, currencyInfo, type CurrencyInfo, ibanFault, isExactLei } from './identifiers.ts'
 import type { XmlAttribute } from '../xml/reader.ts'
 import { dateFault, dateTimeFault } from './dates.ts'
-import { isSumText } from './decimal.ts'
+import { isDecimalText, isSumText } from './decimal.ts'
 import type { Leaf } from './leaves.ts'
 import type { Node } from './node.ts'
 import type { MessageKind } from './rule.ts'
@@ -79,6 +79,8 @@ export class Values {
         return this.readAmount(text)
       case 'sum':
         return isSumText(text) ? null : 'a decimal of at most 18 digits, 17 of them behind the point'
+      case 'decimal':
+        return readDecimal(text, leaf.total, leaf.behind_point)
       case 'date':
       case 'date_time':
         return this.readDate(text, leaf.kind)
@@ -172,7 +174,9 @@ export class Values {
   private readIban(text: string): '' | null {
     const fault = ibanFault(text)
     if (fault === null) return null
-    return this.reported(this.kind === 'camt.053' ? 'S_IBAN_MASKED' : fault.code, text, fault.expected)
+    if (this.kind === 'camt.053') return this.reported('S_IBAN_MASKED', text, fault.says.expected ?? null)
+    this.context.report(fault.code, { found: text, ...fault.says })
+    return ''
   }
 
   private readBic(text: string, grammar: 2009 | 2014): '' | null {
@@ -193,6 +197,11 @@ export class Values {
     this.context.report(code, { found, expected })
     return ''
   }
+}
+
+function readDecimal(text: string, total: number, behind_point: number): string | null {
+  if (isDecimalText(text, total, behind_point)) return null
+  return behind_point === 0 ? `at most ${total} digits` : `a decimal of at most ${total} digits, ${behind_point} of them behind the point`
 }
 
 function sizeText(most: number): string {

@@ -96,6 +96,23 @@ export function codeSpan(text: string, in_cell: boolean): string {
   return `${ticks}${pad}${in_cell ? text.replaceAll('|', String.raw`\|`) : text}${pad}${ticks}`
 }
 
+/**
+ * Whether a code span with this text would end its cell: the backslash that is to guard a bar from the table would be guarded itself by the
+ * one before it, and within code there is no other way to write a bar.
+ */
+export function splitsCell(text: string): boolean {
+  return text.split('|').slice(0, -1).some(endsGuarding)
+}
+
+/** An odd number of backslashes at the end. */
+function endsGuarding(text: string): boolean {
+  let end = text.length
+  while (text.charCodeAt(end - 1) === BACKSLASH) end--
+  return (text.length - end) % 2 === 1
+}
+
+const BACKSLASH = 0x5c
+
 /** The shortest fence, of three backticks or more, that the code does not hold. */
 export function fenceFor(code: string): string {
   return '`'.repeat(Math.max(3, longestRun(code) + 1))

@@ -33,7 +33,8 @@ export interface MarkdownDocument {
  * Elements nest by the HTML Living Standard (read 2026-10) without its rarest repairs. Headings, links, lists, quotes, tables, code and
  * emphasis are kept; text is escaped so that a CommonMark reader gives back the same text. Scripts, styles, pictures, frames and comments
  * are left out, and so is what an element's own attributes hide; style sheets are not read, so what they hide stays. Tables that hold
- * headings, code or tables, or have one column, are taken as layout: their cells become blocks. Where Markdown cannot show an emphasis, the
+ * headings, code or tables, or have one column, are taken as layout: their cells become blocks; a line break in any other is written `<br>`,
+ * and code that a cell cannot hold (`\|` in it) as text. Where Markdown cannot show an emphasis, the
  * text stays without it.
  *
  * `base_url`, if it is http(s), resolves relative addresses until the document names a base of its own. The result is text of strangers.

@@ -1,6 +1,6 @@
 import { destination } from './addresses.ts'
 import { unfitFormats } from './emphasis.ts'
-import { codeSpan, escapeBeginning, escapeHeadingEnd, escapeInline } from './escape.ts'
+import { codeSpan, escapeBeginning, escapeHeadingEnd, escapeInline, splitsCell } from './escape.ts'
 import type { FormatNode } from './nodes.ts'
 import { collapse, settle, type Piece, type Token } from './settle.ts'
 
@@ -11,7 +11,7 @@ export interface Link {
 
 /** Markdown of the text of one block. */
 export interface Inline {
-  /** Parted by hard breaks, which only paragraphs have. */
+  /** Parted by hard breaks, which paragraphs and cells have. */
   lines: string[]
   /** What a reader sees, without marks. */
   plain: string
@@ -27,7 +27,7 @@ export function writeInline(pieces: readonly Piece[], place: Place): Inline | nu
   const [first] = pieces
   if (first === undefined) return null
   if (pieces.length === 1 && first.piece === 'text' && first.code === 0) return writePlain(first.text, place)
-  const tokens = settle(pieces, place === 'paragraph')
+  const tokens = settle(pieces, place !== 'heading')
   const unfit = unfitFormats(tokens)
   const line = new InlineWriter(place)
   for (const token of tokens) if (!('pair' in token && unfit.has(token.pair))) line.add(token)
@@ -59,7 +59,7 @@ class InlineWriter {
   }
 
   add(token: Token): void {
-    if (token.token !== 'code') this.#endCode()
+    if (token.token !== 'code') this.#endCode(token)
     if (token.token !== 'text') this.#endText(token)
     switch (token.token) {
       case 'text':
@@ -85,7 +85,7 @@ class InlineWriter {
   }
 
   finish(): Inline | null {
-    this.#endCode()
+    this.#endCode(null)
     this.#endText(null)
     this.#endLine()
     if (this.#lines.length === 0) return null
@@ -141,9 +141,12 @@ class InlineWriter {
     return escapeInline(text, { in_cell: this.#place === 'cell', before_bracket })
   }
 
-  #endCode(): void {
-    if (this.#code.length > 0) this.#line.push(codeSpan(this.#code.join(''), this.#place === 'cell'))
+  #endCode(next: Token | null): void {
+    if (this.#code.length === 0) return
+    const [text, in_cell] = [this.#code.join(''), this.#place === 'cell']
     this.#code = []
+    const as_text = in_cell && splitsCell(text)
+    this.#line.push(as_text ? this.#escaped(text, next !== null && beginsWithBracket(next)) : codeSpan(text, in_cell))
   }
 
   #endLine(): void {

@@ -33,7 +33,8 @@ export class TableWriter {
     if (row === undefined) return
     this.#passSpans(row)
     row.headers &&= cell.head
-    const shown = text?.lines.join(' ') ?? ''
+    // A cell is one line of Markdown, so its line breaks are written as HTML.
+    const shown = text?.lines.join('<br>') ?? ''
     if (text !== null) {
       for (const link of text.links) this.links.push(link)
       this.#plain.push(text.plain)

@@ -1,11 +1,14 @@
 import { accountFits } from './accounts.ts'
 import type { Attribution } from './attribution.ts'
-import type { Ints } from './columns.ts'
-import { KeyIndex } from './groups.ts'
+import { Ints } from './columns.ts'
+import type { KeyIndex } from './groups.ts'
 import { SharedKeys } from './shared-keys.ts'
 import { attributeUnclear } from './unclear.ts'
 import type { Ledger } from './ledger.ts'
 import type { MatchedBy } from './verdicts.ts'
+
+/** An id by its name, as instructions and as entries have it. */
+type Level = [by: MatchedBy, asked: Ints, told: Ints]
 
 /**
  * Finds for each entry the instruction it is about, the strongest id first. Amounts play no part here: an entry of the wrong amount is
@@ -19,10 +22,10 @@ import type { MatchedBy } from './verdicts.ts'
  * 5. for an ACH return, the number of the entry that it returns.
  */
 export function attribute(at: Attribution): void {
-  const by_end_to_end = indexOf(at.ledger, at.ledger.instructions.ids.end_to_end)
+  const by_end_to_end = at.indexOf(at.ledger.instructions.ids.end_to_end)
   exactly(at, by_end_to_end)
   const { entries, instructions } = at.ledger
-  const levels: [MatchedBy, Ints, Ints][] = [
+  const levels: Level[] = [
     ['uetr', instructions.ids.uetr, entries.ids.uetr],
     ['instruction_id', instructions.ids.instruction, entries.ids.instruction],
     ['transaction_id', instructions.ids.transaction, entries.ids.transaction],
@@ -31,16 +34,12 @@ export function attribute(at: Attribution): void {
   for (const [by, keys, wanted] of levels) attributeFallback(at, by, keys, wanted)
   attributeUnclear(at)
   attributeReturns(at)
-  markPending(at, by_end_to_end)
-}
-
-function indexOf({ instructions, pool }: Ledger, column: Ints): KeyIndex {
-  return new KeyIndex(column, instructions.size, pool.size)
+  markPending(at, [['end_to_end_id', instructions.ids.end_to_end, entries.ids.end_to_end], ...levels])
 }
 
 /** The first step alone: what it leaves open needs more than its end-to-end id. */
 export function attributeExact(at: Attribution): void {
-  exactly(at, indexOf(at.ledger, at.ledger.instructions.ids.end_to_end))
+  exactly(at, at.indexOf(at.ledger.instructions.ids.end_to_end))
 }
 
 function exactly(at: Attribution, index: KeyIndex): void {
@@ -84,7 +83,7 @@ function attributeFallback(at: Attribution, by: MatchedBy, keys: Ints, wanted: I
   for (let row = 0; row < entries.size; row++) {
     const key = wanted.get(row)
     if (key === 0 || !at.isOpen(row)) continue
-    index ??= indexOf(at.ledger, keys)
+    index ??= at.indexOf(keys)
     meant ??= new SharedKeys(at, index, (one) => spoken_for[one] === 0)
     const first = index.first(key)
     if (first === -1) continue
@@ -119,16 +118,43 @@ function attributeReturns(at: Attribution): void {
   }
 }
 
-/** Pending entries settle nothing, but they tell what became of an instruction. */
-function markPending(at: Attribution, index: KeyIndex): void {
-  const { entries } = at.ledger
-  const seen = new Set<string>()
+/** Entries that are not booked settle nothing, but they tell what became of an instruction: by any id, as it is or folded. */
+function markPending(at: Attribution, levels: readonly Level[]): void {
+  const { entries, instructions } = at.ledger
+  const rows: number[] = []
   for (let row = 0; row < entries.size; row++) {
-    const key = entries.ids.end_to_end.get(row)
-    if (key === 0 || at.ignoredReason(row) !== 'pending') continue
-    const name = `${key} ${entries.account.get(row)}`
-    if (seen.has(name)) continue
+    const reason = at.ignoredReason(row)
+    if (reason === 'pending' || reason === 'information') rows.push(row)
+  }
+  if (rows.length === 0) return
+  for (const [by, asked, told] of levels) markNamed(at, rows, { by, index: at.indexOf(asked), key: (row) => told.get(row) })
+  const folded = new Ints()
+  for (let row = 0; row < instructions.size; row++) folded.set(row, at.ledger.pool.folded(instructions.ids.end_to_end.get(row)))
+  const key = (row: number) => at.ledger.pool.folded(entries.ids.end_to_end.get(row))
+  markNamed(at, rows, { by: 'folded_id', index: at.indexOf(folded), key })
+}
+
+interface PendingKeys {
+  by: MatchedBy
+  index: KeyIndex
+  key(row: number): number
+}
+
+const STRONG: ReadonlySet<MatchedBy> = new Set<MatchedBy>(['end_to_end_id', 'uetr', 'folded_id'])
+
+/** Weaker ids speak only where one side has no end-to-end id, as for booked entries. */
+function markNamed(at: Attribution, rows: readonly number[], { by, index, key: keyOf }: PendingKeys): void {
+  const { entries, instructions } = at.ledger
+  const seen = new Set<string>()
+  for (const row of rows) {
+    const key = keyOf(row)
+    const identified = !STRONG.has(by) && entries.ids.end_to_end.get(row) !== 0
+    const name = `${key} ${entries.account.get(row)} ${identified}`
+    if (key === 0 || seen.has(name)) continue
     seen.add(name)
-    for (let one = index.first(key); one !== -1; one = index.next(one)) if (accountFits(at.ledger, one, row)) at.pending[one] = 1
+    for (let one = index.first(key); one !== -1; one = index.next(one)) {
+      const contradicts = identified && instructions.ids.end_to_end.get(one) !== 0
+      if (!contradicts && accountFits(at.ledger, one, row)) at.pending[one] = 1
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { Bytes, Ints } from './columns.ts'
-import { Groups } from './groups.ts'
+import { Groups, KeyIndex } from './groups.ts'
 import type { Ledger } from './ledger.ts'
-import { ASIDE, ENTRY_STATUSES } from './records.ts'
+import { ASIDE, ENTRY_STATUSES, INSTRUCTION_SOURCES, type InstructionSource } from './records.ts'
 import { IGNORED, KINDS, MATCHED_BY, UNMATCHED, type Ignored, type Kind, type MatchedBy, type Unmatched } from './verdicts.ts'
 
 /** Instructions and entries that belong together though it cannot be said which to which. */
@@ -14,9 +14,13 @@ export interface AmbiguousGroup {
 const OPEN = -1
 const CLOSED = -2
 
-/** Which entry stands for which instruction, as it is found out step by step. Rows are those of the ledger. */
+/**
+ * Which entry stands for which instruction, as it is found out step by step. Rows are those of the ledger. Only instructions of one source
+ * take part: a pain.001 and the pacs.008 that carries it out speak of the same money, and each is held against all entries.
+ */
 export class Attribution {
   readonly ledger: Ledger
+  readonly source: InstructionSource
   readonly groups: Groups
   /** Set for instructions that some entry stands for, or might. */
   readonly hit: Uint8Array
@@ -30,15 +34,18 @@ export class Attribution {
   readonly ambiguous_kind = new Bytes()
   /** End-to-end ids that were seen on accounts that the instruction does not name. */
   readonly elsewhere = new Set<number>()
+  private readonly source_number: number
   private readonly targets: Int32Array
   private readonly by = new Bytes()
   private readonly unmatched = new Bytes()
   /** One more than the place in IGNORED. */
   private readonly ignored = new Bytes()
 
-  constructor(ledger: Ledger, repeated: ReadonlySet<number>) {
+  constructor(ledger: Ledger, repeated: ReadonlySet<number>, source: InstructionSource) {
     const { instructions, entries } = ledger
     this.ledger = ledger
+    this.source = source
+    this.source_number = INSTRUCTION_SOURCES.indexOf(source)
     this.groups = new Groups(instructions.size)
     this.hit = new Uint8Array(instructions.size)
     this.pending = new Uint8Array(instructions.size)
@@ -49,6 +56,19 @@ export class Attribution {
       this.ignored.set(row, IGNORED.indexOf(reason) + 1)
       this.targets[row] = CLOSED
     }
+  }
+
+  /** Whether the instruction takes part. */
+  admits(instruction: number): boolean {
+    return this.ledger.instructions.source.get(instruction) === this.source_number
+  }
+
+  /** The instructions that take part by the ids of a column. */
+  indexOf(column: Ints): KeyIndex {
+    const { instructions, pool } = this.ledger
+    const all = instructions.sources.size === 1 && instructions.sources.has(this.source)
+    const admits = all ? null : (row: number) => this.admits(row)
+    return new KeyIndex(column, instructions.size, pool.size, admits)
   }
 
   /** Whether the entry still looks for its instruction. */

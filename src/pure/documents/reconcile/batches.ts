@@ -1,6 +1,6 @@
 import type { Attribution } from './attribution.ts'
 import type { Ints } from './columns.ts'
-import { KeyIndex } from './groups.ts'
+import type { KeyIndex } from './groups.ts'
 import { MATCHED_BY, type MatchedBy } from './verdicts.ts'
 
 /** The instructions that a bank may book as one: of one message, or one payment block of it, one currency and one debtor account. */
@@ -64,7 +64,7 @@ export function attributeBatches(at: Attribution): void {
   for (const [by, keys, wanted] of levels) {
     const rows = batchRows(at, wanted)
     if (rows.length === 0) continue
-    const index = new KeyIndex(keys, instructions.size, at.ledger.pool.size)
+    const index = at.indexOf(keys)
     for (const row of rows) {
       const key = wanted.get(row)
       const possible = cells.possible(index, by, key, row)

@@ -33,13 +33,13 @@ export class KeyIndex {
   private readonly heads: Int32Array
   private readonly nexts: Int32Array
 
-  /** Rows whose number is 0 are left out. `keys` is the size of the pool. */
-  constructor(column: Ints, rows: number, keys: number) {
+  /** Rows whose number is 0, or that are not admitted, are left out. `keys` is the size of the pool. */
+  constructor(column: Ints, rows: number, keys: number, admits: ((row: number) => boolean) | null = null) {
     this.heads = new Int32Array(keys).fill(-1)
     this.nexts = new Int32Array(rows)
     for (let row = rows - 1; row >= 0; row--) {
       const key = column.get(row)
-      if (key <= 0) continue
+      if (key <= 0 || admits?.(row) === false) continue
       this.nexts[row] = this.heads[key] ?? -1
       this.heads[key] = row
     }

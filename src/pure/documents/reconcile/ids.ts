@@ -1,6 +1,6 @@
 /** What counts as an id, and when two of them may be the same. */
 
-/** Longest id that is kept apart from others; ISO 20022 allows 35 characters, bank references some more. */
+/** Longest text that is an id; ISO 20022 allows 35 characters, bank references some more. */
 const ID_CHARS = 256
 
 /** What stands in an id field when there is no id (ISO 20022 and SWIFT usage), folded. */
@@ -9,11 +9,14 @@ const LONGEST_PLACEHOLDER = 16
 /** How placeholders begin, and whatever may turn out to be blank; a look that spares most ids the folding. */
 const MAYBE_PLACEHOLDER = /^[nNuU.\-\s]|^$/
 
-/** The text as a key, or null when it stands for nothing. Ids are compared to the character; nothing is trimmed here. */
+/**
+ * The text as a key, or null when it stands for nothing or is longer than any id. Ids are compared to the character; nothing is trimmed or
+ * cut here.
+ */
 export function usableId(text: string | null): string | null {
   if (text === null) return null
   if (text.length <= LONGEST_PLACEHOLDER && MAYBE_PLACEHOLDER.test(text) && PLACEHOLDERS.has(foldId(text))) return null
-  return text.length > ID_CHARS ? text.slice(0, ID_CHARS) : text
+  return text.length > ID_CHARS ? null : text
 }
 
 /**
@@ -35,6 +38,6 @@ export function accountKey(text: string | null): { text: string; iban: boolean }
   if (text === null) return null
   const folded = foldId(text)
   if (/^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/.test(folded)) return { text: folded, iban: true }
-  const trimmed = text.trim().slice(0, ID_CHARS)
-  return trimmed === '' ? null : { text: trimmed, iban: false }
+  const trimmed = text.trim()
+  return trimmed === '' || trimmed.length > ID_CHARS ? null : { text: trimmed, iban: false }
 }

@@ -23,7 +23,8 @@ interface Sum {
   forward: number
   back: number
   instructed: boolean
-  inferred: boolean
+  /** The bank repeats the instructed amount beside one that charges could have made of it. */
+  repeated: boolean
 }
 
 const UNPAID: Judgement = {
@@ -199,7 +200,7 @@ function sumOf(at: Attribution, instruction: number, sides: Sides, batch: { cove
     forward: paid,
     back: taken,
     instructed: false,
-    inferred: false,
+    repeated: false,
   }
   for (const row of sides.forward) {
     const value = valueOf(at, instruction, row, gross, sum)
@@ -217,7 +218,7 @@ function sumOf(at: Attribution, instruction: number, sides: Sides, batch: { cove
   return sum
 }
 
-/** The entry in the currency of the instruction; with `gross`, before the charges that the bank states or that its words imply. */
+/** The entry in the currency of the instruction; with `gross`, before the charges that the bank states. */
 function valueOf(at: Attribution, instruction: number, row: number, gross: boolean, sum: Sum): bigint | null {
   const { entries, instructions } = at.ledger
   const currency = instructions.currency.get(instruction)
@@ -227,22 +228,15 @@ function valueOf(at: Attribution, instruction: number, row: number, gross: boole
     sum.instructed = true
     return instructed
   }
-  if (!gross) return amount_minor
+  if (!gross) {
+    const charged = instructed !== null && (entries.isCredit(row) ? instructed > amount_minor : instructed < amount_minor)
+    if (charged && instructed === instructions.amount.get(instruction)) sum.repeated = true
+    return amount_minor
+  }
   const charges = entries.charges.get(row)
+  sum.charges += charges
   // Charges come on top of what leaves an account and off what arrives.
-  const before = entries.isCredit(row) ? amount_minor + charges : amount_minor - charges
-  if (charges !== 0n && before === instructions.amount.get(instruction)) {
-    sum.charges += charges
-    return before
-  }
-  const difference = instructed === null ? 0n : entries.isCredit(row) ? instructed - amount_minor : amount_minor - instructed
-  if (instructed === null || difference <= 0n || instructed !== instructions.amount.get(instruction)) {
-    sum.charges += charges
-    return before
-  }
-  sum.charges += difference
-  if (difference !== charges) sum.inferred = true
-  return instructed
+  return entries.isCredit(row) ? amount_minor + charges : amount_minor - charges
 }
 
 function decide(at: Attribution, instruction: number, { net, full, back }: Sum): [Verdict, Kind] {
@@ -255,7 +249,8 @@ function decide(at: Attribution, instruction: number, { net, full, back }: Sum):
 }
 
 function finish(found: Judgement, sum: Sum, covered: boolean, require_settlement: boolean): Judgement {
-  const unproved = require_settlement && found.verdict === 'SETTLED' && EVIDENCE[found.evidence ?? 0] === 'ach_originated'
+  const paid = found.verdict === 'SETTLED' || found.verdict === 'DUPLICATE_PAYMENT'
+  const unproved = require_settlement && paid && EVIDENCE[found.evidence ?? 0] === 'ach_originated'
   return {
     ...found,
     verdict: unproved ? 'UNPAID' : found.verdict,
@@ -264,7 +259,7 @@ function finish(found: Judgement, sum: Sum, covered: boolean, require_settlement
     net_minor: sum.net,
     charges_minor: sum.charges,
     payments: sum.full,
-    warnings: found.warnings | (sum.inferred ? WARNINGS.CHARGES_INFERRED : 0),
+    warnings: found.warnings | (found.verdict === 'AMOUNT_MISMATCH' && sum.repeated ? WARNINGS.CHARGES_INFERRED : 0),
   }
 }
 

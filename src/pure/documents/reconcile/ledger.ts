@@ -8,6 +8,7 @@ import {
   INSTRUCTION_SOURCES,
   type Entry,
   type EntrySource,
+  type Inside,
   type Instruction,
   type InstructionSource,
 } from './records.ts'
@@ -24,24 +25,29 @@ class Ids {
   readonly message = new Ints()
 
   add(pool: TextPool, row: number, from: Instruction | Entry): void {
-    this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
-    this.instruction.set(row, pool.number(usableId(from.instruction_id)))
-    this.transaction.set(row, pool.number(usableId(from.transaction_id)))
-    this.uetr.set(row, pool.number(usableId(from.uetr)))
+    this.addInside(pool, row, from)
     this.clearing.set(row, pool.number(usableId(from.clearing_reference)))
     this.payment_information.set(row, pool.number(usableId(from.payment_information_id)))
     this.message.set(row, pool.number(usableId(from.message_id)))
   }
 
-  /**
-   * The same when `told` are the ids of all entries: but for the end-to-end id, which is shown, an id that none of them has can match
-   * nothing and is not kept.
-   */
-  addWanted(pool: TextPool, row: number, from: Instruction, told: Ids): void {
+  /** Those that a transaction without an amount may have. */
+  addInside(pool: TextPool, row: number, from: Inside): void {
     this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
-    if (told.instruction.used) this.instruction.set(row, pool.find(usableId(from.instruction_id)))
-    if (told.transaction.used) this.transaction.set(row, pool.find(usableId(from.transaction_id)))
-    if (told.uetr.used) this.uetr.set(row, pool.find(usableId(from.uetr)))
+    this.instruction.set(row, pool.number(usableId(from.instruction_id)))
+    this.transaction.set(row, pool.number(usableId(from.transaction_id)))
+    this.uetr.set(row, pool.number(usableId(from.uetr)))
+  }
+
+  /**
+   * The same when `told` are the ids of all entries, and `inside` those of transactions in them: but for the end-to-end id, which is shown,
+   * an id that none of them has can match nothing and is not kept.
+   */
+  addWanted(pool: TextPool, row: number, from: Instruction, told: Ids, inside: Ids): void {
+    this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
+    if (told.instruction.used || inside.instruction.used) this.instruction.set(row, pool.find(usableId(from.instruction_id)))
+    if (told.transaction.used || inside.transaction.used) this.transaction.set(row, pool.find(usableId(from.transaction_id)))
+    if (told.uetr.used || inside.uetr.used) this.uetr.set(row, pool.find(usableId(from.uetr)))
     if (told.clearing.used) this.clearing.set(row, pool.find(usableId(from.clearing_reference)))
     // Kept whole: two messages may use the same id for a block.
     if (!told.payment_information.used && !told.message.used) return
@@ -64,6 +70,8 @@ class InstructionTable {
   readonly creditor = new Ints()
   /** The end-to-end id as it stands, where it is a placeholder. */
   readonly placeholder = new Ints()
+  /** Those that there are. */
+  readonly sources = new Set<InstructionSource>()
   private readonly pool: TextPool
   private readonly accounts: Accounts
 
@@ -72,13 +80,14 @@ class InstructionTable {
     this.accounts = new Accounts(pool)
   }
 
-  /** With `told`, the ids of all entries, ids that cannot match are not kept. */
-  add(from: Instruction, told: Ids | null = null): number {
+  /** With `told`, all entries, ids that cannot match are not kept. */
+  add(from: Instruction, told: EntryTable | null = null): number {
     const { pool } = this
     const row = this.size++
     if (told === null) this.ids.add(pool, row, from)
-    else this.ids.addWanted(pool, row, from, told)
+    else this.ids.addWanted(pool, row, from, told.ids, told.inside_ids)
     this.source.set(row, INSTRUCTION_SOURCES.indexOf(from.source))
+    this.sources.add(from.source)
     this.file.set(row, from.file)
     this.position.set(row, from.position)
     this.currency.set(row, pool.number(from.currency))
@@ -132,6 +141,10 @@ class EntryTable {
   readonly placeholder = new Ints()
   /** Only ACH entries have any. */
   readonly references = new Map<number, readonly number[]>()
+  /** Of rows for several transactions without amounts: where their ids begin and end in `inside_ids`. */
+  readonly inside = new Map<number, readonly [number, number]>()
+  readonly inside_ids = new Ids()
+  private inside_size = 0
   private readonly pool: TextPool
   private readonly accounts: Accounts
 
@@ -179,6 +192,13 @@ class EntryTable {
     }
     const references = from.references.map((id) => pool.number(usableId(id))).filter((number) => number !== 0)
     if (references.length > 0) this.references.set(row, references)
+    if (from.inside !== undefined) this.addInside(row, from.inside)
+  }
+
+  private addInside(row: number, inside: readonly Inside[]): void {
+    const first = this.inside_size
+    for (const one of inside) this.inside_ids.addInside(this.pool, this.inside_size++, one)
+    this.inside.set(row, [first, this.inside_size])
   }
 
   isReturn(row: number): boolean {
@@ -241,6 +261,6 @@ export class Ledger {
 
   /** Adds an instruction when all entries are in: then only what can match is kept. */
   addLast(instruction: Instruction): void {
-    this.instructions.add(instruction, this.entries.ids)
+    this.instructions.add(instruction, this.entries)
   }
 }

@@ -1,5 +1,5 @@
 import { cutId, foldId, usableId } from './ids.ts'
-import type { Entry, Instruction } from './records.ts'
+import type { Entry, Inside, Instruction } from './records.ts'
 
 /**
  * Keys by which an entry that found nothing by its end-to-end id may still be about an instruction. When a reconciliation is made in parts
@@ -14,6 +14,10 @@ export class LooseKeys {
   add(entry: Entry): void {
     for (const [kind, id] of plainIds(entry)) this.put(kind, id)
     for (const id of [entry.end_to_end_id, ...entry.references]) this.put('folded', folded(id))
+    for (const one of entry.inside ?? []) {
+      this.put('folded', folded(one.end_to_end_id))
+      for (const [kind, id] of plainIds(one)) this.put(kind, id)
+    }
     if (usableId(entry.end_to_end_id) === null) {
       this.put('block', entry.payment_information_id)
       this.put('message', entry.message_id)
@@ -50,11 +54,11 @@ function folded(text: string | null): string | null {
   return id === null ? null : foldId(id)
 }
 
-function plainIds(from: Instruction | Entry): [string, string | null][] {
+function plainIds(from: Instruction | Entry | Inside): [string, string | null][] {
   return [
     ['uetr', from.uetr],
     ['instruction', from.instruction_id],
     ['transaction', from.transaction_id],
-    ['clearing', from.clearing_reference],
+    ['clearing', 'clearing_reference' in from ? from.clearing_reference : null],
   ]
 }

@@ -2,7 +2,29 @@ import table from '../../../../data/iso4217.json' with { type: 'json' }
 
 /** A message may state five digits behind the point (ISO 20022, ActiveCurrencyAndAmount): the scale where a currency states none. */
 const MOST_DIGITS = 5
-const DIGITS: ReadonlyMap<string, number> = new Map(table.rows.map(({ alpha, minor_units }) => [alpha, minor_units ?? MOST_DIGITS]))
+/**
+ * Digits of codes that statements may bear, since they were withdrawn after the first camt.053 (2009): list one of ISO 4217 stated them
+ * while they were current, list three of what is withdrawn states none.
+ */
+const WITHDRAWN_DIGITS: Readonly<Record<string, number>> = {
+  ANG: 2,
+  BGN: 2,
+  BYR: 0,
+  CUC: 2,
+  EEK: 2,
+  HRK: 2,
+  LTL: 2,
+  LVL: 2,
+  MRO: 2,
+  SLL: 2,
+  STD: 2,
+  VEF: 2,
+  ZMK: 2,
+  ZWL: 2,
+}
+const DIGITS: ReadonlyMap<string, number> = new Map(
+  table.rows.map(({ alpha, minor_units }) => [alpha, minor_units ?? WITHDRAWN_DIGITS[alpha] ?? MOST_DIGITS]),
+)
 /** Amounts are kept in 64 bits with their sign. */
 const LARGEST_MINOR = 2n ** 63n - 1n
 const DECIMAL = /^\+?([0-9]*)(?:\.([0-9]*))?$/

@@ -2,9 +2,11 @@ import { attribute } from './attribute.ts'
 import { Attribution, type AmbiguousGroup } from './attribution.ts'
 import { attributeBatches } from './batches.ts'
 import { Bytes, Ints, Money } from './columns.ts'
+import { contestInside, attributeInside } from './inside.ts'
 import { allRunAgainst, tellApart } from './judge-group.ts'
 import { judgePayment, undecided, unpaid } from './judge-payment.ts'
 import type { Ledger } from './ledger.ts'
+import { INSTRUCTION_SOURCES } from './records.ts'
 import { BASES, KINDS, MATCHED_BY, VERDICTS, type Ignored, type Judgement, type Kind, type Unmatched } from './verdicts.ts'
 
 export interface ReconcileOptions {
@@ -22,7 +24,8 @@ export type EntryFate = { kind: 'matched' } | { kind: 'unmatched'; reason: Unmat
  */
 export class Outcome {
   readonly ledger: Ledger
-  private readonly at: Attribution
+  /** One for each source of instructions, or one without any. */
+  private readonly all: readonly Attribution[]
   private readonly verdict = new Bytes()
   private readonly basis = new Bytes()
   private readonly kind = new Bytes()
@@ -36,17 +39,17 @@ export class Outcome {
   private readonly charges = new Money()
   private readonly payments = new Ints()
   private readonly reason = new Ints()
-  /** One more than the first entry of an instruction, and of an entry the next. */
+  /** One more than the first entry of an instruction, and of an entry the next, by source. */
   private readonly heads = new Ints()
-  private readonly nexts = new Ints()
+  private readonly nexts = INSTRUCTION_SOURCES.map(() => new Ints())
 
-  constructor(at: Attribution) {
-    this.ledger = at.ledger
-    this.at = at
+  constructor(ledger: Ledger, all: readonly Attribution[]) {
+    this.ledger = ledger
+    this.all = all
   }
 
   get ambiguous(): readonly AmbiguousGroup[] {
-    return this.at.ambiguous
+    return this.all.flatMap(({ ambiguous }) => ambiguous)
   }
 
   judgement(instruction: number): Judgement {
@@ -68,14 +71,22 @@ export class Outcome {
   /** The entries that stand for the instruction itself, by place; those of a whole batch are not among them. */
   entriesOf(instruction: number): number[] {
     const found: number[] = []
-    for (let next = this.heads.get(instruction); next !== 0; next = this.nexts.get(next - 1)) found.push(next - 1)
+    const nexts = this.nextsOf(instruction)
+    for (let next = this.heads.get(instruction); next !== 0; next = nexts.get(next - 1)) found.push(next - 1)
     return found.length < 2 ? found : found.sort((one, other) => this.ledger.entries.byPlace(one, other))
   }
 
+  /** Matched where instructions of any source account for it; else the first reason that says more than that there is none. */
   fate(entry: number): EntryFate {
-    const ignored = this.at.ignoredReason(entry)
+    const ignored = this.all[0]?.ignoredReason(entry) ?? null
     if (ignored !== null) return { kind: 'ignored', reason: ignored }
-    return this.at.isMatched(entry) ? { kind: 'matched' } : { kind: 'unmatched', reason: this.at.unmatchedReason(entry) }
+    if (this.all.some((at) => at.isMatched(entry))) return { kind: 'matched' }
+    const reasons = this.all.map((at) => at.unmatchedReason(entry))
+    return { kind: 'unmatched', reason: reasons.find((reason) => reason !== 'no_instruction') ?? 'no_instruction' }
+  }
+
+  private nextsOf(instruction: number): Ints {
+    return this.nexts[this.ledger.instructions.source.get(instruction)] ?? new Ints()
   }
 
   store(instruction: number, found: Judgement, entries: readonly number[]): void {
@@ -90,8 +101,9 @@ export class Outcome {
     this.charges.set(instruction, clamped(found.charges_minor))
     this.payments.set(instruction, found.payments)
     this.reason.set(instruction, this.ledger.pool.number(found.reason))
+    const nexts = this.nextsOf(instruction)
     for (const row of entries) {
-      this.nexts.set(row, this.heads.get(instruction))
+      nexts.set(row, this.heads.get(instruction))
       this.heads.set(instruction, row + 1)
     }
   }
@@ -103,14 +115,25 @@ function clamped(amount_minor: bigint): bigint {
 }
 
 /**
- * Judges every instruction of the ledger. Takes time in proportion to both sides, apart from sorting what shares an id.
+ * Judges every instruction of the ledger, those of each source against all entries. Takes time in proportion to both sides, apart from
+ * sorting what shares an id.
  */
 export function reconcile(ledger: Ledger, options: ReconcileOptions): Outcome {
-  const at = new Attribution(ledger, options.repeated)
+  const given = INSTRUCTION_SOURCES.filter((source) => ledger.instructions.sources.has(source))
+  const sources = given.length === 0 ? INSTRUCTION_SOURCES.slice(0, 1) : given
+  const all = sources.map((source) => new Attribution(ledger, options.repeated, source))
+  const outcome = new Outcome(ledger, all)
+  for (const at of all) judgeSource(at, outcome, options)
+  return outcome
+}
+
+function judgeSource(at: Attribution, outcome: Outcome, options: ReconcileOptions): void {
+  const { ledger } = at
   attribute(at)
+  attributeInside(at)
   attributeBatches(at)
-  const outcome = new Outcome(at)
-  const members = new Chains(ledger.instructions.size, (row) => at.groups.root(row))
+  contestInside(at)
+  const members = new Chains(ledger.instructions.size, (row) => (at.admits(row) ? at.groups.root(row) : -1))
   const rows = new Chains(
     ledger.instructions.size,
     (row) => (at.target(row) === -1 ? -1 : at.groups.root(at.target(row))),
@@ -120,7 +143,6 @@ export function reconcile(ledger: Ledger, options: ReconcileOptions): Outcome {
     if (members.isEmpty(row)) continue
     judgeGroup(at, outcome, members.list(row), rows.list(row), options)
   }
-  return outcome
 }
 
 /** Rows by the group they belong to. */

@@ -49,6 +49,14 @@ export type Direction = 'DBIT' | 'CRDT'
 export const ASIDE = ['notification_of_change', 'prenote'] as const
 export type Aside = (typeof ASIDE)[number]
 
+/** What is known of a transaction that has no amount of its own. */
+export interface Inside {
+  end_to_end_id: string | null
+  uetr: string | null
+  instruction_id: string | null
+  transaction_id: string | null
+}
+
 /** One movement of a statement or an ACH file: a transaction where details are given, else a whole entry. */
 export interface Entry {
   source: EntrySource
@@ -91,6 +99,8 @@ export interface Entry {
   counterparty_account: string | null
   /** What `StatementBook.open` returned for the statement that it stands in. */
   statement: number
+  /** Of a row for several transactions without amounts: what they say of themselves, all of them or nothing. */
+  inside?: readonly Inside[]
   /** Kept where the reader was asked to: what the money is for. */
   remittance?: Remittance
 }

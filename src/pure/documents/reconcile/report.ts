@@ -85,7 +85,7 @@ export function reconcileDocuments(documents: readonly Document[], require_settl
 
 function nothing(): Omit<ReconcileReport, 'findings' | 'finding_count'> {
   const lists = { verdicts: [], unmatched: [], ignored: [], ambiguous: [], input_defects: [], totals: [] }
-  return { valid: false, counts: noVerdicts(), conserved: true, ...lists }
+  return { valid: false, counts: noVerdicts(), conserved: false, ...lists }
 }
 
 function noVerdicts(): Record<Verdict, number> {

@@ -154,7 +154,7 @@ export function ambiguousRows({ ambiguous, ledger }: Outcome): AmbiguousRow[] {
     }))
 }
 
-/** End-to-end ids that several instructions share: a fault of the instructions, whatever the bank made of it. */
+/** End-to-end ids that several instructions of one source share: a fault of theirs, whatever the bank made of it. */
 export function defectRows({ ledger }: Outcome): DefectRow[] {
   const { instructions, pool } = ledger
   const index = new KeyIndex(instructions.ids.end_to_end, instructions.size, pool.size)
@@ -164,10 +164,12 @@ export function defectRows({ ledger }: Outcome): DefectRow[] {
     if (first === -1 || index.next(first) === -1) continue
     const rows: number[] = []
     for (let row = first; row !== -1; row = index.next(row)) rows.push(row)
-    found.push({ id, rows: rows.toSorted((one, other) => instructions.byPlace(one, other)) })
+    for (const same of Map.groupBy(rows, (row) => instructions.sourceOf(row)).values()) {
+      if (same.length > 1) found.push({ id, rows: same.toSorted((one, other) => instructions.byPlace(one, other)) })
+    }
   }
   return found
-    .toSorted((one, other) => pool.compare(one.id, other.id))
+    .toSorted((one, other) => pool.compare(one.id, other.id) || instructions.byPlace(one.rows[0] ?? -1, other.rows[0] ?? -1))
     .map(({ id, rows }) => ({
       code: 'DUPLICATE_INSTRUCTION_ID',
       end_to_end_id: shownText(pool.text(id)) ?? '',

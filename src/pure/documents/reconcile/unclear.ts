@@ -63,7 +63,7 @@ function attributeSlots(at: Attribution, keys: Keys): void {
   const slots = openSlots(at, keys)
   if (slots.size === 0) return
   const { instructions, entries } = at.ledger
-  for (let row = 0; row < instructions.size; row++) slots.get(keys.instruction(row))?.instructions.push(row)
+  for (let row = 0; row < instructions.size; row++) if (at.admits(row)) slots.get(keys.instruction(row))?.instructions.push(row)
   for (let row = 0; row < entries.size; row++) if (!at.isIgnored(row)) place(at, slots, keys, row)
   for (const slot of slots.values()) if (slot.instructions.length > 0 && slot.entries.length > 0) decide(at, slot, keys)
 }

@@ -63,7 +63,7 @@ export const WARNINGS = {
   ACH_MAY_RETURN: 2,
   /** Money came back under the same id without the bank's mark of a return. */
   RETURN_NOT_MARKED: 4,
-  /** The difference is taken for charges since the bank repeats the instructed amount; it does not list them. */
+  /** The difference may be charges, since the bank repeats the instructed amount; it does not list them, so they explain nothing. */
   CHARGES_INFERRED: 8,
   /** The bank names another account of the counterparty than the instruction does. */
   OTHER_COUNTERPARTY: 16,

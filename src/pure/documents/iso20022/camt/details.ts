@@ -123,21 +123,72 @@ export function transactionWatcher(context: RuleContext, entry: Entry): Watcher 
   }
 }
 
+/** One charge: a record of versions from 04 on, an element of version 02. */
+interface Charge {
+  amount: bigint
+  currency: string
+  direction: Direction
+  included: boolean
+}
+
+const NO_CHARGE: Charge = { amount: 0n, currency: '', direction: '', included: true }
+
 export function chargeWatcher(context: RuleContext, entry: Entry): Watcher {
-  let charge = 0n
-  const charged = () => void (entry.charged = true)
+  const charge: Charge = { ...NO_CHARGE }
+  let total: Charge = NO_CHARGE
+  let in_details = false
+  let records = 0
+  const clear = () => void Object.assign(charge, NO_CHARGE)
+  const taken = (): Charge => ({ ...NO_CHARGE, amount: context.amount.total(), currency: context.currency })
+  const take = () => void Object.assign(charge, { amount: context.amount.total(), currency: context.currency })
+  const unclear = () => void (entry.unclear = true)
+  const direct = (text: string) => void (charge.direction = directionOf(text))
+  const add = (one: Charge) => addCharge(entry, one, in_details)
   return {
     open: {
-      '**/Chrgs': charged,
-      'Stmt/Ntry/Intrst': charged,
-      [`${TX}/Intrst`]: charged,
-      ':ChargeRecord': () => void (charge = 0n),
-    },
-    text: {
-      ':ChargeRecord/Amt': () => void (charge = context.amount.total()),
-      ':ChargeRecord/ChrgInclInd': (text) => {
-        if (isTrue(text) && charge !== 0n) context.report('S_CHRG_INCLUDED', { found: text.trim() })
+      '**/Chrgs': () => {
+        clear()
+        total = NO_CHARGE
+        records = 0
+      },
+      [TX]: () => void (in_details = true),
+      'Stmt/Ntry/Intrst': unclear,
+      [`${TX}/Intrst`]: unclear,
+      ':ChargeRecord': () => {
+        clear()
+        records++
       },
     },
+    text: {
+      '**/Chrgs/TtlChrgsAndTaxAmt': () => void (total = taken()),
+      ':OldCharges/Amt': take,
+      ':OldCharges/CdtDbtInd': direct,
+      ':ChargeRecord/Amt': take,
+      ':ChargeRecord/CdtDbtInd': direct,
+      ':ChargeRecord/ChrgInclInd': (text) => {
+        charge.included = isTrue(text)
+        if (charge.included && charge.amount !== 0n) context.report('S_CHRG_INCLUDED', { found: text.trim() })
+      },
+    },
+    close: {
+      // One whose amount could not be read has been reported.
+      ':ChargeRecord': () => (charge.currency === '' ? unclear() : add(charge)),
+      '**/Chrgs': () => {
+        if (records === 0) add(charge.amount === 0n ? total : charge)
+      },
+      [TX]: () => void (in_details = false),
+    },
   }
+}
+
+/** Charges that are not inside the amount stand between nothing; those in another currency cannot be compared. */
+function addCharge(entry: Entry, { amount, currency, direction, included }: Charge, in_details: boolean): void {
+  if (amount === 0n || !included) return
+  if (currency !== entry.currency) {
+    entry.unclear = true
+    return
+  }
+  const signed_charge = direction === 'CRDT' ? -amount : amount
+  if (in_details) entry.detail_charges += signed_charge
+  else entry.charges += signed_charge
 }

@@ -84,11 +84,15 @@ function checkCode(context: RuleContext, { code, direction, reversal, returns }:
 }
 
 function checkDetails(context: RuleContext, entry: Entry): void {
-  const { amount, direction, charged, transactions, sum, groups, batch_sum, reversal } = entry
-  if (amount === null || direction === '' || charged) return
+  const { amount, direction, charges, detail_charges, unclear, transactions, sum, groups, batch_sum, reversal } = entry
+  if (amount === null || direction === '' || unclear) return
   const expected = signed(direction, amount)
-  // Banks differ in the direction that they write at the transactions of a reversal.
-  const differs = (found: bigint) => found !== expected && !(reversal && found === -expected)
+  const between = [0n, charges, detail_charges, charges + detail_charges]
+  const differs = (found: bigint) => {
+    // Banks differ in the direction that they write at the transactions of a reversal.
+    const own = reversal ? [found, -found] : [found]
+    return !own.some((one) => between.some((charged) => one - charged === expected))
+  }
   if (transactions > 0 && sum !== null && differs(sum)) context.report('S_ENTRY_SUM', compared(sum, expected))
   if (groups > 0 && batch_sum !== null && differs(batch_sum)) context.report('S_BTCH_TOTAL', compared(batch_sum, expected))
 }

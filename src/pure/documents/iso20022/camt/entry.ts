@@ -15,8 +15,11 @@ export interface Entry {
   returns: number
   /** Signed sum of their amounts; null once one is missing or in another currency. */
   sum: bigint | null
-  /** Charges or interest may stand between an entry and its transactions. */
-  charged: boolean
+  /** Signed charges inside the amount, of the entry and of its transactions: they may stand between the two. */
+  charges: bigint
+  detail_charges: bigint
+  /** Interest, or charges in another currency, stand there as well, so that no difference can be judged. */
+  unclear: boolean
   /** Groups of details, and the signed totals that their batches state; null once one of several does not. */
   groups: number
   batch_sum: bigint | null
@@ -33,7 +36,9 @@ export function newEntry(): Entry {
     transactions: 0,
     returns: 0,
     sum: 0n,
-    charged: false,
+    charges: 0n,
+    detail_charges: 0n,
+    unclear: false,
     groups: 0,
     batch_sum: 0n,
   }
@@ -49,7 +54,9 @@ export function clearEntry(entry: Entry): void {
   entry.transactions = 0
   entry.returns = 0
   entry.sum = 0n
-  entry.charged = false
+  entry.charges = 0n
+  entry.detail_charges = 0n
+  entry.unclear = false
   entry.groups = 0
   entry.batch_sum = 0n
 }

@@ -11,7 +11,7 @@ const STATEMENT: TypeTable = {
   Header: 'MsgId=id35 CreDtTm=dateTime MsgRcpt?=Party MsgPgntn?=Pagination OrgnlBizQry?=any#4- AddtlInf?=t500',
   Pagination: 'PgNb=page LastPgInd=boolean',
   Statement:
-    'Id=id35 StmtPgntn?=Pagination#4- ElctrncSeqNb?=rate RptgSeq?=any#8- LglSeqNb?=rate CreDtTm=dateTime#-4 CreDtTm?=dateTime#8- ' +
+    'Id=id35 StmtPgntn?=Pagination#4- ElctrncSeqNb?=number RptgSeq?=any#8- LglSeqNb?=number CreDtTm=dateTime#-4 CreDtTm?=dateTime#8- ' +
     'FrToDt?=Period CpyDplctInd?=CopyDuplicate RptgSrc?=Choice4 Acct=OwnAccount RltdAcct?=Account Intrst*=any Bal+=Balance ' +
     'TxsSummry?=Summary Ntry*=Entry AddtlStmtInf?=t500',
   Period: 'FrDtTm=dateTime ToDtTm=dateTime',

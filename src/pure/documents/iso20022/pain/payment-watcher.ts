@@ -56,7 +56,7 @@ export function paymentWatcher(context: RuleContext, payment: Payment): Watcher 
     close: {
       'PmtInf/DbtrAcct': () => {
         // Before the account's identification became optional, the structure demands it.
-        if (context.version >= 9 && !context.has('Id')) context.report('P_DBTR_ACCT', { expected: 'IBAN or Othr' })
+        if (context.version >= 10 && !context.has('Id')) context.report('P_DBTR_ACCT', { expected: 'IBAN or Othr' })
       },
       'PmtInf/DbtrAgt': () => {
         if (!agent_known) context.report('P_DBTR_AGENT', { expected: 'BIC, member identification or NOTPROVIDED' })

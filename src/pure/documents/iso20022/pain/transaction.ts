@@ -48,6 +48,10 @@ export function transactionWatcher(context: RuleContext, payment: Payment): Watc
       [`${TX}/ChrgBr`]: (text) => checkBearer(context, text),
     },
     close: {
+      [`${TX}/CdtrAcct`]: () => {
+        const known = context.version < 10 || context.has('Id') || context.has('Prxy')
+        if (payment.method === 'TRF' && !known) context.report('P_CDTR_ACCT', { expected: 'Id or Prxy' })
+      },
       [`${TX}/PmtId`]: () => {
         if (context.version >= 9 && !context.has('UETR')) context.report('P_UETR_MISSING', { expected: 'UETR' })
       },

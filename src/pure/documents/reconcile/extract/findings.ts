@@ -17,7 +17,19 @@ const READ_RULES = {
     severity: 'warning',
     says: 'Details without amounts cannot be told apart; the rest of the entry counts as a whole.',
   },
-  DETAILS_SUM: { severity: 'warning', says: 'The details do not add up to their entry.' },
+  DETAILS_MISSING: {
+    severity: 'warning',
+    says: 'An entry lists fewer transactions than it says it has; the rest of it counts as a whole.',
+  },
+  DETAILS_CURRENCY: {
+    severity: 'warning',
+    says: 'Details are in another currency than their entry; whether they add up to it cannot be said, and those without amounts do not count.',
+  },
+  DETAILS_SUM: { severity: 'error', says: 'The details do not add up to their entry, and no charges explain it.' },
+  DETAIL_AMOUNT: {
+    severity: 'warning',
+    says: 'The only transaction of an entry has another amount than was booked, and no charges explain it; what was booked counts.',
+  },
   NOTHING_TO_READ: { severity: 'warning', says: 'The file holds no instruction, or no entry.' },
   STATEMENT_REPEATED: { severity: 'warning', says: 'A statement came twice; the second one does not count.' },
   STATEMENT_ID_REUSED: { severity: 'warning', says: 'Two statements share account, id and number but not their entries; both count.' },

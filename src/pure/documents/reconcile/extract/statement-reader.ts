@@ -2,6 +2,7 @@ import type { Direction, Entry, EntryStatus } from '../records.ts'
 import type { StatementBook } from '../statements.ts'
 import { amountIn, type Amount } from './amounts.ts'
 import { Charges } from './charges.ts'
+import { EntryParts, wholeEntry } from './entry-parts.ts'
 import type { Findings } from './findings.ts'
 import { MessageReader, type Told } from './message-reader.ts'
 import { REMITTANCE_PATHS, RemittanceSlots } from './remittance.ts'
@@ -13,8 +14,8 @@ const RETURN_SUBFAMILY = 'RRTN'
 
 /**
  * Reads the entries of a camt.053, versions 02 to 13, one by one: a transaction where details are given, else a whole entry. The amount of
- * an entry with one transaction is what was booked; what the transaction says beside it is kept as the instructed amount. No more than one
- * transaction is held at a time.
+ * an entry with one transaction is what was booked; what the transaction says beside it is kept as the instructed amount. Of the
+ * transactions that have amounts no more than one is held at a time.
  */
 export class StatementReader implements Told {
   private readonly slots = new Slots(SLOTS)
@@ -30,13 +31,8 @@ export class StatementReader implements Told {
   private statement = -1
   private entry = 0
   private detail = 0
-  /** The first transaction of an entry waits until it is known whether it is the only one. */
-  private held: Entry | null = null
-  private held_amount: Amount | null = null
+  private readonly parts = new EntryParts((entry) => this.give(entry))
   private booked: Amount | null = null
-  /** What the entry holds beyond its details; null when they have amounts in another currency. */
-  private rest: bigint | null = 0n
-  private without_amount = 0
   private entry_line = 0
 
   /** With `keep_remittance` every entry carries what it is for; others are spared the memory. */
@@ -102,6 +98,9 @@ export class StatementReader implements Told {
         this.closeDetails()
         this.in_details = false
         return
+      case SLOT.block:
+        if (this.readBooked() !== null) this.parts.endBlock(this.batchCount())
+        return
       case SLOT.charges:
         return this.charges.end(this.slots)
       case SLOT.record:
@@ -119,8 +118,6 @@ export class StatementReader implements Told {
     this.entry_charges.clear()
     this.entry++
     this.detail = 0
-    this.held = null
-    this.without_amount = 0
     this.booked = null
     this.entry_line = this.reader.line
   }
@@ -131,7 +128,7 @@ export class StatementReader implements Told {
     const { errors } = this.findings
     this.booked = amountIn(this.slots, SLOT.amount, this.findings, this.file, this.entry_line)
     if (this.booked === null && this.findings.errors === errors) this.findings.add('AMOUNT_MISSING', this.file, this.entry_line)
-    this.rest = this.booked?.amount_minor ?? 0n
+    if (this.booked !== null) this.parts.open({ amount: this.booked, direction: this.direction(SLOT.direction), reversal: this.reversal })
     return this.booked
   }
 
@@ -142,61 +139,22 @@ export class StatementReader implements Told {
     const transaction = this.read(SLOT.detail_transaction_amount)
     const amount = [own, transaction].find((one) => one?.currency === booked.currency) ?? own ?? transaction
     this.detail++
-    const made = this.make(booked, SLOT.detail_instructed, amount ?? null)
-    if (made === null) return
-    if (this.detail === 1) {
-      this.held = made
-      this.held_amount = amount ?? null
-      return
-    }
-    if (this.held !== null) this.release(this.held, this.held_amount)
-    this.held = null
-    this.release(made, amount ?? null)
-  }
-
-  /** One of several transactions: it counts with its own amount. */
-  private release(entry: Entry, amount: Amount | null): void {
-    if (amount === null) {
-      this.without_amount++
-      return
-    }
-    const signed = entry.direction === this.direction(SLOT.direction) ? amount.amount_minor : -amount.amount_minor
-    if (this.rest !== null) this.rest = amount.currency === this.booked?.currency ? this.rest - signed : null
-    // Filled in place: a copy of so many fields would cost more than reading them.
-    entry.currency = amount.currency
-    entry.amount_minor = amount.amount_minor
-    this.give(entry)
+    const entry = this.make(booked, SLOT.detail_instructed)
+    if (entry !== null) this.parts.add({ entry, amount: amount ?? null, charges_minor: this.charges.of((amount ?? booked).currency) })
   }
 
   private closeEntry(): void {
     const booked = this.readBooked()
     if (booked === null) return
-    if (this.held !== null) this.give(this.whole(this.held, booked, this.held_amount))
-    else if (this.detail === 0) {
-      const made = this.make(booked, SLOT.instructed, this.read(SLOT.transaction_amount))
-      if (made !== null) this.give(this.whole(made, booked, this.read(SLOT.transaction_amount)))
-    } else this.closeRest(booked)
-  }
-
-  /** What several transactions leave of the entry: nothing, if all is well. */
-  private closeRest(booked: Amount): void {
-    if (this.without_amount === 0) {
-      if (this.rest !== null && this.rest !== 0n) this.findings.add('DETAILS_SUM', this.file, this.entry_line)
+    if (this.detail === 0) {
+      const made = this.make(booked, SLOT.instructed)
+      if (made !== null) this.give(wholeEntry(made, this.read(SLOT.transaction_amount)))
       return
     }
-    this.findings.add('DETAILS_WITHOUT_AMOUNT', this.file, this.entry_line)
     this.slots.clear(SLOT.details, SLOTS)
     this.remittance?.openDetails()
-    const made = this.make(booked, SLOT.instructed, null)
-    if (made !== null && this.rest !== null && this.rest > 0n) this.give({ ...made, detail: 0, amount_minor: this.rest })
-  }
-
-  /** The only transaction of an entry, with what was booked; an amount of its own that differs tells what was instructed. */
-  private whole(entry: Entry, booked: Amount, own: Amount | null): Entry {
-    const differs = own !== null && (own.currency !== booked.currency || own.amount_minor !== booked.amount_minor)
-    if (entry.charges_minor === 0n) entry.charges_minor = this.entry_charges.of(booked.currency)
-    if (differs) entry.instructed ??= own
-    return entry
+    const code = this.parts.close(this.entry_charges.of(booked.currency), () => this.make(booked, SLOT.instructed))
+    if (code !== null) this.findings.add(code, this.file, this.entry_line)
   }
 
   private give(entry: Entry): void {
@@ -204,14 +162,13 @@ export class StatementReader implements Told {
     this.take(entry)
   }
 
-  private make(booked: Amount, instructed: number, own: Amount | null): Entry | null {
+  private make(booked: Amount, instructed: number): Entry | null {
     const { slots } = this
     const direction = this.direction(SLOT.detail_direction) ?? this.direction(SLOT.direction)
     if (direction === null) {
       this.findings.add('DIRECTION_MISSING', this.file, this.reader.line)
       return null
     }
-    const reversal = slots.get(SLOT.reversal)?.trim()
     const subfamily = slots.get(SLOT.detail_subfamily) ?? slots.get(SLOT.subfamily)
     return {
       source: 'camt.053',
@@ -225,8 +182,8 @@ export class StatementReader implements Told {
       currency: booked.currency,
       amount_minor: booked.amount_minor,
       instructed: this.read(instructed),
-      charges_minor: this.charges.of(own?.currency ?? booked.currency),
-      returned: reversal === 'true' || reversal === '1' || slots.get(SLOT.return) !== null || subfamily?.trim() === RETURN_SUBFAMILY,
+      charges_minor: this.charges.of(booked.currency),
+      returned: this.reversal || slots.get(SLOT.return) !== null || subfamily?.trim() === RETURN_SUBFAMILY,
       return_reason: slots.get(SLOT.return_code) ?? slots.get(SLOT.return_own),
       end_to_end_id: slots.get(SLOT.end_to_end_id),
       instruction_id: slots.get(SLOT.instruction_id),
@@ -249,6 +206,11 @@ export class StatementReader implements Told {
 
   private read(slot: number): Amount | null {
     return amountIn(this.slots, slot, this.findings, this.file, this.reader.line)
+  }
+
+  private get reversal(): boolean {
+    const text = this.slots.get(SLOT.reversal)?.trim()
+    return text === 'true' || text === '1'
   }
 
   private direction(slot: number): Direction | null {
