@@ -105,8 +105,8 @@ async function sandboxChain(
   }
 }
 
-/** Round trips that the dearest tool of facts takes; a call is let in when the budget holds them. */
-const FACTS_REQUESTS = 5
+/** Requests that the dearest tool of facts takes; a call is let in when the budget holds them. */
+const FACTS_REQUESTS = 6
 
 /** The chain as a source of facts, and whether it can be read now. */
 export interface ChainSources {

@@ -14,7 +14,8 @@ export type FactRead =
 
 /** A block as its header tells it. */
 export interface BlockFacts {
-  number: bigint
+  /** Null for a pending block on nodes that do not number it. */
+  number: bigint | null
   /** Null while the block is pending. */
   hash: string | null
   parent_hash: string
@@ -33,7 +34,7 @@ export interface PinnedBlock {
   readonly header: BlockHeader
   /**
    * All reads at this block in one round trip, in their order: calls, storage and code as bytes, balances and nonces as quantities. The
-   * header is read again with them; another hash is a reorganisation.
+   * header is read again after them; another hash is a reorganisation. Calls that are too much for a node are cut short, and then fail.
    */
   read(reads: readonly FactRead[]): Promise<ChainReadResult[]>
 }

@@ -87,6 +87,19 @@ describe('heads', () => {
     assert.equal((await chain.head()).number, 95n)
   })
 
+  test('a head dated after the clock makes no other endpoint lag', async () => {
+    const chain = open(first, second)
+    const serves = async (ahead_s: number) => {
+      second.head = { number: 500_100n, hash: hashOf(500_100n), timestamp_s: Math.floor(now_ms / 1_000) + ahead_s }
+      first.behave((_, response) => response.writeHead(502).end())
+      await chain.head()
+      first.behave(undefined)
+      return (await chain.head()).number
+    }
+    assert.equal(await serves(31), 100n)
+    assert.equal(await serves(30), 500_100n)
+  })
+
   test('a read is at one block by its number, and in one request while that block is the newest', async () => {
     const chain = open(first)
     await chain.read(READS)

@@ -45,6 +45,20 @@ test('reverts of every client are values', async () => {
     ['geth out of gas', { code: -32000, message: 'out of gas' }, '0x'],
     ['geth invalid opcode', { code: -32000, message: 'invalid opcode: INVALID' }, '0x'],
     ['geth invalid jump', { code: -32000, message: 'invalid jump destination' }, '0x'],
+    ['geth return data', { code: -32000, message: 'return data out of bounds' }, '0x'],
+    ['geth gas', { code: -32000, message: 'gas uint64 overflow' }, '0x'],
+    ['geth initcode', { code: -32000, message: 'max initcode size exceeded: code size 49153 limit 49152' }, '0x'],
+    ['geth depth', { code: -32000, message: 'max call depth exceeded' }, '0x'],
+    ['geth code', { code: -32000, message: 'max code size exceeded' }, '0x'],
+    ['geth ef', { code: -32000, message: 'invalid code: must not begin with 0xef' }, '0x'],
+    ['a reason that speaks of limits', { code: 3, message: 'execution reverted: too many requests', data: REVERT }, REVERT],
+    ['a reason that speaks of limits, without data', { code: -32000, message: 'execution reverted: rate limit' }, '0x'],
+    ...['InvalidFEOpcode', 'OpcodeNotFound', 'InvalidJump', 'StackUnderflow', 'StackOverflow', 'OutOfOffset', 'OutOfGas(Basic)'].flatMap(
+      (halt): [string, unknown, string][] => [
+        [`anvil ${halt}`, { code: -32000, message: `EVM error ${halt}` }, '0x'],
+        [`reth ${halt}`, { code: -32003, message: `EVM error: ${halt}` }, '0x'],
+      ],
+    ),
   ]
   for (const [client, error, revert] of shapes) {
     failing('eth_call', error)
@@ -59,6 +73,8 @@ test('troubles of a node are no reverts', async () => {
     { code: -32000, message: 'header not found' },
     { code: -32000, message: 'missing trie node 1234 (path ) <nil>' },
     { code: -32000, message: 'execution aborted (timeout = 5s)' },
+    { code: -32000, message: 'EVM error: database error: no such block' },
+    { code: -32000, message: 'EVM error: custom: internal' },
     { code: -32603, message: 'Internal error' },
     { code: -32601, message: 'the method eth_call does not exist/is not available' },
     { code: -32602, message: 'BlockOutOfRangeError: block height is 0 but requested was 100' },

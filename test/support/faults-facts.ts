@@ -9,6 +9,13 @@ export const RANGE_REFUSALS: Readonly<Record<string, (span: number) => { code: n
   quicknode: () => ({ code: -32614, message: 'eth_getLogs is limited to a 5 range' }),
   blockpi: () => ({ code: -32602, message: 'eth_getLogs is limited to 1024 block range' }),
   geth: () => ({ code: -32005, message: 'query returned more than 10000 results' }),
+  'geth, out of time': () => ({ code: -32002, message: 'request timed out' }),
+  'geth, out of room': () => ({ code: -32003, message: 'response too large' }),
+  bnb: () => ({ code: -32701, message: 'exceed max block range' }),
+  llamarpc: () => ({ code: -32047, message: 'Invalid eth_getLogs request. fromBlock - toBlock range too large' }),
+  drpc: () => ({ code: 35, message: 'ranges over 10000 blocks are not supported on freetier' }),
+  'a gateway': () => ({ code: -32603, message: 'block range is too wide' }),
+  'a gateway, out of time': () => ({ code: -32005, message: 'query timed out' }),
 }
 
 /** Serves ranges of logs up to so many blocks and refuses longer ones in the words of a provider. */

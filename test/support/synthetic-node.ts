@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { TRANSFER_TOPIC } from '../../src/pure/payments/token-calls.ts'
 
-interface Asked {
+export interface Asked {
   id: number
   method: string
   params: unknown[]
@@ -17,9 +17,15 @@ export interface SyntheticNode {
   url: string
   /** HTTP requests so far. */
   requests: number
+  /** The calls in each of them. */
+  readonly asked: Asked[][]
   head: number
+  /** What it says otherwise than a healthy node: the answer to one call, or null; what never resolves is never answered. */
+  says: (asked: Asked, request: readonly Asked[]) => Said | null | Promise<never>
   stop(): Promise<void>
 }
+
+export type Said = { result: unknown } | { error: { code: number; message: string; data?: string } }
 
 export interface SyntheticOptions {
   chain_id: number
@@ -36,14 +42,20 @@ export async function startSyntheticNode(options: SyntheticOptions): Promise<Syn
   async function answered(request: IncomingMessage): Promise<string> {
     node.requests += 1
     const body = JSON.parse(await text(request)) as Asked | Asked[]
-    const answers = [body].flat().map((one) => ({ jsonrpc: '2.0', id: one.id, ...said(one, node.head, options) }))
+    const calls = [body].flat()
+    node.asked.push(calls)
+    const answers = await Promise.all(
+      calls.map(async (one) => ({ jsonrpc: '2.0', id: one.id, ...((await node.says(one, calls)) ?? said(one, node.head, options)) })),
+    )
     return JSON.stringify(Array.isArray(body) ? answers : answers[0])
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const node: SyntheticNode = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests: 0,
+    asked: [],
     head: options.head,
+    says: () => null,
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -52,7 +64,7 @@ export async function startSyntheticNode(options: SyntheticOptions): Promise<Syn
   return node
 }
 
-function said({ method, params }: Asked, head: number, options: SyntheticOptions): object {
+function said({ method, params }: Asked, head: number, options: SyntheticOptions): Said {
   switch (method) {
     case 'eth_chainId':
       return { result: hex(options.chain_id) }
@@ -60,6 +72,15 @@ function said({ method, params }: Asked, head: number, options: SyntheticOptions
       return { result: block(params[0] as string, head) }
     case 'eth_getLogs':
       return logs(params[0] as { fromBlock: string; toBlock: string; topics: (string | null)[] }, options)
+    case 'eth_call':
+      return { result: word(1) }
+    case 'eth_getCode':
+      return { result: '0x' }
+    case 'eth_getStorageAt':
+      return { result: word(0) }
+    case 'eth_getBalance':
+    case 'eth_getTransactionCount':
+      return { result: '0x7' }
     default:
       return { error: { code: -32601, message: 'method not found' } }
   }
@@ -67,17 +88,18 @@ function said({ method, params }: Asked, head: number, options: SyntheticOptions
 
 const FINAL_DEPTH = 600
 
-function block(at: string, head: number): object | null {
-  const number = at === 'latest' ? head : at === 'finalized' ? head - FINAL_DEPTH : Number(at)
-  if (number > head) return null
+function block(at: string, head: number): Record<string, unknown> | null {
+  const number = at === 'latest' ? head : at === 'pending' ? head + 1 : at === 'finalized' ? head - FINAL_DEPTH : Number(at)
+  if (number > head && at !== 'pending') return null
   const timestamp = Math.floor(Date.now() / 1_000) - 2 * (head - number)
-  return { number: hex(number), hash: word(number), parentHash: word(number - 1), timestamp: hex(timestamp), transactions: [] }
+  const header = { number: hex(number), hash: word(number), parentHash: word(number - 1), timestamp: hex(timestamp) }
+  return { ...header, transactions: [], gasUsed: '0x0', gasLimit: '0x1' }
 }
 
 function logs(
   { fromBlock, toBlock, topics }: { fromBlock: string; toBlock: string; topics: (string | null)[] },
   options: SyntheticOptions,
-): object {
+): Said {
   const [from, to] = [Number(fromBlock), Number(toBlock)]
   if (to - from + 1 > options.log_range) return { error: { code: -32602, message: `range exceeds limit of ${options.log_range}` } }
   const out = topics[1] !== null
@@ -96,6 +118,13 @@ function logs(
     })
   }
   return { result: found }
+}
+
+/** Blocks that a question for logs is about; 0 for any other. */
+export function spanOf({ method, params }: Asked): number {
+  if (method !== 'eth_getLogs') return 0
+  const { fromBlock, toBlock } = params[0] as { fromBlock: string; toBlock: string }
+  return Number(toBlock) - Number(fromBlock) + 1
 }
 
 function hex(number: number): string {

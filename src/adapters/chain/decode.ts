@@ -15,6 +15,16 @@ export function smallQuantity(value: unknown): number {
   return Number(found)
 }
 
+/** The last second whose year RFC 3339 can write. */
+const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59) / 1_000
+
+/** Seconds since 1970. */
+function timestamp(value: unknown): number {
+  const found = smallQuantity(value)
+  if (found > LAST_SECOND) throw malformed()
+  return found
+}
+
 export function toQuantity(value: bigint): string {
   return `0x${value.toString(16)}`
 }
@@ -57,20 +67,30 @@ export function header(value: unknown): BlockHeader | null {
     number: quantity(block['number']),
     hash: hash(block['hash']),
     parent_hash: hash(block['parentHash']),
-    timestamp_s: smallQuantity(block['timestamp']),
+    timestamp_s: timestamp(block['timestamp']),
   }
 }
 
-/** A block with what its header says of gas; null stays null. A pending one has no hash, and on some nodes no number of its own yet. */
-export function blockFacts(value: unknown): BlockFacts | null {
+/** A sealed block with what its header says of gas; null stays null. */
+export function blockFacts(value: unknown): (BlockFacts & BlockHeader) | null {
   if (value === null) return null
   const block = record(value)
+  return { ...gasFacts(block), number: quantity(block['number']), hash: hash(block['hash']) }
+}
+
+/** The block that is being made: whatever a node calls its hash will be another one, and some give it no number yet. */
+export function pendingFacts(value: unknown): BlockFacts | null {
+  if (value === null) return null
+  const block = record(value)
+  const number = block['number'] ?? null
+  return { ...gasFacts(block), number: number === null ? null : quantity(number), hash: null }
+}
+
+function gasFacts(block: Record<string, unknown>): Omit<BlockFacts, 'number' | 'hash'> {
   const base_fee = block['baseFeePerGas'] ?? null
   return {
-    number: quantity(block['number']),
-    hash: (block['hash'] ?? null) === null ? null : hash(block['hash']),
     parent_hash: hash(block['parentHash']),
-    timestamp_s: smallQuantity(block['timestamp']),
+    timestamp_s: timestamp(block['timestamp']),
     transaction_count: list(block['transactions']).length,
     base_fee_wei: base_fee === null ? null : quantity(base_fee),
     gas_used: quantity(block['gasUsed']),

@@ -1,57 +1,64 @@
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { Breaker, type Ticket } from './breaker.ts'
-import { EndpointFault } from './errors.ts'
+import type { Ticket } from './breaker.ts'
+import { EndpointFault, isFault } from './errors.ts'
 import { Heads } from './heads.ts'
 import { postJson, targetOf, type Target } from './http.ts'
 import { matchAnswers, type RpcAnswer, type RpcCall } from './json-rpc.ts'
+import { Lane, type Use } from './lane.ts'
 import { chainLimits } from './limits.ts'
+
+/** Questions whose answers somebody else makes long. */
+const LONG: ReadonlySet<string> = new Set(['eth_call', 'eth_getLogs', 'eth_getTransactionReceipt', 'eth_getTransactionByHash'])
+/** Questions that somebody else makes slow. What payments call is our own token, and gas that is bounded. */
+const SLOW: Readonly<Record<Use, ReadonlySet<string>>> = {
+  payments: new Set(['eth_getLogs']),
+  facts: new Set(['eth_getLogs', 'eth_call']),
+}
 
 /** One RPC endpoint: its number for messages, whether it may be asked, and what it has shown of the chain. */
 export class Endpoint {
   readonly number: number
-  readonly breaker: Breaker
   readonly heads: Heads
-  /** The longest range of logs that it is known to serve; null while untried. */
+  /** The longest range of logs that it was found to serve; null while untried. */
   log_range: number | null = null
   readonly #target: Target
   readonly #chain_id: number
   readonly #clock: Clock
-  #free_at_ms = 0
+  readonly #lanes: Readonly<Record<Use, Lane>>
   #next_id = 1
   #trust: Promise<void> | null = null
-  #last_fault: unknown = null
 
   constructor(url: string, number: number, chain_id: number, clock: Clock) {
     this.number = number
-    this.breaker = new Breaker(clock)
+    this.#lanes = { payments: new Lane(clock), facts: new Lane(clock) }
     this.heads = new Heads(clock)
     this.#target = targetOf(url, number)
     this.#chain_id = chain_id
     this.#clock = clock
   }
 
-  /** Milliseconds for which the endpoint asked to be left alone. */
-  pause_ms(): number {
-    return Math.max(0, this.#free_at_ms - this.#clock.now_ms())
+  lane(use: Use): Lane {
+    return this.#lanes[use]
   }
 
   /** Asks all at once, after the endpoint has proved to serve the right chain. Answers come in the order of the calls. */
-  async ask(calls: readonly RpcCall[], deadline: AbortSignal): Promise<RpcAnswer[]> {
+  async ask(calls: readonly RpcCall[], deadline: AbortSignal, use: Use): Promise<RpcAnswer[]> {
     // Asked again after a fault only: the machine behind the URL may be another one by then.
     this.#trust ??= this.#checkChain()
     await within(this.#trust, deadline)
-    return this.#post(calls, deadline)
+    return this.#post(calls, deadline, use)
   }
 
-  /** What `task` makes of this endpoint; the breaker learns how it went. Rejects with an EndpointFault. */
-  async serve<T>(ticket: Ticket, task: () => Promise<T>): Promise<T> {
+  /** What `task` makes of this endpoint; the lane learns how it went. Rejects with an EndpointFault. */
+  async serve<T>(use: Use, ticket: Ticket, task: () => Promise<T>): Promise<T> {
     try {
       const value = await task()
-      this.breaker.succeeded(ticket)
+      this.#lanes[use].breaker.succeeded(ticket)
       return value
     } catch (error) {
-      this.#learn(ticket, error)
+      if (isFault(error, 'broken')) this.#trust = null
+      this.#lanes[use].failed(ticket, error)
       throw error
     }
   }
@@ -64,29 +71,10 @@ export class Endpoint {
     return header
   }
 
-  #learn(ticket: Ticket, error: unknown): void {
-    const kind = error instanceof EndpointFault ? error.kind : 'unfit'
-    switch (kind) {
-      case 'broken':
-        this.#trust = null
-        // Those who waited for the same answer bring the same fault: it is one.
-        if (error === this.#last_fault) return this.breaker.dropped(ticket)
-        this.#last_fault = error
-        this.breaker.failed(ticket)
-        return
-      case 'limited':
-        this.#free_at_ms = this.#clock.now_ms() + (error instanceof EndpointFault ? error.pause_ms : 0)
-        this.breaker.dropped(ticket)
-        return
-      case 'unfit':
-        this.breaker.dropped(ticket)
-    }
-  }
-
   async #checkChain(): Promise<void> {
     try {
       // Shared by all who wait for it, so nobody's deadline may end it.
-      const [answer] = await this.#post([{ method: 'eth_chainId', params: [] }], null)
+      const [answer] = await this.#post([{ method: 'eth_chainId', params: [] }], null, 'payments')
       if (answer?.ok !== true || typeof answer.result !== 'string') throw new EndpointFault('broken', 'it does not name its chain')
       if (BigInt(answer.result) !== BigInt(this.#chain_id)) throw new EndpointFault('broken', 'it serves another chain')
     } catch (error) {
@@ -95,21 +83,35 @@ export class Endpoint {
     }
   }
 
-  async #post(calls: readonly RpcCall[], deadline: AbortSignal | null): Promise<RpcAnswer[]> {
+  async #post(calls: readonly RpcCall[], deadline: AbortSignal | null, use: Use): Promise<RpcAnswer[]> {
     const parts: Promise<RpcAnswer[]>[] = []
     for (let start = 0; start < calls.length; start += chainLimits.batch_items) {
-      parts.push(this.#postOne(calls.slice(start, start + chainLimits.batch_items), deadline))
+      parts.push(this.#postOne(calls.slice(start, start + chainLimits.batch_items), deadline, use))
     }
     return (await Promise.all(parts)).flat()
   }
 
-  async #postOne(calls: readonly RpcCall[], deadline: AbortSignal | null): Promise<RpcAnswer[]> {
+  async #postOne(calls: readonly RpcCall[], deadline: AbortSignal | null, use: Use): Promise<RpcAnswer[]> {
     const first_id = this.#next_id
     this.#next_id += calls.length
     const items = calls.map(({ method, params }, index) => ({ jsonrpc: '2.0', id: first_id + index, method, params }))
     // Some nodes take no batches, and a batch of one is none.
-    const found = await postJson(this.#target, items.length === 1 ? items[0] : items, deadline, this.#clock)
+    const asked = items.length === 1 ? items[0] : items
+    const found = await postJson(this.#target, asked, deadline, this.#clock).catch((error: unknown) => this.#blame(error, calls, use))
     return matchAnswers(found, first_id, calls.length)
+  }
+
+  /**
+   * Tells a question that was too much from an endpoint that is broken. What somebody else makes long or slow proves nothing about the
+   * endpoint, so it does not count; but after a slow one it has to name its chain before it is asked again, and failing that counts.
+   */
+  #blame(error: unknown, calls: readonly RpcCall[], use: Use): never {
+    const asks = (methods: ReadonlySet<string>) => calls.some(({ method }) => methods.has(method))
+    if (!(error instanceof EndpointFault)) throw error
+    if (error.kind === 'long' && !asks(LONG)) throw new EndpointFault('broken', error.message)
+    if (error.kind !== 'broken' || !asks(SLOW[use])) throw error
+    this.#trust = null
+    throw new EndpointFault('slow', error.message)
   }
 }
 

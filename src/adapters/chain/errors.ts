@@ -19,9 +19,10 @@ export class ReorganisedError extends Error {
 
 /**
  * Why one endpoint did not serve. `broken`: silent, or not speaking as a node should; counts towards taking it out of service. `limited`:
- * it asks for a pause. `unfit`: it is well, but lags behind or does not serve this question; the next one may.
+ * it asks for a pause. `long`, `slow`: the question itself may be what failed, since somebody else decides how long its answer is, or how
+ * long it takes; a smaller one may be served. `unfit`: it is well, but lags behind or does not serve this question; the next one may.
  */
-export type EndpointFaultKind = 'broken' | 'limited' | 'unfit'
+export type EndpointFaultKind = 'broken' | 'limited' | 'long' | 'slow' | 'unfit'
 
 /** One endpoint did not serve. Never leaves the adapter, and carries neither URL nor cause. */
 export class EndpointFault extends Error {
@@ -35,4 +36,8 @@ export class EndpointFault extends Error {
     this.kind = kind
     this.pause_ms = pause_ms
   }
+}
+
+export function isFault(error: unknown, ...kinds: readonly EndpointFaultKind[]): boolean {
+  return error instanceof EndpointFault && kinds.includes(error.kind)
 }

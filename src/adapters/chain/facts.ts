@@ -2,11 +2,13 @@ import type { BlockFacts, BlockTag, ChainFacts, FactRead, PinnedBlock } from '..
 import type { BlockHeader, ChainReadResult } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
-import { ChainUnavailableError, EndpointFault, ReorganisedError } from './errors.ts'
+import { ChainUnavailableError, EndpointFault, isFault, ReorganisedError } from './errors.ts'
+import { isAhead } from './heads.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
 import { revertOf } from './node-words.ts'
 import type { Asker, Pool } from './pool.ts'
+import { refresh } from './refresh.ts'
 
 export interface FactsOptions {
   pool: Pool
@@ -19,7 +21,7 @@ export interface FactsOptions {
 }
 
 /**
- * Facts of a chain, all of one answer at one block. Each batch of reads carries the question for the block's header, so that whichever
+ * Facts of a chain, all of one answer at one block. Each batch of reads ends with the question for the block's header, so that whichever
  * endpoint answers, it answers for the very block that was begun with. Rejects with a ChainUnavailableError, never with half an answer.
  */
 export function createChainFacts({ pool, chain_id, clock, beforeRead, spend = () => undefined }: FactsOptions): ChainFacts {
@@ -41,9 +43,13 @@ export function createChainFacts({ pool, chain_id, clock, beforeRead, spend = ()
       throw new ChainUnavailableError('The chain was reorganised while it was read, twice.', 'reorg')
     },
     async block(at) {
-      await beforeRead?.()
+      await refresh(beforeRead)
       spend(1)
-      return pool.run((asker) => blockAt(asker, at), chainLimits.facts_ms)
+      return pool.facts.run(async (asker) => {
+        const found = await blockAt(asker, at)
+        if (at === 'latest' && beforeRead === undefined && found !== null && isAhead(found, clock)) throw ahead()
+        return found
+      }, chainLimits.facts_ms)
     },
   }
 }
@@ -63,10 +69,10 @@ class Pins {
 
   async pin(spend: (requests: number) => void): Promise<BlockHeader> {
     const sandbox = this.#beforeRead !== undefined
-    await this.#beforeRead?.()
+    await refresh(this.#beforeRead)
     if (!sandbox && this.#last !== null && this.#clock.now_ms() < this.#last.until_ms) return this.#last.header
     spend(sandbox ? 1 : 2)
-    const header = await this.#pool.run((asker) => (sandbox ? newest(asker) : belowNewest(asker, this.#clock)))
+    const header = await this.#pool.facts.run((asker) => (sandbox ? newest(asker) : belowNewest(asker, this.#clock)))
     this.#last = { header, until_ms: this.#clock.now_ms() + chainLimits.pin_ms }
     return header
   }
@@ -88,8 +94,13 @@ export function headOf({ endpoint, bound, others_highest }: Asker, answer: RpcAn
   return endpoint.checkHead(head, bound, others_highest)
 }
 
-/** Throws when the chain stands still, as far as this endpoint shows. */
+function ahead(): EndpointFault {
+  return new EndpointFault('unfit', 'its head is dated ahead of the clock')
+}
+
+/** Throws when the chain stands still, as far as this endpoint shows, or when it shows a future. */
 export function assertFresh(head: BlockHeader, clock: Clock): void {
+  if (isAhead(head, clock)) throw ahead()
   if (clock.now_ms() - head.timestamp_s * 1_000 <= chainLimits.stale_ms) return
   throw new ChainUnavailableError('The newest block is too old.', 'stale')
 }
@@ -110,14 +121,47 @@ function pinned(pool: Pool, header: BlockHeader, deadline_ms: number, spend: (re
     async read(reads) {
       const left_ms = Math.floor(deadline_ms - performance.now())
       if (left_ms <= 0) throw new ChainUnavailableError('The chain did not answer in time.')
-      spend(1)
-      return pool.run((asker) => readPinned(asker, header, reads), left_ms)
+      return pool.facts.run((asker) => readPinned(asker, header, reads, spend), left_ms)
     },
   }
 }
 
-async function readPinned({ ask }: Asker, header: BlockHeader, reads: readonly FactRead[]): Promise<ChainReadResult[]> {
-  const [again, ...answers] = await ask([byNumber(header.number), ...reads.map((read) => callOf(read, header.number))])
+async function readPinned(
+  asker: Asker,
+  header: BlockHeader,
+  reads: readonly FactRead[],
+  spend: (requests: number) => void,
+): Promise<ChainReadResult[]> {
+  const readAll = async (all: readonly FactRead[]) => {
+    const pieces = piecesOf(all)
+    spend(pieces.length)
+    return (await Promise.all(pieces.map((piece) => readPiece(asker, header, piece)))).flat()
+  }
+  try {
+    return await readAll(reads)
+  } catch (error) {
+    if (!isFault(error, 'long')) throw error
+    // A contract may return as much as its gas buys. With less gas such calls fail; nodes that are slow would make honest ones fail too.
+    return readAll(reads.map(withLessGas))
+  }
+}
+
+/** One HTTP request each, with room for the question that ends it. */
+function piecesOf(reads: readonly FactRead[]): (readonly FactRead[])[] {
+  const size = chainLimits.batch_items - 1
+  return Array.from({ length: Math.ceil(reads.length / size) }, (_, index) => reads.slice(index * size, (index + 1) * size))
+}
+
+function withLessGas(read: FactRead): FactRead {
+  if (read.kind !== 'call') return read
+  const gas = read.gas !== undefined && read.gas < chainLimits.lean_gas ? read.gas : chainLimits.lean_gas
+  return { ...read, gas }
+}
+
+/** The header comes last: what was read before it was read while the block stood. */
+async function readPiece({ ask }: Asker, header: BlockHeader, reads: readonly FactRead[]): Promise<ChainReadResult[]> {
+  const answers = await ask([...reads.map((read) => callOf(read, header.number)), byNumber(header.number)])
+  const again = answers.at(-1)
   const found = decode.header(resultOf(again))
   if (found === null) throw new EndpointFault('unfit', 'it does not have the block')
   if (found.number !== header.number) throw malformed()
@@ -161,19 +205,23 @@ function callOf(read: FactRead, at: bigint): RpcCall {
   }
 }
 
+/** Nodes count blocks in 64 bits with a sign, and some call a greater number an error. */
+const LAST_NUMBER = 2n ** 63n - 1n
+
 /** The newest is taken from an endpoint that does not lag; a number above what an endpoint has seen may be there at the next one. */
 async function blockAt(asker: Asker, at: bigint | BlockTag): Promise<BlockFacts | null> {
   const { ask, endpoint, bound, others_highest } = asker
+  if (typeof at === 'bigint' && at > LAST_NUMBER) return null
   const [answer] = await ask([typeof at === 'bigint' ? byNumber(at) : byTag(at)])
   if (answer?.ok === false && /not found|unknown block|out of range|outofrange/i.test(answer.message)) return null
+  if (at === 'pending') return decode.pendingFacts(resultOf(answer))
   const found = decode.blockFacts(resultOf(answer))
   if (found === null) {
     if (typeof at === 'bigint' && others_highest >= at) throw new EndpointFault('unfit', 'it does not have the block')
     return null
   }
   if (typeof at === 'bigint' && found.number !== at) throw malformed()
-  if (at !== 'pending' && found.hash === null) throw malformed()
-  if (at === 'latest' && found.hash !== null) endpoint.checkHead({ ...found, hash: found.hash }, bound, others_highest)
+  if (at === 'latest') endpoint.checkHead(found, bound, others_highest)
   return found
 }
 

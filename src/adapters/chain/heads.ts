@@ -43,3 +43,8 @@ export class Heads {
     if (oldest !== undefined) this.#seen.delete(oldest)
   }
 }
+
+/** Dated so far after the clock that it is no block of now. */
+export function isAhead(header: Pick<BlockHeader, 'timestamp_s'>, clock: Clock): boolean {
+  return header.timestamp_s * 1_000 - clock.now_ms() > chainLimits.ahead_ms
+}

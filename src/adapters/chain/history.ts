@@ -2,13 +2,14 @@ import type { ClosedStretch, StretchStore, TokenTransfer, TransferHistory, Trans
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
-import { ChainUnavailableError, EndpointFault } from './errors.ts'
+import { ChainUnavailableError } from './errors.ts'
 import { assertFresh, byTag, headOf } from './facts.ts'
 import { resultOf } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
 import type { Asker, Pool } from './pool.ts'
+import { refresh } from './refresh.ts'
 import { alignedDown, isWhole, STRETCH_BLOCKS, stretchesOf, type Stretch } from './stretches.ts'
-import { transfersIn, withoutRepeats, type RequestBudget } from './transfer-logs.ts'
+import { transfersIn, withoutRepeats, type Reading, type Wanted } from './transfer-logs.ts'
 
 /** Without a word of the chain on what is final, blocks so far below the head are taken for closed: about an hour. */
 const CLOSED_DEPTH = 1_800n
@@ -31,15 +32,14 @@ export function createTransfers({ pool, chain_id, clock, store, beforeRead, spen
     chain_id,
     sandbox: beforeRead !== undefined,
     async history(token, account, blocks) {
-      await beforeRead?.()
-      const ends = await pool.run((asker) => endsOf(asker, clock, beforeRead !== undefined))
+      await refresh(beforeRead)
+      spend(1)
+      const ends = await pool.facts.run((asker) => endsOf(asker, clock, beforeRead !== undefined))
       const first = ends.to - BigInt(blocks) + 1n
       const from = first > 0n ? first : 0n
       const kept = await store.stretches(chain_id, token, account, alignedDown(from))
       const missing = stretchesOf(from, ends.to).filter(({ from: start }) => !kept.some(({ from_block }) => from_block === start))
-      const budget: RequestBudget = { left: chainLimits.history_requests }
-      const read = await readAll(pool, { token, account }, missing, budget)
-      spend(chainLimits.history_requests - budget.left + 1)
+      const read = await readAll(pool, { token, account }, missing, spend)
       const closed = read.filter(({ stretch }) => isWhole(stretch) && stretch.to <= ends.closed)
       await keep(store, closed, { chain_id, token, account }, clock.now_ms())
       return historyOf(
@@ -76,29 +76,40 @@ async function endsOf(asker: Asker, clock: Clock, sandbox: boolean): Promise<{ t
   return { to, closed }
 }
 
-/** A few at once, all from one endpoint: what one node says of neighbouring blocks fits together. */
-async function readAll(
-  pool: Pool,
-  wanted: { token: string; account: string },
-  stretches: readonly Stretch[],
-  budget: RequestBudget,
-): Promise<Read[]> {
-  return pool.run(async (asker) => {
-    const read: Read[] = []
-    for (let start = 0; start < stretches.length;) {
-      // The first goes alone where the longest range is not known yet: what it learns by refusals is not to be learnt four times.
-      const at_once = asker.endpoint.log_range === null && start === 0 ? 1 : chainLimits.history_at_once
-      const some = stretches.slice(start, start + at_once)
-      start += at_once
-      const found = await Promise.all(some.map((stretch) => transfersIn(asker, wanted, stretch, budget)))
-      for (const [index, [transfers, last]] of found.entries()) {
-        const stretch = some[index]
-        if (stretch === undefined) throw new EndpointFault('unfit', 'a stretch too many')
-        read.push({ stretch, transfers, last })
-      }
-    }
-    return read
-  }, chainLimits.facts_ms)
+/** A few at once, all from one endpoint: what one node says of neighbouring blocks fits together. What it took is spent, served or not. */
+async function readAll(pool: Pool, wanted: Wanted, stretches: readonly Stretch[], spend: (requests: number) => void): Promise<Read[]> {
+  const left = { requests: chainLimits.history_requests, transfers: chainLimits.history_transfers }
+  try {
+    return await pool.facts.run(
+      (asker) => readFrom(asker, wanted, stretches, { left, range: asker.endpoint.log_range }),
+      chainLimits.facts_ms,
+    )
+  } finally {
+    spend(chainLimits.history_requests - left.requests)
+  }
+}
+
+async function readFrom(asker: Asker, wanted: Wanted, stretches: readonly Stretch[], reading: Reading): Promise<Read[]> {
+  const read: Read[] = []
+  for (let start = 0; start < stretches.length;) {
+    // The first goes alone where the longest range is not known yet: what it learns by refusals is not to be learnt four times.
+    const at_once = reading.range === null && start === 0 ? 1 : chainLimits.history_at_once
+    const some = stretches.slice(start, start + at_once)
+    start += at_once
+    read.push(...(await allOf(some.map((stretch) => readOne(asker, wanted, stretch, reading)))))
+  }
+  return read
+}
+
+async function readOne(asker: Asker, wanted: Wanted, stretch: Stretch, reading: Reading): Promise<Read> {
+  const [transfers, last] = await transfersIn(asker, wanted, stretch, reading)
+  return { stretch, transfers, last }
+}
+
+/** As Promise.all, but nothing goes on, unspent, behind a failure. */
+async function allOf<T>(parts: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(parts)
+  return Promise.all(parts)
 }
 
 async function keep(

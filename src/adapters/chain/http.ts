@@ -25,7 +25,7 @@ export function targetOf(text: string, number: number): Target {
   return { url: url.href, headers }
 }
 
-/** Posts JSON and reads JSON, once, within the time and size bounds. Rejects with an EndpointFault. */
+/** Posts JSON and reads JSON, once, within the time and size bounds. Rejects with an EndpointFault; one of kind `long` for an answer beyond the bound. */
 export async function postJson(target: Target, body: unknown, deadline: AbortSignal | null, clock: Clock): Promise<unknown> {
   const attempt = beginAttempt(chainLimits.attempt_ms)
   const signal = deadline === null ? attempt.signal : AbortSignal.any([attempt.signal, deadline])
@@ -66,7 +66,7 @@ async function boundedText(response: Response): Promise<string> {
   for await (const chunk of response.body) {
     size += chunk.byteLength
     // Leaving the loop cancels the stream.
-    if (size > chainLimits.answer_bytes) throw new EndpointFault('broken', `an answer of more than ${chainLimits.answer_bytes} bytes`)
+    if (size > chainLimits.answer_bytes) throw new EndpointFault('long', `an answer of more than ${chainLimits.answer_bytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -17,6 +17,9 @@ export interface RpcError {
 /** What the node said to one call. The error is the node's own words, for classification only. */
 export type RpcAnswer = { ok: true; result: unknown } | RpcError
 
+/** Of a revert. 3: geth and those that follow it; -32015: nethermind, as OpenEthereum had it. */
+export const REVERT_CODES: ReadonlySet<number> = new Set([3, -32015])
+
 /** Longest text of a node that is looked at. */
 const MESSAGE_CHARS = 500
 
@@ -47,10 +50,15 @@ export function resultOf(answer: RpcAnswer | undefined): unknown {
   return answer.result
 }
 
+/** With which nodes say that a question was too much for them, alone or in its batch. */
+const LONG_WORDS = /too (large|big|wide)|response size|block range/i
+const SLOW_WORDS = /timed?[ -]?out/i
+
 /** A fault for an error that is not an answer: the node is well, and will not or cannot serve this question now. */
 export function refusalOf(error: RpcError): EndpointFault {
   if (isLimit(error)) return new EndpointFault('limited', 'too many requests', chainLimits.limited_ms)
-  return new EndpointFault('unfit', `it refused with error ${error.code}`)
+  const kind = LONG_WORDS.test(error.message) ? 'long' : SLOW_WORDS.test(error.message) ? 'slow' : 'unfit'
+  return new EndpointFault(kind, `it refused with error ${error.code}`)
 }
 
 export function malformed(): EndpointFault {
@@ -74,7 +82,12 @@ function errorOf(error: unknown): RpcError {
   return { ok: false, code: error['code'], message, data: error['data'] }
 }
 
-/** EIP-1474 names -32005; others answer with the HTTP status as the code. Their words are told apart from the limits on ranges of logs. */
+/**
+ * EIP-1474 names -32005; others answer with the HTTP status as the code. Their words are told apart from the limits on ranges of logs, and
+ * from the reason of a revert, which a contract is free to choose.
+ */
 function isLimit({ code, message }: RpcError): boolean {
-  return code === 429 || (code === -32005 && !/range|results|blocks/i.test(message)) || /rate limit|too many requests/i.test(message)
+  if (code === 429) return true
+  if (REVERT_CODES.has(code) || /revert/i.test(message)) return false
+  return (code === -32005 && !/range|results|blocks|timed?[ -]?out|size/i.test(message)) || /rate limit|too many requests/i.test(message)
 }

@@ -31,6 +31,10 @@ export const chainLimits = {
   answers_ms: 2_000,
   /** Requests that one search for logs may be cut into. */
   log_requests: 32,
+  /** Calls of a batch that was too much for a node are asked again with at most this much gas: twenty answers then fit into one. */
+  lean_gas: 100_000n,
+  /** A head dated so far after the clock is none that facts are read at, and none that other endpoints lag behind. */
+  ahead_ms: 30_000,
   /** Everything that the facts of one answer may take. */
   facts_ms: 8_000,
   /** A head that was seen so long ago may still be read at. */
@@ -40,9 +44,12 @@ export const chainLimits = {
   probe_good_ms: 10_000,
   /** Longest range of one question for logs, and the ranges that are tried when a node refuses it. */
   log_ranges: [10_000, 5_000, 2_000, 1_000, 500],
-  /** Requests that one history may take, and how many of them at once. */
+  /** How long the range that was found is good. */
+  log_range_good_ms: 60_000,
+  /** Requests that one history may take, how many of them at once, and the transfers that it may hold. */
   history_requests: 60,
   history_at_once: 4,
+  history_transfers: 50_000,
   /** A history ends so far below the head. */
   history_behind: 2n,
   /** What one process may ask for facts: sustained, and at once after a quiet time. */

@@ -1,7 +1,7 @@
 import type { ChainLog, LogFilter } from '../../ports/chain.ts'
 import * as decode from './decode.ts'
-import { EndpointFault } from './errors.ts'
-import { malformed, resultOf } from './json-rpc.ts'
+import { EndpointFault, isFault } from './errors.ts'
+import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
 import type { Asker } from './pool.ts'
 
@@ -28,13 +28,26 @@ export async function searchLogs(asker: Asker, filter: LogFilter): Promise<Chain
   throw new EndpointFault('unfit', `the range of logs needs more than ${chainLimits.log_requests} requests`)
 }
 
+/** The answers to questions about a range of logs; null when they were too much for the node. */
+export async function askLogs({ ask }: Asker, calls: readonly RpcCall[]): Promise<RpcAnswer[] | null> {
+  try {
+    return await ask(calls)
+  } catch (error) {
+    if (isFault(error, 'long', 'slow')) return null
+    throw error
+  }
+}
+
 /** Null when the node refuses the range and it can be halved. */
-async function searchPart({ ask }: Asker, filter: LogFilter, from: bigint, to: bigint): Promise<ChainLog[] | null> {
+async function searchPart(asker: Asker, filter: LogFilter, from: bigint, to: bigint): Promise<ChainLog[] | null> {
   const range = { fromBlock: decode.toQuantity(from), toBlock: decode.toQuantity(to) }
-  const [answer, last] = await ask([
+  const answers = await askLogs(asker, [
     { method: 'eth_getLogs', params: [{ address: filter.address, topics: filter.topics, ...range }] },
     { method: 'eth_getBlockByNumber', params: [range.toBlock, false] },
   ])
+  if (answers === null && from === to) throw new EndpointFault('unfit', 'the logs of a single block are too much for it')
+  if (answers === null) return null
+  const [answer, last] = answers
   if (answer?.ok === false && from < to) return null
   const logs = decode.logs(resultOf(answer))
   if (decode.header(resultOf(last))?.number !== to) throw new EndpointFault('unfit', 'it does not have the last block of the range')

@@ -1,17 +1,25 @@
 /** What nodes mean by their errors. There is no standard beyond a few codes, so the words of geth, reth, erigon, nethermind, besu and anvil are read. */
 import type { ChainReadResult, Sent } from '../../ports/chain.ts'
 import { decodeRevert } from '../../pure/payments/token-calls.ts'
-import { isRecord, refusalOf, type RpcError } from './json-rpc.ts'
+import { isRecord, refusalOf, REVERT_CODES, type RpcError } from './json-rpc.ts'
 
-/** 3: geth and those that follow it; -32015: nethermind, as OpenEthereum had it. */
-const REVERT_CODES: ReadonlySet<number> = new Set([3, -32015])
-/** Ends of a run without REVERT: they too are what the contract did, and the same on every node. */
-const REVERT_WORDS =
-  /\brevert(ed)?\b|\bout of gas\b|\binvalid (opcode|jump)|\bstack (underflow|overflow|limit)|\bbad jump|\bwrite protection\b|\bEVM error (?!database|fatal|custom)/i
+/**
+ * Ends of a run without REVERT: they too are what the contract did, and the same on every node. The words of go-ethereum (core/vm/errors.go);
+ * reth and anvil name them after `EVM error`, the one with a colon.
+ */
+const REVERT_WORDS: readonly RegExp[] = [
+  /\brevert(ed)?\b/i,
+  /\bout of gas\b|\bgas uint64 overflow\b/i,
+  /\binvalid (opcode|jump|code)|\bbad jump/i,
+  /\bstack (underflow|overflow|limit)/i,
+  /\bwrite protection\b|\breturn data out of bounds\b/i,
+  /\bmax ((init)?code size|call depth) exceeded\b/i,
+  /\bEVM error:? (?!database|fatal|custom)/i,
+]
 
 /** A revert as a value; null when the error says nothing about the contract. */
 export function revertOf(error: RpcError): Extract<ChainReadResult, { ok: false }> | null {
-  if (!REVERT_CODES.has(error.code) && !REVERT_WORDS.test(error.message)) return null
+  if (!REVERT_CODES.has(error.code) && !REVERT_WORDS.some((words) => words.test(error.message))) return null
   const revert = revertData(error.data) ?? '0x'
   const reason = decodeRevert(revert)
   switch (reason.kind) {

@@ -3,7 +3,9 @@ import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Endpoint } from './endpoint.ts'
 import { ChainUnavailableError, EndpointFault } from './errors.ts'
+import { isAhead } from './heads.ts'
 import type { RpcAnswer, RpcCall } from './json-rpc.ts'
+import type { Use } from './lane.ts'
 import { chainLimits } from './limits.ts'
 
 /** One endpoint for the length of one question: everything asked through it comes from the same URL. */
@@ -16,30 +18,41 @@ export interface Asker {
   others_highest: bigint
 }
 
-/** The endpoints in the order of the operator's preference. A question goes to the first that is in service, then to the next. */
-export class Pool {
-  readonly #endpoints: readonly Endpoint[]
-
-  constructor(urls: readonly string[], chain_id: number, clock: Clock) {
-    if (urls.length === 0) throw new RangeError('A chain needs at least one RPC endpoint.')
-    this.#endpoints = urls.map((url, index) => new Endpoint(url, index + 1, chain_id, clock))
-  }
-
+/** The endpoints as one use of them sees them. */
+export interface Asking {
   /**
    * Gives the task each endpoint in turn until one serves; at most once each, and once more when all that stands in the way is a pause
    * that ends within the time. Rejects with a ChainUnavailableError that says what each endpoint did; what is no fault of an endpoint is
    * thrown as it is.
    */
-  async run<T>(task: (asker: Asker) => Promise<T>, total_ms: number = chainLimits.total_ms): Promise<T> {
+  run<T>(task: (asker: Asker) => Promise<T>, total_ms?: number): Promise<T>
+}
+
+/** The endpoints in the order of the operator's preference. A question goes to the first that is in service for its use, then to the next. */
+export class Pool {
+  readonly payments: Asking
+  readonly facts: Asking
+  readonly #endpoints: readonly Endpoint[]
+  readonly #clock: Clock
+
+  constructor(urls: readonly string[], chain_id: number, clock: Clock) {
+    if (urls.length === 0) throw new RangeError('A chain needs at least one RPC endpoint.')
+    this.#endpoints = urls.map((url, index) => new Endpoint(url, index + 1, chain_id, clock))
+    this.#clock = clock
+    this.payments = { run: (task, total_ms) => this.#run('payments', task, total_ms) }
+    this.facts = { run: (task, total_ms) => this.#run('facts', task, total_ms) }
+  }
+
+  async #run<T>(use: Use, task: (asker: Asker) => Promise<T>, total_ms: number = chainLimits.total_ms): Promise<T> {
     const started_ms = performance.now()
     const deadline = AbortSignal.timeout(total_ms)
     const faults = new Map<number, string>()
-    const served = await this.#round(task, deadline, faults, false)
+    const served = await this.#round(use, task, deadline, faults, false)
     if (served !== null) return served.value
-    const wait_ms = this.#shortestPause()
+    const wait_ms = this.#shortestPause(use)
     if (wait_ms !== null && performance.now() - started_ms + wait_ms < total_ms) {
       await pause(wait_ms)
-      const again = await this.#round(task, deadline, faults, true)
+      const again = await this.#round(use, task, deadline, faults, true)
       if (again !== null) return again.value
     }
     const said = [...faults].map(([number, message]) => `endpoint ${number}: ${message}`).join('; ')
@@ -47,6 +60,7 @@ export class Pool {
   }
 
   async #round<T>(
+    use: Use,
     task: (asker: Asker) => Promise<T>,
     deadline: AbortSignal,
     faults: Map<number, string>,
@@ -54,20 +68,21 @@ export class Pool {
   ): Promise<{ value: T } | null> {
     for (const endpoint of this.#endpoints) {
       if (deadline.aborted) break
+      const lane = endpoint.lane(use)
       // The second round has waited for the shortest pause, by a clock that may not be the service's.
-      if (!paused && endpoint.pause_ms() > 0) {
+      if (!paused && lane.pause_ms() > 0) {
         faults.set(endpoint.number, 'too many requests')
         continue
       }
-      const ticket = endpoint.breaker.take()
+      const ticket = lane.breaker.take()
       if (ticket === null) {
         if (!faults.has(endpoint.number)) faults.set(endpoint.number, 'out of service after failures')
         continue
       }
       try {
-        const ask = (calls: readonly RpcCall[]) => endpoint.ask(calls, deadline)
+        const ask = (calls: readonly RpcCall[]) => endpoint.ask(calls, deadline, use)
         const seen = { bound: endpoint.heads.highest(), others_highest: this.#highestBeside(endpoint) }
-        return { value: await endpoint.serve(ticket, () => task({ endpoint, ask, ...seen })) }
+        return { value: await endpoint.serve(use, ticket, () => task({ endpoint, ask, ...seen })) }
       } catch (error) {
         if (!(error instanceof EndpointFault)) throw error
         faults.set(endpoint.number, error.message)
@@ -76,13 +91,14 @@ export class Pool {
     return null
   }
 
+  /** What is dated ahead of the clock does not count: one endpoint with a false future would make all the others lag. */
   #highestBeside(endpoint: Endpoint): bigint {
-    const heads = this.#endpoints.filter((one) => one !== endpoint).map((one) => one.heads.highest()?.number ?? 0n)
-    return heads.reduce((most, one) => (one > most ? one : most), 0n)
+    const heads = this.#endpoints.filter((one) => one !== endpoint).map((one) => one.heads.highest())
+    return heads.reduce((most, head) => (head === null || head.number < most || isAhead(head, this.#clock) ? most : head.number), 0n)
   }
 
-  #shortestPause(): number | null {
-    const pauses = this.#endpoints.map((endpoint) => endpoint.pause_ms()).filter((ms) => ms > 0)
+  #shortestPause(use: Use): number | null {
+    const pauses = this.#endpoints.map((endpoint) => endpoint.lane(use).pause_ms()).filter((ms) => ms > 0)
     return pauses.length === 0 ? null : Math.min(...pauses)
   }
 }

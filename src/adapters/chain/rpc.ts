@@ -10,6 +10,7 @@ import { chainLimits } from './limits.ts'
 import { searchLogs } from './logs.ts'
 import { revertOf, sentOf } from './node-words.ts'
 import { Pool, type Asker } from './pool.ts'
+import { refresh } from './refresh.ts'
 
 export interface ChainOptions {
   /** In the order of preference. They may carry keys, so they appear in no message. */
@@ -18,7 +19,7 @@ export interface ChainOptions {
   clock: Clock
   /** Runs before the head is looked at; the sandbox mines a block here when the head is old. */
   beforeRead?: () => Promise<void>
-  /** Shared by all that speak with this chain, so that each learns from the faults of the others; one of its own when left out. */
+  /** Shared by all that speak with this chain, so that each learns of the heads that the others saw; one of its own when left out. */
   pool?: Pool
 }
 
@@ -51,12 +52,12 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
   }
 
   async head(): Promise<BlockHeader> {
-    await this.#refresh()
-    return this.#pool.run(async (asker) => headOf(asker, (await asker.ask([LATEST]))[0]))
+    await refresh(this.#beforeRead)
+    return this.#pool.payments.run(async (asker) => headOf(asker, (await asker.ask([LATEST]))[0]))
   }
 
   async header(at: bigint | 'safe' | 'finalized'): Promise<BlockHeader | null> {
-    return this.#pool.run(async ({ ask }) => {
+    return this.#pool.payments.run(async ({ ask }) => {
       const [answer] = await ask([{ method: 'eth_getBlockByNumber', params: [typeof at === 'bigint' ? decode.toQuantity(at) : at, false] }])
       // Some nodes say so in an error instead of null.
       if (answer?.ok === false && /not found|unknown block|out of range|outofrange/i.test(answer.message)) return null
@@ -68,26 +69,26 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
 
   async read(reads: readonly ChainRead[], at?: bigint): Promise<ChainReadResult[]> {
     if (reads.length === 0) return []
-    await this.#refresh()
-    return this.#pool.run((asker) => (at === undefined ? readAtHead(asker, reads) : readAt(asker, reads, at)))
+    await refresh(this.#beforeRead)
+    return this.#pool.payments.run((asker) => (at === undefined ? readAtHead(asker, reads) : readAt(asker, reads, at)))
   }
 
   async receipt(transaction_hash: string): Promise<TransactionReceipt | null> {
-    return this.#pool.run(async ({ ask }) => {
+    return this.#pool.payments.run(async ({ ask }) => {
       const [answer] = await ask([{ method: 'eth_getTransactionReceipt', params: [transaction_hash] }])
       return decode.receipt(resultOf(answer), transaction_hash)
     })
   }
 
   async transaction(transaction_hash: string): Promise<CoinTransfer | null> {
-    return this.#pool.run(async ({ ask }) => {
+    return this.#pool.payments.run(async ({ ask }) => {
       const [answer] = await ask([{ method: 'eth_getTransactionByHash', params: [transaction_hash] }])
       return decode.coinTransfer(resultOf(answer), transaction_hash)
     })
   }
 
   async logs(filter: LogFilter): Promise<ChainLog[]> {
-    return this.#pool.run((asker) => searchLogs(asker, filter))
+    return this.#pool.payments.run((asker) => searchLogs(asker, filter))
   }
 
   answers(): Promise<boolean> {
@@ -99,7 +100,7 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
   }
 
   async send(raw_transaction: string): Promise<Sent> {
-    return this.#pool.run(async ({ ask }) => {
+    return this.#pool.payments.run(async ({ ask }) => {
       const [answer] = await ask([{ method: 'eth_sendRawTransaction', params: [raw_transaction] }])
       if (answer?.ok === false) return sentOf(answer)
       decode.hash(resultOf(answer))
@@ -108,7 +109,7 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
   }
 
   async account_nonce(address: string): Promise<number> {
-    return this.#pool.run(async (asker) => {
+    return this.#pool.payments.run(async (asker) => {
       const [head, count] = await asker.ask([LATEST, { method: 'eth_getTransactionCount', params: [address, 'latest'] }])
       headOf(asker, head)
       return decode.smallQuantity(resultOf(count))
@@ -122,8 +123,8 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
   }
 
   async fees(): Promise<FeesNow> {
-    await this.#refresh()
-    return this.#pool.run(async (asker) => {
+    await refresh(this.#beforeRead)
+    return this.#pool.payments.run(async (asker) => {
       const [head, priority] = await asker.ask([LATEST, { method: 'eth_maxPriorityFeePerGas', params: [] }])
       headOf(asker, head)
       // Nodes without this method have no opinion; that is no reason not to settle.
@@ -143,15 +144,6 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
       return this.#beforeRead !== undefined || this.#clock.now_ms() - head.timestamp_s * 1_000 <= chainLimits.stale_ms
     } catch {
       return false
-    }
-  }
-
-  async #refresh(): Promise<void> {
-    if (this.#beforeRead === undefined) return
-    try {
-      await this.#beforeRead()
-    } catch {
-      throw new ChainUnavailableError('The chain cannot be read: the sandbox did not mine a block.')
     }
   }
 }

@@ -6,16 +6,22 @@ import { ChainUnavailableError, EndpointFault } from './errors.ts'
 import { byNumber } from './facts.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall, type RpcError } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
-import { fitsFilter } from './logs.ts'
+import { askLogs, fitsFilter } from './logs.ts'
 import type { Asker } from './pool.ts'
 import type { Stretch } from './stretches.ts'
 
-/** How many requests a history may still take; shared by all that work on it. */
-export interface RequestBudget {
-  left: number
+/** One reading of one account from one endpoint; shared by all that work on it. */
+export interface Reading {
+  /** What it may still take and hold. */
+  left: { requests: number; transfers: number }
+  /**
+   * The longest range that is asked for; null while nothing is known. What is learnt here holds for this account alone: a node refuses many
+   * results as it refuses many blocks, and the next account may have few.
+   */
+  range: number | null
 }
 
-interface Wanted {
+export interface Wanted {
   token: string
   account: string
 }
@@ -23,46 +29,43 @@ interface Wanted {
 /**
  * All transfers of the account within the stretch, and the header of its last block. The topics of a filter are joined by AND, so that
  * out and in are two questions; a transfer to oneself answers both and is counted once. The header comes in the same breath: a node that
- * has not seen the last block yet answers with silence, which is no emptiness. What is too long for the node is cut.
+ * has not seen the last block yet answers with silence, which is no emptiness. What is too long for the node, or for us, is cut.
  */
 export async function transfersIn(
   asker: Asker,
   wanted: Wanted,
   stretch: Stretch,
-  budget: RequestBudget,
+  reading: Reading,
 ): Promise<[TokenTransfer[], BlockHeader]> {
-  const { endpoint } = asker
-  if (endpoint.log_range !== null && length(stretch) > endpoint.log_range) return inParts(asker, wanted, stretch, budget)
-  if (budget.left <= 0) {
-    throw new ChainUnavailableError(`The history needs more than ${chainLimits.history_requests} requests.`, 'too_many_requests')
-  }
-  budget.left -= 1
+  if (reading.range !== null && length(stretch) > reading.range) return inParts(asker, wanted, stretch, reading)
+  if (reading.left.requests <= 0) throw tooMuch(`The history needs more than ${chainLimits.history_requests} requests.`)
+  reading.left.requests -= 1
   const filters = filtersOf(wanted, stretch)
-  const [out, into, last] = await asker.ask([...filters.map(questionOf), byNumber(stretch.to)])
-  if (refusesRange(out) || refusesRange(into)) {
+  const answers = await askLogs(asker, [...filters.map(questionOf), byNumber(stretch.to)])
+  if (answers === null || refusesRange(answers[0]) || refusesRange(answers[1])) {
     if (stretch.from === stretch.to) throw new EndpointFault('unfit', 'it refuses the logs of a single block')
-    endpoint.log_range = nextRange(length(stretch))
-    return inParts(asker, wanted, stretch, budget)
+    reading.range = Math.min(reading.range ?? Number.POSITIVE_INFINITY, nextRange(length(stretch)))
+    return inParts(asker, wanted, stretch, reading)
   }
-  const header = decode.header(resultOf(last))
+  const header = decode.header(resultOf(answers[2]))
   if (header === null || header.number !== stretch.to) throw new EndpointFault('unfit', 'it does not have the last block of the range')
-  const logs = [out, into].flatMap((answer, index) => logsOf(answer, filters[index]))
-  return [withoutRepeats(logs.map(transferOf)), header]
+  const transfers = withoutRepeats(filters.flatMap((filter, index) => logsOf(answers[index], filter)).map(transferOf))
+  reading.left.transfers -= transfers.length
+  if (reading.left.transfers < 0) throw tooMuch(`The history holds more than ${chainLimits.history_transfers} transfers.`)
+  return [transfers, header]
 }
 
-/** As many parts as it takes, one after the other: what an endpoint learns of its range holds for the parts that follow. */
-async function inParts(
-  asker: Asker,
-  wanted: Wanted,
-  { from, to }: Stretch,
-  budget: RequestBudget,
-): Promise<[TokenTransfer[], BlockHeader]> {
-  const { endpoint } = asker
+function tooMuch(message: string): ChainUnavailableError {
+  return new ChainUnavailableError(message, 'too_many_requests')
+}
+
+/** As many parts as it takes, one after the other: what is learnt of the range holds for the parts that follow. */
+async function inParts(asker: Asker, wanted: Wanted, { from, to }: Stretch, reading: Reading): Promise<[TokenTransfer[], BlockHeader]> {
   const found: TokenTransfer[] = []
   for (let start = from; ;) {
-    const end = start + BigInt(endpoint.log_range ?? 1) - 1n
+    const end = start + BigInt(reading.range ?? 1) - 1n
     const last = end >= to
-    const [transfers, header] = await transfersIn(asker, wanted, { from: start, to: last ? to : end }, budget)
+    const [transfers, header] = await transfersIn(asker, wanted, { from: start, to: last ? to : end }, reading)
     found.push(...transfers)
     if (last) return [found, header]
     start = end + 1n
@@ -83,9 +86,9 @@ function questionOf({ address, topics, from_block, to_block }: LogFilter): RpcCa
   return { method: 'eth_getLogs', params: [{ address, topics, ...range }] }
 }
 
-function logsOf(answer: RpcAnswer | undefined, filter: LogFilter | undefined): ChainLog[] {
+function logsOf(answer: RpcAnswer | undefined, filter: LogFilter): ChainLog[] {
   const logs = decode.logs(resultOf(answer))
-  if (filter === undefined || !logs.every((log) => fitsFilter(log, filter))) throw malformed()
+  if (!logs.every((log) => fitsFilter(log, filter))) throw malformed()
   return logs
 }
 
@@ -111,11 +114,14 @@ function nextRange(refused: number): number {
   return chainLimits.log_ranges.find((range) => range < refused) ?? Math.max(1, Math.floor(refused / 2))
 }
 
-/** Codes and words with which nodes and providers refuse a range or its many results; a node that cannot at all is told by the rest. */
-const RANGE_CODES: ReadonlySet<number> = new Set([-32005, -32602, -32600, -32000, -32001, -32012, -32062, -32614, 413, 400])
+/**
+ * Words with which nodes and providers refuse a range or its many results, under codes of every kind: -32000, -32002, -32003, -32005, -32047,
+ * -32600 to -32603, -32614, -32701, 35, 413. A node that cannot at all is told by the rest.
+ */
 const RANGE_WORDS =
-  /range|too (large|many|wide|big)|limit|exceed|more than \d+|\d+ (blocks|results|logs)|response size|query timeout|timed? ?out|narrow|reduce/i
+  /range|too (large|many|wide|big)|limit|exceed|more than \d+|\d+ (blocks|results|logs)|response size|timed?[ -]?out|narrow|reduce/i
 
-function refusesRange(answer: RpcAnswer | undefined): answer is RpcError {
-  return answer?.ok === false && RANGE_CODES.has(answer.code) && RANGE_WORDS.test(answer.message)
+/** For answers to eth_getLogs alone. */
+export function refusesRange(answer: RpcAnswer | undefined): answer is RpcError {
+  return answer?.ok === false && RANGE_WORDS.test(answer.message)
 }

@@ -5,10 +5,13 @@ import { limits } from '../../service/limits.ts'
 import * as decode from './decode.ts'
 import { EndpointFault } from './errors.ts'
 import { byNumber, byTag, headOf } from './facts.ts'
+import { isAhead } from './heads.ts'
 import { resultOf } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
+import { askLogs } from './logs.ts'
 import type { Asker, Pool } from './pool.ts'
-import { requestsFor, STRETCH_BLOCKS } from './stretches.ts'
+import { requestsFor } from './stretches.ts'
+import { refusesRange } from './transfer-logs.ts'
 
 interface WatchOptions {
   pool: Pool
@@ -29,7 +32,9 @@ export class ChainWatch {
   #good_until_ms = Number.NEGATIVE_INFINITY
   #probing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
-  #log_range: number | null = null
+  /** What is known of the ranges of logs that are served; `blocks` is null when the node serves none that is long enough. */
+  #range: { blocks: number | null; until_ms: number } | null = null
+  #ranging: Promise<void> | null = null
   #head: BlockHeader | null = null
   #tokens: number = chainLimits.facts_burst
   #filled_ms: number
@@ -75,7 +80,10 @@ export class ChainWatch {
   /** Whether a whole history can be read now, even when nothing of it is kept. */
   async history_ready(): Promise<boolean> {
     if (!(await this.ready(1))) return false
-    const requests = requestsFor(limits.history_blocks, this.#log_range ?? STRETCH_BLOCKS)
+    if (this.#range === null) await this.#ranging
+    const blocks = this.#range?.blocks ?? null
+    if (blocks === null) return false
+    const requests = requestsFor(limits.history_blocks, blocks)
     return requests <= chainLimits.history_requests && this.ready(requests)
   }
 
@@ -94,34 +102,55 @@ export class ChainWatch {
   async #look(): Promise<void> {
     const { pool, clock } = this.#options
     try {
-      await pool.run((asker) => this.#lookAt(asker))
+      const head = await pool.facts.run((asker) => this.#lookAt(asker))
       this.#good_until_ms = clock.now_ms() + chainLimits.probe_good_ms
+      if (this.#range === null || this.#range.until_ms <= clock.now_ms()) this.#ranging ??= this.#learnRange(head.number)
     } catch {
       // Not good: that is the answer. What was seen before stays good for its own time.
       if (this.#good_until_ms === Number.NEGATIVE_INFINITY) this.#good_until_ms = 0
     }
   }
 
-  async #lookAt(asker: Asker): Promise<void> {
+  async #lookAt(asker: Asker): Promise<BlockHeader> {
     const { clock, sandbox } = this.#options
     const [latest] = await asker.ask([byTag('latest')])
     const head = headOf(asker, latest)
     this.#head = head
+    if (!sandbox && isAhead(head, clock)) throw new EndpointFault('unfit', 'its head is dated ahead of the clock')
     if (!sandbox && clock.now_ms() - head.timestamp_s * 1_000 > chainLimits.stale_ms) throw new EndpointFault('unfit', 'its head is stale')
-    asker.endpoint.log_range ??= await this.#longestRange(asker, head.number)
-    this.#log_range = asker.endpoint.log_range
+    return head
   }
 
-  /** The longest range of logs that this endpoint serves, found by asking. */
-  async #longestRange({ ask }: Asker, head: bigint): Promise<number> {
+  /** Asks anew each minute, since nodes and their plans change; and with the next look when the node would not say. */
+  async #learnRange(head: bigint): Promise<void> {
+    const { pool, clock } = this.#options
+    try {
+      const blocks = await pool.facts.run(async (asker) => {
+        const found = await this.#longestRange(asker, head)
+        asker.endpoint.log_range = found
+        return found
+      })
+      this.#range = { blocks, until_ms: clock.now_ms() + chainLimits.log_range_good_ms }
+    } catch {
+      this.#range = { blocks: this.#range?.blocks ?? null, until_ms: clock.now_ms() }
+    } finally {
+      this.#ranging = null
+    }
+  }
+
+  /** The longest range of logs that this endpoint serves, found by asking; null when it refuses even the shortest that is of use. */
+  async #longestRange(asker: Asker, head: bigint): Promise<number | null> {
     const { token, account } = this.#options
     const topics = [TRANSFER_TOPIC, addressTopic(account), addressTopic(account)]
     for (const range of chainLimits.log_ranges) {
       const from = head - BigInt(range) + 1n
       const span = { fromBlock: decode.toQuantity(from > 0n ? from : 0n), toBlock: decode.toQuantity(head) }
-      const [logs, last] = await ask([{ method: 'eth_getLogs', params: [{ address: token, topics, ...span }] }, byNumber(head)])
-      if (logs?.ok === true && decode.header(resultOf(last)) !== null) return range
+      const answers = await askLogs(asker, [{ method: 'eth_getLogs', params: [{ address: token, topics, ...span }] }, byNumber(head)])
+      if (answers === null || refusesRange(answers[0])) continue
+      decode.logs(resultOf(answers[0]))
+      if (decode.header(resultOf(answers[1])) === null) throw new EndpointFault('unfit', 'it does not have the block')
+      return range
     }
-    return 1
+    return null
   }
 }

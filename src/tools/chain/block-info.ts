@@ -55,7 +55,7 @@ export default defineTool({
     if (facts === null) return { ...seen, ...ABSENT }
     return {
       ...seen,
-      number: String(facts.number),
+      number: facts.number === null ? null : String(facts.number),
       hash: facts.hash,
       parent_hash: facts.parent_hash,
       timestamp_s: facts.timestamp_s,
@@ -85,7 +85,7 @@ const ABSENT = {
 }
 
 /** The tags say it themselves; of a number, the finalized block does. */
-function isFinal(tag: BlockTag | undefined, number: bigint, finalized: bigint | null): boolean | null {
+function isFinal(tag: BlockTag | undefined, number: bigint | null, finalized: bigint | null): boolean | null {
   switch (tag) {
     case 'finalized':
     case 'earliest':
@@ -95,6 +95,6 @@ function isFinal(tag: BlockTag | undefined, number: bigint, finalized: bigint | 
     case 'safe':
       return false
     case undefined:
-      return finalized === null ? null : number <= finalized
+      return number === null || finalized === null ? null : number <= finalized
   }
 }
