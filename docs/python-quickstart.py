@@ -73,8 +73,8 @@ def canonical(value):
 def canonical_float(value):
     if not math.isfinite(value):
         raise Refused("a number that is not finite is not JSON")
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
+    if value == int(value):
+        return canonical(int(value))
     text = repr(value)
     if "e" in text:
         raise Refused("this number needs a full RFC 8785 library")

@@ -63,7 +63,7 @@ export const COMMANDS = {
       result: { type: 'string', value: 'file', meaning: 'The result of the call: does the receipt cover it?' },
       log: { type: 'string', value: 'file', meaning: 'A proof that the receipt is in the public log, /log/proof/{entry} of the issuer.' },
       'log-key': { type: 'string', value: 'key', meaning: 'The verifier key of that log, where --keys does not have it.' },
-      witness: { type: 'string', value: 'keys', meaning: 'Verifier keys of witnesses, by commas, whose signatures are looked for.' },
+      witness: { type: 'string', value: 'keys', meaning: 'Verifier keys of witnesses, by commas; each must have signed.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,

@@ -46,7 +46,7 @@ export async function readJsonFile(name: string): Promise<unknown> {
   return parseDocument(name, bytes)
 }
 
-const TEXT_BYTES = 65_536
+const TEXT_BYTES = 262_144
 
 /** A small text file, or standard input. */
 export async function readTextFile(name: string): Promise<string> {

@@ -49,6 +49,20 @@ export function entryText(entry: Uint8Array | null): string | null {
   return entry === null ? null : bytesToHex(entry)
 }
 
-export function judgeLog(entry: Uint8Array | null, given: LogProofGiven | null): LogVerdict | null {
-  return given === null ? null : verifyLogProof(given.text, entry ?? new Uint8Array(), given.log, given.witnesses)
+/** `missing_witnesses`: those asked for that did not sign the checkpoint of a proof that holds. */
+export type LogReport = LogVerdict & { missing_witnesses: string[] }
+
+export function judgeLog(entry: Uint8Array | null, given: LogProofGiven | null): LogReport | null {
+  if (given === null) return null
+  const judged = (witnesses: VerifierKey[]) => verifyLogProof(given.text, entry ?? new Uint8Array(), given.log, witnesses)
+  const verdict = judged(given.witnesses)
+  const missing = verdict.valid ? given.witnesses.filter((key) => judged([key]).witnesses.length === 0) : []
+  return { ...verdict, missing_witnesses: missing.map(({ name }) => name) }
+}
+
+/** What a proof lacks, in words. */
+export function logFailures(log: LogReport | null): string[] {
+  if (log === null) return []
+  if (!log.valid) return [log.reason]
+  return log.missing_witnesses.map((name) => `The witness ${printable(name)} did not sign the checkpoint of the proof.`)
 }

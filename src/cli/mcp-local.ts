@@ -52,4 +52,4 @@ export async function localServer(asked: ViewAsked): Promise<ToolServerParts> {
 const HERE = 'The tools run on this machine: nothing is counted or paid. Those that keep records need a running service.'
 
 /** Nobody is asked to pay here. */
-const UNPAID: PaymentWords = { challenge: () => null, responseHeaders: () => ({}), response: () => null }
+const UNPAID: PaymentWords = { challenge: () => null, responseHeaders: () => ({}), failureHeaders: () => ({}), response: () => null }

@@ -1,3 +1,4 @@
+import { linkIn } from '../pure/receipts/chain.ts'
 import { limits } from '../service/limits.ts'
 import { CliError } from './exit-codes.ts'
 import { chunksOf, parseDocument, readBounded } from './input.ts'
@@ -94,6 +95,6 @@ function receiptsIn(document: unknown): ReceiptFile[] {
 function receiptOf(document: unknown): ReceiptFile {
   if (typeof document !== 'object' || document === null || !Object.hasOwn(document, 'receipt'))
     return { receipt: document, result: undefined, chain: undefined }
-  const { receipt, result, chain } = document as Record<string, unknown>
-  return { receipt, result, chain: chain ?? undefined }
+  const answer = document as Record<string, unknown>
+  return { receipt: answer['receipt'], result: answer['result'], chain: linkIn(answer) }
 }

@@ -4,8 +4,7 @@ import type { KeyList } from '../pure/receipts/keys.ts'
 import type { ReceiptCode, ReceiptFinding } from '../pure/receipts/reasons.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
-import type { LogVerdict } from '../pure/log/proof.ts'
-import { entryOf, entryText, judgeLog, type LogProofGiven } from './log-report.ts'
+import { entryOf, entryText, judgeLog, logFailures, type LogProofGiven, type LogReport } from './log-report.ts'
 import type { ReceiptFile } from './receipt-file.ts'
 import { dateText } from './terminal.ts'
 
@@ -35,7 +34,7 @@ export interface ReceiptReport {
   /** Under which name the public log of its issuer knows it: asked for at /log/proof/{entry}. */
   log_entry: string | null
   /** What the proof says that was given; null without one. */
-  log: LogVerdict | null
+  log: LogReport | null
   findings: ReceiptFinding[]
   warnings: ReceiptFinding[]
   /** Why it is not verified, in sentences. */
@@ -124,7 +123,7 @@ function failuresOf({ signature, signer_published, signer_valid_at_ts, input, ou
     ...(input === 'mismatch' ? ['The input is not the one that the receipt covers.'] : []),
     ...(output === 'mismatch' ? ['The result is not the one that the receipt covers.'] : []),
     ...(link === null || link.valid ? [] : [link.reason]),
-    ...(log === null || log.valid ? [] : [log.reason]),
+    ...logFailures(log),
   ]
 }
 

@@ -1,10 +1,9 @@
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { readKeyList, type KeyList } from '../pure/receipts/keys.ts'
-import type { LogVerdict } from '../pure/log/proof.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { readJsonFile } from './input.ts'
-import { readLogProof } from './log-report.ts'
+import { logFailures, readLogProof, type LogReport } from './log-report.ts'
 import { readReceipts } from './receipt-file.ts'
 import { judgePolicy, policyIn, renderPolicy, type PolicyReport } from './policy-report.ts'
 import { judgeReceipt, type ReceiptReport } from './receipt-report.ts'
@@ -96,10 +95,12 @@ function details(report: ReceiptReport): string[] {
   return table(rows, terminalWidth(), ['muted'])
 }
 
-function logText({ reason, checkpoint, index, witnesses }: LogVerdict): string {
+function logText(log: LogReport): string {
+  const { reason, checkpoint, index, witnesses } = log
   if (checkpoint === null || index === null) return reason
   const seen = witnesses.map(({ name, time_s }) => ` Signed by the witness ${printable(name)} at ${dateText(time_s)}.`)
-  return `${reason} Entry ${index} of ${checkpoint.size} in ${printable(checkpoint.origin)}.${seen.join('')}`
+  const missing = log.valid ? logFailures(log).map((failure) => ` ${failure}`) : []
+  return `${reason} Entry ${index} of ${checkpoint.size} in ${printable(checkpoint.origin)}.${[...seen, ...missing].join('')}`
 }
 
 function answerOf(value: boolean | 'not_checked', hint: string): string {

@@ -171,6 +171,11 @@ export interface PaymentStore {
   begin_settling(key: PaymentKey, fence: number, by: { method: 'self' | 'facilitator'; settler: string }, now_ms: number): Promise<boolean>
   /** claimed or prepared → released, and the answer is forgotten. False when the claim is no longer this one. */
   release(key: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean>
+  /**
+   * settling → released, and the answer is forgotten: for a payment that was given to nobody after all. False when the claim is no longer
+   * this one, or a transaction is known.
+   */
+  take_back(key: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean>
   /** Releases claims that ran out before `now_ms`; returns how many. */
   release_abandoned(now_ms: number): Promise<number>
   /**

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../service/catalogue/load.ts'
 import { callUrl } from '../service/catalogue/text.ts'
 import type { PaymentRequired } from '../service/calls/outcome.ts'
+import type { PaymentRefusal } from '../service/payments/payment-refusals.ts'
 import type { CreditSettlement, Settlement } from '../service/payments/settlement.ts'
 import { challengeOf, createChallenges, paymentResponseHeaders, v2PaymentResponse } from '../service/payments/terms.ts'
 import type { AppDeps } from './deps.ts'
@@ -12,11 +13,16 @@ export interface PaymentWords {
   challenge(outcome: PaymentRequired): Challenge | null
   /** The headers of a settled payment; none for a credit, of which x402 knows nothing. */
   responseHeaders(settlement: Settlement | CreditSettlement): Record<string, string>
+  /** The headers of a refusal; none where no settlement was tried. */
+  failureHeaders(refusal: Pick<PaymentRefusal, 'x402_reason' | 'payer'>): Record<string, string>
   /** The same for `_meta`. */
   response(settlement: Settlement | CreditSettlement): Record<string, unknown> | null
 }
 
 const UNPAID = 'payment required'
+/** The reason that x402 has for a settlement that failed for none of its others. */
+const UNSAID = 'unexpected_settle_error'
+const NOTHING_MOVED = { success: false, transaction: '' } as const
 
 /** The words of REST, where the resource of a tool is the address of its calls. */
 export function restWords({ call, origins, place }: Pick<AppDeps, 'call' | 'origins' | 'place'>): PaymentWords {
@@ -39,6 +45,8 @@ export function createPaymentWords(place: PaymentPlace, catalogue: Catalogue, re
       const offer = { resource: resourceOf(tool), description: catalogue.find(tool)?.description ?? '', amount_minor }
       return x402_reason === null ? ready(offer) : challengeOf({ ...place, ...offer }, x402_reason)
     },
+    failureHeaders: ({ x402_reason, payer }) =>
+      payer === undefined ? {} : paymentResponseHeaders({ ...place, ...NOTHING_MOVED, payer, error_reason: x402_reason ?? UNSAID }),
     responseHeaders: (settlement) => (settlement.method === 'credit' ? {} : paymentResponseHeaders(endOf(settlement))),
     response: (settlement) => (settlement.method === 'credit' ? null : v2PaymentResponse(endOf(settlement))),
   }

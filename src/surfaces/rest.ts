@@ -85,7 +85,7 @@ function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_i
       })
     case 'payment_required': {
       const challenge = words.challenge(outcome)
-      const headers = rateLimitHeaders(outcome.allowance)
+      const headers = { ...rateLimitHeaders(outcome.allowance), ...words.failureHeaders(outcome) }
       if (challenge === null) return problemReply(told(outcome.problem), request_id, origins, headers)
       const reply = problemReply(told(outcome.problem), request_id, origins, { ...headers, 'payment-required': challenge.header })
       return { ...reply, body: `${reply.body.slice(0, -1)},${challenge.body_members_json}}` }
@@ -95,8 +95,12 @@ function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_i
   }
 }
 
-/** `POST /v1/receipt/verify`: the receipt under `receipt`, or bare. */
+/** `POST /v1/receipt/verify`: the receipt under `receipt`, or bare, or either of them under `input` as tools have it. */
 export function unwrapReceipt(value: unknown): InputRead {
-  const wrapped = typeof value === 'object' && value !== null && Object.hasOwn(value, 'receipt')
-  return { ok: true, input: wrapped ? value : { receipt: value } }
+  const given = isObject(value) && Object.keys(value).join() === 'input' ? value['input'] : value
+  return { ok: true, input: isObject(given) && Object.hasOwn(given, 'receipt') ? given : { receipt: given } }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

@@ -113,6 +113,20 @@ test('a file of many receipts: each is judged, and so are the links between them
   assert.equal(last.link.code, 'digest_mismatch')
 })
 
+test('a bare answer verifies: its `chain` is a word of the tool, and `receipt_chain` the link', async () => {
+  const { answer, digest } = linked('41', `0x${'00'.repeat(32)}`)
+  const bare = { ...RESULT, chain: 'base', receipt: answer.receipt }
+  const next = linked('42', digest)
+  const followed = { ...RESULT, chain: 'base', receipt: next.answer.receipt, receipt_chain: next.answer.chain }
+  const forged = { ...followed, receipt_chain: answer.chain }
+  const alone = await desk.run(['verify', await desk.file('bare.json', bare)])
+  assert.deepEqual([alone.code, parsed(alone.stdout)['verified']], [0, true], alone.stdout)
+  const both = await desk.run(['verify', await desk.file('both.json', [bare, followed])])
+  assert.equal(both.code, 0, both.stdout)
+  const wrong = await desk.run(['verify', await desk.file('wrong.json', forged)])
+  assert.deepEqual([wrong.code, (parsed(wrong.stdout)['link'] as { code: string }).code], [1, 'digest_mismatch'])
+})
+
 test('a person sees every answer and what is not proved', async () => {
   const { code, stdout } = await desk.run(['verify', '-', '--text'], { input: JSON.stringify({ result: RESULT, receipt: RECEIPT }) })
   assert.equal(code, 0)

@@ -188,6 +188,11 @@ print(json.dumps([text(value) for value in json.loads(sys.argv[1])]))
     ['333333333.33333329', '333333333.3333333'],
     ['1e-27', null],
     ['9007199254740993', null],
+    ['[9007199254740991, 9007199254740991.0, -9007199254740991.0]', '[9007199254740991,9007199254740991,-9007199254740991]'],
+    // Beyond 2^53 the shortest digits that mean a number are not those of its whole value: 123456789012345680000, which is ...683968.
+    ['123456789012345680000.0', null],
+    ['-9007199254740992.0', null],
+    ['1e21', null],
   ]
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
   const input = `[${cases.map(([given]) => given).join(',')}]`

@@ -8,6 +8,8 @@ import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import * as credits from '../support/credits.ts'
 import { ask, balance, boughtCode, callWith, event, notify, post, refund } from '../support/credits.ts'
 import { runs } from '../support/counts.ts'
+import { readJson } from '../support/documents.ts'
+import { newAjv } from '../support/json-schema.ts'
 
 let app: credits.CreditApp
 /** Called between the reservation and the run of a call. */
@@ -104,6 +106,8 @@ test('a credit that holds too little is answered 402 with the x402 terms', async
   assert.deepEqual(short.body['credit'], { unit: 'usdc_minor', available: '0' })
   assert.notEqual(short.headers.get('payment-required'), null)
   assert.equal((short.body['accepts'] as unknown[]).length, 1)
+  const validate = newAjv().compile(await readJson(`${app.url}/.well-known/x402-schema.json`))
+  assert.ok(validate(short.body), JSON.stringify(validate.errors))
 })
 
 test('many at once are debited exactly, and the credit is never overdrawn', async () => {

@@ -113,6 +113,27 @@ describe('one facilitator', { timeout: 180_000 }, () => {
   })
 })
 
+describe('it goes away after it said that it would settle', { timeout: 60_000 }, () => {
+  test('503 and terms, nothing is charged, and the same payment is taken when it is back', async (t) => {
+    const facilitator = await startFacilitator(anvil)
+    const at = await served(t, [facilitator])
+    await paidOnce(at, await buyers.newBuyer(anvil, at.url))
+    await facilitator.power('off')
+    const buyer = await buyers.newBuyer(anvil, at.url)
+    for (const turn of ['first', 'again']) {
+      const reply = await buyers.send(at.url, buyer)
+      assert.ok(reply !== null)
+      assert.deepEqual([turn, reply.status, reply.body['code'], reply.body['charged']], [turn, 503, 'SETTLEMENT_UNAVAILABLE', false])
+      assert.ok(Number(reply.headers.get('retry-after')) > 0)
+    }
+    assert.equal((await buyers.statusOf(at.url, buyer))['state'], 'released')
+    await buyers.assertUntouched(anvil, at.live, buyer)
+    await facilitator.power('on')
+    await paidOnce(at, buyer)
+    assert.equal(facilitator.asked, 2)
+  })
+})
+
 describe('it claims a settlement that never happened', { concurrency: true, timeout: 120_000 }, () => {
   for (const manner of ['lies', 'names another'] as const) {
     test(`it ${manner}: no answer leaves; pending, then released when the authorization has run out`, async (t) => {

@@ -82,7 +82,12 @@ const CALLS: readonly [name: string, request: (target: string) => string, answer
   ['an expectation that nobody knows', (target) => post(target, `Expect: marvels\r\n${SIZED}`, BODY), '200'],
   ['Expect: 100-continue', (target) => post(target, `Expect: 100-continue\r\n${SIZED}`, BODY), '200'],
   ['an upgrade', (target) => post(target, `Upgrade: h2c\r\n${SIZED}`, BODY), '200'],
-  ['a compressed body', (target) => post(target, `Content-Encoding: gzip\r\nContent-Length: ${GZIPPED.length}\r\n`, GZIPPED), 'NOT_UTF8'],
+  [
+    'a compressed body',
+    (target) => post(target, `Content-Encoding: gzip\r\nContent-Length: ${GZIPPED.length}\r\n`, GZIPPED),
+    'CONTENT_ENCODING_REFUSED',
+  ],
+  ['a body that says it is plain', (target) => post(target, `Content-Encoding: Identity\r\n${SIZED}`, BODY), '200'],
   ['no body at all', (target) => post(target, '', ''), 'PARSE_ERROR'],
   ['a coding that was not undone', (target) => post(target, 'Transfer-Encoding: gzip, chunked\r\n', '2\r\n{"\r\n0\r\n\r\n'), 'PARSE_ERROR'],
   ['a length beyond 2^53', (target) => post(target, 'Content-Length: 9007199254740993\r\n', BODY), 'PAYLOAD_TOO_LARGE'],

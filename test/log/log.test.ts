@@ -100,6 +100,8 @@ test('a receipt of this service can be handed in, once or often; anything else i
   await inLog(hex)
   const size = readCheckpoint(readNote((await text('/log/checkpoint')).body)?.text ?? '')?.size ?? 0
   assert.equal((await send(receipt)).status, 202)
+  const whole = await restCall(app.url, 'token-contract-risk', { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' })
+  assert.deepEqual([whole.status, (await send(whole.body)).status], [200, 202], 'an answer as it came, however many values it has')
   const later = await receiptOf()
   await inLog(later.hex)
   // Nothing was appended twice: the entries that came in between are other receipts.
@@ -123,6 +125,14 @@ test('the command line finds a receipt in the log, and says when it is not', asy
   const other = await desk.file('other.json', (await receiptOf()).body)
   const bad = await desk.run(['verify', other, '--keys', keys, '--log', proof, '--json'])
   assert.deepEqual([bad.code, (JSON.parse(bad.stdout) as { log: { code: string } }).log.code], [1, 'not_included'])
+  const witness = (await text('/log/witness-key')).body.trim()
+  const unseen = await desk.run(['verify', answer, '--keys', keys, '--log', proof, '--witness', witness, '--json'])
+  const judged = JSON.parse(unseen.stdout) as { verified: boolean; failures: string[]; log: { code: string; missing_witnesses: string[] } }
+  const name = witness.split('+')[0] ?? ''
+  assert.deepEqual([unseen.code, judged.verified, judged.log.code, judged.log.missing_witnesses], [1, false, 'ok', [name]])
+  assert.deepEqual(judged.failures, [`The witness ${name} did not sign the checkpoint of the proof.`])
+  const words = await desk.run(['verify', answer, '--keys', keys, '--log', proof, '--witness', witness, '--text'])
+  assert.match(words.stdout.replaceAll(/\s+/g, ' '), /does not verify.* did not sign the checkpoint of the proof/)
   const keyless = await desk.run(['verify', answer, '--log', proof])
   assert.equal(keyless.code, 2)
   await desk.clear()
@@ -138,7 +148,12 @@ test('another service watches over the log, and signs only what continues what i
       return { status: response.status, type: response.headers.get('content-type'), body: await response.text() }
     }
     const request = async (old: number) => (await text(`/log/consistency/${old}`)).body
-    const first = await request(0)
+    // Fifteen others have signed it already, with keys of the longest kind: the specification bounds neither below that.
+    const others = Array.from(
+      { length: 15 },
+      (_, at) => `\u2014 w${at}.example/w ${Buffer.alloc(4 + 8 + 4_627, at + 1).toString('base64')}\n`,
+    )
+    const first = (await request(0)) + others.join('')
     const signed = await add(first)
     assert.equal(signed.status, 200)
     const note = readNote(first.slice(first.indexOf('\n\n') + 2) + signed.body) ?? assert.fail('no note')
@@ -170,7 +185,7 @@ test('checkpoints carry the signatures of witnesses that the settings name', asy
   const witness = await startTestApp({ data_dir: first.data_dir, settings: { ASSAY_WITNESSED_LOGS: log_key } })
   const log = await startTestApp({ data_dir: log_dir.data_dir, settings: { ASSAY_LOG_WITNESSES: `${witness.url}/log|${origin_key}` } })
   try {
-    await restCall(log.url, 'iban-check', { iban: 'GB82WEST12345698765432' })
+    const { body: answer } = await restCall(log.url, 'iban-check', { iban: 'GB82WEST12345698765432' })
     const cosigned = await waited('two signatures', async () => {
       const body = await (await fetch(`${log.url}/log/checkpoint`)).text()
       return readNote(body)?.signatures.length === 2 ? body : null
@@ -179,6 +194,14 @@ test('checkpoints carry the signatures of witnesses that the settings name', asy
     const key = readVerifierKey(origin_key) ?? assert.fail('no key')
     assert.ok(isSignedBy(note, key))
     assert.ok(readCheckpoint(note.text)?.size === 1)
+    const { digest } = verifyReceipt(answer['receipt'])
+    const entry = logEntry(digest ?? '', (answer['receipt'] as { signature: string }).signature) ?? assert.fail('no entry')
+    const proof = await (await fetch(`${log.url}/log/proof/${bytesToHex(entry)}`)).text()
+    const desk = await openDesk()
+    const files = [await desk.file('answer.json', answer), '--log', await desk.file('proof', proof), '--log-key', log_key]
+    const seen = await desk.run(['verify', ...files, '--witness', origin_key, '--json'])
+    assert.equal(seen.code, 0, seen.stdout)
+    await desk.clear()
   } finally {
     await Promise.all([log.stop(), witness.stop()])
     for (const { data_dir } of [first, log_dir]) await rm(data_dir, { recursive: true, force: true })

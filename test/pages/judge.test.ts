@@ -52,6 +52,16 @@ test('what is given may be a receipt, an answer or the link of a badge', () => {
   })
 })
 
+test('where the fields of a tool are the body itself, its `chain` is no link; the link goes by another name', () => {
+  const bare = { ...RESULT, chain: 'base', receipt: RECEIPT }
+  assert.deepEqual(readGiven(JSON.stringify(bare)), { receipt: RECEIPT })
+  const linked = readGiven(JSON.stringify({ ...bare, receipt_chain: CHAIN }))
+  assert.deepEqual(linked, { receipt: RECEIPT, chain: CHAIN })
+  assert.deepEqual(wordOf(linked ?? { receipt: null }, [KEY]), ['valid', 'verified'])
+  const forged = { ...bare, receipt_chain: 'base', chain: CHAIN }
+  assert.deepEqual(wordOf(readGiven(JSON.stringify(forged)) ?? { receipt: null }, [KEY]), ['invalid', 'broken link'])
+})
+
 test('what can be read in two ways, or not at all, is not read', () => {
   const twice = JSON.stringify(RECEIPT).replace('{', '{"amount":"1",')
   for (const text of ['', 'null', '[]', '"x"', '{', twice, '#r=A', '#r=gICA', `#r=${Buffer.from('[]').toString('base64url')}`])

@@ -32,6 +32,10 @@ after(async () => {
   await anvil.stop()
 })
 
+function inBase64(header: string | null): unknown {
+  return JSON.parse(Buffer.from(header ?? '', 'base64').toString())
+}
+
 async function stateOf(own: World, payment: Signed): Promise<Record<string, unknown>> {
   const { status, body } = await read(statusUrl(own.url, payment))
   assert.equal(status, 200)
@@ -90,10 +94,21 @@ test('a payment that was refused on chain is released, and stays so', async () =
   const payer = await world.payer(await priceOf(world.url))
   const payment = await signed(world.url, payer)
   world.at('after_prepare', () => spendElsewhere(world.chain, payer, payment.message.value))
-  assert.equal((await call(world.url, v2(payment))).body['code'], 'SETTLEMENT_FAILED')
+  const first = await call(world.url, v2(payment))
   const { state, charged } = await stateOf(world, payment)
   assert.deepEqual([state, charged], ['released', false])
-  assert.equal((await call(world.url, v2(payment))).body['code'], 'SETTLEMENT_FAILED')
+  // transports-v2/http.md of x402, "Example (Failure)", and its like of version 1.
+  const failure = {
+    success: false,
+    errorReason: 'invalid_exact_evm_transaction_failed',
+    transaction: '',
+    payer: payer.address.toLowerCase(),
+  }
+  for (const { status, body, headers } of [first, await call(world.url, v2(payment))]) {
+    assert.deepEqual([status, body['code']], [402, 'SETTLEMENT_FAILED'])
+    assert.deepEqual(inBase64(headers.get('payment-response')), { ...failure, network: 'eip155:84532' })
+    assert.deepEqual(inBase64(headers.get('x-payment-response')), { ...failure, network: 'base-sepolia' })
+  }
   assert.equal((await authorizationsUsed(world.chain, payer.address)).length, 1, 'the one that was spent elsewhere')
 })
 

@@ -46,7 +46,7 @@ test('each item of a batch ends as its own authorization does', async () => {
   const results = await Promise.all(payments.map((payment) => settler.settle(payment, 10_000)))
   await settler.stop()
   assert.deepEqual(
-    results.map((result) => (result.kind === 'pending' ? ['pending'] : [result.kind, result.payment.reason])),
+    results.map((result) => ('payment' in result ? [result.kind, result.payment.reason] : [result.kind])),
     [
       ['settled', null],
       ['refused', 'authorization_cancelled'],

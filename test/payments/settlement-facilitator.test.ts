@@ -1,8 +1,10 @@
 /** Settlement through others: a real HTTP server that settles, lies, or dies; our own view of a real chain decides. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { parseSignature, serializeCompactSignature, toHex, type Hex } from 'viem'
 import { httpFacilitator } from '../../src/adapters/facilitator/http.ts'
 import type { Payment } from '../../src/ports/payments.ts'
+import { facilitatorRequest } from '../../src/service/payments/facilitator-request.ts'
 import { createFacilitatorSettler } from '../../src/service/payments/facilitated.ts'
 import type { Settler } from '../../src/service/payments/settler.ts'
 import { startFacilitator, supports, type FacilitatorServer, type Reply, type SettleBody } from '../support/facilitator-server.ts'
@@ -30,17 +32,19 @@ async function serve(settle: (body: SettleBody) => Promise<Reply | null>, suppor
 function settlerOver(...urls: string[]): Settler {
   const { source, store, clock } = bench
   const log = { info: () => {}, warn: () => {}, error: () => {} }
-  const terms = {
-    chain_id: 8453,
-    asset: bench.anvil.token,
-    name: 'USD Coin',
-    version: '2',
-    max_timeout_s: 120,
-    resourceOf: ({ subject }: Payment) => `https://assay.example/${subject}`,
-  }
+  const terms = termsHere()
   const facilitators = urls.map((url) => httpFacilitator({ url, clock, settle_ms: 1_000 }))
   return createFacilitatorSettler({ facilitators, source, store, terms, clock, log })
 }
+
+const termsHere = () => ({
+  chain_id: 8453,
+  asset: bench.anvil.token,
+  name: 'USD Coin',
+  version: '2',
+  max_timeout_s: 120,
+  resourceOf: ({ subject }: Payment) => `https://assay.example/${subject}`,
+})
 
 async function paymentFor(settler: string): Promise<Payment> {
   return bench.settling(await bench.payer(), { method: 'facilitator', settler })
@@ -162,14 +166,56 @@ test('one that cannot be reached is passed over for the next, before and after t
   assert.equal(good.asked.length, 1)
 })
 
-test('when none can be reached nothing is taken, and what was claimed is refused as never sent', async () => {
+test('when none can be reached nothing is taken, and what was claimed is released: nobody was asked', async () => {
   const gone = await startFacilitator(() => Promise.resolve(null))
   await gone.stop()
   const settler = settlerOver(gone.url)
   assert.deepEqual(await settler.ready('0x1'), { ok: false, detail: 'No facilitator takes payments now.', retry_after_s: 5 })
-  const result = await settler.settle(await paymentFor(gone.url), 5_000)
-  assert.ok(result.kind === 'refused')
-  assert.equal(result.payment.reason, 'facilitator_unreachable')
+  const payment = await paymentFor(gone.url)
+  assert.deepEqual(await settler.settle(payment, 5_000), { kind: 'unsent' })
+  const { state, reason } = await bench.row(payment)
+  assert.deepEqual([state, reason], ['released', 'facilitator_unreachable'])
+  assert.equal(await bench.store.payments.answer(payment), null, 'what was prepared was not paid for')
+})
+
+test('what reached no facilitator and was used on the chain all the same is settled', async () => {
+  const gone = await startFacilitator(() => Promise.resolve(null))
+  await gone.stop()
+  const payment = await paymentFor(gone.url)
+  await transferAsStranger(bench.anvil, payment)
+  assert.equal((await settlerOver(gone.url).settle(payment, 5_000)).kind, 'settled')
+})
+
+test('one that went away is not believed for as long as it said, and is believed again when it is back', async () => {
+  const leaving = await startFacilitator(() => Promise.resolve(null))
+  let now_ms = 1_000
+  const facilitator = httpFacilitator({ url: leaving.url, clock: { now_ms: () => now_ms } })
+  assert.equal(await facilitator.supports(NETWORK), true)
+  await leaving.stop()
+  assert.equal(await facilitator.supports(NETWORK), true, 'what it said is remembered')
+  const request = facilitatorRequest(termsHere(), await paymentFor(leaving.url))
+  assert.equal((await facilitator.settle(request)).kind, 'unreachable')
+  assert.equal(await facilitator.supports(NETWORK), false)
+  now_ms += 5_000
+  assert.equal(await facilitator.supports(NETWORK), false, 'asked again, and not there')
+})
+
+test('an account is given out in 65 bytes with v of 27 or 28, whichever form it signed in; a contract wallet as it signed', async () => {
+  for (let round = 0; round < 8; round++) {
+    const payment = await paymentFor('https://nobody.example')
+    const { r, s, yParity } = parseSignature(payment.signature as Hex)
+    const forms = [
+      payment.signature,
+      `${r}${s.slice(2)}0${yParity}`,
+      serializeCompactSignature({ r, yParityAndS: toHex(BigInt(s) | (BigInt(yParity) << 255n), { size: 32 }) }),
+    ]
+    for (const signature of forms) {
+      const signatureOf = (contract_payer: boolean) =>
+        facilitatorRequest(termsHere(), { ...payment, signature, contract_payer }).paymentPayload['payload'] as { signature: string }
+      assert.equal(signatureOf(false).signature, payment.signature, signature)
+      assert.equal(signatureOf(true).signature, signature)
+    }
+  }
 })
 
 test('only one that says it settles this network is ready', async () => {

@@ -121,6 +121,7 @@ test('what the protocol knows and this service does not is refused by its own er
     ['agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard', -32004],
     ['tasks/list', 'ListTasks', null],
     ['nothing', 'Nothing', -32601],
+    ['message/nothing', 'SendNothing', -32601],
   ] as const) {
     const [older, newer] = [await post(rpc(old, { id, pushNotificationConfigId: 'x' })), await post(rpc(current, { id, taskId: id }))]
     assert.deepEqual([older.error?.code, newer.error?.code], code === null ? [-32601, -32004] : [code, code], old)

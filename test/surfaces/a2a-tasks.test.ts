@@ -31,6 +31,7 @@ const OUTCOMES = {
     amount_minor: 5_000n,
     x402_reason: null,
   },
+  unsure: { kind: 'refused', tool: 'iban-check', problem: problem('STORE_UNAVAILABLE', 'Again.', { charged: 'unknown' }) },
   down: { kind: 'refused', tool: 'iban-check', problem: problem('UPSTREAM_RPC_UNAVAILABLE', 'Down.') },
   invalid: { kind: 'refused', tool: 'iban-check', problem: problem('INPUT_SCHEMA_INVALID', 'No.') },
 } as const satisfies Record<string, Outcome>
@@ -52,7 +53,7 @@ function bench(...next: Bench['next']): Bench {
   const tasks = tasksInMemory()
   const made: Omit<Bench, 'parts'> = { tasks, clock: { ms: 1_795_262_400_000 }, asked: [], next, end: { is: null }, faults: [] }
   const challenge = { header: '', required_json: '{"x402Version":2}', body_members_json: '"x402Version":1' }
-  const words = { challenge: () => challenge, responseHeaders: () => ({}), response: () => ({ success: true }) }
+  const words = { challenge: () => challenge, responseHeaders: () => ({}), failureHeaders: () => ({}), response: () => ({ success: true }) }
   const parts: A2aParts = {
     async serve(request) {
       const tool = catalogue.find(request.tool)
@@ -154,6 +155,28 @@ test('a task whose worker went away is finished by the very same payment, once',
     [[], [{ kind: 'value', value: { signature: 7 } }], [{ kind: 'value', value: { signature: 7 } }]],
   )
   assert.deepEqual(at.asked[2]?.input, CALL.input)
+})
+
+test('a payment of which nobody can tell whether it was settled has not failed: the very same one is tried again', async () => {
+  const given = [{ kind: 'value', value: { signature: 8 } }]
+  for (const goes_on of [true, false]) {
+    const at = bench(...(goes_on ? [OUTCOMES.required] : []), OUTCOMES.unsure, OUTCOMES.unsure, OUTCOMES.paid)
+    const begun = goes_on ? await ask(at) : null
+    const task =
+      begun === null ? await ask(at, { metadata: { 'x402.payment.payload': { signature: 8 } } }) : await pay(at, begun, { signature: 8 })
+    assert.deepEqual([stateOf(task), dataOf(task)['charged']], ['TASK_STATE_WORKING', 'unknown'])
+    assert.deepEqual(metadataOf(task), { 'x402.payment.status': 'payment-submitted' })
+    for (const state of ['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']) {
+      at.clock.ms += limits.claim_ms + 1
+      assert.equal(stateOf(await pay(at, task, { signature: 8 })), state)
+    }
+    const paying = at.asked.slice(goes_on ? 1 : 0)
+    assert.deepEqual(
+      paying.map(({ request, input }) => [request.payments, input]),
+      paying.map(() => [given, CALL.input]),
+    )
+    assert.equal(paying.length, 3)
+  }
 })
 
 test('an ended task takes no more messages, but for the one that ended it', async () => {

@@ -230,6 +230,33 @@ test('x402-schema.json describes the 402 that is really sent, and nothing else',
       assert.equal(validate(rest), false, `${name} may be missing`)
     }
     assert.equal(validate({ ...body, accepts: [] }), false)
+    // Invoices have no free calls.
+    const sent = { method: 'POST', body: JSON.stringify({ amountUsdc: 5, merchant: `0x${'12'.repeat(20)}` }) }
+    const { pay_url } = (await (await fetch(`${poor.url}/api/invoice/create`, sent)).json()) as { pay_url: string }
+    for (const given of [{}, { authorization: 1 }]) {
+      const unpaid = await fetch(pay_url, { method: 'POST', body: JSON.stringify(given) })
+      assert.equal(unpaid.status, 402)
+      assert.ok(validate(await unpaid.json()), JSON.stringify(validate.errors))
+    }
+  } finally {
+    await poor.stop()
+  }
+})
+
+test('x402-schema.json describes the 402 of each tool', async () => {
+  const poor = await startTestApp({ free_daily: 0, settings: { ASSAY_FREE_DAILY_OVERRIDES: 'token-contract-risk=0' } })
+  try {
+    const validate = newAjv().compile(await wellKnown('x402-schema.json', poor))
+    let asked = 0
+    for (const { id } of asList((await readJson(`${poor.url}/v1/tools`))['tools'])) {
+      const { example, price } = await readJson(`${poor.url}/v1/tools/${String(id)}`)
+      if (price === null || at(price, 'class') === 'free') continue
+      const { status, body } = await restCall(poor.url, String(id), at(example, 'input'))
+      assert.equal(status, 402, `${String(id)}: ${JSON.stringify(body)}`)
+      assert.ok(validate(body), `${String(id)}: ${JSON.stringify(validate.errors)}`)
+      asked++
+    }
+    assert.ok(asked > 50, `${asked} tools`)
   } finally {
     await poor.stop()
   }

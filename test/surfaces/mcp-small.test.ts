@@ -135,6 +135,11 @@ test('faults of the inner input point into it; an unknown tool is no tool', asyn
     pointers.every((pointer) => pointer.startsWith('/params/arguments/input')),
     pointers.join(' '),
   )
+  const stray = textOf(await client.callTool({ name: 'call_tool', arguments: { tool: 'iban-check', input: IBAN, iban: IBAN.iban } }))
+  assert.deepEqual(
+    [stray['code'], (stray['errors'] as { pointer: string; code: string }[]).map(({ pointer, code }) => [pointer, code])],
+    ['INPUT_SCHEMA_INVALID', [['/params/arguments', 'unknown_field']]],
+  )
   for (const tool of ['nothing-here', 'call_tool', 'find_tools', 7]) {
     await assert.rejects(client.callTool({ name: 'call_tool', arguments: { tool, input: {} } }), /No such tool/)
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { after, before, test } from 'node:test'
 import { z } from 'zod'
 import { createHeavyPool } from '../../src/adapters/heavy-work/pool.ts'
@@ -119,6 +120,7 @@ function slowWork(): HeavyWork {
 const RAISED: Record<Code, () => Promise<unknown>> = {
   PARSE_ERROR: () => posted('{"input":'),
   NOT_UTF8: () => posted(new Uint8Array([0x7b, 0xff, 0x7d])),
+  CONTENT_ENCODING_REFUSED: () => posted(new Uint8Array(gzipSync('{"input":{"iban":"a"}}')), undefined, { 'content-encoding': 'gzip' }),
   DUPLICATE_KEY: () => posted('{"input":{"iban":"a","\\u0069ban":"b"}}'),
   LONE_SURROGATE: () => posted(wrapped('"\\ud800"')),
   FORBIDDEN_KEY: () => posted('{"input":{"__proto__":{"iban":"a"}}}'),

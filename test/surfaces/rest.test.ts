@@ -147,6 +147,8 @@ test('receipts are verified under their tool and under the alias, wrapped and ba
     ['/v1/tools/receipt-verify/call', { input: { receipt } }],
     ['/v1/receipt/verify', { receipt }],
     ['/v1/receipt/verify', receipt],
+    ['/v1/receipt/verify', { input: { receipt } }],
+    ['/v1/receipt/verify', { input: receipt }],
   ] as const) {
     const response = await fetch(app.url + path, { method: 'POST', body: JSON.stringify(sent) })
     const answer = (await response.json()) as { result: { valid: boolean }; allowance: unknown; receipt: { tool: string } }

@@ -49,7 +49,15 @@ export function httpFacilitator({ url, clock, settle_ms = SETTLE_MS, headers = {
       }
       return networks.has(network)
     },
-    settle: (request) => post(`${base}/settle`, JSON.stringify(request), headers, settle_ms),
+    async settle(request) {
+      const answer = await post(`${base}/settle`, JSON.stringify(request), headers, settle_ms)
+      // It has gone since it said what it settles: the next payment is not to be claimed on that word.
+      if (answer.kind === 'unreachable') {
+        networks = new Set()
+        known_until_ms = clock.now_ms() + FAILED_MS
+      }
+      return answer
+    },
   }
 }
 

@@ -13,7 +13,8 @@ const TYPES = { log: 0x01, witness: 0x04 } as const
 const KEY_ID_BYTES = 4
 const TIME_BYTES = 8
 const SIGNATURE_BYTES = 64
-const NOTE_CHARS = 16_384
+/** 16 signatures of the longest kind, some 5 kB each in bytes (ML-DSA-87), which every reader must take, and room for more. */
+export const NOTE_CHARS = 131_072
 const SIGNATURE_LINES = 32
 const NAME = /^[^\s+]{1,200}$/u
 

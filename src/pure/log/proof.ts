@@ -7,10 +7,12 @@ import { concatBytes } from '@noble/hashes/utils.js'
 import { fromHex } from '../receipts/crypto.ts'
 import { base64Of, bytesOfBase64 } from './bytes.ts'
 import { alike, isCount, leafHash, rootOfInclusion, type Sha256 } from './merkle.ts'
-import { isSignedBy, readCheckpoint, readNote, signedTime, type Checkpoint, type Note, type VerifierKey } from './note.ts'
+import { isSignedBy, NOTE_CHARS, readCheckpoint, readNote, signedTime, type Checkpoint, type Note, type VerifierKey } from './note.ts'
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1'
 const PROOF_HASHES = 63
+/** The lines before the checkpoint, and the checkpoint. */
+export const PROOF_CHARS = 16_384 + NOTE_CHARS
 
 /**
  * The log entry of a receipt: 32 bytes, over the digest and the 65-byte signature with v as 27 or 28, however it was written. Null when one of
@@ -38,7 +40,7 @@ export function proofText({ index, hashes, checkpoint }: InclusionProof): string
 /** Null when the text is no such proof. */
 function readProof(text: string): InclusionProof | null {
   const end = text.indexOf('\n\n')
-  if (end === -1 || text.length > 65_536) return null
+  if (end === -1 || text.length > PROOF_CHARS) return null
   const [first, ...lines] = text.slice(0, end).split('\n')
   if (first !== FIRST_LINE) return null
   if (lines[0]?.startsWith('extra ')) lines.shift()

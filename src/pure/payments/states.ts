@@ -16,7 +16,8 @@ export type PaymentState = (typeof PAYMENT_STATES)[number]
 const MOVES: Readonly<Record<PaymentState, readonly PaymentState[]>> = {
   claimed: ['prepared', 'released'],
   prepared: ['settling', 'released'],
-  settling: ['settled', 'refused', 'unknown'],
+  // Back from here only by the claim that began it, and only when the authorization provably reached nobody.
+  settling: ['settled', 'refused', 'unknown', 'released'],
   unknown: ['settled', 'refused', 'lost'],
   settled: ['unknown'],
   // Its authorization is public: a stranger may send it yet, until it runs out.
@@ -29,6 +30,9 @@ const MOVES: Readonly<Record<PaymentState, readonly PaymentState[]>> = {
 export function statesBefore(to: PaymentState): PaymentState[] {
   return PAYMENT_STATES.filter((from) => MOVES[from].includes(to))
 }
+
+/** Payments of which nothing was sent: whoever claimed them may give them up, and when its time is over so may anybody. */
+export const UNSENT: readonly PaymentState[] = ['claimed', 'prepared']
 
 /** Reasons for a refusal that say nothing of the payer: it was never tried. */
 export const UNTRIED_REASONS = ['out_of_time', 'expired_unused', 'facilitator_unreachable'] as const

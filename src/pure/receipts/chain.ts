@@ -30,6 +30,15 @@ export interface LinkVerdict {
   reason: string
 }
 
+/**
+ * The link that travels in an answer, whatever it holds; undefined when there is none. Where the fields of a tool are the body itself, it goes
+ * by another name, and `chain` may be a word of the tool.
+ */
+export function linkIn(answer: Readonly<Record<string, unknown>>): unknown {
+  const { chain, receipt_chain } = answer
+  return receipt_chain ?? (typeof chain === 'object' ? (chain ?? undefined) : undefined)
+}
+
 const HASH = /^0x[0-9a-f]{64}$/
 
 /** A previous receipt hash as it is signed, in lower case; null when the text is not 32 bytes of 0x-prefixed hex. */

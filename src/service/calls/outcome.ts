@@ -72,6 +72,8 @@ export interface PaymentRequired {
   amount_minor: bigint | null
   /** The word of the x402 facilitators for what is wrong with the payment; null when none came. */
   x402_reason: string | null
+  /** Whose settlement failed; absent where none was tried. */
+  payer?: string
 }
 
 /** The outcome in one word, for counters and logs. */

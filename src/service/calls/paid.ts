@@ -138,7 +138,8 @@ export async function paymentEnd(deps: PaidDeps, { tool, input, address }: ReadC
         const [allowance, price] = await Promise.all([deps.allowance.peek(tool.id, address), quote(deps, tool, input)])
         const amount_minor = price?.amount_minor ?? null
         const told = { ...found, extra: { ...found.extra, allowance: allowanceShown(allowance) } }
-        return { kind: 'payment_required', tool: tool.id, problem: told, allowance, amount_minor, x402_reason: end.x402_reason }
+        const { problem: _, kind: __, ...why } = end
+        return { kind: 'payment_required', tool: tool.id, problem: told, allowance, amount_minor, ...why }
       } catch (error) {
         deps.onFault(error, tool.id)
         return { kind: 'refused', tool: tool.id, problem: found }

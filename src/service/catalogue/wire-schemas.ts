@@ -123,7 +123,10 @@ export function settlementSchema(): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
-/** The body of a 402: the problem with the state of the allowance, and, where payments are taken, the terms of x402 version 1. */
+/**
+ * The body of a 402: the problem, with the state of the allowance where a tool was called, and, where payments are taken, the terms of x402
+ * version 1.
+ */
 export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
   const { properties, required } = problemSchema() as { properties: Record<string, JsonSchema>; required: string[] }
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => PROBLEMS[code].status === 402)
@@ -131,8 +134,13 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
   const fixed = { status: { const: 402 }, code: { type: 'string', enum: codes }, charged: { const: false } }
   const more = {
     invalid_reason: { type: 'string', description: 'The word of x402 facilitators for what is wrong with the payment.' },
-    reason: { type: 'string', description: 'Why the settlement failed.' },
+    reason: {
+      type: 'string',
+      description: 'Why the settlement failed; of token-contract-risk the code in lower case, where none was tried.',
+    },
     transaction: { type: ['string', 'null'], description: 'The transaction that failed, if one was sent.' },
+    valid: { type: ['boolean', 'null'], description: 'Of token-contract-risk alone: null, since nothing was judged.' },
+    credit: creditSchema(),
   }
   return {
     type: 'object',
@@ -140,7 +148,27 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
       ? 'Pay on these terms, or on those of version 2 in the header PAYMENT-REQUIRED: both ask for the same.'
       : 'The free calls of the day are used up. No terms are offered, since this deployment takes no payments.',
     properties: { ...properties, ...fixed, allowance: allowanceSchema(), ...more, ...terms },
-    required: [...required, 'allowance', ...Object.keys(terms)],
+    required: [...required, ...Object.keys(terms)],
+    // Invoices have no free calls, and their payments are refused for the same reasons.
+    anyOf: [
+      { properties: { allowance: {} }, required: ['allowance'] },
+      { properties: { code: { enum: codes.filter((code) => code !== 'PAYMENT_REQUIRED') } } },
+    ],
+    additionalProperties: false,
+  }
+}
+
+/** What a prepaid credit still holds. */
+function creditSchema(): JsonSchema {
+  const properties = {
+    unit: { type: 'string', enum: ['usdc_minor', 'calls'], description: 'Minor units of USDC, or calls.' },
+    available: { type: 'string', pattern: '^\\d{1,20}$', description: 'What is left of it.' },
+  }
+  return {
+    type: 'object',
+    description: 'The credit that does not cover the call.',
+    properties,
+    required: Object.keys(properties),
     additionalProperties: false,
   }
 }

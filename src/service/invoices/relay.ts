@@ -3,13 +3,13 @@ import type { ClaimRequest, Payment } from '../../ports/payments.ts'
 import type { AllowanceRequest, Store } from '../../ports/store.ts'
 import type { Derivation } from '../../ports/derivation.ts'
 import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
-import { usdcText } from '../../pure/invoices/record.ts'
+import { notCarried, usdcText } from '../../pure/invoices/record.ts'
 import { invoiceNonces } from '../../pure/invoices/terms.ts'
 import { limits } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 import { claimOf } from '../payments/claim.ts'
 import type { DeskParts } from '../payments/desk.ts'
-import { contextOf, endOf, keyOf, pendingOf, recovered, tokenHash, type AnswerParts, type PaymentEnd } from '../payments/ends.ts'
+import { contextOf, endOf, isSigned, keyOf, pendingOf, recovered, tokenHash, type AnswerParts, type PaymentEnd } from '../payments/ends.ts'
 import { isOpen } from '../payments/closings.ts'
 import { checkWindow, matchTerms } from '../payments/match-terms.ts'
 import type { OnChainPass } from '../payments/on-chain.ts'
@@ -68,9 +68,7 @@ async function replay(parts: RelayParts, { invoice }: InvoiceView, authorization
   const key = keyOf(authorization)
   const found = await store.payments.find(key)
   if (found === null) return null
-  if (recovered(desk, authorization) !== authorization.from && found.signature !== authorization.signature) {
-    return { kind: 'refused', ...refusals.otherSignature() }
-  }
+  if (!isSigned(desk, found, authorization)) return { kind: 'refused', ...refusals.otherSignature() }
   if (!isBound(found, invoice.invoice_id, authorization)) return { kind: 'refused', ...refusals.boundElsewhere() }
   const abandoned = (found.state === 'claimed' || found.state === 'prepared') && found.claim_until_ms <= clock.now_ms()
   if (found.state === 'released' || abandoned) return null
@@ -99,8 +97,9 @@ function fault({ place }: RelayParts, { invoice, terms, standing }: InvoiceView,
   const match = matchTerms(payment, { ...place, pay_to: invoice.merchant, amounts: new Set([fits]) })
   if (!match.ok) return problem(match.code, match.detail, { extra: { invalid_reason: match.x402_reason } })
   if (value_minor >= INVOICE_RULES.relay_minimum_minor) return null
-  const least = usdcText(INVOICE_RULES.relay_minimum_minor)
-  return problem('INVOICE_NOT_PAYABLE', `Less than ${least} USDC is not carried to the chain here; send it from a wallet.`)
+  const least_minor = INVOICE_RULES.relay_minimum_minor
+  const part = `Less than ${usdcText(least_minor)} USDC is not carried to the chain here; sign for that much at least.`
+  return problem('INVOICE_NOT_PAYABLE', due_minor < least_minor ? notCarried(invoice.issue_signature !== null, least_minor) : part)
 }
 
 async function isShutOut({ store, clock }: RelayParts, payer: string): Promise<boolean> {

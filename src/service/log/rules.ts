@@ -14,6 +14,6 @@ export const LOG_RULES = {
   round_steps: 64,
   /** Receipts that one client may hand in, and checkpoints it may bring, in a minute. */
   per_minute: 60,
-  /** Largest body of either. */
-  body_bytes: 32_768,
+  /** Largest body of either: whole answers, and checkpoints with sixteen signatures of the longest kind. */
+  body_bytes: 147_456,
 } as const

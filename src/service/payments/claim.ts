@@ -72,6 +72,11 @@ function resultEnd(parts: ClaimParts, held: Held, text: AnswerParts, result: Set
       return { kind: 'refused', ...refusals.settlementFailed(result.payment) }
     case 'pending':
       return { kind: 'pending', pending: pendingOf(parts, held.key, result.transaction) }
+    case 'unsent':
+      return {
+        kind: 'refused',
+        ...refusals.unavailable('No facilitator could be reached, and nothing was sent. Send the same payment again.'),
+      }
   }
 }
 

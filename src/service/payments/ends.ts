@@ -8,7 +8,7 @@ import { limits } from '../limits.ts'
 import { isOpen, type Closings } from './closings.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
-import { readSignatureWrapper } from '../../pure/payments/signature-wrapper.ts'
+import { tokenSignature } from './on-chain-reads.ts'
 import { settlementOf, type CreditSettlement, type Pending, type Settlement } from './settlement.ts'
 
 /** One request as a payment is bound to it. */
@@ -50,9 +50,7 @@ export async function replay(parts: EndParts, request: BoundRequest, authorizati
   const key = keyOf(authorization)
   const found = await parts.store.find(key)
   if (found === null) return null
-  if (found.signature !== innerSignature(authorization.signature) && recovered(parts, authorization) !== authorization.from) {
-    return { kind: 'refused', ...refusals.otherSignature() }
-  }
+  if (!isSigned(parts, found, authorization)) return { kind: 'refused', ...refusals.otherSignature() }
   if (!isBound(found, request, authorization)) {
     const within = await parts.countMismatch(key, request.client)
     return { kind: 'refused', ...(within ? refusals.boundElsewhere() : refusals.tooManyMismatches()) }
@@ -63,9 +61,9 @@ export async function replay(parts: EndParts, request: BoundRequest, authorizati
   return closed === null || closed.state === 'released' ? null : endOf(parts, closed)
 }
 
-/** What the token is given: the signature itself, or what its ERC-6492 wrapper holds. */
-function innerSignature(signature: string): string {
-  return readSignatureWrapper(signature)?.inner_signature ?? signature
+/** Whether a resend proves to come from the payer: by the signature that the row keeps, in the form the token was given, or by one that recovers. */
+export function isSigned(parts: EndParts, found: Payment, authorization: SignedAuthorization): boolean {
+  return found.signature === tokenSignature(authorization) || recovered(parts, authorization) === authorization.from
 }
 
 /** The same authorization for the same request. A payer may sign two with one nonce; only the first is bound. */

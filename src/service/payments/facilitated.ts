@@ -62,7 +62,7 @@ async function settle(options: FacilitatedOptions, payment: Payment, until_ms: n
       // It may be wrong, or late: another may have settled it, or it may be on its way all the same.
       return follow(options, payment, null, Math.min(until_ms, options.clock.now_ms() + DOUBT_MS), answer.reason)
     case 'unreachable':
-      return follow(options, payment, null, options.clock.now_ms(), 'facilitator_unreachable')
+      return takeBack(options, payment)
   }
 }
 
@@ -81,6 +81,15 @@ async function askInTurn(
     if (last.answer.kind !== 'unreachable') return last
   }
   return last
+}
+
+/** It reached nobody, so the same payment may be claimed again; unless the chain shows that somebody used it, or shows nothing. */
+async function takeBack(options: FacilitatedOptions, payment: Payment): Promise<SettleResult> {
+  const { store, clock } = options
+  const evidence = await seen(options, payment)
+  if (evidence?.kind !== 'open' || evidence.used) return follow(options, payment, null, clock.now_ms(), null)
+  const taken = await store.payments.take_back(keyOf(payment), payment.fence, 'facilitator_unreachable', clock.now_ms())
+  return taken ? { kind: 'unsent' } : { kind: 'pending', transaction: payment.transaction }
 }
 
 /**

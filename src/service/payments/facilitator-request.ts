@@ -1,5 +1,6 @@
 import type { FacilitatorRequest } from '../../ports/facilitator.ts'
 import type { Payment } from '../../ports/payments.ts'
+import { normaliseSignature } from '../../pure/payments/eip3009.ts'
 
 /** What stands in every payment of this deployment. */
 export interface FacilitatedTerms {
@@ -41,8 +42,14 @@ export function facilitatorRequest(terms: FacilitatedTerms, payment: Payment): F
       x402Version: 2,
       resource: { url: terms.resourceOf(payment) },
       accepted: requirements,
-      payload: { signature: payment.signature, authorization },
+      payload: { signature: plainSignature(payment), authorization },
     },
     paymentRequirements: requirements,
   }
+}
+
+/** r, s and v of 27 or 28, the one form of an account's signature that all facilitators read; what a contract wallet made stays as it is. */
+function plainSignature({ signature, contract_payer }: Payment): string {
+  const account = contract_payer ? null : normaliseSignature(signature)
+  return account === null ? signature : `${account.r}${account.s.slice(2)}${account.v.toString(16)}`
 }

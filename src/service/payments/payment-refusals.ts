@@ -7,6 +7,8 @@ import type { Pending } from './settlement.ts'
 export interface PaymentRefusal {
   problem: Problem
   x402_reason: string | null
+  /** Whose settlement failed; absent where none was tried. */
+  payer?: string
 }
 
 function plain(found: Problem): PaymentRefusal {
@@ -63,14 +65,24 @@ export function tookTooLong(): PaymentRefusal {
   return plain(problem('INTERNAL_ERROR', 'The call took longer than a claim is held. Nothing was charged; send it again as it is.'))
 }
 
-/** The transfer was tried and will never move anything. */
+/** The transfer will never move anything. */
 export function settlementFailed(payment: Payment): PaymentRefusal {
   const reason = payment.reason ?? 'invalid_exact_evm_transaction_failed'
-  const detail = 'The transfer was tried and moved nothing. Sign a new authorization to try again.'
   return {
-    problem: problem('SETTLEMENT_FAILED', detail, { extra: { reason, transaction: payment.transaction } }),
+    problem: problem('SETTLEMENT_FAILED', `${whatBecameOf(payment)} Sign a new authorization to try again.`, {
+      extra: { reason, transaction: payment.transaction },
+    }),
     x402_reason: 'invalid_exact_evm_transaction_failed',
+    payer: payment.payer,
   }
+}
+
+function whatBecameOf({ reason, transaction }: Payment): string {
+  if (reason === 'facilitator_unreachable') return 'The transfer was never sent.'
+  if (reason === 'out_of_time' && transaction === null) return 'Too little time was left for the transfer, and it was never sent.'
+  if (reason === 'out_of_time' || reason === 'expired_unused')
+    return 'Its time ran out before a block took the transfer up. Nothing was moved.'
+  return 'The transfer was tried and moved nothing.'
 }
 
 export function answerExpired(payment: Payment): PaymentRefusal {

@@ -5,6 +5,8 @@ export type SettleResult =
   | { kind: 'settled'; payment: Payment }
   | { kind: 'refused'; payment: Payment }
   | { kind: 'pending'; transaction: string | null }
+  /** It reached nobody, and the row is released. */
+  | { kind: 'unsent' }
 
 /** Who could take a payment now: the gas wallet's address or the facilitator's origin. Not ready: nothing must be claimed. */
 type Readiness = { ok: true; settler: string } | { ok: false; detail: string; retry_after_s: number }

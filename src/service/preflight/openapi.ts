@@ -125,7 +125,7 @@ export function preflightPaths(answers: (statuses: readonly number[]) => Json): 
         requestBody: { required: true, content: json(ref('schemas', 'preflight-request'), EXAMPLE) },
         responses: {
           200: { description: 'Preflight findings.', content: json(ref('schemas', 'preflight-report')) },
-          ...answers([400, 413, 429]),
+          ...answers([400, 413, 415, 429]),
         },
       },
     },
@@ -147,7 +147,7 @@ export function preflightPaths(answers: (statuses: readonly number[]) => Json): 
 /** The preflight alone as OpenAPI 3.1.0, under the version of its interface. */
 export function preflightOpenApi(deployment: Deployment & { origins: { base_url: string } }): Json {
   const mark = modeMark(deployment)
-  const statuses = [400, 404, 413, 429]
+  const statuses = [400, 404, 413, 415, 429]
   const answers = (wanted: readonly number[]) => Object.fromEntries(wanted.map((status) => [status, ref('responses', `problem-${status}`)]))
   return {
     openapi: '3.1.0',
@@ -175,6 +175,7 @@ export function preflightOpenApi(deployment: Deployment & { origins: { base_url:
 const CODES: readonly ProblemCode[] = [
   'PARSE_ERROR',
   'NOT_UTF8',
+  'CONTENT_ENCODING_REFUSED',
   'DUPLICATE_KEY',
   'LONE_SURROGATE',
   'FORBIDDEN_KEY',

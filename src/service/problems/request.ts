@@ -18,6 +18,14 @@ export const REQUEST_PROBLEMS = {
     fault: 'caller',
     description: 'JSON travels as UTF-8; the bytes of the body are not.',
   },
+  CONTENT_ENCODING_REFUSED: {
+    status: 415,
+    title: 'The body is compressed',
+    phase: 'tool',
+    retryable: false,
+    fault: 'caller',
+    description: 'Bodies are read as they come. Send the body plain, without the header Content-Encoding.',
+  },
   DUPLICATE_KEY: {
     status: 400,
     title: 'A key occurs twice',

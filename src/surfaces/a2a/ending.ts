@@ -40,7 +40,8 @@ export function endingOf(told: EndingWords, outcome: Outcome, paying: boolean, r
     case 'payment_required':
       return paying ? paymentFailed(told, outcome, request_id, outcome.x402_reason) : asking(told, outcome, request_id)
     case 'refused':
-      return paying ? paymentFailed(told, outcome, request_id, null) : refused(told, outcome, request_id)
+      if (!paying) return refused(told, outcome, request_id)
+      return outcome.problem.charged === 'unknown' ? unsure(told, outcome, request_id) : paymentFailed(told, outcome, request_id, null)
   }
 }
 
@@ -77,6 +78,14 @@ function refused(told: EndingWords, { tool, problem }: Refused, request_id: stri
   const { fault, retryable } = PROBLEMS[problem.code]
   const state = fault === 'caller' && !retryable ? TaskState.TASK_STATE_INPUT_REQUIRED : TaskState.TASK_STATE_FAILED
   return ending(state, problemParts(told, tool, problem, request_id))
+}
+
+/** Nobody can tell now whether the payment was settled: its task goes on, and the very same payment is tried again when it is looked at. */
+function unsure(told: EndingWords, { tool, problem }: Refused, request_id: string): Ending {
+  return {
+    ...ending(TaskState.TASK_STATE_WORKING, problemParts(told, tool, problem, request_id)),
+    metadata: { [names.STATUS_KEY]: 'payment-submitted' satisfies names.PaymentStatus },
+  }
 }
 
 /** By the extension a payment that fails ends its task; another one begins a new task. */

@@ -1,6 +1,7 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import { limits } from '../../service/limits.ts'
 import { isObject } from '../mcp/message.ts'
+import { SEND } from './ask.ts'
 
 /**
  * Refuses messages of a shape that the official package reads carelessly: it turns whatever stands there into text, or stumbles over it.
@@ -11,7 +12,7 @@ export function messageFault({ method, params }: Record<string, unknown>): void 
   if (typeof method !== 'string' || !isObject(params)) return
   idFault('params.id', params['id'])
   if (params['tenant'] !== undefined && params['tenant'] !== '') refuse('params.tenant is not known here.')
-  if (!/^(?:message\/|Send)/.test(method)) return
+  if (!SEND.calls({ method })) return
   const sent = params['message']
   if (!isObject(sent)) return refuse('params.message must be an object.')
   const { messageId, taskId, contextId, parts, metadata, extensions, referenceTaskIds } = sent

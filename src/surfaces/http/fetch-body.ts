@@ -6,6 +6,7 @@ export function bodyOfRequest(request: Request): BodySource {
   const declared = request.headers.get('content-length')
   return {
     declared_bytes: declared === null ? null : Number(declared),
+    coding: request.headers.get('content-encoding'),
     whole: async () => new Uint8Array(await request.arrayBuffer()),
     async *chunks() {
       if (request.body === null) return

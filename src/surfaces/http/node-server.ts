@@ -113,6 +113,7 @@ function bodyOf(request: IncomingMessage): BodySource {
   const declared = request.headers['content-length']
   return {
     declared_bytes: declared === undefined ? null : Number(declared),
+    coding: request.headers['content-encoding'] ?? null,
     whole: () => collect(request),
     chunks: () => request.iterator({ destroyOnReturn: false }),
   }

@@ -5,6 +5,7 @@ import { readTilePath } from '../../pure/log/tiles.ts'
 import { verifyReceipt } from '../../pure/receipts/verify.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
 import type { LogBook } from '../../service/log/book.ts'
+import { limits } from '../../service/limits.ts'
 import { LOG_RULES } from '../../service/log/rules.ts'
 import type { ReceiptsLog } from '../../service/log/receipts-log.ts'
 import type { Witness, WitnessEnd } from '../../service/log/witness.ts'
@@ -22,7 +23,8 @@ const BYTES = 'application/octet-stream'
 const SHORT = 'public, max-age=2'
 /** A tile never changes, whatever its width. */
 const FOR_GOOD = 'public, max-age=31536000, immutable'
-const BOUNDS: Omit<ReadBounds, 'body_bytes'> = { depth: 8, nodes: 200, unsafe_numbers: 'refuse' }
+/** Whole answers are handed in too. */
+const BOUNDS: Omit<ReadBounds, 'body_bytes'> = { depth: limits.json_depth, nodes: limits.json_nodes, unsafe_numbers: 'refuse' }
 
 type Caller = (context: Context<Env>) => string
 

@@ -1,7 +1,7 @@
 import { answerText } from '../../service/calls/answer-text.ts'
 import { withVerdict } from '../../service/catalogue/bare.ts'
 import type { ServeCall } from '../../service/calls/observed.ts'
-import type { CallRequest, Outcome } from '../../service/calls/outcome.ts'
+import type { CallRequest, InputRead, Outcome } from '../../service/calls/outcome.ts'
 import type { CreditGiven } from '../../service/credits/given.ts'
 import { problem, problemBody, type Problem } from '../../service/problems.ts'
 import type { PaymentGiven } from '../../service/payments/payment-header.ts'
@@ -49,6 +49,7 @@ const ERROR_KEY = 'x402/error'
 const PREVIOUS_KEY = 'assay/prev-receipt-hash'
 const CREDIT_KEY = 'assay/credit'
 const USE_KEY = 'assay/idempotency-key'
+const ARGUMENTS = '/params/arguments'
 
 export interface ToolCalls {
   serve: ServeCall
@@ -111,7 +112,15 @@ function innerRequest(params: CallParams, exchange: McpExchange): CallRequest {
     const inner = argumentsOf(value)
     return isObject(inner) ? inner['input'] : undefined
   }
-  return { ...callRequest({ ...params, name }, exchange), read: (bounds) => readInput(message, bounds, CALL_INSIDE, inputIn) }
+  const strays = isObject(given) && Object.keys(given).some((key) => key !== 'tool' && key !== 'input')
+  const read: CallRequest['read'] = (bounds) => (strays ? STRAYS : readInput(message, bounds, CALL_INSIDE, inputIn))
+  return { ...callRequest({ ...params, name }, exchange), read }
+}
+
+const STRAY_WORDS = `${CALL_TOOL} takes tool and input, and nothing else; the fields of the tool go under input.`
+const STRAYS: InputRead = {
+  ok: false,
+  problem: problem('INPUT_SCHEMA_INVALID', STRAY_WORDS, { errors: [{ pointer: ARGUMENTS, code: 'unknown_field', message: STRAY_WORDS }] }),
 }
 
 const CALL_INSIDE = { depth: TOOLS_CALL.depth + 1, nodes: TOOLS_CALL.nodes }
@@ -171,8 +180,6 @@ function problemReply(found: Problem, request_id: string, api_url: string, place
   if (isMessageFault(found)) return { kind: 'error', error: rpcErrorOf(here, request_id, api_url) }
   return { kind: 'problem', text: JSON.stringify(problemBody(here, request_id, api_url)), meta: null }
 }
-
-const ARGUMENTS = '/params/arguments'
 
 /** REST holds the arguments under `input`. */
 function pointerInMessage(pointer: string, place: string): string {

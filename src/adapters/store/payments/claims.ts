@@ -1,8 +1,8 @@
 import type { Binding, ClaimRequest, ClaimResult, Payment, PaymentKey, StoredAnswer } from '../../../ports/payments.ts'
-import { IN_FLIGHT, statesBefore } from '../../../pure/payments/states.ts'
+import { IN_FLIGHT, UNSENT } from '../../../pure/payments/states.ts'
 import { integer } from '../rows.ts'
 import { assertCounts, assertKeys, assertPaymentKey, assertTexts, assertWide } from '../storable.ts'
-import type { Value, Work } from '../work.ts'
+import type { Statement, Value, Work } from '../work.ts'
 import { paymentOf, sumIn } from './row.ts'
 import * as sql from './sql-claims.ts'
 
@@ -71,7 +71,7 @@ function sameBinding(one: Binding, other: Binding): boolean {
 /** Released, or still with a claimer whose time is over. */
 function isFree(payment: Payment, now_ms: number): boolean {
   if (payment.state === 'released') return true
-  return statesBefore('released').includes(payment.state) && payment.claim_until_ms < now_ms
+  return UNSENT.includes(payment.state) && payment.claim_until_ms < now_ms
 }
 
 export function* prepare(key: PaymentKey, fence: number, answer: StoredAnswer, now_ms: number): Work<boolean> {
@@ -82,8 +82,14 @@ export function* prepare(key: PaymentKey, fence: number, answer: StoredAnswer, n
 }
 
 /** What was prepared for a released payment was never paid for, and goes with it. */
-export function* release(key: PaymentKey, fence: number, reason: string, now_ms: number): Work<boolean> {
-  const [row] = yield { statement: sql.RELEASE, values: [key.payer, key.nonce, fence, reason, now_ms] }
+export function* release(
+  key: PaymentKey,
+  fence: number,
+  reason: string,
+  now_ms: number,
+  statement: Statement = sql.RELEASE,
+): Work<boolean> {
+  const [row] = yield { statement, values: [key.payer, key.nonce, fence, reason, now_ms] }
   if (row === undefined) return false
   yield { statement: sql.FORGET_ANSWER, values: [integer(row, 'number')] }
   return true

@@ -101,6 +101,13 @@ export class SqlPaymentStore implements PaymentStore {
     return this.#database.atomically(() => release(key, fence, reason, now_ms))
   }
 
+  async take_back(key: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean> {
+    assertPaymentKey(key)
+    assertCounts({ fence, now_ms })
+    assertTexts({ reason })
+    return this.#database.atomically(() => release(key, fence, reason, now_ms, claims.TAKE_BACK))
+  }
+
   async release_abandoned(now_ms: number): Promise<number> {
     assertCounts({ now_ms })
     return inParts(() => this.#database.atomically(() => releaseAbandoned(now_ms, JOB_ROWS)))

@@ -1,4 +1,4 @@
-import { IN_FLIGHT, statesBefore } from '../../../pure/payments/states.ts'
+import { IN_FLIGHT, statesBefore, UNSENT } from '../../../pure/payments/states.ts'
 import type { Statement } from '../work.ts'
 import { literals, PAYMENT_COLUMNS, sumOf } from './row.ts'
 
@@ -74,7 +74,14 @@ export const BEGIN_SETTLING: Statement = {
 export const RELEASE: Statement = {
   name: 'release_payment',
   text: `update payment set state = 'released', reason = ?4, updated_ms = ?5
-    where ${KEY} and fence = ?3 and state in (${literals(statesBefore('released'))})
+    where ${KEY} and fence = ?3 and state in (${literals(UNSENT)})
+    returning number`,
+}
+
+export const TAKE_BACK: Statement = {
+  name: 'take_payment_back',
+  text: `update payment set state = 'released', reason = ?4, updated_ms = ?5
+    where ${KEY} and fence = ?3 and state = 'settling' and account_nonce is null and transaction_hash is null
     returning number`,
 }
 
@@ -83,8 +90,8 @@ export const RELEASE_ABANDONED: Statement = {
   name: 'release_abandoned',
   text: `update payment set state = 'released', reason = 'abandoned', updated_ms = ?1
     where number in (select number from payment
-      where state in (${literals(statesBefore('released'))}) and final = 0 and claim_until_ms < ?1 order by number limit ?2)
-      and state in (${literals(statesBefore('released'))}) and claim_until_ms < ?1
+      where state in (${literals(UNSENT)}) and final = 0 and claim_until_ms < ?1 order by number limit ?2)
+      and state in (${literals(UNSENT)}) and claim_until_ms < ?1
     returning number`,
 }
 

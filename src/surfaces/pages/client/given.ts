@@ -1,4 +1,5 @@
 import { decodeUtf8, readStrictJson } from '../../../pure/documents/strict-json.ts'
+import { linkIn } from '../../../pure/receipts/chain.ts'
 import { claimsPolicy } from '../../../pure/rulebooks/pol1.ts'
 import { limits } from '../../../service/limits.ts'
 import { isMembers } from './shapes.ts'
@@ -68,8 +69,7 @@ function entryOf(value: unknown, place: string): Entry {
   if (policy !== null) return { kind: 'policy', place, policy }
   if (!Object.hasOwn(value, 'receipt')) return { kind: 'receipt', place, given: { receipt: value } }
   const { receipt, result } = value
-  // Where the fields of a tool were the body itself, the link goes by another name.
-  const chain = value['chain'] ?? value['receipt_chain'] ?? undefined
+  const chain = linkIn(value)
   return {
     kind: 'receipt',
     place,
