@@ -18,6 +18,6 @@ USER node
 VOLUME /data
 EXPOSE 8402
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8402/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ASSAY_PORT || 8402}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # SIGTERM lets calls in flight finish.
 CMD ["node", "--max-semi-space-size=16", "src/main.ts"]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { systemClock } from './adapters/clock/system.ts'
 import { readSecret } from './adapters/secret/file.ts'
 import type { Signing } from './adapters/signer/choose.ts'
-import { loadKeyring, type Keyring } from './adapters/signer/keyring.ts'
+import { activeKey, loadKeyring, type Keyring } from './adapters/signer/keyring.ts'
 import type { StoreIdentity } from './ports/store.ts'
 import type { Settings } from './service/config.ts'
 
@@ -47,6 +47,13 @@ function sandboxPayToKey(secret: Uint8Array): Uint8Array {
 /** The receipt keys: those of the file that is named, else those made once in the data folder. */
 export function ringOf(settings: Settings, identity: StoreIdentity): Keyring {
   return orStop(loadKeyring(places.receiptKeys(settings), identity, Math.floor(systemClock.now_ms() / 1000))).ring
+}
+
+/** The key that signs. Throws a StartError where none does. */
+export function activeOf(ring: Keyring) {
+  const active = activeKey(ring)
+  if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
+  return active
 }
 
 export function secretOf(settings: Settings): Uint8Array {

@@ -40,7 +40,6 @@ export interface InvoiceRoomParts {
   origins: Origins
 }
 
-/** Throws a StartError for a bank account that cannot be shown. */
 export function openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins }: InvoiceRoomParts): InvoiceRoom {
   const clock = systemClock
   const derive = createDerivation(secret)
@@ -80,16 +79,14 @@ export function openInvoiceRoom({ settings, identity, signing, secret, store, ro
 
 /** The operator's account and the merchants whose invoices show it. Throws a StartError for one that cannot be shown. */
 export function bankOfSettings(settings: Settings, identity: StoreIdentity): { account: BankAccount | null; owners: string[] } {
-  const merchants = settings.ASSAY_BANK_MERCHANTS.map((address) => address.toLowerCase())
-  return { account: bankAccount(settings), owners: merchants.length === 0 ? [identity.pay_to] : merchants }
+  const merchants = settings.ASSAY_BANK_MERCHANTS
+  return { account: bankAccount(settings), owners: merchants.length === 0 ? [identity.pay_to] : [...merchants] }
 }
 
-function bankAccount(settings: Settings): BankAccount | null {
+/** Null where none is set. Throws a StartError for one that cannot be shown. */
+export function bankAccount(settings: Settings): BankAccount | null {
   const { ASSAY_BANK_IBAN, ASSAY_BANK_NAME, ASSAY_BANK_BIC, ASSAY_BANK_INSTITUTION, ASSAY_BANK_CURRENCY } = settings
-  if (ASSAY_BANK_IBAN === '') {
-    if (ASSAY_BANK_NAME !== '') throw new StartError('ASSAY_BANK_NAME is set without ASSAY_BANK_IBAN; set both or neither.')
-    return null
-  }
+  if (ASSAY_BANK_IBAN === '') return null
   const account: BankAccount = {
     account_name: ASSAY_BANK_NAME,
     iban: ASSAY_BANK_IBAN,

@@ -1,8 +1,68 @@
 import type { Server } from 'node:http'
-import { StartError } from './identity.ts'
-import type { Settings } from './service/config.ts'
+import { openStore } from './adapters/store/open.ts'
+import type { ChainBase } from './chain-room.ts'
+import { places, StartError } from './identity.ts'
+import type { Log } from './ports/log.ts'
+import type { Store, StoreIdentity } from './ports/store.ts'
+import type { Tracing } from './ports/tracing.ts'
+import { loadCatalogue, type Catalogue } from './service/catalogue/load.ts'
+import { isPostgres, strayOverride, type Settings } from './service/config.ts'
 import { limits } from './service/limits.ts'
 import type { Origins } from './surfaces/http/reply.ts'
+
+export function around<Target extends object>(tracing: Tracing | null, name: string, target: Target): Target {
+  return tracing === null ? target : tracing.around(name, target)
+}
+
+export async function tracedChain(tracing: Tracing | null, base: Promise<ChainBase | null>): Promise<ChainBase | null> {
+  const opened = await base
+  return opened === null ? null : { ...opened, chain: around(tracing, 'chain', opened.chain) }
+}
+
+/** What takes a moment, at once. Where one fails the others are closed again, so that the process can end. */
+export async function openTogether(
+  settings: Settings,
+  identity: StoreIdentity,
+  log: Log,
+  tracing: Tracing | null,
+  chain: Promise<ChainBase | null>,
+): Promise<{ catalogue: Catalogue; store: Store; base: ChainBase | null }> {
+  const opening = [loadKnown(settings), openChecked(settings, identity, log, tracing), chain] as const
+  try {
+    const [catalogue, store, base] = await Promise.all(opening)
+    return { catalogue, store, base }
+  } catch (error) {
+    const [, store, base] = await Promise.allSettled(opening)
+    if (base.status === 'fulfilled') await base.value?.stop()
+    if (store.status === 'fulfilled') await store.value.close()
+    throw error
+  }
+}
+
+/** The tools, among which are all that the settings name. */
+async function loadKnown(settings: Settings): Promise<Catalogue> {
+  const catalogue = await loadCatalogue()
+  const stray = strayOverride(settings, catalogue.tools)
+  if (stray !== null) throw new StartError(stray)
+  return catalogue
+}
+
+/** The store, once it is known to belong to this deployment. */
+async function openChecked(settings: Settings, identity: StoreIdentity, log: Log, tracing: Tracing | null): Promise<Store> {
+  const target = places.store(settings)
+  const store = await openStore(target).catch((error: unknown) => {
+    log.error({ error: String(error) }, 'the store did not open')
+    throw new StartError(`ASSAY_STORE cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}`)
+  })
+  const written = await store.identity(identity)
+  const mine = written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to
+  if (mine) return around(tracing, 'store', store)
+  await store.close()
+  const describe = (one: StoreIdentity) => `${one.mode}, chain ${one.chain_id}, pay-to ${one.pay_to}`
+  throw new StartError(
+    `The store belongs to ${describe(written)}, the settings to ${describe(identity)}; use another ASSAY_STORE or${isPostgres(target) ? ' database or' : ''} restore the settings.`,
+  )
+}
 
 /** The public origins; what is not set is the address that the server listens on, known once it does. */
 export function originsOf(settings: Settings, listening: { url: string }): Origins {

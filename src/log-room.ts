@@ -44,13 +44,13 @@ export async function openLogRoom(settings: Settings, store: Store, log: Log): P
   const witness_key = verifierKey('witness', `${origin}/witness`, witness_signer.public_key)
   const book = createLogBook(store.log)
   const append = sequencerJob({ store: store.log, signer, key, clock, hash: nativeSha256, pause })
-  const witnesses = settings.ASSAY_LOG_WITNESSES.map(witnessOf)
+  const { witnesses, logs } = neighboursOf(settings)
   return {
     queue: createLogQueue(store.log, clock, log, nativeLogEntry),
     book,
     witness: createWitness({
       store: store.log,
-      logs: settings.ASSAY_WITNESSED_LOGS.map(logOf),
+      logs,
       key: witness_key,
       signer: witness_signer,
       clock,
@@ -80,6 +80,11 @@ function seedOf(settings: Settings): Uint8Array | null {
 function originOf(settings: Settings): string {
   const url = settings.ASSAY_API_URL || `http://${settings.ASSAY_HOST}:${settings.ASSAY_PORT}`
   return `${url.replace(/^https?:\/\//, '')}/log`
+}
+
+/** Who cosigns this log, and the logs that this service signs as a witness. Throws a StartError for what is none. */
+export function neighboursOf({ ASSAY_LOG_WITNESSES, ASSAY_WITNESSED_LOGS }: Settings) {
+  return { witnesses: ASSAY_LOG_WITNESSES.map(witnessOf), logs: ASSAY_WITNESSED_LOGS.map(logOf) }
 }
 
 function logOf(text: string): VerifierKey {

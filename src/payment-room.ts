@@ -70,8 +70,8 @@ export interface PaymentRoomParts {
   log: Log
   reach: Reach
   rules: PaymentRules
-  /** Under way since before the store was opened. */
-  base: Promise<ChainBase | null>
+  /** Null where this machine has no chain. */
+  base: ChainBase | null
 }
 
 /** The token, the recipient and the network of all payments. */
@@ -87,7 +87,7 @@ const ANYBODY = '0x0000000000000000000000000000000000000001'
 /** Verification, settlement and reconciliation over one chain. */
 export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentRoom> {
   const place = placeOf(parts.identity)
-  const base = await parts.base
+  const { base } = parts
   if (base === null) {
     return {
       payments: null,

@@ -10,25 +10,24 @@ import { createNonceSource } from './adapters/random/system.ts'
 import { choosePrices } from './adapters/prices/choose.ts'
 import { chooseRegistrations } from './adapters/registration-data/choose.ts'
 import { chooseSigning, type Signing } from './adapters/signer/choose.ts'
-import { activeKey, publicKeys, type Keyring } from './adapters/signer/keyring.ts'
+import { publicKeys, type Keyring } from './adapters/signer/keyring.ts'
 import { createSigningQueue } from './adapters/signer/queue.ts'
-import { openStore } from './adapters/store/open.ts'
 import { createTelemetry } from './adapters/telemetry/prometheus.ts'
 import { openTracing } from './adapters/tracing/open-telemetry.ts'
 import { createApp, type App } from './app.ts'
 import { cardsOf, openCreditRoom, type CreditRoom } from './credit-room.ts'
-import { identityOf, localOrigin, orStop, places, ringOf, secretOf, StartError } from './identity.ts'
+import { activeOf, identityOf, localOrigin, orStop, ringOf, secretOf } from './identity.ts'
 import type { CardServer } from './ports/cards.ts'
 import type { HeavyWork } from './ports/heavy-work.ts'
 import type { Log } from './ports/log.ts'
-import type { Store, StoreIdentity } from './ports/store.ts'
+import type { Store } from './ports/store.ts'
 import type { Tracing } from './ports/tracing.ts'
-import { trustedProxies } from './service/clients.ts'
+import { trustedProxies, type TrustedProxies } from './service/clients.ts'
 import { itemCatalogue } from './service/catalogue/items.ts'
 import { publishedSchemas } from './service/catalogue/published.ts'
 import { schemasOf } from './service/catalogue/json-schema.ts'
-import { loadCatalogue, type Catalogue } from './service/catalogue/load.ts'
-import { isPostgres, type Settings } from './service/config.ts'
+import type { Catalogue } from './service/catalogue/load.ts'
+import type { Settings } from './service/config.ts'
 import { purgeJob, purgePaymentsJob, purgeStretchesJob, purgeTasksJob } from './service/jobs/purge.ts'
 import { runJobs, type Job, type RunningJobs } from './service/jobs/run.ts'
 import { limits } from './service/limits.ts'
@@ -38,10 +37,10 @@ import { createPriceBook, type PriceBook } from './service/payments/price-book.t
 import { watchRooms } from './service/telemetry/gauges.ts'
 import { keepRecording } from './service/telemetry/history.ts'
 import type { Reach } from './service/payments/settler.ts'
-import { openInvoiceRoom, type InvoiceRoom } from './invoice-room.ts'
-import { closeServer, listen, originsOf } from './listening.ts'
-import { openLogRoom, type LogRoom } from './log-room.ts'
-import { chainSources, openChain, type ChainBase, type ChainSources } from './chain-room.ts'
+import { bankAccount, openInvoiceRoom, type InvoiceRoom } from './invoice-room.ts'
+import { around, closeServer, listen, openTogether, originsOf, tracedChain } from './listening.ts'
+import { neighboursOf, openLogRoom, type LogRoom } from './log-room.ts'
+import { chainSources, openChain, type ChainSources } from './chain-room.ts'
 import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
 import { connectionsOf, createHttpServer } from './surfaces/http/node-server.ts'
 import type { Origins } from './surfaces/http/reply.ts'
@@ -67,30 +66,38 @@ export interface StartOptions {
   signing_thread?: boolean
 }
 
+/**
+ * Reads what the settings say in texts of their own, before anything is opened or made; a start and the doctor read the same. Throws a
+ * StartError for the first that cannot be read.
+ */
+export function readAhead(settings: Settings): { proxies: TrustedProxies } {
+  const { proxies } = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES))
+  bankAccount(settings)
+  neighboursOf(settings)
+  return { proxies }
+}
+
 /** Settings → adapters → app → listen. Rejects with a StartError when something is missing or contradictory. */
 export async function start(
   settings: Settings,
   { reach = () => Promise.resolve(), rules = {}, stripe_at, signing_thread = availableParallelism() > 1 }: StartOptions = {},
 ): Promise<Running> {
   const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL, systemClock)
-  const proxies = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES)).proxies
+  const { proxies } = readAhead(settings)
   const signing = await chooseSigning()
   const identity = identityOf(settings, signing)
   const ring = ringOf(settings, identity)
+  const active = activeOf(ring)
   const secret = secretOf(settings)
   const cards = await cardsOf(settings, stripe_at ?? null)
   // The chain of the sandbox needs a moment to start; everything else is made ready meanwhile.
   const tracing = settings.ASSAY_TRACING === 'on' ? await openTracing(VERSION) : null
-  const base = tracedChain(tracing, openChain(settings, identity, signing, secret, log))
-  const opening = Promise.all([loadCatalogue(), openChecked(settings, identity, log, tracing)])
-  const [catalogue, store] = await opening.catch(async (error: unknown) => {
-    await base.then((opened) => opened?.stop())
-    throw error
-  })
+  const opening = tracedChain(tracing, openChain(settings, identity, signing, secret, log))
+  const { catalogue, store, base } = await openTogether(settings, identity, log, tracing, opening)
   const prices = createPriceBook({ store, clock: systemClock })
   const lease_clock = await openStoreClock(store)
   const room = await openPaymentRoom({ settings, identity, signing, secret, store, lease_clock, prices, log, reach, rules, base })
-  const facts = chainSources(await base, identity, store.closed)
+  const facts = chainSources(base, identity, store.closed)
   const heavy = createHeavyPool(HEAVY_POOL)
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
@@ -101,7 +108,7 @@ export async function start(
     throw error
   })
   const rooms = { credits, invoices, room, log_room, facts, heavy }
-  const own = { settings, signing, signing_thread, catalogue, ring, secret, store, prices, origins, tracing }
+  const own = { settings, signing, signing_thread, catalogue, ring, active, secret, store, prices, origins, tracing }
   const app = createApp(appDeps({ ...rooms, ...own }, log), proxies, log)
   const server = createHttpServer(app)
   await listen(server, settings).catch(async (error: unknown) => {
@@ -135,15 +142,6 @@ export async function start(
       flush()
     },
   }
-}
-
-function around<Target extends object>(tracing: Tracing | null, name: string, target: Target): Target {
-  return tracing === null ? target : tracing.around(name, target)
-}
-
-async function tracedChain(tracing: Tracing | null, base: Promise<ChainBase | null>): Promise<ChainBase | null> {
-  const opened = await base
-  return opened === null ? null : { ...opened, chain: around(tracing, 'chain', opened.chain) }
 }
 
 interface Recorded extends Pick<Parts, 'room' | 'invoices' | 'heavy' | 'log_room' | 'store'> {
@@ -188,6 +186,7 @@ interface Parts {
   signing_thread: boolean
   catalogue: Catalogue
   ring: Keyring
+  active: ReturnType<typeof activeOf>
   secret: Uint8Array
   store: Store
   prices: PriceBook
@@ -201,9 +200,7 @@ interface Parts {
 
 function appDeps(parts: Parts, log: Log) {
   const { credits, invoices, room, log_room, facts, heavy } = parts
-  const { settings, signing, signing_thread, catalogue, ring, secret, store, prices, origins, tracing } = parts
-  const active = activeKey(ring)
-  if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
+  const { settings, signing, signing_thread, catalogue, ring, active, secret, store, prices, origins, tracing } = parts
   const market = choosePrices(settings.ASSAY_MODE, systemClock)
   const queue = signing_thread ? queueOf(signing, active.private_key, log) : null
   const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
@@ -280,21 +277,4 @@ function callFaults(log: Log) {
 
 function sourceReads({ ASSAY_SOURCE_READS_DAILY_NETWORK, ASSAY_SOURCE_READS_DAILY }: Settings) {
   return { network: ASSAY_SOURCE_READS_DAILY_NETWORK, all: ASSAY_SOURCE_READS_DAILY }
-}
-
-/** The store, once it is known to belong to this deployment. */
-async function openChecked(settings: Settings, identity: StoreIdentity, log: Log, tracing: Tracing | null): Promise<Store> {
-  const target = places.store(settings)
-  const store = await openStore(target).catch((error: unknown) => {
-    log.error({ error: String(error) }, 'the store did not open')
-    throw new StartError(`ASSAY_STORE cannot be opened: ${error instanceof Error ? error.message : 'unknown reason'}`)
-  })
-  const written = await store.identity(identity)
-  const mine = written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to
-  if (mine) return around(tracing, 'store', store)
-  await store.close()
-  const describe = (one: StoreIdentity) => `${one.mode}, chain ${one.chain_id}, pay-to ${one.pay_to}`
-  throw new StartError(
-    `The store belongs to ${describe(written)}, the settings to ${describe(identity)}; use another ASSAY_STORE or${isPostgres(target) ? ' database or' : ''} restore the settings.`,
-  )
 }

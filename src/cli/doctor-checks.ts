@@ -3,11 +3,12 @@ import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning, type Signing } from '../adapters/signer/choose.ts'
-import { activeKey } from '../adapters/signer/keyring.ts'
 import { openStore } from '../adapters/store/open.ts'
-import { identityOf, places, ringOf, secretOf, StartError } from '../identity.ts'
+import { cardsOf } from '../credit-room.ts'
+import { activeOf, identityOf, places, ringOf, secretOf, StartError } from '../identity.ts'
+import { readAhead } from '../start.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
-import { isPostgres, type Settings } from '../service/config.ts'
+import { isPostgres, strayOverride, type Settings } from '../service/config.ts'
 import { dateText } from './terminal.ts'
 
 /** `warning` is worth knowing and stops nothing. */
@@ -30,6 +31,7 @@ export async function checkProgram(): Promise<Check[]> {
 export async function checksOf(settings: Settings): Promise<Check[]> {
   const signing = await chooseSigning()
   return [
+    await attempt('details', () => checkDetails(settings)),
     checkSigner(signing),
     checkFolder(settings),
     await attempt('keys', () => checkKeys(settings, signing)),
@@ -105,6 +107,15 @@ function checkClock(): Found {
   return { state: 'failed', words: `It is ${now}, before the data tables were retrieved (${newest}): set the clock.` }
 }
 
+/** What a start reads before it opens anything. */
+async function checkDetails(settings: Settings): Promise<Found> {
+  readAhead(settings)
+  await cardsOf(settings, null)
+  const stray = strayOverride(settings, (await loadCatalogue()).tools)
+  if (stray !== null) throw new StartError(stray)
+  return { state: 'ok', words: 'Proxies, bank account, cards, witnesses and free calls can be read.' }
+}
+
 function checkSigner({ implementation, keccak, refusals }: Signing): Check {
   const words = [`Signatures by ${implementation}, hashes by ${keccak}.`, ...refusals].join(' ')
   return { name: 'signer', state: refusals.length === 0 ? 'ok' : 'warning', words }
@@ -135,8 +146,7 @@ function checkKeys(settings: Settings, signing: Signing): Found {
   if (!made) return { state: 'warning', words: 'The file that ASSAY_RECEIPT_KEY_FILE names is not there; a start would make a new key.' }
   const identity = identityOf(settings, signing)
   const ring = ringOf(settings, identity)
-  const active = activeKey(ring)
-  if (active === undefined) throw new StartError('No receipt key is active; "assay keys rotate" makes one.')
+  const active = activeOf(ring)
   const place = `${identity.mode}, chain ${identity.chain_id}, pay-to ${identity.pay_to}`
   return { state: 'ok', words: `${active.address} signs, of ${ring.keys.length} on file, for ${place}.` }
 }

@@ -1,3 +1,6 @@
+import { readEvmAddress } from '../pure/checks/evm-address.ts'
+import { usdcOn } from '../pure/payments/usdc.ts'
+import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { limits } from './limits.ts'
 import { nearest } from './nearest.ts'
 
@@ -20,13 +23,12 @@ const good = <T>(value: T): Reading<T> => ({ ok: true, value })
 const bad = (message: string): { ok: false; message: string } => ({ ok: false, message })
 
 const text = (value: string) => good(value)
-const list = (value: string) =>
-  good(
-    value
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  )
+const partsOf = (value: string) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+const list = (value: string) => good(partsOf(value))
 
 function integer(min: number, max: number) {
   return (value: string): Reading<number> => {
@@ -43,7 +45,39 @@ function oneOf<const T extends string>(...values: T[]) {
 }
 
 function address(value: string): Reading<string> {
-  return /^0x[0-9a-fA-F]{40}$/.test(value) ? good(value.toLowerCase()) : bad('must be an address: 0x and 40 hexadecimal digits')
+  const read = /^0x[0-9a-fA-F]{40}$/.test(value) ? readEvmAddress(value) : null
+  if (read === null) return bad('must be an address: 0x and 40 hexadecimal digits')
+  if (read.checksum === 'broken') return bad('has capitals that do not fit its digits (EIP-55): one is mistyped; copy the address again')
+  return read.address === ZERO_ADDRESS ? bad('must not be the zero address, of which nobody has the key') : good(read.address)
+}
+
+function addresses(value: string): Reading<string[]> {
+  const found: string[] = []
+  for (const part of partsOf(value)) {
+    const read = address(part)
+    if (!read.ok) return bad(`must list addresses, separated by commas; number ${found.length + 1} ${read.message}`)
+    found.push(read.value)
+  }
+  return good(found)
+}
+
+/** The message never quotes a URL, which often carries a key. */
+function urls(value: string): Reading<string[]> {
+  const found = partsOf(value)
+  const wrong = found.findIndex((part) => !isHttpUrl(part))
+  return wrong === -1 ? good(found) : bad(`has at number ${wrong + 1} what is not an http or https URL; separate several by commas`)
+}
+
+function isHttpUrl(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return false
+  try {
+    // User and password are sent in a header, in plain.
+    decodeURIComponent(`${url.username}:${url.password}`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function origin(value: string): Reading<string> {
@@ -77,13 +111,13 @@ export const SETTINGS = {
   ASSAY_CHAIN_ID: setting('Chain id: 8453 is Base, 84532 is Base Sepolia and the sandbox.', 0, (value) =>
     value === '8453' || value === '84532' ? good(Number(value)) : bad('must be 8453 or 84532'),
   ),
-  ASSAY_RPC_URLS: setting<string[]>('RPC endpoints of the chain, separated by commas (live).', [], list),
+  ASSAY_RPC_URLS: setting<string[]>('RPC endpoints of the chain, separated by commas (live).', [], urls),
   ASSAY_PAY_TO: setting('Address that is paid (live).', '', address),
   ASSAY_GAS_KEY_FILE: setting('File with the key of the gas wallet (live, self-settlement).', '', text),
   ASSAY_GAS_DAILY_WEI: setting('What each gas wallet may spend in a UTC day, in wei (live).', 50_000_000_000_000_000n, (value) =>
     /^\d{1,30}$/.test(value) ? good(BigInt(value)) : bad('must be a whole number of wei'),
   ),
-  ASSAY_FACILITATOR_URLS: setting<string[]>('Facilitators that settle, in order of preference (live).', [], list),
+  ASSAY_FACILITATOR_URLS: setting<string[]>('Facilitators that settle, in order of preference (live).', [], urls),
   ASSAY_RECEIPT_KEY_FILE: setting('File with the receipt keys; by default made once in the data folder.', '', text),
   ASSAY_SECRET_FILE: setting('File with the secret of this deployment; by default made once in the data folder.', '', text),
   ASSAY_LOG_KEY_FILE: setting(
@@ -129,7 +163,11 @@ export const SETTINGS = {
   ASSAY_BANK_BIC: setting('BIC of that account.', '', text),
   ASSAY_BANK_INSTITUTION: setting('Name of the bank.', '', text),
   ASSAY_BANK_CURRENCY: setting('Currency of that account.', 'EUR', text),
-  ASSAY_BANK_MERCHANTS: setting<string[]>('Addresses whose bank account it is, separated by commas; ASSAY_PAY_TO by default.', [], list),
+  ASSAY_BANK_MERCHANTS: setting<string[]>(
+    'Addresses whose bank account it is, separated by commas; ASSAY_PAY_TO by default.',
+    [],
+    addresses,
+  ),
   ASSAY_TRACING: setting<'off' | 'on'>(
     'Whether calls are traced by the API of OpenTelemetry; the operator brings the SDK.',
     'off',
@@ -174,6 +212,8 @@ function agree(settings: Settings): SettingsRead {
   if (stray !== undefined) return { ok: false, message: `${stray} is set, but ASSAY_MODE is sandbox; set ASSAY_MODE=live or remove it.` }
   const missing = live ? missingLive(settings) : null
   if (missing !== null) return { ok: false, message: missing }
+  const bank = settings.ASSAY_BANK_IBAN === '' ? strayBank(settings) : undefined
+  if (bank !== undefined) return { ok: false, message: `${bank} is set without ASSAY_BANK_IBAN; set both or neither.` }
   if ((settings.ASSAY_STRIPE_SECRET_KEY_FILE === '') !== (settings.ASSAY_STRIPE_WEBHOOK_SECRET_FILE === '')) {
     return { ok: false, message: 'ASSAY_STRIPE_SECRET_KEY_FILE and ASSAY_STRIPE_WEBHOOK_SECRET_FILE are set together or not at all.' }
   }
@@ -181,7 +221,27 @@ function agree(settings: Settings): SettingsRead {
     const file = (['ASSAY_RECEIPT_KEY_FILE', 'ASSAY_SECRET_FILE'] as const).find((name) => settings[name] === '')
     if (file !== undefined) return { ok: false, message: `${file} must be set with a PostgreSQL store, since all instances share it.` }
   }
-  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID: settings.ASSAY_CHAIN_ID || (live ? 8453 : 84_532) } }
+  const ASSAY_CHAIN_ID = settings.ASSAY_CHAIN_ID || (live ? 8453 : 84_532)
+  if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
+    return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which gives nothing back; name an account of yours.' }
+  }
+  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID } }
+}
+
+const BANK_DETAILS = ['ASSAY_BANK_NAME', 'ASSAY_BANK_BIC', 'ASSAY_BANK_INSTITUTION', 'ASSAY_BANK_MERCHANTS', 'ASSAY_BANK_CURRENCY'] as const
+
+/** The first detail that is set of a bank account that is not. */
+function strayBank(settings: Settings): SettingName | undefined {
+  return BANK_DETAILS.find((name) => settings[name].length > 0 && settings[name] !== SETTINGS[name].fallback)
+}
+
+/** Says which of the tools with free calls of their own is none of these; null when each is one. */
+export function strayOverride({ ASSAY_FREE_DAILY_OVERRIDES }: Settings, tools: readonly { id: string }[]): string | null {
+  const ids = tools.map(({ id }) => id)
+  const stray = Object.keys(ASSAY_FREE_DAILY_OVERRIDES).find((id) => !ids.includes(id))
+  if (stray === undefined) return null
+  const near = nearest(stray, ids)
+  return `ASSAY_FREE_DAILY_OVERRIDES names ${stray}, which is no tool${near === null ? '; "assay tools" lists them' : `; did you mean ${near}`}.`
 }
 
 function missingLive(settings: Settings): string | null {

@@ -79,6 +79,11 @@ test('selectors are told apart from constants', () => {
   assert.deepEqual(seen('8063a9059cbb1415610030575b'), { a9059cbb: 'dispatcher' })
   // A selector whose first byte is zero: blockBots(address[]).
   assert.deepEqual(seen('8062b8cf2a14610030575b'), { '00b8cf2a': 'dispatcher' })
+  // The place to jump to, pushed in any size.
+  for (let size = 1; size <= 32; size++) {
+    const push = `${(0x5f + size).toString(16)}${'30'.padStart(2 * size, '0')}`
+    assert.equal(seen(`8063a9059cbb14${push}575b`)['a9059cbb'], 'dispatcher', `PUSH${size}`)
+  }
   // A jump to nowhere, as in the code of another contract that is carried along.
   assert.deepEqual(seen('8063a9059cbb14610007575b'), { a9059cbb: 'constant_only' })
   // Pushed to be sent elsewhere, split upon, or shifted into place.
@@ -101,6 +106,12 @@ test('metadata is left out, unless the code jumps into it', () => {
   // PUSH2 13 JUMP: byte 13 is the JUMPDEST at the start of the hash.
   const hidden = scanCode(`0x61000e56${metadata}`)
   assert.deepEqual([hidden.metadata_bytes, hidden.opcodes.SELFDESTRUCT], [null, 1])
+  // A push of any size can name the place; the hash starts 10 bytes after the 2 + size bytes of PUSH and JUMP.
+  for (let size = 1; size <= 32; size++) {
+    const jump = `${(0x5f + size).toString(16)}${(size + 12).toString(16).padStart(2 * size, '0')}56`
+    const { metadata_bytes, opcodes } = scanCode(`0x${jump}${metadata}`)
+    assert.deepEqual([metadata_bytes, opcodes.SELFDESTRUCT], [null, 1], `PUSH${size}`)
+  }
   // What only looks like metadata is read as code.
   assert.equal(scanCode(`0x5f5ffd${metadata.replace('6970667358', '6970667359')}`).metadata_bytes, null)
   assert.equal(scanCode('0x00a165767970657283000306000b').metadata_bytes, 13)

@@ -93,6 +93,10 @@ test('texts of tokens: plain ones as they are, others shown without what cannot 
     ['\u{1f984}'.repeat(300), '\u{1f984}'.repeat(64)],
   ]
   for (const [given, shown] of altered) assert.deepEqual(read(given), { text: shown, encoding: 'string', altered: true })
+  // 32 bytes, and zeros up to the 4,096 that old clones of Vyper return; with anything else behind it is no such text.
+  const [maker, zeros] = [Buffer.from('Maker').toString('hex').padEnd(64, '0'), '0'.repeat(2 * 4_064)]
+  assert.deepEqual(readTokenText(`0x${maker}${zeros}`), { text: 'Maker', encoding: 'bytes32', altered: false })
+  assert.equal(readTokenText(`0x${maker}${zeros.slice(2)}01`), null)
   // A length beyond the data, an offset beyond it, bytes that are no UTF-8, and too little.
   for (const broken of [`0x${word(32n)}${word(33n)}${word(1n)}`, `0x${word(96n)}${word(0n)}`, `0x${'ff'.repeat(32)}`, '0x00', '0x']) {
     assert.equal(readTokenText(broken), null, broken)

@@ -67,7 +67,6 @@ test('what is wrong is said, each by itself', async () => {
       /Endpoint 2 of 2, 127\.0\.0\.1, does not serve/,
     ],
     ['another chain', { ASSAY_CHAIN_ID: '84532' }, /it serves another chain/],
-    ['no URL', { ASSAY_RPC_URLS: `wss://rpc.example/${SECRET}` }, /not an http or https URL/],
     ['an empty wallet', { ASSAY_GAS_KEY_FILE: await gasFile('poor.key', poor) }, /holds 0\.000000 ETH, .*settles nothing until/],
     [
       'a wallet that is paid',

@@ -1,8 +1,13 @@
 /** What the image, the compose file and the Kubernetes example promise, read as text: no container runs here. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { SETTINGS } from '../../src/service/config.ts'
+import { limits } from '../../src/service/limits.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const [image, compose, kubernetes] = [read('Dockerfile'), read('compose.yaml'), read('deploy/kubernetes/assay.yaml')]
@@ -33,6 +38,31 @@ test('the image runs as nobody special, says how it is, and holds no secret', ()
   const copied = [...image.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '))
   assert.deepEqual([...new Set(copied)].sort(), allowed.sort())
   for (const name of copied) assert.ok(existsSync(new URL(`../../${name}`, import.meta.url)), name)
+})
+
+test('the image asks itself at the port of the settings', async () => {
+  const [program = '', ...args] = JSON.parse(/^HEALTHCHECK .*\n\s+CMD (\[.*\])$/m.exec(image)?.[1] ?? '[]') as string[]
+  assert.equal(program, 'node')
+  const server = createServer((request, response) => response.writeHead(request.url === '/health' ? 200 : 404).end())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const asked = async (ASSAY_PORT: number) => {
+    const [code] = (await once(spawn(process.execPath, args, { env: { ASSAY_PORT: String(ASSAY_PORT) } }), 'exit')) as [number]
+    return code
+  }
+  assert.equal(await asked(port), 0)
+  server.close()
+  await once(server, 'close')
+  assert.equal(await asked(port), 1)
+})
+
+test('a stop is heard of before the port closes', () => {
+  const seconds = Number(/preStop: \{ exec: \{ command: \[sleep, '(\d+)'\]/.exec(kubernetes)?.[1])
+  const grace_s = Number(/terminationGracePeriodSeconds: (\d+)/.exec(kubernetes)?.[1])
+  // The pause and the calls in flight fit into the grace period.
+  assert.ok(seconds >= 5 && seconds + limits.stop_ms / 1_000 < grace_s, `${seconds} of ${grace_s}`)
+  assert.match(read('deploy/compose/Caddyfile'), /^\t\tlb_try_duration \d+s\n\t\tfail_duration \d+s$/m)
 })
 
 test('Kubernetes is kept from inventing settings', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings, SETTINGS } from '../../src/service/config.ts'
+import { readSettings, SETTINGS, strayOverride } from '../../src/service/config.ts'
 
 function settings(environment: Record<string, string>) {
   const read = readSettings(environment)
@@ -17,7 +17,8 @@ function refusal(environment: Record<string, string>): string {
 const LIVE = {
   ASSAY_MODE: 'live',
   ASSAY_RPC_URLS: 'https://rpc.example',
-  ASSAY_PAY_TO: `0x${'Ab'.repeat(20)}`,
+  // An example of EIP-55 (2016).
+  ASSAY_PAY_TO: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
   ASSAY_GAS_KEY_FILE: '/run/gas',
 }
 
@@ -34,7 +35,7 @@ test('no settings at all make a sandbox on port 8402', () => {
 test('live reads its settings, on Base unless told otherwise', () => {
   const found = settings(LIVE)
   assert.equal(found.ASSAY_CHAIN_ID, 8453)
-  assert.equal(found.ASSAY_PAY_TO, `0x${'ab'.repeat(20)}`)
+  assert.equal(found.ASSAY_PAY_TO, '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed')
   assert.equal(settings({ ...LIVE, ASSAY_CHAIN_ID: '84532' }).ASSAY_CHAIN_ID, 84_532)
 })
 
@@ -57,6 +58,75 @@ test('a value that does not fit names its variable', () => {
     ['ASSAY_LOG_LEVEL', 'loud'],
   ]
   for (const [name, value] of wrong) assert.match(refusal({ [name]: value }), new RegExp(`^${name} `), `${name}=${value}`)
+})
+
+test('a recipient that would lose what is paid is refused', () => {
+  const pay_to = LIVE.ASSAY_PAY_TO
+  for (const [wrong, why] of [
+    // One letter of the wrong case, one digit of another value, and all capitals turned round.
+    [pay_to.replace('5aA', '5aa'), /EIP-55/],
+    [pay_to.replace('Aed', 'Aec'), /EIP-55/],
+    [`0x${'Ab'.repeat(20)}`, /EIP-55/],
+    [`0x${'0'.repeat(40)}`, /zero address/],
+    [pay_to.slice(0, -1), /40 hexadecimal/],
+    // Circle, "USDC contract addresses": the one on Base.
+    ['0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', /USDC contract/],
+    ['0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', /USDC contract/],
+  ] as const) {
+    const message = refusal({ ...LIVE, ASSAY_PAY_TO: wrong })
+    assert.match(message, /^ASSAY_PAY_TO /, wrong)
+    assert.match(message, why, wrong)
+  }
+  // Without capitals, or in capitals alone, an address promises nothing about its digits.
+  for (const plain of [pay_to.toLowerCase(), `0x${pay_to.slice(2).toUpperCase()}`]) {
+    assert.equal(settings({ ...LIVE, ASSAY_PAY_TO: plain }).ASSAY_PAY_TO, pay_to.toLowerCase())
+  }
+  const sepolia = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+  assert.match(refusal({ ...LIVE, ASSAY_CHAIN_ID: '84532', ASSAY_PAY_TO: sepolia }), /^ASSAY_PAY_TO .*USDC contract/)
+})
+
+test('endpoints and facilitators are http or https URLs, and no message quotes one', () => {
+  const { ASSAY_GAS_KEY_FILE: _gas, ...facilitated } = LIVE
+  for (const name of ['ASSAY_RPC_URLS', 'ASSAY_FACILITATOR_URLS'] as const) {
+    const given = (value: string) => ({ ...(name === 'ASSAY_RPC_URLS' ? LIVE : facilitated), [name]: value })
+    for (const wrong of [
+      'hunter2',
+      'hunter2.example',
+      'wss://hunter2.example',
+      'https://',
+      'https://hunter2%zz@rpc.example',
+      'https://%ff@hunter2.example',
+    ]) {
+      const message = refusal(given(`https://one.example/key,${wrong}`))
+      assert.match(message, new RegExp(`^${name} .*number 2`), wrong)
+      assert.doesNotMatch(message, /hunter2|one\.example/)
+    }
+    const good = ['https://user:p%40ss@rpc.example/v2/key', 'http://127.0.0.1:8545']
+    assert.deepEqual(settings(given(good.join(', ')))[name], good)
+  }
+})
+
+test('a detail of a bank account without the account is refused, and merchants are addresses', () => {
+  const iban = { ASSAY_BANK_IBAN: 'DE89370400440532013000' }
+  const details = { NAME: 'Example', BIC: 'COBADEFFXXX', INSTITUTION: 'Example Bank', CURRENCY: 'euros', MERCHANTS: LIVE.ASSAY_PAY_TO }
+  for (const [detail, value] of Object.entries(details)) {
+    const name = `ASSAY_BANK_${detail}`
+    assert.match(refusal({ [name]: value }), new RegExp(`^${name} .*ASSAY_BANK_IBAN`))
+    if (detail !== 'CURRENCY') settings({ ...iban, [name]: value })
+  }
+  for (const wrong of ['foo', `${LIVE.ASSAY_PAY_TO},0x12`, LIVE.ASSAY_PAY_TO.replace('5aA', '5aa'), `0x${'0'.repeat(40)}`]) {
+    assert.match(refusal({ ...iban, ASSAY_BANK_MERCHANTS: wrong }), /^ASSAY_BANK_MERCHANTS must list addresses/, wrong)
+  }
+  const two = settings({ ...iban, ASSAY_BANK_MERCHANTS: `${LIVE.ASSAY_PAY_TO}, 0x${'1'.repeat(40)}` })
+  assert.deepEqual(two.ASSAY_BANK_MERCHANTS, [LIVE.ASSAY_PAY_TO.toLowerCase(), `0x${'1'.repeat(40)}`])
+})
+
+test('free calls of a tool that is none are told by name', () => {
+  const tools = [{ id: 'iban-check' }, { id: 'token-contract-risk' }]
+  const stray = (value: string) => strayOverride(settings({ ASSAY_FREE_DAILY_OVERRIDES: value }), tools)
+  assert.match(stray('iban-check=1,iban-chek=7') ?? '', /^ASSAY_FREE_DAILY_OVERRIDES names iban-chek.*did you mean iban-check\./)
+  assert.match(stray('something-else=7') ?? '', /names something-else.*assay tools/)
+  assert.equal(stray('iban-check=7'), null)
 })
 
 test('settings that move money are refused without live mode', () => {

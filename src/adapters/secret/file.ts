@@ -19,18 +19,31 @@ export function readWalletKey(path: string, key: Uint8Array): SecretRead {
 function readOrWrite(path: string, make: (() => string) | null): SecretRead {
   const found = readHex(path)
   if (found !== null || make === null) return found ?? { ok: false, message: `The secret file ${path} cannot be read.` }
+  try {
+    writeOnce(path, make())
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason'
+    return {
+      ok: false,
+      message: `The secret file ${path} cannot be written (${code}); give this user access to its folder, or set ASSAY_DATA_DIR.`,
+    }
+  }
+  return readHex(path) ?? { ok: false, message: `The secret file ${path} cannot be read.` }
+}
+
+/** Leaves a file that another process has written meanwhile as it is. */
+function writeOnce(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${process.pid}.tmp`
-  writeFileSync(draft, `${make()}\n`, { mode: 0o600, flush: true })
   try {
+    writeFileSync(draft, `${text}\n`, { mode: 0o600, flush: true })
     // A link fails when the name exists: of two processes that start at once, one secret wins.
     linkSync(draft, path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return { ok: false, message: `The secret file ${path} cannot be written.` }
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(draft, { force: true })
   }
-  return readHex(path) ?? { ok: false, message: `The secret file ${path} cannot be read.` }
 }
 
 /** Null when there is no such file. */

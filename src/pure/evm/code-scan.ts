@@ -16,6 +16,8 @@ export interface CodeScan {
   /** By number of 32 bits. */
   selectors: ReadonlyMap<number, Evidence>
   opcodes: Readonly<Record<WatchedOpcode, number>>
+  /** A CALL stands in the code: it may pass calls on to a contract that answers in its place. */
+  calls: boolean
   slots_named: ReadonlySet<SlotName>
 }
 
@@ -36,6 +38,7 @@ const XOR = 0x18
 const SHL = 0x1b
 const CALLDATALOAD = 0x35
 const JUMPI = 0x57
+const CALL = 0xf1
 const JUMPDEST = 0x5b
 const PUSH0 = 0x5f
 const PUSH1 = 0x60
@@ -57,15 +60,16 @@ export function scanCode(code: string): CodeScan {
   const start = metadataStart(bytes)
   const body = walk(bytes, start ?? bytes.length)
   const found = start !== null && body.reaches_tail ? walk(bytes, bytes.length) : body
-  const { selectors, opcodes, slots_named } = found
+  const { selectors, opcodes, calls, slots_named } = found
   const metadata_bytes = start === null || body.reaches_tail ? null : bytes.length - start
-  return { size: bytes.length, hash: nobleCrypto.keccak256Hex(bytes), metadata_bytes, selectors, opcodes, slots_named }
+  return { size: bytes.length, hash: nobleCrypto.keccak256Hex(bytes), metadata_bytes, selectors, opcodes, calls, slots_named }
 }
 
 function walk(code: Uint8Array, end: number) {
   const selectors = new Map<number, Evidence>()
   const slots_named = new Set<SlotName>()
   const opcodes = { DELEGATECALL: 0, CALLCODE: 0, SELFDESTRUCT: 0, CREATE: 0, CREATE2: 0, ORIGIN: 0, SSTORE: 0 }
+  let calls = false
   let reaches_tail = false
   let runs = true
   for (let at = 0; at < end; at++) {
@@ -73,6 +77,7 @@ function walk(code: Uint8Array, end: number) {
     if (op < PUSH1 || op > PUSH32) {
       if (op === JUMPDEST) runs = true
       if (!runs) continue
+      if (op === CALL) calls = true
       const watched = WATCHED.get(op)
       if (watched !== undefined) opcodes[watched]++
       if (ENDS.has(op)) runs = false
@@ -84,14 +89,12 @@ function walk(code: Uint8Array, end: number) {
       if (size === 3 || size === 4) noteSelector(selectors, code, at + 1, size, next, end)
       if (size <= 4) noteShifted(selectors, numberAt(code, at + 1, size), code, next)
       if (size === 32) noteWord(selectors, slots_named, code, at + 1, next, end)
-      if (size === 2 || size === 3) {
-        const target = numberAt(code, at + 1, size)
-        if (target >= end && code[target] === JUMPDEST) reaches_tail = true
-      }
+      const target = numberAt(code, at + 1, size)
+      if (target >= end && code[target] === JUMPDEST) reaches_tail = true
     }
     at += size
   }
-  return { selectors, opcodes, slots_named, reaches_tail }
+  return { selectors, opcodes, calls, slots_named, reaches_tail }
 }
 
 /** Three bytes are a selector only where they are compared: its first byte is zero then. */
@@ -136,7 +139,7 @@ function isCompared(code: Uint8Array, at: number, end: number): boolean {
   here++
   for (let steps = 0; steps < 2 && code[here] === ISZERO; steps++) here++
   const push = code[here] ?? 0
-  if (push < PUSH1 || push > PUSH1 + 2) return false
+  if (push < PUSH1 || push > PUSH32) return false
   const jump = here + 1 + push - PUSH0
   return jump < end && code[jump] === JUMPI && code[numberAt(code, here + 1, push - PUSH0)] === JUMPDEST
 }
@@ -145,6 +148,7 @@ function isShuffle(op: number): boolean {
   return op >= DUP1 && op <= SWAP16
 }
 
+/** Exact below 2^53, far beyond any place in a code. */
 function numberAt(code: Uint8Array, at: number, size: number): number {
   let value = 0
   for (let index = at; index < at + size; index++) value = value * 256 + (code[index] ?? 0)

@@ -1,5 +1,5 @@
-import { uintWord, addressWord } from '../payments/abi.ts'
-import { callRead, type StateRead, type StateResult, type StateResults } from './state-reads.ts'
+import { addressWord } from '../payments/abi.ts'
+import { callRead, firstWord, type StateRead, type StateResult, type StateResults } from './state-reads.ts'
 import { readTokenText } from './token-text.ts'
 
 /** The six functions that EIP-20 (2015) demands; name, symbol and decimals are optional there. */
@@ -89,7 +89,8 @@ function text(results: StateResults, field: string, errors: Record<string, Metad
 function number(results: StateResults, field: string, errors: Record<string, MetadataError>): bigint | null {
   const data = returned(results.get(field), field, errors)
   if (data === null) return null
-  if (data.length === 2 + uintWord(0n).length) return BigInt(data)
+  const word = firstWord(data)
+  if (word !== null) return BigInt(word)
   errors[field] = 'malformed'
   return null
 }
@@ -101,5 +102,5 @@ function returned(result: StateResult | undefined, field: string, errors: Record
 }
 
 function isNumber(result: StateResult | undefined): boolean {
-  return result?.ok === true && result.data.length === 2 + uintWord(0n).length
+  return result?.ok === true && firstWord(result.data) !== null
 }

@@ -11,6 +11,11 @@ const DEAD = new Set([
   '0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead',
 ])
 
+/** Whether control was given away to an address that nobody holds a key of. */
+export function isDead(address: string): boolean {
+  return DEAD.has(address)
+}
+
 type OwnerStatus = 'address' | 'zero' | 'dead' | 'not_present' | 'reverted' | 'unknown'
 
 export interface OwnerAnswer {
@@ -39,7 +44,7 @@ export function readOwner(results: StateResults, has: Has): OwnerAnswer {
   for (const { name, answer } of answers) {
     if (answer.kind !== 'address') continue
     const { address } = answer
-    const status = address === ZERO ? 'zero' : DEAD.has(address) ? 'dead' : 'address'
+    const status = address === ZERO ? 'zero' : isDead(address) ? 'dead' : 'address'
     return { status, address, method: name === 'owner' ? 'owner()' : 'getOwner()', pending_owner }
   }
   return { status: silence(answers, has), address: null, method: null, pending_owner }

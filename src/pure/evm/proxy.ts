@@ -1,6 +1,7 @@
 import type { CloneKind } from './clones.ts'
 import type { CodeScan } from './code-scan.ts'
 import type { Loupe } from './diamond.ts'
+import { isDead } from './owner.ts'
 import type { SlotName, SlotState } from './slots.ts'
 import type { AccountKind } from '../chain/account-kind.ts'
 
@@ -22,7 +23,7 @@ type ProxyKind =
 type ImplementationStatus = 'code' | 'no_code' | 'dirty' | 'unknown'
 
 export interface ProxyFacts {
-  /** Null: it delegates somewhere, and where cannot be told. */
+  /** Null: it passes calls on, and where to cannot be told. */
   is_proxy: boolean | null
   kind: ProxyKind | null
   implementation: string | null
@@ -91,6 +92,10 @@ export function delegates(scan: CodeScan): boolean {
 export interface LeadResolved {
   implementation: string | null
   implementation_scan: CodeScan | null
+  /** The implementation is an account that borrows the code of another (EIP-7702), which was not read. */
+  implementation_borrows: boolean
+  /** A call got an answer that none of the code that was read offers. */
+  answers_unnamed: boolean
   beacon_scan: CodeScan | null
   admin: string | null
   admin_kind: ProxyFacts['admin_kind']
@@ -108,7 +113,8 @@ export function proxyFacts(lead: Lead | null, scan: CodeScan | null, slots: read
   const none = { kind: null, implementation: null, implementation_status: null, implementation_code_hash: null, facet_count: null }
   const common = { admin, admin_kind, beacon: null, slots_checked: [...slots] }
   if (lead === null) {
-    const is_proxy = scan === null || !delegates(scan) ? false : null
+    // Some proxies forward by CALL and keep the state elsewhere: then answers come that their own code does not give.
+    const is_proxy = scan === null || !(delegates(scan) || (scan.calls && found.answers_unnamed)) ? false : null
     return { is_proxy, ...none, ...common, upgradeable: is_proxy }
   }
   const kind = kindOf(lead, found)
@@ -152,10 +158,15 @@ function kindOf(lead: Lead, { admin, implementation_scan }: LeadResolved): Proxy
   }
 }
 
-function statusOf(lead: Exclude<Lead, { via: 'diamond' }>, { implementation, implementation_scan }: LeadResolved): ImplementationStatus {
+function statusOf(lead: Exclude<Lead, { via: 'diamond' }>, found: LeadResolved): ImplementationStatus {
+  const { implementation, implementation_scan, implementation_borrows } = found
   if ((lead.via === 'slot' || lead.via === 'beacon') && lead.slot.state === 'dirty') return 'dirty'
-  if (implementation === null) return 'unknown'
+  if (implementation === null || implementation_borrows) return 'unknown'
   return implementation_scan === null ? 'no_code' : 'code'
+}
+
+function hasAdmin({ admin }: LeadResolved): boolean {
+  return admin !== null && !isDead(admin)
 }
 
 /** Whether somebody can change what runs: true on evidence, false only where the target stands in the code, null otherwise. */
@@ -169,6 +180,7 @@ function canUpgrade(lead: Exclude<Lead, { via: 'diamond' }>, scan: CodeScan | nu
       return found.beacon_scan?.selectors.get(UPGRADE_TO) === 'dispatcher' ? true : null
     case 'slot':
     case 'call':
-      return found.admin !== null || upgrades(scan) || upgrades(found.implementation_scan) ? true : null
+      // Upgrade functions of the proxy itself are its admin's; those of the implementation have an owner of their own.
+      return hasAdmin(found) || (found.admin === null && upgrades(scan)) || upgrades(found.implementation_scan) ? true : null
   }
 }

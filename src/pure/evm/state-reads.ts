@@ -40,7 +40,15 @@ export type AddressAnswer = { kind: 'address'; address: string } | { kind: 'reve
 export function addressAnswer(result: StateResult | undefined): AddressAnswer {
   if (result === undefined || !result.ok) return { kind: 'reverted' }
   if (result.data === '0x') return { kind: 'nothing' }
-  return /^0x0{24}[0-9a-f]{40}$/.test(result.data) ? { kind: 'address', address: `0x${result.data.slice(26)}` } : { kind: 'garbage' }
+  const word = firstWord(result.data)
+  return word !== null && /^0x0{24}/.test(word) ? { kind: 'address', address: `0x${word.slice(26)}` } : { kind: 'garbage' }
+}
+
+const WORD_CHARS = 66
+
+/** The first 32 bytes that a call returned: the answer, whatever follows (Solidity reads it so; old clones of Vyper return 4,096 bytes). */
+export function firstWord(data: string): string | null {
+  return data.length < WORD_CHARS ? null : data.slice(0, WORD_CHARS)
 }
 
 export const ZERO = `0x${'0'.repeat(40)}`

@@ -2,9 +2,9 @@ import { delegateOf, type AccountKind } from '../chain/account-kind.ts'
 import { scanCode, type CodeScan } from './code-scan.ts'
 import { erc20Facts, NO_TOKEN, type Erc20Facts } from './erc20.ts'
 import { opcodeFacts, privilegedFacts, type OpcodeFact, type PrivilegedFact } from './code-facts.ts'
-import { ownerFacts, readOwner, type OwnerFacts } from './owner.ts'
-import { proxyFacts, type LeadResolved, type ProxyFacts } from './proxy.ts'
-import { addressAnswer, ask, dataOf, ZERO, type Reading, type StateResults } from './state-reads.ts'
+import { isDead, ownerFacts, readOwner, type OwnerFacts } from './owner.ts'
+import { delegates, proxyFacts, type LeadResolved, type ProxyFacts } from './proxy.ts'
+import { addressAnswer, ask, dataOf, firstWord, ZERO, type Reading, type StateRead, type StateResults } from './state-reads.ts'
 import { firstReads, kindOf, ownFacts, secondReads, targetOf, type OwnFacts } from './token-reads.ts'
 
 /** Which selectors, slots, patterns and flags the facts are drawn from; it moves with any of them. */
@@ -25,13 +25,16 @@ export interface TokenFacts {
  * behind a beacon. `address` is lower-case hex. All batches must be answered at one block. What cannot be told is null, never false.
  */
 export function* readTokenContract(address: string): Reading<TokenFacts> {
-  const first = yield* ask(firstReads(address))
+  const asked = firstReads(address)
+  const first = yield* ask(asked)
   const own = ownFacts(address, first)
   const owner = own.code === '0x' ? null : readOwner(first, () => null).address
   const second = yield* ask(secondReads(own, owner === ZERO ? null : owner))
   const behind = behindBeacon(own, second)
   const third = yield* ask(new Map(behind === null ? [] : [[`code ${behind}`, { kind: 'code', address: behind }]]))
-  return assemble(own, first, second, resolved(own, second, third, behind))
+  const found = resolved(own, second, third, behind)
+  const answers_unnamed = answered(asked, first).some((selector) => !isNamed(own, found.implementation_scan, selector))
+  return assemble(own, first, second, { ...found, answers_unnamed })
 }
 
 function behindBeacon({ lead }: OwnFacts, second: StateResults): string | null {
@@ -40,13 +43,21 @@ function behindBeacon({ lead }: OwnFacts, second: StateResults): string | null {
   return told.kind === 'address' && told.address !== ZERO ? told.address : null
 }
 
-function resolved(own: OwnFacts, second: StateResults, third: StateResults, behind: string | null): LeadResolved {
+function resolved(own: OwnFacts, second: StateResults, third: StateResults, behind: string | null): Omit<LeadResolved, 'answers_unnamed'> {
   const { lead, admin } = own
   const implementation = targetOf(lead) ?? behind
   const beacon = lead?.via === 'beacon' ? lead.slot.address : null
-  const implementation_scan = implementation === null ? null : scanOf(dataOf(behind === null ? second : third, `code ${implementation}`))
+  const code = implementation === null ? '0x' : dataOf(behind === null ? second : third, `code ${implementation}`)
   const beacon_scan = beacon === null ? null : scanOf(dataOf(second, `code ${beacon}`))
-  return { implementation, implementation_scan, beacon_scan, admin, admin_kind: admin === null ? null : adminKind(admin, second) }
+  return {
+    implementation,
+    implementation_scan: scanOf(code),
+    // DELEGATECALL follows one delegation; code that is borrowed already is not looked up once more (EIP-7702).
+    implementation_borrows: own.kind === 'contract' && delegateOf(code) !== null,
+    beacon_scan,
+    admin,
+    admin_kind: admin === null || isDead(admin) ? null : adminKind(admin, second),
+  }
 }
 
 /** Null for an account without code of its own. */
@@ -85,17 +96,42 @@ function assemble(own: OwnFacts, first: StateResults, second: StateResults, foun
   }
 }
 
+/** The functions that were called and returned something. */
+function answered(asked: ReadonlyMap<string, StateRead>, first: StateResults): number[] {
+  return [...asked].flatMap(([name, read]) => {
+    const result = first.get(name)
+    return read.kind === 'call' && result?.ok === true && firstWord(result.data) !== null ? [selectorOf(read.data)] : []
+  })
+}
+
+const SELECTOR_CHARS = 10
+
+function selectorOf(data: string): number {
+  return Number.parseInt(data.slice(2, SELECTOR_CHARS), 16)
+}
+
+function isNamed({ scan, lead }: OwnFacts, implementation: CodeScan | null, selector: number): boolean {
+  const listed = lead?.via === 'diamond' && lead.loupe.selectors.has(selector)
+  return listed || [scan, implementation].some((one) => one?.selectors.get(selector) === 'dispatcher')
+}
+
 /**
  * Whether the code that answers a call has a function: true when a dispatcher names it, false only where all of that code is known and its
  * dispatcher is of a kind that can be read, else null.
  */
 function knowledgeOf(own: OwnFacts, found: LeadResolved, proxy: ProxyFacts): (selector: number) => boolean | null {
   const scans = [own.scan, found.implementation_scan].filter((scan) => scan !== null)
-  const loupe = own.lead?.via === 'diamond' ? own.lead.loupe.selectors : new Set<number>()
-  const whole = proxy.is_proxy === false || (proxy.is_proxy === true && (found.implementation_scan !== null || loupe.size > 0))
-  const readable = loupe.size > 0 || scans.some(({ selectors }) => [...selectors.values()].includes('dispatcher'))
+  const listed = own.lead?.via === 'diamond' && own.lead.loupe.selectors.size > 0
+  const whole = listed || isWhole(proxy, found)
+  const readable = listed || scans.some(({ selectors }) => [...selectors.values()].includes('dispatcher'))
   return (selector) => {
-    if (loupe.has(selector) || scans.some(({ selectors }) => selectors.get(selector) === 'dispatcher')) return true
+    if (isNamed(own, found.implementation_scan, selector)) return true
     return !whole || !readable || scans.some(({ selectors }) => selectors.has(selector)) ? null : false
   }
+}
+
+/** Whether all code that answers was read: nothing delegates onward, and nothing answers that this code does not offer. */
+function isWhole({ is_proxy }: ProxyFacts, { implementation_scan, answers_unnamed }: LeadResolved): boolean {
+  if (answers_unnamed) return false
+  return is_proxy === false || (is_proxy === true && implementation_scan !== null && !delegates(implementation_scan))
 }

@@ -77,15 +77,19 @@ function tokenFlags({ erc20, is_contract }: FlaggedFacts, raise: Raise): void {
   raise(erc20.total_supply === '0', 'no_supply', 'info', '$.erc20.total_supply')
 }
 
-function proxyFlags({ proxy, is_contract, opcodes }: FlaggedFacts, raise: Raise): void {
+function proxyFlags({ proxy, erc20, is_contract, opcodes }: FlaggedFacts, raise: Raise): void {
   const { implementation_status, slots_checked } = proxy
-  const delegating = opcodes.findIndex(({ name, where }) => where === 'contract' && (name === 'DELEGATECALL' || name === 'CALLCODE'))
+  const delegatingOf = (place: string) =>
+    opcodes.findIndex(({ name, where }) => where === place && (name === 'DELEGATECALL' || name === 'CALLCODE'))
+  const delegating = delegatingOf('contract')
   const slots = (holds: (slot: (typeof slots_checked)[number]) => boolean) =>
     slots_checked.flatMap((slot, index) => (holds(slot) ? [`$.proxy.slots_checked[${index}]`] : []))
   raise(is_contract && proxy.upgradeable === true, 'upgradeable', 'caution', '$.proxy.kind', '$.proxy.upgradeable')
   raise(proxy.admin_kind === 'eoa', 'admin_is_eoa', 'caution', '$.proxy.admin', '$.proxy.admin_kind')
   raise(implementation_status === 'no_code', 'implementation_without_code', 'warning', '$.proxy.implementation')
-  raise(implementation_status === 'unknown', 'implementation_unresolved', 'warning', '$.proxy.implementation_status')
+  const unread = unreadCode(proxy, delegating, delegatingOf('implementation'))
+  const blind = implementation_status === 'unknown' || erc20.conforms === null
+  raise(unread.length > 0, 'implementation_unresolved', blind ? 'warning' : 'caution', ...unread)
   raise(proxy.facet_count !== null, 'facets_not_scanned', 'info', '$.proxy.facet_count')
   const unresolved = proxy.is_proxy === null && proxy.kind === null
   raise(unresolved && delegating >= 0, 'delegatecall_unresolved', 'caution', `$.opcodes[${delegating}]`)
@@ -95,6 +99,16 @@ function proxyFlags({ proxy, is_contract, opcodes }: FlaggedFacts, raise: Raise)
   raise(delegating < 0 && set.length > 0, 'slot_without_delegatecall', 'caution', ...set)
   const unnamed = slots(({ state, name, named_in_code }) => state !== 'zero' && !named_in_code && !name.endsWith('_admin'))
   raise(proxy.is_proxy === null && unnamed.length > 0, 'slot_not_named_in_code', 'caution', ...unnamed)
+}
+
+/**
+ * What tells that code answers which was not read: behind a borrowed or unknown implementation, behind one that delegates onward, or behind
+ * a CALL. An implementation that upgrades itself (UUPS) delegates to what it becomes; that is said as `upgradeable`.
+ */
+function unreadCode({ implementation_status, is_proxy, kind }: FlaggedFacts['proxy'], delegating: number, onward: number): string[] {
+  if (implementation_status === 'unknown') return ['$.proxy.implementation_status']
+  if (onward >= 0 && kind !== 'eip1967_uups') return [`$.opcodes[${onward}]`]
+  return is_proxy === null && kind === null && delegating < 0 ? ['$.proxy.is_proxy'] : []
 }
 
 function ownerFlags({ owner }: FlaggedFacts, raise: Raise): void {

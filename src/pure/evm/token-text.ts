@@ -20,14 +20,16 @@ const PILED = /(\p{M}{2})\p{M}+/gu
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads what name() or symbol() returned: an ABI string, or 32 bytes filled up with zeros as tokens before 2018 return them. Null for
- * anything else and for what is not UTF-8. Padding is not insisted on, since deployed tokens leave it out.
+ * Reads what name() or symbol() returned: an ABI string, or 32 bytes filled up with zeros as tokens before 2018 return them, also with
+ * nothing but zeros behind (old clones of Vyper). Null for anything else and for what is not UTF-8. Padding is not insisted on, since
+ * deployed tokens leave it out.
  */
 export function readTokenText(data: string): TokenText | null {
   const digits = data.slice(2)
   if (digits.length === WORD_DIGITS) return shown(digits.replace(/(?:00)+$/, ''), 'bytes32', false)
   if (digits.length < 2 * WORD_DIGITS) return null
   const offset = smallWord(digits, 0)
+  if (offset === null && /^0*$/.test(digits.slice(WORD_DIGITS))) return readTokenText(data.slice(0, 2 + WORD_DIGITS))
   if (offset === null || 2 * offset + WORD_DIGITS > digits.length) return null
   const length = smallWord(digits, 2 * offset)
   const begin = 2 * offset + WORD_DIGITS

@@ -36,7 +36,7 @@ const ERC20 = z
 
 const PROXY = z
   .strictObject({
-    is_proxy: YES_NO_UNKNOWN.describe('null: it delegates, and where to is not certain.'),
+    is_proxy: YES_NO_UNKNOWN.describe('null: it passes calls on, and where to is not certain.'),
     kind: TEXT.describe('Such as eip1967_uups, eip1167 or diamond.'),
     implementation: TEXT.describe('What it delegates to, lower case.'),
     implementation_status: z.enum(['code', 'no_code', 'dirty', 'unknown']).nullable().describe('How far that address holds.'),
