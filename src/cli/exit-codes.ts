@@ -7,7 +7,11 @@ export const EXIT_CODES = {
       'A receipt does not verify, a replay disagrees, a document does not pass the preflight, a check of doctor failed, or the chain does not bear out the ledger.',
   },
   usage: { code: 2, meaning: 'The command line is wrong: an unknown command, tool or option, or an argument too few or too many.' },
-  undecided: { code: 3, meaning: 'A replay cannot judge: the tool is not here, or is here in another version.' },
+  undecided: {
+    code: 3,
+    meaning:
+      'A replay cannot judge: the tool is not here, is here in another version, or reads what changes, such as a chain or kept records.',
+  },
   data: { code: 65, meaning: 'The input is not JSON, does not fit the schema, or is too large; with --jsonl, at least one line was such.' },
   no_input: { code: 66, meaning: 'A file that was named cannot be read.' },
   unavailable: { code: 69, meaning: 'A source or the store does not answer.' },

@@ -3,7 +3,7 @@ import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
 import { decodeInput } from '../service/catalogue/decode.ts'
-import type { Sources, Tool } from '../service/catalogue/define.ts'
+import type { SourceName, Sources, Tool } from '../service/catalogue/define.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import type { Invocation } from './arguments.ts'
 import { sourcesHere } from './deployment.ts'
@@ -21,6 +21,10 @@ const OUTCOMES = {
   other_version: {
     exit: 'undecided',
     reason: 'The tool is here in another version than the receipt names, so its result may rightly differ.',
+  },
+  not_reproducible: {
+    exit: 'undecided',
+    reason: 'The tool reads what changes, such as a chain, prices or kept records, so its result cannot be found again.',
   },
   unknown_tool: { exit: 'undecided', reason: 'The tool that the receipt names is not here.' },
 } as const satisfies Record<string, { exit: Exit; reason: string }>
@@ -73,10 +77,14 @@ async function replay(file: ReceiptFile, given: unknown): Promise<Replayed> {
   if (version_here !== signed.tool_version) return found('other_version', { version_here })
   const input = coveredInput(tool, given, signed.input_hash, crypto)
   if (input === null) return found('input_differs', { version_here })
+  if (!tool.sources.every((name) => REPEATABLE.has(name))) return found('not_reproducible', { version_here })
   const result = await tool.execute(input, { ...sourcesHere(catalogue, null), clock: clockOf(file, signed) })
   const output_hash_here = valueHash(result, crypto)
   return found(output_hash_here === signed.output_hash.toLowerCase() ? 'agrees' : 'output_differs', { version_here, output_hash_here })
 }
+
+/** Sources that say the same again; the time is that of the call. */
+const REPEATABLE: ReadonlySet<SourceName> = new Set<SourceName>(['clock', 'crypto', 'catalogue', 'screening', 'schemas'])
 
 /** The input as the tool reads it, when the receipt covers it: as given, or under the key `input` as in the body of a call. */
 function coveredInput(tool: Tool, given: unknown, input_hash: string, crypto: ReceiptCrypto): Record<string, unknown> | null {

@@ -3,9 +3,13 @@ import { after, before, test } from 'node:test'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { valueHash, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
 import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { decodeInput } from '../../src/service/catalogue/decode.ts'
+import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import tool from '../../src/tools/bank/iban-check.ts'
 import { BODY, INPUT, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
+
+const OUTSIDE = new Set('chain transfers prices registrations assured invoices disputes insurance registrar derive'.split(' '))
 
 let desk: Desk
 before(async () => {
@@ -44,6 +48,19 @@ test('each way of not agreeing has its own end', async () => {
   for (const [receipt, input, exit, outcome] of cases) {
     const { code, stdout } = await replay(receipt, input)
     assert.deepEqual([code, parsed(stdout)['outcome'], parsed(stdout)['agrees']], [exit, outcome, exit === 3 ? null : false])
+  }
+})
+
+test('a tool that reads what changes is not judged, and never run', async () => {
+  const { tools } = await loadCatalogue()
+  const outside = tools.filter(({ sources }) => sources.some((name) => OUTSIDE.has(name)))
+  assert.ok(outside.length >= 15)
+  for (const { id, version, example } of outside) {
+    const decoded = decodeInput(tools.find((one) => one.id === id) ?? assert.fail(), example)
+    assert.ok(decoded.ok, id)
+    const receipt = signed({ tool: id, tool_version: version, input_hash: valueHash(decoded.input) })
+    const { code, stdout } = await replay(receipt, example)
+    assert.deepEqual([code, parsed(stdout)['outcome'], parsed(stdout)['agrees']], [3, 'not_reproducible', null], id)
   }
 })
 

@@ -2,13 +2,16 @@ import type { Receipt } from '../../pure/receipts/receipt.ts'
 import type { Tool } from '../catalogue/define.ts'
 import { limits } from '../limits.ts'
 
-/** The verdict in one word: the tool's own, else what `valid` says, else that it answered. */
+/** Tools without a verdict whose `valid` is one. With the others it only says that there is an answer: they tell facts, or what became of something. */
+const JUDGE_BY_VALID: ReadonlySet<unknown> = new Set(['iso20022-validate', 'iso20022-to-x402-intent', 'receipt-verify'])
+
+/** The verdict in one word: the tool's own, else what `valid` says where it judges, else that it answered. */
 export function verdictWord(result: Record<string, unknown>): BadgeVerdict {
   const verdict = result['verdict']
   if (verdict === 'valid' || verdict === 'invalid') return verdict
   if (verdict === 'well_formed_unverifiable') return 'unverifiable'
-  if (result['valid'] === true) return 'valid'
-  return result['valid'] === false ? 'invalid' : 'done'
+  if (result['valid'] === false) return 'invalid'
+  return result['valid'] === true && JUDGE_BY_VALID.has(result['tool']) ? 'valid' : 'done'
 }
 
 /** The words that a badge may carry. */

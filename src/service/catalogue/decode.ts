@@ -35,15 +35,15 @@ function explain(issue: z.core.$ZodIssue, fields: string[]): ProblemError[] {
     case 'invalid_type':
       return [typeError(pointer, at, issue)]
     case 'too_small':
-      return [{ pointer, code: 'too_small', message: `${at} must have at least ${String(issue.minimum)}${unit(issue.origin)}.` }]
+      return [{ pointer, code: 'too_small', message: `${at} must ${atLeast(issue.origin)} ${String(issue.minimum)}${unit(issue.origin)}.` }]
     case 'too_big':
-      return [{ pointer, code: 'too_big', message: `${at} must have at most ${String(issue.maximum)}${unit(issue.origin)}.` }]
+      return [{ pointer, code: 'too_big', message: `${at} must ${atMost(issue.origin)} ${String(issue.maximum)}${unit(issue.origin)}.` }]
     case 'invalid_value':
-      return [{ pointer, code: 'not_allowed', message: `${at} must be one of: ${issue.values.map(String).join(', ')}.` }]
+      return [valueError(pointer, at, issue)]
     case 'invalid_format':
       return [{ pointer, code: 'wrong_format', message: `${at} does not have the form that its description asks for.` }]
     case 'invalid_union':
-      return [{ pointer, code: 'wrong_type', message: `${at} is none of the kinds that its description names.` }]
+      return [unionError(pointer, at, issue)]
     case 'not_multiple_of':
     case 'invalid_key':
     case 'invalid_element':
@@ -59,6 +59,22 @@ function explain(issue: z.core.$ZodIssue, fields: string[]): ProblemError[] {
 function typeError(pointer: string, at: string, issue: z.core.$ZodIssueInvalidType): ProblemError {
   if (issue.input === undefined) return { pointer, code: 'missing', message: `${at} is missing; it must be ${article(issue.expected)}.` }
   return { pointer, code: 'wrong_type', message: `${at} must be ${article(issue.expected)}.` }
+}
+
+function valueError(pointer: string, at: string, { input, values }: z.core.$ZodIssueInvalidValue): ProblemError {
+  const words = `must be one of: ${values.map(String).join(', ')}.`
+  if (input === undefined) return { pointer, code: 'missing', message: `${at} is missing; it ${words}` }
+  return { pointer, code: 'not_allowed', message: `${at} ${words}` }
+}
+
+/** Names the kinds that a union takes, as far as the reader told them apart. */
+function unionError(pointer: string, at: string, { input, errors }: z.core.$ZodIssueInvalidUnion): ProblemError {
+  const kinds = new Set(
+    errors.flat().flatMap((issue) => (issue.code === 'invalid_type' && issue.path.length === 0 ? [article(issue.expected)] : [])),
+  )
+  const words = kinds.size === 0 ? 'of a kind that its description names' : [...kinds].join(' or ')
+  if (input === undefined) return { pointer, code: 'missing', message: `${at} is missing; it must be ${words}.` }
+  return { pointer, code: 'wrong_type', message: `${at} must be ${words}.` }
 }
 
 function unknownField(pointer: string, key: string, known: string[]): ProblemError {
@@ -77,8 +93,24 @@ function pointerStep(name: string): string {
   return safeName(name).replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
+const KINDS: Readonly<Record<string, string>> = { record: 'an object', int: 'an integer', null: 'null' }
+
 function article(kind: string): string {
+  const words = KINDS[kind]
+  if (words !== undefined) return words
   return /^[aeio]/.test(kind) ? `an ${kind}` : `a ${kind}`
+}
+
+function isNumber(origin: string): boolean {
+  return origin === 'number' || origin === 'int' || origin === 'bigint'
+}
+
+function atLeast(origin: string): string {
+  return isNumber(origin) ? 'be at least' : 'have at least'
+}
+
+function atMost(origin: string): string {
+  return isNumber(origin) ? 'be at most' : 'have at most'
 }
 
 function unit(origin: string): string {

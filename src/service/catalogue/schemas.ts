@@ -46,7 +46,12 @@ export function checkOutput<Facts extends z.ZodObject>(facts: Facts) {
     findings: z.array(FINDING).describe('Faults of the earliest stage that failed.'),
     warnings: z.array(FINDING).describe('Remarks that do not make the value invalid.'),
     expected_check: z.string().nullable().describe('The check characters that the rest calls for.'),
-    suggestion: z.string().nullable().describe('The only single edit that passes, or null. Never apply it to a payment unasked.'),
+    suggestion: z
+      .string()
+      .nullable()
+      .describe(
+        'The one repair that passes, of look-alikes (O/0, I/1, S/5, B/8, Z/2), neighbours swapped and a lost leading zero; or null. Never apply it to a payment unasked.',
+      ),
     facts: facts.nullable().describe('What can be read off a well-formed value.'),
   })
 }

@@ -27,7 +27,7 @@ export interface IfscCheckOutput {
   warnings: readonly Finding[]
   /** The check characters that the rest calls for. */
   expected_check: string | null
-  /** The only single edit that passes, or null. Never apply it to a payment unasked. */
+  /** The one repair that passes, of look-alikes (O/0, I/1, S/5, B/8, Z/2), neighbours swapped and a lost leading zero; or null. Never apply it to a payment unasked. */
   suggestion: string | null
   /** What can be read off a well-formed value. */
   facts: {

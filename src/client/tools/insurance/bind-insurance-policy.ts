@@ -16,9 +16,9 @@ export interface BindInsurancePolicyInput {
   transaction_id?: string
   /** Invoice that is insured. */
   invoice_id?: string
-  /** Who takes the cover. */
+  /** Who takes the cover. A broken checksum (EIP-55) is refused. */
   policyholder_address?: string
-  /** Who is paid; the policyholder when absent. */
+  /** Who is paid, the policyholder when absent. A broken checksum (EIP-55) is refused. */
   beneficiary_address?: string
   /** Kind of cover; that of the rate card when absent. */
   coverage_type?: CoverageType
@@ -28,7 +28,15 @@ export interface BindInsurancePolicyOutput {
   /** BOUND only after the underwriter countersigned. */
   status: 'PENDING_UNDERWRITER' | 'BOUND' | 'REFUSED'
   /** ok, or why there is no certificate. */
-  reason_code: 'ok' | 'unknown_underwriter' | 'entry_expired' | 'coverage_type_not_offered' | 'below_minimum' | 'above_maximum'
+  reason_code:
+    | 'ok'
+    | 'unknown_underwriter'
+    | 'entry_expired'
+    | 'coverage_type_not_offered'
+    | 'below_minimum'
+    | 'above_maximum'
+    | 'policyholder_checksum'
+    | 'beneficiary_checksum'
   /** One sentence. */
   reason: string
   /** False when this certificate was there before. */

@@ -37,6 +37,8 @@ export interface Quote3rdPartyInsuranceOutput {
   coverage_type: CoverageType | null
   /** tx_hash, transaction_id, invoice_id and counterparty as given. */
   subject: Readonly<Record<string, string | null>>
+  /** Whether the capitals of counterparty_address are those of EIP-55; null when none was given. */
+  counterparty_checksum: 'absent' | 'holds' | 'broken' | null
   /** Nobody has vetted the underwriters. */
   vetted: false
   /** What listing means. */

@@ -8,7 +8,7 @@ export interface CreateB2bInvoiceInput {
   amount_usdc?: number | string
   /** The same by its other name. Where both are given, they must be equal. */
   amountUsdc?: number | string
-  /** Address of the beneficiary; it is paid directly. */
+  /** Address of the beneficiary; it is paid directly. A broken checksum (EIP-55) is refused. */
   merchant: string
   /** Who is to pay, in words. */
   client_name?: string
@@ -29,8 +29,10 @@ export interface CreateB2bInvoiceOutput {
     | 'amount_not_positive'
     | 'amount_precision'
     | 'amount_above_ceiling'
+    | 'merchant_checksum'
     | 'merchant_zero'
     | 'merchant_is_token'
+    | 'referrer_checksum'
     | 'self_referral'
     | 'referrer_zero'
     | 'text_unprintable'
@@ -54,7 +56,7 @@ export interface CreateB2bInvoiceOutput {
   cart_hash: string | null
   /** EIP-3009 nonce that names this invoice. */
   payment_nonce: string | null
-  /** For wallets. */
+  /** A plain transfer for wallets; it is matched to the invoice only once the merchant has signed it. */
   eip681_uri: string | null
   /** Until then it is paid in time. */
   expires_at: string | null

@@ -15,7 +15,7 @@ export interface GetB2bInvoiceOutput {
   status: 'ISSUED' | 'PROCESSING' | 'PARTIALLY_PAID' | 'SETTLED' | 'EXPIRED' | 'VOID'
   /** What is out of the ordinary. */
   exceptions: readonly ('paid_late' | 'overpaid' | 'underpaid' | 'duplicate_payment' | 'wrong_asset' | 'reorged' | 'ambiguous')[]
-  /** The chain failed meanwhile; this is the state known last. */
+  /** The chain failed meanwhile or was not read up to its head; this is the state known last. */
   stale: boolean
   /** As given. */
   invoice_id: string

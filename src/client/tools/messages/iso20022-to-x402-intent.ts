@@ -48,7 +48,7 @@ export interface Iso20022ToX402IntentOutput {
   reason: string
   /** code, field and message of what stands in the way. */
   findings: readonly Readonly<Record<string, unknown>>[]
-  /** recipients_differ, domain_unconfirmed. */
+  /** recipients_differ, domain_unconfirmed, id_not_provided: the nonce then binds amount and parties only. */
   warnings: readonly string[]
   /** As given. */
   end_to_end_id: string

@@ -57,7 +57,7 @@ export interface ReconcileOutput {
   input_defects: readonly Readonly<Record<string, unknown>>[]
   /** By currency: sums of instructions by verdict, of entries by fate. */
   totals: readonly Readonly<Record<string, unknown>>[]
-  /** Matched, unmatched and ignored add up to all entries. */
+  /** Matched, unmatched and ignored add up to all entries; false when nothing was judged. */
   conserved: boolean
   /** The inputs, as numbered. */
   files: readonly string[]

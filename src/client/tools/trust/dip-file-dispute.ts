@@ -89,7 +89,7 @@ export interface DipFileDisputeOutput {
   /** Reason code for a refund request; null unless upheld. */
   x402_refund_reason: string | null
   /** Of the assured record of this receipt; null without one. */
-  assured_state: 'OPEN' | 'DISPUTED' | 'ADJUDICATED' | null
+  assured_state: 'OPEN' | 'WINDOW_CLOSED' | 'DISPUTED' | 'ADJUDICATED' | null
   /** Last moment to file. */
   window_ends_at: string
   /** When this dispute was first filed. */
