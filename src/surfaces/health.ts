@@ -1,11 +1,11 @@
-import type { Context, Hono } from 'hono'
-import { accepts } from 'hono/accepts'
+import type { Hono } from 'hono'
 import type { Tool } from '../service/catalogue/define.ts'
 import { priceBounds, priceOf, usdcText, type PricesNow } from '../service/payments/price.ts'
 import { standingNow } from '../service/telemetry/standing.ts'
 import { USDC_DECIMALS } from '../pure/payments/usdc.ts'
 import type { AppDeps, PaymentHealth } from './deps.ts'
 import type { Env } from './http/env.ts'
+import { wantsPage } from './http/wants-page.ts'
 import { JSON_TYPE, sendDocument, storedDocument } from './discovery/document.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './pages/layout.ts'
 import { statusPage } from './pages/status-page.ts'
@@ -82,9 +82,4 @@ function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, 
     free_daily: deps.free,
     tools: deps.call.catalogue.tools.map((tool) => ({ name: tool.id, version: tool.version, price: priceShown(tool, prices) })),
   }
-}
-
-/** Programs get JSON unless they ask for a page. */
-function wantsPage(context: Context): boolean {
-  return accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' }) === 'text/html'
 }

@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono'
 import type { ObservedCalls } from '../service/calls/observed.ts'
-import { problem } from '../service/problems.ts'
+import { once } from '../pure/once.ts'
+import { problem, type Problem } from '../service/problems.ts'
 import { a2aRoutes } from './a2a/routes.ts'
 import { badgeRoutes } from './badge.ts'
 import { catalogueRoutes } from './catalogue.ts'
@@ -12,11 +13,14 @@ import type { Env } from './http/env.ts'
 import { bodyOfRequest } from './http/fetch-body.ts'
 import { unwrapInput } from './http/json-body.ts'
 import type { Handlers } from './http/node-server.ts'
+import { wantsPage } from './http/wants-page.ts'
 import { corsPreflight, problemReply, response, type Reply } from './http/reply.ts'
 import { insuranceRoutes } from './insurance.ts'
 import { invoiceRoutes } from './invoices/routes.ts'
 import { logRoutes } from './log/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { HTML_TYPE, PAGE_HEADERS } from './pages/layout.ts'
+import { missingPage } from './pages/missing-page.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { paymentRoutes } from './payment-routes.ts'
 import { preflightRoutes } from './preflight/routes.ts'
@@ -70,16 +74,26 @@ function commonRoutes(
     headers.set('x-request-id', context.env.request_id)
   })
   http.options('*', () => response(corsPreflight('GET, POST, OPTIONS')))
+  const page = once(() => missingPage(deps))
   http.notFound((context) => {
+    const refuse = (found: Problem, more: Record<string, string>) =>
+      response(problemReply(found, context.env.request_id, deps.origins, more))
     const allowed = ['GET', 'POST'].filter((method) => takes(http, method, context.req.path))
-    const wrong = allowed.length > 0 && !allowed.includes(context.req.method)
-    const found = wrong
-      ? problem('METHOD_NOT_ALLOWED', `This address takes ${allowed.join(' and ')}.`)
-      : problem('NOT_FOUND', 'Start at / or at /v1/tools.')
-    return response(problemReply(found, context.env.request_id, deps.origins, wrong ? { allow: [...allowed, 'OPTIONS'].join(', ') } : {}))
+    // Whatever takes GET takes HEAD.
+    const method = context.req.method === 'HEAD' ? 'GET' : context.req.method
+    if (allowed.length > 0 && !allowed.includes(method)) {
+      const found = problem('METHOD_NOT_ALLOWED', `This address takes ${allowed.join(' and ')}.`)
+      return refuse(found, { allow: [...allowed, 'OPTIONS'].join(', ') })
+    }
+    const found = problem('NOT_FOUND', 'Start at / or at /v1/tools.')
+    if (method !== 'GET') return refuse(found, {})
+    return wantsPage(context) ? context.body(page(), 404, MISSING_HEADERS) : refuse(found, VARY)
   })
   http.onError((error, context) => response(fault(error, context.env.request_id)))
 }
+
+const VARY = { vary: 'Accept' }
+const MISSING_HEADERS = { ...PAGE_HEADERS, ...VARY, 'content-type': HTML_TYPE, 'cache-control': 'no-store' }
 
 /** Whether a route beside the one that holds everywhere serves this method. */
 function takes(http: Hono<Env>, method: string, path: string): boolean {

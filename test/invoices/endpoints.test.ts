@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { decodePDFRawStream, PDFDocument, PDFRawStream } from 'pdf-lib'
+import { INVOICE_RULES } from '../../src/service/invoices/rules.ts'
 import { invoiceUrl, issue, newMerchant, send, signAsMerchant } from '../support/invoicing.ts'
 import { call } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -141,6 +142,43 @@ test('the document is a PDF', async () => {
   assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'application/pdf'])
   const read = await PDFDocument.load(await answer.arrayBuffer())
   assert.equal(read.getPageCount(), 1)
+})
+
+test('a document that the client has is not drawn again, and counts for nothing', async () => {
+  const merchant = newMerchant()
+  const invoice = await issue(world, '3', merchant.address)
+  const read = (headers: Record<string, string>) =>
+    fetch(`${invoiceUrl(world, invoice)}/pdf`, { headers: { 'x-forwarded-for': '198.51.100.79', ...headers } })
+  const etag = (await read({})).headers.get('etag') ?? ''
+  // RFC 9110 §13.1.2: weak comparison, any of a list, or whatever there is.
+  const known = [etag, etag.slice(2), `"other", ${etag}`, '*']
+  for (let asked = 0; asked <= INVOICE_RULES.documents_per_minute; asked++) {
+    const unchanged = await read({ 'if-none-match': known[asked % known.length] ?? '' })
+    assert.deepEqual([unchanged.status, unchanged.headers.get('etag'), (await unchanged.arrayBuffer()).byteLength], [304, etag, 0])
+  }
+  assert.equal((await read({ 'if-none-match': '"other"' })).status, 200)
+  await send(`${invoiceUrl(world, invoice)}/void`, { signature: await signAsMerchant(world.chain, merchant, invoice, 'Void') })
+  const changed = await read({ 'if-none-match': etag })
+  assert.equal(changed.status, 200)
+  assert.notEqual(changed.headers.get('etag'), etag)
+})
+
+test('the checkout is the page or the terms by weight', async () => {
+  const invoice = await issue(world, '3')
+  const pay_url = String(invoice['pay_url'])
+  const page_url = `${world.url}/pay/${invoice.invoice_id}`
+  const cases: [accept: string, at_pay_url: string, at_page: string][] = [
+    ['text/html;q=0.1, */*;q=0.5', 'problem', 'problem'],
+    ['application/json;q=0.1, */*;q=0.5', 'page', 'page'],
+    ['*/*', 'problem', 'page'],
+    ['text/html, application/json', 'problem', 'page'],
+    ['application/json, text/plain, */*', 'problem', 'problem'],
+  ]
+  for (const [accept, ...expected] of cases) {
+    const seen = async (url: string) =>
+      (await fetch(url, { headers: { accept } })).headers.get('content-type') === 'text/html; charset=utf-8' ? 'page' : 'problem'
+    assert.deepEqual([await seen(pay_url), await seen(page_url)], expected, accept)
+  }
 })
 
 test('what cannot be a payment is refused with the terms', async () => {

@@ -80,6 +80,19 @@ describe('over HTTP', () => {
     assert.notEqual(refused.headers.get('retry-after'), null)
   })
 
+  test('HEAD tells the headers and takes no place', async () => {
+    const url = invoiceUrl(world, await issue(world, '10'))
+    const headers = { 'x-forwarded-for': '198.51.100.78' }
+    for (let asked = 0; asked <= INVOICE_RULES.followers_client; asked++) {
+      const { status, headers: told } = await fetch(`${url}/events`, { method: 'HEAD', headers })
+      assert.deepEqual([status, told.get('content-type')], [200, 'text/event-stream; charset=utf-8'])
+    }
+    const events = eventsOf(await follow(url, headers))
+    assert.equal((await next(events))?.name, 'invoice')
+    await events.return(undefined)
+    assert.equal((await fetch(`${world.url}/api/invoice/inv_zzzzzzzzzzzz/events`, { method: 'HEAD', headers })).status, 404)
+  })
+
   test('a stop ends the streams and waits for nobody', async () => {
     const own = await startWorld()
     const events = eventsOf(await follow(invoiceUrl(own, await issue(own, '10'))))

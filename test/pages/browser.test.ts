@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
+import { barriers, overhang } from '../support/accessible.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 import { asMembers } from '../support/documents.ts'
 import { readVectors } from '../support/vectors.ts'
@@ -134,6 +135,22 @@ test('every page fits a dark phone, shows its example and complains of nothing',
     assert.ok(beyond <= 0, `${path} is ${beyond} pixels too wide`)
   }
   assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('at an address that nothing has the page is as sound as others', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/problems/NOPE`, { viewport: { width: 320, height: 900 } })
+  assert.equal(await page.textContent('h1'), 'Nothing is here')
+  assert.deepEqual(await barriers(page), [])
+  assert.ok((await overhang(page)) <= 0)
+  // Chromium notes the status by itself.
+  assert.deepEqual(
+    complaints.filter((line) => !line.includes('status of 404')),
+    [],
+  )
+  await page.fill('#search', 'iban')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/\?q=iban/)
   await close()
 })
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { startBrowser, visit } from '../support/browser.ts'
+import { assertSound } from '../support/page-checks.ts'
 import { callWith, event, notify, session, startCreditApp, startFakeStripe, type CreditApp, type FakeStripe } from '../support/credits.ts'
 
 let browser: Browser
@@ -83,6 +84,16 @@ test('without Stripe the page says that cards are off, and what a credit is', as
   assert.match((await page.locator('#cards-off').textContent()) ?? '', /Cards are off/)
   assert.equal(await page.locator('#buy').count(), 0)
   assert.match((await page.locator('main').textContent()) ?? '', /Unused units go back only by reversing the card payment/)
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('the page has no barriers, and its sample is copied', async () => {
+  await assertSound(browser, `${app.url}/credits`, (page) => page.waitForSelector('#buy'))
+  const { page, complaints, close } = await visit(browser, `${app.url}/credits`, { permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.click('[data-copies=sample]')
+  await page.waitForSelector('[data-copies=sample]:not(:text-is("Copy"))')
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.textContent('#sample'))
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -105,6 +105,22 @@ test('the allowance is shown before any call, and costs none', async () => {
   await own.stop()
 })
 
+test('a tool with free calls of its own says so where it counts them', async () => {
+  const own = await startTestApp({ free_daily: 3, settings: { ASSAY_FREE_DAILY_OVERRIDES: 'luhn-check=5' } })
+  const { page, complaints, close } = await visit(browser, `${own.url}/tools/luhn-check`)
+  const shown = (words: string) => page.waitForFunction((text) => document.getElementById('allowance')?.textContent === text, words)
+  await shown('3 of 3 free calls left today')
+  await page.click('#ask button[type=submit]')
+  await shown('4 of 5 free calls of this tool left today')
+  await page.goto(`${own.url}/tools/lei-check`)
+  await shown('3 of 3 free calls left today')
+  await page.click('#ask button[type=submit]')
+  await shown('2 of 3 free calls left today')
+  assert.deepEqual(complaints, [])
+  await close()
+  await own.stop()
+})
+
 test('home has no barriers in either scheme, narrow or wide', async () => {
   await assertSound(browser, `${app.url}/`, (page) => page.waitForSelector('.answer .verdict'))
 })

@@ -82,6 +82,12 @@ test('an unknown tool has a page that does not repeat its name', async () => {
   assert.match(await (await get('/tools/ibn-check')).text(), /Perhaps you mean <a href="\/tools\/iban-check">/)
 })
 
+test('an address that nothing has is a page too', async () => {
+  const response = await get('/nowhere')
+  assert.equal(response.status, 404)
+  assertPage(await response.text(), response, '/nowhere')
+})
+
 test('words of a tool are text on its page and on the first page', async () => {
   const { deps } = app.running.app
   const bait = '"><img src=x onerror=alert(1)><script>alert(1)</script>&amp;'

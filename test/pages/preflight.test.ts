@@ -133,6 +133,11 @@ test('it fits a phone and a desk, light and dark, without barriers', async () =>
   })
 })
 
+test('so do its rules', async () => {
+  for (const protocol of ['', '?protocol=x402', '?protocol=acp'])
+    await assertSound(browser, `${app.url}/v1/protocols/rules${protocol}`, () => Promise.resolve())
+})
+
 test('of the examples of each protocol one passes and one fails, whenever they are taken', () => {
   const bounds = { string_chars: 65_536, array_items: 5_000 }
   for (const now_s of [1_795_262_400, 1_900_000_000]) {

@@ -81,7 +81,7 @@ test('a newcomer reconciles the sample with the keyboard alone, and nothing is s
   await page.keyboard.press('Enter')
   await page.waitForSelector('th[aria-sort=descending] [data-sort=difference]:focus')
   await tabTo(page, '[data-sort=place]')
-  await page.fill('#search', 'returned')
+  await page.fill('#row-search', 'returned')
   await page.waitForSelector('#found:text-is("1 row")')
   await page.waitForSelector('#grid tbody tr:nth-child(2) td:text-is("returned, AC04")')
   assert.deepEqual(await shown(page), ['INV-2046'])

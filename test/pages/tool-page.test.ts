@@ -68,6 +68,15 @@ test('faults of JSON data hang from the value at their pointer', async () => {
 test('lists are tables with points in one line, and copy as CSV; the answer stands beside as JSON', async () => {
   const { page, complaints, close } = await open('batch-validate')
   await send(page)
+  // RFC 4180: cells with a comma or a quote stand in quotes, quotes twice.
+  await page.fill('[name=items]', JSON.stringify([{ tool: 'iban-check', value: 'GB82 WEST 1234 5698 7654 32' }, { tool: 'iban-check' }]))
+  await send(page)
+  assert.deepEqual(((await page.textContent('#csv-rows')) ?? '').split('\r\n'), [
+    'item,tool,verdict,value,reason',
+    '0,iban-check,valid,GB82WEST12345698765432,Country format and check digits hold; this proves no account.',
+    '1,,not checked,,"An item is {""tool"": text, ""value"": text}."',
+  ])
+  assert.equal(await page.getAttribute('[data-copies=csv-rows]', 'type'), 'button')
   assert.ok((await page.locator('.answer table.list tbody tr').count()) > 0)
   await page.focus('.answer [role=tab][aria-selected=true]')
   await page.keyboard.press('ArrowRight')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
@@ -176,6 +177,7 @@ const PARTS: Record<string, string> = {
   '{path}': '0/x999/999',
   '{entry}': 'ef'.repeat(32),
   '{size}': '0',
+  '{policy}': `pol_${'0'.repeat(32)}`,
 }
 
 /** A stream of events goes on for minutes: its first piece is enough. */
@@ -190,7 +192,19 @@ async function textOf(response: Response, type: string): Promise<string> {
 /** What only somebody's signature or code opens is shown refused, and so is what is not there. */
 const REFUSED: Record<string, number> = {
   'post /api/insurance/register': 400,
+  'post /api/insurance/countersign': 400,
+  'get /api/insurance/policies/{policy}': 404,
   'get /api/credits/balance': 403,
+  // No cards are taken here.
+  'post /api/credits/checkout': 503,
+  'post /api/credits/code': 400,
+  // The specimen is void.
+  'get /api/invoice/{id}/pay': 409,
+  'post /api/invoice/{id}/pay': 409,
+  'get /api/invoice/{id}/qr.svg': 404,
+  'post /api/invoice/{id}/sign': 400,
+  'post /api/invoice/{id}/void': 400,
+  'post /api/invoice/{id}/credit': 400,
   'get /log/tile/{path}': 404,
   'get /log/proof/{entry}': 404,
   'post /log/entries': 422,
@@ -217,5 +231,61 @@ test('what describes the running service is described to the last member', async
     const schema = schemaOf(at(document, 'paths', path, 'get', 'responses', '200'), 'application/json')
     const body = await readJson(`${app.url}${path}`)
     assert.deepEqual(Object.keys(asMembers(resolved(schema)['properties'])).toSorted(), Object.keys(body).toSorted(), path)
+  }
+})
+
+/** What is served beside the interface: the other calls of a tool's path, notices of the card processor, and a document. */
+const UNLISTED = ['post /v1/tools/{tool}/call', 'post /api/credits/webhook', 'get /v1/protocols/openapi.json']
+
+test('every address of the interface that is served is in the document', () => {
+  const folder = new URL('../../src/surfaces/', import.meta.url)
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const served = files.flatMap((name) =>
+    [...readFileSync(new URL(name, folder), 'utf8').matchAll(/\.(get|post)\(\s*'(\/(?:api|v1|log|health|status|metrics)\b[^']*)'/g)].map(
+      ([, method = '', path = '']) => `${method} ${path.replace(/:(\w+)(?:\{[^}]*\})?/g, '{$1}')}`,
+    ),
+  )
+  assert.ok(served.length > 35, `${served.length} addresses`)
+  const described = new Set(operations().map(({ path, method }) => `${method} ${path}`))
+  assert.deepEqual(
+    served.filter((one) => !described.has(one) && !UNLISTED.includes(one)),
+    [],
+  )
+})
+
+test('an invoice that is not there, and a key that stands for another one, are answered as the document has it', async () => {
+  const lost = await restCall(app.url, 'get-b2b-invoice', { invoice_id: 'inv_zzzzzzzzzzzz' })
+  const make = (amountUsdc: number) =>
+    fetch(`${app.url}/api/invoice/create`, {
+      method: 'POST',
+      headers: { 'idempotency-key': 'once' },
+      body: JSON.stringify({ amountUsdc, merchant: `0x${'12'.repeat(20)}` }),
+    })
+  const made = [await make(1), await make(1), await make(2)]
+  assert.deepEqual([lost.status, ...made.map(({ status }) => status)], [404, 201, 200, 409])
+  const fits = (path: string, status: number, body: unknown) => {
+    const responses = asMembers(at(document, 'paths', path, 'post', 'responses'))
+    assertFits(compiled(schemaOf(responses[String(status)], 'application/problem+json')), body, path)
+  }
+  fits('/v1/tools/get-b2b-invoice/call', 404, lost.body)
+  fits('/api/invoice/create', 409, await made[2]?.json())
+  const parameters = at(document, 'paths', '/api/invoice/create', 'post', 'parameters')
+  assert.deepEqual(
+    asList(parameters).map((one) => [one['name'], one['in']]),
+    [['Idempotency-Key', 'header']],
+  )
+  const looking = operations().filter(({ path, operation }) => path.endsWith('/call') && '404' in asMembers(operation['responses']))
+  assert.deepEqual(
+    looking.map(({ path }) => path),
+    ['/v1/tools/get-b2b-invoice/call'],
+  )
+})
+
+test('a compressed body is refused as the document has it', async () => {
+  for (const { path, operation } of operations().filter(({ method }) => method === 'post')) {
+    const address = `${app.url}${path.replace(/\{\w+\}/g, (part) => PARTS[part] ?? part)}`
+    const { status } = await fetch(address, { method: 'POST', headers: { 'content-encoding': 'gzip' }, body: '{"a":1}' })
+    assert.ok(status === 415 || status === 503, `${path}: ${status}`)
+    assert.ok(String(status) in asMembers(operation['responses']), `${path}: ${status}`)
   }
 })

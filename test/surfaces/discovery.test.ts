@@ -80,13 +80,39 @@ test('the agent cards name an endpoint that answers', async () => {
   }
 })
 
+/** By RFC 9110 §12.5.1 the more specific range gives the weight; where both weigh the same, JSON is usual and what is named closer is wanted. */
+const JSON_WANTED = [
+  '*/*',
+  'application/json',
+  'application/json, text/html;q=0.9',
+  'text/html;q=0.9, application/json',
+  'text/html;q=0',
+  'image/png',
+  'text/html;q=0.1, */*;q=0.5',
+  '*/*, TEXT/html;q=0.5',
+  'text/*, text/html;q=0.2, */*;q=0.3',
+  'text/html, application/json',
+  'application/json, text/plain, */*',
+  'text/html;q=0, */*',
+]
+const PAGE_WANTED = [
+  BROWSER,
+  'text/html',
+  'TEXT/HTML',
+  'text/*',
+  'application/json;q=0.5, text/html',
+  'application/json;q=0.1, */*;q=0.5',
+  'text/html, application/xhtml+xml, */*',
+  '*/*;q=0.5, text/*;q=0.6',
+]
+
 test('/ is JSON for programs and a page for browsers', async () => {
-  for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.9', 'text/html;q=0', 'image/png']) {
+  for (const accept of JSON_WANTED) {
     const response = await get('/', { accept })
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8', accept)
     assert.equal(response.headers.get('vary'), 'Accept, Accept-Encoding')
   }
-  for (const accept of [BROWSER, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
+  for (const accept of PAGE_WANTED) {
     const response = await get('/', { accept })
     assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8', accept)
     assert.equal(response.headers.get('vary'), 'Accept, Accept-Encoding')
@@ -132,12 +158,38 @@ test('each problem has a page where its bodies point, for programs and for peopl
   }
 })
 
-test('an unknown problem is not found, and its name does not come back', async () => {
-  for (const name of ['NOPE', 'toString', '__proto__', '%3Cscript%3E', 'parse_error']) {
-    const response = await get(`/problems/${name}`, { accept: BROWSER })
-    assert.equal(response.status, 404, name)
-    assert.equal(at(await response.json(), 'code'), 'NOT_FOUND')
+test('an address that nothing has is a page for browsers and a problem for programs, and its name does not come back', async () => {
+  const names = ['nope', 'toString', '__proto__', '%3Cscript%3E', 'parse_error']
+  for (const path of [
+    ...names.map((name) => `/problems/${name}`),
+    ...names.map((name) => `/${name}`),
+    '/v1/nope',
+    '/badge/nope/nope/nope.svg',
+  ]) {
+    const page = await get(path, { accept: BROWSER })
+    const text = await page.text()
+    assert.deepEqual([page.status, page.headers.get('vary')], [404, 'Accept'], path)
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', path)
+    assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self'/, path)
+    assert.match(text, /<h1>Nothing is here<\/h1>/, path)
+    for (const name of names) assert.ok(!text.includes(name) && !text.includes(decodeURIComponent(name)), name)
+    for (const accept of ['*/*', 'application/json']) {
+      const refused = await get(path, { accept })
+      assert.deepEqual([refused.status, refused.headers.get('vary')], [404, 'Accept'], path)
+      assert.equal(at(await refused.json(), 'code'), 'NOT_FOUND', path)
+    }
+    for (const accept of [BROWSER, '*/*']) {
+      const head = await get(path, { accept }, 'HEAD')
+      assert.deepEqual(
+        [head.status, head.headers.get('content-type')],
+        [404, (await get(path, { accept })).headers.get('content-type')],
+        path,
+      )
+    }
   }
+  // Nobody reads the answer to a form or to a method that is not there.
+  assert.equal((await get('/nope', { accept: BROWSER }, 'POST')).headers.get('content-type'), 'application/problem+json; charset=utf-8')
+  assert.equal((await get('/v1/tools/iban-check/call', { accept: BROWSER })).status, 405)
 })
 
 test('llms.txt has the form of llmstxt.org and one line a tool', async () => {

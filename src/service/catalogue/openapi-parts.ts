@@ -77,7 +77,8 @@ function problemResponse(status: number): Json {
   const codes = (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => PROBLEMS[code].status === status)
   const schema = ref('schemas', status === 402 ? 'payment-required' : 'problem')
   const retry = [202, 402, 429, 503].includes(status) ? { 'Retry-After': ref('headers', 'retry-after') } : {}
-  const counted = status === 402 ? { ...RATE_LIMITS, 'PAYMENT-REQUIRED': ref('headers', 'payment-required') } : {}
+  const unpaid = { ...RATE_LIMITS, 'PAYMENT-REQUIRED': ref('headers', 'payment-required'), ...PAYMENT_RESPONSES }
+  const counted = status === 402 ? unpaid : {}
   const place = status === 202 ? { Location: ref('headers', 'answer-location') } : {}
   return {
     description: codes.map((code) => `${code}: ${PROBLEMS[code].description}`).join('\n\n'),
@@ -113,10 +114,14 @@ const PARAMETERS = {
 
 const HEADERS = {
   'payment-required': text('The terms: Base64 of a PaymentRequired object of x402 version 2. The body holds the same for version 1.'),
-  'payment-response': text('How the payment ended: Base64 of a SettlementResponse of x402, version 2 and version 1.'),
+  'payment-response': text(
+    'How the payment ended: Base64 of a SettlementResponse of x402, version 2 and version 1. With paid answers, and with a 402 where a settlement was tried.',
+  ),
   'answer-location': text('Where the answer can be fetched as soon as the payment is settled.'),
   'request-id': text('Names this request in our log.'),
-  'rate-limit': text('Free calls left and seconds until they start anew: "daily";r=2;t=3600.'),
-  'rate-limit-policy': text('Free calls a day: "daily";q=3;w=86400.'),
+  'rate-limit': text(
+    'Free calls left and seconds until they start anew: "daily";r=2;t=3600. With free answers and 402, not with paid answers.',
+  ),
+  'rate-limit-policy': text('Free calls a day: "daily";q=3;w=86400. Where RateLimit is.'),
   'retry-after': { description: 'Seconds after which the same request is worth another try.', schema: { type: 'integer', minimum: 0 } },
 }

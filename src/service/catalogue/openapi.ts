@@ -1,8 +1,9 @@
-import { creditPaths } from '../credits/openapi.ts'
+import { creditPaths, creditSchemas } from '../credits/openapi.ts'
 import { logPaths } from '../log/openapi.ts'
-import { recordPaths, recordSchemas } from '../invoices/openapi.ts'
+import { invoicePaths, invoiceSchemas } from '../invoices/openapi.ts'
 import { preflightPaths, preflightSchemas } from '../preflight/openapi.ts'
 import { PROBLEMS } from '../problems.ts'
+import { insurancePaths, insuranceSchemas } from '../records/openapi.ts'
 import { takesBare } from './bare.ts'
 import type { Tool } from './define.ts'
 import type { JsonSchema, SchemaList } from './json-schema.ts'
@@ -60,9 +61,12 @@ export function openApiDocument(parts: OpenApiParts): Json {
   }
 }
 
-/** The shared components with those that the preflight and the records refer to. */
+/** The shared components with those that the preflight, the records and the credits refer to. */
 function withPreflight(shared: Json): Json {
-  return { ...shared, schemas: { ...(shared['schemas'] as Json), ...preflightSchemas(), ...recordSchemas() } }
+  return {
+    ...shared,
+    schemas: { ...(shared['schemas'] as Json), ...preflightSchemas(), ...invoiceSchemas(), ...insuranceSchemas(), ...creditSchemas() },
+  }
 }
 
 function callOperation(parts: OpenApiParts, tool: Tool): Json {
@@ -119,10 +123,14 @@ function bareAnswer(tool: Tool): JsonSchema {
 /** What only a payment can end with. */
 const PAYMENT_STATUSES = [202, 402, 409, 410, 429]
 
-/** Every status that a call of this tool may end with, but 200. The path is written out, so 404 and 405 are not among them. */
+/**
+ * Every status that a call of this tool may end with, but 200. The path is written out, so 405 is not among them, and 404 only where the
+ * tool looks for an invoice.
+ */
 function callStatuses(tool: Tool): number[] {
   const statuses = new Set(Object.values(PROBLEMS).map(({ status }): number => status))
-  for (const status of [404, 405, ...(tool.price === 'free' ? PAYMENT_STATUSES : [])]) statuses.delete(status)
+  const unlooked = tool.sources.includes('invoices') && tool.annotations.read_only ? [] : [404]
+  for (const status of [405, ...unlooked, ...(tool.price === 'free' ? PAYMENT_STATUSES : [])]) statuses.delete(status)
   return [...statuses].toSorted((a, b) => a - b)
 }
 
@@ -214,7 +222,8 @@ function servicePaths(tools: readonly Tool[]): Json {
     ),
     ...paymentPaths(),
     ...preflightPaths(problemResponses),
-    ...recordPaths(problemResponses),
+    ...invoicePaths(problemResponses),
+    ...insurancePaths(problemResponses),
     ...creditPaths(problemResponses),
     ...logPaths(problemResponses),
     '/health': read('health', 'Whether the service can serve, and its prices now.', json(HEALTH), {
@@ -267,13 +276,16 @@ function read(operationId: string, summary: string, content: Json, more: { param
 /** The alias of receipt-verify, which also takes a bare receipt. */
 function verifyOperation(verifier: Tool): Json {
   const bare = { type: 'object', description: 'A receipt, bare.', properties: { v: {}, signature: {} }, required: ['v', 'signature'] }
+  const input = ref('schemas', 'receipt-verify.input')
+  const wrapped = { type: 'object', properties: { input }, required: ['input'], additionalProperties: false }
   const result = { type: 'object', allOf: [ref('schemas', 'answer')], properties: { result: ref('schemas', 'receipt-verify.output') } }
   return {
     operationId: 'verify-receipt',
     summary: 'Verify a receipt of any issuer.',
-    description: 'The same as receipt-verify, with the receipt under `receipt` or bare. Free, without limit.',
+    description:
+      'The same as receipt-verify, with the receipt under `receipt` or bare, or under `input` as at other tools. Free, without limit.',
     tags: ['service'],
-    requestBody: { required: true, content: json({ anyOf: [ref('schemas', 'receipt-verify.input'), bare] }, verifier.example) },
+    requestBody: { required: true, content: json({ anyOf: [input, bare, wrapped] }, verifier.example) },
     responses: {
       200: { description: 'The verdict, with a receipt of its own.', content: json(result) },
       ...problemResponses(callStatuses(verifier)),

@@ -1,29 +1,10 @@
 import { json, ref, type Json } from '../catalogue/openapi-parts.ts'
 import type { JsonSchema } from '../catalogue/json-schema.ts'
-import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1-table.ts'
+import { actPaths, actSchemas } from './openapi-acts.ts'
 import { INVOICE_RULES } from './rules.ts'
 
 const text = (description: string, more: JsonSchema = {}): JsonSchema => ({ type: 'string', description, ...more })
-const whole = (description: string, minimum: number, maximum: number): JsonSchema => ({ type: 'integer', description, minimum, maximum })
 const ADDRESS = { pattern: '^0x[0-9a-fA-F]{40}$' }
-
-const ENTRY_MEMBERS = [
-  'underwriter',
-  'name',
-  'origin',
-  'coverage_type',
-  'min_coverage_minor',
-  'max_coverage_minor',
-  'rate_bps',
-  'min_premium_minor',
-  'term_days',
-  'jurisdictions',
-  'licence_reference',
-  'terms_uri',
-  'terms_hash',
-  'issued_at',
-  'valid_until',
-]
 
 const REQUEST: JsonSchema = {
   type: 'object',
@@ -69,73 +50,29 @@ const TRANSACTION: JsonSchema = {
   additionalProperties: false,
 }
 
-/** What an underwriter sends; docs/pol-1.md says what is signed. */
-const REGISTRATION: JsonSchema = {
-  type: 'object',
-  properties: {
-    entry: {
-      type: 'object',
-      description: 'The rate card. Amounts are decimal text in minor units of USDC, times are seconds since 1970.',
-      properties: {
-        underwriter: text('Who signs.', ADDRESS),
-        name: text('Plain text.', { maxLength: 80 }),
-        origin: text('The origin of this service: an entry is meant for one directory.', { maxLength: 256 }),
-        coverage_type: text('What is covered.', { enum: COVERAGE_TYPES }),
-        min_coverage_minor: text('Least cover.', { pattern: '^(?:0|[1-9][0-9]{0,29})$' }),
-        max_coverage_minor: text('Most cover.', { pattern: '^[1-9][0-9]{0,29}$' }),
-        rate_bps: whole('Premium in basis points of the cover.', 0, 10_000),
-        min_premium_minor: text('Least premium.', { pattern: '^(?:0|[1-9][0-9]{0,29})$' }),
-        term_days: whole('Length of the cover.', 1, 3_660),
-        jurisdictions: {
-          type: 'array',
-          description: 'ISO 3166-1 alpha-2.',
-          items: { type: 'string', pattern: '^[A-Z]{2}$' },
-          minItems: 1,
-          maxItems: 20,
-        },
-        licence_reference: text('Plain text, or empty.', { maxLength: 80 }),
-        terms_uri: text('Where the terms are; it is not fetched.', { pattern: '^https://', maxLength: 520 }),
-        terms_hash: text('Their hash.', { pattern: '^0x[0-9a-fA-F]{64}$' }),
-        issued_at: whole('A later one takes the place of an earlier one.', 0, 999_999_999_999),
-        valid_until: whole('At most 366 days ahead.', 0, 999_999_999_999),
-      },
-      required: ENTRY_MEMBERS,
-      additionalProperties: false,
-    },
-    signature: text('EIP-712 of the underwriter: 65 bytes of a key, or what a contract wallet takes on this chain (ERC-1271).', {
-      pattern: '^0x(?:[0-9a-fA-F]{2}){1,4096}$',
-    }),
-  },
-  required: ['entry', 'signature'],
-}
-
-const REGISTERED: JsonSchema = {
-  type: 'object',
-  properties: {
-    status: text('How it was taken.', { enum: ['registered', 'unchanged'] }),
-    underwriter_id: text('Its name in the directory.'),
-    entry_hash: text('The digest that was signed.'),
-    vetted: { type: 'boolean', const: false, description: 'Listing is not vetting.' },
-    entry: { type: 'object', description: 'The entry with its signature.' },
-  },
-  required: ['status', 'underwriter_id', 'entry_hash', 'vetted', 'entry'],
+const REQUEST_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Names this request: a retry with the same content returns the first invoice, with other content it is refused.',
+  schema: { type: 'string', pattern: `^[\\x21-\\x7e]{1,${INVOICE_RULES.request_key_chars}}$` },
 }
 
 const EXAMPLE = { amountUsdc: 49, merchant: '0x1000000000000000000000000000000000000001', clientName: 'Example Ltd', memo: 'May' }
 
 /** The schemas that the paths below refer to, by name. */
-export function recordSchemas(): Record<string, JsonSchema> {
+export function invoiceSchemas(): Record<string, JsonSchema> {
   return {
     'invoice-request': REQUEST,
     invoice: RECORD,
     'invoice-transaction': TRANSACTION,
-    'underwriter-registration': REGISTRATION,
-    'underwriter-registered': REGISTERED,
+    ...actSchemas(),
   }
 }
 
-/** Invoices and the directory of underwriters, beside the tools; `answers` gives the responses of some statuses. */
-export function recordPaths(answers: (statuses: readonly number[]) => Json): Json {
+type Answers = (statuses: readonly number[]) => Json
+
+/** Invoices, beside the tools; `answers` gives the responses of some statuses. */
+export function invoicePaths(answers: Answers): Json {
   const id = { name: 'id', in: 'path', required: true, description: 'Id of the invoice.', schema: { type: 'string', maxLength: 64 } }
   const invoice = json(ref('schemas', 'invoice'))
   return {
@@ -147,11 +84,12 @@ export function recordPaths(answers: (statuses: readonly number[]) => Json): Jso
           'The payer pays the merchant directly on the chain. The names of create-b2b-invoice are taken too. An Idempotency-Key makes a ' +
           'retry return the first invoice.',
         tags: ['service'],
+        parameters: [REQUEST_KEY],
         requestBody: { required: true, content: json(ref('schemas', 'invoice-request'), EXAMPLE) },
         responses: {
           200: { description: 'The invoice that the same Idempotency-Key made before.', content: invoice },
           201: { description: 'The invoice.', content: invoice },
-          ...answers([400, 413, 429, 503]),
+          ...answers([400, 409, 413, 415, 429, 503]),
         },
       },
     },
@@ -194,37 +132,43 @@ export function recordPaths(answers: (statuses: readonly number[]) => Json): Jso
             description: 'The invoice, with `transaction_found`.',
             content: invoice,
           },
-          ...answers([400, 404, 413, 429, 503]),
+          ...answers([400, 404, 413, 415, 429, 503]),
         },
       },
     },
-    ...insurancePaths(answers),
+    ...actPaths(answers, id),
+    ...documentPaths(answers, id),
   }
 }
 
-function insurancePaths(answers: (statuses: readonly number[]) => Json): Json {
-  const registered = json(ref('schemas', 'underwriter-registered'))
+/** What an invoice looks like on paper and to a camera. */
+function documentPaths(answers: Answers, id: Json): Json {
+  const kind = { name: 'kind', in: 'query', description: 'epc for the code of a bank transfer.', schema: { type: 'string', enum: ['epc'] } }
   return {
-    '/api/insurance/register': {
-      post: {
-        operationId: 'register-underwriter',
-        summary: 'Register as an underwriter, for nothing: one entry an address, signed by it.',
-        description: 'Nothing is vetted; whoever controls an address can register. docs/pol-1.md says what is signed.',
+    '/api/invoice/{id}/pdf': {
+      get: {
+        operationId: 'invoice-pdf',
+        summary: 'The invoice as PDF.',
         tags: ['service'],
-        requestBody: { required: true, content: json(ref('schemas', 'underwriter-registration')) },
+        parameters: [id],
         responses: {
-          200: { description: 'The entry was there already.', content: registered },
-          201: { description: 'The entry is in the directory.', content: registered },
-          ...answers([400, 413, 429, 503]),
+          200: {
+            description: 'The document.',
+            content: { 'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } } },
+          },
+          ...answers([404, 429, 503]),
         },
       },
+    },
+    '/api/invoice/{id}/qr.svg': {
       get: {
-        operationId: 'list-underwriters',
-        summary: 'The directory of underwriters that registered themselves; docs/pol-1.md says how.',
+        operationId: 'invoice-code',
+        summary: 'A QR code by which a wallet pays what is due; 404 once nothing is to be paid by it.',
         tags: ['service'],
+        parameters: [id, kind],
         responses: {
-          200: { description: 'Entries with their signed rate cards. Listing is not vetting.', content: json({ type: 'object' }) },
-          ...answers([503]),
+          200: { description: 'The code.', content: { 'image/svg+xml': { schema: { type: 'string' } } } },
+          ...answers([404, 503]),
         },
       },
     },

@@ -70,7 +70,7 @@ function handIn(answers: Answers): Json {
     requestBody: { required: true, content: json(receipt) },
     responses: {
       202: { description: 'It is written down and will be appended.', content: json(HANDED_IN) },
-      ...answers([400, 413, 422, 429]),
+      ...answers([400, 413, 415, 422, 429]),
     },
   }
 }
@@ -93,7 +93,7 @@ function addCheckpoint(answers: Answers): Json {
         content: { 'text/x.tlog.size': { schema: { type: 'string' } } },
       },
       422: refused('The proof does not lead from the older checkpoint to this one.'),
-      ...answers([413, 429]),
+      ...answers([413, 415, 429]),
     },
   }
 }

@@ -25,19 +25,20 @@ const compressed = new WeakMap<StoredDocument, EncodedBody>()
 
 /** Answers with the document in a coding that the client takes, or with 304 when the client says that it has it (RFC 9110, 13.1.2). */
 export function sendDocument(context: Context, document: StoredDocument): Response {
-  const known = context.req.header('if-none-match')
   const { 'content-type': _, ...validators } = document.headers
   const encoded = compressed.get(document) ?? encodedBody(document.body, 'fresh')
   compressed.set(document, encoded)
   const { body, headers } = encoded.for(context.req.header('accept-encoding'))
   const vary = [validators['vary'], headers['vary']].filter((field) => field !== undefined).join(', ')
   const varied: Record<string, string> = vary === '' ? {} : { vary }
-  if (known !== undefined && isKnown(known, document.headers['etag'] ?? '')) return context.body(null, 304, { ...validators, ...varied })
+  if (isKnown(context, document.headers['etag'] ?? '')) return context.body(null, 304, { ...validators, ...varied })
   return context.body(body, 200, { ...document.headers, ...headers, ...varied })
 }
 
-/** Weak comparison: the mark W/ does not count. */
-function isKnown(known: string, etag: string): boolean {
+/** Whether the client says that it has what bears this tag. Weak comparison: the mark W/ does not count. */
+export function isKnown(context: Context, etag: string): boolean {
+  const known = context.req.header('if-none-match')
+  if (known === undefined) return false
   const bare = (tag: string) => tag.trim().replace(/^W\//, '')
   return known.trim() === '*' || known.split(',').some((tag) => bare(tag) === bare(etag))
 }

@@ -1,9 +1,9 @@
 import type { Context, Hono } from 'hono'
-import { accepts } from 'hono/accepts'
 import { openApiDocument } from '../../service/catalogue/openapi.ts'
 import { llmsText } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Env } from '../http/env.ts'
+import { wantsPage } from '../http/wants-page.ts'
 import { once } from '../../pure/once.ts'
 import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from './document.ts'
 import { runExamples, type Examples } from './examples.ts'
@@ -97,8 +97,4 @@ function negotiated(value: () => unknown, page: () => string): Negotiated {
   const json = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), VARY))
   const html = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...VARY }))
   return (context) => (wantsPage(context) ? html() : json())
-}
-
-function wantsPage(context: Context): boolean {
-  return accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' }) === 'text/html'
 }

@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono'
-import { accepts } from 'hono/accepts'
 import { once } from '../../pure/once.ts'
 import type { Env } from '../http/env.ts'
 import { response } from '../http/reply.ts'
+import { wantsPage } from '../http/wants-page.ts'
 import { HTML_TYPE, PAGE_HEADERS } from '../pages/layout.ts'
 import { noInvoicePage, payPage } from '../pages/pay-page.ts'
 import { guarded, type InvoiceRoutes } from './exchange.ts'
@@ -25,21 +25,17 @@ const CHECKOUT_HEADERS = {
  */
 export function checkoutRoutes(app: Hono<Env>, routes: InvoiceRoutes): void {
   const offersEvents = once(() => app.routes.some(({ path }) => path === EVENTS))
-  const serve = (context: Context<Env>, usual: string) =>
+  const serve = (context: Context<Env>, usual: 'json' | 'page') =>
     guarded(routes, context, async () => {
       const paying = ['payment-signature', 'x-payment'].some((name) => context.req.header(name) !== undefined)
-      const wanted = accepts(context, { header: 'Accept', supports: [JSON_TYPE, PAGE_TYPE], default: usual })
       const answer =
-        !paying && wanted === PAGE_TYPE ? await page(routes, context, offersEvents()) : response(await payInvoice(routes, context))
+        !paying && wantsPage(context, usual) ? await page(routes, context, offersEvents()) : response(await payInvoice(routes, context))
       answer.headers.append('vary', 'Accept')
       return answer
     })
-  app.get('/api/invoice/:id/pay', (context) => serve(context, JSON_TYPE))
-  app.get('/pay/:id', (context) => serve(context, PAGE_TYPE))
+  app.get('/api/invoice/:id/pay', (context) => serve(context, 'json'))
+  app.get('/pay/:id', (context) => serve(context, 'page'))
 }
-
-const JSON_TYPE = 'application/json'
-const PAGE_TYPE = 'text/html'
 
 async function page({ deps, desk }: InvoiceRoutes, context: Context<Env>, events: boolean): Promise<Response> {
   const view = await desk.read(context.req.param('id') ?? '')

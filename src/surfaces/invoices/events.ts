@@ -22,9 +22,11 @@ const QUEUE_BYTES = 262_144
 
 /**
  * An invoice as server-sent events (WHATWG HTML, "Server-sent events", 2026): the record at once and after every change, each event with the
- * entity tag of the record as its id. Who comes back with Last-Event-ID is spared what it knows. Comments keep the connection alive.
+ * entity tag of the record as its id. Who comes back with Last-Event-ID is spared what it knows. Comments keep the connection alive. HEAD
+ * follows nothing: nobody would read its stream, nor end it.
  */
 export function invoiceEvents(routes: InvoiceRoutes, context: Context<Env>, { invoice, record }: InvoiceView): Response {
+  if (context.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
   const { live } = routes.deps.invoices
   const text = JSON.stringify(record)
   const known = context.req.header('last-event-id')

@@ -10,7 +10,7 @@ import type { InvoiceView } from '../../service/invoices/view.ts'
 import { createRateGuard } from '../../service/preflight/rate.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
-import { JSON_TYPE, sendDocument, storedDocument } from '../discovery/document.ts'
+import { isKnown, JSON_TYPE, sendDocument, storedDocument } from '../discovery/document.ts'
 import type { Env } from '../http/env.ts'
 import { jsonReply, response, type Reply } from '../http/reply.ts'
 import type { PaymentWords } from '../payment.ts'
@@ -46,8 +46,11 @@ export function invoiceRoutes(app: Hono<Env>, deps: AppDeps, words: PaymentWords
   const admitDrawing = createRateGuard(deps.call.sources.clock, INVOICE_RULES.documents_per_minute)
   app.get('/api/invoice/:id/pdf', (context) =>
     withInvoice(routes, context, async (view) => {
+      const headers = pdfHeaders(deps, view)
+      if (isKnown(context, headers.etag)) return context.body(null, 304, headers)
       const admitted = admitDrawing(caller(context))
-      return admitted.ok ? pdf(routes, context, view) : response(refuse(routes, context, drawnTooOften(admitted.retry_after_s)))
+      if (!admitted.ok) return response(refuse(routes, context, drawnTooOften(admitted.retry_after_s)))
+      return context.body(await pdf(deps, view), 200, { ...headers, 'content-type': 'application/pdf' })
     }),
   )
   checkoutRoutes(app, routes)
@@ -133,12 +136,18 @@ function drawnTooOften(retry_after_s: number): Problem {
   return problem('INVOICE_RATE_LIMITED', detail, { retry_after_s })
 }
 
-async function pdf({ deps }: InvoiceRoutes, context: Context<Env>, view: InvoiceView): Promise<Response> {
+/** The tag names the version too, since another one may draw the same record otherwise. */
+function pdfHeaders({ version }: AppDeps, { record, invoice }: InvoiceView) {
+  const drawn_from = JSON.stringify([version, record])
+  return {
+    'content-disposition': `inline; filename="payment-request-${invoice.invoice_id}.pdf"`,
+    etag: `W/"${nobleCrypto.keccak256Hex(drawn_from).slice(2, 34)}"`,
+    'cache-control': 'private, no-cache',
+  }
+}
+
+async function pdf(deps: AppDeps, { record }: InvoiceView): Promise<Uint8Array<ArrayBuffer>> {
   // Its library is the heaviest of all, and most services never draw one: it is loaded for the first.
   const { invoicePdf } = await import('../../service/invoices/pdf.ts')
-  const bytes = await invoicePdf(view.record, modeMark(deps))
-  const disposition = `inline; filename="payment-request-${view.invoice.invoice_id}.pdf"`
-  const etag = `W/"${nobleCrypto.keccak256Hex(JSON.stringify(view.record)).slice(2, 34)}"`
-  const headers = { 'content-type': 'application/pdf', 'content-disposition': disposition, etag, 'cache-control': 'private, no-cache' }
-  return context.body(bytes, 200, headers)
+  return invoicePdf(record, modeMark(deps))
 }

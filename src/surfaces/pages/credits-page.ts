@@ -18,9 +18,12 @@ export function creditsPage(deps: AppDeps): string {
     </section>
     <section aria-labelledby="use-title">
       <h2 id="use-title">Use it</h2>
-      <pre id="sample"><code>curl -s ${deps.origins.api_url}/v1/tools/iban-check/call \\
+      <figure class="sample">
+        <figcaption>A call paid with a credit <button type="button" class="copy" data-copies="sample">Copy</button></figcaption>
+        <pre id="sample" tabindex="0"><code>curl -s ${deps.origins.api_url}/v1/tools/iban-check/call \\
   -H 'X-CREDIT: ac_…' -H "Idempotency-Key: $(uuidgen)" \\
   -d '{"input":{"iban":"GB82WEST12345698765432"}}'</code></pre>
+      </figure>
       <p class="measure">
         The Idempotency-Key names the call. Sent again with the same key, the same request brings the same answer and costs nothing more; so
         a broken connection loses nothing. Over MCP the code travels in <code>_meta["assay/credit"]</code> and the key in

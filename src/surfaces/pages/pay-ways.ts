@@ -34,7 +34,7 @@ export function waysToPay(deps: AppDeps, record: PayRecord, wire: InvoiceView['r
   const bank = wire['bank_coordinates'] as Bank | null
   return html`<section class="answer ways" id="ways" aria-labelledby="ways-title" ${isPayable(record) ? '' : 'hidden'}>
     <h2 id="ways-title">Pay <span data-due>${usdc(record.due_minor)}</span> USDC</h2>
-    ${fromWallet(deps, record, setting)} ${byCode(record, bank)} ${bank === null ? '' : byBank(bank, String(wire['bank_reason']))}
+    ${fromWallet(deps, record, setting)} ${byCode(record, bank, setting)} ${bank === null ? '' : byBank(bank, String(wire['bank_reason']))}
   </section>`
 }
 
@@ -69,15 +69,19 @@ function fromWallet(deps: AppDeps, record: PayRecord, setting: PaySetting): Mark
 }
 
 /** Why signing here is not offered, or may be refused; null when nothing stands in the way. */
-function walletObstacle({ due_minor, signing }: PayRecord, { carries }: PaySetting): string | null {
+function walletObstacle({ due_minor, signing, merchant_verified }: PayRecord, { carries }: PaySetting): string | null {
   if (!carries) return 'This deployment carries no payments to the chain: it has nobody who pays the gas. Pay from another wallet below.'
-  if (signing === null) return 'All signatures that this invoice can be named by are used up. Ask the merchant how to pay the rest.'
-  if (due_minor >= INVOICE_RULES.relay_minimum_minor) return null
-  return `Less than ${usdc(INVOICE_RULES.relay_minimum_minor)} USDC is not carried to the chain here. Pay from another wallet below.`
+  if (due_minor < INVOICE_RULES.relay_minimum_minor) {
+    const way = merchant_verified
+      ? 'Pay from another wallet below.'
+      : 'Ask the merchant to sign this invoice; then pay from another wallet below.'
+    return `Less than ${usdc(INVOICE_RULES.relay_minimum_minor)} USDC is not carried to the chain here. ${way}`
+  }
+  return signing === null ? 'All signatures that this invoice can be named by are used up. Ask the merchant how to pay the rest.' : null
 }
 
 /** Codes, switched by buttons of one choice, which work without a script. */
-function byCode(record: PayRecord, bank: Bank | null): Markup {
+function byCode(record: PayRecord, bank: Bank | null, setting: PaySetting): Markup {
   const { invoice_id, merchant, merchant_verified, chain_id, due_minor } = record
   const chain = chainName(chain_id)
   const payload = bank?.epc_payload ?? null
@@ -90,7 +94,8 @@ function byCode(record: PayRecord, bank: Bank | null): Markup {
           </p>`
         : html`<p class="warned">
             A plain transfer reaches the merchant but is never matched to this invoice, since the merchant has not signed it: this page will
-            not say “Paid”. Prefer a signature in a browser wallet.
+            not say “Paid”.
+            ${walletObstacle(record, setting) === null ? 'Prefer a signature in a browser wallet.' : 'Ask the merchant to sign it first.'}
           </p>`
     }
     <div class="code">

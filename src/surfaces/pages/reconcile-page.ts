@@ -98,8 +98,8 @@ function rowsMarkup(): Markup {
       <legend class="heard">Which rows</legend>
     </fieldset>
     <p class="search">
-      <label for="search" class="heard">Search rows</label>
-      <input type="search" id="search" placeholder="Search: id, amount, reason" autocomplete="off" spellcheck="false" maxlength="64" />
+      <label for="row-search" class="heard">Search rows</label>
+      <input type="search" id="row-search" placeholder="Search: id, amount, reason" autocomplete="off" spellcheck="false" maxlength="64" />
       <span class="hint" id="found" role="status"></span>
     </p>
     <div class="grid" id="grid" tabindex="0" role="region" aria-label="Rows">

@@ -1,5 +1,4 @@
 import type { Context, Hono } from 'hono'
-import { accepts } from 'hono/accepts'
 import { limits } from '../../service/limits.ts'
 import { preflightOpenApi } from '../../service/preflight/openapi.ts'
 import { RULE_PARTS, ruleCatalogue, type RulePart } from '../../service/preflight/rules.ts'
@@ -12,6 +11,7 @@ import { readBody, type BodyRead } from '../http/body.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { jsonReply, problemReply, response, type Reply } from '../http/reply.ts'
+import { wantsPage } from '../http/wants-page.ts'
 import { rulesPage } from './rules-page.ts'
 import { readWithLiterals, type PreflightDesk } from './serve.ts'
 
@@ -28,8 +28,7 @@ export function preflightRoutes(app: Hono<Env>, deps: AppDeps, desk: PreflightDe
       const found = problem('NOT_FOUND', `Rules are known of ${RULE_PARTS.join(', ')}.`)
       return response(problemReply(found, context.env.request_id, deps.origins))
     }
-    const type = accepts(context, { header: 'Accept', supports: ['application/json', 'text/html'], default: 'application/json' })
-    return sendDocument(context, type === 'text/html' ? documents.page() : documents.json())
+    return sendDocument(context, wantsPage(context) ? documents.page() : documents.json())
   })
 }
 

@@ -51,7 +51,7 @@ function ruleSection({ code, severity, why, hint, spec, good, bad, types, since,
   const versions = [since === null ? null : `from ${since}`, until === null ? null : `up to ${until}`].filter((words) => words !== null)
   const about = [...versions, ...(types ?? [])].join(', ')
   return html`<section class="family" id="${code}">
-    <h3><code>${code}</code> ${SEVERITIES[severity]}</h3>
+    <h2><code>${code}</code> ${SEVERITIES[severity]}</h2>
     <p>${why} ${hint}</p>
     <dl>
       ${

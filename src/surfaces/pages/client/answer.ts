@@ -1,6 +1,6 @@
 import { VERDICT_TEXT, verdictWord } from '../../../service/calls/proof.ts'
 import { el } from './dom.ts'
-import { factsTable, listTable, recordTables } from './facts.ts'
+import { copiedList, factsTable, recordTables } from './facts.ts'
 import { identifier } from './identifier.ts'
 import { emptyProof } from './seal.ts'
 import { findingsOf, isMembers, listOf, partsOf, textOf, type Members } from './shapes.ts'
@@ -137,15 +137,11 @@ function items(result: Members): HTMLElement | null {
     const error = isMembers(item['error']) ? textOf(item['error']['message']) : null
     const mark = verdictWord(answer)
     const verdict = el('span', { class: `verdict small ${mark}` }, markShape(mark), error === null ? VERDICT_TEXT[mark] : 'not checked')
-    return [
-      String(item['index']),
-      textOf(item['tool']) ?? '',
-      verdict,
-      textOf(answer['normalized']) ?? '',
-      error ?? textOf(answer['reason']) ?? '',
-    ]
+    const before = [String(item['index']), textOf(item['tool']) ?? '']
+    const behind = [textOf(answer['normalized']) ?? '', error ?? textOf(answer['reason']) ?? '']
+    return { cells: [...before, verdict, ...behind], texts: [...before, verdict.textContent, ...behind] }
   })
-  return rows.length === 0 ? null : listTable('Each item', ['item', 'tool', 'verdict', 'value', 'reason'], rows)
+  return rows.length === 0 ? null : copiedList('Each item', ['item', 'tool', 'verdict', 'value', 'reason'], rows)
 }
 
 function rawText(text: string): HTMLElement {

@@ -47,11 +47,27 @@ function recordTable(name: string, id: string, records: readonly Members[]): HTM
     .map((_, row) =>
       el('tr', {}, ...cells.map(({ texts, amounts }) => el('td', { class: amounts ? 'amount' : false }, texts[row] ?? none()))),
     )
-  const csv = [columns, ...flat.map((row) => columns.map((column) => row.get(column) ?? ''))]
-    .map((row) => row.map(csvCell).join(','))
-    .join('\r\n')
+  const csv = csvOf([columns, ...flat.map((row) => columns.map((column) => row.get(column) ?? ''))])
   const more = records.length > ROWS_SHOWN ? ` The first ${ROWS_SHOWN} of ${records.length}.` : ''
   const table = el('table', { class: 'list' }, el('thead', {}, head), el('tbody', {}, ...body))
+  return copiedTable({ name, more, id, csv }, scrolling(table, name))
+}
+
+/** A table whose cells are not all texts, with what is copied of it. */
+export function copiedList(
+  name: string,
+  columns: readonly string[],
+  rows: readonly { cells: readonly (Node | string)[]; texts: readonly string[] }[],
+): HTMLElement {
+  const table = listTable(
+    name,
+    columns,
+    rows.map(({ cells }) => cells),
+  )
+  return copiedTable({ name, more: '', id: 'csv-rows', csv: csvOf([columns, ...rows.map(({ texts }) => texts)]) }, table)
+}
+
+function copiedTable({ name, more, id, csv }: { name: string; more: string; id: string; csv: string }, table: HTMLElement): HTMLElement {
   return el(
     'figure',
     { class: 'sample records' },
@@ -61,9 +77,13 @@ function recordTable(name: string, id: string, records: readonly Members[]): HTM
       el('span', {}, el('b', {}, name), more),
       el('button', { type: 'button', class: 'copy', 'data-copies': id }, 'Copy as CSV'),
     ),
-    scrolling(table, name),
+    table,
     el('pre', { id, hidden: true }, csv),
   )
+}
+
+function csvOf(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => row.map(csvCell).join(',')).join('\r\n')
 }
 
 /** Columns that are looked at first; answers name their members in the order of the alphabet. */

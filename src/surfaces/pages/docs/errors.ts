@@ -22,7 +22,8 @@ export const ERRORS: Topic = {
         title: 'What an error looks like',
         body: html`${paragraphs(
           html`Errors are RFC 9457 problems (${code('application/problem+json')}). Tell them apart by ${code('code')}, which does not
-          change; words may. A wrong identifier is no error: the answer is 200 and says ${code('valid: false')}.`,
+          change; words may. A wrong identifier is no error: the answer is 200 and says ${code('valid: false')}. An address that nothing has
+          answers 404: a page to whoever prefers HTML, ${code('NOT_FOUND')} to everybody else.`,
         )}
         ${body}
         ${table(

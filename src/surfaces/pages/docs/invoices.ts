@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { usdcText } from '../../../pure/invoices/record.ts'
 import { INVOICE_RULES } from '../../../service/invoices/rules.ts'
 import { code, curl, items, paragraphs, sample, table, type Topic } from './parts.ts'
 
@@ -33,8 +34,18 @@ export const INVOICES: Topic = {
           ['address', 'what it is'],
           [
             [code(`${api_url}/api/invoice/{id}/pdf`), 'the request as PDF'],
-            [code(`${api_url}/api/invoice/{id}/qr.svg`), 'a QR code for wallets'],
-            [code(`${api_url}/api/invoice/{id}/pay`), 'takes a signed authorization; this service pays the gas'],
+            [
+              code(`${api_url}/api/invoice/{id}/qr.svg`),
+              'a QR code for wallets: a plain transfer, matched once the merchant has signed the invoice',
+            ],
+            [
+              code(`${api_url}/api/invoice/{id}/pay`),
+              `takes a signed authorization of ${usdcText(INVOICE_RULES.relay_minimum_minor)} USDC or more; this service pays the gas`,
+            ],
+            [
+              code(`${api_url}/api/invoice/{id}/transactions`),
+              'takes {"tx_hash"} of a payment made elsewhere, and says whether a block holds it',
+            ],
             [code('pay_url of the record'), 'takes x402 payments from programs'],
           ],
         )}

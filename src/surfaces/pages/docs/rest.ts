@@ -36,8 +36,8 @@ export const REST: Topic = {
         body: html`${sample('list', 'shell', 'The catalogue', curl(`${api_url}/v1/tools`))}
         ${sample('describe', 'shell', 'One tool: schemas, price now, an example', curl(`${api_url}/v1/tools/${tool.id}`))}
         ${paragraphs(
-          html`<a href="/openapi.json">OpenAPI 3.1</a> has every path, rendered under <a href="/docs/reference">API reference</a>.
-            <a href="/llms.txt">llms.txt</a> is the service in plain words for models.`,
+          html`<a href="/openapi.json">OpenAPI 3.1</a> has every address of this interface, rendered under
+            <a href="/docs/reference">API reference</a>. <a href="/llms.txt">llms.txt</a> is the service in plain words for models.`,
         )}`,
       },
       {

@@ -56,7 +56,8 @@ export function createCheckout(parts: CheckoutParts): Checkout {
     async pay(wallet) {
       const mine = ++turn
       const record = parts.record()
-      if (record.signing === null || !isPayable(record)) return
+      if (!isPayable(record)) return
+      if (record.signing === null) return screen.trouble(PAGE_FAULTS.nothing_to_sign)
       screen.trouble(null)
       phase('wallet')
       const say = (words: string) => void (mine === turn && screen.say(words))

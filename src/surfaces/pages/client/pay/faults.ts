@@ -176,6 +176,11 @@ export const PAGE_FAULTS = {
     happened: `The wallet named the very address that is to be paid. ${NOTHING_MOVED}`,
     next: 'Select the account that shall pay in the wallet, then choose the wallet again.',
   },
+  nothing_to_sign: {
+    title: 'No signature is taken for this invoice now',
+    happened: `Too little is due to be carried to the chain here, or all signatures that name it are used up. ${NOTHING_MOVED}`,
+    next: 'Ask the merchant to sign the invoice; then a plain transfer of exactly what is due is matched to it.',
+  },
   no_signature: {
     title: 'What came back is no signature',
     happened: 'The wallet answered with something else. Nothing was sent.',

@@ -39,10 +39,13 @@ export function hashForm({ screen, record, onRecord }: HashFormParts): void {
     if (found === null) return screen.trouble(isMembers(answer) ? requestFault(answer) : null)
     const known = found.payments.some((one) => one.tx_hash === tx_hash.toLowerCase())
     onRecord(found)
+    if (isMembers(answer) && answer['transaction_found'] === false) {
+      return say('No block holds this transaction yet. Compare the hash; if it was sent only now, look again in a few seconds.')
+    }
     const more = found.merchant_verified
       ? 'A plain transfer must be of exactly what is due, in USDC, to this address, and fit no other open invoice of the merchant.'
       : 'The merchant has not signed this invoice, so a plain transfer is never matched to it, even when it reached the merchant.'
-    say(known ? '' : `In that transaction nothing was found that pays this invoice, or it is in no block yet. ${more}`)
+    say(known ? '' : `In that transaction nothing was found that pays this invoice. ${more}`)
     if (known) screen.say('Found. It stands under “What has arrived”.')
   }
 }

@@ -58,26 +58,34 @@ export function upStrip(
   words: string,
 ): HTMLElement {
   const [height, middle] = [24, 12]
+  const hatch_id = `hatch-${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`
   const place = (index: number) => [xOf(axis, times[index] ?? 0), xOf(axis, (times[index] ?? 0) + every_s)] as const
   const line = stepLine(up.map((one, index): Step => ({ from: place(index)[0], to: place(index)[1], y: one === true ? middle : null })))
   const blocks = up
     .map((one, index) => ({ one, place: place(index) }))
     .filter(({ one }) => one === false)
     .map(({ place: [from, to] }) =>
-      svg('rect', { class: 'down', x: from.toFixed(1), y: '3', width: Math.max(2, to - from).toFixed(1), height: String(height - 6) }),
+      svg('rect', {
+        class: 'down',
+        fill: `url(#${hatch_id})`,
+        x: from.toFixed(1),
+        y: '3',
+        width: Math.max(2, to - from).toFixed(1),
+        height: String(height - 6),
+      }),
     )
   return el(
     'div',
     { class: 'strip' },
     el('p', { class: 'strip-head' }, el('b', {}, name), ' ', el('span', {}, now)),
-    frame(words, axis, height, hatch(), ...gridLines(axis, 0, height), svg('path', { class: 'trace plain', d: line }), ...blocks),
+    frame(words, axis, height, hatch(hatch_id), ...gridLines(axis, 0, height), svg('path', { class: 'trace plain', d: line }), ...blocks),
   )
 }
 
-function hatch(): SVGElement {
+function hatch(id: string): SVGElement {
   return svg(
     'pattern',
-    { id: 'hatch', width: '6', height: '6', patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
+    { id, width: '6', height: '6', patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' },
     svg('line', { class: 'hatch', x1: '0', y1: '0', x2: '0', y2: '6' }),
   )
 }
