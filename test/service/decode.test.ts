@@ -43,7 +43,7 @@ test('of every tool, a required field that is left out is called missing', () =>
   for (const tool of catalogue.tools) {
     const required = Object.entries(tool.input.shape).filter(([, field]) => !field.safeParse(undefined).success)
     for (const [name] of required) {
-      const { [name]: _, ...rest } = tool.example as Record<string, unknown>
+      const { [name]: _, ...rest } = tool.example
       const [first] = faults(tool.id, rest).filter(([pointer]) => pointer === `/input/${name}`)
       assert.equal(first?.[1], 'missing', `${tool.id} ${name}`)
     }

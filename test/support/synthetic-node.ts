@@ -25,7 +25,7 @@ export interface SyntheticNode {
   stop(): Promise<void>
 }
 
-export type Said = { result: unknown } | { error: { code: number; message: string; data?: string } }
+type Said = { result: unknown } | { error: { code: number; message: string; data?: string } }
 
 export interface SyntheticOptions {
   chain_id: number

@@ -141,27 +141,27 @@ test('who asks whether all is well, or pays an invoice, does not stand behind re
   ]
   const { code } = await boughtCode(service.url, 9_900)
   const asking = await flood({ ask: { path: '/v1/tools' }, same_client: false, statuses: ['200'] })
-  let paying = true
+  const paying = { on: true }
   // While somebody pays, readers begin one a turn: a probe in their row would see five hundred of them begin first.
   const payer = (async () => {
-    while (paying) await payers(code)
+    while (paying.on) await payers(code)
   })()
   const begun = async () => total(await asking.count())
   try {
     for (const { path, status } of asks) {
       const ahead: number[] = []
-      for (let round = 0; round < 5; round++) {
-        const before = await begun()
+      for (let time = 0; time < 5; time++) {
+        const begun_before = await begun()
         const answer = await fetch(`${service.url}${path}`)
         await answer.text()
         assert.equal(answer.status, status)
-        ahead.push((await begun()) - before)
+        ahead.push((await begun()) - begun_before)
       }
       const least = Math.min(...ahead)
       assert.ok(least < 250, `${path}: ${ahead.join(', ')} readers were answered before`)
     }
   } finally {
-    paying = false
+    paying.on = false
     await payer
     await asking.end()
   }

@@ -30,10 +30,10 @@ function exchangeOf(message: unknown, headers: Record<string, string>, view?: Vi
   const request = new Request('http://127.0.0.1:1/mcp', { method: 'POST', headers, body })
   const bounds = { depth: 65, nodes: 20_256, unsafe_numbers: 'refuse' } as const
   const read = { value: message, bytes: new TextEncoder().encode(body), bounds }
-  const shown = view === undefined ? {} : { view }
+  const seen = view === undefined ? {} : { view }
   return {
     request,
-    exchange: { message: read, request_id: 'r', address: '198.51.100.1', header: (name) => request.headers.get(name), ...shown },
+    exchange: { message: read, request_id: 'r', address: '198.51.100.1', header: (name) => request.headers.get(name), ...seen },
   }
 }
 

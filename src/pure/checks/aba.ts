@@ -4,7 +4,7 @@ import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -36,7 +36,7 @@ export const ABA_DATA_AS_OF = { aba_ranges: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['ABA:', 'RTN:', 'ROUTING:'],
-  label: label(['ABA', 'RTN', 'ROUTING'], (value) => /^[0-9]{9}$/.test(value)),
+  label: inFront(['ABA', 'RTN', 'ROUTING'], (value) => /^[0-9]{9}$/.test(value)),
   field: 'aba_routing',
 }
 const PRAISE = 'Prefix and check digit hold; no directory was asked.'

@@ -2,7 +2,7 @@ import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { sanctionsHint, SANCTIONS_AS_OF, type SanctionsHint } from './sanctions.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -36,7 +36,7 @@ export const BIC_DATA_AS_OF = { sanctioned_countries: SANCTIONS_AS_OF } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['BIC:', 'SWIFT:'],
-  label: label(['BIC(?: ?/ ?SWIFT)?', 'SWIFT(?: ?/ ?BIC|[ -]BIC)?'], (value) =>
+  label: inFront(['BIC(?: ?/ ?SWIFT)?', 'SWIFT(?: ?/ ?BIC|[ -]BIC)?'], (value) =>
     /^[0-9A-Z]{4}[A-Z]{2}(?:[0-9A-Z]{2}|[0-9A-Z]{5})$/.test(value),
   ),
   field: 'bic',

@@ -2,7 +2,7 @@ import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { twoDigits } from './mod97.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -22,7 +22,7 @@ export interface CnpjFacts {
 const OPTIONS: NormalizeOptions = {
   separators: ' -./',
   prefixes: ['CNPJ:'],
-  label: label(['CNPJ'], (value) => /^[0-9A-Z]{12}[0-9]{2}$/.test(value)),
+  label: inFront(['CNPJ'], (value) => /^[0-9A-Z]{12}[0-9]{2}$/.test(value)),
   field: 'cnpj',
 }
 const PRAISE = 'Both check digits hold; the register was not asked.'

@@ -3,7 +3,7 @@ import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
 import { gs1Range, type Gs1Kind } from './gs1-prefixes.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -32,7 +32,7 @@ export interface Ean13Facts {
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['EAN13:', 'GTIN13:', 'EAN', 'GTIN'],
-  label: label(['(?:EAN|GTIN)(?:[- ]?13)?'], (value) => /^[0-9]{13}$/.test(value)),
+  label: inFront(['(?:EAN|GTIN)(?:[- ]?13)?'], (value) => /^[0-9]{13}$/.test(value)),
   field: 'code',
 }
 const PRAISE = 'Thirteen digits and a check digit that holds; this proves no article.'

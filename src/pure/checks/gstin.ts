@@ -3,7 +3,7 @@ import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { carriesPan, gstinKind, type GstinKind, panFits } from './gstin-kinds.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -31,7 +31,7 @@ export const GSTIN_DATA_AS_OF = { gst_states: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['GSTIN:'],
-  label: label(['GSTIN'], (value) => /^[0-9A-Z]{15}$/.test(value)),
+  label: inFront(['GSTIN'], (value) => /^[0-9A-Z]{15}$/.test(value)),
   field: 'gstin',
 }
 const PRAISE = 'State, PAN and check character hold; the registration was not looked up.'

@@ -5,13 +5,13 @@ import { ibanFacts, type IbanFacts } from './iban-facts.ts'
 import { DIGIT, formatOf, hostOf, type IbanFormat, LETTER } from './iban-format.ts'
 import { checkDigits97, inRange97, POWERS97, remainder97, twoDigits } from './mod97.ts'
 import { nationalCheck, nationalHolds, type NationalCheck } from './national-check.ts'
-import { label, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -.',
   prefixes: ['IBAN'],
-  label: label(['IBAN'], (value) => /^[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}$/.test(value)),
+  label: inFront(['IBAN'], (value) => /^[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}$/.test(value)),
   field: 'iban',
 }
 const PRAISE = 'Country format and check digits hold; this proves no account.'

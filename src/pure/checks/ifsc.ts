@@ -2,7 +2,7 @@ import table from '../../../data/ifsc-banks.json' with { type: 'json' }
 import { characterFindings } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -21,7 +21,7 @@ export const IFSC_DATA_AS_OF = { ifsc_banks: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['IFSC:'],
-  label: label(['IFSC'], (value) => /^[A-Z]{4}[0-9A-Z]{7}$/.test(value)),
+  label: inFront(['IFSC'], (value) => /^[A-Z]{4}[0-9A-Z]{7}$/.test(value)),
   field: 'ifsc',
 }
 const PRAISE = 'The structure holds; there is no checksum, and branches were not looked up.'

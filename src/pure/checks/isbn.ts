@@ -2,7 +2,7 @@ import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -24,7 +24,7 @@ export interface IsbnFacts extends IsbnElements {
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['ISBN13:', 'ISBN10:', 'ISBN'],
-  label: label(['ISBN(?:[- ]?1[03])?'], (value) => /^(?:[0-9]{9}[0-9X]|[0-9]{13})$/.test(value)),
+  label: inFront(['ISBN(?:[- ]?1[03])?'], (value) => /^(?:[0-9]{9}[0-9X]|[0-9]{13})$/.test(value)),
   field: 'isbn',
 }
 const PRAISE = 'The check digit holds; this proves no book.'

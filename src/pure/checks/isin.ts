@@ -5,7 +5,7 @@ import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
 import { isinCheckDigit, luhnSum } from './isin-luhn.ts'
 import { embeddedId, type EmbeddedId } from './isin-parts.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -33,7 +33,7 @@ export const ISIN_DATA_AS_OF = { isin_prefixes: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['ISIN:'],
-  label: label(['ISIN'], (value) => /^[A-Z]{2}[0-9A-Z]{9}[0-9]$/.test(value)),
+  label: inFront(['ISIN'], (value) => /^[A-Z]{2}[0-9A-Z]{9}[0-9]$/.test(value)),
   field: 'isin',
 }
 const PRAISE = 'Prefix and check digit hold; no numbering agency was asked.'

@@ -4,7 +4,7 @@ import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { isZero } from './fixed-digits.ts'
 import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -29,7 +29,7 @@ export const LEI_DATA_AS_OF = { lou_prefixes: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['LEI:'],
-  label: label(['LEI'], (value) => /^[0-9A-Z]{20}$/.test(value)),
+  label: inFront(['LEI'], (value) => /^[0-9A-Z]{20}$/.test(value)),
   field: 'lei',
 }
 const PRAISE = 'Structure and check digits hold; the register was not asked.'

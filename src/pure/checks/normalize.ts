@@ -32,7 +32,7 @@ export interface Label {
  * One of these words, a word such as "code" or "no." behind it, and a space, colon, hyphen, dot, slash or number sign. Without such a sign
  * nothing is a label: BICBNPAF is a code of its own.
  */
-export function label(words: readonly string[], fits: Label['fits']): Label {
+export function inFront(words: readonly string[], fits: Label['fits']): Label {
   const more = '(?:[ -]?(?:CODE|NUMBER|NUMMER|NO|NR))?'
   return { words: new RegExp(`^[ \\t]{0,8}(?:${words.join('|')})${more}[ \\t:./#-]{1,8}`, 'i'), fits }
 }

@@ -1,7 +1,7 @@
 import { characterFindings } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -35,7 +35,7 @@ export const PAN_HOLDERS: Readonly<Record<string, string>> = {
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['PAN:'],
-  label: label(['PAN'], (value) => /^[A-Z]{5}[0-9]{4}[A-Z]$/.test(value)),
+  label: inFront(['PAN'], (value) => /^[A-Z]{5}[0-9]{4}[A-Z]$/.test(value)),
   field: 'pan',
 }
 const PRAISE = 'The structure holds; how the last letter is computed is not public.'

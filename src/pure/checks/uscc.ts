@@ -5,7 +5,7 @@ import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { isZero } from './fixed-digits.ts'
-import { label, type NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { isCitizenNumber, organizationCheck, otherNumber } from './uscc-kin.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -32,7 +32,7 @@ export const USCC_DATA_AS_OF = { china_provinces: provinces.published_at, uscc_a
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['USCC:'],
-  label: label(['USCC'], (value) => /^[0-9A-Z]{18}$/.test(value)),
+  label: inFront(['USCC'], (value) => /^[0-9A-Z]{18}$/.test(value)),
   field: 'uscc',
 }
 const PRAISE = 'Structure and check character hold; the register was not asked.'

@@ -12,7 +12,7 @@ import { isSignedBy, NOTE_CHARS, readCheckpoint, readNote, signedTime, type Chec
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1'
 const PROOF_HASHES = 63
 /** The lines before the checkpoint, and the checkpoint. */
-export const PROOF_CHARS = 16_384 + NOTE_CHARS
+const PROOF_CHARS = 16_384 + NOTE_CHARS
 
 /**
  * The log entry of a receipt: 32 bytes, over the digest and the 65-byte signature with v as 27 or 28, however it was written. Null when one of
