@@ -74,8 +74,10 @@ test('production packages, sources and data are all that the image needs to serv
     assert.notEqual(url, '', notes)
     const { status, body } = await restCall(url, 'iban-check', { iban: 'GB82WEST12345698765432' })
     assert.deepEqual([status, (body['result'] as { valid: boolean }).valid], [200, true])
-    const health = command(/^\s+CMD (\["node", "-e".+\])$/m).map((text) => text.replace(':8402', `:${new URL(url).port}`))
-    assert.deepEqual(await once(spawn(process.execPath, health, { env, stdio: 'ignore' }), 'exit'), [0, null])
+    const health = command(/^\s+CMD (\["node", "-e".+\])$/m)
+    const ends = (port: string) => once(spawn(process.execPath, health, { env: { ...env, ASSAY_PORT: port }, stdio: 'ignore' }), 'exit')
+    assert.deepEqual(await ends(new URL(url).port), [0, null])
+    assert.deepEqual(await ends('1'), [1, null])
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [0, null])
     // The root file system may be read-only: whatever was written lies in the data folder.
