@@ -17,6 +17,7 @@ import { commonHeaders, problemReply, type Reply } from './surfaces/http/reply.t
 import { unwrapInput } from './surfaces/http/json-body.ts'
 import { restWords } from './surfaces/payment.ts'
 import { standingOf } from './surfaces/status.ts'
+import { inTurns } from './surfaces/http/in-turns.ts'
 import { restCall, type RestCalls } from './surfaces/rest.ts'
 
 export interface App extends Handlers {
@@ -70,7 +71,8 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
     fetch: async (request, env) => {
       const row = rowOf(request)
       if (row !== null) await calls.turn(row)
-      return (await routes()).fetch(request, env)
+      const response = await (await routes()).fetch(request, env)
+      return row === 'reads' ? inTurns(response, () => calls.turn(row)) : response
     },
     call: (exchange) => restCall(rest, exchange, unwrapInput),
     callerAddress: callerOf,

@@ -258,9 +258,9 @@ const DATA_CASES: readonly RuleCase[] = [
   error('042', 'initialize 25-11-25', set('/result/serverInfo/icons', {}), '/result/serverInfo/icons'),
   error('042', `resources ${NEW}`, set('/result/resources/0/annotations/priority', 5), '/result/resources/0/annotations/priority'),
   error('042', `call ${NEW}`, set(`${BLOCK}/0/annotations/audience/0`, 'model'), `${BLOCK}/0/annotations/audience/0`),
-  error('042', `call ${NEW}`, set(`${BLOCK}/6/annotations/lastModified`, 1_736_694_058), `${BLOCK}/6/annotations/lastModified`),
-  ...['yesterday', '2025-02-30', '12.01.2025', '2025-01-12 15:00'].map((time) =>
-    warning('042', `call ${NEW}`, set(`${BLOCK}/6/annotations/lastModified`, time), `${BLOCK}/6/annotations/lastModified`),
+  // The schemas of the official package take a date and time with an offset, and nothing else.
+  ...[1_736_694_058, 'yesterday', '2025-01-12', '2025-01-12T15:00:58', '2025-01-12 15:00'].map((time) =>
+    error('042', `call ${NEW}`, set(`${BLOCK}/6/annotations/lastModified`, time), `${BLOCK}/6/annotations/lastModified`),
   ),
   warning('042', ...tool('/icons/0/src', 'http://weather.example.com/icon.png')),
   warning('042', ...tool('/icons/0/src', 'javascript:alert(1)')),

@@ -137,16 +137,9 @@ test('mcp: an answer that speaks of x402 is no challenge', () => {
   for (const one of answers) assert.deepEqual(codesOf(checkText('mcp', answer(one))), [], JSON.stringify(one))
 })
 
-test('mcp: dates of changes are those of ISO 8601, with or without a time and its offset', () => {
+test('mcp: dates of changes have a time and its offset', () => {
   const dated = (lastModified: string) => message({ content: [{ type: 'text', text: 'x', annotations: { lastModified } }] })
-  for (const time of [
-    '2025-01-12T15:00:58Z',
-    '2025-01-12',
-    '2025-01-12T15:00Z',
-    '2025-01-12T15:00:58',
-    '20250112T150058Z',
-    '2025-01-12T15:00:58+01',
-  ])
+  for (const time of ['2025-01-12T15:00:58Z', '2025-01-12T15:00:58.25+01:00'])
     assert.deepEqual(codesOf(checkText('mcp', dated(time))), [], time)
 })
 

@@ -49,3 +49,9 @@ test('of every tool, a required field that is left out is called missing', () =>
     }
   }
 })
+
+test('two spellings of an amount may both be there when they say the same', () => {
+  const merchant = '0x00000000000000000000000000000000a11ce001'
+  assert.deepEqual(faults('create-b2b-invoice', { amount_usdc: 10, amountUsdc: '10.00', merchant }), [])
+  assert.equal(faults('create-b2b-invoice', { amount_usdc: 10, amountUsdc: '10.01', merchant }).length, 1)
+})

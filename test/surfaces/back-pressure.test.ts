@@ -107,6 +107,7 @@ const CROWDS = [
   },
   { crowd: 'readers of a page', ask: { path: '/' } },
   { crowd: 'readers of the price list', ask: { path: '/v1/tools' } },
+  { crowd: 'readers of the longest document', ask: { path: '/openapi.json' } },
   { crowd: 'readers of the metrics', ask: { path: '/metrics' } },
   { crowd: 'senders of documents to check', ask: CHECK },
   { crowd: 'makers of invoices without their members', ask: INVOICE, statuses: ['400'] },

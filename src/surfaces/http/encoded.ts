@@ -23,17 +23,19 @@ export function encodedBody(text: string, effort: Effort): EncodedBody {
       if (text.length < LEAST_CHARS) return { body: text, headers: {} }
       const coding = chosen(accept)
       const vary = { vary: 'Accept-Encoding' }
-      if (coding === 'identity') return { body: text, headers: vary }
       const kept = made.get(coding)
       const body = kept ?? encode(text, coding, effort)
       if (kept === undefined) made.set(coding, body)
-      return { body, headers: { ...vary, 'content-encoding': coding } }
+      const length = { ...vary, 'content-length': String(body.byteLength) }
+      return { body, headers: coding === 'identity' ? length : { ...length, 'content-encoding': coding } }
     },
   }
 }
 
-function encode(text: string, coding: 'br' | 'gzip', effort: Effort): Uint8Array<ArrayBuffer> {
+function encode(text: string, coding: Coding, effort: Effort): Uint8Array<ArrayBuffer> {
   switch (coding) {
+    case 'identity':
+      return new TextEncoder().encode(text)
     case 'br': {
       const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY[effort], [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT }
       return new Uint8Array(brotliCompressSync(text, { params }))

@@ -100,6 +100,6 @@ function textContent(text: string): string {
   return `{"type":"text","text":${JSON.stringify(text)}}`
 }
 
-export function json(body: string): Response {
+function json(body: string): Response {
   return new Response(body, { headers: { 'content-type': 'application/json' } })
 }

@@ -1,11 +1,11 @@
 import { isObject } from './message.ts'
-import { eraOf, json, type Era } from './plain-call.ts'
+import { eraOf, type Era } from './plain-call.ts'
 import type { McpExchange } from './tool-call.ts'
 
 type Answer = (request: Request, exchange: McpExchange) => Promise<Response>
 
-/** All of an answer but its id, which stands at the end. */
-type Kept = Partial<Record<Era, string>>
+/** All of an answer but its id, which stands at the end, in UTF-8. */
+type Kept = Partial<Record<Era, Uint8Array>>
 
 /**
  * The plain `tools/list`, which every client sends first and whose answer is as long as a book. The official package writes it once for
@@ -23,7 +23,9 @@ export function createPlainLists(official: Answer): (request: Request, exchange:
     known.set(listed, kept)
     const end = `${JSON.stringify(value['id'])}}`
     const begin = kept[era]
-    return begin === undefined ? learn(official(request, exchange), end, (text) => (kept[era] = text)) : Promise.resolve(json(begin + end))
+    return begin === undefined
+      ? learn(official(request, exchange), end, (text) => (kept[era] = new TextEncoder().encode(text)))
+      : Promise.resolve(whole(begin, end))
   }
 }
 
@@ -33,6 +35,11 @@ function isPlain(message: unknown): message is Record<string, unknown> {
   const { id, params = {} } = message
   if (typeof id !== 'string' && !Number.isSafeInteger(id)) return false
   return isObject(params) && Object.keys(params).every((key) => key === '_meta')
+}
+
+function whole(begin: Uint8Array, end: string): Response {
+  const body = new Uint8Array(Buffer.concat([begin, Buffer.from(end)]))
+  return new Response(body, { headers: { 'content-type': 'application/json', 'content-length': String(body.byteLength) } })
 }
 
 /** An answer that does not end with the id is handed on and not kept. */

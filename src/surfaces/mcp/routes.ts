@@ -9,6 +9,7 @@ import type { PreflightDesk } from '../preflight/serve.ts'
 import { once } from '../../pure/once.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
+import { inTurns } from '../http/in-turns.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
 import { readLarge } from './large.ts'
@@ -98,7 +99,8 @@ function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: 
     const plain = readPlain(exchange)
     if (plain !== null) return plain.response(await callTool(parts.calls, plain.params, exchange))
     if (!bringsPayment(exchange)) await turn()
-    return plainList(request, exchange) ?? official(request, exchange)
+    const list = plainList(request, exchange)
+    return list === null ? official(request, exchange) : inTurns(await list, turn)
   }
 }
 

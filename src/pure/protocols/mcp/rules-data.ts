@@ -1,5 +1,5 @@
 import { need, needText, oneOf, optional, unique } from '../kit/expect.ts'
-import { readIso } from '../kit/dates.ts'
+import { readDateTime } from '../kit/dates.ts'
 import { readUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
@@ -64,7 +64,7 @@ export const DATA_RULES = [
       severity: 'both',
       why: 'Hosts load icons and sort content by priority; other schemes of URLs can carry code or leak who looks.',
       spec: mcpSpec('schema', 'Icon and Annotations'),
-      hint: 'Send icons by https or data URLs, priorities from 0 to 1, and dates of ISO 8601.',
+      hint: 'Send icons by https or data URLs, priorities from 0 to 1, and dates of RFC 3339.',
       good: { icons: [{ src: 'https://example.com/icon.png' }], annotations: { priority: 0.5 } },
       bad: { icons: [{ src: 'icon.png' }], annotations: { priority: 5 } },
     },
@@ -76,7 +76,7 @@ export const DATA_RULES = [
       }
       const { resources, templates, blocks } = view
       const others = blocks.filter((block) => block.get('type').text() !== 'resource_link')
-      for (const holder of [...resources, ...templates, ...others]) annotations(report, holder.get('annotations'))
+      for (const holder of [...resources, ...templates, ...others]) annotations(report.error, holder.get('annotations'))
     },
   ),
 ]
@@ -161,12 +161,12 @@ function checkIcon({ error, warning }: Report, icon: Place): void {
   oneOf(error, icon.get('theme'), ['light', 'dark'])
 }
 
-function annotations({ error, warning }: Report, place: Place): void {
+function annotations(error: Say, place: Place): void {
   if (!optional(error, place, 'object')) return
   const [audience, priority, modified] = [place.get('audience'), place.get('priority'), place.get('lastModified')]
   if (optional(error, audience, 'array')) for (const role of audience.items()) oneOf(error, role, ['user', 'assistant'])
   const value = priority.number()
   if (optional(error, priority, 'number') && value !== null && !(value >= 0 && value <= 1)) error(priority, 'is not from 0 to 1')
-  if (optional(error, modified, 'string') && modified.text() !== null && readIso(modified.text()) === null)
-    warning(modified, 'is no date or time of ISO 8601', { expected: 'such as 2026-01-12T15:00:58Z' })
+  if (optional(error, modified, 'string') && modified.text() !== null && readDateTime(modified.text()) === null)
+    error(modified, 'is no date and time with an offset', { expected: 'such as 2026-01-12T15:00:58Z' })
 }
