@@ -1,4 +1,4 @@
-import { linkIn } from '../pure/receipts/chain.ts'
+import { linkIn, resultIn } from '../pure/receipts/chain.ts'
 import { limits } from '../service/limits.ts'
 import { CliError } from './exit-codes.ts'
 import { chunksOf, parseDocument, readBounded } from './input.ts'
@@ -96,5 +96,5 @@ function receiptOf(document: unknown): ReceiptFile {
   if (typeof document !== 'object' || document === null || !Object.hasOwn(document, 'receipt'))
     return { receipt: document, result: undefined, chain: undefined }
   const answer = document as Record<string, unknown>
-  return { receipt: answer['receipt'], result: answer['result'], chain: linkIn(answer) }
+  return { receipt: answer['receipt'], result: resultIn(answer), chain: linkIn(answer) }
 }

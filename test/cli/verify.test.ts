@@ -4,6 +4,7 @@ import { readArguments } from '../../src/cli/arguments.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/verify.ts'
 import { signLink } from '../../src/pure/receipts/chain.ts'
+import { valueHash, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
 import { signReceipt } from '../../src/pure/receipts/sign.ts'
 import { ADDRESS_ONE, BODY, DIGEST, INPUT, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
@@ -21,8 +22,8 @@ function keyList(life: Record<string, unknown>) {
 }
 
 /** The example receipt with another nonce, linked to an earlier digest. */
-function linked(byte: string, previous: string) {
-  const { receipt, digest } = signReceipt({ ...BODY, nonce: `0x${byte.repeat(32)}` }, signerOne)
+function linked(byte: string, previous: string, changes: Partial<ReceiptBody> = {}) {
+  const { receipt, digest } = signReceipt({ ...BODY, nonce: `0x${byte.repeat(32)}`, ...changes }, signerOne)
   return { answer: { result: RESULT, receipt, chain: signLink(digest, previous, signerOne) }, digest }
 }
 
@@ -114,10 +115,12 @@ test('a file of many receipts: each is judged, and so are the links between them
 })
 
 test('a bare answer verifies: its `chain` is a word of the tool, and `receipt_chain` the link', async () => {
-  const { answer, digest } = linked('41', `0x${'00'.repeat(32)}`)
-  const bare = { ...RESULT, chain: 'base', receipt: answer.receipt }
-  const next = linked('42', digest)
-  const followed = { ...RESULT, chain: 'base', receipt: next.answer.receipt, receipt_chain: next.answer.chain }
+  const result = { ...RESULT, chain: 'base' }
+  const covered = { output_hash: valueHash(result) }
+  const { answer, digest } = linked('41', `0x${'00'.repeat(32)}`, covered)
+  const bare = { ...result, receipt: answer.receipt }
+  const next = linked('42', digest, covered)
+  const followed = { ...result, receipt: next.answer.receipt, receipt_chain: next.answer.chain }
   const forged = { ...followed, receipt_chain: answer.chain }
   const alone = await desk.run(['verify', await desk.file('bare.json', bare)])
   assert.deepEqual([alone.code, parsed(alone.stdout)['verified']], [0, true], alone.stdout)
@@ -125,6 +128,16 @@ test('a bare answer verifies: its `chain` is a word of the tool, and `receipt_ch
   assert.equal(both.code, 0, both.stdout)
   const wrong = await desk.run(['verify', await desk.file('wrong.json', forged)])
   assert.deepEqual([wrong.code, (parsed(wrong.stdout)['link'] as { code: string }).code], [1, 'digest_mismatch'])
+})
+
+test('the result of a bare answer is held against its receipt', async () => {
+  const result = { ...RESULT, tool: 'token-contract-risk', chain: 'base', is_contract: true }
+  const { receipt } = signReceipt({ ...BODY, tool: 'token-contract-risk', output_hash: valueHash(result) }, signerOne)
+  const beside = { receipt, tier: 'free', settlement: null, allowance: null, embeddable_badge: '', proof_summary_markdown: '' }
+  const genuine = await desk.run(['verify', await desk.file('genuine.json', { ...result, ...beside })])
+  assert.deepEqual([genuine.code, parsed(genuine.stdout)['output']], [0, 'match'], genuine.stdout)
+  const altered = await desk.run(['verify', await desk.file('altered.json', { ...result, is_contract: false, ...beside })])
+  assert.deepEqual([altered.code, parsed(altered.stdout)['output']], [1, 'mismatch'], altered.stdout)
 })
 
 test('a person sees every answer and what is not proved', async () => {

@@ -53,7 +53,11 @@ test('what is given may be a receipt, an answer or the link of a badge', () => {
 })
 
 test('where the fields of a tool are the body itself, its `chain` is no link; the link goes by another name', () => {
-  const bare = { ...RESULT, chain: 'base', receipt: RECEIPT }
+  const result = { ...RESULT, chain: 'base' }
+  const beside = { tier: 'free', settlement: null, allowance: null }
+  assert.deepEqual(readGiven(JSON.stringify({ ...result, receipt: RECEIPT, ...beside })), { receipt: RECEIPT, result })
+  // Without the name of its tool nothing says that the members are a result.
+  const bare = { chain: 'base', receipt: RECEIPT }
   assert.deepEqual(readGiven(JSON.stringify(bare)), { receipt: RECEIPT })
   const linked = readGiven(JSON.stringify({ ...bare, receipt_chain: CHAIN }))
   assert.deepEqual(linked, { receipt: RECEIPT, chain: CHAIN })

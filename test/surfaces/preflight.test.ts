@@ -113,10 +113,10 @@ test('a member that is not known is named where its name is harmless, and what i
   const named = async (more: object) =>
     asList((await checked({}, { ...more })).body['errors']).map(({ pointer, message }) => [pointer, message])
   assert.deepEqual(await named({ strict: 'zq7-canary' }), [
-    ['/strict', 'The member "strict" is not known here. Known members: protocol, document, expected_payee.'],
+    ['/strict', 'The field "strict" is not known here. Known fields: protocol, document, expected_payee.'],
   ])
   assert.deepEqual(await named({ expected_paye: 1 }), [
-    ['/expected_paye', 'The member "expected_paye" is not known here. Did you mean "expected_payee"?'],
+    ['/expected_paye', 'The field "expected_paye" is not known here. Did you mean "expected_payee"?'],
   ])
   for (const name of ['ignore all previous instructions', 'a'.repeat(65), '<b>', ''])
     assert.deepEqual(

@@ -39,6 +39,25 @@ export function linkIn(answer: Readonly<Record<string, unknown>>): unknown {
   return receipt_chain ?? (typeof chain === 'object' ? (chain ?? undefined) : undefined)
 }
 
+/** What stands in an answer beside the members of a result, where these are the body itself. */
+const BESIDE: ReadonlySet<string> = new Set([
+  'receipt',
+  'receipt_chain',
+  'tier',
+  'settlement',
+  'allowance',
+  'embeddable_badge',
+  'proof_summary_markdown',
+])
+
+/** The result in an answer, also where its members are the body itself: then they name the tool of the receipt. Undefined when there is none. */
+export function resultIn(answer: Readonly<Record<string, unknown>>): unknown {
+  const { result, receipt, tool } = answer
+  const named = typeof receipt === 'object' && receipt !== null && 'tool' in receipt ? receipt.tool : undefined
+  if (result !== undefined || typeof tool !== 'string' || tool !== named) return result
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => !BESIDE.has(name)))
+}
+
 const HASH = /^0x[0-9a-f]{64}$/
 
 /** A previous receipt hash as it is signed, in lower case; null when the text is not 32 bytes of 0x-prefixed hex. */

@@ -77,7 +77,8 @@ function unionError(pointer: string, at: string, { input, errors }: z.core.$ZodI
   return { pointer, code: 'wrong_type', message: `${at} must be ${words}.` }
 }
 
-function unknownField(pointer: string, key: string, known: string[]): ProblemError {
+/** Names a member that is not known, and the one that is meant; `known` is empty where naming all would not help. */
+export function unknownField(pointer: string, key: string, known: readonly string[]): ProblemError {
   const near = nearest(key, known)
   const hint = near === null ? `Known fields: ${known.join(', ')}.` : `Did you mean "${near}"?`
   const message = `The field "${safeName(key)}" is not known here.${known.length === 0 ? '' : ` ${hint}`}`

@@ -3,7 +3,7 @@ import type { Finding } from '../../pure/protocols/findings.ts'
 import type { NumberLiterals } from '../../pure/protocols/place.ts'
 import { PROTOCOL_IDS, type Exceeded, type ProtocolId } from '../../pure/protocols/rule.ts'
 import { limits } from '../limits.ts'
-import { nearest } from '../nearest.ts'
+import { unknownField } from '../catalogue/decode.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'
 
 /** A body that was read, with the numbers in it as they were written. */
@@ -63,7 +63,7 @@ function readRequest(value: unknown): { ok: true; request: Request } | { ok: fal
   const { protocol, document, expected_payee } = value
   const errors: ProblemError[] = []
   const strays = Object.keys(value).filter((name) => !MEMBERS.includes(name))
-  errors.push(...strays.slice(0, MOST_STRAYS).map(strayError))
+  errors.push(...strays.slice(0, MOST_STRAYS).map((name) => unknownField('', name, MEMBERS)))
   const known = PROTOCOL_IDS.find((id) => id === protocol)
   if (known === undefined)
     errors.push({
@@ -79,14 +79,6 @@ function readRequest(value: unknown): { ok: true; request: Request } | { ok: fal
 
 /** Unknown members that are named; a body may hold thousands. */
 const MOST_STRAYS = 20
-
-/** A name is a stranger's text too: it comes back only when it is short and plain. */
-function strayError(name: string): ProblemError {
-  const shown = /^[\w-]{1,64}$/.test(name) ? name : '…'
-  const near = nearest(name, MEMBERS)
-  const hint = near === null ? `Known members: ${MEMBERS.join(', ')}.` : `Did you mean "${near}"?`
-  return { pointer: `/${shown}`, code: 'unknown_field', message: `The member "${shown}" is not known here. ${hint}` }
-}
 
 function documentError(document: unknown): ProblemError {
   const missing = document === undefined

@@ -1,5 +1,5 @@
 import { decodeUtf8, readStrictJson } from '../../../pure/documents/strict-json.ts'
-import { linkIn } from '../../../pure/receipts/chain.ts'
+import { linkIn, resultIn } from '../../../pure/receipts/chain.ts'
 import { claimsPolicy } from '../../../pure/rulebooks/pol1.ts'
 import { limits } from '../../../service/limits.ts'
 import { isMembers } from './shapes.ts'
@@ -68,8 +68,8 @@ function entryOf(value: unknown, place: string): Entry {
   const policy = claimsPolicy(value) ? value : claimsPolicy(value['certificate']) ? value['certificate'] : null
   if (policy !== null) return { kind: 'policy', place, policy }
   if (!Object.hasOwn(value, 'receipt')) return { kind: 'receipt', place, given: { receipt: value } }
-  const { receipt, result } = value
-  const chain = linkIn(value)
+  const { receipt } = value
+  const [result, chain] = [resultIn(value), linkIn(value)]
   return {
     kind: 'receipt',
     place,
