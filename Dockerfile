@@ -12,7 +12,8 @@ COPY --from=packages /app/node_modules ./node_modules
 COPY package.json ./
 COPY data ./data
 COPY src ./src
-RUN mkdir /data && chown node:node /data
+# The command line, for `docker compose run --rm one assay doctor` and its like.
+RUN mkdir /data && chown node:node /data && ln -s /app/src/cli.ts /usr/local/bin/assay
 # Never root; the root file system may be read-only, everything that is written lies in /data.
 USER node
 VOLUME /data

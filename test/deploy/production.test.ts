@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createInterface } from 'node:readline'
@@ -78,6 +79,11 @@ test('production packages, sources and data are all that the image needs to serv
     const ends = (port: string) => once(spawn(process.execPath, health, { env: { ...env, ASSAY_PORT: port }, stdio: 'ignore' }), 'exit')
     assert.deepEqual(await ends(new URL(url).port), [0, null])
     assert.deepEqual(await ends('1'), [1, null])
+    // The command line is in the image too, under its own name.
+    assert.match(IMAGE, /^RUN .* && ln -s \/app\/src\/cli\.ts \/usr\/local\/bin\/assay$/m)
+    const proof = spawn(join(folder, 'src/cli.ts'), ['ledger', 'prove', '--json'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+    const [proved] = await Promise.all([text(proof.stdout), once(proof, 'exit')])
+    assert.equal((JSON.parse(proved) as { proved: unknown }).proved, true)
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [0, null])
     // The root file system may be read-only: whatever was written lies in the data folder.
