@@ -1,6 +1,7 @@
 import { PDFDocument, StandardFonts, rgb, type PDFFont, type PDFPage } from 'pdf-lib'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { sealPaths, SEAL_UNITS } from '../../pure/receipts/seal.ts'
+import { lettering, shown, type Lettered } from './pdf-letters.ts'
 import { qrSquares } from './qr.ts'
 
 /** A4, in points. */
@@ -33,8 +34,8 @@ interface Sheet {
 
 /**
  * The record on a page of A4 as a payment request, on two when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
- * deployment before anything else. The fonts are those that every reader has, so characters outside Windows-1252 are shown as question marks; the
- * record itself keeps them. The same record gives the same bytes.
+ * deployment before anything else. Letters that no font here has are shown as question marks (pdf-letters.ts); the record itself keeps them. The
+ * same record gives the same bytes.
  */
 export async function invoicePdf(record: Record<string, unknown>, mark: string | null = null): Promise<Uint8Array<ArrayBuffer>> {
   const document = await PDFDocument.create({ updateMetadata: false })
@@ -51,7 +52,7 @@ export async function invoicePdf(record: Record<string, unknown>, mark: string |
   const sheet = { page, plain, bold, values }
   if (mark !== null) drawMark(sheet, mark)
   drawHead(sheet, record)
-  const top = Math.min(drawRows(sheet, rowsOf(record), 598) - 24, 290)
+  const top = Math.min(drawRows(sheet, await letteredRows(document, sheet, rowsOf(record)), 598) - 24, 290)
   drawFoot(sheet)
   if (top >= PROOFS_LEAST) drawProofs(sheet, record, top)
   else {
@@ -138,14 +139,26 @@ function rowsOf(record: Record<string, unknown>): Row[] {
   return rows.flatMap(([label, value, exact]) => (value === null ? [] : [{ label, value, exact }]))
 }
 
+type LetteredRow = Lettered & { label: string }
+
+/** Exact values are of letters that every font has. */
+function letteredRows(document: PDFDocument, { plain, values }: Sheet, rows: readonly Row[]): Promise<LetteredRow[]> {
+  const lettered = lettering(document, plain)
+  return Promise.all(
+    rows.map(async ({ label, value, exact }) => ({
+      label,
+      ...(exact ? { text: shown(value, values), font: values } : await lettered(value)),
+    })),
+  )
+}
+
 /** Gives the height that it ended at. */
-function drawRows({ page, plain, values }: Sheet, rows: readonly Row[], from: number): number {
+function drawRows({ page, plain }: Sheet, rows: readonly LetteredRow[], from: number): number {
   let y = from
-  for (const { label, value, exact } of rows) {
-    const font = exact ? values : plain
+  for (const { label, text, font } of rows) {
     rule(page, y + LEADING - 1, LEFT, RIGHT, RULE)
     page.drawText(label, { x: LEFT, y, size: SIZE, font: plain, color: MUTED })
-    for (const line of wrapped(shown(value, font), font, RIGHT - VALUE)) {
+    for (const line of wrapped(text, font, RIGHT - VALUE)) {
       page.drawText(line, { x: VALUE, y, size: SIZE, font, color: INK })
       y -= LEADING
     }
@@ -200,29 +213,36 @@ function twoDecimals(amount: string): string {
   return `${whole}.${part.padEnd(2, '0')}`
 }
 
-/** What the font has; line ends become spaces. */
-function shown(text: string, font: PDFFont): string {
-  const known = new Set(font.getCharacterSet())
-  return Array.from(text.replace(/\s+/gu, ' '), (character) => (known.has(character.codePointAt(0) ?? 0) ? character : '?')).join('')
-}
-
-/** Lines that fit, by characters, so that a long word is broken too; at most a dozen. */
+/** Lines that fit, broken between words; at most a dozen. */
 function wrapped(text: string, font: PDFFont, most: number): string[] {
   const lines: string[] = []
   let line = ''
-  let width = 0
-  for (const character of text) {
-    const more = font.widthOfTextAtSize(character, SIZE)
-    if (width + more > most) {
+  for (const word of text.split(' ').flatMap((one) => pieces(one, font, most))) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (font.widthOfTextAtSize(longer, SIZE) <= most) line = longer
+    else {
       lines.push(line)
-      line = ''
-      width = 0
+      line = word
     }
-    line += character
-    width += more
   }
   lines.push(line)
   return lines.length <= LINES_MAX ? lines : [...lines.slice(0, LINES_MAX - 1), '…']
+}
+
+/** The word, in as many pieces as it fills lines. */
+function pieces(word: string, font: PDFFont, most: number): string[] {
+  const found: string[] = []
+  let [piece, width] = ['', 0]
+  for (const character of word) {
+    const more = font.widthOfTextAtSize(character, SIZE)
+    if (width + more > most) {
+      found.push(piece)
+      ;[piece, width] = ['', 0]
+    }
+    piece += character
+    width += more
+  }
+  return [...found, piece]
 }
 
 function drawCode(page: PDFPage, text: string, y: number): void {
