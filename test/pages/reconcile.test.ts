@@ -117,6 +117,26 @@ test('many rows stay few elements, are in order at both ends, and are saved as a
   await close()
 })
 
+// Chromium loads what a worker imports under the policy of the page; Firefox, as the standard has it, under that of the worker's file. Nor does
+// Firefox import JSON in a worker.
+test('every module of the worker is a script, and the policy of its file lets it import them', async () => {
+  const page = await (await fetch(`${app.url}/reconcile`)).text()
+  const worker = /data-worker="([^"]+)"/.exec(page)?.[1] ?? assert.fail('the page names no worker')
+  const modules = new Set([new URL(worker, app.url).href])
+  // What a module imports joins the end of the set, and so the walk.
+  for (const module of modules) {
+    const answer = await fetch(module)
+    assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'text/javascript; charset=utf-8'], module)
+    assert.match(answer.headers.get('content-security-policy') ?? '', /(^|; )script-src 'self'(;|$)/)
+    const imports = [...(await answer.text()).matchAll(/^(?:import|export)\b[^'"]*?\bfrom\s+['"]([^'"]+)['"](.*)$/gm)]
+    for (const [, specifier = '', attributes = ''] of imports) {
+      assert.doesNotMatch(attributes, /with/, `${module} imports ${specifier}`)
+      modules.add(new URL(specifier, module).href)
+    }
+  }
+  assert.ok(modules.size > 30 && [...modules].some((module) => module.includes('/data/')))
+})
+
 test('the engine judges in a browser as it does in Node', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
   const worker = (await page.getAttribute('#reconcile', 'data-worker')) ?? ''

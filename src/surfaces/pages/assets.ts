@@ -4,7 +4,6 @@ import { posix } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { once } from '../../pure/once.ts'
-import { JSON_TYPE } from '../discovery/document.ts'
 import { encodedBody, type EncodedBody } from '../http/encoded.ts'
 import { bundle, bundlePath, isJoined } from './bundle.ts'
 import { asModule, isCommonJs } from './common-js.ts'
@@ -57,7 +56,7 @@ const PLAIN: Record<string, { file: URL; type: string }> = {
 }
 
 /** Only what can stand between `import` and `from`, at the start of a line: prose in comments does not match. */
-const IMPORT = /^((?:import|export)\s+[\w\s{},*$]+?\s+from\s+)(['"])([^'"]+)\2/gm
+const IMPORT = /^((?:import|export)\s+[\w\s{},*$]+?\s+from\s+)(['"])([^'"]+)\2(?: with \{ type: (['"])json\4 \})?/gm
 
 /** A module that is loaded when it is first wanted. */
 const LATER = /\bimport\((['"])(\.[^'"]+)\1\)/g
@@ -70,7 +69,7 @@ export const assets = once((): Assets => {
   const closures = new Map(paths.map(([name, entry]) => [name, [bundlePath(entry), ...(entries.get(entry) ?? [])]] as const))
   const files = new Map<string, Asset>()
   for (const [path, body] of bodies) {
-    if (!isJoined(path)) files.set(path, asset(path.endsWith('.json') ? JSON_TYPE : SCRIPT_TYPE, body))
+    if (!isJoined(path)) files.set(path, asset(SCRIPT_TYPE, body))
   }
   for (const entry of entries.keys()) {
     const { path, body } = bundle(entry, bodies)
@@ -131,7 +130,8 @@ interface Place {
 function readModule(path: string, file: string): { body: string; found: Place[] } {
   const text = readFileSync(file, 'utf8')
   const found: Place[] = []
-  if (path.endsWith('.json')) return { body: text, found }
+  // Not every browser imports JSON, and Firefox never in a worker.
+  if (file.endsWith('.json')) return { body: `export default ${text}`, found }
   const mode = path.startsWith('pure/') ? 'strip' : 'transform'
   const script = quietly(() => stripTypeScriptTypes(isCommonJs(text) ? asModule(text) : text, { mode }))
   const body = script.replace(IMPORT, (_, clause: string, quote: string, specifier: string) => {
@@ -147,7 +147,7 @@ function readModule(path: string, file: string): { body: string; found: Place[] 
 function resolve(path: string, file: string, specifier: string): Place {
   if (specifier.startsWith('.')) {
     const joined = posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)+/, '')
-    return { path: joined, file: fileURLToPath(new URL(specifier, pathToFileURL(file))) }
+    return { path: joined.replace(/\.json$/, '.js'), file: fileURLToPath(new URL(specifier, pathToFileURL(file))) }
   }
   return { path: `vendor/${specifier}`, file: createRequire(file).resolve(specifier) }
 }
