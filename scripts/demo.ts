@@ -52,7 +52,7 @@ async function tour(): Promise<void> {
   }
   say(`\n${paint('strong', 'That was all of it')}, in ${((performance.now() - began) / 1000).toFixed(1)} s. Next:`)
   say('   npm start                    serves on http://127.0.0.1:8402, with a page to try each tool')
-  say('   node src/cli.ts tools        lists the tools; "node src/cli.ts help" the commands')
+  say('   npx node src/cli.ts tools    lists the tools; "npx node src/cli.ts help" the commands')
   say('   docs/going-live.md           what it takes to be paid in earnest')
 }
 

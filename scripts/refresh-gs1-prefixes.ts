@@ -15,7 +15,7 @@ interface Row {
 }
 
 const PATH = new URL('../data/gs1-prefixes.json', import.meta.url)
-const RANGE = /^(\d{3})(?:\s*-\s*(\d{3}))?$/
+const RANGE = /^(\d{2,7})(?:\s*-\s*(\d{2,7}))?$/
 /** The purpose by the words of the page; a range that none of these fits belongs to a member organisation. */
 const KINDS: readonly (readonly [RegExp, string])[] = [
   [/restricted/i, 'restricted'],
@@ -24,10 +24,13 @@ const KINDS: readonly (readonly [RegExp, string])[] = [
   [/ISSN/, 'issn'],
   [/ISBN|Bookland/, 'isbn'],
   [/demonstration|example/i, 'demonstration'],
-  [/future use/i, 'reserved'],
+  [/future|unused/i, 'reserved'],
   [/Global Office/i, 'global_office'],
 ]
 const SENTINELS: Readonly<Record<string, string>> = {
+  '000': 'member',
+  '0000000': 'restricted',
+  '0000001': 'reserved',
   '020': 'restricted',
   '040': 'restricted',
   '050': 'reserved',
@@ -45,23 +48,37 @@ function readRows(page: string): Row[] {
   const rows = htmlRows(page).flatMap(([ranges = '', organisation = '']) =>
     ranges.split(/\s*[&,]\s*/).flatMap((text) => {
       const [, first, last = first] = RANGE.exec(text) ?? []
-      if (first === undefined || last === undefined) return []
-      return [{ first, last, kind: KINDS.find(([words]) => words.test(organisation))?.[1] ?? 'member', organisation }]
+      if (first === undefined || last === undefined || first.length !== last.length) return []
+      const kind = KINDS.find(([words]) => words.test(organisation))?.[1] ?? 'member'
+      // 99 is 990-999. 0001-0009 and 00001-00009 are what the prefixes of seven digits, which go before it, leave of 000.
+      const whole = first.length === 7
+      return [
+        {
+          first: whole ? first : first.padEnd(3, '0').slice(0, 3),
+          last: whole ? last : last.padEnd(3, '9').slice(0, 3),
+          kind,
+          organisation,
+        },
+      ]
     }),
   )
-  return rows.sort((one, other) => (one.first < other.first ? -1 : 1))
+  const distinct = new Map(rows.map((row) => [row.first, row]))
+  return [...distinct.values()].sort((one, other) => (one.first < other.first ? -1 : 1))
 }
 
 const rows = readRows(new TextDecoder().decode(await readSource(option('page'))))
 const before = await rowsOf<Row>(PATH)
 assert(rows.length >= 110 && rows.length <= 200, `${rows.length} ranges`)
 assert(rows.length >= before.length - 5, `the list shrank from ${before.length} to ${rows.length} ranges`)
-for (const [index, { first, last }] of rows.entries()) {
-  assert(first <= last, `${first} lies behind ${last}`)
-  assert(index === 0 || (rows[index - 1]?.last ?? '') < first, `${first} lies in two ranges`)
+for (const digits of [3, 7]) {
+  const long = rows.filter(({ first }) => first.length === digits)
+  for (const [index, { first, last }] of long.entries()) {
+    assert(first <= last, `${first} lies behind ${last}`)
+    assert(index === 0 || (long[index - 1]?.last ?? '') < first, `${first} lies in two ranges`)
+  }
 }
 for (const [prefix, kind] of Object.entries(SENTINELS)) {
-  const range = rows.find(({ first, last }) => first <= prefix && prefix <= last)
+  const range = rows.find(({ first, last }) => first.length === prefix.length && first <= prefix && prefix <= last)
   assert(range?.kind === kind, `${prefix} should be ${kind}`)
 }
 printDifference(before, rows, (row) => row.first)

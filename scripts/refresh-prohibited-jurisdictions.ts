@@ -1,6 +1,6 @@
 /**
  * Rebuilds data/prohibited-jurisdictions.json. OFAC publishes no machine-readable list of jurisdictions, so the source is a reviewed JSON
- * array of rows {code, kind, level, name, aliases, programme}: the rows of the table itself, edited after a reading of the programme
+ * array of rows {code, kind, level, name, aliases, names_alone, programme}: the rows of the table itself, edited after a reading of the programme
  * pages (https://ofac.treasury.gov/sanctions-programs-and-country-information).
  *
  *   node scripts/refresh-prohibited-jurisdictions.ts --rows <path or URL> --version "<what changed last>" \
@@ -16,6 +16,7 @@ interface Row {
   level: 'comprehensive' | 'elevated' | 'needs_review'
   name: string
   aliases: string[]
+  names_alone: string[]
   programme: string
 }
 
@@ -30,7 +31,8 @@ function proveRow(row: Row): void {
   assert(/^[A-Z]{2}(-[A-Z0-9]{1,3})?$/.test(row.code), `"${row.code}" is no code`)
   assert((row.kind === 'region') === row.code.includes('-'), `${row.code}: kind and code differ`)
   assert(LEVELS.has(row.level), `${row.code}: unknown level`)
-  assert(row.name !== '' && row.programme !== '' && Array.isArray(row.aliases), `${row.code}: a field is missing`)
+  const listed = Array.isArray(row.aliases) && Array.isArray(row.names_alone)
+  assert(row.name !== '' && row.programme !== '' && listed, `${row.code}: a field is missing`)
 }
 
 const rows = (JSON.parse(new TextDecoder().decode(await readSource(option('rows')))) as Row[]).sort((one, other) =>
@@ -54,7 +56,7 @@ await writeTable(
     published_at: option('published'),
     retrieved_at: option('retrieved'),
     notes:
-      'comprehensive: nearly all dealings are prohibited. elevated: list-based or sectoral programmes, so the country alone prohibits nothing. needs_review: a part of the region is prohibited, and its code does not say which. UA-DNR and UA-LNR are our own codes.',
+      'comprehensive: nearly all dealings are prohibited. elevated: list-based or sectoral programmes, so the country alone prohibits nothing. needs_review: a part of the region is prohibited, and its code does not say which. UA-DNR and UA-LNR are our own codes. aliases: other names, those of other scripts mostly as in CLDR. names_alone: names in other languages of Latin script, acronyms and some large towns; as streets, persons and offices bear them too, they count only where they stand alone.',
   },
   rows,
 )

@@ -74,3 +74,11 @@ test('the company number inside is found as stdnum finds it', () => {
 test('any text: documented codes only, the rule written apart, a stable normal form', () => holdsForAnyText(promised))
 
 test('a suggestion is the only single edit that passes', () => suggestsTheOnlyRepair(promised))
+
+// Companies: the nine digits of the register (ASIC) behind two check digits; the pair by stdnum's au.acn.
+test('a company number alone is told as such, with the number that it stands for', () => {
+  const { valid, reason_code, reason } = checkAbn('004 085 616')
+  assert.deepEqual([valid, reason_code], [false, 'bad_length'])
+  assert.match(reason, /ACN.* 53004085616\./)
+  for (const text of ['004085617', '000000000']) assert.doesNotMatch(checkAbn(text).reason, /ACN/)
+})

@@ -65,3 +65,10 @@ test('the print form is the value again', () => {
     { numRuns: 500, seed: SEED },
   )
 })
+
+test('the number of a person is named, and a zero that a spreadsheet dropped is proposed', () => {
+  assert.match(checkCnpj('390.533.447-05').reason, /CPF/)
+  for (const text of ['39053344706', '11111111111']) assert.doesNotMatch(checkCnpj(text).reason, /CPF/)
+  assert.equal(checkCnpj('191').suggestion, null)
+  assert.equal(checkCnpj('0000000000191').suggestion, '00000000000191')
+})

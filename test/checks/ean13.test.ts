@@ -70,6 +70,27 @@ test('restricted circulation is 020-029, 040-049 and 200-299, and nothing else',
   }
 })
 
+// GS1 General Specifications, release 26.0 (January 2026), table 1-4.
+test('five zeros in front are a GTIN-8 that was filled up: prefix 0000000 is restricted, 0000001-0000099 are unused', () => {
+  for (let number = 0; number < 100; number++) {
+    const { valid, facts, warnings } = checkEan13(withCheck(`${String(number).padStart(7, '0')}12345`))
+    assert.deepEqual([valid, facts?.kind, warnings[0]?.code], [true, number === 0 ? 'restricted' : 'reserved', 'reserved_range'])
+    assert.equal(facts?.restricted_circulation, number === 0)
+  }
+  const filled = checkEan13('0000073513537')
+  assert.deepEqual([filled.warnings[0]?.position, filled.warnings[0]?.found], [[0, 5], '00000'])
+  for (const prefix of ['0000100', '0009999', '0010000']) {
+    const { facts, warnings } = checkEan13(withCheck(`${prefix}12345`))
+    assert.deepEqual([facts?.organisation, warnings], ['GS1 US', []], prefix)
+  }
+})
+
+test('coupons of common currency areas end at 983, and prefixes that moved are where they are', () => {
+  const kindOf = (prefix: string) => checkEan13(withCheck(`${prefix}123456789`)).facts?.kind
+  assert.deepEqual(['980', '981', '983', '984', '989', '990'].map(kindOf), ['refund', 'coupon', 'coupon', 'reserved', 'reserved', 'coupon'])
+  assert.deepEqual(['381', '390', '612', '623', '887'].map(kindOf), ['member', null, 'member', 'reserved', 'member'])
+})
+
 test('a book number is one for the ISBN check too; music and serials are not', () => {
   fc.assert(
     fc.property(fc.constantFrom('977', '978', '979'), textOf(DIGITS, 9), (prefix, rest) => {

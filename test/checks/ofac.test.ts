@@ -64,6 +64,27 @@ test('Lazarus is on the list, Tornado Cash is not', () => {
   for (const address of ABSENT) assert.equal(screen(address).status, 'no_match')
 })
 
+test('an address is found behind the name of its chain, and a listed one among other words', () => {
+  const [listed = ''] = PRESENT
+  const forms = [
+    'eth:{}',
+    'base:{}',
+    'ethereum:{}@1',
+    'ethereum:pay-{}@8453',
+    '{} (Ronin bridge)',
+    'https://basescan.org/address/{}',
+    'Lazarus {}; Germany',
+  ]
+  for (const form of forms) {
+    const { status, normalized } = screen(form.replace('{}', listed))
+    assert.deepEqual([status, normalized], ['match', listed.toLowerCase()], form)
+  }
+  const other = NOBODY.subject
+  for (const form of ['eth:{}', 'ethereum:{}@1']) assert.deepEqual(screen(form.replace('{}', other)).normalized, other.toLowerCase())
+  for (const form of ['{} and more', 'https://basescan.org/address/{}', `x${listed}`, `${listed}0`])
+    assert.equal(screen(form.replace('{}', other)).status, 'not_screened', form)
+})
+
 test('the hint of a country code agrees with the table of jurisdictions', () => {
   for (const { code, kind, level } of jurisdictions.rows) {
     if (kind === 'country') assert.equal(sanctionsHint(code)?.level, level, code)
@@ -130,6 +151,8 @@ const WRITTEN = [
   'Xyz {}, Germany',
   'Xyz {} 12345; Germany',
   'Xyz, {} 12345',
+  'Xyz | {} | Germany',
+  'Xyz – {} – Germany',
 ]
 const STATUS: Readonly<Record<string, string>> = { comprehensive: 'match', needs_review: 'needs_review', elevated: 'elevated' }
 
@@ -146,10 +169,79 @@ test('a listed place is found however it is written among others, and among word
   }
 })
 
+test('listed countries are found under the names that CLDR has in other languages', () => {
+  const languages = [
+    'ar',
+    'bg',
+    'cs',
+    'de',
+    'el',
+    'es',
+    'fa',
+    'fr',
+    'he',
+    'hi',
+    'hu',
+    'it',
+    'ja',
+    'ko',
+    'nl',
+    'pl',
+    'ro',
+    'ru',
+    'th',
+    'tr',
+    'uk',
+    'zh',
+  ]
+  for (const language of languages) {
+    const names = new Intl.DisplayNames([language], { type: 'region' })
+    for (const { code, kind, level } of jurisdictions.rows) {
+      if (kind !== 'country' || level !== 'comprehensive') continue
+      const { status, normalized } = screen(names.of(code) ?? '')
+      assert.deepEqual([status, normalized], ['match', code], `${language}: ${names.of(code)}`)
+    }
+  }
+  const places = {
+    Крым: 'UA-43',
+    'Simferopol, Krim, Ukraine': 'UA-43',
+    Севастополь: 'UA-40',
+    ДНР: 'UA-DNR',
+    'RU-CR': 'UA-43',
+    Tehran: 'IR',
+    'Simferopol, Ukraine': 'UA-43',
+  }
+  for (const [text, code] of Object.entries(places)) assert.deepEqual([screen(text).status, screen(text).normalized], ['match', code], text)
+})
+
+// Streets and persons bear foreign names, offices the acronyms; the English names are looked for among other words as well.
+test('names in other languages of Latin script, and acronyms, count where they stand alone', () => {
+  const others = [
+    '12 rue de Crimée, Paris, France',
+    'Kuba Nowak, Poland',
+    'Michigan DNR, Lansing, USA',
+    'DPR Construction, Redwood City, USA',
+  ]
+  for (const text of others) assert.equal(screen(text).status, 'no_match', text)
+  for (const text of ['DNR', 'Donetsk, DPR', 'Xyz, LNR, Ukraine']) assert.equal(screen(text).status, 'match', text)
+})
+
+test('a name that a comma or parentheses cut in two is one name', () => {
+  const names = ["Korea, Democratic People's Republic of", 'Korea (Democratic People’s Republic of)', 'Korea, North', 'Korea, D.P.R.']
+  for (const name of names)
+    for (const text of [name, `Pyongyang, ${name}`, `${name}, Germany`, `${name}; Germany`, `Germany/${name}`])
+      assert.deepEqual([screen(text).status, screen(text).normalized], ['match', 'KP'], text)
+  assert.deepEqual([screen('Seoul, Korea, Republic of').status, screen('Seoul, Korea, Republic of').normalized], ['no_match', 'KR'])
+})
+
 test('no match is told of what was read only', () => {
   for (const text of ['Xyz; Germany', 'Germany/Xyz', 'Xyz\nGermany', 'Germany (Xyz)', 'Germany, Xyz', '0xabc; Germany']) {
     assert.equal(screen(text).status, 'not_screened', text)
   }
+  const short = { 'Xyz, USA': 'US', 'Xyz, U.S.A.': 'US', 'Xyz, UK': 'GB', 'Xyz, U.A.E.': 'AE' }
+  for (const [text, code] of Object.entries(short))
+    assert.deepEqual([screen(text).status, screen(text).normalized], ['no_match', code], text)
+  assert.equal(screen('Xyz, CA').status, 'not_screened')
   const { status, normalized, reason, findings } = screen('Xyz (Abc), Germany; Japan')
   assert.deepEqual([status, normalized, findings.length], ['no_match', 'DE, JP', 1])
   assert.match(reason, /^Germany and Japan are not/)

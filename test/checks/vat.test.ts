@@ -102,6 +102,14 @@ test('of the words in front NO is left where it is Norway', () => {
   }
 })
 
+// A published number, as in python-stdnum’s eu.oss.
+test('a number of the one-stop shop for suppliers outside the EU is told as such', () => {
+  const { valid, reason_code, reason } = checkVat('EU 372022452')
+  assert.deepEqual([valid, reason_code], [false, 'bad_country'])
+  assert.match(reason, /one-stop shop/)
+  assert.doesNotMatch(checkVat('EU 37202245').reason, /one-stop shop/)
+})
+
 /** Numbers of published origin, of countries whose calculation sees every single wrong digit in the places from `start`. */
 const DETECTED: readonly (readonly [number: string, start: number, end: number])[] = [
   ['ATU13585627', 3, 11],

@@ -36,7 +36,7 @@ export const ABA_DATA_AS_OF = { aba_ranges: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['ABA:', 'RTN:', 'ROUTING:'],
-  label: inFront(['ABA', 'RTN', 'ROUTING'], (value) => /^[0-9]{9}$/.test(value)),
+  label: inFront(['ABA', '(?:ABA[ /-]{1,3})?(?:RTN|ROUTING(?:[ /-]{1,3}TRANSIT)?)'], () => true),
   field: 'aba_routing',
 }
 const PRAISE = 'Prefix and check digit hold; no directory was asked.'

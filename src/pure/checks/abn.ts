@@ -4,7 +4,7 @@ import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings } from './fixed-digits.ts'
 import { twoDigits } from './mod97.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -22,7 +22,12 @@ export interface AbnFacts {
   parts: Part[]
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['ABN'], field: 'abn' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['ABN'],
+  label: inFront(['ABN', 'A\\.B\\.N'], (value) => /^[0-9]{11}$/.test(value)),
+  field: 'abn',
+}
 const PRAISE = 'The check digits hold; the Australian Business Register was not asked.'
 const LENGTH = 11
 const MODULUS = 89
@@ -58,7 +63,8 @@ function weightedSum(read: Uint8Array, start: number): number {
 /**
  * Decides whether text is an Australian Business Number (Australian Business Register, "Format of the ABN"): eleven digits; with 1 taken
  * from the first, the sum with the weights 10, 1, 3, 5 … 19 is a multiple of 89. The two check digits in front come out as 11–99, so a
- * number that begins with 00–10 is refused even where the sum fits. Spaces and hyphens are allowed.
+ * number that begins with 00–10 is refused even where the sum fits. Spaces and hyphens are allowed. The nine digits of a company number
+ * (ACN) are told as such, with the ABN that a company of this number has.
  *
  * Every single wrong digit and every swap of neighbours is found. Errs towards valid: a number that was never issued, or was cancelled,
  * passes. Codes: empty, too_long_input, non_ascii_digits, bad_charset, bad_separator, bad_length, all_zero, bad_checksum,
@@ -70,13 +76,24 @@ export function checkAbn(text: string): Check<AbnFacts> {
 
 function judge(value: string): Judgement<AbnFacts> {
   const faults = digitFindings(value, 'abn', LENGTH)
+  if (/^(?!0+$)[0-9]{9}$/.test(value) && isAcn(value)) return { findings: [companyFinding(value)] }
   if (faults.length > 0) return { findings: faults }
   if (!/[^0]/.test(value)) return { findings: [finding('all_zero', 'abn', null, null)] }
   readPlain(value, values)
-  // The pair adds itself less 10 to the rest, and all together 89 must divide.
+  const expected_check = expectedCheck()
+  return { findings: checksumFindings(value, Number.parseInt(expected_check, 10)), expected_check, facts: abnFacts(value) }
+}
+
+function companyFinding(acn: string): Finding {
+  readPlain(`00${acn}`, values)
+  const message = `Nine digits that hold as an Australian Company Number (ACN); the ABN of such a company is usually ${expectedCheck()}${acn}.`
+  return finding('bad_length', 'abn', null, `${LENGTH} digits`, message)
+}
+
+/** The pair adds itself less 10 to the rest, and all together 89 must divide. */
+function expectedCheck(): string {
   const least = (10 * MODULUS + 10 - weightedSum(values, 2)) % MODULUS
-  const expected = least < LEAST_CHECK ? least + MODULUS : least
-  return { findings: checksumFindings(value, expected), expected_check: twoDigits(expected), facts: abnFacts(value) }
+  return twoDigits(least < LEAST_CHECK ? least + MODULUS : least)
 }
 
 function checksumFindings(value: string, expected: number): Finding[] {

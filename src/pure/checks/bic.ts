@@ -36,9 +36,8 @@ export const BIC_DATA_AS_OF = { sanctioned_countries: SANCTIONS_AS_OF } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['BIC:', 'SWIFT:'],
-  label: inFront(['BIC(?: ?/ ?SWIFT)?', 'SWIFT(?: ?/ ?BIC|[ -]BIC)?'], (value) =>
-    /^[0-9A-Z]{4}[A-Z]{2}(?:[0-9A-Z]{2}|[0-9A-Z]{5})$/.test(value),
-  ),
+  // Whatever follows: nobody parts a code behind its third or fifth character, and read together BIC BNPAF1PP would be a code of Nepal.
+  label: inFront(['BIC(?: ?[/(] ?SWIFT\\)?)?', 'SWIFT(?: ?[/(] ?BIC\\)?|[ -]BIC)?'], () => true),
   field: 'bic',
 }
 const PRAISE = 'Structure and country hold; nothing here shows that the code is registered.'

@@ -2,6 +2,7 @@ import { characterFindings, readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { twoDigits } from './mod97.ts'
+import { withLeadingZero } from './fixed-digits.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -22,10 +23,11 @@ export interface CnpjFacts {
 const OPTIONS: NormalizeOptions = {
   separators: ' -./',
   prefixes: ['CNPJ:'],
-  label: inFront(['CNPJ'], (value) => /^[0-9A-Z]{12}[0-9]{2}$/.test(value)),
+  label: inFront(['CNPJ(?:/MF)?(?: N[º°])?'], (value) => /^[0-9A-Z]{12}[0-9]{2}$/.test(value)),
   field: 'cnpj',
 }
 const PRAISE = 'Both check digits hold; the register was not asked.'
+const PERSON = 'Eleven digits that hold as a CPF, the number of a natural person; companies have a CNPJ.'
 const LENGTH = 14
 const CHECK_AT = 12
 const PARTS: readonly Part[] = [
@@ -76,7 +78,7 @@ function digitOf(sum: number): number {
  * number that was never given out passes, and remainders 0 and 1 share the digit 0, so a few single mistakes go unnoticed.
  */
 export function checkCnpj(text: string): Check<CnpjFacts> {
-  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isCnpj, judge })
+  return withLeadingZero(checkText(text, { options: OPTIONS, praise: PRAISE, passes: isCnpj, judge }), isCnpj)
 }
 
 function judge(value: string): Judgement<CnpjFacts> {
@@ -93,10 +95,21 @@ function judge(value: string): Judgement<CnpjFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'cnpj')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'cnpj', null, `${LENGTH} characters`)]
+  if (value.length !== LENGTH) return [finding('bad_length', 'cnpj', null, `${LENGTH} characters`, isCpf(value) ? PERSON : undefined)]
   const place = { value, start: CHECK_AT, end: LENGTH }
   if (!/[0-9]{2}$/.test(value)) return [finding('bad_structure', 'check', place, 'two digits')]
   return /^0{12}/.test(value) ? [finding('all_zero', 'cnpj', null, null)] : []
+}
+
+/** Two digits modulo 11 with the weights 2 upward from the right; a CPF of one digit alone is never given out. */
+function isCpf(value: string): boolean {
+  if (!/^(?!([0-9])\1{10})[0-9]{11}$/.test(value)) return false
+  const digit = (end: number) => {
+    let sum = 0
+    for (let index = 0; index < end; index++) sum += Number(value.charAt(index)) * (end + 1 - index)
+    return `${digitOf(sum)}`
+  }
+  return value.slice(9) === digit(9) + digit(10)
 }
 
 function letterWarnings(value: string): Finding[] {

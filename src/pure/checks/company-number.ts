@@ -1,7 +1,7 @@
 import table from '../../../data/uk-company-prefixes.json' with { type: 'json' }
 import { characterFindings } from './characters.ts'
 import { conclude, finding, type Judgement, type Part } from './check-result.ts'
-import { isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
+import { inFront, isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
 import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -23,7 +23,15 @@ export interface CompanyNumberFacts {
 /** Dates of the tables that an answer is read from. */
 export const COMPANY_NUMBER_DATA_AS_OF = { uk_company_prefixes: table.published_at } as const
 
-const OPTIONS: NormalizeOptions = { separators: ' -./', prefixes: ['COMPANYNUMBER', 'COMPANYNO', 'CRN'], field: 'company_number' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -./',
+  prefixes: ['COMPANYNUMBER', 'COMPANYNO', 'CRN'],
+  // NO with six digits behind it is a number of Northern Ireland.
+  label: inFront(['(?:(?:CO(?:MPANY)?|REG(?:ISTERED|ISTRATION)?)[ .]{1,2}){0,2}(?:NO|NUMBER)'], (value) =>
+    /^(?:[0-9]{8}|[A-Z]{2}[0-9]{6})$/.test(value),
+  ),
+  field: 'company_number',
+}
 const PRAISE = 'The form holds; the number has no check digits, and Companies House was not asked.'
 const LENGTH = 8
 const PREFIXES = new Map(table.rows.map((row) => [row.prefix, row]))

@@ -1,7 +1,7 @@
 import { conclude, finding, type Part } from './check-result.ts'
 import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import { PHONE_PLANS_AS_OF, phonePlan, type PhonePlan } from './phone-plan.ts'
 import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -30,7 +30,12 @@ export interface E164Facts {
 
 export const E164_DATA_AS_OF = { phone_plans: PHONE_PLANS_AS_OF } as const
 
-const OPTIONS: NormalizeOptions = { separators: ' -.(', prefixes: ['TEL:'], field: 'phone' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -.(',
+  prefixes: ['TEL:'],
+  label: inFront(['TEL(?:EPHONE)?', 'PHONE', 'MOBILE', 'CELL', 'FAX'], (value) => value.startsWith('+')),
+  field: 'phone',
+}
 const PRAISE = 'The number has the form of E.164; whether it is in use was not asked.'
 const LEAST_DIGITS = 8
 const MOST_DIGITS = 15

@@ -32,12 +32,14 @@ export interface Ean13Facts {
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['EAN13:', 'GTIN13:', 'EAN', 'GTIN'],
-  label: inFront(['(?:EAN|GTIN)(?:[- ]?13)?'], (value) => /^[0-9]{13}$/.test(value)),
+  label: inFront(['(?:EAN|GTIN)(?:[- ]?13)?'], () => true),
   field: 'code',
 }
 const PRAISE = 'Thirteen digits and a check digit that holds; this proves no article.'
 /** Gives out what lies in 979-0 (ISO 10957); the table of GS1 knows the prefix 979 as a whole. */
 const ISMN_ORGANISATION = 'International ISMN Agency'
+/** What fills a GTIN-8 up to thirteen digits. */
+const PADDING = '00000'
 const LENGTH = 13
 const CHECK_AT = 12
 const OTHER_LENGTHS: Readonly<Record<number, string>> = {
@@ -118,6 +120,10 @@ function ean13Warnings(value: string, { kind }: Ean13Facts): Finding[] {
     const message = 'Numbers of restricted circulation are given out inside one company or region and mean nothing elsewhere.'
     return [finding('reserved_range', 'gs1_prefix', prefix, null, message)]
   }
+  if (kind === 'reserved' && value.startsWith(PADDING)) {
+    const message = 'No EAN-13 begins so: a GTIN-8 that was filled up with zeros does, and its own eight digits say what it is.'
+    return [finding('reserved_range', 'gs1_prefix', { value, start: 0, end: PADDING.length }, null, message)]
+  }
   if (kind === 'coupon' || kind === 'refund' || kind === 'demonstration' || kind === 'reserved') {
     const message = 'The prefix is kept for coupons, refund receipts, demonstrations or later use, not for articles.'
     return [finding('reserved_range', 'gs1_prefix', prefix, null, message)]
@@ -127,7 +133,7 @@ function ean13Warnings(value: string, { kind }: Ean13Facts): Finding[] {
 
 function ean13Facts(value: string): Ean13Facts {
   const gs1_prefix = value.slice(0, 3)
-  const range = gs1Range(gs1_prefix)
+  const range = gs1Range(value)
   const music = value.startsWith('9790')
   return {
     gs1_prefix,

@@ -2,7 +2,7 @@ import table from '../../../data/ein-prefixes.json' with { type: 'json' }
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
-import { normalize, type NormalizeOptions } from './normalize.ts'
+import { inFront, normalize, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -23,7 +23,12 @@ export interface EinFacts {
 /** Dates of the tables that an answer is read from. */
 export const EIN_DATA_AS_OF = { ein_prefixes: table.published_at } as const
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['FEIN', 'EIN'], field: 'ein' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['FEIN', 'EIN'],
+  label: inFront(['(?:FEDERAL |US )?(?:F?EIN|TAX ID|TIN)'], (value) => /^[0-9]{9}$/.test(value)),
+  field: 'ein',
+}
 const PRAISE = 'Nine digits and an assigned prefix; an EIN has no check digit, so more cannot be told.'
 const FORM = 'NN-NNNNNNN'
 const LENGTH = 9

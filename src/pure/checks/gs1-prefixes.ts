@@ -24,15 +24,17 @@ interface Gs1Range {
 /** Dates of the tables that an answer is read from. */
 export const EAN13_DATA_AS_OF = { gs1_prefixes: table.published_at } as const
 
-const RANGES: ReadonlyMap<number, Gs1Range> = new Map(
+/** By each prefix of three digits, or of seven where zeros stand in front. */
+const RANGES: ReadonlyMap<string, Gs1Range> = new Map(
   table.rows.flatMap(({ first, last, kind, organisation }) => {
     const range: Gs1Range = { kind: GS1_KINDS.find((one) => one === kind) ?? 'member', organisation }
     const start = Number.parseInt(first, 10)
-    return Array.from({ length: Number.parseInt(last, 10) - start + 1 }, (_, offset) => [start + offset, range] as const)
+    const prefix = (number: number) => String(number).padStart(first.length, '0')
+    return Array.from({ length: Number.parseInt(last, 10) - start + 1 }, (_, offset) => [prefix(start + offset), range] as const)
   }),
 )
 
-/** The range that three digits lie in, or null. Errs towards null: ranges opened after the copy was made are missing. */
-export function gs1Range(prefix: string): Gs1Range | null {
-  return RANGES.get(Number.parseInt(prefix, 10)) ?? null
+/** The range that a number of thirteen digits lies in, or null. Errs towards null: ranges opened after the copy was made are missing. */
+export function gs1Range(code: string): Gs1Range | null {
+  return RANGES.get(code.slice(0, 7)) ?? RANGES.get(code.slice(0, 3)) ?? null
 }

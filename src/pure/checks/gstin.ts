@@ -31,7 +31,7 @@ export const GSTIN_DATA_AS_OF = { gst_states: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['GSTIN:'],
-  label: inFront(['GSTIN'], (value) => /^[0-9A-Z]{15}$/.test(value)),
+  label: inFront(['GSTIN/UIN', 'GSTIN', 'GST'], (value) => /^[0-9A-Z]{15}$/.test(value)),
   field: 'gstin',
 }
 const PRAISE = 'State, PAN and check character hold; the registration was not looked up.'

@@ -21,7 +21,7 @@ export const IFSC_DATA_AS_OF = { ifsc_banks: table.published_at } as const
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['IFSC:'],
-  label: inFront(['IFSC'], (value) => /^[A-Z]{4}[0-9A-Z]{7}$/.test(value)),
+  label: inFront(['IFSC?'], (value) => /^[A-Z]{4}[0-9A-Z]{7}$/.test(value)),
   field: 'ifsc',
 }
 const PRAISE = 'The structure holds; there is no checksum, and branches were not looked up.'

@@ -2,7 +2,7 @@ import { readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -19,7 +19,12 @@ export interface JapanCorpFacts {
   parts: Part[]
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['T'], field: 'number' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['T'],
+  label: inFront(['CORPORATE', '法人番号', '登録番号'], (value) => /^T?[0-9]{13}$/.test(value)),
+  field: 'number',
+}
 const PRAISE = 'The check digit holds; the register was not asked.'
 const LENGTH = 13
 const PARTS: readonly Part[] = [

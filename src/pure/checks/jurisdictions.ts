@@ -16,6 +16,8 @@ interface Jurisdiction {
 interface ListedPlace extends Jurisdiction {
   /** False when its name stands among other words, as in "Cuba Street": whether the place is meant, only a person can tell. */
   meant: boolean
+  /** Its name, numbers aside, is all that stands between two separators. */
+  alone: boolean
 }
 
 /**
@@ -45,15 +47,15 @@ const ROWS: readonly Jurisdiction[] = table.rows.map(({ code, kind, level, name,
   programme,
 }))
 const BY_CODE: ReadonlyMap<string, Jurisdiction> = new Map(ROWS.map((row) => [row.code, row]))
-const BY_NAME: ReadonlyMap<string, Jurisdiction> = new Map(
-  table.rows.flatMap(({ code, name, aliases }) => {
-    const row = BY_CODE.get(code)
-    return row === undefined ? [] : [name, ...aliases].map((one) => [folded(one), row] as const)
-  }),
-)
-/** What is looked for among other words: the names, and the codes of regions, which no other word is like. */
+const byNames = (names: (row: (typeof table.rows)[number]) => readonly string[]) =>
+  table.rows.flatMap((listed_row) => {
+    const row = BY_CODE.get(listed_row.code)
+    return row === undefined ? [] : names(listed_row).map((name) => [folded(name), row] as const)
+  })
+const BY_NAME: ReadonlyMap<string, Jurisdiction> = new Map(byNames(({ name, aliases, names_alone }) => [...names_alone, ...aliases, name]))
+/** What is looked for among other words: the names, and the codes of regions, which no other word is like. Rue de Crimée is a street, a DNR an office. */
 const NAMES: readonly (readonly [name: string, row: Jurisdiction])[] = [
-  ...BY_NAME,
+  ...new Map(byNames(({ name, aliases }) => [...aliases, name])),
   ...ROWS.filter(({ kind }) => kind === 'region').map((row) => [folded(row.code), row] as const),
 ]
 
@@ -69,6 +71,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   'north ireland': 'GB',
   'n ireland': 'GB',
   usa: 'US',
+  'u s a': 'US',
+  'u s': 'US',
+  'u k': 'GB',
+  'u a e': 'AE',
   america: 'US',
   'united states of america': 'US',
   'republic of korea': 'KR',
@@ -77,6 +83,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   'dpr korea': 'KP',
   'd p r korea': 'KP',
   'd p r k': 'KP',
+  'korea d p r': 'KP',
   uae: 'AE',
   'czech republic': 'CZ',
   holland: 'NL',
@@ -87,6 +94,13 @@ const ALIASES: Readonly<Record<string, string>> = {
   macau: 'MO',
   macao: 'MO',
   'cape verde': 'CV',
+  'democratic republic of the congo': 'CD',
+  'republic of the congo': 'CG',
+  'peoples republic of china': 'CN',
+  'republic of ireland': 'IE',
+  macedonia: 'MK',
+  swaziland: 'SZ',
+  vatican: 'VA',
 }
 
 /** Built when first asked for: the names of CLDR take a moment to load. */
@@ -111,9 +125,10 @@ function countryCodes(): ReadonlyMap<string, string> {
 }
 
 /**
- * Reads a country (ISO 3166-1 alpha-2 or alpha-3 code, or English name), a region (ISO 3166-2 code, or name) or a place written with its
- * country behind a comma. Errs towards listed: one listed part is enough, and so is a listed name at the end of a part that is not known. Of
- * places that a semicolon, slash or line break sets apart each must be known. Names of persons and companies are unknown.
+ * Reads a country (ISO 3166-1 alpha-2 or alpha-3 code, or English name; listed ones in other languages too), a region (ISO 3166-2 code, or
+ * name) or a place written with its country behind a comma. Errs towards listed: one listed part is enough, and so is a listed name at the end
+ * of a part that is not known. Of places that a semicolon, slash or line break sets apart each must be known. Names of persons and companies
+ * are unknown.
  */
 export function readJurisdiction(text: string): JurisdictionReading {
   const whole = readStatement(text.trim())
@@ -123,7 +138,7 @@ export function readJurisdiction(text: string): JurisdictionReading {
   const countries = [...new Set(statements.flatMap(({ country }) => (country === null ? [] : [country])))]
   const places = statements.flatMap((statement) => statement.places)
   if (countries.length === 0 && places.length === 0) return { kind: 'unknown', unread: [] }
-  const named = gravestFirst([...unread.flatMap(namedIn), ...places.map((row) => ({ ...row, meant: true }))])
+  const named = gravestFirst([...unread.flatMap(namedIn), ...places.map((row) => ({ ...row, meant: true, alone: true }))])
   const [gravest] = named
   if (gravest !== undefined) return { kind: 'listed', gravest, places: named, unread }
   if (statements.some(({ country }) => country === null)) return { kind: 'unknown', unread }
@@ -136,21 +151,40 @@ export function readJurisdiction(text: string): JurisdictionReading {
   }
 }
 
+/** What stands between the parts of a place, or between places that are not told apart further. */
+const BETWEEN = /[,()|·•、，\\]|\s[-–—]\s/
+
 /** A place with its country behind a comma, or either in parentheses. */
 function readStatement(text: string): Statement {
   const row = listed(text)
   const code = row === null ? countryCode(text) : null
   if (row !== null || code !== null) return { places: row === null ? [] : [row], country: code, unread: [] }
-  const parts = split(text, /[,()]/)
+  const parts = joined(split(text, BETWEEN))
   const last = parts.at(-1) ?? ''
   const places = parts.map(listed).filter((one) => one !== null)
   const country = places.length === 0 ? countryNamed(last) : null
   return { places, country, unread: parts.filter((part) => listed(part) === null && countryNamed(part) === null) }
 }
 
+/** Names that a comma or parentheses cut in two, "Korea, North" or "Korea (Democratic People's Republic of)", put together again. */
+function joined(parts: readonly string[]): string[] {
+  const whole: string[] = []
+  for (const part of parts) {
+    const both = `${whole.at(-1) ?? ''} ${part}`
+    if (whole.length > 0 && (listed(both) !== null || countryCode(both) !== null)) whole.splice(-1, 1, both)
+    else whole.push(part)
+  }
+  return whole
+}
+
 /** Behind a comma only names: two letters there are as likely a state of the US. */
 function countryNamed(part: string): string | null {
-  return part.length > 3 ? countryCode(part) : null
+  return isCode(part) ? null : countryCode(part)
+}
+
+/** Up to three letters, CA, which is a state and a country; but UK, USA and UAE are what people write. */
+export function isCode(name: string): boolean {
+  return /^[A-Za-z]{1,3}$/.test(name) && !/^(?:UK|USA|UAE)$/i.test(name)
 }
 
 function split(text: string, separator: RegExp): string[] {
@@ -164,13 +198,13 @@ function split(text: string, separator: RegExp): string[] {
 function namedIn(part: string): ListedPlace[] {
   const words = [folded(part), withoutNumbers(part)].map((text) => ` ${text} `)
   const named = NAMES.filter(([name]) => words.some((text) => text.includes(` ${name} `)))
-  return named.map(([name, row]) => ({ ...row, meant: words.some((text) => text.endsWith(` ${name} `)) }))
+  return named.map(([name, row]) => ({ ...row, meant: words.some((text) => text.endsWith(` ${name} `)), alone: false }))
 }
 
-/** Each place once, and as meant where it is so in one place. */
+/** Each place once, and as meant and alone where it is so in one place. */
 function gravestFirst(places: readonly ListedPlace[]): ListedPlace[] {
   const gravity = ({ level, meant }: ListedPlace) => (level === 'elevated' ? 2 : level === 'comprehensive' && meant ? 0 : 1)
-  const ordered = places.toSorted((one, other) => gravity(one) - gravity(other))
+  const ordered = places.toSorted((one, other) => gravity(one) - gravity(other) || Number(other.alone) - Number(one.alone))
   return ordered.filter(({ code }, index) => ordered.findIndex((one) => one.code === code) === index)
 }
 
@@ -198,9 +232,26 @@ function withoutNumbers(text: string): string {
 
 /** Lower case, no accents, words only: so that a name can be looked up however it is written. */
 function folded(name: string): string {
-  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').replace(/['’]/g, '').toLowerCase()
+  const plain = name
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .replace(/['’]/g, '')
+    .toLowerCase()
   return plain
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
     .replace(/^(?:the|so called) /, '')
+}
+
+/**
+ * Full-width ASCII folded, what shows nothing removed, spaces and line breaks made plain: a listed address does not get by in disguise, nor a
+ * listed place on a line of its own.
+ */
+export function tidied(text: string): string {
+  return text
+    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
+    .replace(/\p{Cf}/gu, '')
+    .replace(/[\r\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(/[^\S\n]+/g, ' ')
+    .trim()
 }

@@ -1,7 +1,7 @@
 import { characterFindings } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -15,7 +15,12 @@ export interface KraPinFacts {
   parts: Part[]
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['PIN:'], field: 'pin' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['PIN:'],
+  label: inFront(['(?:KRA )?PIN'], (value) => /^[0-9A-Z]{11}$/.test(value)),
+  field: 'pin',
+}
 const PRAISE = 'The structure holds; how the check letter is computed is not public.'
 const LENGTH = 11
 const [A, P] = [10, 25]

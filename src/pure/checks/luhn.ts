@@ -1,7 +1,7 @@
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface LuhnFacts {
@@ -19,7 +19,11 @@ export interface DigitBounds {
   max_digits: number
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', field: 'number' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  label: inFront(['IMEI', 'ICCID'], () => true),
+  field: 'number',
+}
 const PRAISE = 'The check digit matches the digits before it.'
 const ANY_LENGTH: DigitBounds = { min_digits: 2, max_digits: MAX_CHARS }
 

@@ -21,20 +21,20 @@ export interface Normalized {
   suggestion: string | null
 }
 
-/** Words in front of an identifier; they are taken off where what follows them has the form of one. */
+/** Words in front of an identifier; they are taken off where what follows them fits. Before identifiers of digits, anything does. */
 export interface Label {
-  /** The words and what sets them off, from the start of the text. */
+  /** The words and what sets them off, from the start of the text as `shown` gives it. */
   words: RegExp
   fits(value: string): boolean
 }
 
 /**
- * One of these words, a word such as "code" or "no." behind it, and a space, colon, hyphen, dot, slash or number sign. Without such a sign
- * nothing is a label: BICBNPAF is a code of its own.
+ * One of these words, a word such as "code" or "no." behind it, and a space, colon, hyphen, dot, slash, number or equals sign; or two such.
+ * Without such a sign nothing is a label: BICBNPAF is a code of its own.
  */
 export function inFront(words: readonly string[], fits: Label['fits']): Label {
   const more = '(?:[ -]?(?:CODE|NUMBER|NUMMER|NO|NR))?'
-  return { words: new RegExp(`^[ \\t]{0,8}(?:${words.join('|')})${more}[ \\t:./#-]{1,8}`, 'i'), fits }
+  return { words: new RegExp(`^ {0,8}(?:(?:${words.join('|')})${more}[ :./#=-]{1,8}){1,2}`, 'i'), fits }
 }
 
 /** Longest text that is read, in UTF-16 units. */
@@ -110,10 +110,23 @@ interface Stripped {
 
 function stripLabelled(text: string, { separators, label }: NormalizeOptions): Stripped {
   const whole = strip(text, separators)
-  const words = label?.words.exec(text)?.[0]
-  if (label === undefined || words === undefined) return whole
-  const { value, foreign } = strip(text.slice(words.length), separators)
+  if (label === undefined) return whole
+  const read = shown(text)
+  const words = label.words.exec(read)?.[0]
+  if (words === undefined) return whole
+  const { value, foreign } = strip(read.slice(words.length), separators)
   return label.fits(value) ? { value, foreign, steps: whole.steps | PREFIX } : whole
+}
+
+/** The text without what shows nothing, its spaces, dashes and full-width forms in ASCII. */
+export function shown(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text
+  let read = ''
+  for (let index = 0; index < text.length; index++) {
+    const code = fold(text.charCodeAt(index))
+    if (code !== REMOVED) read += code >= 0x09 && code <= 0x0d ? ' ' : String.fromCharCode(code)
+  }
+  return read
 }
 
 function strip(text: string, separators: string): Stripped {

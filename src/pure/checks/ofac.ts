@@ -1,12 +1,15 @@
 import table from '../../../data/ofac-addresses.json' with { type: 'json' }
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
-import { JURISDICTIONS, readJurisdiction, type JurisdictionLevel, type JurisdictionReading } from './jurisdictions.ts'
+import { JURISDICTIONS, readJurisdiction, tidied, type JurisdictionLevel, type JurisdictionReading } from './jurisdictions.ts'
 
 /** Longest time, in days, for which "not on the list" means anything. */
 export const OFAC_LIST_DAYS = 30
 const DAY_MS = 86_400_000
 /** What the method pkh puts before an account to make it a decentralized identifier (did:pkh:eip155:1:0x…). */
 const DID = /^did:pkh:(?=eip155:)/i
+
+/** An address behind the short name of a chain (EIP-3770, eth:0x…), or as wallets ask for a payment (EIP-681, ethereum:0x…@1). */
+const SHORT_NAME = /^[a-z][a-z0-9-]{1,31}:(?:pay-)?(0x[0-9a-f]{40})(?:@[0-9]{1,32})?$/i
 
 export type ListName = 'ofac_addresses' | 'prohibited_jurisdictions'
 
@@ -65,7 +68,8 @@ export function listAgeDays(list: ListName, now_ms: number): number {
  */
 export function screen(subject: string): Screened {
   const text = tidied(subject)
-  const address = readEvmAddress(text.replace(/\s+/g, '').replace(DID, ''))
+  const account = text.replace(/\s+/g, '').replace(DID, '')
+  const address = readEvmAddress(SHORT_NAME.exec(account)?.[1] ?? account) ?? listedAmong(text)
   if (address !== null) return screenedAddress(address)
   const failed = failedAddress(text)
   if (failed !== null) return nothingScreened(failed.message, [failed])
@@ -75,6 +79,12 @@ export function screen(subject: string): Screened {
   const what = place.unread.length === 0 ? 'This' : 'A part of this'
   const reason = `${what} is no EVM address and no country or region that is known here; names are not screened.`
   return nothingScreened(reason, unreadRemarks(place.unread))
+}
+
+/** A listed address that stands among other words, as it is copied out of a page. */
+function listedAmong(text: string): EvmAddress | null {
+  for (const [written] of text.matchAll(/\b0x[0-9a-f]{40}\b/gi)) if (BY_ADDRESS.has(written.toLowerCase())) return readEvmAddress(written)
+  return null
 }
 
 function screenedAddress({ address, checksummed, checksum, chain_id }: EvmAddress): Screened {
@@ -151,17 +161,4 @@ function failedAddress(text: string): ScreeningRemark | null {
 
 function nothingScreened(reason: string, findings: ScreeningRemark[]): Screened {
   return { status: 'not_screened', subject_kind: 'unknown', normalized: null, reason, matches: [], findings, chain_id: null, list: null }
-}
-
-/**
- * Full-width ASCII folded, what shows nothing removed, spaces and line breaks made plain: a listed address does not get by in disguise, nor a
- * listed place on a line of its own.
- */
-function tidied(text: string): string {
-  return text
-    .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
-    .replace(/\p{Cf}/gu, '')
-    .replace(/[\r\v\f\u0085\u2028\u2029]/g, '\n')
-    .replace(/[^\S\n]+/g, ' ')
-    .trim()
 }

@@ -68,7 +68,7 @@ function summaryOf(faults: readonly string[], count: number, remarks: number): s
   if (faults.length > 0) return `Do not rely on these values: ${faults.join('; ')}.`
   const values = count === 1 ? 'The one given value holds' : `All ${count} given values hold`
   if (remarks > 0) return `${values}; ${remarks === 1 ? 'one remark needs' : `${remarks} remarks need`} a look. No register was asked.`
-  return `${values}${count === 1 ? '' : ' and fit together'}. No register was asked.`
+  return `${values}${count === 1 ? '' : ', and agree where they can be compared'}. No register was asked.`
 }
 
 function wholeChecks<Field extends string>(checks: Record<Field, Check<unknown> | null>): Record<Field, Record<string, unknown> | null> {

@@ -1,7 +1,7 @@
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import { isInconvenient, NOT_PLAIN, readRfc, RFC_ALPHABET, RFC_SPACE } from './rfc-values.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -21,7 +21,12 @@ export interface RfcFacts {
   parts: Part[]
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['RFC:'], field: 'rfc' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['RFC:'],
+  label: inFront(['RFC', 'R\\.F\\.C'], (value) => /^[A-ZÑ&]{3,4}[0-9]{6}/.test(value)),
+  field: 'rfc',
+}
 const PRAISE = 'Structure and date hold; the taxpayer was not looked up.'
 const GENERIC: Readonly<Record<string, 'public' | 'foreign'>> = { XAXX010101000: 'public', XEXX010101000: 'foreign' }
 const PERSON = 13
@@ -38,7 +43,8 @@ const values = new Uint8Array(PERSON)
 export function isRfc(text: string, strict = false): boolean {
   if (text.length > MAX_CHARS) return false
   const length = readRfc(text, values)
-  if (length !== NOT_PLAIN) return holds(values, length, strict)
+  // Something that sets words off may stand behind a label.
+  if (length !== NOT_PLAIN && length === text.length) return holds(values, length, strict)
   const { value, finding: unreadable } = normalize(withCapitalEnye(text), OPTIONS)
   return unreadable === null && holds(values, readRfc(value, values), strict)
 }

@@ -3,7 +3,7 @@ import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { isinCheckDigit } from './isin-luhn.ts'
-import { MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
 
 export interface SedolFacts {
@@ -18,7 +18,12 @@ export interface SedolFacts {
 }
 
 // A SEDOL has no vowels, so the word in front is never part of one.
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['SEDOL'], field: 'sedol' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['SEDOL'],
+  label: inFront(['SEDOL'], (value) => /^[0-9A-Z]{7}$/.test(value)),
+  field: 'sedol',
+}
 const PRAISE = 'Characters and check digit hold; the SEDOL masterfile was not asked.'
 const LENGTH = 7
 const CHECK_AT = 6
@@ -49,7 +54,7 @@ export function isSedol(text: string): boolean {
   if (text.length > MAX_CHARS) return false
   const length = readPlain(text, values)
   if (length === LENGTH) return holds(values)
-  if (length !== NEEDS_NORMALIZING && length !== LENGTH + 'SEDOL'.length) return false
+  if (length !== NEEDS_NORMALIZING && length < LENGTH) return false
   const { value, finding: unreadable } = normalize(text, OPTIONS)
   return unreadable === null && readPlain(value, values) === LENGTH && holds(values)
 }

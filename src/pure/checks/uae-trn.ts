@@ -1,7 +1,7 @@
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
-import type { NormalizeOptions } from './normalize.ts'
+import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -15,7 +15,12 @@ export interface UaeTrnFacts {
   parts: Part[]
 }
 
-const OPTIONS: NormalizeOptions = { separators: ' -', prefixes: ['TRN'], field: 'trn' }
+const OPTIONS: NormalizeOptions = {
+  separators: ' -',
+  prefixes: ['TRN'],
+  label: inFront(['TRN'], (value) => /^[0-9]{15}$/.test(value)),
+  field: 'trn',
+}
 const PRAISE = 'The form holds; the number has no published check digit.'
 const LENGTH = 15
 const TIN_DIGITS = 10

@@ -1,6 +1,6 @@
 import { conclude, finding, type Judgement, type Part } from './check-result.ts'
 import { strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
+import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions, shown } from './normalize.ts'
 import { lookAlike, SEBI_CATEGORIES, UPI_HANDLES_AS_OF, upiHandle } from './upi-handles.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -20,7 +20,9 @@ export interface UpiVpaFacts {
 /** Dates of the tables that an answer is read from. */
 export const UPI_DATA_AS_OF = { upi_handles: UPI_HANDLES_AS_OF } as const
 
-const OPTIONS: NormalizeOptions = { separators: '', field: 'vpa' }
+/** Set off by a space or colon: upi-name and vpa.name may begin an address. */
+const WORDS = /^ {0,8}(?:UPI|VPA)(?:[ -](?:ID|ADDRESS))?[ :]{1,8}(?![ :]|(?:ID|ADDRESS)[ :-])/i
+const OPTIONS: NormalizeOptions = { separators: '', label: { words: WORDS, fits: (value) => value.includes('@') }, field: 'vpa' }
 const PRAISE = 'The form holds; nobody was asked whether the address exists or whose it is.'
 const EMAIL = 'A dot behind the @ marks an e-mail address (or an inner form of NPCI), not a UPI address.'
 /** Also in the full-width form, which is folded first. */
@@ -77,7 +79,8 @@ function readVpa(text: string): Normalized {
   const trimmed = value.trim()
   const kept = changes.filter((change) => change !== 'uppercased')
   if (value !== trimmed) kept.push('stripped_spaces')
-  if (trimmed !== '' && CAPITAL.test(text)) kept.push('lowercased')
+  const written = changes.includes('removed_prefix') ? shown(text).replace(WORDS, '') : text
+  if (trimmed !== '' && CAPITAL.test(written)) kept.push('lowercased')
   if (fault !== null) {
     const ahead = value.length - value.trimStart().length
     const position: Finding['position'] = fault.position && [fault.position[0] - ahead, fault.position[1] - ahead]

@@ -32,7 +32,7 @@ export const USCC_DATA_AS_OF = { china_provinces: provinces.published_at, uscc_a
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['USCC:'],
-  label: inFront(['USCC'], (value) => /^[0-9A-Z]{18}$/.test(value)),
+  label: inFront(['USCC', 'UNIFIED SOCIAL CREDIT', '统一社会信用代码'], (value) => /^[0-9A-Z]{18}$/.test(value)),
   field: 'uscc',
 }
 const PRAISE = 'Structure and check character hold; the register was not asked.'

@@ -16,13 +16,28 @@ export type { VatFacts }
 /** Dates of the tables that an answer is read from. */
 export const VAT_DATA_AS_OF = { vat_formats: VAT_AS_OF } as const
 
+/** What people write before the number: "VAT Reg. No.", "USt-IdNr.", "BTW-nummer", "N° TVA intracommunautaire", "Partita IVA". */
+const NAME = 'EU[ -]VAT|VAT|TVA|BTW|MWST|MOMS|UST|UMSATZSTEUER|UID|IVA|P\\.? ?IVA|PARTITA IVA'
+/** National names, taken off where letters of a country follow: without them the number would be read as Belgian. */
+const NATIONAL = 'NIPC?|NIF|CIF|CUI|OIB|AFM|ΑΦΜ|DI[CČ]|I[CČ] ?DPH|DPH|ALV|CVR|KMKR|PVM|PVN'
+const KIND = 'IDENTIFI[CK]ATI(?:ON|E)S?|ID(?:ENT)?|REG(?:ISTRATION)?|INTRACOMMUNAUTAIRE'
+const NUMBER = 'NUMBER|NUMMER|CODE|N[OR]'
+/** NO right before digits may be Norway, see below. */
+const WORD = `(?:N[°º]\\s{0,2})?(?:${NAME}|(?:${NATIONAL})(?=\\W{1,8}[A-Z]{2}))(?!\\W{0,8}NO[0-9])`
 const OPTIONS: NormalizeOptions = {
   separators: ' -./(',
+  label: {
+    words: new RegExp(`^\\s{0,8}(?:${WORD}(?:[\\s.-]{0,2}(?:${KIND})){0,2}(?:[\\s.-]{0,2}(?:${NUMBER}))?[\\s:./#=-]{1,8}){1,4}`, 'i'),
+    fits: (value) => /[0-9]/.test(value) && (/^[0-9]/.test(value) || BY_LETTERS.has(value.slice(0, 2))),
+  },
   prefixes: ['VATID', 'VATIN', 'VATNO', 'VATNR', 'VAT', 'USTIDNR', 'USTID', 'UIDNR', 'UID', 'BTWNR', 'BTW', 'NTVA', 'TVA', 'PIVA'],
   field: 'vat_number',
 }
 const PRAISE = 'Format and check digits hold; the tax office was not asked.'
 const PRAISE_WITHOUT_CHECK = 'The format holds; numbers of this kind have no public check digits, and the tax office was not asked.'
+/** Non-Union scheme: the numeric ISO 3166 code of the member state, five digits, and a check digit whose rule is not published. */
+const ONE_STOP_SHOP = /^EU[0-9]{9}$/
+const NOT_IN_VIES = 'EU stands before numbers of the one-stop shop for suppliers outside the EU; how they are checked is not public.'
 const BELGIUM = BY_LETTERS.get('BE')
 
 /** Scratch of the synchronous checks below: a whole text, and the number without its prefix. */
@@ -57,9 +72,11 @@ function normalized(text: string): Normalized {
   return holds(read.value) && !holds(norwegian) ? read : { ...read, value: norwegian }
 }
 
-/** The number as it is read, when nothing in front of it names a country; null when something does. */
+const NATIONAL_NAME = new RegExp(`^\\s{0,8}(?:${NATIONAL})(?:[\\s.-]{0,2}(?:${NUMBER}))?[\\s:./#=-]{1,8}`, 'i')
+
+/** The number as it is read, when nothing in front of it but a national name of it names a country; null when something does. */
 export function bareVatNumber(text: string): string | null {
-  const { value, finding: unreadable } = normalized(text)
+  const { value, finding: unreadable } = normalized(text.replace(NATIONAL_NAME, ''))
   const letters = value.slice(0, 2)
   return unreadable !== null || BY_LETTERS.has(letters) || COUNTRIES.has(letters) ? null : value
 }
@@ -141,7 +158,7 @@ function countryFaults({ country, prefix, value }: VatReading): Finding[] | null
   const known = 'the prefix of an EU member, XI, GB, CHE or NO'
   if (country === null) {
     const code = COUNTRIES.has(prefix) ? 'unsupported_country' : 'bad_country'
-    return [finding(code, 'prefix', place, known)]
+    return [finding(code, 'prefix', place, known, ONE_STOP_SHOP.test(value) ? NOT_IN_VIES : undefined)]
   }
   return prefixFits(country, prefix, value) ? null : [finding('bad_prefix', 'prefix', place, country.prefixes.join(' or '))]
 }

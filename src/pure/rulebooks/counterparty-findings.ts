@@ -2,7 +2,7 @@ import { checkCompanyNumber } from '../checks/company-number.ts'
 import { disposableDomain, freeMailDomain } from '../checks/disposable-domains.ts'
 import { checkIban } from '../checks/iban.ts'
 import type { IbanFacts } from '../checks/iban-facts.ts'
-import { readJurisdiction } from '../checks/jurisdictions.ts'
+import { readJurisdiction, tidied } from '../checks/jurisdictions.ts'
 import { checkLei, type LeiFacts } from '../checks/lei.ts'
 import { readPostalAddress, type PostalAddress } from '../checks/postal-address.ts'
 import { alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
@@ -32,6 +32,7 @@ export interface Inspected {
   iban_country: string | null
   iban: Check<IbanFacts> | null
   lei: Check<LeiFacts> | null
+  /** Null when none was given, or when it is of a country whose numbers are not judged here. */
   vat: VatCheck | null
   /** Null when none was given, or when it is no number of the United Kingdom and so cannot be judged. */
   company: ReturnType<typeof checkCompanyNumber> | null
@@ -40,6 +41,8 @@ export interface Inspected {
   empty: boolean
   /** A company number was given that cannot be judged here. */
   company_unjudged: boolean
+  /** The same of a tax number. */
+  vat_unjudged: boolean
 }
 
 /** Checks everything that was given, by itself and against the declared country. A country code that no country has differs from all. */
@@ -51,7 +54,8 @@ export function inspect(given: Counterparty): Inspected {
   const iban = given.recipient_iban === undefined ? null : checkIban(given.recipient_iban)
   const iban_country = iban === null ? null : ibanCountry(iban)
   if (iban !== null) found.push(...ibanFound(iban, iban_country, differs))
-  const vat = given.vat_number === undefined ? null : vatCheck(given.vat_number, declared_country)
+  const vat_unjudged = given.vat_number !== undefined && isForeignVat(given.vat_number, declared_country)
+  const vat = given.vat_number === undefined || vat_unjudged ? null : vatCheck(given.vat_number, declared_country)
   if (vat !== null) found.push(...vatFound(vat, differs))
   const lei = given.lei === undefined ? null : checkLei(given.lei)
   if (lei?.valid === false) found.push({ factor: 'lei_invalid', reason: `The LEI does not hold: ${lei.reason}` })
@@ -69,7 +73,7 @@ export function inspect(given: Counterparty): Inspected {
   const checked = [iban, lei, vat, company, given.domain?.name ?? null].some((part) => part !== null)
   const read = address !== null && (address.country !== null || address.po_box)
   const empty = !checked && !read && places.length === 0
-  return { found, declared_country, iban_country, iban, lei, vat, company, address, empty, company_unjudged }
+  return { found, declared_country, iban_country, iban, lei, vat, company, address, empty, company_unjudged, vat_unjudged }
 }
 
 type VatCheck = ReturnType<typeof checkVat>
@@ -86,6 +90,22 @@ function ibanFound(iban: Check<IbanFacts>, country: string | null, differs: Diff
     found.push({ factor: 'iban_country_mismatch', reason: `The account lies in ${country}, not in the declared country.` })
   }
   return found
+}
+
+/** Digits that every tax number has. */
+const TAX_DIGITS = 5
+
+/** They have neither VAT nor GST, so what is given as a number of theirs is none. */
+const WITHOUT_VAT = new Set(['HK', 'US'])
+/** The Commission's one-stop shop gives such numbers to suppliers outside the EU; VIES does not know them. */
+const ONE_STOP_SHOP = /^EU[0-9]{9}$/
+
+/** A number of a declared country whose rule is not known here, such as a GSTIN of India: no letters of another country stand in front. */
+function isForeignVat(text: string, declared: string | null): boolean {
+  if (declared === null || BY_LETTERS.has(vatHost(declared))) return false
+  const number = checkVat(text).normalized
+  if (WITHOUT_VAT.has(declared)) return ONE_STOP_SHOP.test(number)
+  return !BY_LETTERS.has(number.slice(0, 2)) && number.replace(/[^0-9]/g, '').length >= TAX_DIGITS
 }
 
 /** A number without its country letters is tried with those of the declared country, since that is what they would be. */
@@ -114,14 +134,23 @@ function addressFound({ country, po_box }: PostalAddress, differs: Differs): Fou
   return found
 }
 
+/** Towns of the United States that are called Cuba, by what stands behind the name. */
+const AMERICAN_CUBA = /\bcuba\b[\s,]+(?:AL|IL|KS|KY|MO|NM|NY|OH|TN|Alabama|Illinois|Kansas|Kentucky|Missouri|New Mexico|New York|Ohio)\b/i
+
 /**
  * Places under a comprehensive programme that the payee declares or its address names; the country of the account has a factor of its own.
- * A region counts wherever the address names it, also one of which only a part is prohibited.
+ * A country counts at the end of the address and where its name stands alone, as in "Iran, Tehran, 12 …": streets bear such names as well. A
+ * region counts wherever the address names it, also one of which only a part is prohibited.
  */
 function placesFound(declared: string | null, address: PostalAddress | null, text: string): Found[] {
-  const countries = [declared, address?.country ?? null].filter((code) => code !== null && sanctionsHint(code)?.level === 'comprehensive')
-  const read = readJurisdiction(text)
-  const regions = read.kind === 'listed' ? read.places.filter(({ kind, meant }) => kind === 'region' && meant) : []
+  const last = address?.country ?? null
+  const read = readJurisdiction(tidied(text))
+  const listed = read.kind === 'listed' ? read.places.filter(({ meant }) => meant) : []
+  const elsewhere = (last !== null && last !== 'CU') || AMERICAN_CUBA.test(text)
+  const alone = listed.filter((place) => place.kind === 'country' && place.alone && !(place.code === 'CU' && elsewhere))
+  const codes = [declared, last, ...alone.map(({ code }) => code)]
+  const countries = codes.filter((code) => code !== null && sanctionsHint(code)?.level === 'comprehensive')
+  const regions = listed.filter(({ kind }) => kind === 'region')
   const named = regions.map(({ name, level }) => (level === 'needs_review' ? `a part of ${name}` : name))
   const places = [...new Set([...countries, ...named])]
   if (places.length === 0) return []
@@ -156,7 +185,7 @@ export function summaryOf(decision: Decision, flags: number, empty: boolean): st
 }
 
 /** What a person should do next, in the order of weight. */
-export function advice({ found, company_unjudged, empty }: Inspected, decision: Decision): string[] {
+export function advice({ found, company_unjudged, vat_unjudged, empty }: Inspected, decision: Decision): string[] {
   const has = (...factors: Found['factor'][]) => found.some(({ factor }) => factors.includes(factor))
   const given: string[] = []
   if (empty) given.push('Give the account, the domain or an identifier of the payee.')
@@ -172,6 +201,7 @@ export function advice({ found, company_unjudged, empty }: Inspected, decision: 
   if (has('iban_country_mismatch', 'vat_country_mismatch', 'address_country_mismatch')) given.push('Ask why the countries differ.')
   if (has('lei_invalid', 'vat_invalid', 'company_number_malformed')) given.push('Look the vendor up in the public register.')
   if (company_unjudged) given.push('Look up the company number in the register of its country; only British ones are judged here.')
+  if (vat_unjudged) given.push('Look up the tax number in the register of its country; its numbers are not judged here.')
   if (decision === 'CLEAR') given.push('A first payment still deserves a call to the vendor.')
   return given
 }

@@ -52,6 +52,7 @@ export default defineTool({
     not_checked: [
       'names of persons, companies and vessels',
       'addresses off the list that a listed party controls',
+      'towns, but for a few large ones',
       'lists other than OFAC’s',
     ],
   },

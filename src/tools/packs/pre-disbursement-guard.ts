@@ -48,7 +48,12 @@ export default defineTool({
       'age of the domain as its registry says (in a sandbox: fixed samples, marked in source)',
       'mail domains against lists',
     ],
-    not_checked: ['who owns the account or the domain', 'names against sanctions lists', 'company numbers of other countries than the UK'],
+    not_checked: [
+      'who owns the account or the domain',
+      'names against sanctions lists',
+      'company numbers of other countries than the UK',
+      'VAT numbers of declared countries outside the EU, the UK, Switzerland and Norway',
+    ],
   },
   sources: ['clock', 'registrations'],
   input: packInput({
@@ -62,7 +67,7 @@ export default defineTool({
       .describe('Country that the payee claims, ISO 3166-1 alpha-2.'),
     company_number: PACK_VALUE.describe('UK company number; judged when the declared country is GB or absent.'),
     lei: PACK_VALUE.describe('Legal Entity Identifier.'),
-    vat_number: PACK_VALUE.describe('VAT number.'),
+    vat_number: PACK_VALUE.describe('VAT number; judged for the EU, XI, GB, CH and NO, or when no country is declared.'),
     physical_address: z.string().max(ADDRESS_CHARS).optional().describe('Postal address, the country last.'),
     invoice_amount_usd: z
       .union([
@@ -105,7 +110,7 @@ export default defineTool({
       .strictObject({
         recipient_iban: CHECK.describe('As iban-check answers, or null.'),
         lei: CHECK.describe('As lei-check answers, or null.'),
-        vat_number: CHECK.describe('As vat-mod97-check answers, or null.'),
+        vat_number: CHECK.describe('As vat-mod97-check answers, or null when not given or of a country that it does not know.'),
         company_number: CHECK.describe('As company-number-format answers, or null when not given or not British.'),
       })
       .describe('The checks of the identifiers.'),

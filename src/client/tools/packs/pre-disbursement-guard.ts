@@ -14,7 +14,7 @@ export interface PreDisbursementGuardInput {
   company_number?: string
   /** Legal Entity Identifier. */
   lei?: string
-  /** VAT number. */
+  /** VAT number; judged for the EU, XI, GB, CH and NO, or when no country is declared. */
   vat_number?: string
   /** Postal address, the country last. */
   physical_address?: string
