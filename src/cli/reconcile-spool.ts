@@ -67,7 +67,8 @@ export class Spool implements Sink {
     for (const at of all) attributeExact(at)
     let row = 0
     for (const entry of this.entriesIn(part)) {
-      if (!isBooked(entry) || all.some((at) => at.isOpen(row))) {
+      // One that repeats another goes where that goes.
+      if (!isBooked(entry) || all.some((at) => at.isOpen(at.repeats.get(row) ?? row))) {
         this.loose.add(entry)
         this.parts.append(`loose-${part}`, String(row))
       }

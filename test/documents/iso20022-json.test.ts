@@ -82,6 +82,49 @@ test('a mark of the byte order is passed over, and null is an element that is no
   assert.deepEqual(codes(swap(MESSAGE, '"MsgId": "M"', '"MsgId": null')), ['STRUCT_MISSING'])
 })
 
+test('whole documents are read as the common converters write them', () => {
+  const { Document } = JSON.parse(MESSAGE) as { Document: Record<string, Json> }
+  const root = Document['CstmrCdtTrfInitn'] ?? null
+  const of = (document: Json) => validateAsked({ payload: JSON.stringify(document) })
+  const instance = 'http://www.w3.org/2001/XMLSchema-instance'
+  const forms: Json[] = [
+    // xml2js: every element an array, attributes under `$`, text beside them under `_`.
+    { Document: { $: { 'xmlns:xsi': instance, xmlns: NAMESPACE }, CstmrCdtTrfInitn: rewritten(root, (text) => text, 'xml2js') } },
+    { Envelope: { Document: [{ $: { xmlns: NAMESPACE }, CstmrCdtTrfInitn: rewritten(root, (text) => text, 'xml2js') }] } },
+    // xml-js, compact: attributes under `_attributes`, every text under `_text`.
+    { Document: { _attributes: { xmlns: NAMESPACE }, CstmrCdtTrfInitn: rewritten(root, (text) => ({ _text: text }), 'xml-js') } },
+    // BadgerFish: every text under `$`, namespaces as an object.
+    { Document: { '@xmlns': { $: NAMESPACE }, CstmrCdtTrfInitn: rewritten(root, (text) => ({ $: text }), 'badgerfish') } },
+    // Declared in another order, and with a prefix.
+    { Document: { '@xmlns:xsi': instance, '@xmlns': NAMESPACE, CstmrCdtTrfInitn: root } },
+    { 'p:Document': { '@xmlns': 'urn:x', '@xmlns:p': NAMESPACE, 'p:CstmrCdtTrfInitn': root } },
+  ]
+  for (const [index, form] of forms.entries()) {
+    const { valid, tx_count, ctrl_sum, findings } = of(form)
+    assert.deepEqual(
+      { valid, tx_count, ctrl_sum, findings },
+      { valid: true, tx_count: 2, ctrl_sum: '1300.00', findings: [] },
+      `form ${index}`,
+    )
+  }
+})
+
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
+
+/** The message, whose only attribute is `@Ccy`, in the form of another converter. */
+function rewritten(value: Json, text: (plain: Json) => Json, form: 'xml2js' | 'xml-js' | 'badgerfish'): Json {
+  const inner = (one: Json) => rewritten(one, text, form)
+  if (Array.isArray(value)) return value.map(inner)
+  if (value === null || typeof value !== 'object') return text(value)
+  const { '@Ccy': currency, '#text': amount, ...elements } = value
+  if (currency !== undefined && amount !== undefined) {
+    if (form === 'xml2js') return { $: { Ccy: currency }, _: amount }
+    return form === 'xml-js' ? { _attributes: { Ccy: currency }, _text: amount } : { '@Ccy': currency, $: amount }
+  }
+  const list = (one: Json) => (form === 'xml2js' && !Array.isArray(one) ? [one] : one)
+  return Object.fromEntries(Object.entries(elements).map(([name, one]) => [name, list(inner(one))]))
+}
+
 test('broken JSON is a finding with its line', () => {
   const broken = (payload: string) => validateAsked({ payload, format: 'json' }).findings.map(({ code, line }) => [code, line])
   assert.deepEqual(broken('{"a":\n\n}'), [['JSON_NOT_WELLFORMED', 3]])
@@ -153,4 +196,15 @@ test('a list of transactions is checked beside any payload', () => {
   ])
   assert.deepEqual(listed([LISTED, OTHER], MESSAGE).findings, [])
   assert.deepEqual(listed([LISTED], MESSAGE).findings, ['T_COUNT /transactions', 'T_CTRLSUM /transactions'])
+})
+
+test('a list without anything in it is not valid', () => {
+  const told = (transactions: object[]) =>
+    validateAsked({ payload: '', transactions }).findings.map(({ code, severity, path }) => [code, severity, path])
+  assert.deepEqual(told([]), [['T_EMPTY', 'error', '/transactions']])
+  assert.deepEqual(told([{ amount: '1.00' }, {}, { debtor: {} }]), [
+    ['T_EMPTY', 'error', '/transactions/1'],
+    ['T_EMPTY', 'error', '/transactions/2'],
+  ])
+  assert.equal(validateAsked({ payload: '', transactions: [] }).valid, false)
 })

@@ -12,6 +12,11 @@ const RF_GOOD = 'RF18539007547034'
 const QR_GOOD = '210000000003139471430009017'
 const strd = (type: string, reference: string) =>
   `<RmtInf><Strd><CdtrRefInf><Tp><CdOrPrtry>${type}</CdOrPrtry></Tp><Ref>${reference}</Ref></CdtrRefInf></Strd></RmtInf>`
+/** The QR-IBAN of the same guidelines, and a Swiss bank for it. */
+const TO_QR_IBAN: RuleCase['changes'] = [
+  ['FR1420041010050500013M02606', 'CH4431999123000889012'],
+  ['BNPAFRPPXXX', 'RAIFCH22XXX'],
+]
 const CREDITOR_ACCOUNT = '<CdtrAcct><Id><IBAN>NL91ABNA0417164300</IBAN></Id></CdtrAcct>'
 const USTRD = '<RmtInf><Ustrd>Invoice 1</Ustrd></RmtInf>'
 const AMOUNT = '<InstdAmt Ccy="EUR">49.25</InstdAmt>'
@@ -135,10 +140,24 @@ const CASES: readonly RuleCase[] = [
   },
   {
     code: 'P_QRR_CHECK',
-    changes: [[USTRD, strd('<Prtry>QRR</Prtry>', '210000000003139471430009018')]],
-    keeps: [[USTRD, strd('<Prtry>QRR</Prtry>', QR_GOOD)]],
+    changes: [...TO_QR_IBAN, [USTRD, strd('<Prtry>QRR</Prtry>', '210000000003139471430009018')]],
+    keeps: [...TO_QR_IBAN, [USTRD, strd('<Prtry>QRR</Prtry>', QR_GOOD)]],
     profile: 'SPS',
   },
+  {
+    code: 'P_QRR_CHECK',
+    changes: [...TO_QR_IBAN, [USTRD, strd('<Prtry>QRR</Prtry>', QR_GOOD.slice(1))]],
+    severity: 'warning',
+  },
+  {
+    code: 'P_QR_IBAN',
+    changes: TO_QR_IBAN,
+    keeps: [...TO_QR_IBAN, [USTRD, strd('<Prtry>QRR</Prtry>', QR_GOOD)]],
+    profile: 'SPS',
+    at: '/CdtTrfTxInf[1]',
+  },
+  { code: 'P_QR_IBAN', changes: [...TO_QR_IBAN, [USTRD, strd('<Cd>SCOR</Cd>', RF_GOOD)]], severity: 'warning' },
+  { code: 'P_QR_IBAN', changes: [[USTRD, strd('<Prtry>QRR</Prtry>', QR_GOOD)]], profile: 'SPS' },
   { code: 'P_PMTMTD', changes: [['<PmtMtd>TRF', '<PmtMtd>DD']] },
   {
     code: 'P_CHK_AGENT',
@@ -208,5 +227,5 @@ test('every rule of pain.001 has its case', () => {
     Object.keys(PAIN_RULES).filter((code) => !covered.has(code)),
     [],
   )
-  assert.equal(Object.keys(PAIN_RULES).length, 38, '37 numbered rules, one of which has two codes')
+  assert.equal(Object.keys(PAIN_RULES).length, 39, '37 numbered rules, one of which has two codes, and that of the QR-IBAN')
 })

@@ -191,3 +191,25 @@ test('the hash is that of another implementation', async () => {
   assert.equal(markdown, '# Größe\n\n東京 😀\n')
   assert.equal(markdown_hash, `0x${await keccak(Buffer.from(markdown, 'utf8'), 256)}`)
 })
+
+test('the end of a paragraph that is not open is an empty paragraph', () => {
+  assert.equal(htmlToMarkdown('<p>one<ul><li>x</ul>two</p>three').markdown, 'one\n\n- x\n\ntwo\n\nthree\n')
+  // HTML Living Standard, 13.2.6.4.7: such a tag is read as if <p> stood before it.
+  const around = [
+    '# b #',
+    '<b># c</b>',
+    '<ul><li>a # b</ul>',
+    '<h1>a # b</h1>',
+    '<blockquote>a # b</blockquote>',
+    '<a href="http://a.b">q # r</a>',
+  ]
+  const inside = [
+    '<table><tr><td>a # b</td><td>c</td></tr></table>',
+    '<pre>a # b</pre>',
+    '<div hidden>a # b</div>c',
+    '<table># <tr><td>1<td>2</table>',
+  ]
+  for (const html of [...around, ...inside]) {
+    assert.equal(htmlToMarkdown(html.replace('#', '</p>')).markdown, htmlToMarkdown(html.replace('#', '<p></p>')).markdown, html)
+  }
+})

@@ -71,7 +71,37 @@ test('amounts that transactions do not have are told where they follow', () => {
     ],
   })
   assert.deepEqual(counted(1, own('E1', '60.00')).codes, ['DETAIL_AMOUNT'])
+  // One of two is listed without its amount: the whole is not its own.
+  assert.deepEqual(counted(2, detail('E1')), { codes: ['DETAILS_WITHOUT_AMOUNT'], rows: [[0, null, 'DBIT', 10_000n]] })
+  assert.deepEqual(counted(1, detail('E1')), { codes: [], rows: [[1, 'E1', 'DBIT', 10_000n]] })
   assert.deepEqual(counted(2, own('E1', '101.00')).codes, ['DETAILS_SUM'])
+})
+
+test('an entry tells the exchange of its one transaction', () => {
+  const of = (details: string, more: string) => read('camt.053', camt(booked({ amount: '92.30', more, details }))).entries
+  const dollars = (name: string, amount: string) => `<AmtDtls><${name}><Amt Ccy="USD">${amount}</Amt></${name}></AmtDtls>`
+  const asked = { currency: 'USD', amount_minor: 10_000n }
+  for (const name of ['InstdAmt', 'TxAmt']) {
+    assert.deepEqual(only(of(detail('E1'), dollars(name, '100.00'))).instructed, asked)
+    // What the transaction says of itself goes first.
+    assert.deepEqual(only(of(detail('E1', dollars('InstdAmt', '100.00')), dollars(name, '7.00'))).instructed, asked)
+  }
+  const own = (id: string, amount: string) => detail(id, `<Amt Ccy="EUR">${amount}</Amt>`)
+  const several = of(own('E1', '92.00') + own('E2', '0.30'), dollars('InstdAmt', '100.00'))
+  assert.deepEqual(
+    several.map(({ instructed }) => instructed),
+    [null, null],
+  )
+})
+
+test('a booking is named by the bank’s reference and its day', () => {
+  const of = (more: string, details = detail('E1')) => only(read('camt.053', camt(booked({ more, details }))).entries).booking
+  const day = '<BookgDt><Dt>2026-11-20</Dt></BookgDt>'
+  const reference = '<AcctSvcrRef>R1</AcctSvcrRef>'
+  assert.equal(of(day + reference), '2026-11-20 R1')
+  assert.equal(of(`<BookgDt><DtTm>2026-11-20T10:00:00+01:00</DtTm></BookgDt>${reference}`), '2026-11-20 R1')
+  assert.equal(of(day, `<TxDtls><Refs><AcctSvcrRef>R2</AcctSvcrRef></Refs></TxDtls>`), '2026-11-20 R2')
+  assert.deepEqual([of(day), of(reference), of(`${day}<AcctSvcrRef>NOTPROVIDED</AcctSvcrRef>`)], [null, null, null])
 })
 
 test('a row for several transactions keeps what they say, and the batch that all of them name', () => {

@@ -53,19 +53,27 @@ const anything: fc.Arbitrary<Entry[]> = fc
         trace: pick(null, 'T1', 'T2'),
         original_trace: pick(null, 'T1'),
         statement: pick(0, 1),
+        booking: pick(null, null, '2026-11-20 R1', '2026-11-20 R2'),
+        charge: pick(false, false, true),
+        also: pick(null, null, 'B', 'C'),
         named: pick(null, null, null, ['A', 'B'], ['A', null], ['a', 'C']),
       }),
     ),
     { maxLength: 7 },
   )
   .map((list) =>
-    list.map(([changes, { nacha, named, ...others }], index) => {
-      const place = { ...changes, ...others, entry: index + 1 }
+    list.map(([changes, { nacha, named, also, ...others }], index) => {
+      const place = { ...changes, ...others, booking: nacha ? null : others.booking, entry: index + 1 }
       const statement_only = { ...place, fixed: null, trace: null, original_trace: null }
       if (named !== null)
         return entry({ ...statement_only, ...NAMELESS, inside: named.map((end_to_end_id) => ({ ...NAMELESS, end_to_end_id })) })
       return nacha
-        ? ach({ ...place, account: null, end_to_end_id: null, references: changes.end_to_end_id === null ? [] : [changes.end_to_end_id] })
+        ? ach({
+            ...place,
+            account: null,
+            end_to_end_id: null,
+            references: [...new Set([changes.end_to_end_id, also])].filter((id) => id !== null),
+          })
         : entry(statement_only)
     }),
   )

@@ -235,3 +235,25 @@ test('pieces of any size read the same', () => {
     )
   }
 })
+
+test('a charge that the bank books under the id of the payment is no part of it', () => {
+  const code = (sub: string) => `<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>${sub}</SubFmlyCd></Fmly></Domn></BkTxCd>`
+  const of = (fee: string) => {
+    const camt053 = camt(booked({ details: detail('E1') }) + fee)
+    const [row] = reconcileDocuments(
+      [
+        { kind: 'pain.001', text: pain(transfer('E1', '100.00')) },
+        { kind: 'camt.053', text: camt053 },
+      ],
+      false,
+    ).verdicts
+    return [row?.verdict, row?.basis, row?.net_minor, row?.charges_minor]
+  }
+  const settled = ['SETTLED', 'net_of_charges', '10000', '250']
+  assert.deepEqual(of(booked({ amount: '2.50', more: code('CHRG'), details: detail('E1') })), settled)
+  assert.deepEqual(of(booked({ amount: '2.50', details: detail('E1', code('COMM')) })), settled)
+  assert.deepEqual(of(booked({ amount: '2.50', more: code('ESCT'), details: detail('E1') })), ['AMOUNT_MISMATCH', 'split', '10250', '0'])
+  // The code says nothing of a second payment, nor of money that comes back.
+  assert.equal(of(booked({ more: code('ESCT'), details: detail('E1') }))[0], 'DUPLICATE_PAYMENT')
+  assert.equal(of(booked({ amount: '2.50', direction: 'CRDT', more: code('CHRG'), details: detail('E1') }))[0], 'AMOUNT_MISMATCH')
+})

@@ -62,6 +62,7 @@ export function entry(changes: Partial<Entry> = {}): Entry {
     account: DEBTOR,
     counterparty_account: null,
     statement: 0,
+    booking: null,
     ...changes,
   }
 }

@@ -23,6 +23,9 @@ test('a batch booking settles all of a block whose total it is', () => {
   assert.deepEqual(of(booking({ payment_information_id: null, message_id: 'M1' }))[1], ['SETTLED', 'batch', null])
   assert.deepEqual(of(booking({ amount_minor: 7_000n }), booking({ entry: 2, amount_minor: 5_000n }))[0], ['SETTLED', 'batch', null])
   assert.deepEqual(of(booking({ amount_minor: 11_999n }))[0], ['UNPAID', 'ambiguous', 'batch_total'])
+  // The bank's charge for the batch, and a batch that consists of fees.
+  assert.deepEqual(of(booking(), booking({ entry: 2, amount_minor: 150n, charge: true }))[0], ['SETTLED', 'batch', null])
+  assert.deepEqual(of(booking({ charge: true }))[0], ['SETTLED', 'batch', null])
   assert.deepEqual(of(booking({ batch_count: 3 }))[0], ['UNPAID', 'ambiguous', 'batch_total'])
   assert.deepEqual(of(booking({ batch_count: 2 }))[0], ['SETTLED', 'batch', null])
   assert.deepEqual(of(booking(), booking({ entry: 2 }))[0]?.[0], 'DUPLICATE_PAYMENT')
@@ -89,6 +92,43 @@ test('a statement that comes twice counts once; one that only shares its number 
   }
   const entries = [entry(), entry({ file: 2, statement: 1, amount_minor: 1n })]
   assert.equal(reconciled({ ...given, entries, statements: [statement(), statement()] }).verdicts[0]?.kind, 'over')
+  // A bank that numbers nothing: the same payment on another day is another one.
+  const days = [entry({ booking: '2026-11-20 R1' }), entry({ file: 2, statement: 1, booking: '2026-11-21 R2' })]
+  const unnumbered = [statement({ sequence: null }), statement({ sequence: null, file: 2 })]
+  assert.equal(reconciled({ ...given, entries: days, statements: unnumbered }).verdicts[0]?.verdict, 'DUPLICATE_PAYMENT')
+})
+
+test('one booking that two statements tell counts once', () => {
+  const named = '2026-11-20 REF1'
+  const asked = { instructions: [instruction()] }
+  const told = (...changes: Parameters<typeof entry>[0][]) => ({
+    ...asked,
+    entries: changes.map((change, index) => entry({ entry: index + 1, booking: named, ...change })),
+  })
+  const twice = reconciled(told({}, { file: 2, statement: 1 }))
+  assert.deepEqual(
+    [twice.verdicts[0]?.verdict, twice.verdicts[0]?.entries, twice.ignored.map((row) => [row.entry, row.reason]), twice.conserved],
+    ['SETTLED', ['1:1'], [['2:2', 'repeated_entry']], true],
+  )
+  // Another booking, another day, another amount, another account, or the same statement: money moved twice.
+  for (const other of [
+    { booking: '2026-11-20 REF2' },
+    { booking: '2026-11-21 REF1' },
+    { booking: null },
+    { account: null },
+    { statement: 0 },
+  ]) {
+    const apart = reconciled(told({}, { file: 2, statement: 1, ...other }))
+    assert.equal(apart.verdicts[0]?.verdict, 'DUPLICATE_PAYMENT', JSON.stringify(other))
+  }
+  assert.equal(reconciled(told({}, { file: 2, statement: 1, amount_minor: 1n })).verdicts[0]?.kind, 'over')
+  // A statement that tells it twice, and one that tells it once: it was booked twice.
+  const more = reconciled(told({}, { file: 2, statement: 1 }, { file: 2, statement: 1 }))
+  assert.deepEqual([more.verdicts[0]?.verdict, more.ignored.map((row) => row.entry)], ['DUPLICATE_PAYMENT', ['1:1']])
+  // A payment that came back, told by both.
+  const taken = { direction: 'CRDT', returned: true, booking: '2026-11-21 REF9' } as const
+  const returned = reconciled(told({}, taken, { file: 2, statement: 1 }, { ...taken, file: 2, statement: 1 }))
+  assert.deepEqual([returned.verdicts[0]?.kind, returned.verdicts[0]?.entries], ['returned', ['1:1', '1:2']])
 })
 
 test('an ACH entry is weak evidence, and none when evidence of settlement is asked for', () => {
@@ -106,6 +146,32 @@ test('an ACH entry is weak evidence, and none when evidence of settlement is ask
   assert.deepEqual([dated?.verdict, dated?.final, dated?.warnings], ['SETTLED', false, ['ACH_MAY_RETURN']])
   const strong = row([ach(usd), entry({ entry: 2, ...usd })], true)
   assert.deepEqual([strong?.verdict, strong?.evidence, strong?.final, strong?.entries], ['SETTLED', 'booked', true, ['1:1', '1:2']])
+})
+
+test('an ACH entry that names several payments decides none of them', () => {
+  const instructions = [instruction(), instruction({ position: 2, end_to_end_id: 'E2' })]
+  const both = ach({ references: ['E1', 'E2'] })
+  const unclear = ['UNPAID', 'ambiguous', 'batch_total']
+  // Also where its amount is that of one of them, and where it is that of both.
+  for (const amount_minor of [10_000n, 20_000n]) {
+    const report = reconciled({ instructions, entries: [{ ...both, amount_minor }] })
+    assert.deepEqual(
+      report.verdicts.map(({ verdict, basis, kind }) => [verdict, basis, kind]),
+      [unclear, unclear],
+    )
+    assert.deepEqual(
+      [report.unmatched[0]?.reason, report.ambiguous],
+      ['ambiguous', [{ kind: 'batch_total', instructions: ['0:1', '0:2'], entries: ['1:1'] }]],
+    )
+  }
+  // What a statement shows of one of them stands; an id that no payment has names none.
+  const shown = verdicts({ instructions, entries: [both, entry({ entry: 2 })] })
+  assert.deepEqual(shown, [['SETTLED', 'exact', null], unclear])
+  const stranger = verdicts({ instructions, entries: [ach({ references: ['E9', 'E1'] })] })
+  assert.deepEqual(stranger, [
+    ['SETTLED', 'exact', null],
+    ['UNPAID', 'none', 'not_found'],
+  ])
 })
 
 test('an ACH return takes the payment back, by its id or by the number it names', () => {

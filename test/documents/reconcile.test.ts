@@ -98,6 +98,34 @@ test('another account is another payment', () => {
   assert.deepEqual(one(entry({ account: '1234567' })), ['SETTLED', 'exact', null])
 })
 
+test('an account whose digits the bank hides is no other account', () => {
+  assert.equal(one(entry({ account: 'DE89XXXXXXXXXXXXXX3000' }))?.[0], 'SETTLED')
+  assert.equal(one(entry({ account: 'DE89************3000' }))?.[0], 'SETTLED')
+  // The registry's example of Malta, with three letters of its account changed and check digits that hold: an account of its own.
+  assert.deepEqual(one(entry({ account: 'MT70MALT011000012345MTLCASTXXXS' })), ['UNPAID', 'none', 'other_account'])
+})
+
+test('another UETR than the one instructed is remarked', () => {
+  const [uetr, other] = ['eb6305c9-1f7f-49de-aed0-16487c27b42d', '174c245f-2682-4291-ad67-2a41e530cd27']
+  const warned = (asked: string | null, told: string | null, amount_minor = 10_000n) =>
+    reconciled({ instructions: [instruction({ uetr: asked })], entries: [entry({ uetr: told, amount_minor })] }).verdicts[0]
+  assert.deepEqual([warned(uetr, other)?.verdict, warned(uetr, other)?.warnings], ['SETTLED', ['OTHER_UETR']])
+  assert.deepEqual(warned(uetr, other, 1n)?.warnings, ['OTHER_UETR'])
+  for (const [asked, told] of [
+    [uetr, uetr.toUpperCase()],
+    [uetr, null],
+    [null, other],
+  ] as const) {
+    assert.deepEqual(warned(asked, told)?.warnings, [])
+  }
+})
+
+test('a UETR is one in capitals too', () => {
+  const uetr = 'eb6305c9-1f7f-49de-aed0-16487c27b42d'
+  const given = { instructions: [instruction({ uetr })], entries: [entry({ end_to_end_id: null, uetr: uetr.toUpperCase() })] }
+  assert.equal(reconciled(given).verdicts[0]?.matched_by, 'uetr')
+})
+
 test('another counterparty than the one instructed is remarked', () => {
   const [row] = reconciled({ instructions: [instruction()], entries: [entry({ counterparty_account: STRANGER })] }).verdicts
   assert.deepEqual([row?.verdict, row?.warnings], ['SETTLED', ['OTHER_COUNTERPARTY']])
@@ -109,6 +137,12 @@ test('charges explain a difference only to the last unit', () => {
   const arrived = { direction: 'CRDT', account: CREDITOR, amount_minor: 9_500n } as const
   assert.deepEqual(one(entry({ ...arrived, charges_minor: 500n })), ['SETTLED', 'net_of_charges', null])
   assert.deepEqual(one(entry({ ...arrived, charges_minor: 0n })), ['AMOUNT_MISMATCH', 'exact', 'under'])
+  // A charge that the creditor's bank books by itself.
+  const [shown] = reconciled({
+    instructions: [instruction()],
+    entries: [entry({ direction: 'CRDT', account: CREDITOR }), entry({ entry: 2, account: CREDITOR, amount_minor: 250n, charge: true })],
+  }).verdicts
+  assert.deepEqual([shown?.verdict, shown?.charges_minor, shown?.warnings], ['SETTLED', '250', []])
   // The instructed amount repeats what was asked for; where the rest went it does not say.
   const instructed = { currency: 'EUR', amount_minor: 10_000n }
   const unlisted = (changes: Partial<Entry>) => {

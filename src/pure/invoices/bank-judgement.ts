@@ -104,5 +104,6 @@ function entryOf(reference: string, booking: BankBooking, iban: string, place: n
     account: iban,
     counterparty_account: null,
     statement: 0,
+    booking: null,
   }
 }

@@ -4,9 +4,11 @@
  *   {"Document": {"@xmlns": "urn:…:pain.001.001.09", "CstmrCdtTrfInitn": {…}}}   with "AppHdr" beside it, and in any envelope
  *   {"CstmrCdtTrfInitn": {…}}                                                     with the namespace given apart
  *   "InstdAmt": {"@Ccy": "EUR", "#text": "10.00"}  or {"Ccy": "EUR", "value": "10.00"}
+ *   "InstdAmt": {"$": {"Ccy": "EUR"}, "_": "10.00"}  or {"_attributes": {"Ccy": "EUR"}, "_text": "10.00"}  or {"@Ccy": "EUR", "$": "10.00"}
  *
- * Elements that repeat are arrays, and null is an element that is not there. The order of members means nothing in JSON, so it is that of the schema. Prefixes of names are dropped,
- * and `@`, `@_` and `$` mark attributes as the common converters write them.
+ * Elements that repeat are arrays, and null is an element that is not there. The order of members means nothing in JSON, so it is that of the
+ * schema. Prefixes of names are dropped, and attributes are marked as the common converters mark them: with `@`, `@_` or `$`, or gathered
+ * under `$` or `_attributes`.
  */
 import { NAMESPACE_PREFIX } from './definitions.ts'
 import type { Envelope } from './envelope.ts'
@@ -23,7 +25,9 @@ const HEADER_NAMESPACE = `${NAMESPACE_PREFIX}head.001.001.02`
 const ROOTS = new Set(['CstmrCdtTrfInitn', 'FIToFICstmrCdtTrf', 'BkToCstmrStmt'])
 /** Envelopes in which documents are looked for. */
 const SEARCHED_DEPTH = 6
-const TEXT_KEYS = new Set(['#text', '_', '$t', 'value'])
+const TEXT_KEYS = new Set(['#text', '_', '$t', 'value', '_text', '_cdata'])
+/** Under these some converters gather the attributes of an element. */
+const ATTRIBUTE_KEYS = new Set(['$', '_attributes'])
 
 export function tellJson(tree: JsonNode, envelope: Envelope, place: JsonPlace, namespace: string | null): void {
   const teller = new Teller(envelope, place, namespace === null || namespace.includes(':') ? namespace : NAMESPACE_PREFIX + namespace)
@@ -32,11 +36,15 @@ export function tellJson(tree: JsonNode, envelope: Envelope, place: JsonPlace, n
 
 /** Whether there is anything that would be told as a message. */
 export function holdsMessage(node: JsonNode, depth = 0): boolean {
-  if (node.kind !== 'object' || depth > SEARCHED_DEPTH) return false
-  return node.members.some(([key, value]) => {
-    const name = localName(key)
-    return name === 'Document' || ROOTS.has(name) || holdsMessage(value, depth + 1)
-  })
+  if (depth > SEARCHED_DEPTH) return false
+  if (node.kind === 'array') return node.items.some((item) => holdsMessage(item, depth + 1))
+  return (
+    node.kind === 'object' &&
+    node.members.some(([key, value]) => {
+      const name = localName(key)
+      return name === 'Document' || ROOTS.has(name) || holdsMessage(value, depth + 1)
+    })
+  )
 }
 
 class Teller {
@@ -52,13 +60,19 @@ class Teller {
 
   /** Headers first, since they say how the document is to be read. */
   search(node: JsonNode, depth: number): void {
-    if (node.kind !== 'object' || depth > SEARCHED_DEPTH) return
-    for (const [key, value] of node.members) if (localName(key) === 'AppHdr') this.tellHeader(value)
+    if (depth > SEARCHED_DEPTH) return
+    if (node.kind === 'array') for (const item of node.items) this.search(item, depth + 1)
+    if (node.kind !== 'object') return
+    for (const [key, value] of node.members) if (localName(key) === 'AppHdr') for (const one of each(value)) this.tellHeader(one)
     for (const [key, value] of node.members) {
       const name = localName(key)
-      if (name === 'Document' && value.kind === 'object') this.tellDocument(value)
-      else if (ROOTS.has(name)) this.tellDocument({ kind: 'object', line: node.line, members: [[key, value]] })
-      else if (name !== 'AppHdr') this.search(value, depth + 1)
+      if (ROOTS.has(name)) this.tellDocument({ kind: 'object', line: node.line, members: [[key, value]] }, '')
+      else if (name !== 'AppHdr') {
+        for (const one of each(value)) {
+          if (name === 'Document' && one.kind === 'object') this.tellDocument(one, key.slice(0, -name.length - 1))
+          else this.search(one, depth + 1)
+        }
+      }
     }
   }
 
@@ -68,10 +82,10 @@ class Teller {
     this.envelope.close(null)
   }
 
-  private tellDocument(document: JsonObject): void {
-    const declared = document.members.find(([key]) => /^(?:@_?|\$)?xmlns(?::\w+)?$/.test(key))?.[1]
+  private tellDocument(document: JsonObject, prefix: string): void {
+    const declared = declarations(document)
     this.place.line = document.line
-    const namespace = declared?.kind === 'text' ? declared.text : (this.namespace ?? '')
+    const namespace = declared.get(prefix) ?? [...declared.values()].find((one) => one !== INSTANCE) ?? this.namespace ?? ''
     this.namespace = namespace
     this.envelope.open({ local: 'Document', namespace }, [])
     this.children(document)
@@ -96,7 +110,7 @@ class Teller {
   private content(value: JsonNode): void {
     switch (value.kind) {
       case 'object': {
-        const text = value.members.find(([key]) => TEXT_KEYS.has(key))?.[1]
+        const text = textOf(value)
         if (text !== undefined && this.envelope.leafKind() !== null) return this.content(text)
         this.children(value)
         this.envelope.close(value.members.length === 0 ? '' : null)
@@ -125,6 +139,31 @@ class Teller {
   }
 }
 
+/** What an element holds once or several times. */
+function each(value: JsonNode): readonly JsonNode[] {
+  return value.kind === 'array' ? value.items : [value]
+}
+
+/** Declared beside that of the message, for the place of its schema. */
+const INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance'
+const DECLARATION = /^(?:@_?|\$)?xmlns(?::(\w+))?$/
+
+/** Namespaces by their prefix, '' for none, in the order in which they stand. */
+function declarations({ members }: JsonObject): Map<string, string> {
+  const found = new Map<string, string>()
+  const gathered = members.flatMap(([key, value]) => (ATTRIBUTE_KEYS.has(key) && value.kind === 'object' ? value.members : []))
+  for (const [key, value] of [...members, ...gathered]) {
+    const [declares, prefix = ''] = DECLARATION.exec(key) ?? []
+    if (declares === undefined) continue
+    if (value.kind === 'text') found.set(prefix, value.text)
+    // One converter has an object of them, `$` for the one without prefix.
+    else if (value.kind === 'object') {
+      for (const [name, inner] of value.members) if (inner.kind === 'text') found.set(name === '$' ? '' : name, inner.text)
+    }
+  }
+  return found
+}
+
 function localName(key: string): string {
   return key.slice(key.lastIndexOf(':') + 1)
 }
@@ -135,15 +174,20 @@ function isAbsent(value: JsonNode): boolean {
 }
 
 function isAttribute(key: string): boolean {
-  return key.startsWith('@') || key === '$' || /^xmlns(?::\w+)?$/.test(key)
+  return key.startsWith('@') || ATTRIBUTE_KEYS.has(key) || /^xmlns(?::\w+)?$/.test(key)
+}
+
+/** The text of an element that has attributes beside it. */
+function textOf({ members }: JsonObject): JsonNode | undefined {
+  return members.find(([key, value]) => TEXT_KEYS.has(key) || (key === '$' && value.kind !== 'object'))?.[1]
 }
 
 /** Currencies of amounts in the forms of the common converters. */
 function attributesOf(value: JsonNode): { local: string; namespace: string; value: string }[] {
   if (value.kind !== 'object') return []
-  const has_text = value.members.some(([key]) => TEXT_KEYS.has(key))
+  const has_text = textOf(value) !== undefined
   return value.members.flatMap(([key, inner]) => {
-    if (key === '$') return attributesOf(renamed(inner))
+    if (ATTRIBUTE_KEYS.has(key)) return attributesOf(renamed(inner))
     if (inner.kind !== 'text') return []
     const name = /^@_?([A-Za-z]\w*)$/.exec(key)?.[1] ?? (has_text && key === 'Ccy' ? key : undefined)
     return name === undefined || name === 'xmlns' ? [] : [{ local: name, namespace: '', value: inner.text }]

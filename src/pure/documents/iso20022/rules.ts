@@ -97,6 +97,7 @@ const PARTY_RULES = {
 const LIST_RULES = {
   T_COUNT: rule(ERROR, ALL, 'The list has another number of transactions than the payload states.'),
   T_CTRLSUM: rule(ERROR, ALL, 'The amounts of the list add up to something else than the payload states.'),
+  T_EMPTY: rule(ERROR, ALL, 'There is nothing here that could be checked.'),
   T_E2E_DUPLICATE: rule(WARNING, ALL, 'Two transactions of the list share their end-to-end identification.'),
 } as const satisfies Record<string, Rule>
 

@@ -51,8 +51,10 @@ export function checkTransactions(list: readonly ListedTransaction[], findings: 
   const sum = new ExactSum()
   const currencies = new Set<string>()
   let readable = true
+  if (list.length === 0) findings.add('T_EMPTY', { path: '/transactions', line: null }, { expected: 'at least one transaction' })
   list.forEach((transaction, index) => {
     const at = `/transactions/${index}`
+    if (saysNothing(transaction)) findings.add('T_EMPTY', { path: at, line: null }, { expected: 'an identification, an amount or a party' })
     const report = (place: string, code: RuleCode, details: Details) => findings.add(code, { path: `${at}${place}`, line: null }, details)
     checkId(transaction.end_to_end_id, ids, report)
     checkParty(transaction, '', report)
@@ -64,6 +66,11 @@ export function checkTransactions(list: readonly ListedTransaction[], findings: 
     if (transaction.currency !== undefined) currencies.add(transaction.currency)
   })
   return { count: list.length, sum: readable ? sum.total() : null, currencies: [...currencies] }
+}
+
+/** Neither it nor its parties have anything in them. */
+function saysNothing({ debtor = {}, creditor = {}, ...own }: ListedTransaction): boolean {
+  return [own, debtor, creditor].every((part) => Object.values(part).every((value) => value === undefined))
 }
 
 type Report = (place: string, code: RuleCode, details: Details) => void

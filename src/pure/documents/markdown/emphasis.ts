@@ -1,6 +1,8 @@
 import type { Token } from './settle.ts'
 
-type Mark = Extract<Token, { pair: number }>
+type Mark = Extract<Token, { pair: number }> & { node: { kind: 'strong' | 'em' | 'del' } }
+
+const STARS = { strong: 2, em: 1, del: 0 } as const
 
 /**
  * Kinds of neighbours of a run of `*` or `~`, as CommonMark tells them apart. Versions and readers differ on symbols and on some white
@@ -14,18 +16,34 @@ type Neighbour = 'space' | 'punctuation' | 'odd' | 'letter'
  */
 export function unfitFormats(tokens: readonly Token[]): ReadonlySet<number> {
   const unfit = new Set<number>()
+  /** Of each open format of stars, how many its group has. */
+  const stars = new Map<number, number>()
   for (let at = 0; at < tokens.length; at++) {
     const group = groupAt(tokens, at)
     if (group.length === 0) continue
     const [before, after] = [endOf(tokens[at - 1]), beginningOf(tokens[at + group.length])]
     const mixed = new Set(group.map(({ node }) => node.kind === 'del')).size > 1
     const closes = group.some(({ token }) => token === 'close')
-    const opens_here = !closes && fits(after, before, mixed)
+    const opens_here = !closes && fits(after, before, mixed) && !([...stars.values()].includes(3) && mayClose(before, after, mixed))
     const closes_here = fits(before, after, mixed)
-    for (const { token, pair } of group) if (!(token === 'open' ? opens_here : closes_here)) unfit.add(pair)
+    const width = group.reduce((sum, { node }) => sum + STARS[node.kind], 0)
+    for (const { token, pair, node } of group) {
+      if (!(token === 'open' ? opens_here : closes_here)) unfit.add(pair)
+      if (token === 'close') stars.delete(pair)
+      else if (opens_here && node.kind !== 'del') stars.set(pair, width)
+    }
     at += group.length - 1
   }
   return unfit
+}
+
+/**
+ * Whether a reader may take marks that open for marks that close. Where both can be, lengths that add up to a multiple of three do not
+ * belong together (CommonMark 0.31, rules 9 and 10). So ** in * and * in ** are safe, but either would close what is left of a ***. Stars
+ * beside tildes have punctuation there.
+ */
+function mayClose(before: Neighbour, after: Neighbour, mixed: boolean): boolean {
+  return mixed || (before !== 'space' && (before !== 'punctuation' || after !== 'letter'))
 }
 
 /** Marks that stand side by side are one group: whether they work depends on what is left and right of all of them. */

@@ -16,6 +16,8 @@ export interface ReadDocument {
 
 const BLOCK: DocumentNode = { kind: 'block' }
 const NO_ATTRIBUTES: Attributes = new Map()
+/** Where text stands in a table. */
+const TABLE_TEXTS = ['td', 'th', 'caption']
 const SPAN_MAX = 1_000
 const ORDINAL_MAX = 999_999_999
 
@@ -88,8 +90,17 @@ class Reader implements TagHandler {
   }
 
   end(name: string): void {
-    if (name === 'br') this.#void(name, NO_ATTRIBUTES)
-    else this.#end(endedByEndTag(name, this.#open), name)
+    if (name === 'br') return this.#void(name, NO_ATTRIBUTES)
+    const ending = endedByEndTag(name, this.#open)
+    if (name === 'p' && ending.kind === 'nothing') this.#emptyParagraph()
+    this.#end(ending, name)
+  }
+
+  /** The end tag of a paragraph that is not open, as when a list in it has ended it, makes an empty one: what stands around it is apart. */
+  #emptyParagraph(): void {
+    const between_cells = this.#open.lastOf(TABLE_TEXTS) < this.#open.last('table')
+    if (this.#open.hidden || this.#open.foreign || between_cells) return
+    this.#steps.push({ step: 'open', node: BLOCK }, { step: 'close', node: BLOCK })
   }
 
   finish(): ReadDocument {

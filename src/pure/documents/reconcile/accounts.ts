@@ -31,3 +31,10 @@ export function otherCounterparty({ instructions, entries }: Ledger, instruction
   const meant = credit ? instructions.debtor.get(instruction) : instructions.creditor.get(instruction)
   return named > 0 && meant > 0 && named !== meant
 }
+
+/** Whether the bank names another UETR than the instruction: it may be another payment under the same id. */
+export function otherUetr({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
+  const named = entries.ids.uetr.get(entry)
+  const meant = instructions.ids.uetr.get(instruction)
+  return named !== 0 && meant !== 0 && named !== meant
+}

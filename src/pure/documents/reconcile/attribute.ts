@@ -14,7 +14,7 @@ type Level = [by: MatchedBy, asked: Ints, told: Ints]
  * Finds for each entry the instruction it is about, the strongest id first. Amounts play no part here: an entry of the wrong amount is
  * still an entry about that payment.
  *
- * 1. the end-to-end id, and what ACH addenda refer to, exactly;
+ * 1. the end-to-end id, and what ACH addenda refer to, exactly; several payments in one ACH entry are contested (`contestSeveral`);
  * 2. the UETR, which is one of a kind in the world;
  * 3. instruction id, transaction id, clearing reference: only where one side has no end-to-end id, since these are reused; shared by
  *    several instructions, they speak only for those that nothing stronger speaks for;
@@ -49,9 +49,35 @@ function exactly(at: Attribution, index: KeyIndex): void {
     if (!at.isOpen(row)) continue
     if (attributeKey(at, index, meant, row, entries.ids.end_to_end.get(row), 'end_to_end_id')) continue
     if (!entries.isAch(row)) continue
-    const found = entries.references.get(row)?.some((key) => attributeKey(at, index, meant, row, key, 'reference')) ?? false
+    const told = (entries.references.get(row) ?? []).filter((key) => index.first(key) !== -1)
+    if (told.length > 1) {
+      at.close(row, 'ambiguous')
+      at.several.set(row, told)
+      continue
+    }
+    const found = told.some((key) => attributeKey(at, index, meant, row, key, 'reference'))
     if (!found && !isCut(at.ledger, row)) attributeKey(at, index, meant, row, entries.fixed.get(row), 'reference')
   }
+}
+
+/**
+ * One ACH entry may name several payments, and what it has for each is in no field of its own: those that nothing else speaks for cannot be
+ * told paid from unpaid.
+ */
+export function contestSeveral(at: Attribution): void {
+  if (at.several.size === 0) return
+  const index = at.indexOf(at.ledger.instructions.ids.end_to_end)
+  // Looked at before any is contested, so that it does not depend on the order of rows.
+  const all = Array.from(at.several, ([entry, keys]) => {
+    const free: number[] = []
+    for (const key of keys) {
+      for (let row = index.first(key); row !== -1; row = index.next(row)) {
+        if (at.hit[row] === 0 && at.covered_by.get(row) === 0) free.push(row)
+      }
+    }
+    return { entry, free }
+  })
+  for (const { entry, free } of all) if (free.length > 0) at.contest('batch_total', free, [entry])
 }
 
 /** Whether the id of fixed width fills its field, so that more of it may have been cut off. */

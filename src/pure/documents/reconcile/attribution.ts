@@ -1,6 +1,7 @@
 import { Bytes, Ints } from './columns.ts'
 import { Groups, KeyIndex } from './groups.ts'
 import type { Ledger } from './ledger.ts'
+import { repeatedEntries } from './repeated-entries.ts'
 import { ASIDE, ENTRY_STATUSES, INSTRUCTION_SOURCES, type InstructionSource } from './records.ts'
 import { IGNORED, KINDS, MATCHED_BY, UNMATCHED, type Ignored, type Kind, type MatchedBy, type Unmatched } from './verdicts.ts'
 
@@ -34,6 +35,10 @@ export class Attribution {
   readonly ambiguous_kind = new Bytes()
   /** End-to-end ids that were seen on accounts that the instruction does not name. */
   readonly elsewhere = new Set<number>()
+  /** Entries that another statement has told already, each with one that counts in its place. */
+  readonly repeats: ReadonlyMap<number, number>
+  /** ACH entries whose addenda name several payments, with the ids of these. */
+  readonly several = new Map<number, readonly number[]>()
   private readonly source_number: number
   private readonly targets: Int32Array
   private readonly by = new Bytes()
@@ -52,10 +57,15 @@ export class Attribution {
     this.targets = new Int32Array(entries.size).fill(OPEN)
     for (let row = 0; row < entries.size; row++) {
       const reason = repeated.has(entries.statement.get(row)) ? 'repeated_statement' : reasonToIgnore(ledger, row)
-      if (reason === null) continue
-      this.ignored.set(row, IGNORED.indexOf(reason) + 1)
-      this.targets[row] = CLOSED
+      if (reason !== null) this.ignore(row, reason)
     }
+    this.repeats = repeatedEntries(ledger, (row) => !this.isIgnored(row))
+    for (const row of this.repeats.keys()) this.ignore(row, 'repeated_entry')
+  }
+
+  private ignore(entry: number, reason: Ignored): void {
+    this.ignored.set(entry, IGNORED.indexOf(reason) + 1)
+    this.targets[entry] = CLOSED
   }
 
   /** Whether the instruction takes part. */

@@ -68,7 +68,9 @@ export function attributeBatches(at: Attribution): void {
     for (const row of rows) {
       const key = wanted.get(row)
       const possible = cells.possible(index, by, key, row)
-      if (possible.cells.length === 0) continue
+      // What the bank takes for a batch names it too, and is no part of it.
+      const charge = entries.isCharge(row) && !possible.by_total.has(entries.amount.get(row))
+      if (possible.cells.length === 0 || charge) continue
       const cell = possible.cells.length === 1 ? possible.cells[0] : possible.by_total.get(entries.amount.get(row))
       if (cell !== undefined && cell !== null) book(bookings, cell, by, row)
       else contest(contests, `${by} ${key}`, possible.cells, [row])

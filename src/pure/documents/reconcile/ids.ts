@@ -1,4 +1,5 @@
 /** What counts as an id, and when two of them may be the same. */
+import { remainder97 } from '../../checks/mod97.ts'
 
 /** Longest text that is an id; ISO 20022 allows 35 characters, bank references some more. */
 const ID_CHARS = 256
@@ -33,11 +34,25 @@ export function cutId(text: string, width: number): string {
   return foldId(text.slice(0, width).trimEnd())
 }
 
-/** An account as it is compared: an IBAN of any spelling, or the text without space at its ends. */
+/** A UETR as a key: it is a UUID, whose letters are lower case, and read in either (RFC 9562, 4). */
+export function uetrKey(text: string | null): string | null {
+  return usableId(text === null ? null : text.trim().toLowerCase())
+}
+
+/** What banks write over the digits of an account that they do not show. */
+const MASK = /X{3}/
+
+/** An account as it is compared: an IBAN of any spelling that hides none of its digits, or the text without space at its ends. */
 export function accountKey(text: string | null): { text: string; iban: boolean } | null {
   if (text === null) return null
   const folded = foldId(text)
-  if (/^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/.test(folded)) return { text: folded, iban: true }
+  if (/^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/.test(folded)) return { text: folded, iban: !MASK.test(folded) || isWhole(folded) }
   const trimmed = text.trim()
   return trimmed === '' || trimmed.length > ID_CHARS ? null : { text: trimmed, iban: false }
+}
+
+/** Whether the check digits hold (ISO 13616), so that the letters are part of the account. */
+function isWhole(iban: string): boolean {
+  const values = Uint8Array.from(iban.slice(4) + iban.slice(0, 4), (character) => Number.parseInt(character, 36))
+  return remainder97(values, 0, values.length) === 1
 }

@@ -51,7 +51,7 @@ function byId(asked: Ints, told: Ints, instructions: readonly number[], entries:
   for (const row of instructions) {
     const id = asked.get(row)
     // Ids that no entry has may not even be kept; that one stands twice matters only where an entry has it.
-    if (id !== 0) owners.set(id, owners.has(id) ? -1 : row)
+    if (id > 0) owners.set(id, owners.has(id) ? -1 : row)
   }
   const found = new Map<number, number[]>(instructions.map((row) => [row, []]))
   for (const row of entries) {

@@ -1,4 +1,4 @@
-import { otherCounterparty, paysAsCredit } from './accounts.ts'
+import { otherCounterparty, otherUetr, paysAsCredit } from './accounts.ts'
 import type { Attribution } from './attribution.ts'
 import { EVIDENCE } from './records.ts'
 import { MATCHED_BY, WARNINGS, type Basis, type Judgement, type Kind, type MatchedBy, type Verdict } from './verdicts.ts'
@@ -102,8 +102,14 @@ function settledBy(at: Attribution, instruction: number, row: number): Judgement
     net_minor: entries.amount.get(row),
     payments: 1,
     evidence: entries.evidence.get(row),
-    warnings: otherCounterparty(at.ledger, instruction, row, entries.isCredit(row)) ? WARNINGS.OTHER_COUNTERPARTY : 0,
+    warnings: otherPayment(at, instruction, row),
   }
+}
+
+/** Signs that the entry may be another payment. */
+function otherPayment({ ledger }: Attribution, instruction: number, row: number): number {
+  const counterparty = otherCounterparty(ledger, instruction, row, ledger.entries.isCredit(row))
+  return (counterparty ? WARNINGS.OTHER_COUNTERPARTY : 0) | (otherUetr(ledger, instruction, row) ? WARNINGS.OTHER_UETR : 0)
 }
 
 function judged(judgement: Judgement): Ending {
@@ -131,7 +137,7 @@ function sidesOf(at: Attribution, instruction: number, rows: readonly number[]):
     else if (forward) sides.forward.push(row)
     else sides.back.push(row)
   }
-  if (sides.back.some((row) => !entries.isReturn(row))) sides.warnings |= WARNINGS.RETURN_NOT_MARKED
+  if (sides.back.some((row) => !entries.isReturn(row) && !entries.isCharge(row))) sides.warnings |= WARNINGS.RETURN_NOT_MARKED
   if (seen_booked && sides.back.some((row) => entries.isAch(row))) sides.warnings |= WARNINGS.RETURN_IN_ACH_ONLY
   return sides
 }
@@ -166,13 +172,13 @@ function factsOf(at: Attribution, instruction: number, sides: Sides, covered: bo
   const paid = weakest(sides.forward, covered ? 0 : -1)
   const evidence = paid === -1 ? weakest(rows, -1) : paid
   const reasons = sides.back.map((row) => pool.text(entries.reason.get(row))).filter((text) => text !== null)
-  const other = sides.forward.some((row) => otherCounterparty(at.ledger, instruction, row, entries.isCredit(row)))
+  const other = sides.forward.reduce((bits, row) => bits | otherPayment(at, instruction, row), 0)
   return {
     ...UNPAID,
     matched_by: matchedBy(at, instruction, [...rows, ...sides.beside]),
     evidence: evidence === -1 ? null : evidence,
     reason: reasons.toSorted()[0] ?? null,
-    warnings: sides.warnings | (other ? WARNINGS.OTHER_COUNTERPARTY : 0) | evidenceWarning(evidence),
+    warnings: sides.warnings | other | evidenceWarning(evidence),
   }
 }
 
@@ -210,7 +216,8 @@ function sumOf(at: Attribution, instruction: number, sides: Sides, batch: { cove
     if (value === amount_minor) sum.full++
   }
   for (const row of sides.back) {
-    const value = valueOf(at, instruction, row, false, sum)
+    // Of what goes against the payment only a charge by itself is taken off.
+    const value = valueOf(at, instruction, row, gross && at.ledger.entries.isCharge(row), sum)
     if (value === null) return null
     sum.net -= value
     sum.back++

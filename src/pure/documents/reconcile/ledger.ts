@@ -1,5 +1,5 @@
 import { Bytes, Ints, Money } from './columns.ts'
-import { accountKey, usableId } from './ids.ts'
+import { accountKey, uetrKey, usableId } from './ids.ts'
 import {
   ASIDE,
   ENTRY_SOURCES,
@@ -12,6 +12,7 @@ import {
   type Instruction,
   type InstructionSource,
 } from './records.ts'
+import { hash, SEED } from './text-hash.ts'
 import { TextPool } from './text-pool.ts'
 
 /** Ids that an instruction and an entry may share, kept as numbers of the pool; 0 where there is none or a placeholder. */
@@ -36,23 +37,27 @@ class Ids {
     this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
     this.instruction.set(row, pool.number(usableId(from.instruction_id)))
     this.transaction.set(row, pool.number(usableId(from.transaction_id)))
-    this.uetr.set(row, pool.number(usableId(from.uetr)))
+    this.uetr.set(row, pool.number(uetrKey(from.uetr)))
   }
 
   /**
    * The same when `told` are the ids of all entries, and `inside` those of transactions in them: but for the end-to-end id, which is shown,
-   * an id that none of them has can match nothing and is not kept.
+   * an id that none of them has can match nothing and is not kept. Of such a UETR it is kept that there is one, as -1.
    */
   addWanted(pool: TextPool, row: number, from: Instruction, told: Ids, inside: Ids): void {
     this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
     if (told.instruction.used || inside.instruction.used) this.instruction.set(row, pool.find(usableId(from.instruction_id)))
     if (told.transaction.used || inside.transaction.used) this.transaction.set(row, pool.find(usableId(from.transaction_id)))
-    if (told.uetr.used || inside.uetr.used) this.uetr.set(row, pool.find(usableId(from.uetr)))
+    if (told.uetr.used || inside.uetr.used) this.addUetr(pool, row, uetrKey(from.uetr))
     if (told.clearing.used) this.clearing.set(row, pool.find(usableId(from.clearing_reference)))
     // Kept whole: two messages may use the same id for a block.
     if (!told.payment_information.used && !told.message.used) return
     this.payment_information.set(row, pool.number(usableId(from.payment_information_id)))
     this.message.set(row, pool.number(usableId(from.message_id)))
+  }
+
+  private addUetr(pool: TextPool, row: number, uetr: string | null): void {
+    if (uetr !== null) this.uetr.set(row, pool.find(uetr) || -1)
   }
 }
 
@@ -110,6 +115,8 @@ class InstructionTable {
 
 const RETURNED = 1
 const CREDIT = 2
+/** Taken as charges, all of it. */
+const CHARGE = 4
 
 /** Entries in columns. Columns that most files leave empty take no memory until something is in them. */
 class EntryTable {
@@ -138,6 +145,11 @@ class EntryTable {
   readonly account = new Ints()
   readonly counterparty = new Ints()
   readonly statement = new Ints()
+  /** The bank's name of the booking, as two hashes; the first is 0 where there is none. Names that are kept would take most of the memory. */
+  readonly booking = new Ints()
+  readonly booking_beside = new Ints()
+  /** Whether there are entries of several statements. */
+  several_statements = false
   readonly placeholder = new Ints()
   /** Only ACH entries have any. */
   readonly references = new Map<number, readonly number[]>()
@@ -164,16 +176,25 @@ class EntryTable {
     this.status.set(row, ENTRY_STATUSES.indexOf(from.status))
     this.aside.set(row, from.aside === null ? 0 : ASIDE.indexOf(from.aside) + 1)
     this.evidence.set(row, EVIDENCE.indexOf(from.evidence))
-    this.flags.set(row, (from.returned ? RETURNED : 0) | (from.direction === 'CRDT' ? CREDIT : 0))
+    const charge = from.charge === true && from.direction === 'DBIT'
+    this.flags.set(row, (from.returned ? RETURNED : 0) | (from.direction === 'CRDT' ? CREDIT : 0) | (charge ? CHARGE : 0))
     this.currency.set(row, pool.number(from.currency))
     this.amount.set(row, from.amount_minor)
-    this.charges.set(row, from.charges_minor)
+    this.charges.set(row, charge ? from.amount_minor : from.charges_minor)
     this.account.set(row, this.accounts.number(from.account))
     this.counterparty.set(row, this.accounts.number(from.counterparty_account))
     this.statement.set(row, from.statement)
+    if (from.statement !== this.statement.get(0)) this.several_statements = true
+    if (from.booking !== null) this.addBooking(row, from.booking)
     if (this.ids.end_to_end.get(row) === 0) this.placeholder.set(row, pool.number(from.end_to_end_id))
     this.addRare(row, from)
     return row
+  }
+
+  private addBooking(row: number, name: string): void {
+    const first = hash(name, SEED)
+    this.booking.set(row, first === 0 ? 1 : first)
+    this.booking_beside.set(row, hash(name, first))
   }
 
   private addRare(row: number, from: Entry): void {
@@ -207,6 +228,11 @@ class EntryTable {
 
   isCredit(row: number): boolean {
     return (this.flags.get(row) & CREDIT) !== 0
+  }
+
+  /** Whether the bank takes all of it as charges. */
+  isCharge(row: number): boolean {
+    return (this.flags.get(row) & CHARGE) !== 0
   }
 
   isAch(row: number): boolean {

@@ -1,4 +1,4 @@
-import { cutId, foldId, usableId } from './ids.ts'
+import { cutId, foldId, uetrKey, usableId } from './ids.ts'
 import type { Entry, Inside, Instruction } from './records.ts'
 
 /**
@@ -56,7 +56,7 @@ function folded(text: string | null): string | null {
 
 function plainIds(from: Instruction | Entry | Inside): [string, string | null][] {
   return [
-    ['uetr', from.uetr],
+    ['uetr', uetrKey(from.uetr)],
     ['instruction', from.instruction_id],
     ['transaction', from.transaction_id],
     ['clearing', 'clearing_reference' in from ? from.clearing_reference : null],

@@ -1,4 +1,4 @@
-import { attribute } from './attribute.ts'
+import { attribute, contestSeveral } from './attribute.ts'
 import { Attribution, type AmbiguousGroup } from './attribution.ts'
 import { attributeBatches } from './batches.ts'
 import { Bytes, Ints, Money } from './columns.ts'
@@ -133,6 +133,7 @@ function judgeSource(at: Attribution, outcome: Outcome, options: ReconcileOption
   attributeInside(at)
   attributeBatches(at)
   contestInside(at)
+  contestSeveral(at)
   const members = new Chains(ledger.instructions.size, (row) => (at.admits(row) ? at.groups.root(row) : -1))
   const rows = new Chains(
     ledger.instructions.size,

@@ -99,6 +99,10 @@ export interface Entry {
   counterparty_account: string | null
   /** What `StatementBook.open` returned for the statement that it stands in. */
   statement: number
+  /** The bank's name of the booking and its day; null where one of them is missing. */
+  booking: string | null
+  /** The bank's code says that all of it is charges. */
+  charge?: boolean
   /** Of a row for several transactions without amounts: what they say of themselves, all of them or nothing. */
   inside?: readonly Inside[]
   /** Kept where the reader was asked to: what the money is for. */

@@ -1,5 +1,6 @@
 import { accountKey } from './ids.ts'
 import type { Entry, Statement } from './records.ts'
+import { hash, SEED } from './text-hash.ts'
 
 interface Instance extends Statement {
   number: number
@@ -43,10 +44,11 @@ export class StatementBook {
     const instance = this.instances[entry.statement]
     if (instance === undefined) return
     instance.entries++
-    let text = hash(entry.end_to_end_id ?? '', 0x811c9dc5)
+    let text = hash(entry.end_to_end_id ?? '', SEED)
     text = hash(entry.uetr ?? entry.instruction_id ?? entry.trace ?? entry.payment_information_id ?? '', text)
     text = hash(entry.currency, text ^ (entry.direction === 'DBIT' ? 1 : 2))
     text = hash(entry.status, text)
+    if (entry.booking !== null) text = hash(entry.booking, text)
     const { amount_minor: units } = entry
     const value = Number(BigInt.asUintN(53, units ^ (units >> 53n)))
     const mixed = Math.imul(text ^ value, 0x2c1b3c6d) ^ Math.floor(value / 2 ** 32)
@@ -81,10 +83,4 @@ function remark(code: StatementRemark['code'], { number, file, id }: Instance): 
 
 function statementKey({ account, id, sequence, page }: Statement): string {
   return JSON.stringify([accountKey(account)?.text ?? null, id, sequence, page])
-}
-
-function hash(text: string, seed: number): number {
-  let value = seed
-  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
-  return value ^ (value >>> 15)
 }

@@ -69,6 +69,8 @@ export const WARNINGS = {
   OTHER_COUNTERPARTY: 16,
   /** The return stands in an ACH file and not in the statement. */
   RETURN_IN_ACH_ONLY: 32,
+  /** The bank names another UETR than the instruction does: it may be another payment under the same id. */
+  OTHER_UETR: 64,
 } as const
 export type Warning = keyof typeof WARNINGS
 
@@ -77,7 +79,15 @@ export const UNMATCHED = ['no_instruction', 'ambiguous', 'wrong_direction', 'oth
 export type Unmatched = (typeof UNMATCHED)[number]
 
 /** Why an entry does not count at all. */
-export const IGNORED = ['pending', 'information', 'other_status', 'repeated_statement', 'notification_of_change', 'prenote'] as const
+export const IGNORED = [
+  'pending',
+  'information',
+  'other_status',
+  'repeated_statement',
+  'repeated_entry',
+  'notification_of_change',
+  'prenote',
+] as const
 export type Ignored = (typeof IGNORED)[number]
 
 /** The verdict on one instruction. */

@@ -2,14 +2,17 @@
 import type { RuleContext, Watcher } from '../rule-engine.ts'
 import type { Payment } from './payment.ts'
 
-const RMT = 'PmtInf/CdtTrfTxInf/RmtInf'
+const TX = 'PmtInf/CdtTrfTxInf'
+const RMT = `${TX}/RmtInf`
 const REF = `${RMT}/Strd/CdtrRefInf`
 
 export function remittanceWatcher(context: RuleContext, payment: Payment): Watcher {
   let lines = 0
   let type = ''
+  let qr_reference = false
   return {
     open: {
+      [TX]: () => void (qr_reference = false),
       [RMT]: () => void (lines = 0),
       [REF]: () => void (type = ''),
       [`${RMT}/Ustrd`]: () => void lines++,
@@ -20,6 +23,7 @@ export function remittanceWatcher(context: RuleContext, payment: Payment): Watch
       [`${REF}/Tp/CdOrPrtry/Prtry`]: (text) => void (type = text),
       [`${REF}/Ref`]: (text) => {
         payment.remittance = joined(payment.remittance, text)
+        qr_reference ||= type === 'QRR'
         checkReference(context, type, text)
       },
       [`${RMT}/Strd/RfrdDocInf/Nb`]: (text) => void (payment.remittance = joined(payment.remittance, text)),
@@ -29,8 +33,18 @@ export function remittanceWatcher(context: RuleContext, payment: Payment): Watch
         if (context.has('Strd') && context.has('Ustrd')) context.report('P_RMT_BOTH', { found: 'Ustrd and Strd' })
         if (lines > 1) context.report('P_RMT_LEN', { found: `${lines} lines`, expected: 'one of 140 characters' })
       },
+      [TX]: () => checkAccount(context, payment.creditor_account, qr_reference),
     },
   }
+}
+
+/** The bank of a QR-IBAN has a number from 30000 to 31999 (Swiss implementation guidelines for the QR-bill, 2.3). */
+const QR_IBAN = /^(?:CH|LI)\d\d3[01]\d{3}/
+
+function checkAccount(context: RuleContext, account: string, qr_reference: boolean): void {
+  if (QR_IBAN.test(account) === qr_reference) return
+  const expected = qr_reference ? 'a QR-IBAN for the QR reference' : 'a QR reference for the QR-IBAN'
+  context.report('P_QR_IBAN', { found: account, expected })
 }
 
 function joined(before: string, text: string): string {

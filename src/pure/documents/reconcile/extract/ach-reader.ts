@@ -102,6 +102,7 @@ export class AchReader {
       account: null,
       counterparty_account: null,
       statement: this.statement,
+      booking: null,
     }
   }
 }

@@ -80,10 +80,13 @@ export class EntryParts {
     this.in_block = 0
   }
 
-  /** The entry ends. `make` is the entry without its transactions. Returns what is to be said of it. */
-  close(entry_charges: bigint, make: () => Entry | null): ReadCode | null {
+  /**
+   * The entry ends. `own` is what it says of amounts beside the one that was booked, `make` the entry without its transactions. Returns
+   * what is to be said of it.
+   */
+  close(entry_charges: bigint, own: () => Amount | null, make: () => Entry | null): ReadCode | null {
     const { held } = this
-    if (held !== null && !this.isOneOfMany(held)) return this.giveWhole(held, entry_charges)
+    if (held !== null && !this.isOneOfMany(held)) return this.giveWhole(held, entry_charges, own)
     if (held !== null) this.release(held)
     const { rest } = this
     if (rest === null) return 'DETAILS_CURRENCY'
@@ -92,18 +95,21 @@ export class EntryParts {
     return rest < 0n ? 'DETAILS_SUM' : this.closeRest(rest, make)
   }
 
-  /** The bank counts more transactions than it lists, and this one is a part of what was booked. */
+  /** The bank counts more transactions than it lists, and this one is a part of what was booked, or nobody says which. */
   private isOneOfMany({ amount }: Part): boolean {
     const booked = this.booked?.amount
-    return this.unlisted > 0 && amount !== null && amount.currency === booked?.currency && amount.amount_minor !== booked.amount_minor
+    if (this.unlisted === 0) return false
+    return amount === null || (amount.currency === booked?.currency && amount.amount_minor !== booked.amount_minor)
   }
 
   /** The only transaction, with what was booked; an amount of its own that differs tells what was instructed. */
-  private giveWhole({ entry, amount }: Part, entry_charges: bigint): ReadCode | null {
+  private giveWhole({ entry, amount }: Part, entry_charges: bigint, own: () => Amount | null): ReadCode | null {
     const { booked } = this
     if (booked !== null && booked.direction !== null && entry.direction !== booked.direction && !booked.reversal) return 'DETAILS_SUM'
     if (entry.charges_minor === 0n) entry.charges_minor = entry_charges
-    this.give(wholeEntry(entry, amount))
+    wholeEntry(entry, amount)
+    // Banks tell the exchange at the entry or at its one transaction.
+    this.give(entry.instructed === null ? wholeEntry(entry, own()) : entry)
     if (amount === null || amount.currency !== entry.currency) return null
     const difference = entry.amount_minor - amount.amount_minor
     return difference === 0n || difference === onTop(entry.direction, entry.charges_minor) ? null : 'DETAIL_AMOUNT'

@@ -1,3 +1,4 @@
+import { usableId } from '../ids.ts'
 import type { Direction, Entry, EntryStatus } from '../records.ts'
 import type { StatementBook } from '../statements.ts'
 import { amountIn, type Amount } from './amounts.ts'
@@ -5,12 +6,14 @@ import { Charges } from './charges.ts'
 import { EntryParts, wholeEntry } from './entry-parts.ts'
 import type { Findings } from './findings.ts'
 import { MessageReader, type Told } from './message-reader.ts'
-import { REMITTANCE_PATHS, RemittanceSlots } from './remittance.ts'
+import { bookedOn, REMITTANCE_PATHS, RemittanceSlots } from './remittance.ts'
 import { Slots } from './slots.ts'
 import { SLOT, SLOTS, STATEMENT_PATHS } from './statement-slots.ts'
 
 /** A return or reimbursement among the sub-families of bank transaction codes (ISO 20022 external code list, 2026). */
 const RETURN_SUBFAMILY = 'RRTN'
+/** Charges, commissions, fees and taxes among them: entries of their own, often under the id of the payment. */
+const CHARGE_SUBFAMILIES = new Set(['CHRG', 'COME', 'COMI', 'COMM', 'COMT', 'FEES', 'TAXE'])
 
 /**
  * Reads the entries of a camt.053, versions 02 to 13, one by one: a transaction where details are given, else a whole entry. The amount of
@@ -153,7 +156,8 @@ export class StatementReader implements Told {
     }
     this.slots.clear(SLOT.details, SLOTS)
     this.remittance?.openDetails()
-    const code = this.parts.close(this.entry_charges.of(booked.currency), () => this.make(booked, SLOT.instructed))
+    const own = () => this.read(SLOT.instructed) ?? this.read(SLOT.transaction_amount)
+    const code = this.parts.close(this.entry_charges.of(booked.currency), own, () => this.make(booked, SLOT.instructed))
     if (code !== null) this.findings.add(code, this.file, this.entry_line)
   }
 
@@ -169,7 +173,7 @@ export class StatementReader implements Told {
       this.findings.add('DIRECTION_MISSING', this.file, this.reader.line)
       return null
     }
-    const subfamily = slots.get(SLOT.detail_subfamily) ?? slots.get(SLOT.subfamily)
+    const subfamily = (slots.get(SLOT.detail_subfamily) ?? slots.get(SLOT.subfamily))?.trim()
     return {
       source: 'camt.053',
       file: this.file,
@@ -183,7 +187,7 @@ export class StatementReader implements Told {
       amount_minor: booked.amount_minor,
       instructed: this.read(instructed),
       charges_minor: this.charges.of(booked.currency),
-      returned: this.reversal || slots.get(SLOT.return) !== null || subfamily?.trim() === RETURN_SUBFAMILY,
+      returned: this.reversal || slots.get(SLOT.return) !== null || subfamily === RETURN_SUBFAMILY,
       return_reason: slots.get(SLOT.return_code) ?? slots.get(SLOT.return_own),
       end_to_end_id: slots.get(SLOT.end_to_end_id),
       instruction_id: slots.get(SLOT.instruction_id),
@@ -200,8 +204,18 @@ export class StatementReader implements Told {
       account: slots.get(SLOT.account_iban) ?? slots.get(SLOT.account_other),
       counterparty_account: slots.get(direction === 'DBIT' ? SLOT.creditor_iban : SLOT.debtor_iban),
       statement: this.statementNumber(),
-      ...(this.remittance !== null && { remittance: this.remittance.of(this.statementName()) }),
+      booking: this.booking(),
+      ...(subfamily !== undefined && CHARGE_SUBFAMILIES.has(subfamily) && { charge: true }),
+      ...(this.remittance !== null && { remittance: this.remittance.of(this.statementName(), slots) }),
     }
+  }
+
+  /** The bank's reference names one booking (ISO 20022, AcctSvcrRef); with the day, in case that it counts anew each day. */
+  private booking(): string | null {
+    const { slots } = this
+    const reference = usableId(slots.get(SLOT.servicer_reference) ?? slots.get(SLOT.detail_servicer_reference))
+    const day = reference === null ? null : bookedOn(slots)
+    return day === null ? null : `${day} ${reference}`
   }
 
   private read(slot: number): Amount | null {
