@@ -26,6 +26,7 @@ before(async () => {
 })
 after(() => world.anvil.stop())
 
+const called = async (to: string, data = '0x') => String(await world.anvil.rpc('eth_call', [{ to, data, gas: '0xf4240' }, 'latest']))
 const hexOf = (selectors: readonly number[]) => selectors.map((one) => one.toString(16).padStart(8, '0')).toSorted()
 const offered = (code: string) =>
   hexOf([...scanCode(code).selectors].flatMap(([selector, seen]) => (seen === 'dispatcher' ? [selector] : [])))
@@ -98,6 +99,23 @@ test('selectors are told apart from constants', () => {
   assert.deepEqual(seen('62b8cf2a5f52'), {})
 })
 
+test('Vyper before 0.3 keeps the selector in memory, and compares what it loads from there', async () => {
+  // CALLDATALOAD of the first word to byte 28, so that the word at 0 is the selector; then one comparison a function (published code of
+  // tokens such as CRV): PUSH4 PUSH1 0 MLOAD EQ ISZERO PUSH2 JUMPI, the body, JUMPDEST.
+  const listed = ['18160ddd', '70a08231', '40c10f19']
+  const body = '600760005260206000f350005b'
+  const functionOf = (selector: string, at: number) => `63${selector}60005114156100${(at + 14 + body.length / 2 - 1).toString(16)}57${body}`
+  let code = '600035601c52'
+  for (const selector of listed) code += functionOf(selector, code.length / 2)
+  code = `0x${code}60006000fd`
+  const here = `0x${'fb'.repeat(20)}`
+  await world.anvil.setCode(here, code)
+  for (const selector of listed) assert.equal(BigInt(await called(here, `0x${selector}`)), 7n)
+  await assert.rejects(called(here, '0xa9059cbb'))
+  assert.deepEqual(analysed(code), listed.toSorted())
+  assert.deepEqual(offered(code), listed.toSorted())
+})
+
 test('metadata is left out, unless the code jumps into it', () => {
   const hash = `5bff${'00'.repeat(30)}`
   const metadata = `a2646970667358221220${hash}64736f6c634300081e0033`
@@ -115,6 +133,23 @@ test('metadata is left out, unless the code jumps into it', () => {
   // What only looks like metadata is read as code.
   assert.equal(scanCode(`0x5f5ffd${metadata.replace('6970667358', '6970667359')}`).metadata_bytes, null)
   assert.equal(scanCode('0x00a165767970657283000306000b').metadata_bytes, 13)
+})
+
+test('a block that ends in no end falls into the metadata, which is then code', async () => {
+  // LOG1 and KECCAK256 take the zeros that stand ready; the hash: PUSH0 ×6 DELEGATECALL, then 42 is stored and returned.
+  const hash = '5f5f5f5f5f5ff4602a5f5260205ff3'.padEnd(64, '0')
+  const metadata = `a165627a7a72305820${hash}0029`
+  const code = `0x5f5f5f5f${metadata}`
+  const here = `0x${'fa'.repeat(20)}`
+  await world.anvil.setCode(here, code)
+  assert.equal(BigInt(await called(here)), 42n)
+  assert.deepEqual([scanCode(code).opcodes.DELEGATECALL, scanCode(code).metadata_bytes], [1, null])
+  // So does a push whose data reach into it.
+  const pushed = scanCode(`0x6c${metadata}`)
+  assert.deepEqual([pushed.opcodes.DELEGATECALL, pushed.metadata_bytes], [1, null])
+  // An end before it, and the byte 0x22 after `ipfs`, which is no instruction, keep the block out of the hash.
+  assert.deepEqual(scanCode(`0x5f5ffd${metadata}`).opcodes.DELEGATECALL, 0)
+  assert.equal(scanCode(`0x5f5f5f5fa2646970667358221220${hash}64736f6c634300081e0033`).opcodes.DELEGATECALL, 0)
 })
 
 test('opcodes are counted where they may run', () => {

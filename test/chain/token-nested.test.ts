@@ -1,13 +1,15 @@
 /** Code behind code: what was not read is said to be unknown, never absent. Each arrangement runs on a real node. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { PROXY_SLOTS } from '../../src/pure/evm/slots.ts'
 import { cannedContract } from '../support/canned-contract.ts'
 import { word } from '../support/fixed-words.ts'
-import { sample, startTokenWorld, type TokenAnswer, type TokenWorld } from '../support/token-world.ts'
+import { published, sample, startTokenWorld, type TokenAnswer, type TokenWorld } from '../support/token-world.ts'
 
 const IMPLEMENTATION_SLOT = '360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 const ADMIN_SLOT = 'b53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103'
 const DEAD = '0x000000000000000000000000000000000000dead'
+const hex16 = (value: number) => value.toString(16).padStart(4, '0')
 const PLAIN = `0x${'ab'.repeat(20)}`
 const OPERATED = `0x${'ac'.repeat(20)}`
 const HERE = `0x${'c1'.repeat(20)}`
@@ -137,4 +139,91 @@ test('an admin that nobody has the key of upgrades nothing; an implementation th
   await world.anvil.setCode(BEHIND, cannedContract({ '0x4f1ef286': { returns: `0x${word(1n)}` } }))
   const by_itself = await place(knowsOne('3659cfe6', toSlot), { ...slots, [IMPLEMENTATION_SLOT]: BEHIND })
   assert.equal(by_itself.proxy['upgradeable'], true)
+})
+
+test('an admin slot that the code names is believed before one that it does not', async () => {
+  // USDC's proxy reads the slots of ZeppelinOS; what an implementation wrote to those of EIP-1967 is nobody's admin.
+  const [implementation, admin] = [PROXY_SLOTS.zeppelinos_implementation, PROXY_SLOTS.zeppelinos_admin].map((slot) => slot.slice(2))
+  const toZeppelin = `365f5f375f5f365f7f${implementation}545af43d5f5f3e3d5ff3`
+  await world.setSlot(HERE, `0x${implementation}`, `0x${word(PLAIN)}`)
+  await world.setSlot(HERE, `0x${admin}`, `0x${word(world.anvil.owner)}`)
+  // PUSH32 slot SLOAD POP, as its admin functions do.
+  const found = await place(`0x7f${admin}5450${toZeppelin}`, { [ADMIN_SLOT]: DEAD })
+  for (const slot of [implementation, admin]) await world.setSlot(HERE, `0x${slot}`, `0x${word(0n)}`)
+  assert.deepEqual([found.proxy['kind'], found.proxy['implementation']], ['zeppelinos', PLAIN])
+  assert.deepEqual([found.proxy['admin'], found.proxy['admin_kind'], found.proxy['upgradeable']], [world.anvil.owner, 'eoa', true])
+})
+
+test('the owner of a ProxyAdmin is told; that it was given up is its own word, and takes nothing back', async () => {
+  const call = '0x06fdde03'
+  const proxy = await world.deploy(published('TransparentUpgradeableProxy', [PLAIN, world.anvil.owner, call]))
+  const held = await world.look(proxy)
+  assert.deepEqual(
+    [held.proxy['admin_kind'], held.proxy['admin_owner'], held.proxy['upgradeable']],
+    ['proxy_admin', world.anvil.owner, true],
+  )
+  // renounceOwnership()
+  await world.anvil.rpc('eth_sendTransaction', [{ from: world.anvil.owner, to: held.proxy['admin'], data: '0x715018a6' }])
+  await world.anvil.mine()
+  const given_up = await world.look(proxy)
+  assert.deepEqual([given_up.proxy['admin_kind'], given_up.proxy['admin_owner']], ['proxy_admin', `0x${'0'.repeat(40)}`])
+  assert.deepEqual([given_up.proxy['upgradeable'], flagged(given_up).includes('upgradeable')], [true, true])
+})
+
+test('an admin whose key has borrowed code is one key all the same', async () => {
+  const [, , third] = world.anvil.accounts
+  assert.ok(third !== undefined)
+  await world.anvil.setCode(third.address, `0xef0100${PLAIN.slice(2)}`)
+  const found = await place(`0x${toSlot}`, { [IMPLEMENTATION_SLOT]: PLAIN, [ADMIN_SLOT]: third.address })
+  assert.deepEqual([found.proxy['admin_kind'], severity(found, 'admin_is_eoa')], ['delegated_eoa', 'caution'])
+})
+
+test('nobody has a key of a precompile', async () => {
+  // EIP-2537 (2025) ends at 0x11; RIP-7212 stands at 0x100.
+  for (const [number, given_away] of [
+    [1n, true],
+    [0x11n, true],
+    [0x12n, false],
+    [0x100n, true],
+  ] as const) {
+    await world.anvil.setCode(HERE, cannedContract({ '0x8da5cb5b': { returns: `0x${word(number)}` } }))
+    await world.anvil.mine()
+    const found = await world.look(HERE)
+    assert.deepEqual([found.owner['status'], flagged(found).includes('ownership_given_up')], [given_away ? 'dead' : 'address', given_away])
+    assert.equal(flagged(found).includes('owner_is_one_key'), !given_away)
+  }
+})
+
+/** What facets() returns: one facet with these functions. */
+function facetsOf(...selectors: string[]): string {
+  const list = selectors.map((one) => one.padEnd(64, '0'))
+  return `0x${[word(32n), word(1n), word(32n), word('0xaa'), word(64n), word(BigInt(list.length)), ...list].join('')}`
+}
+
+test('a loupe that lists all that is answered says what is missing', async () => {
+  const views = ['18160ddd', '70a08231', 'dd62ed3e']
+  const answers = Object.fromEntries(views.map((one) => [`0x${one}`, { returns: `0x${word(1n)}` }]))
+  const canned = cannedContract({ ...answers, '0x7a0ed627': { returns: facetsOf('7a0ed627', ...views) } })
+  // Unknown selectors end in PUSH0 DELEGATECALL STOP, which fails.
+  const found = await place(canned.replace('5f5ffd', '5ff400'))
+  const missing = ['transfer(address,uint256)', 'transferFrom(address,address,uint256)', 'approve(address,uint256)']
+  assert.deepEqual([found.proxy['kind'], found.erc20['conforms'], found.erc20['missing']], ['diamond', false, missing])
+  assert.equal(found.owner['status'], 'not_present')
+})
+
+test('a loupe that leaves out what the contract answers proves nothing absent', async () => {
+  // facets() lists one facet with one function, and all else is handed to a token.
+  const listed = facetsOf('7a0ed627')
+  const size = hex16((listed.length - 2) / 2)
+  // PUSH0 CALLDATALOAD PUSH1 e0 SHR PUSH4 EQ PUSH2 JUMPI, what hands on, and JUMPDEST with a copy of the list out of the code.
+  const [head, handsOn, body] = [
+    '5f3560e01c637a0ed6271461',
+    delegatesTo(PLAIN),
+    (at: number) => `5b61${size}61${hex16(at)}5f3961${size}5ff3`,
+  ]
+  const destination = head.length / 2 + 3 + handsOn.length / 2
+  const code = `${head}${hex16(destination)}57${handsOn}${body(destination + body(0).length / 2)}${listed.slice(2)}`
+  const found = await place(`0x${code}`)
+  assert.deepEqual([found.proxy['kind'], found.proxy['facet_count'], found.erc20['name']], ['diamond', 1, 'Plain Token'])
+  assert.deepEqual([found.erc20['conforms'], found.erc20['missing'], found.owner['status']], [null, [], 'unknown'])
 })

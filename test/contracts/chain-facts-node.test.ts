@@ -7,6 +7,7 @@ import { Pool } from '../../src/adapters/chain/pool.ts'
 import { ChainWatch } from '../../src/adapters/chain/watch.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import type { ChainFacts, FactRead } from '../../src/ports/chain-facts.ts'
+import { addressTopic, TRANSFER_TOPIC } from '../../src/pure/payments/token-calls.ts'
 import blockInfo from '../../src/tools/chain/block-info.ts'
 import { fixedSources } from '../support/sources.ts'
 import { startSyntheticNode, type SyntheticNode } from '../support/synthetic-node.ts'
@@ -73,6 +74,86 @@ test('a pending block has no hash, whatever the node calls it, and a number wher
   assert.partialDeepStrictEqual(await blockOf('pending'), { ...shown, number: '7' })
   saysOf('pending', { ...BLOCK, number: null, hash: null })
   assert.partialDeepStrictEqual(await blockOf('pending'), { ...shown, number: null })
+})
+
+test('a block below a head that was seen is there, though a machine behind the URL does not have it yet', async () => {
+  const chain = facts()
+  assert.equal((await chain.block('latest'))?.number, BigInt(HEAD))
+  const at = `0x${(HEAD - 1).toString(16)}`
+  for (const none of [{ result: null }, { error: { code: -32000, message: 'header not found' } }]) {
+    node.says = ({ method, params }) => (method === 'eth_getBlockByNumber' && params[0] === at ? none : null)
+    await assert.rejects(chain.block(BigInt(HEAD - 1)), { code: 'CHAIN_UNAVAILABLE' }, JSON.stringify(none))
+  }
+  assert.equal(await chain.block(BigInt(HEAD + 1)), null)
+})
+
+test('a history that the node does not reach back to is none: silence about blocks that it never had is no emptiness', async () => {
+  // A node that was started from a snapshot within the window: it has no block below, and finds no log there.
+  const first = HEAD - 1_000
+  node.says = ({ method, params }) => {
+    if (method === 'eth_getBlockByNumber' && Number(params[0]) < first) return { result: null }
+    if (method !== 'eth_getLogs') return null
+    const { fromBlock } = params[0] as { fromBlock: string }
+    return Number(fromBlock) < first ? { result: [] } : null
+  }
+  const store = { stretches: async () => [], keep_stretches: async () => undefined, purge_stretches: async () => 0 }
+  const source = createTransfers({ pool: pool(), chain_id: CHAIN, clock: systemClock, store })
+  await assert.rejects(source.history(ME, ME, 2_000), { code: 'CHAIN_UNAVAILABLE' })
+})
+
+test('a history whose parts are of two branches is none', async () => {
+  const store = { stretches: async () => [], keep_stretches: async () => undefined, purge_stretches: async () => 0 }
+  const read = () => createTransfers({ pool: pool(), chain_id: CHAIN, clock: systemClock, store }).history(ME, ME, 10_000)
+  const hex = (number: number) => `0x${number.toString(16)}`
+  const of = (number: number, hash: string, parentHash: string) => ({ ...BLOCK, number: hex(number), hash, parentHash })
+  const word = (number: number) => `0x${number.toString(16).padStart(64, '0')}`
+  assert.equal((await read()).transfers.length, 200)
+  // The second stretch begins with a block whose parent is not the last block of the first.
+  saysOf(hex(20_000_000), of(20_000_000, word(20_000_000), HASH))
+  await assert.rejects(read(), /do not follow one another/)
+  // A log that names another block than the one that stands at its height: 20,000,000 holds one.
+  saysOf(hex(20_000_000), of(20_000_000, HASH, word(19_999_999)))
+  await assert.rejects(read(), /do not follow one another/)
+  // Within a stretch that is read in parts.
+  const parts = await startSyntheticNode({ chain_id: CHAIN, head: HEAD, token: ME, account: ME, log_range: 2_000 })
+  try {
+    const over = () => createTransfers({ pool: new Pool([parts.url], CHAIN, systemClock), chain_id: CHAIN, clock: systemClock, store })
+    assert.equal((await over().history(ME, ME, 10_000)).transfers.length, 200)
+    parts.says = ({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === hex(20_002_000) ? { result: of(20_002_000, word(20_002_000), HASH) } : null
+    await assert.rejects(over().history(ME, ME, 10_000), /do not follow one another/)
+  } finally {
+    await parts.stop()
+  }
+})
+
+test('two transfers in one place are no history: one of them would be lost', async () => {
+  const store = { stretches: async () => [], keep_stretches: async () => undefined, purge_stretches: async () => 0 }
+  const history = () => createTransfers({ pool: pool(), chain_id: CHAIN, clock: systemClock, store }).history(ME, ME, 1_000)
+  const word = (number: number) => `0x${number.toString(16).padStart(64, '0')}`
+  const block = 20_004_500
+  const logOf = (transaction: number, out: boolean) => ({
+    address: ME,
+    topics: [TRANSFER_TOPIC, ...(out ? [addressTopic(ME), word(0xb0b)] : [word(0xb0b), addressTopic(ME)])],
+    data: word(5),
+    blockNumber: `0x${block.toString(16)}`,
+    blockHash: word(block),
+    transactionHash: word(transaction),
+    logIndex: '0x0',
+  })
+  const said = (...logs: object[]) => {
+    node.says = ({ method, params }) => {
+      if (method !== 'eth_getLogs') return null
+      const { fromBlock, toBlock, topics } = params[0] as { fromBlock: string; toBlock: string; topics: (string | null)[] }
+      const here = Number(fromBlock) <= block && block <= Number(toBlock) && topics[1] !== null
+      return { result: here ? logs : [] }
+    }
+  }
+  // The place of a log is counted over the block (execution API, 2025); a node that counts it over the transaction names one place twice.
+  said(logOf(1, true), logOf(2, true))
+  await assert.rejects(history(), { code: 'CHAIN_UNAVAILABLE' })
+  said(logOf(1, true), logOf(1, true))
+  assert.equal((await history()).transfers.length, 1)
 })
 
 test('a number that is more than nodes count to is no block', async () => {

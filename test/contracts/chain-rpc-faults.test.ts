@@ -141,13 +141,16 @@ test('answers in another order are put in the right one', async () => {
   assert.deepEqual(await open(first).read(READS), GOOD)
 })
 
-test('a node that asks for a pause gets it once, and the question succeeds after it', async () => {
-  let refusals = 0
-  first.behave(reading((_, response) => (refusals++ === 0 ? response.writeHead(429, { 'retry-after': '1' }).end() : null)))
-  const started_ms = performance.now()
-  assert.deepEqual(await open(first).read(READS), GOOD)
-  assert.ok(performance.now() - started_ms >= 990)
-})
+// RFC 9110, 10.2.3: Retry-After comes with 503 too.
+for (const status of [429, 503]) {
+  test(`a node that asks for a pause by ${status} gets it once, and the question succeeds after it`, async () => {
+    let refusals = 0
+    first.behave(reading((_, response) => (refusals++ === 0 ? response.writeHead(status, { 'retry-after': '1' }).end() : null)))
+    const started_ms = performance.now()
+    assert.deepEqual(await open(first).read(READS), GOOD)
+    assert.ok(performance.now() - started_ms >= 990)
+  })
+}
 
 test('a pause is spent with another endpoint, and the first is left alone until it is over', async () => {
   const chain = open(first, second)

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { encodeErrorResult, parseAbi } from 'viem'
+import { createChainFacts } from '../../src/adapters/chain/facts.ts'
+import { Pool } from '../../src/adapters/chain/pool.ts'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import { answersTo, hashOf, startFakeNode, type FakeNode } from '../support/node.ts'
 
@@ -65,6 +67,27 @@ test('reverts of every client are values', async () => {
     const [result] = await open().read([{ kind: 'call', to: ADDRESS, data: '0x' }])
     assert.ok(result?.ok === false && result.revert === revert, client)
     if (revert !== '0x') assert.equal(result.message, 'Pausable: paused')
+  }
+})
+
+test('a revert that a node hands out as a result is a revert still, and no balance', async () => {
+  // As geth up to 1.9.13: https://github.com/ethereum/go-ethereum/issues/19027.
+  const panic = encodeErrorResult({ abi: parseAbi(['error Panic(uint256)']), args: [17n] })
+  for (const [data, message] of [
+    [REVERT, 'Pausable: paused'],
+    [panic, 'panic 17'],
+  ] as const) {
+    node.behave((calls, response) => {
+      const answers = answersTo(node, calls).map((answer, index) =>
+        calls[index]?.method === 'eth_call' ? { jsonrpc: '2.0', id: answer.id, result: data } : answer,
+      )
+      response.end(JSON.stringify(calls.length === 1 ? answers[0] : answers))
+    })
+    const call = { kind: 'call', to: ADDRESS, data: '0x70a08231' } as const
+    assert.deepEqual(await open().read([call]), [{ ok: false, revert: data, message }])
+    const pool = new Pool([node.url], 8453, { now_ms: () => 1_000_000 })
+    const facts = createChainFacts({ pool, chain_id: 8453, clock: { now_ms: () => 1_000_000 }, beforeRead: async () => undefined })
+    assert.deepEqual(await facts.atOneBlock((at) => at.read([call])), [{ ok: false, revert: data, message }])
   }
 })
 
@@ -135,9 +158,26 @@ test('limits in JSON-RPC are pauses, not answers', async () => {
   for (const error of [
     { code: -32005, message: 'daily request count exceeded, request rate limited' },
     { code: 429, message: 'Your app has exceeded its compute units per second capacity' },
+    { code: -32007, message: '50/second request limit reached - reduce calls per second or upgrade your account' },
+    { code: 15, message: 'Too many request, try again later' },
+    { code: -32016, message: 'over rate limit' },
+    { code: -32090, message: 'Too many requests, reason: call rate limit exhausted, retry in 10s' },
+    { code: -32005, message: "You've exceeded the RPS limit available on the current plan" },
   ]) {
     failing('eth_call', error)
     await assert.rejects(open().read([{ kind: 'call', to: ADDRESS, data: '0x' }]), /too many requests/)
+    // Asked for logs, a node that is asked too often has said nothing of their range.
+    failing('eth_getLogs', error)
+    const asked_before = node.requests.length
+    await assert.rejects(open().logs({ address: ADDRESS, topics: [], from_block: 50n, to_block: 100n }), /too many requests/)
+    assert.ok(node.requests.length - asked_before <= 3, error.message)
+    // One error for the whole batch, under the id of one of its questions.
+    node.behave((calls, response) => {
+      const [first] = answersTo(node, calls)
+      response.end(JSON.stringify(calls.length === 1 ? first : { jsonrpc: '2.0', id: first?.id, error }))
+    })
+    const two = [ADDRESS, ADDRESS].map((to) => ({ kind: 'call', to, data: '0x' }) as const)
+    await assert.rejects(open().read(two, 100n), /too many requests/)
   }
 })
 
@@ -159,7 +199,25 @@ test('a range of logs that is refused is halved until it is served, in order', a
     [1_000n, 1_099n, 1_100n, 1_199n, 1_200n, 1_299n, 1_300n, 1_399n],
   )
   await assert.rejects(open().logs({ address: ADDRESS, topics: [], from_block: 0n, to_block: 1_000_000n }), /more than 32 requests/)
+  // A node that was started from a snapshot has no block below it, and says nothing of what was there.
+  node.behave((calls, response) => {
+    const answers = calls.map(({ id, method, params }) => {
+      if (method === 'eth_chainId') return { jsonrpc: '2.0', id, result: '0x2105' }
+      if (method === 'eth_getLogs') return { jsonrpc: '2.0', id, result: [] }
+      return { jsonrpc: '2.0', id, result: BigInt(String(params[0])) < 1_050n ? null : block(BigInt(String(params[0]))) }
+    })
+    response.end(JSON.stringify(calls.length === 1 ? answers[0] : answers))
+  })
+  assert.deepEqual(await open().logs({ address: ADDRESS, topics: [], from_block: 1_050n, to_block: 1_099n }), [])
+  await assert.rejects(open().logs({ address: ADDRESS, topics: [], from_block: 1_000n, to_block: 1_099n }), /does not reach back/)
   // A node that returns what was not asked for.
+  node.behave((calls, response) => {
+    const answers = calls.map(({ id, method, params }) => {
+      if (method === 'eth_chainId') return { jsonrpc: '2.0', id, result: '0x2105' }
+      return { jsonrpc: '2.0', id, result: method === 'eth_getLogs' ? [logAt(1n)] : block(BigInt(String(params[0]))) }
+    })
+    response.end(JSON.stringify(calls.length === 1 ? answers[0] : answers))
+  })
   await assert.rejects(open().logs({ address: `0x${'33'.repeat(20)}`, topics: [], from_block: 1n, to_block: 2n }), /not what was asked/)
 })
 

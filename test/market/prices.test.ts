@@ -72,6 +72,7 @@ test('a source that fails, whatever it does, is stood in for by the third', asyn
     ['null', answers('null')],
     ['list', answers('[]')],
     ['other currency', coinbaseSays('"64000"', 'EUR')],
+    ['a name that is no text', answers('{"data":{"amount":"64000","base":{"toString":1,"valueOf":1},"currency":"USD"}}')],
     ['other asset', coinbaseSays('"64000"', 'USD', 'ETH')],
     ...['"0"', '"0.00"', '"-64000"', '"NaN"', '"Infinity"', '"64,000"', '" 64000"', '""', 'null', 'true', '{}', `"${'9'.repeat(50)}"`].map(
       (amount): [string, PriceManner] => [amount, coinbaseSays(amount)],
@@ -226,6 +227,24 @@ test('a source that fails three times in a row, or asks for it once, is left alo
   now_ms += 1
   await prices.spot('polkadot')
   assert.equal(second.asked.length, asked + 1)
+})
+
+test('Kraken asks to be left alone with status 200, and is', async () => {
+  const prices = asking()
+  // docs.kraken.com, API errors.
+  for (const fault of ['EAPI:Rate limit exceeded', 'EGeneral:Too many requests', 'EService:Throttled: 1795521600']) {
+    now_ms += 60_000
+    second.manner = answers(`{"error":["${fault}"]}`)
+    third.manner = geckoSays('64050.5')
+    assert.equal(await bitcoin(prices), '64025.25', fault)
+    const asked = second.asked.length
+    now_ms += 59_999
+    await prices.spot('litecoin')
+    assert.equal(second.asked.length, asked, fault)
+    now_ms += 1
+    await prices.spot('polkadot')
+    assert.equal(second.asked.length, asked + 1, fault)
+  }
 })
 
 test('what is not in the table is never asked, and an unknown pair does no harm to a source', async () => {

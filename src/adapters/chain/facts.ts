@@ -6,7 +6,7 @@ import { ChainUnavailableError, EndpointFault, isFault, ReorganisedError } from 
 import { isAhead } from './heads.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
-import { revertOf } from './node-words.ts'
+import { returnedOf, revertOf } from './node-words.ts'
 import type { Asker, Pool } from './pool.ts'
 import { refresh } from './refresh.ts'
 
@@ -177,6 +177,7 @@ function resultOfRead(read: FactRead, answer: RpcAnswer | undefined): ChainReadR
   const found = resultOf(answer)
   switch (read.kind) {
     case 'call':
+      return returnedOf(decode.bytes(found))
     case 'code':
       return { ok: true, data: decode.bytes(found) }
     case 'storage':
@@ -208,16 +209,20 @@ function callOf(read: FactRead, at: bigint): RpcCall {
 /** Nodes count blocks in 64 bits with a sign, and some call a greater number an error. */
 const LAST_NUMBER = 2n ** 63n - 1n
 
-/** The newest is taken from an endpoint that does not lag; a number above what an endpoint has seen may be there at the next one. */
+/**
+ * The newest is taken from an endpoint that does not lag. A number that is not there lies above every head that was seen, of this endpoint
+ * too: behind one URL stand several machines, and some have pruned their past.
+ */
 async function blockAt(asker: Asker, at: bigint | BlockTag): Promise<BlockFacts | null> {
   const { ask, endpoint, bound, others_highest } = asker
   if (typeof at === 'bigint' && at > LAST_NUMBER) return null
   const [answer] = await ask([typeof at === 'bigint' ? byNumber(at) : byTag(at)])
-  if (answer?.ok === false && /not found|unknown block|out of range|outofrange/i.test(answer.message)) return null
-  if (at === 'pending') return decode.pendingFacts(resultOf(answer))
-  const found = decode.blockFacts(resultOf(answer))
+  const absent = answer?.ok === false && /not found|unknown block|out of range|outofrange/i.test(answer.message)
+  if (!absent && at === 'pending') return decode.pendingFacts(resultOf(answer))
+  const found = absent ? null : decode.blockFacts(resultOf(answer))
   if (found === null) {
-    if (typeof at === 'bigint' && others_highest >= at) throw new EndpointFault('unfit', 'it does not have the block')
+    const seen = typeof at === 'bigint' && (others_highest >= at || (bound !== null && bound.number >= at))
+    if (seen) throw new EndpointFault('unfit', 'it does not have the block')
     return null
   }
   if (typeof at === 'bigint' && found.number !== at) throw malformed()

@@ -1,5 +1,4 @@
 import type { ClosedStretch, StretchStore, TokenTransfer, TransferHistory, Transfers } from '../../ports/chain-facts.ts'
-import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
 import { ChainUnavailableError } from './errors.ts'
@@ -9,7 +8,7 @@ import { chainLimits } from './limits.ts'
 import type { Asker, Pool } from './pool.ts'
 import { refresh } from './refresh.ts'
 import { alignedDown, isWhole, STRETCH_BLOCKS, stretchesOf, type Stretch } from './stretches.ts'
-import { transfersIn, withoutRepeats, type Reading, type Wanted } from './transfer-logs.ts'
+import { assertFollow, transfersIn, withoutRepeats, type Part, type Reading, type Wanted } from './transfer-logs.ts'
 
 /** Without a word of the chain on what is final, blocks so far below the head are taken for closed: about an hour. */
 const CLOSED_DEPTH = 1_800n
@@ -52,10 +51,8 @@ export function createTransfers({ pool, chain_id, clock, store, beforeRead, spen
   }
 }
 
-interface Read {
+interface Read extends Part {
   stretch: Stretch
-  transfers: TokenTransfer[]
-  last: BlockHeader
 }
 
 function historyOf(transfers: TokenTransfer[], from_block: bigint, read: readonly Read[], clipped_at_genesis: boolean): TransferHistory {
@@ -98,12 +95,16 @@ async function readFrom(asker: Asker, wanted: Wanted, stretches: readonly Stretc
     start += at_once
     read.push(...(await allOf(some.map((stretch) => readOne(asker, wanted, stretch, reading)))))
   }
+  // Between two that were read lie only some that are kept, which are final.
+  read.forEach((next, index) => {
+    const before = read[index - 1]
+    if (before?.last.number === next.first.number - 1n) assertFollow(before, next)
+  })
   return read
 }
 
 async function readOne(asker: Asker, wanted: Wanted, stretch: Stretch, reading: Reading): Promise<Read> {
-  const [transfers, last] = await transfersIn(asker, wanted, stretch, reading)
-  return { stretch, transfers, last }
+  return { stretch, ...(await transfersIn(asker, wanted, stretch, reading)) }
 }
 
 /** As Promise.all, but nothing goes on, unspent, behind a failure. */

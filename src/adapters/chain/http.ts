@@ -38,9 +38,10 @@ export async function postJson(target: Target, body: unknown, deadline: AbortSig
       redirect: 'error',
       signal,
     })
-    if (response.status === 429) {
+    const retry_after = response.headers.get('retry-after')
+    if (response.status === 429 || (response.status === 503 && retry_after !== null)) {
       await response.body?.cancel()
-      throw new EndpointFault('limited', 'too many requests', pauseOf(response.headers.get('retry-after'), clock))
+      throw new EndpointFault('limited', response.status === 429 ? 'too many requests' : 'out of service', pauseOf(retry_after, clock))
     }
     const text = await boundedText(response)
     const found = parse(text)

@@ -27,8 +27,9 @@ const MESSAGE_CHARS = 500
 export function matchAnswers(found: unknown, first_id: number, count: number): RpcAnswer[] {
   const items: unknown[] = Array.isArray(found) ? found : [found]
   const [only] = items
-  // A node that will not read a batch answers with one error and no id.
-  if (items.length === 1 && isRecord(only) && 'error' in only && (only['id'] ?? null) === null) throw refusalOf(errorOf(only['error']))
+  // A node that will not read a batch answers with one error, under no id or one of those of the batch.
+  const refused = items.length === 1 && isRecord(only) && 'error' in only && (count > 1 || (only['id'] ?? null) === null)
+  if (refused) throw refusalOf(errorOf(only['error']))
   if (items.length !== count) throw malformed()
   const answers = new Map<unknown, RpcAnswer>()
   for (const item of items) {
@@ -82,6 +83,9 @@ function errorOf(error: unknown): RpcError {
   return { ok: false, code: error['code'], message, data: error['data'] }
 }
 
+/** With which providers say that they were asked too often; their words on ranges of logs are others. */
+const OFTEN_WORDS = /rate limit|too many requests?\b|\brequests? limit|per second/i
+
 /**
  * EIP-1474 names -32005; others answer with the HTTP status as the code. Their words are told apart from the limits on ranges of logs, and
  * from the reason of a revert, which a contract is free to choose.
@@ -89,5 +93,5 @@ function errorOf(error: unknown): RpcError {
 function isLimit({ code, message }: RpcError): boolean {
   if (code === 429) return true
   if (REVERT_CODES.has(code) || /revert/i.test(message)) return false
-  return (code === -32005 && !/range|results|blocks|timed?[ -]?out|size/i.test(message)) || /rate limit|too many requests/i.test(message)
+  return (code === -32005 && !/range|results|blocks|timed?[ -]?out|size/i.test(message)) || OFTEN_WORDS.test(message)
 }

@@ -7,7 +7,8 @@ import type { Asker } from './pool.ts'
 
 /**
  * All logs of the range, in the order of the chain. Nodes limit ranges in many ways and words, so a range that is refused is halved, up to a
- * bound of requests. A node that has not seen the last block yet answers with silence, so that block is asked for in the same breath.
+ * bound of requests. A node that has not seen the last block yet, or never had the first, answers with silence, so these blocks are asked for
+ * in the same breath.
  */
 export async function searchLogs(asker: Asker, filter: LogFilter): Promise<ChainLog[]> {
   if (filter.from_block > filter.to_block) return []
@@ -44,13 +45,15 @@ async function searchPart(asker: Asker, filter: LogFilter, from: bigint, to: big
   const answers = await askLogs(asker, [
     { method: 'eth_getLogs', params: [{ address: filter.address, topics: filter.topics, ...range }] },
     { method: 'eth_getBlockByNumber', params: [range.toBlock, false] },
+    { method: 'eth_getBlockByNumber', params: [range.fromBlock, false] },
   ])
   if (answers === null && from === to) throw new EndpointFault('unfit', 'the logs of a single block are too much for it')
   if (answers === null) return null
-  const [answer, last] = answers
+  const [answer, last, first] = answers
   if (answer?.ok === false && from < to) return null
   const logs = decode.logs(resultOf(answer))
   if (decode.header(resultOf(last))?.number !== to) throw new EndpointFault('unfit', 'it does not have the last block of the range')
+  if (decode.header(resultOf(first))?.number !== from) throw new EndpointFault('unfit', 'it does not reach back so far')
   if (!logs.every((log) => fitsFilter(log, { ...filter, from_block: from, to_block: to }))) throw malformed()
   return logs
 }

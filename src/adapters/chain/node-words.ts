@@ -1,7 +1,9 @@
 /** What nodes mean by their errors. There is no standard beyond a few codes, so the words of geth, reth, erigon, nethermind, besu and anvil are read. */
 import type { ChainReadResult, Sent } from '../../ports/chain.ts'
-import { decodeRevert } from '../../pure/payments/token-calls.ts'
+import { decodeRevert, type RevertReason } from '../../pure/payments/token-calls.ts'
 import { isRecord, refusalOf, REVERT_CODES, type RpcError } from './json-rpc.ts'
+
+type Revert = Extract<ChainReadResult, { ok: false }>
 
 /**
  * Ends of a run without REVERT: they too are what the contract did, and the same on every node. The words of go-ethereum (core/vm/errors.go);
@@ -17,11 +19,23 @@ const REVERT_WORDS: readonly RegExp[] = [
   /\bEVM error:? (?!database|fatal|custom)/i,
 ]
 
+/**
+ * What a call returned. A few nodes hand out the data of a revert as if they were returned (geth did up to 1.9.13, and what was made from it):
+ * read as a word they would be an enormous balance. No function returns what is exactly an encoded Error(string) or Panic(uint256).
+ */
+export function returnedOf(data: string): ChainReadResult {
+  const reason = decodeRevert(data)
+  return reason.kind === 'text' || reason.kind === 'panic' ? reverted(data, reason) : { ok: true, data }
+}
+
 /** A revert as a value; null when the error says nothing about the contract. */
-export function revertOf(error: RpcError): Extract<ChainReadResult, { ok: false }> | null {
+export function revertOf(error: RpcError): Revert | null {
   if (!REVERT_CODES.has(error.code) && !REVERT_WORDS.some((words) => words.test(error.message))) return null
   const revert = revertData(error.data) ?? '0x'
-  const reason = decodeRevert(revert)
+  return reverted(revert, decodeRevert(revert), error.message)
+}
+
+function reverted(revert: string, reason: RevertReason, said = ''): Revert {
   switch (reason.kind) {
     case 'text':
       return { ok: false, revert, message: reason.text }
@@ -30,7 +44,7 @@ export function revertOf(error: RpcError): Extract<ChainReadResult, { ok: false 
     case 'custom':
       return { ok: false, revert, message: `custom error ${reason.selector}` }
     case 'none':
-      return { ok: false, revert, message: /out ?of ?gas/i.test(error.message) ? 'out of gas' : 'no reason given' }
+      return { ok: false, revert, message: /out ?of ?gas/i.test(said) ? 'out of gas' : 'no reason given' }
   }
 }
 

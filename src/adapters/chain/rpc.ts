@@ -8,7 +8,7 @@ import { headOf } from './facts.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
 import { chainLimits } from './limits.ts'
 import { searchLogs } from './logs.ts'
-import { revertOf, sentOf } from './node-words.ts'
+import { returnedOf, revertOf, sentOf } from './node-words.ts'
 import { Pool, type Asker } from './pool.ts'
 import { refresh } from './refresh.ts'
 
@@ -175,6 +175,7 @@ function resultOfRead(read: ChainRead, answer: RpcAnswer | undefined): ChainRead
     if (revert !== null) return revert
   }
   const found = resultOf(answer)
+  if (read.kind === 'call') return returnedOf(decode.bytes(found))
   return { ok: true, data: read.kind === 'balance' ? decode.toQuantity(decode.quantity(found)) : decode.bytes(found) }
 }
 

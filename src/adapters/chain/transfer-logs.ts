@@ -26,33 +26,51 @@ export interface Wanted {
   account: string
 }
 
+/** What was read of neighbouring blocks, between the headers of the first and the last of them. */
+export interface Part {
+  transfers: TokenTransfer[]
+  first: BlockHeader
+  last: BlockHeader
+}
+
+/** Throws when parts in their order are not of one branch: something would be counted twice, or not at all. */
+export function assertFollow(before: Part | undefined, next: Part): void {
+  if (before !== undefined && next.first.parent_hash !== before.last.hash) throw apart()
+}
+
+function apart(): EndpointFault {
+  return new EndpointFault('unfit', 'its blocks do not follow one another')
+}
+
 /**
- * All transfers of the account within the stretch, and the header of its last block. The topics of a filter are joined by AND, so that
- * out and in are two questions; a transfer to oneself answers both and is counted once. The header comes in the same breath: a node that
- * has not seen the last block yet answers with silence, which is no emptiness. What is too long for the node, or for us, is cut.
+ * All transfers of the account within the stretch, and the headers of its ends. The topics of a filter are joined by AND, so that
+ * out and in are two questions; a transfer to oneself answers both and is counted once. The headers of the first and the last block come in
+ * the same breath: a node that does not reach back so far, or has not seen the last block yet, answers with silence, which is no emptiness.
+ * What is too long for the node, or for us, is cut.
  */
-export async function transfersIn(
-  asker: Asker,
-  wanted: Wanted,
-  stretch: Stretch,
-  reading: Reading,
-): Promise<[TokenTransfer[], BlockHeader]> {
+export async function transfersIn(asker: Asker, wanted: Wanted, stretch: Stretch, reading: Reading): Promise<Part> {
   if (reading.range !== null && length(stretch) > reading.range) return inParts(asker, wanted, stretch, reading)
   if (reading.left.requests <= 0) throw tooMuch(`The history needs more than ${chainLimits.history_requests} requests.`)
   reading.left.requests -= 1
   const filters = filtersOf(wanted, stretch)
-  const answers = await askLogs(asker, [...filters.map(questionOf), byNumber(stretch.to)])
+  const answers = await askLogs(asker, [...filters.map(questionOf), byNumber(stretch.to), byNumber(stretch.from)])
   if (answers === null || refusesRange(answers[0]) || refusesRange(answers[1])) {
     if (stretch.from === stretch.to) throw new EndpointFault('unfit', 'it refuses the logs of a single block')
     reading.range = Math.min(reading.range ?? Number.POSITIVE_INFINITY, nextRange(length(stretch)))
     return inParts(asker, wanted, stretch, reading)
   }
-  const header = decode.header(resultOf(answers[2]))
-  if (header === null || header.number !== stretch.to) throw new EndpointFault('unfit', 'it does not have the last block of the range')
-  const transfers = withoutRepeats(filters.flatMap((filter, index) => logsOf(answers[index], filter)).map(transferOf))
+  const [last, first] = [decode.header(resultOf(answers[2])), decode.header(resultOf(answers[3]))]
+  if (last === null || last.number !== stretch.to) throw new EndpointFault('unfit', 'it does not have the last block of the range')
+  if (first === null || first.number !== stretch.from) throw new EndpointFault('unfit', 'it does not reach back so far')
+  const logs = filters.flatMap((filter, index) => logsOf(answers[index], filter))
+  const strays = ({ number, hash }: BlockHeader) => logs.some((log) => log.block_number === number && log.block_hash !== hash)
+  if (strays(first) || strays(last)) throw apart()
+  const transfers = withoutRepeats(logs.map(transferOf))
+  // Places are counted over the block: where two transactions share one, a transfer would be lost.
+  if (transfers.length < new Set(logs.map(placeOf)).size) throw malformed()
   reading.left.transfers -= transfers.length
   if (reading.left.transfers < 0) throw tooMuch(`The history holds more than ${chainLimits.history_transfers} transfers.`)
-  return [transfers, header]
+  return { transfers, first, last }
 }
 
 function tooMuch(message: string): ChainUnavailableError {
@@ -60,14 +78,14 @@ function tooMuch(message: string): ChainUnavailableError {
 }
 
 /** As many parts as it takes, one after the other: what is learnt of the range holds for the parts that follow. */
-async function inParts(asker: Asker, wanted: Wanted, { from, to }: Stretch, reading: Reading): Promise<[TokenTransfer[], BlockHeader]> {
-  const found: TokenTransfer[] = []
+async function inParts(asker: Asker, wanted: Wanted, { from, to }: Stretch, reading: Reading): Promise<Part> {
+  let found: Part | undefined
   for (let start = from; ;) {
     const end = start + BigInt(reading.range ?? 1) - 1n
-    const last = end >= to
-    const [transfers, header] = await transfersIn(asker, wanted, { from: start, to: last ? to : end }, reading)
-    found.push(...transfers)
-    if (last) return [found, header]
+    const part = await transfersIn(asker, wanted, { from: start, to: end < to ? end : to }, reading)
+    assertFollow(found, part)
+    found = found === undefined ? part : { ...part, first: found.first, transfers: [...found.transfers, ...part.transfers] }
+    if (end >= to) return found
     start = end + 1n
   }
 }
@@ -97,6 +115,10 @@ function transferOf(log: ChainLog): TokenTransfer {
   if (moved === null) throw malformed()
   const { block_number, transaction_hash, log_index } = log
   return { from: moved.from, to: moved.to, amount_minor: moved.value_minor, block_number, transaction_hash, log_index }
+}
+
+function placeOf({ block_number, transaction_hash, log_index }: ChainLog): string {
+  return `${block_number}/${transaction_hash}/${log_index}`
 }
 
 /** In the order of the chain. */

@@ -79,8 +79,8 @@ async function agreed(watched: readonly Watched[], asset: CryptoAsset | null, cl
 /** The quote, when the source gave one that is not too old. An answer that names no price says nothing about the source's health. */
 async function ask({ source, breaker }: Watched, asset: CryptoAsset, clock: Clock): Promise<SourceQuote | null> {
   const got = await get(`${source.base_url}${source.path(asset) ?? ''}`)
-  if (got.kind === 'limited') breaker.limited()
   const body = got.kind === 'text' ? parsed(got.text) : null
+  if (got.kind === 'limited' || (body !== null && source.isLimit?.(body.value) === true)) breaker.limited()
   if (got.kind === 'failed' || (got.kind === 'text' && body === null)) breaker.failed()
   const now_ms = clock.now_ms()
   const quote = body === null ? null : source.read(body.value, asset, now_ms)

@@ -10,6 +10,8 @@ export interface PriceSource {
   path(asset: CryptoAsset): string | null
   /** The quote in its answer, null when there is none; `at_ms` is when it came. */
   read(body: unknown, asset: CryptoAsset, at_ms: number): SourceQuote | null
+  /** Whether an answer with status 200 says that the source was asked too much. */
+  isLimit?(body: unknown): boolean
 }
 
 /** A number of the answer, by its own literal: nothing is lost to binary fractions. */
@@ -35,11 +37,16 @@ export function coinbase(base_url = 'https://api.coinbase.com'): PriceSource {
     path: ({ coinbase: pair }) => pair && `/v2/prices/${pair}/spot`,
     read(body, asset, at_ms) {
       const data = member(body, 'data')
-      const named = `${String(member(data, 'base'))}-${String(member(data, 'currency'))}`
-      return named === asset.coinbase ? quote('coinbase', member(data, 'amount'), at_ms) : null
+      const named = [member(data, 'base'), member(data, 'currency')]
+      return named.every((name) => typeof name === 'string') && named.join('-') === asset.coinbase
+        ? quote('coinbase', member(data, 'amount'), at_ms)
+        : null
     },
   }
 }
+
+/** docs.kraken.com, API errors: `EAPI:Rate limit exceeded`, `EGeneral:Too many requests`, `EService:Throttled: …`. */
+const LIMIT_WORDS = /rate limit|too many requests|throttled/i
 
 /** Kraken: the last trade, `{error: [], result: {pair: {c: [price, volume]}}}`; faults come with status 200. */
 export function kraken(base_url = 'https://api.kraken.com'): PriceSource {
@@ -52,6 +59,10 @@ export function kraken(base_url = 'https://api.kraken.com'): PriceSource {
       if (!Array.isArray(faults) || faults.length > 0 || asset.kraken === null) return null
       const last = member(member(member(body, 'result'), asset.kraken), 'c')
       return Array.isArray(last) ? quote('kraken', last[0], at_ms) : null
+    },
+    isLimit(body) {
+      const faults = member(body, 'error')
+      return Array.isArray(faults) && faults.some((fault) => typeof fault === 'string' && LIMIT_WORDS.test(fault))
     },
   }
 }

@@ -37,6 +37,7 @@ const ISZERO = 0x15
 const XOR = 0x18
 const SHL = 0x1b
 const CALLDATALOAD = 0x35
+const MLOAD = 0x51
 const JUMPI = 0x57
 const CALL = 0xf1
 const JUMPDEST = 0x5b
@@ -45,23 +46,31 @@ const PUSH1 = 0x60
 const PUSH32 = 0x7f
 const DUP1 = 0x80
 const SWAP16 = 0x9f
-/** After STOP, JUMP, RETURN, REVERT, INVALID and SELFDESTRUCT nothing runs before the next JUMPDEST. */
-const ENDS = new Set([0x00, 0x56, 0xf3, 0xfd, 0xfe, 0xff])
+/**
+ * After STOP, JUMP, RETURN, REVERT, INVALID and SELFDESTRUCT nothing runs before the next JUMPDEST. 0x22 is no instruction of any fork; in
+ * metadata it stands behind `ipfs`, so that a block which falls into them ends there.
+ */
+const ENDS = new Set([0x00, 0x22, 0x56, 0xf3, 0xfd, 0xfe, 0xff])
 
 const SLOT_OF = new Map(Object.entries(PROXY_SLOTS).map(([name, slot]): [string, SlotName] => [slot, name as SlotName]))
 
 /**
  * One linear pass over a contract's code, the data of pushes skipped. What follows the end of a block is not counted before a JUMPDEST, and
- * the compiler's metadata is left out unless a constant in the code points at a JUMPDEST within it. Creation code that a factory carries
- * and tables of data may still be counted: an opcode here stands in the code, which is not to say that it runs. Errs towards telling.
+ * the compiler's metadata is left out unless a constant in the code points at a JUMPDEST within it, or the code runs on into it. Creation
+ * code that a factory carries and tables of data may still be counted: an opcode here stands in the code, which is not to say that it runs.
+ * Errs towards telling. `code_bytes`: so many bytes from the start are known to be all that can run.
  */
-export function scanCode(code: string): CodeScan {
+export function scanCode(code: string, code_bytes?: number): CodeScan {
   const bytes = fromHex(code) ?? new Uint8Array()
+  if (code_bytes !== undefined) return scanned(bytes, walk(bytes, code_bytes), null)
   const start = metadataStart(bytes)
   const body = walk(bytes, start ?? bytes.length)
   const found = start !== null && body.reaches_tail ? walk(bytes, bytes.length) : body
+  return scanned(bytes, found, start === null || body.reaches_tail ? null : bytes.length - start)
+}
+
+function scanned(bytes: Uint8Array, found: ReturnType<typeof walk>, metadata_bytes: number | null): CodeScan {
   const { selectors, opcodes, calls, slots_named } = found
-  const metadata_bytes = start === null || body.reaches_tail ? null : bytes.length - start
   return { size: bytes.length, hash: nobleCrypto.keccak256Hex(bytes), metadata_bytes, selectors, opcodes, calls, slots_named }
 }
 
@@ -94,7 +103,7 @@ function walk(code: Uint8Array, end: number) {
     }
     at += size
   }
-  return { selectors, opcodes, calls, slots_named, reaches_tail }
+  return { selectors, opcodes, calls, slots_named, reaches_tail: reaches_tail || runs }
 }
 
 /** Three bytes are a selector only where they are compared: its first byte is zero then. */
@@ -128,12 +137,13 @@ function noteWord(found: Map<number, Evidence>, slots: Set<SlotName>, code: Uint
 }
 
 /**
- * Whether the constant before `at` is compared and jumped upon, as the dispatchers of Solidity, Vyper and Huff do. The jump must land on a
- * JUMPDEST: in creation code that a factory carries, jumps count from another beginning.
+ * Whether the constant before `at` is compared and jumped upon, as the dispatchers of Solidity, Vyper and Huff do; Vyper before 0.3 loads
+ * what it compares from memory. The jump must land on a JUMPDEST: in creation code that a factory carries, jumps count from another beginning.
  */
 function isCompared(code: Uint8Array, at: number, end: number): boolean {
   let here = at
   for (let steps = 0; steps < 3 && isShuffle(code[here] ?? 0); steps++) here++
+  if (code[here] === PUSH1 && code[here + 1] === 0 && code[here + 2] === MLOAD) here += 3
   const comparison = code[here] ?? 0
   if (comparison !== EQ && comparison !== XOR && comparison !== SUB) return false
   here++

@@ -11,9 +11,14 @@ const DEAD = new Set([
   '0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead',
 ])
 
+/** Precompiles of Ethereum up to BLS12-381 (EIP-2537, 2025), and the one for P-256 that L2 networks have (RIP-7212). */
+const LAST_PRECOMPILE = 0x11n
+const P256_PRECOMPILE = 0x100n
+
 /** Whether control was given away to an address that nobody holds a key of. */
 export function isDead(address: string): boolean {
-  return DEAD.has(address)
+  const number = BigInt(address)
+  return DEAD.has(address) || (number > 0n && number <= LAST_PRECOMPILE) || number === P256_PRECOMPILE
 }
 
 type OwnerStatus = 'address' | 'zero' | 'dead' | 'not_present' | 'reverted' | 'unknown'

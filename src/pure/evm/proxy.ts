@@ -32,6 +32,8 @@ export interface ProxyFacts {
   implementation_code_hash: string | null
   admin: string | null
   admin_kind: AccountKind | 'proxy_admin' | null
+  /** Whom owner() of a ProxyAdmin names; null for every other admin. */
+  admin_owner: string | null
   beacon: string | null
   upgradeable: boolean | null
   slots_checked: SlotState[]
@@ -69,7 +71,7 @@ export interface LeadsGiven {
  * what the contract says of itself. Code that cannot delegate has no lead, whatever its storage holds.
  */
 export function findLead({ clone, scan, slots, loupe, told }: LeadsGiven): Lead | null {
-  if (clone !== null) return { via: 'clone', ...clone }
+  if (clone !== null) return { via: 'clone', kind: clone.kind, target: clone.target }
   if (!delegates(scan)) return null
   const set = slots.filter((slot) => slot.state !== 'zero')
   for (const among of [set.filter((slot) => slot.named_in_code), set]) {
@@ -99,6 +101,7 @@ export interface LeadResolved {
   beacon_scan: CodeScan | null
   admin: string | null
   admin_kind: ProxyFacts['admin_kind']
+  admin_owner: string | null
 }
 
 const PROXIABLE_UUID = 0x52d1902d
@@ -109,9 +112,9 @@ const UPGRADES = [UPGRADE_TO, 0x4f1ef286, 0xd784d426]
 
 /** The facts, from the lead and from what it led to. `is_contract` is false for accounts without code. */
 export function proxyFacts(lead: Lead | null, scan: CodeScan | null, slots: readonly SlotState[], found: LeadResolved): ProxyFacts {
-  const { admin, admin_kind } = found
+  const { admin, admin_kind, admin_owner } = found
   const none = { kind: null, implementation: null, implementation_status: null, implementation_code_hash: null, facet_count: null }
-  const common = { admin, admin_kind, beacon: null, slots_checked: [...slots] }
+  const common = { admin, admin_kind, admin_owner, beacon: null, slots_checked: [...slots] }
   if (lead === null) {
     // Some proxies forward by CALL and keep the state elsewhere: then answers come that their own code does not give.
     const is_proxy = scan === null || !(delegates(scan) || (scan.calls && found.answers_unnamed)) ? false : null
@@ -165,6 +168,7 @@ function statusOf(lead: Exclude<Lead, { via: 'diamond' }>, found: LeadResolved):
   return implementation_scan === null ? 'no_code' : 'code'
 }
 
+/** Whom an admin with code calls its owner is its own word, so that an owner given up does not undo this. */
 function hasAdmin({ admin }: LeadResolved): boolean {
   return admin !== null && !isDead(admin)
 }

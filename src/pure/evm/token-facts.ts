@@ -56,7 +56,7 @@ function resolved(own: OwnFacts, second: StateResults, third: StateResults, behi
     implementation_borrows: own.kind === 'contract' && delegateOf(code) !== null,
     beacon_scan,
     admin,
-    admin_kind: admin === null || isDead(admin) ? null : adminKind(admin, second),
+    ...adminFacts(admin, second),
   }
 }
 
@@ -68,10 +68,14 @@ function scanOf(code: string): CodeScan | null {
 /** upgrade(address,address) and upgradeAndCall(address,address,bytes) of OpenZeppelin's ProxyAdmin; since 5.0 it has only the second. */
 const PROXY_ADMIN = [0x99a88ec4, 0x9623609d]
 
-function adminKind(admin: string, second: StateResults): ProxyFacts['admin_kind'] {
+function adminFacts(admin: string | null, second: StateResults): Pick<ProxyFacts, 'admin_kind' | 'admin_owner'> {
+  if (admin === null || isDead(admin)) return { admin_kind: null, admin_owner: null }
   const kind = kindOf(admin, second)
   const scan = kind === 'contract' ? scanCode(dataOf(second, `code ${admin}`)) : null
-  return PROXY_ADMIN.some((selector) => scan?.selectors.get(selector) === 'dispatcher') ? 'proxy_admin' : kind
+  const is_proxy_admin = PROXY_ADMIN.some((selector) => scan?.selectors.get(selector) === 'dispatcher')
+  if (!is_proxy_admin) return { admin_kind: kind, admin_owner: null }
+  const owner = addressAnswer(second.get('admin_owner'))
+  return { admin_kind: 'proxy_admin', admin_owner: owner.kind === 'address' ? owner.address : null }
 }
 
 function assemble(own: OwnFacts, first: StateResults, second: StateResults, found: LeadResolved): TokenFacts {
@@ -122,7 +126,8 @@ function isNamed({ scan, lead }: OwnFacts, implementation: CodeScan | null, sele
 function knowledgeOf(own: OwnFacts, found: LeadResolved, proxy: ProxyFacts): (selector: number) => boolean | null {
   const scans = [own.scan, found.implementation_scan].filter((scan) => scan !== null)
   const listed = own.lead?.via === 'diamond' && own.lead.loupe.selectors.size > 0
-  const whole = listed || isWhole(proxy, found)
+  // A loupe is what the contract says of itself; an answer that it does not list shows that it does not list all.
+  const whole = (listed && !found.answers_unnamed) || isWhole(proxy, found)
   const readable = listed || scans.some(({ selectors }) => [...selectors.values()].includes('dispatcher'))
   return (selector) => {
     if (isNamed(own, found.implementation_scan, selector)) return true

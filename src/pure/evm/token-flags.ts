@@ -85,7 +85,13 @@ function proxyFlags({ proxy, erc20, is_contract, opcodes }: FlaggedFacts, raise:
   const slots = (holds: (slot: (typeof slots_checked)[number]) => boolean) =>
     slots_checked.flatMap((slot, index) => (holds(slot) ? [`$.proxy.slots_checked[${index}]`] : []))
   raise(is_contract && proxy.upgradeable === true, 'upgradeable', 'caution', '$.proxy.kind', '$.proxy.upgradeable')
-  raise(proxy.admin_kind === 'eoa', 'admin_is_eoa', 'caution', '$.proxy.admin', '$.proxy.admin_kind')
+  raise(
+    proxy.admin_kind === 'eoa' || proxy.admin_kind === 'delegated_eoa',
+    'admin_is_eoa',
+    'caution',
+    '$.proxy.admin',
+    '$.proxy.admin_kind',
+  )
   raise(implementation_status === 'no_code', 'implementation_without_code', 'warning', '$.proxy.implementation')
   const unread = unreadCode(proxy, delegating, delegatingOf('implementation'))
   const blind = implementation_status === 'unknown' || erc20.conforms === null

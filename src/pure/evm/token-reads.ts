@@ -46,7 +46,8 @@ export interface OwnFacts {
 export function ownFacts(address: string, first: StateResults): OwnFacts {
   const code = dataOf(first, `code ${address}`)
   const kind = kindOf(address, first)
-  const scan = kind === 'contract' ? scanCode(code) : null
+  const clone = readClone(code)
+  const scan = kind === 'contract' ? scanCode(code, clone?.code_bytes) : null
   const slots = scan === null ? [] : slotsOf(scan, code, first)
   const delegate = delegateOf(code)
   if (scan === null) {
@@ -56,7 +57,7 @@ export function ownFacts(address: string, first: StateResults): OwnFacts {
   const told = addressAnswer(first.get('implementation'))
   const loupe = readFacets(dataOf(first, 'facets')) ?? readFacetAddresses(dataOf(first, 'facet_addresses'))
   const lead = findLead({
-    clone: readClone(code),
+    clone,
     scan,
     slots,
     loupe,
@@ -80,18 +81,20 @@ function namedSlot(slot: SlotState, code: string): SlotState {
     : slot
 }
 
+/** The slot that the code names first: an implementation can write to any other, and nothing reads it. */
 function adminOf(slots: readonly SlotState[]): string | null {
-  const admins = slots.filter(({ name }) => name === 'eip1967_admin' || name === 'zeppelinos_admin')
-  return admins.find(({ address }) => address !== null)?.address ?? null
+  const admins = slots.filter(({ name, address }) => (name === 'eip1967_admin' || name === 'zeppelinos_admin') && address !== null)
+  return (admins.find(({ named_in_code }) => named_in_code) ?? admins[0])?.address ?? null
 }
 
-/** What the lead, the admin and the owner point at: one batch, at most nine reads. */
+/** What the lead, the admin and the owner point at: one batch, at most ten reads. */
 export function secondReads({ lead, admin }: OwnFacts, owner: string | null): ReadonlyMap<string, StateRead> {
   const reads = new Map<string, StateRead>()
   const target = targetOf(lead)
   const beacon = lead?.via === 'beacon' ? lead.slot.address : null
   for (const code_of of [target, beacon]) if (code_of !== null) reads.set(`code ${code_of}`, { kind: 'code', address: code_of })
   if (beacon !== null) reads.set('beacon_implementation', callRead(beacon, IMPLEMENTATION_CALL))
+  if (admin !== null) reads.set('admin_owner', callRead(admin, OWNER_CALLS.owner))
   for (const account of [admin, owner]) if (account !== null) for (const [name, read] of accountReads(account)) reads.set(name, read)
   return reads
 }

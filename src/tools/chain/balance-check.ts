@@ -47,6 +47,9 @@ export default defineTool({
     token: z
       .strictObject({
         address: z.string().describe('The token, with the capitals of EIP-55.'),
+        address_checksum: z
+          .enum(['absent', 'holds', 'broken'])
+          .describe('Whether the capitals that were given for it are those of EIP-55.'),
         is_usdc: z.boolean().describe('It is the USDC of this chain.'),
         status: STATUS.describe('How balanceOf() answered.'),
         raw: z.string().nullable().describe('In the smallest unit, or null.'),
@@ -86,6 +89,7 @@ export default defineTool({
       },
       token: {
         address: token.checksummed,
+        address_checksum: token.checksum,
         is_usdc: token.checksummed === usdcOn(chain.chain_id).address,
         status: held.status,
         raw: held.raw === null ? null : String(held.raw),

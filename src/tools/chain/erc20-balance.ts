@@ -31,6 +31,9 @@ export default defineTool({
     address: z.string().describe('The account, with the capitals of EIP-55.'),
     address_checksum: z.enum(['absent', 'holds', 'broken']).describe('Whether the capitals that were given are those of EIP-55.'),
     token_address: z.string().describe('The token, with the capitals of EIP-55.'),
+    token_address_checksum: z
+      .enum(['absent', 'holds', 'broken'])
+      .describe('Whether the capitals that were given for it are those of EIP-55.'),
     chain: CHAIN,
     block: BLOCK,
     status: z.enum(['ok', 'not_a_contract', 'reverted', 'malformed']).describe('How balanceOf() answered.'),
@@ -61,6 +64,7 @@ export default defineTool({
       address: account.checksummed,
       address_checksum: account.checksum,
       token_address: token.checksummed,
+      token_address_checksum: token.checksum,
       chain: chainShown(chain),
       block: blockShown(header, clock.now_ms()),
       status: held.status,

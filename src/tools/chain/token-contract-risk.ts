@@ -43,6 +43,7 @@ const PROXY = z
     implementation_code_hash: TEXT.describe('keccak-256 of its code.'),
     admin: TEXT.describe('Read from the admin slot.'),
     admin_kind: z.enum(['empty', 'eoa', 'delegated_eoa', 'contract', 'proxy_admin']).nullable().describe('What the admin is.'),
+    admin_owner: TEXT.describe('Whom owner() of a ProxyAdmin names; null for other admins.'),
     beacon: TEXT.describe('Whom it asks for the implementation.'),
     upgradeable: YES_NO_UNKNOWN.describe('null: cannot be told.'),
     slots_checked: z.array(z.record(z.string(), z.unknown())).describe('{name, slot, state, address, named_in_code} each.'),

@@ -26,6 +26,7 @@ export interface BalanceCheckOutput {
   /** The token. */
   token: {
     address: string
+    address_checksum: 'absent' | 'holds' | 'broken'
     is_usdc: boolean
     status: 'ok' | 'not_a_contract' | 'reverted' | 'malformed'
     raw: string | null

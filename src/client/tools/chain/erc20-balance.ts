@@ -21,6 +21,8 @@ export interface Erc20BalanceOutput {
   address_checksum: 'absent' | 'holds' | 'broken'
   /** The token, with the capitals of EIP-55. */
   token_address: string
+  /** Whether the capitals that were given for it are those of EIP-55. */
+  token_address_checksum: 'absent' | 'holds' | 'broken'
   /** The chain that was read. */
   chain: { id: number; sandbox: boolean }
   /** Everything here was read at this one block. */

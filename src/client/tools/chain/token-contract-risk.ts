@@ -50,6 +50,7 @@ export interface TokenContractRiskOutput {
     implementation_code_hash: string | null
     admin: string | null
     admin_kind: 'empty' | 'eoa' | 'delegated_eoa' | 'contract' | 'proxy_admin' | null
+    admin_owner: string | null
     beacon: string | null
     upgradeable: boolean | null
     slots_checked: readonly Readonly<Record<string, unknown>>[]
