@@ -89,6 +89,9 @@ const RECEIPT_CASES: readonly RuleCase[] = [
 const LEGACY_CASES: readonly RuleCase[] = [
   error('039', 'intent', drop('/natural_language_description'), '/natural_language_description'),
   error('039', 'intent', drop('/intent_expiry'), '/intent_expiry'),
+  error('039', 'intent', set('/skus', {}), '/skus'),
+  error('039', 'intent', set('/skus', [7]), '/skus/0'),
+  error('039', 'intent', set('/requires_refundability', 'yes'), '/requires_refundability'),
   error('039', 'intent', set('/intent_expiry', 'tomorrow'), '/intent_expiry'),
   error('039', 'intent', set('/user_cart_confirmation_required', false), '/user_cart_confirmation_required'),
   ...['id', 'merchant_name', 'cart_expiry', 'user_cart_confirmation_required', 'payment_request'].map((name) =>
@@ -125,6 +128,7 @@ const LEGACY_CASES: readonly RuleCase[] = [
   error('042', 'message 0.1', set(`${COPY}/payment_details_total/amount/currency`, 'EUR'), `${COPY}/payment_details_total/amount/currency`),
   error('042', 'message 0.1', set(`${CART}/id`, 'order_2'), `${COPY}/payment_details_id`),
   warning('043', 'payment 0.1', drop('/user_authorization'), '/user_authorization'),
+  error('043', 'payment 0.1', set('/user_authorization', 7), '/user_authorization'),
 ]
 
 export const AP2_LIMIT_CASES: readonly RuleCase[] = [...CONSTRAINT_CASES, ...LIMIT_CASES, ...RECEIPT_CASES, ...LEGACY_CASES]

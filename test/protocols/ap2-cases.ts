@@ -39,6 +39,8 @@ const ENVELOPE_CASES: readonly RuleCase[] = [
   error('035', 'disclosed checkout', set('/issuer_signed_jwt/payload/_sd_alg', 'md5'), '/issuer_signed_jwt/payload/_sd_alg'),
   ...['sd_hash', 'aud', 'nonce'].map((name) => warning('036', 'chain', drop(`${BOUND}/${name}`), `${BOUND}/${name}`)),
   warning('036', 'token payload', drop('/payload/sd_hash'), '/payload/sd_hash'),
+  ...['none', 'HS256', '', 7].map((alg) => error('045', 'token payload', set('/header/alg', alg), '/header/alg')),
+  error('045', 'chain', drop('/chain/0/issuer_signed_jwt/header/alg'), '/chain/0/issuer_signed_jwt/header/alg'),
 ]
 
 const CHECKOUT_CASES: readonly RuleCase[] = [

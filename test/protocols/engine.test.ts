@@ -4,7 +4,10 @@ import { checkDocument } from '../../src/pure/protocols/check.ts'
 import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
 import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
 import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/rule.ts'
-import { BOUNDS, checkText, codesOf, literally, NOW_S, set } from './harness.ts'
+import { A2A_CLEAN } from './a2a-clean.ts'
+import { ACP_CLEAN } from './acp-clean.ts'
+import { BOUNDS, checkText, codesOf, drop, literally, NOW_S, set } from './harness.ts'
+import { UCP_CLEAN } from './ucp-clean.ts'
 import { X402_CLEAN } from './x402-clean.ts'
 
 const text = JSON.stringify(X402_CLEAN['challenge_v2']?.document)
@@ -21,6 +24,27 @@ test('the wrong protocol draws one error, whichever was chosen, and no rule of i
 
 test('a document of no protocol is held against the one that was chosen', () => {
   for (const id of PROTOCOL_IDS) assert.ok(!codesOf(checkText(id, '{"hello":1}')).includes('PRE-001 error'), id)
+})
+
+test('the JSON-RPC message around a document is checked for every protocol (JSON-RPC 2.0, 5)', () => {
+  const wrapped: [ProtocolId, object, string][] = [
+    ['a2a', A2A_CLEAN, 'extended 1.0'],
+    ['acp', ACP_CLEAN, 'wrapped'],
+    ['acp', ACP_CLEAN, 'wrapped_error'],
+    ['ucp', UCP_CLEAN, 'wrapped 04-08'],
+  ]
+  for (const [id, clean, name] of wrapped) {
+    const right = JSON.stringify((clean as Readonly<Record<string, { document: unknown }>>)[name]?.document)
+    const codes = (change: (text: string) => string) =>
+      checkText(id, change(right)).errors.flatMap(({ code, path }) => (code === 'PRE-005' ? [path] : []))
+    assert.deepEqual(
+      [codes((one) => one), codes(set('/jsonrpc', '1.0')), codes(set('/jsonrpc', 2))],
+      [[], ['/jsonrpc'], ['/jsonrpc']],
+      `${id} ${name}`,
+    )
+    assert.deepEqual([codes(drop('/id')), codes(set('/id', 1.5)), codes(set('/id', {}))], [['/id'], ['/id'], ['/id']], `${id} ${name}`)
+    assert.deepEqual(codes(set(name === 'wrapped_error' ? '/result' : '/error', null)), [''], `${id} ${name}`)
+  }
 })
 
 test('redacted values count as present, and draw one warning together', () => {

@@ -108,6 +108,7 @@ const RESULT_CASES: readonly RuleCase[] = [
   error('016', 'discover', set('/result/supportedVersions', '2026-07-28'), '/result/supportedVersions'),
   error('016', 'discover', drop(`${SERVER_INFO}/version`), `${SERVER_INFO}/version`),
   warning('016', 'discover', drop('/result/_meta'), SERVER_INFO),
+  warning('017', 'initialize 25-06-18', set('/result/capabilities/streaming', true), '/result/capabilities/streaming'),
   warning('017', 'initialize 24-11-05', set('/result/capabilities/completions', {}), '/result/capabilities/completions'),
   warning('017', 'initialize 25-06-18', set('/result/capabilities/tasks', {}), '/result/capabilities/tasks'),
   warning('017', 'discover', set('/result/capabilities/tasks', {}), '/result/capabilities/tasks'),

@@ -32,6 +32,27 @@ test('mcp: checkouts inside an answer are checked by the rules of their own prot
   assert.ok(bad.errors.length > 0 && bad.errors.every(({ code }) => code.startsWith('ACP-')))
 })
 
+test('mcp: what a library puts into an object as result is repeated by texts without it', () => {
+  const result = (inner: unknown, ...texts: string[]) => ({
+    jsonrpc: '2.0',
+    id: 1,
+    result: { content: texts.map((text) => ({ type: 'text', text })), structuredContent: { result: inner }, isError: false },
+  })
+  // As the official SDK for Python answers for tools that return a list, a number, a text and nothing.
+  const right = [
+    result([{ city: 'Oslo' }, { city: 'Rome' }], '{\n  "city": "Oslo"\n}', '{\n  "city": "Rome"\n}'),
+    result([['a', 1], ['b']], 'a', '1', 'b'),
+    result(5, '5'),
+    result('hello', 'hello'),
+    result(null),
+    result([]),
+  ]
+  for (const one of right) assert.deepEqual(codesOf(checkText('mcp', JSON.stringify(one))), [], JSON.stringify(one))
+  const wrong = [result([{ city: 'Oslo' }], '{"city":"Rome"}'), result([{ city: 'Oslo' }, { city: 'Rome' }], '{"city":"Oslo"}')]
+  for (const one of wrong) assert.deepEqual(codesOf(checkText('mcp', JSON.stringify(one))), ['MCP-035 error'], JSON.stringify(one))
+  assert.deepEqual(codesOf(checkText('mcp', JSON.stringify(result(5, '6')))), ['MCP-035 warning'])
+})
+
 test('mcp: the payee comes from the document inside', () => {
   const checkout = UCP_CLEAN['checkout 08-25']?.document
   assert.deepEqual(codesOf(checkText('mcp', answer(checkout), 'other.example.net')), ['UCP-045 warning'])

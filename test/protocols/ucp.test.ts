@@ -6,10 +6,11 @@ import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { BOUNDS, checkText, codesOf, NOW_S, protocolSuite, set } from './harness.ts'
 import { UCP_CASES } from './ucp-cases.ts'
+import { UCP_CATALOG_CASES } from './ucp-cases-catalog.ts'
 import { UCP_CLEAN } from './ucp-clean.ts'
 import { changed, stepsIn } from './ucp-mutants.ts'
 
-protocolSuite('ucp', { clean: UCP_CLEAN, cases: UCP_CASES })
+protocolSuite('ucp', { clean: UCP_CLEAN, cases: [...UCP_CASES, ...UCP_CATALOG_CASES] })
 
 test('ucp: whatever stands at a place, the check ends with a report', () => {
   const documents = fc.constantFrom(...Object.values(UCP_CLEAN).map(({ document }) => document))

@@ -1,4 +1,5 @@
 import { all, drop, literally, set, type Change, type RuleCase } from './harness.ts'
+import { X402_MORE_CASES } from './x402-cases-more.ts'
 
 /** One change of a right document for each rule of x402 and each severity it has. */
 
@@ -231,4 +232,5 @@ export const X402_CASES: readonly RuleCase[] = [
   warning('043', 'challenge_v2', set('/privateKey', `0x${'4c0883a69102937d'.repeat(4)}`), '/privateKey'),
   warning('043', 'challenge_v2', set(`${A}/extra/note`, '4c0883a69102937d'.repeat(4)), `${A}/extra/note`),
   error('009', 'challenge_v2', literally('"10000"', '10000.00'), `${A}/amount`),
+  ...X402_MORE_CASES,
 ]

@@ -80,6 +80,23 @@ const authorization = {
   nonce: `0x${'f3746613c2d920b5'.repeat(4)}`,
 }
 
+const batch = {
+  ...evm,
+  scheme: 'batch-settlement',
+  maxTimeoutSeconds: 3_600,
+  extra: { ...evm.extra, receiverAuthorizer: PAYEE, withdrawDelay: 900 },
+}
+const channel = {
+  payer: PAYER,
+  payerAuthorizer: '0x0000000000000000000000000000000000000000',
+  receiver: PAYEE,
+  receiverAuthorizer: PAYEE,
+  token: evm.asset,
+  withdrawDelay: 900,
+  salt: `0x${'00'.repeat(32)}`,
+}
+const signed_voucher = { channelId: `0x${'ab'.repeat(32)}`, maxClaimableAmount: '5000', signature: SIGNATURE }
+
 const declared = (type: string, version: '1' | '2' = '2') => ({ type, version, version_source: 'declared' as const })
 const settled = { type: 'settlement_response', version: '2', version_source: 'inferred' } as const
 
@@ -167,6 +184,35 @@ export const X402_CLEAN_MORE: Readonly<Record<string, CleanDocument>> = {
     type: 'supported_response',
     version: '2',
     version_source: 'assumed',
+  },
+  /** The examples of both schemes, with addresses in place of names. */
+  held: {
+    document: {
+      ...challenge,
+      accepts: [
+        batch,
+        {
+          ...evm,
+          scheme: 'auth-capture',
+          extra: {
+            ...evm.extra,
+            captureAuthorizer: PAYER,
+            captureDeadline: 1_795_300_000,
+            refundDeadline: 1_795_900_000,
+            minFeeBps: 100,
+            maxFeeBps: 100,
+            feeRecipient: PAYER,
+          },
+        },
+      ],
+    },
+    ...declared('payment_required'),
+  },
+  /** A voucher, as the scheme has it in Voucher Payload. */
+  voucher_payment: {
+    document: { x402Version: 2, accepted: batch, payload: { type: 'voucher', channelConfig: channel, voucher: signed_voucher } },
+    ...declared('payment_payload'),
+    expected_payee: PAYEE,
   },
   list_of_urls: { document: { x402Version: 2, resources: [resource.url] }, ...declared('resource_list') },
 }

@@ -18,14 +18,14 @@ function clean(name: string): string {
 }
 
 test('x402: a payment that cannot be read is not passed in silence', () => {
-  const held = set('/accepted/scheme', 'auth-capture')(set('/payload/authorization/to', STRANGER)(clean('payment_v2')))
-  const voucher = all(set('/accepted/scheme', 'batch-settlement'), set('/payload', { type: 'voucher' }))(clean('payment_v2'))
+  const [, capture] = (JSON.parse(clean('held')) as { accepts: unknown[] }).accepts
+  const held = all(set('/accepted', capture), set('/payload/authorization/to', STRANGER))(clean('payment_v2'))
   const unnamed = all(set('/accepted/scheme', 'subscription'), set('/payload', { permit2Authorization: {} }))(clean('payment_v2'))
-  for (const [name, document] of Object.entries({ unnamed, svm: clean('payment_svm'), erc7710: clean('payment_erc7710'), held, voucher })) {
+  for (const [name, document] of Object.entries({ unnamed, svm: clean('payment_svm'), erc7710: clean('payment_erc7710'), held })) {
     const { errors, not_checked } = checkText('x402', document, name === 'svm' ? null : PAYEE)
     assert.deepEqual([errors, not_checked.includes(OPAQUE)], [[], true], name)
   }
-  for (const name of ['payment_v2', 'payment_v1', 'payment_permit2', 'payment_upto', 'challenge_v2'])
+  for (const name of ['payment_v2', 'payment_v1', 'payment_permit2', 'payment_upto', 'voucher_payment', 'challenge_v2'])
     assert.ok(!checkText('x402', clean(name)).not_checked.includes(OPAQUE), name)
 })
 
@@ -63,10 +63,24 @@ test('x402: a request whose payment is redacted draws no error', () => {
   assert.deepEqual(codesOf(report), ['PRE-002 warning'])
 })
 
-test('x402: what a facilitator supports is known, and said not to be checked', () => {
-  const { document_type, not_checked } = checkText('x402', clean('supported'))
-  assert.equal(document_type, 'supported_response')
-  assert.ok(not_checked.includes('kinds, extensions and signers of a facilitator'))
+test('x402: what a facilitator of version 1 supports has kinds alone', () => {
+  const kinds = [
+    { x402Version: 1, scheme: 'exact', network: 'base' },
+    { x402Version: 1, scheme: 'exact', network: 'solana' },
+  ]
+  const report = checkText('x402', JSON.stringify({ kinds }))
+  assert.deepEqual([report.document_type, codesOf(report)], ['supported_response', []])
+})
+
+test('x402: Algorand is known by the genesis hash that its scheme writes in full (scheme_exact_algo)', () => {
+  const network = 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8='
+  const payTo = 'RESOURCESERVERADDRESSAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALTSRPAE'
+  const extra = { feePayer: 'FACILITATORADDRESSAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALQCXBZE' }
+  const terms = { scheme: 'exact', network, amount: '5000000', payTo, maxTimeoutSeconds: 60, asset: '31566704', extra }
+  const payment = { x402Version: 2, accepted: terms, payload: { paymentIndex: 1, paymentGroup: ['gaN0', 'gqNz'] }, extensions: {} }
+  const settled = { success: true, errorReason: null, transaction: 'NTRZR6HGMMZGYMJKUNVNLKLA427ACAVIPFNC6JHA5XNBQQHW7MWA', network }
+  assert.deepEqual(codesOf(checkText('x402', JSON.stringify(payment))), ['X402-006 warning', 'X402-008 warning'])
+  assert.deepEqual(codesOf(checkText('x402', JSON.stringify(settled))), ['X402-039 warning'])
 })
 
 test('x402: the form of EIP-3009 is asked for on EVM networks alone', () => {

@@ -78,6 +78,9 @@ function newRun(protocol: Protocol, options: CheckOptions): Run {
   return { findings: new Findings(), checked: new Set(), not_checked, exceeded: null, budget: { schema_steps: SCHEMA_STEPS }, options }
 }
 
+/** Protocols whose documents are read out of JSON-RPC. MCP has rules of its own about its messages. */
+const IN_MESSAGES: ReadonlySet<ProtocolId> = new Set(['ucp', 'acp', 'ap2', 'a2a'])
+
 /** The protocol whose mark a document bears when it bears none of the chosen one. */
 function otherProtocol(chosen: Protocol, document: Place): Protocol | null {
   if (chosen.marks(document)) return null
@@ -92,6 +95,7 @@ function runCommon(run: Run, protocol: Protocol, seen: Survey, document: Place, 
     redacted_count: seen.redacted_count,
     secrets: protocol.secret_rule === undefined ? seen.secrets : [],
     odd_numbers: seen.odd_numbers,
+    message: other === null && IN_MESSAGES.has(protocol.id) && document.has('jsonrpc') ? document : null,
   }
   for (const one of COMMON_RULES) {
     run.checked.add(one.code)

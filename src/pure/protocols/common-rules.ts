@@ -1,5 +1,5 @@
 import type { Place } from './place.ts'
-import { rule, type Rule } from './rule.ts'
+import { rule, type Rule, type Say } from './rule.ts'
 import { SECRET_WORDS, type Secret } from './secrets.ts'
 
 /** What the engine reports of every document, whatever its protocol. */
@@ -13,6 +13,8 @@ export interface CommonView {
   secrets: readonly Secret[]
   /** Numbers whose nearest double lies beyond 2^53 - 1, or that are written with an exponent. */
   odd_numbers: readonly Place[]
+  /** The JSON-RPC message around the document; null where there is none, or the protocol has rules of its own about it. */
+  message: Place | null
 }
 
 const RFC_8259 = { url: 'https://www.rfc-editor.org/rfc/rfc8259', section: '6' }
@@ -77,4 +79,35 @@ export const COMMON_RULES: readonly Rule<CommonView>[] = [
       for (const place of odd_numbers) warning(place, 'is a number that readers round, or one with an exponent')
     },
   ),
+  rule<CommonView>(
+    {
+      code: 'PRE-005',
+      severity: 'error',
+      why: 'Receivers drop a message that is not marked as JSON-RPC 2.0, or that they cannot match with a request.',
+      spec: { url: 'https://www.jsonrpc.org/specification', section: '5' },
+      hint: 'Put "jsonrpc": "2.0" and the id of the request into the message, and either result or error.',
+      good: { jsonrpc: '2.0', id: 1, result: {} },
+      bad: { jsonrpc: 2, result: {} },
+    },
+    ({ error }, { message }) => {
+      if (message !== null) envelope(error, message)
+    },
+  ),
 ]
+
+function envelope(error: Say, message: Place): void {
+  const [version, id] = [message.get('jsonrpc'), message.get('id')]
+  if (version.text() !== '2.0' && !version.redacted) error(version, 'is not "2.0"', { expected: 'the text "2.0"' })
+  const isKnown = ['string', 'redacted'].includes(id.kind) || id.integer() !== null
+  // Documents travel in requests too, such as messages of A2A; notifications have no id.
+  if (message.has('method')) {
+    if (id.present && !isKnown) error(id, 'is neither a text nor an integer')
+    return
+  }
+  const [has_result, has_error] = [message.has('result'), message.has('error')]
+  if (!id.present) error(id, 'is missing', { expected: 'the id of the request' })
+  // The id of a request that could not be read is null.
+  else if (!isKnown && !(has_error && id.kind === 'null')) error(id, 'is neither a text nor an integer')
+  if (has_result && has_error) error(message, 'has both result and error')
+  if (!has_result && !has_error) error(message, 'has neither result nor error')
+}

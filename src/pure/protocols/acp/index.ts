@@ -6,6 +6,7 @@ import { FULFILLMENT_RULES } from './rules-fulfillment.ts'
 import { LINE_RULES } from './rules-lines.ts'
 import { MESSAGE_RULES } from './rules-messages.ts'
 import { MONEY_RULES } from './rules-money.ts'
+import { NESTED_RULES } from './rules-nested.ts'
 import { PAYMENT_RULES } from './rules-payment.ts'
 import { SESSION_RULES } from './rules-session.ts'
 import { ACP_TYPES, ACP_VERSIONS } from './shape.ts'
@@ -35,5 +36,6 @@ export const ACP = defineProtocol<AcpView>({
     ...PAYMENT_RULES,
     ...DISCOUNT_RULES,
     ...DOCUMENT_RULES,
+    ...NESTED_RULES,
   ],
 })

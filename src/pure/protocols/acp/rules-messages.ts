@@ -38,20 +38,21 @@ export const MESSAGE_RULES = [
   rule<AcpView>(
     {
       code: 'ACP-025',
-      severity: 'error',
+      severity: 'both',
       types: SESSION,
       why: 'Agents tell messages apart by type and code, and render them by content_type.',
       spec: MESSAGE,
-      hint: 'Send type, content_type and content, and a code of the version with errors and warnings.',
+      hint: 'Send type, content_type and content, and with errors and warnings a code of the version, or of an extension that is declared.',
       good: { type: 'error', code: 'missing', content_type: 'plain', content: 'An address is needed.' },
       bad: { type: 'error', code: 'no_address', content: 'An address is needed.' },
     },
-    ({ error }, { body, messages, sets }) => {
+    ({ error, warning }, { body, messages, sets, added }) => {
       onlyObjects(error, body.get('messages'))
       for (const message of messages) {
         const type = needText(error, message.get('type')) === null ? null : oneOf(error, message.get('type'), sets.messages)
         const codes = type === 'error' ? sets.errors : type === 'warning' ? WARNING_CODES : []
-        if (codes.length > 0 && need(error, message.get('code'), 'string')) oneOf(error, message.get('code'), codes)
+        if (codes.length > 0 && need(error, message.get('code'), 'string'))
+          oneOf(added.is_foreign ? warning : error, message.get('code'), codes)
         need(error, message.get('content'), 'string')
         if (need(error, message.get('content_type'), 'string')) oneOf(error, message.get('content_type'), ['plain', 'markdown'])
       }

@@ -101,19 +101,22 @@ export const SESSION_RULES = [
   rule<AcpView>(
     {
       code: 'ACP-006',
-      severity: 'error',
+      severity: 'both',
       why: 'Every schema of the protocol is closed: a strict reader refuses the whole document for a member that it does not know.',
       spec: SESSION,
-      hint: 'Take the member out, or put it into metadata where the version has that.',
+      hint: 'Take the member out, put it into metadata where the version has that, or name it in extends of the extension that adds it.',
       good: { id: 'cs_1', metadata: { shop: 'north' } },
       bad: { id: 'cs_1', shop: 'north' },
     },
-    ({ error }, { body, context, allowance }) => {
+    ({ error, warning }, { body, context, allowance, added }) => {
       const type = ACP_TYPES.find((one) => one === context.type) ?? 'checkout_session'
       if (type === 'error' && body.get('error').kind === 'object') return
       const place = type === 'allowance' ? allowance : body
-      for (const member of place.members())
-        if (versionsOf(type, member.key).length === 0) error(member, 'is a member that no version of this protocol knows here')
+      for (const member of place.members()) {
+        if (versionsOf(type, member.key).length > 0 || added.names.has(member.key)) continue
+        if (added.is_open) warning(member, 'is no member of the protocol, and no extension says that it adds it')
+        else error(member, 'is a member that no version of this protocol knows here')
+      }
     },
   ),
   rule<AcpView>(

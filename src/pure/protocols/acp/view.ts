@@ -2,6 +2,7 @@ import { refersTo } from '../kit/expect.ts'
 import type { Place } from '../place.ts'
 import type { Context, Say } from '../rule.ts'
 import { allowanceIn, bodyOf } from './detect.ts'
+import { addedBy, type Added } from './extensions.ts'
 import { ACP_VERSIONS, CLOSED_SETS, type AcpVersion, type ClosedSets } from './shape.ts'
 import { tally, type Tallies } from './totals.ts'
 
@@ -50,6 +51,7 @@ export interface AcpView {
   /** An order that stands alone or in a session. */
   order: Place
   allowance: Place
+  added: Added
 }
 
 export function viewAcp(context: Context): AcpView {
@@ -79,6 +81,7 @@ export function viewAcp(context: Context): AcpView {
     applied: objects(body.down('discounts', 'applied')),
     order,
     allowance: allowanceIn(body),
+    added: addedBy(body),
   }
 }
 

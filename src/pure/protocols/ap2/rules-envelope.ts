@@ -1,3 +1,5 @@
+import { needText } from '../kit/expect.ts'
+import { isWeakAlgorithm } from '../kit/keys.ts'
 import type { Place } from '../place.ts'
 import { rule } from '../rule.ts'
 import { DIGEST_CHARS } from './digests.ts'
@@ -5,7 +7,7 @@ import { isLegacy, VCT, type Mandate } from './mandates.ts'
 import { ap2Spec, ISSUE_BUDGET, rfc } from './spec.ts'
 import { CURRENT, type Ap2View } from './view.ts'
 
-/** AP2-001…003 and 034…036: what stands around the claims. */
+/** AP2-001…003, 034…036 and 045: what stands around the claims. */
 export const ENVELOPE_RULES = [
   rule<Ap2View>(
     {
@@ -121,6 +123,28 @@ export const ENVELOPE_RULES = [
         told.add(holder.value)
         for (const name of BINDING)
           if (!holder.has(name) && !claims.has(name)) warning(holder.get(name), 'is missing in a delegated mandate')
+      }
+    },
+  ),
+  rule<Ap2View>(
+    {
+      code: 'AP2-045',
+      severity: 'error',
+      why: 'A mandate is evidence by its signature alone; none is no signature, and one by a shared secret may be of whoever verifies it.',
+      spec: ap2Spec('agent_authorization', 'Mandates using SD-JWT VCs'),
+      hint: 'Sign the token with a private key, such as with ES256, and name the algorithm in alg of its header.',
+      good: { header: { alg: 'ES256', typ: 'kb+sd-jwt' } },
+      bad: { header: { alg: 'none' } },
+    },
+    ({ error }, { mandates }) => {
+      const told = new Set<unknown>()
+      for (const { envelope } of mandates) {
+        const header = envelope?.header
+        if (header?.kind !== 'object' || told.has(header.value)) continue
+        told.add(header.value)
+        const alg = header.get('alg')
+        if (needText(error, alg) !== null && isWeakAlgorithm(alg.value))
+          error(alg, 'is an algorithm that proves nothing to strangers', { expected: 'such as ES256' })
       }
     },
   ),

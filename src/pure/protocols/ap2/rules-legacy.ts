@@ -29,6 +29,10 @@ export const LEGACY_RULES = [
         if (needText(error, claims.get('intent_expiry')) !== null) isoTime(error, claims.get('intent_expiry'))
         const confirmed = claims.get('user_cart_confirmation_required')
         optional(error, confirmed, 'boolean')
+        const refundable = claims.get('requires_refundability')
+        if (refundable.kind !== 'null') optional(error, refundable, 'boolean')
+        for (const list of ['merchants', 'skus'].map((name) => claims.get(name)))
+          if (list.kind !== 'null' && optional(error, list, 'array')) for (const item of list.items()) optional(error, item, 'string')
         const isSigned = envelope?.header.present === true || SIGNATURES.some((name) => claims.has(name))
         if (confirmed.boolean() === false && !isSigned) error(confirmed, 'is false though nothing shows that the user signed')
       }
@@ -85,7 +89,7 @@ export const LEGACY_RULES = [
   rule<Ap2View>(
     {
       code: 'AP2-043',
-      severity: 'warning',
+      severity: 'both',
       types: ['legacy_payment_mandate', 'mandates'],
       why: 'Without it nothing shows that the user approved the payment.',
       spec: legacySpec('PaymentMandate'),
@@ -93,10 +97,12 @@ export const LEGACY_RULES = [
       good: { payment_mandate_contents: {}, user_authorization: '[REDACTED]' },
       bad: { payment_mandate_contents: {} },
     },
-    ({ warning }, view) => {
+    ({ error, warning }, view) => {
       for (const { claims } of ofTypes(view, 'legacy_payment_mandate')) {
         const place = claims.get('user_authorization')
         if (!place.present || place.kind === 'null') warning(place, 'is missing')
+        // A decoded presentation is an object.
+        else if (place.kind !== 'object') optional(error, place, 'string')
       }
     },
   ),

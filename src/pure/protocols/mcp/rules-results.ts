@@ -226,9 +226,21 @@ function implementation(error: Say, info: Place): void {
 
 const FLAGS = ['listChanged', 'subscribe'] as const
 
+/** Capabilities that one of the versions defines, all of them objects; of others no schema says anything. */
+const DEFINED: ReadonlySet<string> = new Set([
+  'experimental',
+  'extensions',
+  'logging',
+  'completions',
+  'prompts',
+  'resources',
+  'tools',
+  'tasks',
+])
+
 function capabilityShapes(error: Say, capabilities: Place): void {
   for (const capability of capabilities.members()) {
-    if (!optional(error, capability, 'object')) continue
+    if (!DEFINED.has(capability.key) || !optional(error, capability, 'object')) continue
     if (['tools', 'prompts', 'resources'].includes(capability.key))
       for (const flag of FLAGS) optional(error, capability.get(flag), 'boolean')
     if (capability.key === 'experimental' || capability.key === 'extensions')

@@ -1,5 +1,6 @@
 import { defineProtocol } from '../rule.ts'
 import { detectUcp, isUcp, UCP_TYPES, UCP_VERSIONS } from './detect.ts'
+import { CATALOG_RULES } from './rules-catalog.ts'
 import { CHECKOUT_RULES } from './rules-checkout.ts'
 import { ENVELOPE_RULES } from './rules-envelope.ts'
 import { HANDLER_RULES } from './rules-handlers.ts'
@@ -38,5 +39,6 @@ export const UCP = defineProtocol<UcpView>({
     ...LINE_RULES,
     ...MESSAGE_RULES,
     ...PAYEE_RULES,
+    ...CATALOG_RULES,
   ],
 })

@@ -56,17 +56,19 @@ export const ENVELOPE_RULES = [
   rule<UcpView>(
     {
       code: 'UCP-004',
-      severity: 'error',
+      severity: 'both',
       why: 'Version 2026-01-11 keeps capabilities in an array and one object a service; later ones map names to arrays.',
       spec: ucpSpec('overview', 'Profile Structure'),
       hint: 'Move the registries to the shape of the version that the document declares.',
       good: { ucp: { version: '2026-04-08', capabilities: { 'dev.ucp.shopping.checkout': [{ version: '2026-04-08' }] } } },
       bad: { ucp: { version: '2026-04-08', capabilities: [{ name: 'dev.ucp.shopping.checkout' }] } },
     },
-    ({ error }, { body, first, is_profile }) => {
+    ({ error, warning }, { body, context, first, is_profile }) => {
+      // Errors on the pages of the specification list capabilities in the old shape still; nothing is negotiated by them.
+      const say = context.type === 'error' ? warning : error
       if (first && is_profile) optional(error, body.get('payment'), 'object')
-      if (first) firstShapes(error, body)
-      else for (const registry of REGISTRIES) mapOfArrays(error, body.down('ucp', registry))
+      if (first) firstShapes(say, body)
+      else for (const registry of REGISTRIES) mapOfArrays(say, body.down('ucp', registry))
     },
   ),
   rule<UcpView>(

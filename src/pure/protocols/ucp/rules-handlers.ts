@@ -4,7 +4,7 @@ import { httpsFault, httpsUrl } from '../kit/url.ts'
 import { rule } from '../rule.ts'
 import { ucpSpec } from './spec.ts'
 import { isCapability, type UcpView } from './view.ts'
-import { expectShape, list, object, text } from './shape.ts'
+import { expectShape, list, object, text } from '../kit/shape.ts'
 
 const HANDLERS = ucpSpec('overview', 'Payment Architecture')
 

@@ -3,8 +3,8 @@ import { integer } from '../kit/money.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
 import { BASKETS } from './detect.ts'
-import { expectShape } from './shape.ts'
-import { CHECKOUT_FULFILLMENT, ORDER_FULFILLMENT } from './shapes.ts'
+import { expectShape } from '../kit/shape.ts'
+import { CHECKOUT_FULFILLMENT, NEWEST_CHECKOUT_FULFILLMENT, NEWEST_ORDER_FULFILLMENT, ORDER_FULFILLMENT } from './shapes.ts'
 import { ucpSpec } from './spec.ts'
 import { objects, type UcpView } from './view.ts'
 
@@ -49,10 +49,9 @@ export const LINE_RULES = [
       const { body, lines, context, newest } = view
       const fulfillment = body.get('fulfillment')
       if (context.type === 'order') {
-        if (!newest && fulfillment.kind === 'object') expectShape(error, fulfillment, ORDER_FULFILLMENT)
+        if (fulfillment.kind === 'object') expectShape(error, fulfillment, newest ? NEWEST_ORDER_FULFILLMENT : ORDER_FULFILLMENT)
         movedQuantities(error, body)
-      } else if (newest) optional(error, fulfillment, 'object')
-      else expectShape(error, fulfillment, CHECKOUT_FULFILLMENT)
+      } else expectShape(error, fulfillment, newest ? NEWEST_CHECKOUT_FULFILLMENT : CHECKOUT_FULFILLMENT)
       const ids = lines.map((line) => line.get('id').text()).filter((id) => id !== null)
       // Where a line or its id cannot be read, what refers to it proves nothing.
       if (body.get('line_items').kind !== 'array' || ids.length < body.get('line_items').items().length) return

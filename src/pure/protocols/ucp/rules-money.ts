@@ -195,9 +195,12 @@ function discountAmounts(body: Place): Place[] {
 /** Prices of a catalogue: of products and of their variants. */
 function catalogPrices(body: Place): Place[] {
   const products = [...objects(body.get('products')), body.get('product')]
-  const ranges = products.flatMap((product) => [product.down('price_range', 'min'), product.down('price_range', 'max')])
-  const variants = products.flatMap((product) => objects(product.get('variants'))).map((variant) => variant.get('price'))
-  return [...ranges, ...variants].filter(({ kind }) => kind === 'object')
+  const ranges = products
+    .flatMap((product) => [product.get('price_range'), product.get('list_price_range')])
+    .flatMap((range) => [range.get('min'), range.get('max')])
+  const variants = products.flatMap((product) => objects(product.get('variants')))
+  const prices = variants.flatMap((variant) => ['price', 'list_price', 'unit_price'].map((name) => variant.get(name)))
+  return [...ranges, ...prices].filter(({ kind }) => kind === 'object')
 }
 
 function signedEntry(error: Say, entry: Place, type: string): void {

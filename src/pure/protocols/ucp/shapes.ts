@@ -1,4 +1,4 @@
-import { boolean, each, list, number, object, oneOfTexts, text, text_or_null, type Shape } from './shape.ts'
+import { boolean, each, list, number, object, oneOfTexts, text, text_or_null, type Shape } from '../kit/shape.ts'
 
 /**
  * Types of members of responses, from the reference pages of the specification (ucp.dev, read 2026-11-21). Amounts, quantities, times,
@@ -63,7 +63,7 @@ const EXTRAS = {
 const movedLine = object({ id: text })
 const adjustment = object(
   { id: text, type: text, status: oneOfTexts('completed', 'failed', 'pending') },
-  { description: text, line_items: list(movedLine) },
+  { description: text, line_items: list(movedLine), totals: list(object({})) },
 )
 
 /** Responses that rules hold together; required members come first. */
@@ -76,10 +76,31 @@ export const RESPONSES: Readonly<Record<'checkout' | 'cart' | 'order', Shape>> =
   ),
 }
 
+/** What the newest version has of these, as far as its pages show it: types alone, and nothing is asked for. */
+const newestInstrument = object({}, { ...each(text, 'id', 'handler_id', 'type'), selected: boolean, display: object({}) })
+const newestDiscounts = object({}, { codes: list(text), applied: list(object({}, { ...each(text, 'title', 'code'), automatic: boolean })) })
+const newestGroup = object({}, { ...each(text, 'id'), line_item_ids: list(text), options: list(object({}, each(text, 'id', 'title'))) })
+const newestMethod = object(
+  {},
+  { ...each(text, 'id', 'type'), line_item_ids: list(text), destinations: list(object({})), groups: list(newestGroup) },
+)
+const newestMoves = list(object({}, { ...each(text, 'id', 'type', 'description'), line_items: list(object({}, { id: text })) }))
+
+export const NEWEST_CHECKOUT_FULFILLMENT = object({}, { methods: list(newestMethod), available_methods: list(object({})) })
+export const NEWEST_ORDER_FULFILLMENT = object({}, { expectations: newestMoves, events: newestMoves })
+
+const NEWEST = {
+  messages: list(object({})),
+  buyer,
+  context: object({}),
+  payment: object({}, { instruments: list(newestInstrument) }),
+  discounts: newestDiscounts,
+}
+
 /** The same with the members alone whose form has been the same in every version; of the newest, not everything was known. */
 export const NEWEST_RESPONSES: typeof RESPONSES = {
-  checkout: object({ ...BASKET, status: text, links: list(LINK) }, { messages: list(object({})), buyer, payment: object({}) }),
-  cart: object(BASKET, { messages: list(object({})), links: list(LINK), buyer }),
+  checkout: object({ ...BASKET, status: text, links: list(LINK) }, NEWEST),
+  cart: object(BASKET, { ...NEWEST, links: list(LINK) }),
   order: RESPONSES.order,
 }
 

@@ -1,8 +1,10 @@
 import { defineProtocol } from '../rule.ts'
 import { ADDRESS_RULES } from './rules-addresses.ts'
+import { ANSWER_RULES } from './rules-answers.ts'
 import { ENVELOPE_RULES } from './rules-envelope.ts'
 import { EXTENSION_RULES } from './rules-extensions.ts'
 import { PAYLOAD_RULES } from './rules-payload.ts'
+import { SCHEME_RULES } from './rules-schemes.ts'
 import { TERMS_RULES } from './rules-terms.ts'
 import { detectX402, isX402, viewX402, X402_TYPES, type X402View } from './view.ts'
 
@@ -20,5 +22,5 @@ export const X402 = defineProtocol<X402View>({
   marks: isX402,
   detect: detectX402,
   view: viewX402,
-  rules: [...ENVELOPE_RULES, ...TERMS_RULES, ...ADDRESS_RULES, ...EXTENSION_RULES, ...PAYLOAD_RULES],
+  rules: [...ENVELOPE_RULES, ...TERMS_RULES, ...ADDRESS_RULES, ...EXTENSION_RULES, ...PAYLOAD_RULES, ...ANSWER_RULES, ...SCHEME_RULES],
 })

@@ -96,12 +96,25 @@ export interface Network {
   testnet: boolean
 }
 
+/** The genesis hash of Algorand in full, as the scheme for it writes it (scheme_exact_algo); CAIP-2 has room for 32 characters of it. */
+const LONG_ALGORAND = /^(algorand:[A-Za-z0-9+/_-]{32})[A-Za-z0-9+/_-]{11}=$/
+
+/** The CAIP-2 id of a network that is written longer than CAIP-2 allows; null for all others. */
+export function shortened(text: string | null): string | null {
+  return LONG_ALGORAND.exec(text ?? '')?.[1] ?? null
+}
+
+/** Whether a CAIP-2 id is one of its namespace, as far as that is known here: chains of EVM are numbered (CAIP-2 of eip155). */
+export function isOfNamespace(text: string): boolean {
+  return !text.startsWith('eip155:') || /^eip155:[1-9][0-9]{0,31}$/.test(text)
+}
+
 /** The network here: a CAIP-2 id, or a name of version 1, whatever the version of the document. Null for everything else. */
 export function networkAt(place: Place): Network | null {
   const text = place.text()
-  const id = V1_NETWORKS.get(text ?? '') ?? text
+  const id = V1_NETWORKS.get(text ?? '') ?? shortened(text) ?? text
   const parts = readCaip2(id)
-  if (id === null || parts === null) return null
+  if (id === null || parts === null || !isOfNamespace(id)) return null
   const family = parts.namespace === 'eip155' ? 'evm' : parts.namespace === 'solana' ? 'svm' : 'other'
   return { id, family, known: KNOWN.has(id), testnet: TESTNETS.has(id) }
 }

@@ -10,6 +10,8 @@ import { isMissing, type Entry, type X402View } from './view.ts'
 const EVM = 'exact/scheme_exact_evm.md'
 const SVM = 'exact/scheme_exact_svm.md'
 const METHODS = ['eip3009', 'permit2', 'erc7710'] as const
+/** Accounts that the payer signs for beside the recipient, by scheme: upto, batch-settlement, auth-capture. */
+const PARTIES = ['facilitatorAddress', 'receiverAuthorizer', 'captureAuthorizer', 'feeRecipient'] as const
 
 /** X402-012…016 and 018…023: what is paid, to whom, and what the payer must know to sign. */
 export const ADDRESS_RULES = [
@@ -92,7 +94,7 @@ export const ADDRESS_RULES = [
     },
     ({ error, warning }, { entries }) => {
       for (const { place } of entries) {
-        for (const at of [payToPlace(place), assetPlace(place)]) {
+        for (const at of [payToPlace(place), assetPlace(place), ...PARTIES.map((name) => place.down('extra', name))]) {
           const form = evmForm(at.text() ?? '')
           if (form === 'wrong_case') error(at, 'breaks the checksum of EIP-55')
           else if (form === 'one_case') warning(at, 'has no checksum: its letters are all of one case')
@@ -240,7 +242,7 @@ function isAddress(text: string, family: Family): boolean {
 }
 
 /** The text here must be an address of the family; nothing is said of what is absent or redacted. */
-function addressForm(error: Say, place: Place, family: Family): boolean {
+export function addressForm(error: Say, place: Place, family: Family): boolean {
   if (!place.present || place.redacted) return false
   const text = place.text()
   const fits = text !== null && isAddress(text, family)
@@ -266,13 +268,13 @@ function payee({ error, warning }: Report, { place, network }: Entry): void {
 }
 
 /** EIP-3009 is meant unless extra says otherwise. */
-function isEip3009(place: Place): boolean {
+export function isEip3009(place: Place): boolean {
   const method = place.down('extra', 'assetTransferMethod')
   return !method.present || method.text() === 'eip3009'
 }
 
 /** Whether extra can be looked into, or lacks everything, as an absent one and null do; of any other type, another rule speaks. */
-function hasExtra(place: Place): boolean {
+export function hasExtra(place: Place): boolean {
   return ['object', 'absent', 'null'].includes(place.get('extra').kind)
 }
 

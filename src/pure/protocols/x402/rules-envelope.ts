@@ -4,7 +4,7 @@ import { rule, type Say } from '../rule.ts'
 import { x402Spec } from './spec.ts'
 import { ALIASES, amountName, isMissing, type Entry, type X402View } from './view.ts'
 
-/** X402-001…004, 029, 039…041: what stands around the terms. */
+/** X402-001…004, 029, 041: what stands around the terms. */
 export const ENVELOPE_RULES = [
   rule<X402View>(
     {
@@ -100,45 +100,6 @@ export const ENVELOPE_RULES = [
   ),
   rule<X402View>(
     {
-      code: 'X402-039',
-      severity: 'both',
-      types: ['settlement_response'],
-      why: 'A payer reads from these members whether its money moved, and where.',
-      spec: x402Spec(2, 'SettlementResponse'),
-      hint: 'Send success, transaction (an empty text if nothing was sent to the chain), network, and errorReason after a failure.',
-      good: { success: true, transaction: '0x…', network: 'eip155:8453' },
-      bad: { success: 'true', transaction: null },
-    },
-    ({ error, warning }, { document, version }) => {
-      const success = document.get('success')
-      need(error, success, 'boolean')
-      const transaction = document.get('transaction')
-      const isEmpty = need(error, transaction, 'string') && transaction.value === ''
-      // Of upto nothing may have been used, and a voucher of batch-settlement is cashed later: then the amount says so.
-      if (isEmpty && success.value === true && !['0', ''].includes(document.get('amount').text() ?? 'none'))
-        warning(transaction, 'is empty though the settlement succeeded', { expected: 'the hash of the transaction' })
-      settledNetwork(error, document.get('network'), version)
-      if (success.value === false) need(error, document.get('errorReason'), 'string')
-    },
-  ),
-  rule<X402View>(
-    {
-      code: 'X402-040',
-      severity: 'error',
-      types: ['verify_response'],
-      why: 'A server lets a call through on isValid, and tells the payer invalidReason.',
-      spec: x402Spec(2, 'VerifyResponse'),
-      hint: 'Send isValid as a boolean, and invalidReason as a text when it is false.',
-      good: { isValid: false, invalidReason: 'insufficient_funds' },
-      bad: { isValid: false },
-    },
-    ({ error }, { document }) => {
-      need(error, document.get('isValid'), 'boolean')
-      if (document.get('isValid').value === false) need(error, document.get('invalidReason'), 'string')
-    },
-  ),
-  rule<X402View>(
-    {
       code: 'X402-041',
       severity: 'both',
       types: ['payment_required'],
@@ -171,13 +132,4 @@ function renamed(error: Say, holder: Place, names: readonly string[]): void {
       if (holder.has(alias)) error(holder.get(alias), 'is not what the protocol calls this member', { expected: name })
     }
   }
-}
-
-function settledNetwork(error: Say, place: Place, version: '1' | '2'): void {
-  if (!need(error, place, 'string')) return
-  const text = place.text()
-  if (text === null) return
-  // Settlements carry no version: a name of version 1 is fine unless the shape says otherwise, which it cannot.
-  const isName = version === '1' ? text !== '' : /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(text)
-  if (!isName) error(place, 'names no network', { expected: 'a CAIP-2 id such as eip155:8453' })
 }

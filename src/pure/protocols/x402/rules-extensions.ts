@@ -149,10 +149,14 @@ function resourceUrl({ error, warning }: Report, place: Place): void {
 /** Payers and settlements may send back info alone. */
 const DECLARING: ReadonlySet<string> = new Set(['payment_required', 'payment_requirements', 'resource_list'])
 
+/** The form is written down for challenges and payments; in answers an extension has what it likes. */
+const ANSWERING: ReadonlySet<string> = new Set(['settlement_response', 'verify_response'])
+
 function extensionForm({ error, warning }: Report, context: Context, extension: Place): void {
-  if (!need(error, extension, 'object') || extension.redacted) return
+  const isAnswer = ANSWERING.has(context.type)
+  if (!need(isAnswer ? warning : error, extension, 'object') || extension.redacted) return
   const [info, schema] = [extension.get('info'), extension.get('schema')]
-  const isThere = need(error, info, 'object')
+  const isThere = need(isAnswer ? warning : error, info, 'object')
   const isDeclared = DECLARING.has(context.type) || schema.present ? need(error, schema, 'object') : false
   if (!isThere || !isDeclared || info.redacted || schema.redacted) return
   const isBazaar = extension.key === 'bazaar'

@@ -6,6 +6,7 @@ import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
 import { SECRET_WORDS } from '../secrets.ts'
 import { authorizationForms } from './authorization-form.ts'
+import { channelAgrees, channelForms, channelOf } from './channel.ts'
 import { payToPlace } from './rules-terms.ts'
 import { isProxy, networkOf, recipientsOf, schemeOf, signedBy } from './signed.ts'
 import { eip, schemeSpec, x402Spec } from './spec.ts'
@@ -52,7 +53,10 @@ export const PAYLOAD_RULES = [
       bad: { validAfter: 0, validBefore: '2026-12-01T00:00:00Z' },
     },
     ({ error }, { payloads }) => {
-      for (const payload of payloads) authorizationForms(error, payload)
+      for (const payload of payloads) {
+        authorizationForms(error, payload)
+        channelForms(error, payload)
+      }
     },
   ),
   rule<X402View>(
@@ -69,7 +73,8 @@ export const PAYLOAD_RULES = [
     (report, { context, payloads }) => {
       for (const payload of payloads) {
         agreesWithTerms(report, payload)
-        if (recipientsOf(payload).length === 0) context.notChecked('what the signed transaction pays')
+        channelAgrees(report.error, payload)
+        if (paidBy(payload).length === 0) context.notChecked('what the signed transaction pays')
       }
     },
   ),
@@ -228,12 +233,18 @@ function beyondAmount({ value }: Place): string {
   return canonicalText({ ...(value as Record<string, unknown>), amount: null })
 }
 
+/** Whom a payment pays, as far as that can be read: who was signed for, or the receiver of the channel. */
+function paidBy(payload: Payload): Place[] {
+  const receiver = channelOf(payload)?.get('receiver')
+  return receiver?.present === true ? [receiver] : recipientsOf(payload)
+}
+
 function payeeAgrees({ error, warning }: Report, { context, document, entries, payloads }: X402View): void {
   const { expected_payee } = context
   if (expected_payee === null) return
   const named = (places: readonly Place[]) => places.filter((place) => place.text() !== null)
   const isStranger = (place: Place) => !sameAccount(place.text() ?? '', expected_payee)
-  const signed = named(payloads.flatMap(recipientsOf))
+  const signed = named(payloads.flatMap(paidBy))
   // Whatever was signed can be spent; of offers one is chosen.
   if (signed.length > 0) {
     for (const place of signed.filter(isStranger)) error(place, 'is not the expected payee')

@@ -3,7 +3,7 @@ import { digitText, integer } from '../kit/money.ts'
 import { readCaip2 } from '../kit/addresses.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
-import { foldAsset, knownToken, networkAt, SOLANA_NETWORKS, V1_NETWORKS } from './networks.ts'
+import { foldAsset, isOfNamespace, knownToken, networkAt, shortened, SOLANA_NETWORKS, V1_NETWORKS } from './networks.ts'
 import { CAIP_2, schemeSpec, x402Spec } from './spec.ts'
 import { amountOf, isMissing, type Entry, type X402View } from './view.ts'
 
@@ -28,8 +28,10 @@ export const TERMS_RULES = [
     ({ error, warning }, { entries }) => {
       for (const { place } of entries) {
         const scheme = needText(error, place.get('scheme'))
-        if (scheme !== null && scheme.trim() !== '' && !SCHEMES.has(scheme))
-          warning(place.get('scheme'), 'is no scheme that is known here', { expected: [...SCHEMES].join(', ') })
+        if (scheme === null || scheme.trim() === '' || SCHEMES.has(scheme)) continue
+        const meant = scheme.trim().toLowerCase()
+        if (SCHEMES.has(meant)) error(place.get('scheme'), 'is a scheme in another spelling', { expected: meant })
+        else warning(place.get('scheme'), 'is no scheme that is known here', { expected: [...SCHEMES].join(', ') })
       }
     },
   ),
@@ -212,10 +214,14 @@ function networkForm({ error, warning }: Report, { place, version }: Entry): voi
   const text = at.text()
   if (text === null) return
   const caip = V1_NETWORKS.get(text)
+  const short = shortened(text)
   const isCaip = readCaip2(text) !== null
-  if (version === '2') {
-    const expected = caip ?? 'a CAIP-2 id such as eip155:8453'
-    if (!isCaip) error(at, caip === undefined ? 'is no CAIP-2 id' : 'is a name of version 1', { expected })
+  if (!isOfNamespace(text))
+    error(at, 'is no network of EVM: those are numbered', { expected: 'the number of the chain, such as eip155:8453' })
+  else if (version === '2') {
+    const expected = caip ?? short ?? 'a CAIP-2 id such as eip155:8453'
+    if (short !== null) warning(at, 'has more of the genesis hash than a CAIP-2 id holds', { expected })
+    else if (!isCaip) error(at, caip === undefined ? 'is no CAIP-2 id' : 'is a name of version 1', { expected })
   } else if (isCaip) {
     const name = [...V1_NETWORKS].find(([, id]) => id === text)?.[0]
     warning(at, 'is a CAIP-2 id, which clients of version 1 do not read', { expected: name ?? 'a network name of version 1' })
@@ -225,7 +231,7 @@ function networkForm({ error, warning }: Report, { place, version }: Entry): voi
 }
 
 /** Whether a text looks like the network names of version 1, of which new ones may come. */
-function isName(text: string | null): boolean {
+export function isName(text: string | null): boolean {
   return text !== null && /^[a-z][a-z0-9-]{1,63}$/.test(text)
 }
 
