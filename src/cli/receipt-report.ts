@@ -76,7 +76,7 @@ export function judgeReceipt(
     signer_published,
     signer_valid_at_ts,
     key_mode: keys?.find(({ address }) => address === signer_recovered)?.mode ?? null,
-    input: matches(input, fields['input_hash'], crypto),
+    input: inputMatches(input, fields['input_hash'], crypto),
     output: matches(result, fields['output_hash'], crypto),
     link,
     log_entry: entryText(entry),
@@ -111,6 +111,12 @@ function judgeLink(
 function matches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
   if (value === undefined) return 'not_checked'
   return typeof hash === 'string' && valueHash(value, crypto) === hash.toLowerCase() ? 'match' : 'mismatch'
+}
+
+/** An input may come alone, or under the key `input` as in the body of a call. */
+function inputMatches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
+  const inner = isRecord(value) && Object.hasOwn(value, 'input') ? matches(value['input'], hash, crypto) : 'mismatch'
+  return inner === 'match' ? inner : matches(value, hash, crypto)
 }
 
 function failuresOf({ signature, signer_published, signer_valid_at_ts, input, output, link, log, warnings }: Facts): string[] {

@@ -3,7 +3,7 @@ import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
 import { decodeInput } from '../service/catalogue/decode.ts'
-import type { SourceName, Sources, Tool } from '../service/catalogue/define.ts'
+import type { SourceName, Tool } from '../service/catalogue/define.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import type { Invocation } from './arguments.ts'
 import { sourcesHere } from './deployment.ts'
@@ -25,6 +25,10 @@ const OUTCOMES = {
   not_reproducible: {
     exit: 'undecided',
     reason: 'The tool reads what changes, such as a chain, prices or kept records, so its result cannot be found again.',
+  },
+  time_unknown: {
+    exit: 'undecided',
+    reason: 'The result says when it was made, to the millisecond. A receipt alone does not: give the whole answer, as it came.',
   },
   unknown_tool: { exit: 'undecided', reason: 'The tool that the receipt names is not here.' },
 } as const satisfies Record<string, { exit: Exit; reason: string }>
@@ -78,9 +82,13 @@ async function replay(file: ReceiptFile, given: unknown): Promise<Replayed> {
   const input = coveredInput(tool, given, signed.input_hash, crypto)
   if (input === null) return found('input_differs', { version_here })
   if (!tool.sources.every((name) => REPEATABLE.has(name))) return found('not_reproducible', { version_here })
-  const result = await tool.execute(input, { ...sourcesHere(catalogue, null), clock: clockOf(file, signed) })
+  const told_ms = toldTime(file, signed.output_hash, crypto)
+  const clock = { now_ms: () => told_ms ?? signed.ts * 1_000 }
+  const result = await tool.execute(input, { ...sourcesHere(catalogue, null), clock })
   const output_hash_here = valueHash(result, crypto)
-  return found(output_hash_here === signed.output_hash.toLowerCase() ? 'agrees' : 'output_differs', { version_here, output_hash_here })
+  if (output_hash_here === signed.output_hash.toLowerCase()) return found('agrees', { version_here, output_hash_here })
+  const timeless = told_ms === null && tool.sources.includes('clock')
+  return found(timeless ? 'time_unknown' : 'output_differs', { version_here, output_hash_here })
 }
 
 /** Sources that say the same again; the time is that of the call. */
@@ -96,11 +104,12 @@ function coveredInput(tool: Tool, given: unknown, input_hash: string, crypto: Re
   return null
 }
 
-/** A tool that asks for the time gets the one at which it was asked then: its result says it, else the receipt does. */
-function clockOf({ result }: ReceiptFile, { ts }: SignedCall): Sources['clock'] {
+/** When the tool was asked then, as the result says that the receipt covers; null where no such result is here, or it does not say. */
+function toldTime({ result }: ReceiptFile, output_hash: string, crypto: ReceiptCrypto): number | null {
   const evaluated_at = typeof result === 'object' && result !== null && 'evaluated_at' in result ? result.evaluated_at : null
-  const then_ms = typeof evaluated_at === 'string' ? Date.parse(evaluated_at) : NaN
-  return { now_ms: () => (Number.isNaN(then_ms) ? ts * 1000 : then_ms) }
+  if (typeof evaluated_at !== 'string' || valueHash(result, crypto) !== output_hash.toLowerCase()) return null
+  const told_ms = Date.parse(evaluated_at)
+  return Number.isNaN(told_ms) ? null : told_ms
 }
 
 function render({ outcome, tool, tool_version, version_here, output_hash, output_hash_here }: Replayed): string {

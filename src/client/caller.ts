@@ -79,8 +79,8 @@ export function createCaller(parts: Parts) {
     async verify(answer: Answer<object>, input_hash: string): Promise<Verification> {
       const { tool, payment, chain } = answer
       const previous_receipt = chain?.prev_receipt_hash ?? null
-      const keys = await facts.keysFor(answer.receipt.signer)
-      return verifyAnswer(answer, { tool, input_hash, previous_receipt, payment }, keys)
+      // A key may have been revoked since the answer came.
+      return verifyAnswer(answer, { tool, input_hash, previous_receipt, payment }, await facts.keysNow())
     },
   }
 }
@@ -203,9 +203,11 @@ function continues(chain: ReceiptChain, previous: string | null): boolean {
 
 /** A payment may come from a file: only the parts that are sent and compared are looked at. */
 function checkedPayment(payment: Payment): Payment {
-  const { v, tool, input_text, payer, nonce, header } = payment
+  // What a file holds may be anything.
+  const { v, tool, input_text, previous_receipt, payer, nonce, header }: Payment = { ...payment }
   const whole =
     v === 1 &&
+    (previous_receipt === null || /^0x[0-9a-f]{64}$/.test(previous_receipt)) &&
     /^[a-z0-9-]{1,64}$/.test(tool) &&
     typeof input_text === 'string' &&
     /^0x[0-9a-f]{40}$/.test(payer) &&

@@ -54,6 +54,8 @@ export function createClient(options: ClientOptions): AssayClient {
   const { signer, spend_cap } = options
   if ((signer === undefined) !== (spend_cap === undefined))
     throw localError('BAD_OPTIONS', 'signer and spend_cap come together, or not at all.')
+  if (signer !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(signer.address))
+    throw localError('BAD_OPTIONS', 'signer.address must be an address: of a wallet client of viem, take its account.')
   const link = linkOf(options)
   const chain = createReceiptChain(options.previous_receipt === undefined ? null : receiptHashOf(options.previous_receipt))
   const budget = spend_cap === undefined ? null : createBudget(spend_cap)

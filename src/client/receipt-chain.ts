@@ -41,9 +41,10 @@ export interface ReceiptChain {
   export(): ExportedChain
 }
 
-/** A chain that grows by the answers of a client. */
+/** A chain that grows by the answers of a client. An answer that comes again, by a payment that is resumed twice, stands in it once. */
 export function createReceiptChain(start: string | null): ReceiptChain & { add(entry: ChainEntry): void } {
   const entries: ChainEntry[] = []
+  const known = new Set<string>()
   return {
     start,
     get head() {
@@ -53,6 +54,8 @@ export function createReceiptChain(start: string | null): ReceiptChain & { add(e
       return [...entries]
     },
     add(entry) {
+      if (known.has(entry.receipt_hash)) return
+      known.add(entry.receipt_hash)
       entries.push(entry)
     },
     export: () => ({ v: 1, start, entries: structuredClone(entries) }),

@@ -17,6 +17,8 @@ export interface Facts {
   read(): Promise<ServiceFacts>
   /** The keys anew, for a receipt of a signer that is not on the list: it may have been added since. */
   keysFor(signer: unknown): Promise<KeyList>
+  /** The keys as the service lists them now, or those that are pinned. */
+  keysNow(): Promise<KeyList>
 }
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
@@ -51,6 +53,10 @@ export function createFacts(link: Link, options: Pick<ClientOptions, 'keys' | 'p
       const known = keys ?? (await read()).keys
       if (pinned.keys !== null || typeof signer !== 'string' || known.some(({ address }) => address === signer.toLowerCase())) return known
       keys = (await fetchFacts(link)).keys
+      return keys
+    },
+    async keysNow() {
+      keys = pinned.keys ?? (await fetchFacts(link)).keys
       return keys
     },
   }

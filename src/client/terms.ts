@@ -53,8 +53,9 @@ function readEntry(entry: unknown, resource: Readonly<Record<string, unknown>>, 
   if (!isRecord(entry)) return 'they offer nothing'
   const { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra } = entry
   const { chain_id } = expected
-  const token = usdcOn(chain_id)
+  const token = tokenOn(chain_id)
   const amount_minor = readMinor(amount)
+  if (token === null) return `no USDC is known on the chain ${chain_id}, which the service names`
   if (scheme !== 'exact') return 'their scheme is not exact'
   if (network !== `eip155:${chain_id}`) return `they are not for the chain eip155:${chain_id}`
   if (!isSame(asset, token.address)) return 'their asset is not the USDC of this chain'
@@ -66,6 +67,15 @@ function readEntry(entry: unknown, resource: Readonly<Record<string, unknown>>, 
   if (expected.pay_to === expected.payer || expected.pay_to === ZERO_ADDRESS) return 'they pay nobody'
   if (!isTimeout(maxTimeoutSeconds)) return 'their time for settling is out of bounds'
   return { amount_minor, pay_to: expected.pay_to, chain_id, token, timeout_s: maxTimeoutSeconds, accepted: entry, resource }
+}
+
+/** Null for a chain that no service of this kind is on. */
+function tokenOn(chain_id: number): ReturnType<typeof usdcOn> | null {
+  try {
+    return usdcOn(chain_id)
+  } catch {
+    return null
+  }
 }
 
 /** The resource names the address of this tool's calls; its host may be another name of the same service. */

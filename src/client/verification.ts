@@ -4,7 +4,7 @@
  */
 import { verifyLink } from '../pure/receipts/chain.ts'
 import type { KeyList } from '../pure/receipts/keys.ts'
-import { valueHash, ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
+import { valueHash, ZERO_ADDRESS, type Receipt } from '../pure/receipts/receipt.ts'
 import { verifyReceipt, type ReceiptVerdict } from '../pure/receipts/verify.ts'
 import type { AnswerBody } from './answer.ts'
 import type { Payment } from './payment.ts'
@@ -22,7 +22,8 @@ export interface Sending {
 /** Never throws, whatever the answer holds. */
 export function verifyAnswer(body: AnswerBody<object>, sent: Sending, keys: KeyList): Verification {
   const receipt = verifyReceipt(body.receipt, keys)
-  const { tool, input_hash } = body.receipt
+  // An answer that was kept may hold anything, and no receipt at all.
+  const { tool, input_hash }: Partial<Receipt> = { ...body.receipt }
   const checks: Check[] = [
     { name: 'signature', ok: receipt.valid, words: receipt.reason },
     keyCheck(receipt, sent.payment, keys),
@@ -42,9 +43,9 @@ function keyCheck(
   keys: KeyList,
 ): Check {
   const good = signer_published === true && signer_valid_at_ts === true
-  const key = keys.find(({ address }) => address === signer_recovered)
-  const elsewhere = payment !== null && key !== undefined && key.chain_id !== ANY_CHAIN && key.chain_id !== payment.chain_id
-  return check('key', good && !elsewhere, 'The key is published, and was good at that time.', 'The key is not one of the service for this.')
+  const chains = keys.filter(({ address }) => address === signer_recovered).map(({ chain_id }) => chain_id)
+  const here = payment === null || chains.some((chain_id) => chain_id === ANY_CHAIN || chain_id === payment.chain_id)
+  return check('key', good && here, 'The key is published, and was good at that time.', 'The key is not one of the service for this.')
 }
 
 function isCovered({ result, receipt }: AnswerBody<object>): boolean {

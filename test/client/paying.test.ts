@@ -122,6 +122,8 @@ test('when patience ends the payment is handed over, and resumed elsewhere', asy
   const other = createClient({ url: proxy.url, clock: IMPATIENT })
   const answer = await other.resume(kept)
   assert.deepEqual([answer.tool, answer.tier, answer.receipt.nonce], ['iban-check', 'paid', kept.nonce])
+  const again = await other.resume(kept)
+  assert.deepEqual([again.receipt_hash, other.chain.entries.length], [answer.receipt_hash, 1])
   assert.deepEqual([signer.signed.length, await used(signer)], [1, 1])
 })
 

@@ -89,6 +89,8 @@ test('what a free check of receipts answers is not logged', async () => {
   const { hex } = await receiptOf()
   await inLog(hex)
   assert.equal((await text(`/log/proof/${bytesToHex(entry)}`)).status, 404)
+  const handed = await text('/log/entries', { method: 'POST', body: JSON.stringify({ receipt: answer }) })
+  assert.deepEqual([handed.status, (JSON.parse(handed.body) as { code: string }).code], [422, 'LOG_RECEIPT_REFUSED'])
 })
 
 test('a receipt of this service can be handed in, once or often; anything else is refused', async () => {

@@ -76,6 +76,34 @@ test('consistency proofs are those of the reference, and a changed past does not
   }
 })
 
+test('trees of any size below 2^53 are split where the reference splits them', () => {
+  for (let power = 2; power <= 53; power++) {
+    for (const size of [2 ** power - 2, 2 ** power - 1]) {
+      for (const index of [0, Math.floor(size / 2), size - 1]) {
+        const found = inclusionSpans(index, size).map(({ start, end }) => [BigInt(start), BigInt(end)])
+        assert.deepEqual(found, pathSpans(BigInt(index), 0n, BigInt(size)), `${index} of ${size}`)
+      }
+      const lengths = completeNodes({ start: 0, end: size }).map(({ level }) => level)
+      assert.deepEqual(lengths, bitsOf(BigInt(size)), String(size))
+    }
+  }
+})
+
+/** PATH of RFC 6962, 2.1.1, over whole numbers of any size: the spans that it hashes. */
+function pathSpans(index: bigint, start: bigint, end: bigint): [bigint, bigint][] {
+  if (end - start === 1n) return []
+  let half = 1n
+  while (half * 2n < end - start) half *= 2n
+  const middle = start + half
+  return index < middle ? [...pathSpans(index, start, middle), [middle, end]] : [...pathSpans(index, middle, end), [start, middle]]
+}
+
+/** The places of the ones in its binary form, highest first. */
+function bitsOf(count: bigint): number[] {
+  const digits = count.toString(2)
+  return Array.from(digits, (digit, at) => (digit === '1' ? digits.length - 1 - at : -1)).filter((place) => place >= 0)
+}
+
 test('a proof of any length and any bytes is judged without an accident, and hardly ever holds', () => {
   const hash = fc.uint8Array({ minLength: 0, maxLength: 33 })
   const count = fc.oneof(fc.nat(70), fc.constantFrom(-1, 1.5, Number.NaN, 2 ** 53, 2 ** 52))

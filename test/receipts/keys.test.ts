@@ -36,6 +36,24 @@ test('revocation keeps the earliest time and leaves the other keys alone', () =>
   assert.equal(activeOf(revoked(list, B, 'lost', 1)), undefined)
 })
 
+test('a time of revocation counts whatever the status says, and in whichever row it stands', () => {
+  const noted: PublishedKey = { ...key(A, 100), revoked_at: 150 }
+  assert.deepEqual(
+    [149, 150].map((ts) => judgeKey([noted], A, ts).code),
+    ['revoked_later', 'signer_revoked'],
+  )
+  const twice: PublishedKey[] = [{ ...key(A, 300), not_after: 400 }, { ...key(A, 100), status: 'retired', not_after: 200 }, key(B, 1)]
+  assert.deepEqual(
+    [99, 150, 250, 350, 401].map((ts) => judgeKey(twice, A, ts).signer_valid_at_ts),
+    [false, true, false, true, false],
+  )
+  const lost = [...twice, { ...key(A, 100), status: 'revoked' as const, revoked_at: 120, reason: 'lost' }]
+  assert.deepEqual(
+    [110, 150, 350].map((ts) => judgeKey(lost, A, ts).code),
+    ['revoked_later', 'signer_revoked', 'signer_revoked'],
+  )
+})
+
 test('a published list is read whole or not at all', () => {
   const list = [
     { ...key(A, 1), address: A.toUpperCase().replace('0X', '0x') },

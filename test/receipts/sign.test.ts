@@ -23,7 +23,8 @@ test('successor and stream_state join the text together, when either is there', 
   const both: ReceiptBody = { ...BODY, successor: '', stream_state: 'active' }
   assert.equal(toHex(receiptDigest(both)), DIGEST_WITH_TAIL)
   assert.equal(toHex(receiptDigest({ ...BODY, stream_state: 'active' })), DIGEST_WITH_TAIL)
-  assert.equal(toHex(receiptDigest({ ...BODY, successor: '' })), DIGEST_WITH_TAIL)
+  // The public reference verifiers ask whether one of the two is set, which an empty text is not.
+  assert.equal(toHex(receiptDigest({ ...BODY, successor: '' })), DIGEST)
   assert.equal(digestText({ ...BODY, successor: ZERO_ADDRESS, stream_state: 'closed' }), `${digestText(BODY)}|${ZERO_ADDRESS}|closed`)
 })
 

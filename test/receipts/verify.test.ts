@@ -54,7 +54,7 @@ test('a change of any signed field makes it invalid', () => {
     nonce: `0x${'34'.repeat(32)}`,
     ts: BODY.ts + 1,
     tier: 'free',
-    successor: '',
+    successor: BODY.payer,
     stream_state: 'active',
   }
   for (const [field, value] of Object.entries(changes)) {
@@ -135,6 +135,8 @@ test('receipts of other issuers are valid with warnings where they break the gra
     ['off_grammar payer', 'off_grammar ts', 'signer_case signer', 'unsigned_fields null'],
   )
   assert.equal(verifyReceipt({ ...RECEIPT, successor: null, stream_state: null }).valid, true)
+  const empty = verifyReceipt({ ...RECEIPT, successor: '', stream_state: '' })
+  assert.deepEqual([empty.valid, empty.digest], [true, DIGEST])
 })
 
 const KEY: PublishedKey = {

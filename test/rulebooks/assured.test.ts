@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
+import { digestText } from '../../src/pure/receipts/receipt.ts'
 import { TEST_VECTOR } from '../../src/pure/receipts/test-vector.ts'
 import { quoteAssured, type AssuredAsked, type AssuredOffer } from '../../src/pure/rulebooks/assured.ts'
 import { assuredId, assuredState, disputeWindowEnds, judgeBindable } from '../../src/pure/rulebooks/assured-record.ts'
 import tool from '../../src/tools/trust/assured-create.ts'
 import { runs, SEED } from '../support/counts.ts'
+import { signerOne } from '../receipts/example.ts'
 import { fixedSources } from '../support/sources.ts'
 
 const USD = 1_000_000n
@@ -90,6 +93,15 @@ test('the name of a record follows from the receipt alone', () => {
   const judged = judgeBindable(TEST_VECTOR.receipt, TEST_VECTOR.receipt.ts)
   assert.ok(judged.ok)
   assert.equal(judged.receipt.receipt_hash, TEST_VECTOR.digest)
+})
+
+test('a payer whom another issuer writes with capitals is a payer all the same', () => {
+  const payer = `0x${'aB'.repeat(20)}`
+  const receipt = { ...TEST_VECTOR.receipt, payer, signer: signerOne.address }
+  const signature = signerOne.sign(nobleCrypto.keccak256(digestText(receipt)))
+  const judged = judgeBindable({ ...receipt, signature }, receipt.ts)
+  assert.ok(judged.ok, judged.ok ? '' : judged.refusal)
+  assert.deepEqual([judged.receipt.payer, judged.receipt.warnings.map(({ field }) => field)], [payer, ['payer']])
 })
 
 test('whatever is no receipt is refused, never thrown', () => {

@@ -71,6 +71,13 @@ test('every rule decides what its table says, and the gates come first', () => {
   }
 })
 
+test('a receipt without version and tier that names another signer than ours, who signed it, is refused at the gate', () => {
+  const { tool_version: _version, tier: _tier, ...short } = receiptWith()
+  assert.deepEqual([adjudicate(dispute({ receipt: short }), facts()).rule, short.signer], ['DIP-N2', registrar.address])
+  const { rule, receipt } = adjudicate(dispute({ receipt: { ...short, signer: PAYER.address } }), facts())
+  assert.deepEqual([rule, receipt.issuer, receipt.signer], ['DIP-G2', 'unknown', null])
+})
+
 test('the word of the claimant alone never upholds a claim', () => {
   const property = fc.property(
     fc.constantFrom(...DIP_CLAIMS),

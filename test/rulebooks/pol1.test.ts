@@ -39,6 +39,9 @@ test('a certificate proves what its signatures prove, whatever its status says',
     [{ ...whole, underwriter_signature: pending.registrar_signature }, 'underwriter_signature_invalid', 'PENDING_UNDERWRITER'],
     [{ ...whole, registrar_signature: '0x00' }, 'registrar_signature_invalid', null],
     [{ ...whole, coverage_minor: 'lots' }, 'not_a_policy', null],
+    // 78 digits, and more than 256 bits hold.
+    [{ ...whole, coverage_minor: '9'.repeat(78) }, 'registrar_signature_invalid', null],
+    [{ ...whole, premium_minor: '9'.repeat(78) }, 'registrar_signature_invalid', null],
   ]
   for (const [policy, reason_code, status] of verdicts) {
     const { valid, reason_code: found, status_proved } = verifyPolicy(policy)

@@ -39,9 +39,9 @@ export function innerHash(left: Uint8Array, right: Uint8Array, hash: Sha256 = sh
 export function completeNodes({ start, end }: Span): Node[] {
   const nodes: Node[] = []
   for (let from = start; from < end;) {
-    const level = Math.floor(Math.log2(end - from))
-    nodes.push({ level, index: from / 2 ** level })
-    from += 2 ** level
+    const power = powerWithin(end - from)
+    nodes.push({ level: Math.log2(power), index: from / power })
+    from += power
   }
   return nodes
 }
@@ -53,8 +53,14 @@ export function foldedHash(hashes: readonly Uint8Array[], hash: Sha256 = sha256)
 
 /** Largest power of two below `count`; `count` is at least 2. */
 function split(count: number): number {
-  const power = 2 ** Math.floor(Math.log2(count))
+  const power = powerWithin(count)
   return power === count ? count / 2 : power
+}
+
+/** Largest power of two that is at most `count`. The logarithm of a large count may be rounded up to the next whole number. */
+function powerWithin(count: number): number {
+  const power = 2 ** Math.floor(Math.log2(count))
+  return power > count ? power / 2 : power
 }
 
 /** The spans whose hashes prove that entry `index` is in the tree of `size` entries, from its sibling up (RFC 6962, 2.1.1). */

@@ -34,18 +34,27 @@ export interface KeyVerdict {
   code: Extract<ReceiptCode, 'signer_not_published' | 'signer_not_yet_valid' | 'signer_retired' | 'signer_revoked' | 'revoked_later'> | null
 }
 
-/** What the list says about a signer at the date that a receipt gives itself. */
+/**
+ * What the list says about a signer at the date that a receipt gives itself. A key that stands there more than once is good in each of its
+ * times, and revoked by any revocation.
+ */
 export function judgeKey(keys: readonly KeyLife[], address: string, ts: number): KeyVerdict {
-  const key = keys.find((candidate) => candidate.address.toLowerCase() === address.toLowerCase())
-  if (key === undefined) return { signer_published: false, signer_valid_at_ts: false, code: 'signer_not_published' }
-  const refused = refusal(key, ts)
+  const lives = keys.filter((candidate) => candidate.address.toLowerCase() === address.toLowerCase())
+  if (lives.length === 0) return { signer_published: false, signer_valid_at_ts: false, code: 'signer_not_published' }
+  const refusals = lives.map((life) => refusal(life, ts))
+  const refused = refusals.find((code) => code === 'signer_revoked') ?? (refusals.includes(null) ? null : (refusals[0] ?? null))
   if (refused !== null) return { signer_published: true, signer_valid_at_ts: false, code: refused }
-  return { signer_published: true, signer_valid_at_ts: true, code: key.status === 'revoked' ? 'revoked_later' : null }
+  return { signer_published: true, signer_valid_at_ts: true, code: lives.some(isRevoked) ? 'revoked_later' : null }
+}
+
+/** A time of revocation counts whatever the status says. */
+function isRevoked({ status, revoked_at }: KeyLife): boolean {
+  return status === 'revoked' || revoked_at !== null
 }
 
 function refusal(key: KeyLife, ts: number): 'signer_revoked' | 'signer_not_yet_valid' | 'signer_retired' | null {
   // A revocation without a time covers everything.
-  if (key.status === 'revoked' && ts >= (key.revoked_at ?? 0)) return 'signer_revoked'
+  if (isRevoked(key) && ts >= (key.revoked_at ?? 0)) return 'signer_revoked'
   if (ts < key.not_before) return 'signer_not_yet_valid'
   if (key.not_after !== null && ts > key.not_after) return 'signer_retired'
   return null

@@ -2,8 +2,9 @@
  * The XDR-1 receipt: what it holds, which grammar its fields have, and the text whose keccak-256 is signed.
  *
  * The signed text is the eleven values joined by bars, in the order below; where a receipt has `successor` or `stream_state`, both are
- * appended. No field of the grammar can hold a bar, so two different calls never share a text. The text starts with the letters XDR-1
- * and so can be neither an EIP-191 or EIP-712 message (first byte 0x19) nor a legacy transaction (first byte 0xc0 or above).
+ * appended, and an empty one of them is as good as none. No field of the grammar can hold a bar, so two different calls never share a text.
+ * The text starts with the letters XDR-1 and so can be neither an EIP-191 or EIP-712 message (first byte 0x19) nor a legacy transaction
+ * (first byte 0xc0 or above).
  */
 import { canonicalText } from './canonical.ts'
 import { nobleCrypto, type ReceiptCrypto } from './crypto.ts'
@@ -97,7 +98,8 @@ export type Joinable = Record<Exclude<SignedField, 'ts'>, string> & { ts: number
 export function digestText(receipt: Joinable): string {
   const { v, tool, tool_version, input_hash, output_hash, payer, recipient, amount, nonce, ts, tier, successor, stream_state } = receipt
   const text = `${v}|${tool}|${tool_version}|${input_hash}|${output_hash}|${payer}|${recipient}|${amount}|${nonce}|${ts}|${tier}`
-  return successor === undefined && stream_state === undefined ? text : `${text}|${successor ?? ''}|${stream_state || 'active'}`
+  // As the public reference verifiers have it: empty texts alone append nothing.
+  return successor || stream_state ? `${text}|${successor ?? ''}|${stream_state || 'active'}` : text
 }
 
 /** The digest, which is also the hash by which a receipt is named. 32 bytes. */

@@ -44,7 +44,8 @@ export function judgeBindable(receipt: unknown, now_s: number, crypto: ReceiptCr
   const { tier, amount, payer, nonce, ts } = receipt as Record<'tier' | 'amount' | 'payer' | 'nonce', string> & { ts: number }
   const refuse = (refusal: AssuredRefusal) => ({ ok: false as const, refusal, detail: null })
   if (tier !== 'paid' || !/^[1-9][0-9]{0,77}$/.test(amount)) return refuse('receipt_not_paid')
-  if (!/^0x[0-9a-f]{40}$/.test(payer) || payer === ZERO_ADDRESS) return refuse('payer_not_on_chain')
+  // Other issuers write addresses with capitals; the receipt then carries a warning, and verifies.
+  if (!/^0x[0-9a-fA-F]{40}$/.test(payer) || payer === ZERO_ADDRESS) return refuse('payer_not_on_chain')
   if (ts > now_s + CLOCK_SKEW_S) return refuse('receipt_from_future')
   return { ok: true, receipt: { receipt_hash: digest, issuer: signer_recovered, payer, nonce, amount_minor: amount, ts, warnings } }
 }

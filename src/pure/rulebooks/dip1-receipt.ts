@@ -71,6 +71,7 @@ export function readDisputed(fields: DisputedReceipt, facts: IssuerFacts): ReadR
   }
   const own = ownSigner(fields, facts)
   if (own === null) return { ...unread, fault: null }
+  if (fields.signer !== undefined && fields.signer.toLowerCase() !== own.signer) return { ...unread, fault: 'DIP-G2' }
   return { ...unread, ...own, issuer: 'own', fault: null }
 }
 
@@ -100,6 +101,5 @@ function ownSigner(fields: DisputedReceipt, facts: IssuerFacts): Pick<ReadReceip
   const digest = facts.crypto.keccak256(digestText(whole))
   const signer = facts.crypto.recover(digest, reading.rs, reading.recovery)
   if (signer === null || !facts.owns(signer, fields.ts)) return null
-  if (fields.signer !== undefined && fields.signer.toLowerCase() !== signer) return null
   return { hash: toHex(digest), signer, tool_version: whole.tool_version }
 }

@@ -81,10 +81,13 @@ function countersignDigest(body: PolicyBody, crypto: ReceiptCrypto): Uint8Array 
   return typedDigest('POL-1', COUNTERSIGNATURE, message, crypto)
 }
 
-/** Whether the underwriter's own key countersigned exactly this policy. */
+/** Whether the underwriter's own key countersigned exactly this policy; amounts beyond 256 bits nobody can sign for. */
 export function isCountersigned(body: PolicyBody, signature: string, crypto: ReceiptCrypto = nobleCrypto): boolean {
+  if ([body.coverage_minor, body.premium_minor].some((amount) => BigInt(amount) >= UINT256_END)) return false
   return typedSigner(countersignDigest(body, crypto), signature, crypto) === body.underwriter_address
 }
+
+const UINT256_END = 1n << 256n
 
 const POLICY_CODES = {
   not_a_policy: 'This is no certificate of POL-1, or a member is missing or has another form.',
@@ -131,7 +134,7 @@ export function verifyPolicy(given: unknown, crypto: ReceiptCrypto = nobleCrypto
 }
 
 function verdictOf(code: 'ok' | PolicyCode): PolicyVerdict {
-  const reason = code === 'ok' ? 'Every signature is good, and the status is what they prove.' : POLICY_CODES[code]
+  const reason = code === 'ok' ? 'Every signature is good, and the status says no more than they prove.' : POLICY_CODES[code]
   const none = { digest: null, registrar: null, registrar_signed: false, underwriter: null, underwriter_signed: false, status_proved: null }
   return { valid: code === 'ok', reason_code: code, reason, ...none }
 }

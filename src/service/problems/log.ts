@@ -26,7 +26,8 @@ export const LOG_PROBLEMS = {
     phase: 'tool',
     retryable: false,
     fault: 'caller',
-    description: 'Only receipts that verify, and that a published key of this service has signed, are taken.',
+    description:
+      'Only receipts that verify, and that a published key of this service has signed, are taken; none of a tool that is free without limit.',
   },
   LOG_RATE_LIMITED: {
     status: 429,

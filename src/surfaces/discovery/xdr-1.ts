@@ -20,7 +20,8 @@ export function receiptSpec(deps: AppDeps) {
       separator: '|',
       fields: SIGNED_FIELDS,
       tail_fields: TAIL_FIELDS,
-      tail_rule: 'Appended only when the receipt has one of them: successor or the empty text, then stream_state or "active".',
+      tail_rule:
+        'Appended only when the receipt has one of them, and not empty: successor or the empty text, then stream_state or "active".',
       values: 'As they stand in the receipt; ts in plain decimal.',
     },
     grammar: Object.fromEntries(Object.entries(GRAMMAR).map(([field, pattern]) => [field, pattern.source])),

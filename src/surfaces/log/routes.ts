@@ -92,7 +92,7 @@ async function proof(context: Context<Env>, book: LogBook, refuse: Refuse): Prom
   }
 }
 
-async function handIn(context: Context<Env>, { keys }: AppDeps, log: ReceiptsLog, refuse: Refuse): Promise<Response> {
+async function handIn(context: Context<Env>, { keys, call }: AppDeps, log: ReceiptsLog, refuse: Refuse): Promise<Response> {
   const body = await readBody(bodyOfRequest(context.req.raw), LOG_RULES.body_bytes, () => Promise.resolve(true))
   if (!body.ok) return refuse(context, body.problem)
   const json = readJsonBody(body.bytes, BOUNDS)
@@ -103,7 +103,11 @@ async function handIn(context: Context<Env>, { keys }: AppDeps, log: ReceiptsLog
     const why = verdict.valid ? 'Its signer is no key of this service, or was none at that time.' : verdict.reason
     return refuse(context, problem('LOG_RECEIPT_REFUSED', why))
   }
-  const entry = logEntry(verdict.digest ?? '', (receipt as { signature: string }).signature)
+  const { tool, signature } = receipt as { tool: string; signature: string }
+  // What is not logged when it is called is not logged by this door either: anybody could fill the log with it.
+  if (call.catalogue.find(tool)?.price === 'free')
+    return refuse(context, problem('LOG_RECEIPT_REFUSED', 'Calls of a tool that is free without limit are not logged.'))
+  const entry = logEntry(verdict.digest ?? '', signature)
   if (entry === null) return refuse(context, problem('LOG_RECEIPT_REFUSED', 'Its signature cannot be read.'))
   const hex = bytesToHex(entry)
   await log.handIn(hex)
