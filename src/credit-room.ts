@@ -15,6 +15,7 @@ import { CREDIT_RULES } from './service/credits/rules.ts'
 import { createRunningUses } from './service/credits/running.ts'
 import { createCreditShop, handOver, type CodeShown, type CreditShop } from './service/credits/shop.ts'
 import { createWrongCodeCounter } from './service/credits/wrong-codes.ts'
+import type { ContractSignatures } from './service/invoices/contract-signature.ts'
 import type { InvoiceDesk } from './service/invoices/desk.ts'
 import { creditsJob } from './service/jobs/credits.ts'
 import type { Job } from './service/jobs/run.ts'
@@ -44,6 +45,8 @@ export interface CreditRoomParts {
   /** Null where cards are off. */
   cards: Cards | null
   invoices: Pick<InvoiceDesk, 'look'>
+  /** Asks payers of pilots that are contracts; null where there is no chain. */
+  contracts: ContractSignatures | null
 }
 
 export function openCreditRoom(parts: CreditRoomParts): CreditRoom {
@@ -60,7 +63,8 @@ export function openCreditRoom(parts: CreditRoomParts): CreditRoom {
     countWrong: createWrongCodeCounter(store, clock, secret),
     reach,
   })
-  const pilot = { ...shared, invoices: parts.invoices, crypto: signing.crypto, chain_id: parts.settings.ASSAY_CHAIN_ID }
+  const { invoices, contracts } = parts
+  const pilot = { ...shared, invoices, contracts, crypto: signing.crypto, chain_id: parts.settings.ASSAY_CHAIN_ID }
   const packs_usd = parts.settings.ASSAY_CREDIT_PACKS.map(Number)
   return {
     desk,

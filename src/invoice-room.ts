@@ -9,7 +9,7 @@ import type { Store, StoreIdentity } from './ports/store.ts'
 import { bankFault, plainIban, type BankAccount } from './pure/invoices/links.ts'
 import { usdcOn } from './pure/payments/usdc.ts'
 import type { Settings } from './service/config.ts'
-import { createContractSignatures } from './service/invoices/contract-signature.ts'
+import { createContractSignatures, type ContractSignatures } from './service/invoices/contract-signature.ts'
 import { createInvoiceDesk, type InvoiceDesk } from './service/invoices/desk.ts'
 import { createInvoiceLive, type InvoiceLive } from './service/invoices/live.ts'
 import { createInvoiceRelay, type InvoiceRelay } from './service/invoices/relay.ts'
@@ -24,6 +24,8 @@ export interface InvoiceRoom {
   /** Null where nothing can settle. */
   relay: InvoiceRelay | null
   live: InvoiceLive
+  /** Asks contract wallets for their signatures; null where there is no chain. */
+  contracts: ContractSignatures | null
   jobs: Job[]
   /** Ends the streams of all who follow an invoice. */
   stop(): void
@@ -58,6 +60,7 @@ export function openInvoiceRoom({ settings, identity, signing, secret, store, ro
     token: usdcOn(identity.chain_id).address.toLowerCase(),
     site_url: () => origins.site_url,
     bankOf: (merchant) => (owners.includes(merchant) ? account : null),
+    carries: settling?.desk.settler.method === 'self',
     watch,
     contracts,
     pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
@@ -71,10 +74,10 @@ export function openInvoiceRoom({ settings, identity, signing, secret, store, ro
     clearInterval(reading)
     live.stop()
   }
-  if (settling === null || watch === null) return { desk, relay: null, live, jobs: [], stop }
+  if (settling === null || watch === null) return { desk, relay: null, live, contracts, jobs: [], stop }
   const relay = createInvoiceRelay({ desk: settling.desk, place: room.place, store, clock, derive, watch })
   const job = { name: 'invoices', every_ms: INVOICE_RULES.watch_every_ms, run: (now_ms: number) => watch.round(now_ms) }
-  return { desk, relay, live, jobs: [job], stop }
+  return { desk, relay, live, contracts, jobs: [job], stop }
 }
 
 /** The operator's account and the merchants whose invoices show it. Throws a StartError for one that cannot be shown. */

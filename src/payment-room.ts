@@ -18,13 +18,14 @@ import { createPaymentDesk, type DeskParts } from './service/payments/desk.ts'
 import type { EvidenceSource } from './service/payments/evidence.ts'
 import { createFacilitatorSettler } from './service/payments/facilitated.ts'
 import { createMismatchCounter } from './service/payments/mismatches.ts'
-import { ON_CHAIN_LIMITS } from './service/payments/on-chain-bounds.ts'
+import { createRoundTrips, ON_CHAIN_LIMITS } from './service/payments/on-chain-bounds.ts'
 import { createOnChainCheck } from './service/payments/on-chain.ts'
 import type { PriceBook } from './service/payments/price-book.ts'
 import type { ReconcileSummary } from './service/payments/reconcile.ts'
 import type { ReconcileRules } from './service/payments/reconcile-rules.ts'
 import { limits } from './service/limits.ts'
 import type { FacilitatedTerms } from './service/payments/facilitator-request.ts'
+import { createHoldings } from './service/payments/reserve.ts'
 import { createSelfSettler, type SelfSettler } from './service/payments/self-settler.ts'
 import type { Reach, Settler } from './service/payments/settler.ts'
 import type { PaymentPlace } from './service/payments/terms.ts'
@@ -148,6 +149,7 @@ function deskPartsOf(
     signing.crypto.keccak256,
   )
   const [settle_from] = wallets
+  const trips = createRoundTrips(clock, ON_CHAIN_LIMITS)
   return {
     store: store.payments,
     closings: createClosings(store.payments, clock),
@@ -162,8 +164,10 @@ function deskPartsOf(
       clock,
       limits: ON_CHAIN_LIMITS,
       digest,
+      trips,
       ...(settle_from === undefined ? {} : { settle_from: settle_from.address }),
     }),
+    holdings: createHoldings(chain, place.token.address, trips),
     settler,
     countMismatch: createMismatchCounter(store, clock, secret),
     onFault: (error) => log.error({ error: String(error) }, 'a payment met a fault'),

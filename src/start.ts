@@ -102,7 +102,8 @@ export async function start(
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
   const invoices = openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins })
-  const credits = openCreditRoom({ settings, signing, secret, store, prices, log, reach, origins, cards, invoices: invoices.desk })
+  const { desk, contracts } = invoices
+  const credits = openCreditRoom({ settings, signing, secret, store, prices, log, reach, origins, cards, invoices: desk, contracts })
   const log_room = await openLogRoom(settings, store, log).catch(async (error: unknown) => {
     await room.stop()
     throw error

@@ -63,6 +63,8 @@ export interface ClaimRequest extends PaymentKey, Binding {
   price_class: string
   /** What the payer held a moment ago; claims in flight beyond it are not granted. */
   balance_minor: bigint
+  /** Nonces of this payer that were used when it held that: what they move has left the balance already. None where it is left out. */
+  spent?: readonly string[]
   now_ms: number
   claim_until_ms: number
   /** Digest under which the answer can be fetched; a claim with one that another payment has is refused by the store. */
@@ -72,9 +74,14 @@ export interface ClaimRequest extends PaymentKey, Binding {
 /**
  * `claimed`: new; or bound to the same request and released, or claimed by one whose time is over: then under the next fence, with all
  * that the new claim brings and without the earlier answer. `exists`: the row as it stands, ours or another's; the caller compares
- * binding and state. `over_reserved`: what the payer has in flight here and this payment exceed the balance.
+ * binding and state. `over_reserved`: what the payer has in flight here and this payment exceed the balance. `over_due`: the invoice is void,
+ * or what reached it, what is under way for it here and this payment exceed its amount.
  */
-export type ClaimResult = { kind: 'claimed'; fence: number } | { kind: 'exists'; payment: Payment } | { kind: 'over_reserved' }
+export type ClaimResult =
+  | { kind: 'claimed'; fence: number }
+  | { kind: 'exists'; payment: Payment }
+  | { kind: 'over_reserved' }
+  | { kind: 'over_due' }
 
 /** An answer at rest: encrypted text around the place of the settlement. */
 export interface StoredAnswer {
@@ -163,6 +170,10 @@ export interface PaymentStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
   find(key: PaymentKey): Promise<Payment | null>
   find_by_token(token_hash: string): Promise<Payment | null>
+  /** What payments move that were claimed for an invoice and are on their way, or arrived and are not attributed to it yet. */
+  under_way(invoice_id: string): Promise<bigint>
+  /** Nonces of a payer's payments that may still take from its balance, as it was told last; at most `limit`. */
+  nonces_in_flight(payer: string, limit: number): Promise<string[]>
   /** Null when nothing was prepared, or the answer has been purged. */
   answer(key: PaymentKey): Promise<StoredAnswer | null>
   /** claimed → prepared, with the answer. False when the claim is no longer this one. */

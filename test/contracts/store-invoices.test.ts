@@ -136,6 +136,19 @@ for (const open of [sqliteDriver, postgresDriver]) {
       assert.equal(await store.invoices.attribute(paymentOf('inv_nobody'), NOW_MS), false)
     })
 
+    test('crumbs push no real payment out of sight, and payments come in the order of the chain', async () => {
+      const { invoice_id } = await kept()
+      const at = (block_number: number, amount_minor: bigint) => paymentOf(invoice_id, { block_number, amount_minor })
+      const crumbs = Array.from({ length: 205 }, (_, index) => at(index + 1, 2n))
+      // 9 is less than 10, though not as text.
+      const real = [at(3, 10n ** 18n), at(300, 9n), at(301, 10n)]
+      for (const payment of [...crumbs, ...real]) assert.equal(await store.invoices.attribute(payment, NOW_MS), true)
+      const found = await store.invoices.payments(invoice_id)
+      const blocks = found.map(({ block_number }) => block_number)
+      assert.deepEqual([found.length, blocks], [200, blocks.toSorted((one, other) => one - other)])
+      for (const payment of real) assert.ok(found.some(({ transaction }) => transaction === payment.transaction))
+    })
+
     test('a payment grows final, and one that is not is taken away by a reorganisation', async () => {
       const { invoice_id, merchant } = await kept()
       const [stays, goes] = [paymentOf(invoice_id), paymentOf(invoice_id, { nonce: null, matched_by: 'transfer', block_number: 8 })]

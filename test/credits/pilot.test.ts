@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { balance, callWith, post } from '../support/credits.ts'
-import { invoiceUrl, looked, mine, send, signFor, type InvoiceShown } from '../support/invoicing.ts'
+import { invoiceUrl, looked, mine, send, sendAsStranger, signFor, type InvoiceShown } from '../support/invoicing.ts'
+import { placeWallet } from '../support/paying-chain.ts'
+import { fund } from '../support/paying.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 
 let world: World
@@ -54,6 +56,38 @@ test('50,000 calls for 49 USDC, released to the signature of the payer alone, de
   )
   const { body } = await balance(world.url, code)
   assert.deepEqual([body['unit'], body['available'], body['spent'], body['origin']], ['calls', '49999', '1', 'invoice'])
+})
+
+test('who sends more once it is paid does not take the calls from who paid', async () => {
+  const made = await post(`${world.url}/v1/tools/create-ap2-pilot/call`, { input: {} })
+  const { record } = made.body['result'] as { record: InvoiceShown }
+  const url = `${invoiceUrl(world, record)}/credit`
+  const text = `Release the calls of invoice ${record.invoice_id} on chain ${world.chain.chain_id} as an assay credit code.`
+  const [payer, greedy] = [await world.payer(PILOT_MINOR), await world.payer(2n * PILOT_MINOR)]
+  await sendAsStranger(world.chain, await signFor(world.chain, payer, record))
+  await sendAsStranger(world.chain, await signFor(world.chain, greedy, record, { value: PILOT_MINOR + 1n }))
+  await mine(world.chain)
+  assert.deepEqual((await looked(world, record)).exceptions, ['overpaid'])
+  const taken = await send(url, { signature: await greedy.signMessage({ message: text }) })
+  assert.deepEqual([taken.status, taken.body['code']], [403, 'CREDIT_RELEASE_INVALID'])
+  assert.equal((await send(url, { signature: await payer.signMessage({ message: text }) })).status, 200)
+})
+
+test('a contract wallet that paid is given its calls by its own word on the chain (ERC-1271)', async () => {
+  const made = await post(`${world.url}/v1/tools/create-ap2-pilot/call`, { input: {} })
+  const { record } = made.body['result'] as { record: InvoiceShown }
+  const owner = privateKeyToAccount(generatePrivateKey())
+  const wallet = await placeWallet(world.chain, owner.address)
+  await fund(world.chain.rpc_url, world.chain.token, wallet, PILOT_MINOR)
+  const paid = await send(`${invoiceUrl(world, record)}/pay`, (await signFor(world.chain, { ...owner, address: wallet }, record)).body)
+  assert.equal(paid.status, 200, paid.text)
+  await mine(world.chain)
+  const text = `Release the calls of invoice ${record.invoice_id} on chain ${world.chain.chain_id} as an assay credit code.`
+  const url = `${invoiceUrl(world, record)}/credit`
+  const forged = await send(url, { signature: await privateKeyToAccount(generatePrivateKey()).signMessage({ message: text }) })
+  assert.deepEqual([forged.status, forged.body['code']], [403, 'CREDIT_RELEASE_INVALID'])
+  const released = await send(url, { signature: await owner.signMessage({ message: text }) })
+  assert.deepEqual([released.status, released.body['calls']], [200, 50_000], released.text)
 })
 
 test('other invoices buy no credit', async () => {

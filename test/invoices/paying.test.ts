@@ -16,8 +16,10 @@ import {
   transferPlainly,
   type InvoiceShown,
 } from '../support/invoicing.ts'
-import { held } from '../support/paying.ts'
+import { held, readRequired, signTerms } from '../support/paying.ts'
+import { call, signed as signedTerms, v2 } from '../support/paying-calls.ts'
 import { spendElsewhere } from '../support/paying-chain.ts'
+import { rejectOnce } from '../support/paying-faults.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 
 let world: World
@@ -107,6 +109,81 @@ test('paid twice by two payers: overpaid, and said to be twice', async () => {
   assert.deepEqual([record.status, record.exceptions, record.overpaid_minor], ['SETTLED', ['overpaid', 'duplicate_payment'], '10000000'])
   const third = await pay(invoice, (await signFor(world.chain, await world.payer(TEN), { ...invoice, amount_due_minor: '10000000' })).body)
   assert.deepEqual([third.status, third.body['code']], [409, 'INVOICE_NOT_PAYABLE'])
+})
+
+test('of two who pay the whole at once one does; while it is on its way nobody is asked to pay, and the merchant cannot void it', async () => {
+  const merchant = newMerchant()
+  const [one, two, invoice] = [await world.payer(TEN), await world.payer(TEN), await issue(world, '10', merchant.address)]
+  const late = await signTerms(two, readRequired((await send(`${invoiceUrl(world, invoice)}/pay`)).headers.get('payment-required') ?? ''))
+  const seen: { status: number; code: unknown; terms: string | null }[] = []
+  world.at('after_claim', async () => {
+    const meanwhile = [
+      await send(`${invoiceUrl(world, invoice)}/pay`),
+      await send(`${invoiceUrl(world, invoice)}/pay`, {}, { 'payment-signature': late.v2 }),
+      await send(`${invoiceUrl(world, invoice)}/void`, { signature: await signAsMerchant(world.chain, merchant, invoice, 'Void') }),
+    ]
+    seen.push(...meanwhile.map(({ status, body, headers }) => ({ status, code: body['code'], terms: headers.get('payment-required') })))
+  })
+  const { answer } = await payByX402(world, one, invoice)
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual(seen, [
+    { status: 409, code: 'INVOICE_NOT_PAYABLE', terms: null },
+    { status: 409, code: 'INVOICE_NOT_PAYABLE', terms: null },
+    { status: 409, code: 'INVOICE_NOT_VOIDABLE', terms: null },
+  ])
+  const record = await settledAt(invoice)
+  assert.deepEqual([record.status, record.exceptions, record.overpaid_minor], ['SETTLED', [], '0'])
+  assert.equal(await held(world.chain.rpc_url, world.chain.token, invoice.merchant), TEN)
+})
+
+test('a payment on its way is answered with the place where its answer will be', async (t) => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  rejectOnce(t, world.payments, 'begin_settling')
+  const waiting = await pay(invoice, (await signFor(world.chain, payer, invoice)).body)
+  assert.deepEqual([waiting.status, waiting.body['code']], [202, 'PAYMENT_PENDING'], waiting.text)
+  assert.equal(waiting.headers.get('location'), `${world.url}${String(waiting.body['answer_url'])}`)
+})
+
+test('one transfer pays one thing: what bought a call settles no invoice, and the nonce of one invoice pays no other', async () => {
+  const payer = await world.payer(3n * TEN)
+  const [cheap, one, two] = [
+    await issue(world, '0.005', world.chain.pay_to),
+    await issue(world, '10', world.chain.pay_to),
+    await issue(world, '10', world.chain.pay_to),
+  ]
+  const answer = await call(world.url, v2(await signedTerms(world.url, payer, { nonce: cheap.payment_nonce })))
+  assert.deepEqual([answer.status, (answer.body['settlement'] as { amount_minor: string }).amount_minor], [200, '5000'], answer.text)
+  const other = await pay(one, (await signFor(world.chain, payer, two)).body)
+  assert.deepEqual([other.status, other.body['code']], [409, 'NONCE_BOUND'], other.text)
+  const records = [await settledAt(cheap), await looked(world, one), await looked(world, two)]
+  assert.deepEqual(
+    records.map(({ status, amount_paid_minor }) => [status, amount_paid_minor]),
+    [
+      ['ISSUED', '0'],
+      ['ISSUED', '0'],
+      ['ISSUED', '0'],
+    ],
+  )
+})
+
+test('what may pass later says when to come again', async () => {
+  const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
+  const validAfter = BigInt(Math.floor(Date.now() / 1_000) + 4)
+  const early = await pay(invoice, (await signFor(world.chain, payer, invoice, { validAfter })).body)
+  assert.deepEqual([early.status, early.body['code'], early.headers.get('retry-after')], [402, 'NOT_YET_VALID', '2'], early.text)
+})
+
+test('while a part is on its way the terms ask for the rest', async () => {
+  const [one, two, invoice] = [await world.payer(TEN), await world.payer(TEN), await issue(world, '10')]
+  let asked: string | undefined
+  world.at('after_claim', async () => {
+    asked = readRequired((await send(`${invoiceUrl(world, invoice)}/pay`)).headers.get('payment-required') ?? '').accepts[0].amount
+  })
+  assert.equal((await pay(invoice, (await signFor(world.chain, one, invoice, { value: 4_000_000n })).body)).status, 200)
+  assert.equal(asked, '6000000')
+  const { answer } = await payByX402(world, two, invoice)
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual((await settledAt(invoice)).exceptions, [])
 })
 
 test('paid after it expired: settled, and late', async () => {

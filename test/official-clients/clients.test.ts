@@ -139,6 +139,16 @@ for (const [name, { generation, call, decode }] of Object.entries(CLIENTS)) {
     await assertBought(shop, { payer: payer.address, amount_minor, tool: 'batch-validate', input: { items }, answer: body })
   })
 
+  test(`${name} pays for a text that is not read for nothing`, async () => {
+    const shop = shopOn(84_532)
+    const payer = await shop.payer()
+    const text = { text: 'word '.repeat(20_000) }
+    const { status, body } = await call(shop.callUrl('context-distill'), payer, text)
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.equal(asMembers(body['result'])['word_count'], 20_000)
+    await assertBought(shop, { payer: payer.address, amount_minor: CHECK_MINOR, tool: 'context-distill', input: text, answer: body })
+  })
+
   test(`${name} is shown why a payment was refused, in a second 402 with terms`, async () => {
     const shop = shopOn(84_532)
     const payer = await shop.payer(CHECK_MINOR - 1n)

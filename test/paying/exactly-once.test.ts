@@ -6,6 +6,7 @@ import { call, INPUT, priceOf, signed, v1, v2, type Answered } from '../support/
 import { authorizationsUsed, received } from '../support/paying-chain.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 import { held, signTerms, termsOf } from '../support/paying.ts'
+import { until } from '../support/until.ts'
 
 const CLIENTS = 50
 const PAYERS = 200
@@ -44,6 +45,24 @@ test(`one payment sent ${CLIENTS} times at once settles once, and everybody gets
   const receipts = answers.map(({ headers }) => [headers.get('payment-response'), headers.get('x-payment-response')].join(' '))
   assert.equal(new Set(receipts).size, 1)
   await assertCharged(payer, 1, 2n * price)
+})
+
+test('what a payer has spent in a block already is not held against what it has left', async () => {
+  const payer = await world.payer(2n * price)
+  const [first, second] = [await signed(world.url, payer), await signed(world.url, payer)]
+  let other: Promise<Answered> | null = null
+  // The transfer of the first is in a block, and its row is still open.
+  world.at('before_settled_row', async () => {
+    let ended = false
+    other = call(world.url, v2(second), { input: { iban: 'DE89 3704 0044 0532 0130 00' } }).finally(() => (ended = true))
+    const { from: payer_address, nonce } = second.message
+    const key = { payer: payer_address.toLowerCase(), nonce }
+    await until('the second is claimed or refused', async () => ended || (await world.payments.find(key)) !== null)
+  })
+  assert.equal((await call(world.url, v2(first))).status, 200)
+  const answer = await (other as Promise<Answered> | null)
+  assert.equal(answer?.status, 200, answer?.text)
+  await assertCharged(payer, 2, 0n)
 })
 
 test('the resend, in either header and either version, gets the same bytes later', async () => {

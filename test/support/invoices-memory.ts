@@ -141,6 +141,7 @@ export function fixedInvoices(
     token: TOKEN,
     site_url: () => 'https://assay.example',
     bankOf: () => null,
+    carries: true,
     watch,
     contracts,
     pilot_merchant: '0x00000000000000000000000000000000a11ce002',

@@ -6,7 +6,17 @@ export function releaseText(invoice_id: string, chain_id: number): string {
   return `Release the calls of invoice ${invoice_id} on chain ${chain_id} as an assay credit code.`
 }
 
-/** The account whose own key signed the release; null when none did. The signature of a contract wallet is not taken. */
+/** The 32 bytes that are signed. */
+export function releaseDigest(invoice_id: string, chain_id: number, crypto: Pick<ReceiptCrypto, 'keccak256'>): Uint8Array {
+  const bytes = new TextEncoder().encode(releaseText(invoice_id, chain_id))
+  const head = new TextEncoder().encode(`\u0019Ethereum Signed Message:\n${bytes.length}`)
+  const signed = new Uint8Array(head.length + bytes.length)
+  signed.set(head)
+  signed.set(bytes, head.length)
+  return crypto.keccak256(signed)
+}
+
+/** The account whose own key signed the release; null when none did. A contract wallet is asked on the chain. */
 export function releasedBy(
   invoice_id: string,
   chain_id: number,
@@ -14,11 +24,5 @@ export function releasedBy(
   crypto: Pick<ReceiptCrypto, 'keccak256' | 'recover'>,
 ): string | null {
   const read = normaliseSignature(signature)
-  if (read === null) return null
-  const bytes = new TextEncoder().encode(releaseText(invoice_id, chain_id))
-  const head = new TextEncoder().encode(`\u0019Ethereum Signed Message:\n${bytes.length}`)
-  const signed = new Uint8Array(head.length + bytes.length)
-  signed.set(head)
-  signed.set(bytes, head.length)
-  return recoverPayer(crypto.keccak256(signed), read, crypto.recover)
+  return read === null ? null : recoverPayer(releaseDigest(invoice_id, chain_id, crypto), read, crypto.recover)
 }

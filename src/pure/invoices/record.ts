@@ -56,8 +56,8 @@ export interface RecordParts {
   bank: BankAccount | null
   /** The chain was not looked at lately. */
   stale: boolean
-  /** Less is not carried to the chain here. */
-  carried_from_minor: bigint
+  /** Less is not carried to the chain here; null where nothing is. */
+  carried_from_minor: bigint | null
   max_timeout_s: number
 }
 
@@ -107,15 +107,17 @@ function noticeOf({ merchant_signed, standing, carried_from_minor }: RecordParts
   const proof = merchant_signed ? SIGNED_NOTICE : UNSIGNED_NOTICE
   const payable_minor = payableOf(standing)
   if (payable_minor === 0n) return proof
-  if (payable_minor < carried_from_minor) return `${proof} ${notCarried(merchant_signed, carried_from_minor)}`
+  if (carried_from_minor === null || payable_minor < carried_from_minor)
+    return `${proof} ${notCarried(merchant_signed, carried_from_minor)}`
   return merchant_signed ? proof : `${proof} A plain transfer is not matched; pay through pay_url.`
 }
 
-/** How less is paid than is carried to the chain here. */
-export function notCarried(merchant_signed: boolean, least_minor: bigint): string {
+/** How less is paid than is carried to the chain here, or anything where nothing is carried. */
+export function notCarried(merchant_signed: boolean, least_minor: bigint | null): string {
+  const what = least_minor === null ? 'Nothing is carried' : `Less than ${usdcText(least_minor)} USDC is not carried`
   const before = merchant_signed ? '' : ', once the merchant has signed the invoice,'
   return (
-    `Less than ${usdcText(least_minor)} USDC is not carried to the chain here: hand an authorization with payment_nonce to the token yourself, ` +
+    `${what} to the chain here: hand an authorization with payment_nonce to the token yourself, ` +
     `or${before} send exactly what is due by a plain transfer.`
   )
 }
@@ -198,7 +200,7 @@ function checkoutOf(parts: RecordParts) {
   return {
     eip681_uri: tokenTransferUri(usdcOn(chain_id).address, chain_id, merchant, payable_minor),
     payment_nonce: invoiceNonces(terms).find((nonce) => !used.has(nonce)) ?? null,
-    x402: payable_minor < carried_from_minor ? null : termsOf(parts, payable_minor),
+    x402: carried_from_minor === null || payable_minor < carried_from_minor ? null : termsOf(parts, payable_minor),
   }
 }
 

@@ -37,5 +37,22 @@ export const UNSENT: readonly PaymentState[] = ['claimed', 'prepared']
 /** Reasons for a refusal that say nothing of the payer: it was never tried. */
 export const UNTRIED_REASONS = ['out_of_time', 'expired_unused', 'facilitator_unreachable'] as const
 
+/**
+ * What a payer can bring about between its verification and the settlement: the chain's evidence, and the codes of facilitators for it (x402, 2026).
+ * What else a facilitator refuses for, such as gas that it lacks, is its own affair.
+ */
+export const PAYERS_REASONS = [
+  'authorization_cancelled',
+  'authorization_used_elsewhere',
+  'authorization_used_before',
+  'insufficient_funds',
+  'payment_expired',
+  'invalid_exact_evm_insufficient_balance',
+  'invalid_exact_evm_nonce_already_used',
+  'invalid_exact_evm_payload_authorization_valid_before',
+  'invalid_exact_evm_transaction_failed',
+  'invalid_exact_evm_transaction_simulation_failed',
+] as const
+
 /** Payments that may still take from the payer's balance what it holds now. */
 export const IN_FLIGHT: readonly PaymentState[] = ['claimed', 'prepared', 'settling', 'unknown']

@@ -2,6 +2,7 @@ import { readReceiptHash } from '../../pure/receipts/chain.ts'
 import type { HeavyWork } from '../../ports/heavy-work.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
+import type { AllowanceState } from '../payments/allowance.ts'
 import type { Problem } from '../problems.ts'
 import { ofBareBody } from '../catalogue/bare.ts'
 import { decodeInput } from '../catalogue/decode.ts'
@@ -10,6 +11,7 @@ import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type Pai
 import type { Admission, ReadCall } from './asked.ts'
 import type { CallRequest, Outcome, PhaseMarks } from './outcome.ts'
 import { inputHash, prepareQueued, type Stamp } from './prepare.ts'
+import { askForUnread } from './unread.ts'
 import { badReceiptHash, brokenOff, exhausted, isKnownEnd, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
@@ -33,7 +35,10 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
   if (tool === undefined) return { kind: 'refused', tool: null, problem: unknownTool(deps.catalogue, request.tool) }
 
   const read = await readRequest(deps, tool, request)
-  if (!read.ok) return refused(tool, read.problem)
+  if (!read.ok) {
+    const unpaid = read.unpaid ?? null
+    return unpaid === null ? refused(tool, read.problem) : askForUnread(deps, tool, read.problem, unpaid, () => preflight(deps, tool))
+  }
   const asked = read.call
 
   const payment = await readRequestPayment(deps, asked, request)
@@ -54,17 +59,19 @@ async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
   const previous = request.prev_receipt_hash === null ? null : readReceiptHash(request.prev_receipt_hash)
   if (request.prev_receipt_hash !== null && previous === null) return { ok: false, problem: badReceiptHash() } as const
   let down: Problem | null = null
+  let unpaid: AllowanceState | null = null
   const read = await request.read(tool.bounds, async () => {
     if (request.payments.length > 0 || request.credit !== null || tool.price === 'free') return true
     const peeked = await deps.allowance.peek(tool.id, request.address).catch((error: unknown) => {
       deps.onFault(error, tool.id)
       down = storeDown()
-      return { remaining: 0 }
+      return null
     })
-    return peeked.remaining > 0
+    unpaid = peeked?.remaining === 0 ? peeked : null
+    return (peeked?.remaining ?? 0) > 0
   })
   if (down !== null) return { ok: false, problem: down } as const
-  if (!read.ok) return read
+  if (!read.ok) return { ok: false, problem: read.problem, unpaid } as const
   const decoded = decodeInput(tool, read.input)
   const { bare = false } = read
   if (!decoded.ok) return bare ? ({ ok: false, problem: ofBareBody(decoded.problem) } as const) : decoded

@@ -2,11 +2,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { CreditStore } from '../../ports/credits.ts'
 import type { Derivation } from '../../ports/derivation.ts'
 import { creditCode } from '../../pure/credits/code.ts'
-import { releasedBy, releaseText } from '../../pure/credits/release.ts'
+import { releaseDigest, releasedBy, releaseText } from '../../pure/credits/release.ts'
 import { PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { ContractSignatures } from '../invoices/contract-signature.ts'
 import { notFound, type InvoiceDesk } from '../invoices/desk.ts'
 import type { InvoiceView } from '../invoices/view.ts'
+import { isChainFault } from '../invoices/watch.ts'
 import { problem, type Problem } from '../problems.ts'
 import { creditHash } from './desk.ts'
 
@@ -17,6 +19,8 @@ export interface PilotParts {
   crypto: Pick<ReceiptCrypto, 'keccak256' | 'recover'>
   clock: Clock
   chain_id: number
+  /** Asks payers that are contracts; null where there is no chain to ask. */
+  contracts: ContractSignatures | null
 }
 
 export type PilotReleased = { ok: true; code: string; calls: number } | { ok: false; problem: Problem }
@@ -32,21 +36,47 @@ export async function releasePilot(parts: PilotParts, invoice_id: string, signat
     const detail = `The invoice is ${view.standing.status}; it is worth its calls once it is settled.`
     return { ok: false, problem: problem('CREDIT_NOT_DUE', detail, { retry_after_s: 10 }) }
   }
-  const signer = releasedBy(invoice_id, parts.chain_id, signature, parts.crypto)
-  if (signer === null || signer !== payerOf(view)) {
-    const detail = `Sign as a plain message, with the account that paid: ${releaseText(invoice_id, parts.chain_id)}`
-    return { ok: false, problem: problem('CREDIT_RELEASE_INVALID', detail) }
-  }
+  const unsigned = await signatureFault(parts, invoice_id, payerOf(view), signature)
+  if (unsigned !== null) return { ok: false, problem: unsigned }
   const code = creditCode(parts.derive.hmac('pilot credit', invoice_id).slice(0, 40))
   const granted = { unit: 'calls', unit_minor: PILOT_MINOR / BigInt(PILOT_CALLS), granted: BigInt(PILOT_CALLS) } as const
   await parts.store.grant(creditHash(parts.derive, code), { ...granted, created_ms: parts.clock.now_ms() })
   return { ok: true, code, calls: PILOT_CALLS }
 }
 
-/** Who paid most of it; of two who paid alike, the one who came first. */
-function payerOf({ payments }: InvoiceView): string | null {
+/** Null when the payer signed it: an account by its key, a contract wallet by its own word on the chain (ERC-1271). */
+async function signatureFault(parts: PilotParts, invoice_id: string, payer: string | null, signature: string): Promise<Problem | null> {
+  const { chain_id, crypto, contracts } = parts
+  const wrong = problem(
+    'CREDIT_RELEASE_INVALID',
+    `Sign as a plain message, with the account that paid: ${releaseText(invoice_id, chain_id)}`,
+  )
+  if (payer === null) return wrong
+  const signer = releasedBy(invoice_id, chain_id, signature, crypto)
+  if (signer === payer) return null
+  if (contracts === null) return wrong
+  try {
+    return (await contracts.accepts(payer, releaseDigest(invoice_id, chain_id, crypto), signature)) ? null : wrong
+  } catch (error) {
+    if (!isChainFault(error)) throw error
+    const detail = 'It is no signature of the payer’s own key, and the chain, which could ask a contract wallet, does not answer now.'
+    return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 })
+  }
+}
+
+/**
+ * Who paid most of it; of two who paid alike, the one who came first. What came after it was paid is not counted: nobody takes the calls from
+ * the payer by sending more.
+ */
+function payerOf({ payments, terms }: InvoiceView): string | null {
   const paid = new Map<string, bigint>()
-  for (const { payer, amount_minor } of payments) paid.set(payer, (paid.get(payer) ?? 0n) + amount_minor)
+  let left = BigInt(terms.amount_minor)
+  const ordered = payments.toSorted((one, other) => one.block_number - other.block_number || one.log_index - other.log_index)
+  for (const { payer, amount_minor } of ordered) {
+    const counted = amount_minor < left ? amount_minor : left
+    paid.set(payer, (paid.get(payer) ?? 0n) + counted)
+    left -= counted
+  }
   let most: { payer: string; amount_minor: bigint } | null = null
   for (const [payer, amount_minor] of paid) if (most === null || amount_minor > most.amount_minor) most = { payer, amount_minor }
   return most?.payer ?? null

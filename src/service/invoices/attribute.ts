@@ -69,13 +69,17 @@ interface Match {
   by: AttributedBy
 }
 
-/** The nonce is derived from the invoice, or the authorization was claimed for it here, as x402 clients choose their own nonces. */
+/**
+ * The nonce is derived from the invoice, or the authorization was claimed for it here, as x402 clients choose their own nonces. What was claimed
+ * for something pays that and nothing else: a call that was answered is not an invoice's payment too, whatever nonce its payer chose.
+ */
 async function namedMatch({ store, payments }: AttributeParts, seen: SeenTransfer, nonce: string): Promise<Match | null> {
-  const named = await store.find_by_nonce(nonce)
-  if (named !== null) return named.merchant === seen.merchant ? { invoice: named, by: 'eip3009' } : null
-  const claimed = await payments.find({ payer: seen.payer, nonce })
-  const invoice = claimed?.purpose === 'invoice' ? await store.find(claimed.subject) : null
-  return invoice !== null && invoice.merchant === seen.merchant ? { invoice, by: 'x402' } : null
+  const [named, row] = await Promise.all([store.find_by_nonce(nonce), payments.find({ payer: seen.payer, nonce })])
+  const claimed = row === null || row.state === 'released' ? null : row
+  if (claimed?.purpose === 'call') return null
+  const invoice = claimed === null || claimed.subject === named?.invoice_id ? named : await store.find(claimed.subject)
+  if (invoice === null || invoice.merchant !== seen.merchant) return null
+  return { invoice, by: invoice.invoice_id === named?.invoice_id ? 'eip3009' : 'x402' }
 }
 
 /**

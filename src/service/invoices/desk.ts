@@ -108,7 +108,7 @@ async function merchantAct(
     const kept = await parts.store.sign(invoice.invoice_id, signature, now_ms, INVOICE_RULES.merchant_signed)
     if (kept === 'full') return { ok: false, problem: signedFull() }
   } else if (!(await parts.store.void(invoice.invoice_id, signature, now_ms))) {
-    return { ok: false, problem: problem('INVOICE_NOT_VOIDABLE', 'A payment was seen, or it is void already.') }
+    return { ok: false, problem: problem('INVOICE_NOT_VOIDABLE', 'A payment was seen or is on its way, or it is void already.') }
   }
   return after(parts, invoice)
 }

@@ -47,7 +47,9 @@ const SIGNATURE: JsonSchema = {
 const RELEASE: JsonSchema = {
   type: 'object',
   properties: {
-    signature: text('Of the account that paid, over a plain message (EIP-191).', { pattern: '^0x[0-9a-fA-F]{128}(?:[0-9a-fA-F]{2})?$' }),
+    signature: text('Of the account that paid, over a plain message (EIP-191); a contract wallet is asked by ERC-1271.', {
+      pattern: '^0x(?:[0-9a-fA-F]{2}){1,2000}$',
+    }),
   },
   required: ['signature'],
 }

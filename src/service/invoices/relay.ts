@@ -8,13 +8,14 @@ import { invoiceNonces } from '../../pure/invoices/terms.ts'
 import { limits } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 import { claimOf } from '../payments/claim.ts'
-import type { DeskParts } from '../payments/desk.ts'
+import { refused as refusedWord, type DeskParts } from '../payments/desk.ts'
 import { contextOf, endOf, isSigned, keyOf, pendingOf, recovered, tokenHash, type AnswerParts, type PaymentEnd } from '../payments/ends.ts'
 import { isOpen } from '../payments/closings.ts'
 import { checkWindow, matchTerms } from '../payments/match-terms.ts'
 import type { OnChainPass } from '../payments/on-chain.ts'
 import type { X402Payment } from '../payments/payment.ts'
 import * as refusals from '../payments/payment-refusals.ts'
+import { claimReserved } from '../payments/reserve.ts'
 import type { PaymentPlace } from '../payments/terms.ts'
 import { INVOICE_RULES } from './rules.ts'
 import type { InvoiceView } from './view.ts'
@@ -24,7 +25,7 @@ export interface RelayParts {
   desk: DeskParts
   /** Whom calls pay; of it only the token and the network hold here. */
   place: PaymentPlace
-  store: Pick<Store, 'take' | 'give_back' | 'payments'>
+  store: Pick<Store, 'take' | 'give_back' | 'payments' | 'invoices'>
   clock: Clock
   derive: Derivation
   watch: InvoiceWatch
@@ -32,31 +33,36 @@ export interface RelayParts {
 
 /** Carries a payer's signed transfer to the chain, at the service's own expense, to the merchant of the stored invoice and nobody else. */
 export interface InvoiceRelay {
+  /** A gas wallet of its own carries payments; a facilitator is given none. */
+  readonly carries: boolean
+  /** What is due and nobody is paying yet: more than that is taken from nobody, so that two who pay at once do not both pay the whole. */
+  room(view: InvoiceView): Promise<bigint>
   pay(view: InvoiceView, payment: X402Payment, client: string): Promise<PaymentEnd>
 }
 
 export function createInvoiceRelay(parts: RelayParts): InvoiceRelay {
-  return { pay: (view, payment, client) => pay(parts, view, payment, client) }
+  return {
+    carries: parts.desk.settler.method === 'self',
+    room: (view) => room(parts, view),
+    pay: (view, payment, client) => pay(parts, view, payment, client),
+  }
 }
 
 async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, client: string): Promise<PaymentEnd> {
   const { authorization } = payment
   const before = await replay(parts, view, authorization)
   if (before !== null) return before
-  const unfit = fault(parts, view, payment)
+  const unfit = fault(parts, view, payment, await room(parts, view)) ?? (await namesAnother(parts, view, authorization))
   if (unfit !== null) return refused(unfit)
   const window = checkWindow(authorization, Math.floor(parts.clock.now_ms() / 1_000), WINDOW)
-  if (!window.ok) return { kind: 'refused', ...refusals.payers(window.code, window.detail, window.x402_reason) }
+  if (!window.ok) return refusedWord(window)
   const { settler, onChain } = parts.desk
   if (settler.method !== 'self') return refused(problem('NOT_CONFIGURED', 'This deployment has no gas wallet that carries payments.'))
   if (await isShutOut(parts, authorization.from)) return { kind: 'refused', ...refusals.shutOut() }
   const ready = await settler.ready(authorization.from)
   if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
   const seen = await onChain(authorization, recovered(parts.desk, authorization), client)
-  if (!seen.ok) {
-    const { code, detail, x402_reason } = seen
-    return x402_reason === null ? refused(problem(code, detail)) : { kind: 'refused', ...refusals.payers(code, detail, x402_reason) }
-  }
+  if (!seen.ok) return refusedWord(seen)
   return withBudget(parts, view, client, () => settle(parts, view, authorization, seen, ready.settler))
 }
 
@@ -82,8 +88,21 @@ function isBound(found: Payment, invoice_id: string, { to, value_minor, valid_af
   return mine && same && found.valid_after_s === valid_after_s && found.valid_before_s === valid_before_s
 }
 
-/** An authorization that names the invoice may pay a part; one with a nonce of its own must pay exactly what is due. */
-function fault({ place }: RelayParts, { invoice, terms, standing }: InvoiceView, payment: X402Payment): Problem | null {
+async function room({ store }: RelayParts, { invoice, standing }: InvoiceView): Promise<bigint> {
+  const under_way = await store.payments.under_way(invoice.invoice_id)
+  return standing.due_minor > under_way ? standing.due_minor - under_way : 0n
+}
+
+const OVERTAKEN = 'Another payment of this invoice was faster, or its merchant voided it. Nothing was sent; read the invoice again.'
+
+/** Why nothing more is taken now. */
+export function beingPaid(): Problem {
+  const detail = 'Payments of all that is due are on their way, and nothing more is taken meanwhile. Read the invoice again in a moment.'
+  return problem('INVOICE_NOT_PAYABLE', detail)
+}
+
+/** An authorization that names the invoice may pay a part; one with a nonce of its own must pay exactly what is due and not under way. */
+function fault({ place }: RelayParts, { invoice, terms, standing }: InvoiceView, payment: X402Payment, room_minor: bigint): Problem | null {
   const { value_minor, nonce } = payment.authorization
   const { status, due_minor } = standing
   if (status === 'VOID' || status === 'EXPIRED' || due_minor === 0n) {
@@ -92,14 +111,25 @@ function fault({ place }: RelayParts, { invoice, terms, standing }: InvoiceView,
       `The invoice is ${status === 'VOID' || status === 'EXPIRED' ? status : 'paid'}; nothing more is carried to the chain.`,
     )
   }
+  if (room_minor === 0n) return beingPaid()
   const named = invoiceNonces(terms).includes(nonce)
-  const fits = named && value_minor <= due_minor ? value_minor : due_minor
+  const fits = named && value_minor <= room_minor ? value_minor : room_minor
   const match = matchTerms(payment, { ...place, pay_to: invoice.merchant, amounts: new Set([fits]) })
   if (!match.ok) return problem(match.code, match.detail, { extra: { invalid_reason: match.x402_reason } })
   if (value_minor >= INVOICE_RULES.relay_minimum_minor) return null
   const least_minor = INVOICE_RULES.relay_minimum_minor
   const part = `Less than ${usdcText(least_minor)} USDC is not carried to the chain here; sign for that much at least.`
-  return problem('INVOICE_NOT_PAYABLE', due_minor < least_minor ? notCarried(invoice.issue_signature !== null, least_minor) : part)
+  return problem('INVOICE_NOT_PAYABLE', room_minor < least_minor ? notCarried(invoice.issue_signature !== null, least_minor) : part)
+}
+
+/** The chain would show it as a payment of that other invoice. */
+async function namesAnother({ store }: RelayParts, { invoice }: InvoiceView, { nonce }: SignedAuthorization): Promise<Problem | null> {
+  const named = await store.invoices.find_by_nonce(nonce)
+  if (named === null || named.invoice_id === invoice.invoice_id) return null
+  return problem(
+    'NONCE_BOUND',
+    'The nonce of this authorization names another invoice. Sign with one that names this invoice, or with a random one.',
+  )
 }
 
 async function isShutOut({ store, clock }: RelayParts, payer: string): Promise<boolean> {
@@ -138,12 +168,14 @@ async function withBudget(
 }
 
 async function settle(
-  { desk, watch, clock }: RelayParts,
-  { invoice, terms }: InvoiceView,
+  parts: RelayParts,
+  view: InvoiceView,
   authorization: SignedAuthorization,
   seen: OnChainPass,
   settler: string,
 ): Promise<{ sent: boolean; end: PaymentEnd }> {
+  const { desk, watch, clock } = parts
+  const { invoice, terms } = view
   const now_ms = clock.now_ms()
   const key = keyOf(authorization)
   const asked: ClaimRequest = {
@@ -163,9 +195,14 @@ async function settle(
     claim_until_ms: now_ms + limits.claim_ms,
     token_hash: tokenHash(desk, desk.sealer.token(contextOf(key))),
   }
-  const claimed = await desk.store.claim(asked)
+  const claimed = await claimReserved(desk, asked)
   if (claimed.kind === 'over_reserved') return { sent: false, end: { kind: 'refused', ...refusals.overReserved() } }
-  if (claimed.kind === 'exists') return { sent: false, end: { kind: 'pending', pending: pendingOf(desk, key, null) } }
+  if (claimed.kind === 'over_due') return { sent: false, end: refused(problem('INVOICE_NOT_PAYABLE', OVERTAKEN)) }
+  if (claimed.kind === 'exists') {
+    // Another request with the same authorization was faster: for this invoice, or for something else.
+    const end = await replay(parts, view, authorization)
+    return { sent: false, end: end ?? { kind: 'pending', pending: pendingOf(desk, key, null) } }
+  }
   const claim = claimOf(desk, asked, claimed.fence, settler)
   await desk.reach('after_claim')
   const end = await claim.settle(answerText(invoice.invoice_id, authorization.value_minor))

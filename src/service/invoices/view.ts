@@ -24,6 +24,8 @@ export interface ViewParts {
   site_url(): string
   /** The account of this merchant; null where none is configured. */
   bankOf(merchant: string): BankAccount | null
+  /** Signed payments are carried to the chain here. */
+  carries: boolean
 }
 
 /** How the invoice stands by what the store knows. */
@@ -52,10 +54,15 @@ export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Pro
     bank: parts.bankOf(merchant),
     // Nobody watches the specimen, and nothing can become of it.
     stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
-    carried_from_minor: INVOICE_RULES.relay_minimum_minor,
+    carried_from_minor: carriedFrom(parts),
     max_timeout_s: limits.max_timeout_s,
   })
   return { invoice, terms, payments, standing, record }
+}
+
+/** The least that is carried to the chain here; null where nothing is. */
+export function carriedFrom({ carries }: Pick<ViewParts, 'carries'>): bigint | null {
+  return carries ? INVOICE_RULES.relay_minimum_minor : null
 }
 
 export function standingNow(invoice: StoredInvoice, payments: readonly InvoicePayment[], now_s: number): Standing {

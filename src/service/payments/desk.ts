@@ -10,6 +10,7 @@ import type { OnChainCheck, OnChainPass } from './on-chain.ts'
 import type { X402Payment } from './payment.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
+import { claimReserved, type Holdings } from './reserve.ts'
 
 type Admitted = { kind: 'claimed'; claim: Claim } | PaymentEnd
 
@@ -26,6 +27,7 @@ export interface PaymentDesk {
 
 export interface DeskParts extends ClaimParts {
   onChain: OnChainCheck
+  holdings: Holdings
 }
 
 export function createPaymentDesk(parts: DeskParts): PaymentDesk {
@@ -93,19 +95,21 @@ async function claimPayment(
     claim_until_ms: now_ms + limits.claim_ms,
     token_hash: tokenHash(parts, parts.sealer.token(contextOf(key))),
   }
-  const result = await parts.store.claim(asked)
+  const result = await claimReserved(parts, asked)
   if (result.kind === 'claimed') {
     const claim = claimOf(parts, asked, result.fence, settler)
     await parts.reach('after_claim')
     return { kind: 'claimed', claim }
   }
   if (result.kind === 'over_reserved') return { kind: 'refused', ...refusals.overReserved() }
+  if (result.kind === 'over_due') throw new Error('a call was claimed as a payment of an invoice')
   // Another request with the same payment was faster.
   const end = await replay(parts, request, authorization)
   return end ?? { kind: 'pending', pending: pendingOf(parts, key, null) }
 }
 
-function refused({ code, detail, x402_reason, retry_after_s }: RefusedWord): { kind: 'refused' } & PaymentRefusal {
+/** A refusal with all that the caller is to know of it: the word of x402, and when another try may pass. */
+export function refused({ code, detail, x402_reason, retry_after_s }: RefusedWord): { kind: 'refused' } & PaymentRefusal {
   const retry = retry_after_s === undefined ? {} : { retry_after_s }
   const extra = x402_reason === null ? {} : { extra: { invalid_reason: x402_reason } }
   return { kind: 'refused', problem: problem(code, detail, { ...retry, ...extra }), x402_reason }

@@ -26,6 +26,8 @@ export interface OnChainParts {
   settle_from?: string
   /** Factories of ERC-6492 wallets that are trusted; lower-case hex. None unless told otherwise. */
   erc6492_factories?: readonly string[]
+  /** The budget of round trips where others draw on it too; its own where it is left out. */
+  trips?: RoundTrips
 }
 
 export interface OnChainPass {
@@ -53,7 +55,7 @@ export function createOnChainCheck(parts: OnChainParts): OnChainCheck {
   const failures = createFailureCount(parts.clock, parts.limits)
   const state: CheckState = {
     low: createLowBalances(parts.clock, parts.limits),
-    trips: createRoundTrips(parts.clock, parts.limits),
+    trips: parts.trips ?? createRoundTrips(parts.clock, parts.limits),
     token_known: false,
   }
   const under_way = new Map<string, Promise<OnChain>>()

@@ -40,7 +40,7 @@ export const INVOICE_PROBLEMS = {
     phase: 'settlement',
     retryable: false,
     fault: 'caller',
-    description: 'It is void, expired or paid, or the amount is none that is carried to the chain for it. Nothing was sent.',
+    description: 'It is void, expired, paid or being paid, or the amount is none that is carried to the chain for it. Nothing was sent.',
   },
   INVOICE_PAYMENT_REQUIRED: {
     status: 402,
@@ -64,6 +64,6 @@ export const INVOICE_PROBLEMS = {
     phase: 'tool',
     retryable: false,
     fault: 'caller',
-    description: 'A payment was seen, or it is void already.',
+    description: 'A payment was seen or is on its way, or it is void already.',
   },
 } as const satisfies Record<string, ProblemKind>

@@ -106,8 +106,8 @@ async function release(deps: AppDeps, context: Context<Env>): Promise<Reply | Pr
   const body = await members(context)
   if (!body.ok) return body.problem
   const { signature } = body.members
-  if (typeof signature !== 'string' || !/^0x[0-9a-fA-F]{128}(?:[0-9a-fA-F]{2})?$/.test(signature)) {
-    return unfit('/signature', 'Send {"signature": "0x…"}, of 64 or 65 bytes.')
+  if (typeof signature !== 'string' || !/^0x(?:[0-9a-fA-F]{2}){1,2000}$/.test(signature)) {
+    return unfit('/signature', 'Send {"signature": "0x…"}, of 1 to 2000 bytes.')
   }
   const released = await deps.credits.release(context.req.param('id') ?? '', signature)
   if (!released.ok) return released.problem

@@ -42,7 +42,7 @@ async function page({ deps, desk }: InvoiceRoutes, context: Context<Env>, events
   if (view === null) return context.body(noInvoicePage(deps), 404, CHECKOUT_HEADERS)
   const text = payPage(deps, view, {
     now_ms: deps.call.sources.clock.now_ms(),
-    carries: deps.invoices.relay !== null,
+    carries: deps.invoices.relay?.carries === true,
     events: events ? EVENTS.replace(':id', view.invoice.invoice_id) : null,
   })
   return context.body(text, 200, CHECKOUT_HEADERS)

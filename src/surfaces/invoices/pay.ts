@@ -2,8 +2,9 @@ import type { Context } from 'hono'
 import { clientNetwork } from '../../service/clients.ts'
 import { notCarried } from '../../pure/invoices/record.ts'
 import { notFound } from '../../service/invoices/desk.ts'
+import { beingPaid } from '../../service/invoices/relay.ts'
 import { INVOICE_RULES } from '../../service/invoices/rules.ts'
-import type { InvoiceView } from '../../service/invoices/view.ts'
+import { carriedFrom, type InvoiceView } from '../../service/invoices/view.ts'
 import { readPayment } from '../../service/payments/payment-header.ts'
 import type { X402Payment } from '../../service/payments/payment.ts'
 import { readPaymentFields } from '../../service/payments/payment-fields.ts'
@@ -30,7 +31,9 @@ export async function payInvoice(routes: InvoiceRoutes, context: Context<Env>): 
     case 'paid':
       return jsonReply(200, end.text, { 'cache-control': 'private, no-store', ...routes.words.responseHeaders(end.settlement) })
     case 'pending':
-      return refuse(routes, context, pendingProblem(end.pending))
+      return refuse(routes, context, pendingProblem(end.pending), {
+        location: `${routes.deps.origins.api_url}/v1/answers/${end.pending.token}`,
+      })
     case 'refused':
       return asked(routes, context, view, end.problem, routes.words.failureHeaders(end))
   }
@@ -77,26 +80,30 @@ function unpaid(): Problem {
 }
 
 /** Why there are no terms. */
-function notPayable({ standing: { status, due_minor }, invoice }: InvoiceView): Problem {
+function notPayable({ standing: { status, due_minor }, invoice }: InvoiceView, carries: boolean): Problem {
   const open = due_minor > 0n && status !== 'VOID' && status !== 'EXPIRED'
-  const small = notCarried(invoice.issue_signature !== null, INVOICE_RULES.relay_minimum_minor)
+  const small = notCarried(invoice.issue_signature !== null, carriedFrom({ carries }))
   return problem('INVOICE_NOT_PAYABLE', open ? small : `The invoice is ${status}; nothing is taken for it here.`)
 }
 
 /** A refusal of the payer's making comes with the terms, while there are any. */
-function asked(
+async function asked(
   routes: InvoiceRoutes,
   context: Context<Env>,
   view: InvoiceView,
   found: Problem,
   headers: Record<string, string> = {},
-): Reply {
+): Promise<Reply> {
   if (!asksForPayment(found)) return refuse(routes, context, found)
-  const { record, terms, standing, invoice } = view
-  if (record['x402'] === null) return refuse(routes, context, notPayable(view))
+  const { record, terms, invoice } = view
+  const { relay } = routes.deps.invoices
+  if (record['x402'] === null || relay === null) return refuse(routes, context, notPayable(view, relay?.carries === true))
+  const amount_minor = await relay.room(view)
+  if (amount_minor === 0n) return refuse(routes, context, beingPaid())
+  if (amount_minor < INVOICE_RULES.relay_minimum_minor) return refuse(routes, context, notPayable(view, true))
   const { place } = routes.deps
   const description = `Invoice ${invoice.invoice_id}`
-  const offer = { resource: String(record['pay_url']), description, amount_minor: standing.due_minor }
+  const offer = { resource: String(record['pay_url']), description, amount_minor }
   const challenge = challengeOf({ ...place, pay_to: terms.merchant, ...offer }, 'payment required')
   const reply = refuse(routes, context, found, { ...headers, 'payment-required': challenge.header })
   return { ...reply, body: `${reply.body.slice(0, -1)},${challenge.body_members_json}}` }

@@ -20,6 +20,9 @@ import { bodyOf, guarded, refuse, type Caller, type InvoiceRoutes } from './exch
 import { payInvoice } from './pay.ts'
 import { contentProblem, readInvoiceRequest } from './request.ts'
 
+const CREATE = '/api/invoice/create'
+const ALLOW = { allow: 'POST, OPTIONS' }
+
 /** `/api/invoice/…`: made by anybody for nothing, read by whoever has the id, paid by whoever signs. */
 export function invoiceRoutes(app: Hono<Env>, deps: AppDeps, words: PaymentWords, caller: Caller): void {
   const { desk } = deps.invoices
@@ -32,7 +35,9 @@ export function invoiceRoutes(app: Hono<Env>, deps: AppDeps, words: PaymentWords
   }
   const routes: InvoiceRoutes = { deps, desk, words, caller, refuseRate }
   const serve = (context: Context<Env>, work: () => Promise<Reply>) => guarded(routes, context, async () => response(await work()))
-  app.post('/api/invoice/create', (context) => serve(context, () => create(routes, context)))
+  app.post(CREATE, (context) => serve(context, () => create(routes, context)))
+  // An address of its own, and no invoice of that name.
+  app.get(CREATE, (context) => response(refuse(routes, context, problem('METHOD_NOT_ALLOWED', 'This address takes POST.'), ALLOW)))
   app.get('/api/invoice/:id', (context) =>
     withInvoice(routes, context, ({ record }) => {
       const headers = { 'cache-control': 'private, no-cache' }

@@ -116,7 +116,7 @@ const SHOWN = [
 ] as const
 
 const OPEN_BUT_SMALL =
-  'The invoice is open. It asks for less than is carried to the chain here: sign it, so that a plain transfer is matched to it.'
+  'The invoice is open. No payment of this amount is carried to the chain here: sign it, so that a plain transfer is matched to it.'
 
 const NOTHING = {
   valid: false,

@@ -1,3 +1,5 @@
+import { IN_FLIGHT } from '../../../pure/payments/states.ts'
+import { literals } from '../payments/row.ts'
 import type { Statement } from '../work.ts'
 
 const INVOICE = `invoice_id, merchant, cast(amount_minor as text) as amount_minor, terms, created_ms, expires_s, issue_signature, void_signature,
@@ -44,9 +46,12 @@ export const FIND_BY_NONCE: Statement = {
   text: `select ${INVOICE} from invoice where invoice_id = (select invoice_id from invoice_nonce where nonce = ?1)`,
 }
 
+/** The largest, when there are very many: crumbs that a stranger sends push no real payment out. In the order of the chain. */
 export const PAYMENTS: Statement = {
   name: 'invoice_payments',
-  text: `select ${PAYMENT} from invoice_payment where invoice_id = ?1 order by block_number, log_index, transaction_hash limit 200`,
+  text: `select * from (select ${PAYMENT} from invoice_payment where invoice_id = ?1
+      order by invoice_payment.amount_minor desc, invoice_payment.block_number, invoice_payment.log_index limit 200) as largest
+    order by block_number, log_index, transaction_hash`,
 }
 
 export const PLAIN: Statement = {
@@ -119,6 +124,8 @@ export const VOID: Statement = {
   name: 'invoice_void',
   text: `update invoice set void_signature = ?2, voided_ms = ?3, updated_ms = ?3, closed = 1
     where invoice_id = ?1 and voided_ms is null and not exists (select 1 from invoice_payment p where p.invoice_id = ?1)
+      and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = ?1
+        and p.state in (${literals([...IN_FLIGHT, 'settled'])}) and p.final = 0)
     returning invoice_id`,
 }
 

@@ -1,6 +1,6 @@
 import type { Binding, ClaimRequest, ClaimResult, Payment, PaymentKey, StoredAnswer } from '../../../ports/payments.ts'
 import { IN_FLIGHT, UNSENT } from '../../../pure/payments/states.ts'
-import { integer } from '../rows.ts'
+import { integer, text, wide } from '../rows.ts'
 import { assertCounts, assertKeys, assertPaymentKey, assertTexts, assertWide } from '../storable.ts'
 import type { Statement, Value, Work } from '../work.ts'
 import { paymentOf, sumIn } from './row.ts'
@@ -21,19 +21,42 @@ export function assertClaim(request: ClaimRequest): void {
  * A settled payment that a reorganisation makes unknown may still add to it; no claim could have known.
  */
 export function* claim(request: ClaimRequest): Work<ClaimResult> {
-  const in_flight = sumIn((yield { statement: sql.READ_IN_FLIGHT, values: [request.payer] })[0])
+  const in_flight = yield* inFlight(request)
+  const within_due = request.purpose !== 'invoice' || (yield* isWithinDue(request))
   const fits = in_flight + request.value_minor <= request.balance_minor
-  if (fits) {
+  if (fits && within_due) {
     const [added] = yield { statement: sql.INSERT_CLAIM, values: claimValues(request) }
     if (added !== undefined) return { kind: 'claimed', fence: integer(added, 'fence') }
   }
   const [row] = yield { statement: sql.LOCK_PAYMENT, values: [request.payer, request.nonce] }
-  if (row === undefined) return { kind: 'over_reserved' }
+  if (row === undefined) return { kind: within_due ? 'over_reserved' : 'over_due' }
   const payment = paymentOf(row)
   if (!sameBinding(payment, request) || !isFree(payment, request.now_ms)) return { kind: 'exists', payment }
+  if (!within_due) return { kind: 'over_due' }
   const own = IN_FLIGHT.includes(payment.state) ? payment.value_minor : 0n
   if (in_flight - own + request.value_minor > request.balance_minor) return { kind: 'over_reserved' }
   return yield* claimAgain(request)
+}
+
+/** What is looked at one by one; beyond it all counts, which errs towards too much. */
+const EACH_MOST = 1_000
+
+/** What may still take from the balance that the request speaks of. */
+function* inFlight({ payer, nonce, spent = [] }: ClaimRequest): Work<bigint> {
+  const all = sumIn((yield { statement: sql.READ_IN_FLIGHT, values: [payer] })[0])
+  if (spent.length === 0) return all
+  const left = new Set(spent.filter((one) => one !== nonce))
+  const rows = yield { statement: sql.READ_EACH_IN_FLIGHT, values: [payer, EACH_MOST] }
+  return rows.reduce((sum, row) => (left.has(text(row, 'nonce')) ? sum - wide(row, 'value_minor') : sum), all)
+}
+
+/** Whether the invoice still takes this much; one that is not kept here bounds nothing. */
+function* isWithinDue({ subject, payer, nonce, value_minor }: ClaimRequest): Work<boolean> {
+  const [invoice] = yield { statement: sql.LOCK_INVOICE, values: [subject] }
+  if (invoice === undefined) return true
+  const attributed = sumIn((yield { statement: sql.READ_ATTRIBUTED, values: [subject] })[0])
+  const under_way = sumIn((yield { statement: sql.READ_UNDER_WAY, values: [subject, payer, nonce] })[0])
+  return invoice['voided_ms'] === null && attributed + under_way + value_minor <= wide(invoice, 'amount_minor')
 }
 
 function* claimAgain(request: ClaimRequest): Work<ClaimResult> {

@@ -21,7 +21,7 @@ import type { Database, Statement } from '../work.ts'
 import { assertClaim, claim, prepare, release, releaseAbandoned } from './claims.ts'
 import { assertClosing, closePayments, finalize } from './closings.ts'
 import { filterValues, ledgerSumOf, markOf, markPrices, pageValues, saleOf } from './ledger.ts'
-import { paymentOf } from './row.ts'
+import { paymentOf, sumIn } from './row.ts'
 import { addAttempt, addSending, assertAttempt, assertChange, changeState, requeue, sendingsOf, spendGas } from './sendings.ts'
 import type { NewSending, SendingChange } from './sendings.ts'
 import * as claims from './sql-claims.ts'
@@ -64,6 +64,17 @@ export class SqlPaymentStore implements PaymentStore {
     assertKeys({ token_hash })
     const [row] = await this.#database.read(claims.READ_BY_TOKEN, [token_hash])
     return row === undefined ? null : paymentOf(row)
+  }
+
+  async under_way(invoice_id: string): Promise<bigint> {
+    assertKeys({ invoice_id })
+    return sumIn((await this.#database.read(claims.READ_UNDER_WAY, [invoice_id, '', '']))[0])
+  }
+
+  async nonces_in_flight(payer: string, limit: number): Promise<string[]> {
+    assertKeys({ payer })
+    assertCounts({ limit })
+    return (await this.#database.read(claims.READ_EACH_IN_FLIGHT, [payer, limit])).map((row) => text(row, 'nonce'))
   }
 
   async answer(key: PaymentKey): Promise<StoredAnswer | null> {

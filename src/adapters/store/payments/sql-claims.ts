@@ -9,6 +9,33 @@ export const READ_IN_FLIGHT: Statement = {
   text: `select ${sumOf('value_minor')} from payment where payer = ?1 and state in (${literals(IN_FLIGHT)})`,
 }
 
+/** The same payments one by one. */
+export const READ_EACH_IN_FLIGHT: Statement = {
+  name: 'read_each_in_flight',
+  text: `select nonce, cast(value_minor as text) as value_minor from payment where payer = ?1 and state in (${literals(IN_FLIGHT)}) limit ?2`,
+}
+
+/** Nobody else claims for the invoice, or voids it, until the work is done. */
+export const LOCK_INVOICE: Statement = {
+  name: 'lock_invoice',
+  text: 'select cast(amount_minor as text) as amount_minor, voided_ms from invoice where invoice_id = ?1',
+  row_lock: 'for update',
+}
+
+export const READ_ATTRIBUTED: Statement = {
+  name: 'read_attributed',
+  text: `select ${sumOf('amount_minor')} from invoice_payment where invoice_id = ?1`,
+}
+
+/** Of an invoice, but for the payment of payer ?2 and nonce ?3. What is final has been attributed long ago. */
+export const READ_UNDER_WAY: Statement = {
+  name: 'read_under_way',
+  text: `select ${sumOf('value_minor')} from payment p
+    where p.state in (${literals([...IN_FLIGHT, 'settled'])}) and p.final = 0 and p.purpose = 'invoice' and p.subject = ?1
+      and not (p.payer = ?2 and p.nonce = ?3)
+      and not exists (select 1 from invoice_payment i where i.invoice_id = ?1 and i.payer = p.payer and i.nonce = p.nonce)`,
+}
+
 /** Returns no row when the authorization is known already. */
 export const INSERT_CLAIM: Statement = {
   name: 'insert_claim',

@@ -1,4 +1,4 @@
-import { IN_FLIGHT, statesBefore, UNTRIED_REASONS } from '../../../pure/payments/states.ts'
+import { IN_FLIGHT, PAYERS_REASONS, statesBefore, UNTRIED_REASONS } from '../../../pure/payments/states.ts'
 import type { PaymentState } from '../../../pure/payments/states.ts'
 import type { Statement } from '../work.ts'
 import { literals, PAYMENT_COLUMNS } from './row.ts'
@@ -52,7 +52,9 @@ export const READ_IN_STATE: Statement = {
     order by updated_ms, number limit ?4`,
 }
 
-const TRIED = `(reason is null or reason not in (${literals(UNTRIED_REASONS)}))`
+/** A gas wallet has paid for the attempt; at a facilitator only what speaks against the payer counts. */
+const TRIED = `(reason is null or reason not in (${literals(UNTRIED_REASONS)}))
+      and (method is null or method <> 'facilitator' or reason in (${literals(PAYERS_REASONS)}))`
 
 export const COUNT_REFUSED_OF: Statement = {
   name: 'count_refused_of',

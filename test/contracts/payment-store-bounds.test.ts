@@ -1,0 +1,113 @@
+/** What bounds a claim beside its key: what the payer holds, and what an invoice still takes. On both databases. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openStore } from '../../src/adapters/store/open.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
+import { address, closing, EPOCH, keyOf, NOW_MS, paymentIn, request, word } from '../support/store-payments.ts'
+
+for (const start of [sqliteDriver, postgresDriver]) {
+  describe(`bounds of claims: ${start.name}`, () => {
+    let driver: StoreDriver
+    let fresh: FreshStore
+    let store: Store
+    let other: Store
+
+    before(async () => {
+      driver = await start()
+      fresh = await driver.fresh()
+      store = await openStore(fresh.target)
+      other = await openStore(fresh.target)
+    })
+    after(async () => {
+      await store.close()
+      await other.close()
+      await driver.stop()
+    })
+
+    async function invoiceOf(amount_minor: bigint): Promise<string> {
+      const invoice_id = `inv_${word().slice(-20)}`
+      const times = { created_ms: NOW_MS, expires_s: 2_000_000_000, watch_until_s: 2_000_000_001 }
+      const plain = { invoice_id, merchant: address(), amount_minor, terms: '{}', content_hash: word() }
+      const made = { ...plain, ...times, nonces: [word()], request_key: null, client: null }
+      const kept = await store.invoices.keep(made, { merchant_unsigned: 9, client_open: 9 })
+      assert.equal(kept.kind, 'created')
+      return invoice_id
+    }
+
+    const paying = (subject: string, value_minor: bigint) => ({ purpose: 'invoice' as const, subject, value_minor })
+
+    test('of a payer’s payments in flight those that have left its balance do not count', async () => {
+      const payer = address()
+      const one = await paymentIn(store, 'settling', { payer })
+      const two = await paymentIn(store, 'unknown', { payer })
+      assert.deepEqual(new Set(await store.payments.nonces_in_flight(payer, 9)), new Set([one.nonce, two.nonce]))
+      assert.equal((await store.payments.nonces_in_flight(payer, 1)).length, 1)
+      const more = request({ payer, balance_minor: 10_000n })
+      assert.equal((await store.payments.claim(more)).kind, 'over_reserved')
+      assert.equal((await store.payments.claim({ ...more, spent: [word()] })).kind, 'over_reserved')
+      assert.equal((await store.payments.claim({ ...more, balance_minor: 9_999n, spent: [one.nonce] })).kind, 'over_reserved')
+      assert.equal((await store.payments.claim({ ...more, spent: [one.nonce, word()] })).kind, 'claimed')
+      const settled = await paymentIn(store, 'settled', { payer: address() })
+      assert.deepEqual(await store.payments.nonces_in_flight(settled.payer, 9), [])
+    })
+
+    test('payments of an invoice never exceed it, however many come at once', async () => {
+      const subject = await invoiceOf(12_000n)
+      const claims = Array.from({ length: 30 }, (_, at) => (at % 2 === 0 ? store : other).payments.claim(request(paying(subject, 5_000n))))
+      const kinds = (await Promise.all(claims)).map(({ kind }) => kind)
+      assert.deepEqual([kinds.filter((kind) => kind === 'claimed').length, kinds.filter((kind) => kind === 'over_due').length], [2, 28])
+      assert.equal(await store.payments.under_way(subject), 10_000n)
+      assert.equal((await store.payments.claim(request(paying(subject, 2_001n)))).kind, 'over_due')
+      assert.equal((await store.payments.claim(request(paying(subject, 2_000n)))).kind, 'claimed')
+      assert.equal(await store.payments.under_way(await invoiceOf(1n)), 0n)
+    })
+
+    test('what was released makes room; what was settled takes room until it is attributed, and then once', async () => {
+      const subject = await invoiceOf(10_000n)
+      const first = await paymentIn(store, 'claimed', paying(subject, 10_000n))
+      assert.equal((await store.payments.claim(request(paying(subject, 1n)))).kind, 'over_due')
+      assert.equal((await store.payments.claim({ ...first, token_hash: word() })).kind, 'exists')
+      assert.equal(await store.payments.release(keyOf(first), 1, 'tool_failed', NOW_MS), true)
+      assert.equal(await store.payments.under_way(subject), 0n)
+
+      const second = await paymentIn(store, 'settling', paying(subject, 6_000n))
+      await store.payments.close_payments([closing(second, 'settled')], EPOCH, NOW_MS)
+      assert.equal(await store.payments.under_way(subject), 6_000n)
+      const seen = { transaction: word(), log_index: 1, payer: second.payer, nonce: second.nonce, amount_minor: 6_000n }
+      const block = { block_number: 1, block_hash: word(), block_time_s: 1, confirmed: false, final: false }
+      assert.equal(await store.invoices.attribute({ ...seen, ...block, invoice_id: subject, matched_by: 'x402' }, NOW_MS), true)
+      assert.equal(await store.payments.under_way(subject), 0n)
+      assert.equal((await store.payments.claim(request(paying(subject, 4_001n)))).kind, 'over_due')
+      // The one that was released may come again, though not for more than is left.
+      assert.equal((await store.payments.claim({ ...first, token_hash: word() })).kind, 'over_due')
+      assert.equal((await store.payments.claim(request(paying(subject, 4_000n)))).kind, 'claimed')
+    })
+
+    test('what a facilitator refuses for reasons of its own is not held against the payer; what the payer did is', async () => {
+      const payer = address()
+      const refuse = async (reason: string) => {
+        const asked = await paymentIn(store, 'prepared', { payer })
+        await store.payments.begin_settling(asked, 1, { method: 'facilitator', settler: 'https://facilitator.example' }, NOW_MS)
+        await store.payments.close_payments([{ ...keyOf(asked), to: 'refused', reason, transaction: null }], EPOCH, NOW_MS)
+        return store.payments.refused_since(payer, 0)
+      }
+      const counted: [string, number][] = [
+        ['insufficient_gas', 0],
+        ['no_reason_given', 0],
+        ['facilitator_unreachable', 0],
+        ['invalid_exact_evm_insufficient_balance', 1],
+        ['authorization_cancelled', 2],
+      ]
+      for (const [reason, count] of counted) assert.equal(await refuse(reason), count, reason)
+    })
+
+    test('a void invoice takes nothing, and one that is being paid is not voided', async () => {
+      const [open, paid] = [await invoiceOf(10_000n), await invoiceOf(10_000n)]
+      await paymentIn(store, 'claimed', paying(paid, 1_000n))
+      assert.deepEqual([await store.invoices.void(open, '0x', NOW_MS), await store.invoices.void(paid, '0x', NOW_MS)], [true, false])
+      assert.equal((await store.payments.claim(request(paying(open, 1n)))).kind, 'over_due')
+    })
+  })
+}
