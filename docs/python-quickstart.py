@@ -94,7 +94,7 @@ def value_hash(value):
 def signed_text(receipt):
     """The text that the receipt's signature covers."""
     parts = [str(receipt[name]) for name in SIGNED_FIELDS]
-    if "successor" in receipt or "stream_state" in receipt:
+    if receipt.get("successor") or receipt.get("stream_state"):
         parts += [receipt.get("successor") or "", receipt.get("stream_state") or "active"]
     return "|".join(parts)
 
@@ -114,8 +114,8 @@ def recovered_signer(receipt):
 def is_good_key(key, ts):
     """Whether the published key may have signed at that time."""
     until = key.get("not_after")
-    revoked_at = key.get("revoked_at") or 0
-    if key["status"] == "revoked" and ts >= revoked_at:
+    revoked_at = key.get("revoked_at")
+    if (key["status"] == "revoked" or revoked_at is not None) and ts >= (revoked_at or 0):
         return False
     return ts >= key["not_before"] and (until is None or ts <= until)
 

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { Server as NetServer } from 'node:net'
 import { openStore } from './adapters/store/open.ts'
 import type { ChainBase } from './chain-room.ts'
 import { places, StartError } from './identity.ts'
@@ -86,14 +87,24 @@ export function listen(server: Server, settings: Settings): Promise<void> {
   })
 }
 
-/** No new connections; idle ones go at once, busy ones when their answer is out, all of them after the longest wait. */
+/**
+ * No new connections. Idle ones go after a moment, in which what is on its way arrives; busy ones shortly after their answer is out. Who asks
+ * until then is answered with `Connection: close`. All of them go after the longest wait.
+ */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
+    const idle = setTimeout(() => server.closeIdleConnections(), limits.stop_idle_ms)
     const last = setTimeout(() => server.closeAllConnections(), limits.stop_ms)
-    server.close(() => {
+    // node:http adds a second of its own, in which the next request may come.
+    server.keepAliveTimeout = 1
+    server.prependListener('request', (_request, response) => {
+      response.shouldKeepAlive = false
+    })
+    // That of node:http would end idle connections at once, under requests that were already sent.
+    NetServer.prototype.close.call(server, () => {
+      clearTimeout(idle)
       clearTimeout(last)
       resolve()
     })
-    server.closeIdleConnections()
   })
 }

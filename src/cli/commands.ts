@@ -80,6 +80,7 @@ export const COMMANDS = {
     most_words: 2,
     notes: [
       'The receipt may be bare or inside its answer. The input must be the one that the receipt covers, and the tool must have its version.',
+      'A tool whose result says when it was made needs the whole answer.',
     ],
   },
   preflight: {

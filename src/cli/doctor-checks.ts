@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning, type Signing } from '../adapters/signer/choose.ts'
+import { readRingFile } from '../adapters/signer/keyring-file.ts'
 import { openStore } from '../adapters/store/open.ts'
 import { cardsOf } from '../credit-room.ts'
 import { activeOf, identityOf, places, ringOf, secretOf, StartError } from '../identity.ts'
@@ -141,14 +142,25 @@ const MADE_LATER: Found = { state: 'ok', words: 'Not there yet; the first start 
 
 function checkKeys(settings: Settings, signing: Signing): Found {
   const known = settings.ASSAY_MODE === 'live' || settings.ASSAY_SECRET_FILE !== '' || existsSync(places.secret(settings))
-  const made = existsSync(places.receiptKeys(settings)) && known
-  if (!made && settings.ASSAY_RECEIPT_KEY_FILE === '') return MADE_LATER
-  if (!made) return { state: 'warning', words: 'The file that ASSAY_RECEIPT_KEY_FILE names is not there; a start would make a new key.' }
+  const path = places.receiptKeys(settings)
+  if (!existsSync(path)) {
+    if (settings.ASSAY_RECEIPT_KEY_FILE === '') return MADE_LATER
+    return { state: 'warning', words: 'The file that ASSAY_RECEIPT_KEY_FILE names is not there; a start would make a new key.' }
+  }
+  if (!known) return keysWithoutSecret(path)
   const identity = identityOf(settings, signing)
   const ring = ringOf(settings, identity)
   const active = activeOf(ring)
   const place = `${identity.mode}, chain ${identity.chain_id}, pay-to ${identity.pay_to}`
   return { state: 'ok', words: `${active.address} signs, of ${ring.keys.length} on file, for ${place}.` }
+}
+
+/** In the sandbox the payee follows from the secret: a start without it makes another one, whose keys these are not. */
+function keysWithoutSecret(path: string): Found {
+  const read = readRingFile(path)
+  if (read !== null && !read.ok) throw new StartError(read.message)
+  if (read?.file.identity !== null) throw new StartError(`${path} belongs to a deployment whose secret is not here: restore that as well.`)
+  return { state: 'ok', words: `${path} can be read and belongs to whoever starts with it.` }
 }
 
 function checkSecret(settings: Settings): Found {

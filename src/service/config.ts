@@ -80,10 +80,17 @@ function isHttpUrl(value: string): boolean {
   }
 }
 
+/** Written as browsers and clients write it, so that it can be held against theirs letter for letter. */
 function origin(value: string): Reading<string> {
-  return /^https?:\/\/[^/?#\s]+$/.test(value)
-    ? good(value)
-    : bad('must be an origin such as https://assay.example, without a path or a final slash')
+  const url = /^https?:\/\/[^/?#\s]+$/.test(value) ? URL.parse(value) : null
+  if (url === null || url.username !== '' || url.password !== '')
+    return bad('must be an origin such as https://assay.example, without a path or a final slash')
+  return url.origin === value ? good(value) : bad(`must be written as clients write it: ${url.origin}`)
+}
+
+/** A path, or the URL of a PostgreSQL database: what looks like the URL of anything else would become a file of that name. */
+function storePlace(value: string): Reading<string> {
+  return isPostgres(value) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? good(value) : bad('must be a path of SQLite or a postgres:// URL')
 }
 
 function overrides(value: string): Reading<Record<string, number>> {
@@ -91,6 +98,7 @@ function overrides(value: string): Reading<Record<string, number>> {
   for (const part of value.split(',')) {
     const match = /^([a-z0-9-]{1,64})=(\d{1,9})$/.exec(part.trim())
     if (match?.[1] === undefined) return bad('must list tools with their daily free calls, such as token-contract-risk=5')
+    if (Object.hasOwn(found, match[1])) return bad(`names ${match[1]} twice`)
     found[match[1]] = Number(match[2])
   }
   return good(found)
@@ -106,7 +114,7 @@ export const SETTINGS = {
   ASSAY_PORT: setting('Port to listen on.', 8402, integer(0, 65_535)),
   ASSAY_HOST: setting('Address to listen on.', '127.0.0.1', text),
   ASSAY_DATA_DIR: setting('Folder for the store, the keys and the sandbox.', 'var', text),
-  ASSAY_STORE: setting('SQLite path or postgres:// URL; by default a file in the data folder.', '', text),
+  ASSAY_STORE: setting('SQLite path or postgres:// URL; by default a file in the data folder.', '', storePlace),
   ASSAY_MODE: setting<'sandbox' | 'live'>('sandbox moves no real money; live does.', 'sandbox', oneOf('sandbox', 'live')),
   ASSAY_CHAIN_ID: setting('Chain id: 8453 is Base, 84532 is Base Sepolia and the sandbox.', 0, (value) =>
     value === '8453' || value === '84532' ? good(Number(value)) : bad('must be 8453 or 84532'),

@@ -28,6 +28,8 @@ export const limits = {
   source_reads_daily: 20_000,
   /** Longest wait of a graceful stop for calls in flight. */
   stop_ms: 10_000,
+  /** How long it leaves idle connections open for what is on its way. */
+  stop_idle_ms: 200,
   /** Longest time a client may take to send headers, and a whole request. */
   header_timeout_ms: 10_000,
   request_timeout_ms: 30_000,

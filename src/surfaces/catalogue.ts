@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono'
 import { FAMILIES, type Tool } from '../service/catalogue/define.ts'
+import { unknownTool } from '../service/calls/refusals.ts'
 import { allowanceShown } from '../service/payments/allowance.ts'
 import type { PricesNow } from '../service/payments/price.ts'
 import { limits } from '../service/limits.ts'
@@ -23,12 +24,7 @@ export function catalogueRoutes(app: Hono<Env>, deps: AppDeps, caller: (context:
   app.get('/v1/tools/:tool', async (context) => {
     const tool = catalogue.find(context.req.param('tool'))
     if (tool !== undefined) return context.json(whole(deps, tool, await pricesNow(deps)), 200, LIVE)
-    const reply = problemReply(
-      problem('TOOL_NOT_FOUND', 'No tool has this id. GET /v1/tools lists them all.'),
-      context.env.request_id,
-      deps.origins,
-    )
-    return context.body(reply.body, 404, reply.headers)
+    return response(problemReply(unknownTool(catalogue, context.req.param('tool')), context.env.request_id, deps.origins))
   })
   app.get('/v1/allowance', async (context) => response(await allowanceReply(deps, caller(context), context.env.request_id)))
 }

@@ -83,7 +83,8 @@ function commonRoutes(
     const method = context.req.method === 'HEAD' ? 'GET' : context.req.method
     if (allowed.length > 0 && !allowed.includes(method)) {
       const found = problem('METHOD_NOT_ALLOWED', `This address takes ${allowed.join(' and ')}.`)
-      return refuse(found, { allow: [...allowed, 'OPTIONS'].join(', ') })
+      const heads = allowed.includes('GET') ? ['HEAD'] : []
+      return refuse(found, { allow: [...allowed, ...heads, 'OPTIONS'].join(', ') })
     }
     const found = problem('NOT_FOUND', 'Start at / or at /v1/tools.')
     if (method !== 'GET') return refuse(found, {})

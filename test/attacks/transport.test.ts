@@ -87,6 +87,25 @@ test('what is no address moves nobody: the proxy itself is counted then', async 
   for (const text of junk) assert.equal(await leftFor(proxied, `X-Forwarded-For: 8.8.4.4, ${text}\r\n`), left, text)
 })
 
+test('a request without a Host, or with two, is refused: what stands in front may have read another', async () => {
+  // RFC 9112, 3.2; HTTP/1.0 need not name one.
+  for (const target of [`POST ${CALL}`, 'GET /v1/allowance']) {
+    const sent = (version: string, hosts: string) =>
+      sendRaw(open.url, `${target} HTTP/${version}\r\n${hosts}Content-Length: ${BODY.length}\r\nConnection: close\r\n\r\n${BODY}`)
+    for (const hosts of ['', 'Host: a\r\nHost: a\r\n', 'Host: a\r\nhOSt: b\r\n']) {
+      const { status, text } = await sent('1.1', hosts)
+      assert.deepEqual([status, /"code":"REQUEST_MALFORMED"/.test(text)], [400, true], `${target} ${hosts}`)
+    }
+    assert.equal((await sent('1.0', 'Host: a\r\nHost: b\r\n')).status, 400)
+    for (const [version, hosts] of [
+      ['1.1', 'Host: a\r\n'],
+      ['1.0', ''],
+      ['1.0', 'Host: a\r\n'],
+    ] as const)
+      assert.equal((await sent(version, hosts)).status, 200, `${target} ${version} ${hosts}`)
+  }
+})
+
 test('header, trailer and chunk floods are cut off, and the service goes on', async () => {
   const many = Array.from({ length: 200 }, (_, index) => `X-${index}: y\r\n`).join('')
   const trailers = Array.from({ length: 200 }, (_, index) => `X-${index}: ${'a'.repeat(1_000)}\r\n`).join('')

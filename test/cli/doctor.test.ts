@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -75,6 +75,35 @@ test('a broken setting, a broken key file and a broken store fail, each with its
   assert.equal(files.code, 1)
   const { keys, store, secret, signer } = states(files)
   assert.deepEqual([keys, store, secret, signer], ['failed', 'failed', 'failed', 'ok'])
+})
+
+test('keys that a start would refuse without their secret are refused here too, and a full or missing place is called by its name', async () => {
+  const own = await openDesk()
+  after(() => own.clear())
+  const folder = own.settings['ASSAY_DATA_DIR'] ?? ''
+  await own.run(['call', 'iban-check', '{"iban":"GB82"}'])
+  const keysOf = async (settings: Record<string, string>) => {
+    const ended = await own.run(['doctor'], { settings: { ASSAY_PORT: '0', ...settings } })
+    return (parsed(ended.stdout)['checks'] as Checks).find(({ name }) => name === 'keys')
+  }
+  rmSync(join(folder, 'secret.key'))
+  const lost = await keysOf({})
+  assert.deepEqual([lost?.state, /secret is not here/.test(lost?.words ?? '')], ['failed', true])
+  const started = await own.run(['serve'], { settings: { ASSAY_PORT: '0' } })
+  assert.equal(started.code, 78, started.stderr)
+  rmSync(join(folder, 'secret.key'))
+  const [bogus, bare] = [join(folder, 'bogus.key'), join(folder, 'bare.key')]
+  writeFileSync(bogus, 'no key')
+  writeFileSync(bare, 'ab'.repeat(32))
+  const wrong = await keysOf({ ASSAY_RECEIPT_KEY_FILE: bogus })
+  assert.deepEqual([wrong?.state, wrong?.words.includes(bogus)], ['failed', true])
+  assert.equal((await keysOf({ ASSAY_RECEIPT_KEY_FILE: bare }))?.state, 'ok')
+  const stored = await own.run(['doctor'], { settings: { ASSAY_PORT: '0', ASSAY_STORE: folder } })
+  // SQLite, result codes: SQLITE_CANTOPEN.
+  assert.match(
+    (parsed(stored.stdout)['checks'] as Checks).find(({ name }) => name === 'store')?.words ?? '',
+    /unable to open database file/,
+  )
 })
 
 test('a secret in a setting is never shown', () => {

@@ -109,7 +109,10 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await source.sql(`insert into identity (one, mode, chain_id, pay_to) values (1, 'live', 8453, '0x1')`)
     await source.sql(`insert into lease (name, holder, until_ms) values ('reconcile', 'somebody', ${NOW_MS + 1})`)
     await assert.rejects(copy(source, target), { code: 'STORE_REFUSED', message: /service still works on the source/ })
+    await assert.rejects(copy(source, target), { message: new RegExp(`runs out at ${new Date(NOW_MS + 1).toISOString()};`) })
     await assertEmpty(target)
+    // What a service that was killed had still to purge keeps nobody for hours.
+    await source.sql(`insert into lease (name, holder, until_ms) values ('purge-payments', 'somebody', ${NOW_MS + 7_200_000})`)
     await copyStore({ from: source.target, to: target.target, now_ms: NOW_MS + 1 })
     assert.deepEqual(await contentsOf(target, tables), await contentsOf(source, tables))
   })

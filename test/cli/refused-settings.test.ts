@@ -30,6 +30,12 @@ const WRONG: [name: string, settings: Record<string, string>][] = [
   ['ASSAY_WITNESSED_LOGS', { ASSAY_WITNESSED_LOGS: 'foo' }],
   ['ASSAY_TRUSTED_PROXIES', { ASSAY_TRUSTED_PROXIES: 'foo' }],
   ['ASSAY_FREE_DAILY_OVERRIDES', { ASSAY_FREE_DAILY_OVERRIDES: 'iban-chek=7' }],
+  ['ASSAY_FREE_DAILY_OVERRIDES', { ASSAY_FREE_DAILY_OVERRIDES: 'iban-check=4,iban-check=5' }],
+  ['ASSAY_STORE', { ASSAY_STORE: 'mysql://127.0.0.1/assay' }],
+  ['ASSAY_API_URL', { ASSAY_API_URL: 'https://assay.example:99999' }],
+  ['ASSAY_SITE_URL', { ASSAY_SITE_URL: 'https://user:word@assay.example' }],
+  ['ASSAY_MCP_URL', { ASSAY_MCP_URL: 'https://Assay.Example' }],
+  ['ASSAY_BASE_URL', { ASSAY_BASE_URL: 'https://assay.example:443' }],
   ['ASSAY_STRIPE_SECRET_KEY_FILE', { ASSAY_STRIPE_SECRET_KEY_FILE: '/nowhere', ASSAY_STRIPE_WEBHOOK_SECRET_FILE: '/nowhere' }],
 ]
 

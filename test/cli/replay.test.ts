@@ -51,6 +51,25 @@ test('each way of not agreeing has its own end', async () => {
   }
 })
 
+test('a tool that says when it was asked is replayed at that time, and not judged where only the receipt is here', async () => {
+  for (const id of ['aci-trust-lookup', 'ofac-sdn-check']) {
+    const example = (await loadCatalogue()).find(id)?.example ?? assert.fail(id)
+    const answer = parsed((await desk.run(['call', id, JSON.stringify(example)])).stdout)
+    const late = { ...answer, result: { ...(answer['result'] as object), evaluated_at: '2020-01-01T00:00:00.000Z' } }
+    const cases: [unknown, number, string][] = [
+      [answer, 0, 'agrees'],
+      // The receipt knows the second alone.
+      [{ receipt: answer['receipt'] }, 3, 'time_unknown'],
+      // A result that the receipt does not cover says nothing of the time.
+      [late, 3, 'time_unknown'],
+    ]
+    for (const [file, exit, outcome] of cases) {
+      const { code, stdout } = await replay(file, example)
+      assert.deepEqual([code, parsed(stdout)['outcome']], [exit, outcome], id)
+    }
+  }
+})
+
 test('a tool that reads what changes is not judged, and never run', async () => {
   const { tools } = await loadCatalogue()
   const outside = tools.filter(({ sources }) => sources.some((name) => OUTSIDE.has(name)))

@@ -52,6 +52,7 @@ test('each question has its own answer: signature, key list, key then, input, re
     revoked: await desk.file('revoked.json', keyList({ status: 'revoked', revoked_at: 1_789_999_999, reason: 'lost' })),
     other: await desk.file('other.json', keyList({ address: `0x${'12'.repeat(20)}` })),
     input: await desk.file('input.json', INPUT),
+    body: await desk.file('body.json', { input: INPUT }),
     result: await desk.file('result.json', RESULT),
     wrong: await desk.file('wrong.json', other),
   }
@@ -71,6 +72,7 @@ test('each question has its own answer: signature, key list, key then, input, re
       { signer_published: true, signer_valid_at_ts: false, failures: ['The key of this receipt has been revoked.'] },
     ],
     [RECEIPT, ['--keys', files.other], 1, { signer_published: false }],
+    [RECEIPT, ['--input', files.body], 0, { input: 'match' }],
     [RECEIPT, ['--input', files.wrong], 1, { input: 'mismatch', failures: ['The input is not the one that the receipt covers.'] }],
     [{ receipt: RECEIPT, result: other }, [], 1, { output: 'mismatch' }],
     [tampered, ['--keys', files.good], 1, { signer_published: 'not_checked', verified: false }],

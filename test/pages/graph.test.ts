@@ -125,6 +125,10 @@ test('one text may hold many: an array, lines, links, and each says where it sto
   assert.deepEqual(kinds('{"v":"POL-1"}'), [['policy', '']])
   assert.deepEqual(kinds('{"certificate":{"v":"POL-1"}}'), [['policy', '']])
   assert.deepEqual(kinds('[]'), [])
+  // An empty field holds no broken JSON.
+  assert.deepEqual(readEntries(' \n', 'a.json'), [
+    { kind: 'unreadable', place: 'a.json', reason: 'There is nothing here to read: give a receipt.' },
+  ])
   assert.deepEqual(kinds('{"v":\n1,,}'), [['unreadable', 'line 2']])
 })
 

@@ -106,13 +106,18 @@ test('numbers go as they were typed, and text of strangers stays text', async ()
   await close()
 })
 
-test('a client that has sent its documents of the minute is told how long to wait; a lost line is told too', async () => {
+test('a client that has sent its documents of the minute is told how long to wait; a lost line is told too', async (t) => {
   const strict = await startTestApp({ settings: { ASSAY_PREFLIGHT_PER_MINUTE: '1' } })
+  t.after(() => strict.stop())
   const { page, complaints, close } = await visit(browser, `${strict.url}/preflight`)
   await page.click('#sample-correct')
   await status(page, 'pass')
+  const told = '#asking:has-text("are used up; the next is sent in")'
   await page.click('#sample-faulty')
-  await page.waitForSelector('#asking:has-text("are used up; the next is sent in")')
+  await Promise.race([page.waitForSelector(told), status(page, 'fail')])
+  // A new minute may have begun between the two; a third document then comes in the same one.
+  if ((await page.locator(told).count()) === 0) await page.click('#sample-correct')
+  await page.waitForSelector(told)
   assert.deepEqual(
     complaints.filter((line) => !line.includes('429')),
     [],
@@ -123,7 +128,6 @@ test('a client that has sent its documents of the minute is told how long to wai
   await lost.page.click('#sample-correct')
   await lost.page.waitForSelector('#answer .problem:has-text("No answer")')
   await lost.close()
-  await strict.stop()
 })
 
 test('it fits a phone and a desk, light and dark, without barriers', async () => {

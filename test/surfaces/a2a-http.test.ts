@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { limits } from '../../src/service/limits.ts'
-import { X402_EXTENSION } from '../../src/surfaces/a2a/names.ts'
+import { METHODS, X402_EXTENSION } from '../../src/surfaces/a2a/names.ts'
 import { A2A_CARDS, answerOf, asking, connectA2a, metadataOf, taskFor, type A2aVersion } from '../support/a2a.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { runs, SEED } from '../support/counts.ts'
@@ -128,6 +128,51 @@ test('what the protocol knows and this service does not is refused by its own er
   }
 })
 
+test('what is no request, names no method, or lacks its parameters is told apart as JSON-RPC does it', async () => {
+  // JSON-RPC 2.0, 5.1: -32600 is not a valid request object, -32601 the method does not exist, -32602 invalid parameters.
+  for (const [version, sending, asking_for, message] of [
+    ['0.3', 'message/send', 'tasks/get', OLD],
+    ['1.0', 'SendMessage', 'GetTask', NEW],
+  ] as const) {
+    const good = rpc(sending, { message })
+    const codeOf = async (body: unknown) => (await post(body, { 'a2a-version': version })).error?.code
+    for (const body of [
+      { id: 1, method: sending, params: { message } },
+      { ...good, jsonrpc: '1.0' },
+      { ...good, jsonrpc: 2 },
+      { jsonrpc: '2.0', id: 1, params: { message } },
+      { ...good, method: 5 },
+      { ...good, id: {} },
+      { ...good, id: 1.5 },
+      { ...good, id: true },
+      [],
+      [good],
+      5,
+      '"text"',
+      'null',
+    ]) {
+      assert.equal(await codeOf(body), -32600, `${version} ${JSON.stringify(body)}`)
+    }
+    for (const body of [{ jsonrpc: '2.0', id: 1, method: 'none' }, rpc('none', []), rpc('no method at all', {})])
+      assert.equal(await codeOf(body), -32601, `${version} ${JSON.stringify(body)}`)
+    for (const body of [
+      { jsonrpc: '2.0', id: 1, method: sending },
+      rpc(sending, 'x'),
+      rpc(sending, {}),
+      rpc(asking_for, {}),
+      rpc(asking_for, { id: '' }),
+    ])
+      assert.equal(await codeOf(body), -32602, `${version} ${JSON.stringify(body)}`)
+  }
+})
+
+test('every method that a version is said to have is one of the official package', async () => {
+  for (const [version, methods] of Object.entries(METHODS)) {
+    for (const method of methods)
+      assert.notEqual((await post(rpc(method, { id: 'x' }), { 'a2a-version': version })).error?.code, -32601, method)
+  }
+})
+
 test('bodies are read as strictly as everywhere', async () => {
   assert.equal((await post('not json')).error?.code, -32700)
   const twice = `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","kind":"message","role":"user","parts":[{"kind":"data","data":{"tool":"iban-check","input":{"iban":"a","iban":"b"}}}]}}}`
@@ -140,6 +185,17 @@ test('bodies are read as strictly as everywhere', async () => {
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST'])
   const foreign = await post(rpc('message/send', { message: OLD }), { origin: 'https://elsewhere.example' })
   assert.equal(foreign.status, 403)
+})
+
+test('a long message is read for who brings a credit, as it is over REST and MCP, and not for who has nothing left', async () => {
+  const none = await startTestApp({ settings: { ASSAY_FREE_DAILY: '0' } })
+  const input = { iban: 'x'.repeat(limits.unpaid_body_bytes) }
+  const body = JSON.stringify(rpc('message/send', { message: { ...OLD, parts: [{ kind: 'data', data: { tool: 'iban-check', input } }] } }))
+  const statusOf = async (headers: Record<string, string>) =>
+    (await fetch(`${none.url}/a2a`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })).status
+  assert.equal(await statusOf({}), 413)
+  assert.equal(await statusOf({ 'x-credit': 'ac_none', 'idempotency-key': 'k' }), 200)
+  await none.stop()
 })
 
 test('an input as deep as REST takes it is taken here too, and none deeper', async () => {
@@ -193,13 +249,13 @@ function put(target: unknown, [step, ...rest]: readonly string[], value: unknown
   else record[step] = value
 }
 
-const METHODS =
+const HOSTILE_METHODS =
   'message/send message/stream tasks/get tasks/cancel tasks/resubscribe SendMessage SendStreamingMessage GetTask CancelTask'.split(' ')
 const CODES = new Set([-32700, -32600, -32601, -32602, -32001, -32002, -32003, -32004, -32005, -32007, -32009])
 
 test('hostile messages meet tasks or the errors of the protocol, never a fault', async () => {
   const property = fc.asyncProperty(
-    fc.constantFrom(...METHODS),
+    fc.constantFrom(...HOSTILE_METHODS),
     fc.array(fc.tuple(fc.constantFrom(...PLACES), STRANGE), { minLength: 1, maxLength: 3 }),
     async (method, changes) => {
       const message: unknown = structuredClone(rpc(method, { message: { ...(method.includes('/') ? OLD : NEW), metadata: {} } }))

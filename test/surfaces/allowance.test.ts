@@ -73,13 +73,19 @@ test('a batch is one call', async () => {
   assert.equal((body['allowance'] as { remaining: number }).remaining, 2)
 })
 
-test('a body beyond 64 KiB is read only while free calls are left', async () => {
+test('a body beyond 64 KiB is read only while free calls are left; then it is asked to be paid for, as any other', async () => {
   const client = from('198.51.100.6')
   const large = { text: 'word '.repeat(20_000) }
   for (let i = 0; i < 3; i++) assert.equal((await restCall(app.url, 'context-distill', large, client)).status, 200)
-  const refused = await restCall(app.url, 'context-distill', large, client)
-  assert.equal(refused.status, 413)
-  assert.equal(refused.body['code'], 'PAYLOAD_TOO_LARGE')
+  const small = await restCall(app.url, 'context-distill', { text: 'word' }, client)
+  const asked = await restCall(app.url, 'context-distill', large, client)
+  assert.deepEqual([asked.status, asked.body['code']], [402, 'PAYMENT_REQUIRED'])
+  assert.deepEqual([asked.body['accepts'], asked.body['allowance']], [small.body['accepts'], small.body['allowance']])
+  assert.equal(asked.headers.get('payment-required'), small.headers.get('payment-required'))
+  // The price of a batch depends on what was not read.
+  const items = Array.from({ length: 5 }, () => ({ tool: 'context-distill', value: 'word '.repeat(4_000) }))
+  const batch = await restCall(app.url, 'batch-validate', { items }, client)
+  assert.deepEqual([batch.status, batch.body['code']], [413, 'PAYLOAD_TOO_LARGE'])
 })
 
 test('two services on one SQLite file together grant no fourth call, and a restart forgets nothing', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -11,6 +12,7 @@ import { clientHasher } from '../../src/service/clients.ts'
 import { restCall } from '../support/app.ts'
 import { runs } from '../support/counts.ts'
 import { refusedService, startService } from '../support/service.ts'
+import { until } from '../support/until.ts'
 
 const IBAN = { iban: 'GB82WEST12345698765432' }
 let folder: string
@@ -79,6 +81,29 @@ test('a stop lets the call in flight finish, takes no new one and exits cleanly'
   const { status, text } = await answer
   assert.equal(status, 200)
   assert.ok(text.includes('"valid":true'))
+  assert.deepEqual(await service.ended, { code: 0, signal: null })
+})
+
+test('a stop says so to who goes on asking on a connection that was busy, and ends it', async () => {
+  const service = await startService({ ASSAY_DATA_DIR: join(folder, 'kept') })
+  const { hostname, port } = new URL(service.url)
+  const body = JSON.stringify({ input: IBAN })
+  const head = `POST /v1/tools/iban-check/call HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+  const socket = connect(Number(port), hostname)
+  let text = ''
+  const answered = (count: number) => until(`answer ${count}`, () => text.split('"proof_summary_markdown"').length > count)
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const ended = new Promise((resolve) => socket.on('end', resolve))
+  socket.write(head + body.slice(0, 10))
+  await stopInFlight(service.url, () => service.process.kill('SIGTERM'))
+  socket.write(body.slice(10))
+  await answered(1)
+  socket.write(head + body)
+  await answered(2)
+  await ended
+  const second = text.slice(text.lastIndexOf('HTTP/1.1 '))
+  assert.match(second, /^HTTP\/1\.1 200 OK\r\n/)
+  assert.match(second, /\r\nConnection: close\r\n/i)
   assert.deepEqual(await service.ended, { code: 0, signal: null })
 })
 

@@ -66,6 +66,25 @@ test('a family that is none is refused before the message is read', async () => 
   }
 })
 
+test('a form of the list that is none is refused, not overlooked', async () => {
+  for (const form of ['', 'Search', 'all']) {
+    const { headers, message } = mcpRequest('2025-11-25', 'tools/list')
+    const response = await fetch(`${app.url}/mcp?tools=${form}`, { method: 'POST', headers, body: JSON.stringify(message) })
+    assert.deepEqual([response.status, /tools is search, or is left out/.test(await response.text())], [404, true], form)
+  }
+})
+
+test('a cursor that nobody handed out is an invalid parameter', async () => {
+  for (const version of Object.keys(MCP_VERSIONS)) {
+    for (const query of ['', '?tools=search']) {
+      const { headers, message } = mcpRequest(version, 'tools/list', { cursor: 'abc' })
+      const response = await fetch(`${app.url}/mcp${query}`, { method: 'POST', headers, body: JSON.stringify(message) })
+      const { error } = (await response.json()) as { error?: { code: number } }
+      assert.equal(error?.code, -32602, `${version} ${query}`)
+    }
+  }
+})
+
 for (const version of Object.keys(MCP_VERSIONS)) {
   test(`${version}: two tools find and call the others, with the receipt of the one that answered`, async () => {
     const client = await connect('?tools=search', version)

@@ -117,6 +117,19 @@ test('every metric that alerts and dashboard name is there', async () => {
   assert.deepEqual(missing, [])
 })
 
+test('no metric has a label that a scrape sets itself, and the rules ask for labels and values that are there', async () => {
+  // Prometheus, scrape configuration: with honor_labels false, labels of the target win and those of the metric become exported_….
+  assert.doesNotMatch(metrics, /[{,](?:job|instance)="/)
+  const alerts = await readFile(new URL('../../docs/operating/alerts.yml', import.meta.url), 'utf8')
+  const asked = [...alerts.matchAll(/(assay_\w+)\{(\w+)="([^"]+)"\}/g)]
+  assert.ok(asked.length > 2)
+  const absent = asked.filter(([, name, label, value]) => !new RegExp(`^${name}\\{[^}\\n]*\\b${label}="${value}"`, 'm').test(metrics))
+  assert.deepEqual(
+    absent.map(([selector]) => selector),
+    [],
+  )
+})
+
 test('what the objective of availability counts as failed is the fault of the service or its sources', async () => {
   const alerts = await readFile(new URL('../../docs/operating/alerts.yml', import.meta.url), 'utf8')
   const codes = /outcome=~"([A-Z_|]+)"/.exec(alerts)?.[1]?.split('|') ?? []

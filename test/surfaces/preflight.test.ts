@@ -237,7 +237,7 @@ test('the rules can be read as JSON and as a page, whole and one protocol at a t
     ['common', 'ucp', 'acp', 'mcp', 'ap2', 'x402', 'micro-ast', 'a2a'],
   )
   const rules = asList(asList(one['protocols'])[0]?.['rules'])
-  assert.deepEqual([one['count'], rules.length], [43, 43])
+  assert.deepEqual([one['count'], rules.length], [46, 46])
   assert.equal(rules.find(({ code }) => code === 'X402-009')?.['severity'], 'error')
   const page = await fetch(`${app.url}/v1/protocols/rules?protocol=micro-ast`, { headers: { accept: 'text/html' } })
   const text = await page.text()

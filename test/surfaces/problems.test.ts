@@ -200,3 +200,15 @@ async function busy(calls: number, headersOf: (index: number) => Record<string, 
     while (app.running.app.deps.inFlight() > 0) await fetch(`${app.url}/health`)
   }
 }
+
+test('a refusal says what to send instead', async () => {
+  const said = async (path: string, body: string) => {
+    const response = await fetch(app.url + path, { method: 'POST', body })
+    const { errors } = (await response.json()) as { errors: { code: string; message: string }[] }
+    return errors.map(({ code, message }) => `${code}: ${message}`)
+  }
+  // A description may say what a field is for; its form stands in the schema.
+  const token = '{"input":{"address":"0x12","token_address":"usdc"}}'
+  for (const message of await said('/v1/tools/erc20-balance/call', token)) assert.ok(message.includes('^0x[0-9a-fA-F]{40}$'), message)
+  for (const nothing of ['', ' \n']) assert.deepEqual(await said('/v1/tools/iban-check/call', nothing), ['not_json: The body is empty.'])
+})

@@ -186,10 +186,18 @@ test('catalogue, one tool, and what does not exist', async () => {
   assert.equal(one['id'], 'iban-check')
   assert.ok(one['input_schema'] !== undefined && one['example'] !== undefined && one['scope'] !== undefined)
   assert.equal((await fetch(`${app.url}/v1/tools/nothing`)).status, 404)
+  // As a call of it is told.
+  assert.match(await (await fetch(`${app.url}/v1/tools/iban-chek`)).text(), /Did you mean iban-check\?/)
   assert.equal((await fetch(`${app.url}/v2`)).status, 404)
   const wrong = await fetch(`${app.url}/v1/tools/iban-check/call`)
   assert.equal(wrong.status, 405)
   assert.equal(wrong.headers.get('allow'), 'POST, OPTIONS')
+  // RFC 9110, 10.2.1: the methods that the target supports; 9.3.2: HEAD is what GET is.
+  const read = await fetch(`${app.url}/v1/tools`, { method: 'DELETE' })
+  assert.deepEqual([read.status, read.headers.get('allow')], [405, 'GET, HEAD, OPTIONS'])
+  // No invoice has the name of the address that makes them.
+  const create = await fetch(`${app.url}/api/invoice/create`)
+  assert.deepEqual([create.status, create.headers.get('allow')], [405, 'POST, OPTIONS'])
 })
 
 test('a browser may call: CORS preflight allows the payment headers, answers expose theirs', async () => {

@@ -93,5 +93,10 @@ export function outage(error: unknown): StoreError {
   if (error instanceof StoreError) return error
   if (isBusy(error)) return new StoreBusyError(error)
   const reason = resultCode(error) ?? 'no result code'
-  return new StoreUnavailableError(`The SQLite store could not be read or written (${reason}).`, error)
+  return new StoreUnavailableError(`The SQLite store could not be read or written${sqliteWords(error)} (${reason}).`, error)
+}
+
+/** What SQLite calls the result code, such as a full disk; its words hold nothing of the statement. */
+function sqliteWords(error: unknown): string {
+  return error instanceof Error && 'errstr' in error && typeof error.errstr === 'string' ? `: ${error.errstr}` : ''
 }

@@ -41,7 +41,7 @@ function explain(issue: z.core.$ZodIssue, fields: string[]): ProblemError[] {
     case 'invalid_value':
       return [valueError(pointer, at, issue)]
     case 'invalid_format':
-      return [{ pointer, code: 'wrong_format', message: `${at} does not have the form that its description asks for.` }]
+      return [{ pointer, code: 'wrong_format', message: `${at} ${formWords(issue)}` }]
     case 'invalid_union':
       return [unionError(pointer, at, issue)]
     case 'not_multiple_of':
@@ -65,6 +65,13 @@ function valueError(pointer: string, at: string, { input, values }: z.core.$ZodI
   const words = `must be one of: ${values.map(String).join(', ')}.`
   if (input === undefined) return { pointer, code: 'missing', message: `${at} is missing; it ${words}` }
   return { pointer, code: 'not_allowed', message: `${at} ${words}` }
+}
+
+/** Says which form is asked for: many a description says what a field is for, and leaves its form to the schema. */
+function formWords({ pattern }: z.core.$ZodIssueInvalidStringFormat): string {
+  return pattern === undefined
+    ? 'does not have the form that its description asks for.'
+    : `does not have the form that is asked for, which is ${pattern.replace(/^\/|\/[a-z]*$/g, '')} as a regular expression.`
 }
 
 /** Names the kinds that a union takes, as far as the reader told them apart. */

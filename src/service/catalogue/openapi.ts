@@ -149,7 +149,7 @@ const ONE_TOOL = fields({
   input_schema: 'JSON Schema of the input.',
   output_schema: 'JSON Schema of the result.',
   price: 'Price now, floor and cap in minor units of USDC.',
-  example: 'An input that runs.',
+  example: 'The body of a call that runs.',
 })
 
 const HEALTH = fields({
@@ -198,9 +198,11 @@ const HISTORY_PARAMETERS = [
   },
 ]
 
+const TOOL_ID = { name: 'tool', description: 'Id of the tool.', example: 'iban-check' }
+
 function servicePaths(tools: readonly Tool[]): Json {
   const verifier = tools.find(({ id }) => id === 'receipt-verify')
-  const described = { name: 'tool', in: 'path', required: true, description: 'Id of the tool.', schema: { type: 'string' } }
+  const described = { ...TOOL_ID, in: 'path', required: true, schema: { type: 'string' } }
   return {
     ...(verifier === undefined ? {} : { '/v1/receipt/verify': { post: verifyOperation(verifier) } }),
     '/v1/tools': read(

@@ -30,8 +30,8 @@ export const HONEST_LIMITS = [
 /** What happens when the free calls are used up. */
 export function paymentWords({ takes_payments }: Pick<Deployment, 'takes_payments'>): string {
   return takes_payments
-    ? 'After them a call is answered 402 with x402 terms: sign a USDC transfer (EIP-3009) for exactly that amount and send the same request ' +
-        'again with it. The money goes straight from payer to recipient; a call that fails is not charged, and the same payment sent again ' +
+    ? 'Once the free calls are used up, a call is answered 402 with x402 terms: sign a USDC transfer (EIP-3009) for exactly that amount and ' +
+        'send the same request again with it. The money goes straight from payer to recipient; a call that fails is not charged, and the same payment sent again ' +
         'brings the same answer.'
     : 'This deployment takes no payments: once the free calls of a day are used up, it answers 402 until the next day starts.'
 }

@@ -156,9 +156,10 @@ function receiptsLog({ log_queue }: RoomParts, seen: LogSeen): Gauge[] {
 }
 
 function others({ held, following, connections }: RoomParts): Gauge[] {
-  const leases = () => Array.from(held(), ([job, mine]) => ({ labels: { job: job.split(':')[0] ?? job }, value: Number(mine) }))
+  // Not `job`: Prometheus puts the name of its scrape there, and renames what a process calls so.
+  const leases = () => Array.from(held(), ([name, mine]) => ({ labels: { lease: name.split(':')[0] ?? name }, value: Number(mine) }))
   return [
-    gauge('assay_lease_held', 'Whether this process does the job; over all processes exactly one should.', leases),
+    gauge('assay_lease_held', 'Whether this process holds the lease; over all processes exactly one should.', leases),
     gauge('assay_event_streams', 'Invoices that are followed now.', () => one(following())),
     gauge('assay_connections', 'Open connections.', () => one(connections())),
     gauge('assay_connections_limit', 'How many may be open.', () => [{ labels: {}, value: limits.connections }]),

@@ -1,15 +1,36 @@
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import { limits } from '../../service/limits.ts'
 import { isObject } from '../mcp/message.ts'
+import type { RpcError } from '../mcp/rpc-error.ts'
 import { SEND } from './ask.ts'
+import { METHODS } from './names.ts'
+
+const NO_REQUEST = 'Send one request of JSON-RPC 2.0: jsonrpc "2.0", a method, and an id that is a text or a whole number.'
+
+/** What is wrong with a message as JSON-RPC has it (2.0, sections 4 and 5.1), whatever it asks for; null where nothing is. */
+export function requestFault(message: unknown): RpcError | null {
+  if (!isObject(message)) return { code: -32600, message: NO_REQUEST }
+  const { jsonrpc, method, id = null } = message
+  const named = id === null || typeof id === 'string' || Number.isInteger(id)
+  return jsonrpc === '2.0' && typeof method === 'string' && named ? null : { code: -32600, message: NO_REQUEST }
+}
+
+/** Told before the parameters are looked at: what a method that is none takes, nobody knows. */
+export function methodFault({ method }: Record<string, unknown>, version: string): RpcError | null {
+  const known = METHODS[version]?.includes(String(method)) === true
+  return known ? null : { code: -32601, message: `Version ${version} has no such method.` }
+}
+
+/** Operations on one task, which they name. */
+const ON_TASKS = new Set(['tasks/get', 'tasks/cancel', 'tasks/resubscribe', 'GetTask', 'CancelTask', 'SubscribeToTask'])
 
 /**
  * Refuses messages of a shape that the official package reads carelessly: it turns whatever stands there into text, or stumbles over it.
  * Throws its own error for malformed requests; what it finds itself is left to it.
  */
 export function messageFault({ method, params }: Record<string, unknown>): void {
-  if (typeof method === 'string' && !/^[\w/]{1,64}$/.test(method)) refuse('No method has such a name.')
-  if (typeof method !== 'string' || !isObject(params)) return
+  if (!isObject(params)) return
+  if (ON_TASKS.has(String(method)) && (params['id'] ?? '') === '') refuse('params.id names the task.')
   idFault('params.id', params['id'])
   if (params['tenant'] !== undefined && params['tenant'] !== '') refuse('params.tenant is not known here.')
   if (!SEND.calls({ method })) return

@@ -27,3 +27,32 @@ export const PREVIOUS_KEY = 'assay/prev-receipt-hash'
 
 export const CURRENT_VERSION = '1.0'
 export const LEGACY_VERSION = '0.3'
+
+/** What each version calls its operations. */
+export const METHODS: Readonly<Record<string, readonly string[]>> = {
+  [CURRENT_VERSION]: [
+    'SendMessage',
+    'SendStreamingMessage',
+    'GetTask',
+    'ListTasks',
+    'CancelTask',
+    'SubscribeToTask',
+    'CreateTaskPushNotificationConfig',
+    'GetTaskPushNotificationConfig',
+    'ListTaskPushNotificationConfigs',
+    'DeleteTaskPushNotificationConfig',
+    'GetExtendedAgentCard',
+  ],
+  [LEGACY_VERSION]: [
+    'message/send',
+    'message/stream',
+    'tasks/get',
+    'tasks/cancel',
+    'tasks/resubscribe',
+    'tasks/pushNotificationConfig/set',
+    'tasks/pushNotificationConfig/get',
+    'tasks/pushNotificationConfig/list',
+    'tasks/pushNotificationConfig/delete',
+    'agent/getAuthenticatedExtendedCard',
+  ],
+}

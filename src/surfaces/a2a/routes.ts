@@ -17,11 +17,11 @@ import { createGuard } from '../mcp/guard.ts'
 import { createMessageReader, isObject } from '../mcp/message.ts'
 import { rpcErrorOf, rpcErrorResponse } from '../mcp/rpc-error.ts'
 import { restWords } from '../payment.ts'
-import { paymentsIn } from '../rest.ts'
+import { creditIn, paymentsIn } from '../rest.ts'
 import { SEND } from './ask.ts'
 import { agentCard, currentCard, legacyCard, sharedCard } from './card.ts'
 import { createRequestHandler } from './handler.ts'
-import { messageFault } from './message-fault.ts'
+import { messageFault, methodFault, requestFault } from './message-fault.ts'
 import { A2A_PATH, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION } from './names.ts'
 import { bringsPayment, type A2aExchange, type A2aParts } from './work.ts'
 
@@ -50,12 +50,18 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCal
     if (!/^application\/(?:a2a\+)?json(?: *;|$)/i.test(header('content-type') ?? '')) return rpcErrorResponse(415, NOT_JSON)
     const address = caller(context)
     const { request_id } = context.env
+    let down: Problem | null = null
     const mayReadLarge = async () => {
-      if (paymentsIn(header).length > 0) return true
-      const peeked = await deps.call.allowance.peek('', address).catch((error: unknown) => deps.call.onFault(error, 'a2a'))
-      return (peeked?.remaining ?? 0) > 0
+      if (paymentsIn(header).length > 0 || creditIn(header) !== null) return true
+      const peeked = await deps.call.allowance.peek('', address).catch((error: unknown) => {
+        deps.call.onFault(error, 'a2a')
+        down = problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
+        return { remaining: 0 }
+      })
+      return peeked.remaining > 0
     }
     const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
+    if (down !== null) return refusal(down, deps, request_id)
     if (!body.ok) return refusal(body.problem, deps, request_id)
     return { message: body.message, request_id, address, header }
   }
@@ -112,9 +118,13 @@ async function answer(parts: A2aParts, exchange: A2aExchange, card: ReturnType<t
   const transport = legacy ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
   const headers = activated(exchange.header, card)
   const id = typeof message['id'] === 'string' || Number.isInteger(message['id']) ? message['id'] : null
-  const fail = (error: unknown) => Response.json({ jsonrpc: '2.0', id, error: errorOf(error, legacy) }, { headers })
+  const fail = (error: unknown) => Response.json({ jsonrpc: '2.0', id, error }, { headers })
+  const broken = requestFault(value)
+  if (broken !== null) return fail(broken)
   try {
     if (version !== CURRENT_VERSION && !legacy) throw new VersionNotSupportedError('Versions 1.0 and 0.3 are served.')
+    const unknown = methodFault(message, version)
+    if (unknown !== null) return fail(unknown)
     messageFault(message)
     const handler = createRequestHandler(parts, exchange, card)
     const replied = await new transport(handler).handle(message, new ServerCallContext({ requestedVersion: version }))
@@ -124,7 +134,7 @@ async function answer(parts: A2aParts, exchange: A2aExchange, card: ReturnType<t
     for await (const event of replied) text += formatSSEEvent(event)
     return new Response(text, { headers: { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-store' } })
   } catch (error) {
-    return fail(error)
+    return fail(errorOf(error, legacy))
   }
 }
 
@@ -165,6 +175,6 @@ function activated(header: A2aExchange['header'], { capabilities }: ReturnType<t
 
 /** What is refused before there is a message to answer. */
 function refusal(found: Problem, deps: AppDeps, request_id: string, headers: Record<string, string> = {}): Response {
-  const retry = found.retry_after_s === undefined ? {} : { 'retry-after': String(limits.store_retry_s) }
+  const retry: Record<string, string> = found.retry_after_s === undefined ? {} : { 'retry-after': String(found.retry_after_s) }
   return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, deps.origins.api_url), { ...headers, ...retry })
 }

@@ -22,7 +22,8 @@ export function readJsonBody(bytes: Uint8Array, bounds: Omit<ReadBounds, 'body_b
   if (text === null) return { ok: false, problem: problem('NOT_UTF8', 'Send the body as UTF-8.') }
   const read = readStrictJson(text, bounds, { unsafe_numbers: bounds.unsafe_numbers })
   if (read.ok) return read
-  const { code, position, line, column, message } = read
+  const { code, position, line, column } = read
+  const message = /\S/.test(text) ? read.message : 'The body is empty.'
   const detail = `${message} (line ${line}, column ${column})`
   return { ok: false, problem: problem(PROBLEM_OF[code], detail, { errors: [{ pointer: '', code, message, position, line, column }] }) }
 }

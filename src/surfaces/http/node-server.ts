@@ -24,6 +24,7 @@ export interface Handlers {
 
 const SERVER_OPTIONS = {
   maxHeaderSize: limits.header_bytes,
+  // Refused in our own words.
   requireHostHeader: false,
   connectionsCheckingInterval: limits.timeout_check_ms,
 }
@@ -42,7 +43,8 @@ export function createHttpServer(handlers: Handlers): Server {
     { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: (error) => refuseRequest(handlers, error) },
   )
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (request.rawHeaders.length > 2 * limits.header_count) return refuseHeaders(handlers, request, response)
+    if (request.rawHeaders.length > 2 * limits.header_count) return refuseUnread(handlers, request, response, 'HEADERS_TOO_LARGE')
+    if (!namesHost(request)) return refuseUnread(handlers, request, response, 'REQUEST_MALFORMED')
     const match = request.method === 'POST' ? CALL_PATH.exec(request.url ?? '') : null
     if (match?.[1] === undefined) void others(request, response)
     else void serveCall(handlers, match[1], request, response)
@@ -71,9 +73,19 @@ export function connectionsOf(server: Server): () => number {
   return () => open
 }
 
-/** More headers than anybody sends: some of them are not seen here, so none is trusted. */
-function refuseHeaders(handlers: Handlers, request: IncomingMessage, response: ServerResponse): void {
-  const { status, type, body } = socketProblem('HEADERS_TOO_LARGE')
+/** RFC 9112 §3.2: HTTP/1.1 has exactly one Host, HTTP/1.0 at most one. Where there are two, what stands in front may have read the other. */
+function namesHost({ rawHeaders, httpVersionMajor, httpVersionMinor }: IncomingMessage): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts === 1 || (hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 0)
+}
+
+/** More headers than anybody sends, of which some are not seen here, or none that says for whom it is: nothing of it is trusted. */
+function refuseUnread(handlers: Handlers, request: IncomingMessage, response: ServerResponse, code: ProblemCode): void {
+  const { status, type, body } = socketProblem(code)
   if (!request.complete) linger(request)
   response.writeHead(status, { ...handlers.headers, 'content-type': type, 'content-length': Buffer.byteLength(body) })
   response.end(body)
@@ -157,9 +169,12 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
 }
 
+const HEADER_WORDS = `The address and all headers together may have ${limits.header_bytes} bytes, in at most ${limits.header_count} lines.`
+
 /** A problem of what never reached the application, in the words of the table. */
 function socketProblem(code: ProblemCode) {
   const { status, title, description } = PROBLEMS[code]
-  const body = JSON.stringify(problemBody(problem(code, description), crypto.randomUUID(), ''))
+  const detail = code === 'HEADERS_TOO_LARGE' ? HEADER_WORDS : description
+  const body = JSON.stringify(problemBody(problem(code, detail), crypto.randomUUID(), ''))
   return { status, title, type: 'application/problem+json; charset=utf-8', body }
 }

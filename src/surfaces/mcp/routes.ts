@@ -23,6 +23,8 @@ import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
 import { createViews } from './view.ts'
 
 const PATH = '/mcp'
+const SEARCH = 'search'
+const NO_SUCH_LIST = 'The parameter tools is search, or is left out.'
 
 const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets ASSAY_MCP_URL.' }
 const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
@@ -61,8 +63,9 @@ export function mcpRoutes(
     const mayEnter = guard()
     if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
     if (!isJsonContentType(header('content-type'))) return rpcErrorResponse(415, NOT_JSON)
-    const asked = { family: context.req.query('family') ?? null, small: context.req.query('tools') === 'search' }
-    const seen = views(asked)
+    const { family = null, tools = null } = context.req.query()
+    if (tools !== null && tools !== SEARCH) return refusal(problem('NOT_FOUND', NO_SUCH_LIST), deps, context.env.request_id)
+    const seen = views({ family, small: tools === SEARCH })
     if (!seen.ok) return refusal(problem('NOT_FOUND', seen.message), deps, context.env.request_id)
     const address = caller(context)
     const { request_id } = context.env

@@ -5,6 +5,9 @@ import { HANDSHAKE_VERSIONS } from './versions.ts'
 /** How long a client of 2026-07-28 may keep what it was told of the service: it changes only with a new release. */
 const CACHE = { ttlMs: 300_000, cacheScope: 'public' } as const
 
+/** JSON-RPC 2.0, 5.1. */
+const INVALID_PARAMS = -32602
+
 /** A server of tools, whatever carries its messages. */
 export interface ToolServerParts {
   identity: Implementation
@@ -21,7 +24,11 @@ export function createToolServer({ identity, instructions, listed, call }: ToolS
     supportedProtocolVersions: HANDSHAKE_VERSIONS,
     cacheHints: { 'tools/list': CACHE, 'server/discover': CACHE },
   })
-  server.setRequestHandler('tools/list', () => ({ tools: listed() }))
+  server.setRequestHandler('tools/list', ({ params }) => {
+    // MCP, pagination, error handling: a cursor that nobody handed out.
+    if (params?.cursor !== undefined) throw new ProtocolError(INVALID_PARAMS, 'The list is one page: ask for it without a cursor.')
+    return { tools: listed() }
+  })
   server.setRequestHandler('tools/call', async ({ params }) => toolResult(await call(params)))
   return server
 }

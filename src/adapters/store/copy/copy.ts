@@ -40,8 +40,10 @@ async function copyBetween({ from, to, now_ms, onTable }: CopyOptions): Promise<
   try {
     const until_ms = await source.leased_until(now_ms)
     if (until_ms !== null) {
+      // A service that was killed gave nothing back, and a backup holds the leases of its moment.
+      const until = new Date(until_ms).toISOString()
       throw new StoreRefusedError(
-        'A service still works on the source, or died a moment ago; stop it and try again after its leases ran out.',
+        `A service still works on the source: stop it. If it died, or this is a backup, its last lease runs out at ${until}; try again then.`,
       )
     }
     const identity = copiedTables().find(({ name }) => name === 'identity')

@@ -4,6 +4,12 @@ import type { CopiedTable } from './schema.ts'
 export type CopiedValue = bigint | string | null
 export type CopiedRow = CopiedValue[]
 
+/**
+ * Leases that a service renews as long as it lives. Those of purging are taken for hours, by whoever was alive when they were due, and say
+ * nothing of now.
+ */
+export const BY_WHO_SERVES = `name not like 'purge%'`
+
 /** One end of a copy: the database as it lies, around the store's own statements. */
 export interface CopyEnd {
   /** Rows of a table in pieces, in no order that means anything. */
@@ -11,7 +17,7 @@ export interface CopyEnd {
   /** Writes rows; undone by `end(false)`. */
   write(table: CopiedTable, rows: readonly CopiedRow[]): Promise<void> | void
   count(table: CopiedTable): Promise<number>
-  /** The end of the longest lease that still runs, in milliseconds since 1970; null when none does. */
+  /** The end of the longest lease of whoever serves that still runs, in milliseconds since 1970; null when none does. */
   leased_until(now_ms: number): Promise<number | null>
   /** Closes the transaction in which everything happened, and the connection. */
   end(keep: boolean): Promise<void>

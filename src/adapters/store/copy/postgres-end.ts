@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { CopiedRow, CopyEnd } from './end.ts'
-import { PIECE_ROWS } from './end.ts'
+import { BY_WHO_SERVES, PIECE_ROWS } from './end.ts'
 import { POSTGRES_ONLY, type CopiedTable } from './schema.ts'
 
 /** A PostgreSQL database, in one transaction from the first read to the end, which sees everything as of its beginning. */
@@ -27,7 +27,7 @@ export async function postgresEnd(url: string, use: 'read' | 'write'): Promise<C
     },
     write: (table, rows) => write(client, table, rows),
     count: async (table) => (await number(`select count(*) as number from ${table.name}`)) ?? 0,
-    leased_until: (now_ms) => number('select max(until_ms) as number from lease where until_ms > $1', [now_ms]),
+    leased_until: (now_ms) => number(`select max(until_ms) as number from lease where until_ms > $1 and ${BY_WHO_SERVES}`, [now_ms]),
     end: async (keep) => {
       await client.query(keep && use === 'write' ? 'commit' : 'rollback')
       await client.end()

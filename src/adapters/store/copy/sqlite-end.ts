@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { StoreUnavailableError } from '../errors.ts'
 import type { CopiedRow, CopiedValue, CopyEnd } from './end.ts'
-import { PIECE_ROWS } from './end.ts'
+import { BY_WHO_SERVES, PIECE_ROWS } from './end.ts'
 
 /** An SQLite file, in one transaction from the first read to the end. */
 export function sqliteEnd(path: string, use: 'read' | 'write'): CopyEnd {
@@ -26,7 +26,7 @@ export function sqliteEnd(path: string, use: 'read' | 'write'): CopyEnd {
     },
     count: (table) => Promise.resolve(numberOf(database, `select count(*) as number from ${table.name}`)),
     leased_until: async (now_ms) => {
-      const row = database.prepare('select max(until_ms) as until from lease where until_ms > ?').get(now_ms)
+      const row = database.prepare(`select max(until_ms) as until from lease where until_ms > ? and ${BY_WHO_SERVES}`).get(now_ms)
       return row?.['until'] === null ? null : Number(row?.['until'])
     },
     end: async (keep) => {

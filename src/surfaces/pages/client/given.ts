@@ -33,6 +33,7 @@ export function readGiven(text: string): Given | null {
  */
 export function readEntries(text: string, source: string): Entry[] {
   const trimmed = text.trim()
+  if (trimmed === '') return [{ kind: 'unreadable', place: source, reason: 'There is nothing here to read: give a receipt.' }]
   const named = (place: string) => [source, place].filter((part) => part !== '').join(', ')
   // An answer holds the link of its badge too, but says more; a bracket alone may begin Markdown.
   const links = /^(?:\{|\[\s*[{\]])/.test(trimmed) ? [] : [...trimmed.matchAll(/#r=([\w-]+)/g)].map(([, link = '']) => link)

@@ -20,7 +20,7 @@ export const COMMAND_LINE: Topic = {
         id: 'run',
         title: 'Run a tool',
         body: html`${paragraphs(
-          html`${code('assay')} is part of this service; in a checkout it is ${code('node src/cli.ts')}. It runs the same tools on your
+          html`${code('assay')} is part of this service; in a checkout it is ${code('npx node src/cli.ts')}. It runs the same tools on your
           machine, draws on no allowance and signs with a key that it makes on first use.`,
         )}
         ${sample('call', 'assay', 'One call', assayCall(tool))}
