@@ -43,7 +43,7 @@ test('a method that an address does not take is refused from the first request o
   try {
     const response = await fetch(`${fresh.url}/health`, { method: 'POST' })
     assert.equal(response.status, 405)
-    assert.equal(response.headers.get('allow'), 'GET, OPTIONS')
+    assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS')
   } finally {
     await fresh.stop()
   }
