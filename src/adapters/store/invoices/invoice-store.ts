@@ -10,6 +10,7 @@ import type {
   StoredInvoice,
   WatchedMerchant,
 } from '../../../ports/invoices.ts'
+import { LOCK_INVOICE } from '../payments/sql-claims.ts'
 import { integer, integerOrNull, oneOf, text, textOrNull, wide } from '../rows.ts'
 import { assertCounts, assertKeys, assertTexts, assertWide } from '../storable.ts'
 import type { Database, Row, Work } from '../work.ts'
@@ -116,7 +117,7 @@ export class SqlInvoiceStore implements InvoiceStore {
     assertKeys({ invoice_id })
     assertTexts({ signature })
     assertCounts({ now_ms })
-    return (await this.#database.write(sql.VOID, [invoice_id, signature, now_ms])).length === 1
+    return this.#database.atomically(() => voided(invoice_id, signature, now_ms))
   }
 
   async watched(now_s: number, limit: number): Promise<WatchedMerchant[]> {
@@ -191,6 +192,12 @@ function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKept> {
   if (row === undefined) return (yield* before()) ?? { kind: 'conflict' }
   for (const nonce of invoice.nonces) yield { statement: sql.INSERT_NONCE, values: [nonce, invoice_id] }
   return { kind: 'created', invoice: invoiceOf(row) }
+}
+
+/** The lock comes first: a statement that waits for it would still go by what it saw before it waited. */
+function* voided(invoice_id: string, signature: string, now_ms: number): Work<boolean> {
+  yield { statement: LOCK_INVOICE, values: [invoice_id] }
+  return (yield { statement: sql.VOID, values: [invoice_id, signature, now_ms] }).length === 1
 }
 
 function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {
