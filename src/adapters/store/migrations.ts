@@ -11,6 +11,7 @@ import { invoiceBank } from './migrations/0008-invoice-bank.ts'
 import { credits } from './migrations/0009-credits.ts'
 import { a2aTasks } from './migrations/0010-a2a-tasks.ts'
 import { receiptsLog } from './migrations/0011-receipts-log.ts'
+import { paymentsOfInvoices } from './migrations/0012-payments-of-invoices.ts'
 
 export const SQLITE_DIALECT: Dialect = {
   wide_integer: 'integer',
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   credits,
   a2aTasks,
   receiptsLog,
+  paymentsOfInvoices,
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
