@@ -8,27 +8,40 @@ export interface Answer {
   text: string
 }
 
-/** Sends requests over connections that are kept. */
+type Sent = Omit<HostileRequest, 'kind' | 'marks' | 'input'>
+
+/** A kept connection was closed just as the request left. */
+class ClosedMeanwhile extends Error {}
+
+/**
+ * Sends requests over connections that are kept. One may be closed just as the next request leaves (RFC 9112, 9.5), as it is behind a large body
+ * that was refused and whose rest takes longer than the service waits: such a request is sent again, once.
+ */
 export function createSender(url: string, connections: number) {
   const { hostname, port } = new URL(url)
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  return {
-    send: ({ method, path, headers, body, chunked }: Omit<HostileRequest, 'kind' | 'marks' | 'input'>): Promise<Answer> =>
-      new Promise((resolve, reject) => {
-        const framing = chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(body.length) }
-        const sent = request({ agent, hostname, port, method, path, headers: { ...framing, ...headers } }, (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('error', reject)
-          response.on('end', () =>
-            resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }),
-          )
-        })
-        sent.on('error', reject)
-        sent.end(body)
-      }),
-    close: () => agent.destroy(),
-  }
+  const once = ({ method, path, headers, body, chunked }: Sent): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const framing = chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(body.length) }
+      const sent = request({ agent, hostname, port, method, path, headers: { ...framing, ...headers } }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }),
+        )
+      })
+      sent.on('error', (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ECONNRESET' && sent.reusedSocket ? new ClosedMeanwhile(error.message, { cause: error }) : error),
+      )
+      sent.end(body)
+    })
+  const send = (wanted: Sent) =>
+    once(wanted).catch((error: unknown) => {
+      if (error instanceof ClosedMeanwhile) return once(wanted)
+      throw error
+    })
+  return { send, close: () => agent.destroy() }
 }
 
 /**
