@@ -1,9 +1,9 @@
+import { event_order, order, revised_order } from './acp-clean-orders.ts'
+import { address, total } from './acp-clean-parts.ts'
 import type { CleanDocument } from './harness.ts'
 
 /** Right documents of ACP, built by hand from the published schemas of its five versions. */
 
-const total = (type: string, amount: number) => ({ type, display_text: type.replaceAll('_', ' '), amount })
-const address = { name: 'Ada Berg', line_one: '12 Harbour Street', city: 'Portland', state: 'OR', country: 'US', postal_code: '97201' }
 const details = { name: 'Ada Berg', phone_number: '15035550123', email: 'ada@example.com', address }
 const terms = [{ type: 'terms_of_use', url: 'https://shop.example.com/terms' }]
 const window = { earliest_delivery_time: '2026-11-24T08:00:00Z', latest_delivery_time: '2026-11-26T18:00:00Z' }
@@ -153,27 +153,6 @@ const newest = {
 }
 const { protocol: _protocol, ...unstated } = modern
 
-const order = {
-  type: 'order',
-  id: 'o_1',
-  checkout_session_id: 'cs_1',
-  permalink_url: 'https://shop.example.com/orders/o_1',
-  status: 'shipped',
-  line_items: [{ id: 'li_1', title: 'Wool blanket', quantity: { ordered: 2, shipped: 2 }, unit_price: 2000, subtotal: 4000 }],
-  fulfillments: [
-    {
-      id: 'f_1',
-      type: 'shipping',
-      status: 'in_transit',
-      line_items: [{ id: 'li_1', quantity: 2 }],
-      destination: address,
-      estimated_delivery: { earliest: '2026-11-24T00:00:00Z', latest: '2026-11-26T00:00:00Z' },
-      events: [{ id: 'e_1', type: 'shipped', occurred_at: '2026-11-22T09:00:00Z' }],
-    },
-  ],
-  adjustments: [{ id: 'a_1', type: 'refund', occurred_at: '2026-11-28T09:00:00Z', status: 'completed', amount: 500, currency: 'usd' }],
-  totals: [total('subtotal', 4000), total('tax', 320), total('total', 4320), total('amount_refunded', 500)],
-}
 const short_order = { id: 'o_1', checkout_session_id: 'cs_1', permalink_url: 'https://shop.example.com/orders/o_1' }
 
 const details_3ds = {
@@ -247,6 +226,14 @@ export const ACP_CLEAN: Readonly<Record<string, CleanDocument>> = {
     ...session('2026-01-30', 'declared'),
   },
   order: { document: order, ...other('order', 'inferred') },
+  revised_order: { document: revised_order, ...other('order', 'inferred') },
+  order_event: { document: { type: 'order_update', data: order }, ...other('order', 'inferred'), needed: ['/type'] },
+  old_order_event: {
+    document: { type: 'order_update', data: event_order },
+    ...other('order', 'inferred'),
+    version: '2026-01-30',
+    needed: ['/type', '/data/type'],
+  },
   short_order: { document: short_order, ...other('order', 'assumed') },
   discovery: {
     document: {

@@ -43,3 +43,10 @@ test('acp: what an extension says that it adds is no stranger (rfc.extensions, 3
   const silent = set('/capabilities/extensions', [{ name: 'com.example.loyalty' }])(extended)
   assert.deepEqual(codesOf(checkText('acp', silent)), ['ACP-006 warning', 'ACP-047 warning'])
 })
+
+test('acp: the base amount of an old line may be that of one piece, as an official example has it', () => {
+  const text = JSON.stringify(ACP_CLEAN['session_2025_12']?.document)
+  const withBase = (amount: number) => checkText('acp', set('/line_items/0/base_amount', amount)(text)).errors.map(({ path }) => path)
+  assert.deepEqual(withBase(2000), [])
+  assert.deepEqual(withBase(1000), ['/line_items/0/subtotal'])
+})

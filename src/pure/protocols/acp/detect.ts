@@ -3,15 +3,24 @@ import type { Place } from '../place.ts'
 import type { Detection } from '../rule.ts'
 import { ACP_VERSIONS, JANUARY_NEW, type AcpType, type AcpVersion } from './shape.ts'
 
-/** The document itself: JSON-RPC carries it in `result`, an error in `error.data`. */
+/** The document itself: JSON-RPC carries it in `result`, an error in `error.data`, a webhook event its order in `data`. */
 export function bodyOf(document: Place): Place {
-  if (!document.has('jsonrpc')) return document
+  if (!document.has('jsonrpc')) return isEvent(document) ? document.get('data') : document
   const result = document.get('result')
   const structured = result.get('structuredContent')
   if (structured.kind === 'object') return structured
   if (result.kind === 'object') return result
   const data = document.down('error', 'data')
   return data.kind === 'object' ? data : document
+}
+
+function isEvent(document: Place): boolean {
+  return ['order_create', 'order_update'].includes(document.get('type').text() ?? '') && document.get('data').kind === 'object'
+}
+
+/** What events up to 2026-01-30 tell of an order: an object of its own, with refunds and no id. */
+export function isEventOrder(order: Place): boolean {
+  return order.get('type').text() === 'order' && order.has('refunds') && !order.has('id')
 }
 
 /** Whether a document can be of no other protocol. Errors and feeds have no mark of their own. */
@@ -40,6 +49,7 @@ export function detectAcp(document: Place): Detection {
     case 'discovery':
       return { type, ...versionOf(body, type) }
     case 'order': {
+      if (isEventOrder(body)) return { type, version: '2026-01-30', version_source: 'inferred' }
       const isRich = ['line_items', 'fulfillments', 'adjustments', 'totals'].some((name) => body.has(name))
       return { type, version: ACP_VERSIONS[0], version_source: isRich ? 'inferred' : 'assumed' }
     }

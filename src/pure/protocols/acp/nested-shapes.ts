@@ -190,9 +190,13 @@ const APPLIED = within(
   ),
 )
 
-const FLOW = object(
+const ACQUIRER = within(
+  closed({}, { ...each(known, 'acquirer_bin', 'acquirer_country', 'acquirer_merchant_id', 'merchant_name'), requestor_id: text }),
+)
+
+const FLOW = closed(
   { type: oneOfTexts('challenge', 'frictionless') },
-  { challenge: object({}, { type: oneOfTexts('mandated', 'preferred') }), frictionless: object({}, { type: oneOfTexts('low_risk') }) },
+  { challenge: closed({}, { type: oneOfTexts('mandated', 'preferred') }), frictionless: closed({}, { type: oneOfTexts('low_risk') }) },
 )
 
 /** A card that is handed to its vault. */
@@ -212,7 +216,7 @@ export const DOCUMENTS: Readonly<Record<AcpType, Shape>> = {
   checkout_session: object(
     {},
     {
-      protocol: closed({}, { version: known }),
+      protocol: closed({ version: known }),
       capabilities: CAPABILITIES,
       buyer: BUYER,
       ...each(text, 'locale', 'timezone', 'continue_url', 'quote_id'),
@@ -223,7 +227,7 @@ export const DOCUMENTS: Readonly<Record<AcpType, Shape>> = {
       totals: TOTALS,
       messages: within(list(MESSAGE)),
       links: within(list(within(closed({}, { ...each(known, 'type', 'url'), title: text })))),
-      authentication_metadata: within(object({}, { flow_preference: FLOW })),
+      authentication_metadata: within(object({}, { acquirer_details: ACQUIRER, flow_preference: FLOW })),
       metadata: object({}),
       discounts: closed(
         {},

@@ -54,6 +54,7 @@ export const MESSAGE_RULES = [
         if (codes.length > 0 && need(error, message.get('code'), 'string'))
           oneOf(added.is_foreign ? warning : error, message.get('code'), codes)
         need(error, message.get('content'), 'string')
+        optional(error, message.get('param'), 'string')
         if (need(error, message.get('content_type'), 'string')) oneOf(error, message.get('content_type'), ['plain', 'markdown'])
       }
     },
@@ -93,7 +94,7 @@ export const MESSAGE_RULES = [
     ({ warning }, { body, messages }) => {
       for (const message of messages) {
         const param = message.get('param')
-        if (!optional(warning, param, 'string') || param.text() === null) continue
+        if (param.text() === null) continue
         const outcome = follow(param.text() ?? '', body.value)
         if (outcome === 'malformed') warning(param, 'is not a JSONPath', { expected: 'a path that starts with $' })
         // What is missing cannot be found.

@@ -1,6 +1,8 @@
 import { expectShape, type ShapeSays } from '../kit/shape.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report } from '../rule.ts'
+import { isEventOrder } from './detect.ts'
+import { EVENT_ORDER } from './nested-order.ts'
 import { DOCUMENTS, EXTENSION, OLD_SESSION, OPTIONS } from './nested-shapes.ts'
 import { ACP_TYPES } from './shape.ts'
 import { schemaSpec } from './spec.ts'
@@ -24,7 +26,8 @@ export const NESTED_RULES = [
       // An error in a wrapper is reported as such.
       if (type === undefined || (type === 'error' && body.get('error').kind === 'object')) return
       const says = saysOf(report, view)
-      if (type !== 'checkout_session') expectShape(says, body, DOCUMENTS[type])
+      if (type === 'order' && isEventOrder(body)) expectShape(says, body, EVENT_ORDER)
+      else if (type !== 'checkout_session') expectShape(says, body, DOCUMENTS[type])
       else if (is_old) expectShape(report.error, body, OLD_SESSION)
       else session(says, view)
     },

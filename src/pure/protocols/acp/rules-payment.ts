@@ -4,6 +4,7 @@ import { httpsUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
 import { SECRET_WORDS } from '../secrets.ts'
+import { isEventOrder } from './detect.ts'
 import { onlyObjects } from './rules-session.ts'
 import { oldSpec, rfcSpec, schemaSpec } from './spec.ts'
 import { objects, type AcpView } from './view.ts'
@@ -51,7 +52,7 @@ export const PAYMENT_RULES = [
     ({ error }, { body, context, order, status }) => {
       if (!order.present && status !== 'completed') return
       if (!need(error, order, 'object') || order.redacted) return
-      for (const name of ['id', 'checkout_session_id']) needText(error, order.get(name))
+      for (const name of isEventOrder(order) ? ['checkout_session_id'] : ['id', 'checkout_session_id']) needText(error, order.get(name))
       const permalink = order.get('permalink_url')
       if (permalink.present) httpsUrl(error, permalink)
       else error(permalink, 'is missing', { expected: 'an absolute https URL' })

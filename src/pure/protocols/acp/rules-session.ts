@@ -2,6 +2,7 @@ import { need, needItems, needText, oneOf, optional } from '../kit/expect.ts'
 import { readDateVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
+import { isEventOrder } from './detect.ts'
 import { ACP_TYPES, ACP_VERSIONS, OLD_LINE_AMOUNTS, OTHER_MEMBERS, SESSION_MEMBERS } from './shape.ts'
 import { schemaSpec } from './spec.ts'
 import { objects, strays, type AcpView } from './view.ts'
@@ -114,6 +115,7 @@ export const SESSION_RULES = [
       const place = type === 'allowance' ? allowance : body
       for (const member of place.members()) {
         if (versionsOf(type, member.key).length > 0 || added.names.has(member.key)) continue
+        if (member.key === 'refunds' && isEventOrder(body)) continue
         if (added.is_open) warning(member, 'is no member of the protocol, and no extension says that it adds it')
         else error(member, 'is a member that no version of this protocol knows here')
       }
