@@ -13,17 +13,7 @@ import { checkRfc, isRfc } from '../../src/pure/checks/rfc.ts'
 import { checkUaeTrn, isUaeTrn } from '../../src/pure/checks/uae-trn.ts'
 import { checkUscc, isUscc } from '../../src/pure/checks/uscc.ts'
 import { checkVat, isVat } from '../../src/pure/checks/vat.ts'
-import type { Check } from '../../src/pure/checks/verdict.ts'
-
-/** Spaces and signs as invoices, pages and spreadsheets have them between a word and its number. */
-const SIGNS = [' ', ': ', '\u00a0', ':\u00a0', '\uff1a', '\n', '\u3000', '\u202f', ' \u2013 ', '=', '# ']
-
-interface Labelled {
-  check(text: string): Check<unknown>
-  passes(text: string): boolean
-  value: string
-  words: readonly string[]
-}
+import { assertTakenOff, type Labelled } from '../support/labelled.ts'
 
 const LABELLED: readonly Labelled[] = [
   { check: checkAbn, passes: isAbn, value: '51824753556', words: ['ABN', 'ABN No.', 'ABN number', 'A.B.N.'] },
@@ -61,22 +51,12 @@ const VAT_WORDS: readonly (readonly [number: string, words: readonly string[]])[
   ['NO974760673', ['VAT registration no.', 'VAT number', 'VAT ID']],
 ]
 
-function takesOff({ check, passes, value, words }: Labelled): void {
-  for (const word of words)
-    for (const sign of SIGNS) {
-      const text = word + sign + value
-      const { valid, normalized, changes } = check(text)
-      assert.deepEqual([valid, normalized, changes.includes('removed_prefix')], [true, value, true], JSON.stringify(text))
-      assert.equal(passes(text), true, JSON.stringify(text))
-    }
-}
-
 test('a word in front is taken off whatever space or sign sets it off', () => {
-  for (const labelled of LABELLED) takesOff(labelled)
+  for (const labelled of LABELLED) assertTakenOff(labelled)
 })
 
 test('the names of VAT numbers are taken off in the languages of invoices', () => {
-  for (const [value, words] of VAT_WORDS) takesOff({ check: checkVat, passes: isVat, value, words })
+  for (const [value, words] of VAT_WORDS) assertTakenOff({ check: checkVat, passes: isVat, value, words })
 })
 
 // "NO" of "VAT ID No. DE…" is no Norway, and "Nu" and "Re" of number and registration are neither Niue nor Réunion.

@@ -11,32 +11,7 @@ import { checkIsin, isIsin } from '../../src/pure/checks/isin.ts'
 import { checkLuhn, isLuhn } from '../../src/pure/checks/luhn.ts'
 import { checkSedol, isSedol } from '../../src/pure/checks/sedol.ts'
 import { checkUpiVpa, isUpiVpa } from '../../src/pure/checks/upi-vpa.ts'
-import type { Check } from '../../src/pure/checks/verdict.ts'
-
-/** Spaces and signs of Unicode as pages, PDFs and spreadsheets copy them. */
-const SIGNS = [
-  ' ',
-  ': ',
-  '\u00a0',
-  ':\u00a0',
-  '\uff1a',
-  '\n',
-  ':\r\n',
-  '\u3000',
-  '\u202f',
-  ' \u2013 ',
-  ' \u2014 ',
-  '=',
-  '\u200b: ',
-  '  :  ',
-]
-
-interface Labelled {
-  check(text: string): Check<unknown>
-  passes(text: string): boolean
-  value: string
-  words: readonly string[]
-}
+import { assertTakenOff, SIGNS, type Labelled } from '../support/labelled.ts'
 
 const LABELLED: readonly Labelled[] = [
   { check: checkAba, passes: isAba, value: '021000021', words: ['ABA', 'ABA routing number', 'Routing transit number', 'ABA/RTN'] },
@@ -57,14 +32,7 @@ const LABELLED: readonly Labelled[] = [
 ]
 
 test('a word in front is taken off whatever space or sign sets it off', () => {
-  for (const { check, passes, value, words } of LABELLED)
-    for (const word of words)
-      for (const sign of SIGNS) {
-        const text = word + sign + value
-        const { valid, normalized, changes } = check(text)
-        assert.deepEqual([valid, normalized, changes.at(-1)], [true, value, 'removed_prefix'], JSON.stringify(text))
-        assert.equal(passes(text), true, JSON.stringify(text))
-      }
+  for (const labelled of LABELLED) assertTakenOff(labelled)
 })
 
 // BICB is in Nepal (NP) when the word is read as a part of the code: the answer would praise another bank's code.
