@@ -1,11 +1,13 @@
 # The service in one image: production packages and sources, run by Node as they lie. Build: docker build -t assay .
-FROM node:24-slim AS packages
+# The digest is that of the multi-platform index; docs/operating/release.md says how to renew it.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The sandbox's chain and the development tools stay out; the native signer is optional and comes as a prebuilt binary.
 RUN npm ci --omit=dev --no-audit --no-fund && rm -rf node_modules/@foundry-rs
 
-FROM node:24-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production ASSAY_HOST=0.0.0.0 ASSAY_DATA_DIR=/data
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
@@ -18,7 +20,8 @@ RUN mkdir /data && chown node:node /data && ln -s /app/src/cli.ts /usr/local/bin
 USER node
 VOLUME /data
 EXPOSE 8402
+# The operator port is asked, which answers while the public one is full. It is not exposed.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ASSAY_PORT || 8402}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# SIGTERM lets calls in flight finish.
-CMD ["node", "--max-semi-space-size=16", "src/main.ts"]
+  CMD ["node", "-e", "const { ASSAY_PORT, ASSAY_ADMIN_PORT: admin } = process.env, open = +(ASSAY_PORT || 8402); fetch(`http://127.0.0.1:${admin === 'off' ? open : admin || open + 1}/health`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# SIGTERM lets calls in flight finish. The heap is a part of MEMORY_PLAN in src/service/limits.ts, from which memory limits are computed.
+CMD ["node", "--max-old-space-size=512", "--max-semi-space-size=16", "src/main.ts"]

@@ -1,6 +1,6 @@
 import { load } from './generators.ts'
 import type { LoadResult, LoadSpec, Sample } from './load-spec.ts'
-import { peakRssMb } from './process-usage.ts'
+import { peakRssMb } from '../test/support/process-usage.ts'
 import { pinned, type ServerProcess } from './server-process.ts'
 import { figures, medianOf, type RunOptions } from './report.ts'
 

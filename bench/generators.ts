@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { clientAddress, type LoadResult, type LoadSpec } from './load-spec.ts'
-import { cpuSeconds } from './process-usage.ts'
+import { cpuSeconds } from '../test/support/process-usage.ts'
 import { onCore, withFolder, type Core } from './server-process.ts'
 
 export type Generator = 'wrk' | 'own'

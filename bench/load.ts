@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { clientAddress, type LoadResult, type LoadSpec, type Sample } from './load-spec.ts'
-import { cpuSeconds } from './process-usage.ts'
+import { cpuSeconds } from '../test/support/process-usage.ts'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** No JSON text ends so. */

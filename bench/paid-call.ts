@@ -17,7 +17,8 @@ import {
 } from './duel.ts'
 import type { Sample } from './load-spec.ts'
 import { HONO_PEER } from './payment-challenge.ts'
-import { authorizationIn, CALL, newPayers, writePayments, type Payers } from './payments.ts'
+import { newPayers, type Payers } from '../test/support/bulk-payments.ts'
+import { authorizationIn, CALL, writePayments } from './payments.ts'
 import { atLeast, type RunOptions, type SuiteReport } from './report.ts'
 import { START_ARGUMENTS, startServer, withFolder, type ServerProcess } from './server-process.ts'
 

@@ -10,7 +10,7 @@ import { createDerivation } from '../src/adapters/derivation/hmac.ts'
 import { createLog } from '../src/adapters/log/pino.ts'
 import { createNonceSource } from '../src/adapters/random/system.ts'
 import { samplePrices } from '../src/adapters/prices/samples.ts'
-import { sampleRegistrations } from '../src/adapters/registration-data/samples.ts'
+import { sampleProofs, sampleRegistrations } from '../src/adapters/registration-data/samples.ts'
 import { createSealer } from '../src/adapters/secret/sealer.ts'
 import { nativeLogEntry } from '../src/adapters/log-signer/ed25519.ts'
 import { chooseSigning, type Signing } from '../src/adapters/signer/choose.ts'
@@ -27,15 +27,18 @@ import { itemCatalogue } from '../src/service/catalogue/items.ts'
 import { toolSchemas } from '../src/service/catalogue/json-schema.ts'
 import { loadCatalogue } from '../src/service/catalogue/load.ts'
 import { publishedSchemas } from '../src/service/catalogue/published.ts'
-import { trustedProxies } from '../src/service/clients.ts'
+import { networkHasher, trustedProxies } from '../src/service/clients.ts'
 import { readSettings } from '../src/service/config.ts'
 import { createInvoiceDesk } from '../src/service/invoices/desk.ts'
-import { createAllowance } from '../src/service/payments/allowance.ts'
+import { createAllowance, createSourceBudget } from '../src/service/payments/allowance.ts'
+import { createFailureCount, ON_CHAIN_LIMITS } from '../src/service/payments/on-chain-bounds.ts'
+import { createOutsideReads } from '../src/service/payments/outside-reads.ts'
 import { createClosings } from '../src/service/payments/closings.ts'
 import { createCreditDesk } from '../src/service/credits/desk.ts'
 import { createRunningUses } from '../src/service/credits/running.ts'
 import { createPaymentDesk } from '../src/service/payments/desk.ts'
-import { createMismatchCounter } from '../src/service/payments/mismatches.ts'
+import { createMismatches } from '../src/service/payments/mismatches.ts'
+import { createSignIn } from '../src/service/payments/sign-in.ts'
 import type { OnChainCheck } from '../src/service/payments/on-chain.ts'
 import { REFUSALS } from '../src/service/payments/on-chain-refusals.ts'
 import { createLogQueue } from '../src/service/log/queue.ts'
@@ -73,6 +76,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
   const active = activeKey(ring)
   if (active === undefined) throw new Error('no receipt key is active')
   const onFault = (error: unknown) => log.error({ error: String(error) }, 'a call failed')
+  const registrar = createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, place.chain_id)
   return {
     call: {
       catalogue,
@@ -90,7 +94,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
         disputes: store.disputes,
         insurance: store.insurance,
         schemas: publishedSchemas(() => catalogue.tools),
-        registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, place.chain_id),
+        registrar,
       },
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),
@@ -112,6 +116,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     store,
     log: null,
     tasks: store.tasks,
+    sealer: createSealer(secret),
     credits: {
       desk: creditDesk(onFault),
       shop: null,
@@ -123,10 +128,21 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
       relay: null,
       live: { follow: () => null, following: () => 0, round: () => Promise.resolve(), stop: () => undefined },
     },
+    insurance: {
+      clock: systemClock,
+      crypto: signing.crypto,
+      registrar,
+      insurance: store.insurance,
+      contracts: null,
+      proofs: sampleProofs(),
+      reads: outsideReads(),
+      networkHash: networkHasher(secret),
+    },
     prices,
     place,
     sandbox: null,
     paymentHealth: () => Promise.resolve({ enabled: true, method: 'self', chain_ok: true, ready: true, overdue: 0 }),
+    operator: { gas: () => [], source_reads_daily: 0, source_reads_used: () => Promise.resolve(0) },
     takes_payments: true,
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
     telemetry: createTelemetry(),
@@ -168,7 +184,16 @@ function desk(onFault: (error: unknown) => void) {
     onChain: signedByPayer,
     holdings: () => Promise.resolve(null),
     settler: closer(store),
-    countMismatch: createMismatchCounter(store, systemClock, secret),
+    mismatches: createMismatches(store, systemClock, secret),
+    signIn: createSignIn({
+      store,
+      clock: systemClock,
+      sealer: createSealer(secret),
+      crypto: signing.crypto,
+      chain_id: place.chain_id,
+      api_url: () => origins.api_url,
+      randomNonce: createNonceSource(),
+    }),
     onFault,
     reach: () => Promise.resolve(),
   })
@@ -208,6 +233,12 @@ function closer({ payments }: Store): Settler {
   }
 }
 
+/** No measured call draws on it. */
+function outsideReads() {
+  const failures = createFailureCount(systemClock, ON_CHAIN_LIMITS)
+  return createOutsideReads({ clock: systemClock, sources: createSourceBudget(store, systemClock, secret), failures })
+}
+
 /** No measured call makes one. */
 function invoices() {
   return createInvoiceDesk({
@@ -223,6 +254,7 @@ function invoices() {
     carries: false,
     watch: null,
     contracts: null,
+    reads: outsideReads(),
     pilot_merchant: null,
   })
 }

@@ -4,9 +4,9 @@ import { bestGenerator } from './generators.ts'
 import { installPeers } from './install-peers.ts'
 import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } from './report.ts'
 
-const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own]
+const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own] [--attacks=1,2]
 suites: free-call, mcp, payment-challenge, paid-call, settlement, checks, json, start, idle, token-scan, markdown, iso20022, reconcile,
-        two-instances;
+        two-instances, hostile;
 all of them when none is named
 `
 
@@ -28,25 +28,30 @@ const SUITES: Record<string, () => Promise<Suite>> = {
   markdown: async () => (await import('./markdown.ts')).markdown,
   'two-instances': async () => (await import('./two-instances.ts')).twoInstances,
   'token-scan': async () => (await import('./token-scan.ts')).tokenScan,
+  hostile: async () => (await import('./hostile.ts')).hostile,
 }
+
+/** Suites that need nothing to be installed. */
+const PEERLESS: ReadonlySet<string> = new Set(['hostile'])
 
 const asked = readArguments()
 if (asked === null) {
   process.stderr.write(USAGE)
   process.exitCode = 64
-} else if (installPeers()) await runAll(asked.suites, asked.options)
+} else if (asked.suites.every((name) => PEERLESS.has(name)) || installPeers()) await runAll(asked.suites, asked.options)
 else process.exitCode = 1
 
 function readArguments(): { suites: string[]; options: RunOptions } | null {
   try {
     const string = (fallback: string) => ({ type: 'string', default: fallback }) as const
-    const options = { rounds: string('3'), seconds: string('10'), generator: string(bestGenerator()) }
+    const options = { rounds: string('3'), seconds: string('10'), generator: string(bestGenerator()), attacks: string('') }
     const { values, positionals } = parseArgs({ allowPositionals: true, options })
     const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
     const { generator } = values
     const known = positionals.every((name) => Object.hasOwn(SUITES, name)) && (generator === 'wrk' || generator === 'own')
     if (!known || !Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seconds) || seconds < 1) return null
-    return { suites: positionals.length > 0 ? positionals : Object.keys(SUITES), options: { rounds, seconds, generator } }
+    const attacks = values.attacks === '' ? {} : { attacks: values.attacks.split(',') }
+    return { suites: positionals.length > 0 ? positionals : Object.keys(SUITES), options: { rounds, seconds, generator, ...attacks } }
   } catch {
     return null
   }

@@ -100,6 +100,7 @@ async function firstAnswerS([program, ...args]: Way['command'], folder: string, 
   const settings = {
     ASSAY_DATA_DIR: join(folder, 'data'),
     ASSAY_PORT: String(port),
+    ASSAY_ADMIN_PORT: '0',
     ASSAY_FREE_DAILY: '1000',
     NODE_COMPILE_CACHE: join(folder, 'cache'),
     ...more,

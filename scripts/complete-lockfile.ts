@@ -1,13 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Completes package-lock.json with the packages of other platforms. Run it after `npm install` where the registry in use does not carry
- * them all: npm then leaves them out of the lockfile, and `npm ci` refuses a lockfile that lacks any. The entries are named by their
- * dependants, with exact versions; they hold no checksum, which npm adds when it meets the packages.
+ * Completes the lockfiles after `npm install` on a machine whose registry is not the public one:
+ * - each package gets its `resolved` address on the public registry, which npm replaces with the registry of its settings (`replace-registry-host`);
+ * - package-lock.json gets the packages of other platforms, which npm leaves out where the registry does not carry them, and without which
+ *   `npm ci` refuses the lockfile. They are named by their dependants, with exact versions, and have no checksum until npm meets them.
  */
 
 interface Entry {
   version?: string
+  resolved?: string
+  /** The package's own name where it is installed under another. */
+  name?: string
   optional?: boolean
   dev?: boolean
   os?: string[]
@@ -18,21 +22,39 @@ interface Entry {
 const SYSTEMS = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'openbsd', 'openharmony', 'sunos', 'win32']
 const PROCESSORS = ['arm64', 'arm', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'x64', 'wasm32']
 
-const path = new URL('../package-lock.json', import.meta.url)
-const lock = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, Entry> }
-const missing = Object.entries(lock.packages).flatMap(([place, entry]) =>
-  Object.entries(entry.optionalDependencies ?? {})
-    .filter(([name]) => !resolves(place, name))
-    .map(([name, version]) => [`node_modules/${name}`, entryOf(name, version, entry.dev === true)] as const),
-)
-lock.packages = Object.fromEntries([...Object.entries(lock.packages), ...missing].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
-process.stdout.write(`${missing.length} packages of other platforms were added\n`)
+const REGISTRY = 'https://registry.npmjs.org'
 
-/** Whether the lockfile has the package where Node would find it from `place`. */
-function resolves(place: string, name: string): boolean {
+type Packages = Record<string, Entry>
+
+for (const folder of ['.', 'bench', 'test/official-clients']) {
+  const path = new URL(`../${folder}/package-lock.json`, import.meta.url)
+  const lock = JSON.parse(readFileSync(path, 'utf8')) as { packages: Packages }
+  const missing = folder === '.' ? otherPlatforms(lock.packages) : []
+  const entries = [...Object.entries(lock.packages), ...missing].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  lock.packages = Object.fromEntries(entries.map(([place, entry]) => [place, place === '' ? entry : withAddress(place, entry)]))
+  writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
+  process.stdout.write(`${folder}: ${entries.length - 1} packages, ${missing.length} of other platforms added\n`)
+}
+
+function withAddress(place: string, given: Entry): Entry {
+  const { name, version = '', resolved: _, ...entry } = given
+  const published = name ?? place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  const resolved = `${REGISTRY}/${published}/-/${published.slice(published.indexOf('/') + 1)}-${version}.tgz`
+  return { ...(name === undefined ? {} : { name }), version, resolved, ...entry }
+}
+
+function otherPlatforms(packages: Packages): [string, Entry][] {
+  return Object.entries(packages).flatMap(([place, entry]) =>
+    Object.entries(entry.optionalDependencies ?? {})
+      .filter(([name]) => !resolves(packages, place, name))
+      .map(([name, version]): [string, Entry] => [`node_modules/${name}`, entryOf(name, version, entry.dev === true)]),
+  )
+}
+
+/** Returns true when the lockfile has the package where Node would find it from `place`. */
+function resolves(packages: Packages, place: string, name: string): boolean {
   for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
-    if (`${folder === '' ? '' : `${folder}/`}node_modules/${name}` in lock.packages) return true
+    if (`${folder === '' ? '' : `${folder}/`}node_modules/${name}` in packages) return true
     if (folder === '') return false
   }
 }

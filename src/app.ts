@@ -1,10 +1,10 @@
 import type { Log } from './ports/log.ts'
 import { once } from './pure/once.ts'
-import { callerAddress, type TrustedProxies } from './service/clients.ts'
-import { observedCalls, type ObservedParts } from './service/calls/observed.ts'
+import { callerAddress, quotaClient, type TrustedProxies } from './service/clients.ts'
+import { isSigned, observedCalls, type ObservedParts } from './service/calls/observed.ts'
+import { createBodies } from './service/admission/bodies.ts'
 import { createHold } from './service/admission/hold.ts'
 import { loopLag } from './service/admission/lag.ts'
-import type { Row } from './service/admission/pacer.ts'
 import { modeWord } from './service/catalogue/text.ts'
 import { limits } from './service/limits.ts'
 import { problem } from './service/problems.ts'
@@ -12,6 +12,7 @@ import { createHistory } from './service/telemetry/history.ts'
 import { watchFlow } from './service/telemetry/gauges.ts'
 import { standingNow } from './service/telemetry/standing.ts'
 import type { AppDeps } from './surfaces/deps.ts'
+import { Connections } from './surfaces/http/connections.ts'
 import type { Handlers } from './surfaces/http/node-server.ts'
 import { commonHeaders, problemReply, type Reply } from './surfaces/http/reply.ts'
 import { unwrapInput } from './surfaces/http/json-body.ts'
@@ -42,7 +43,8 @@ const LARGE_SURFACES = [
  */
 export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies: TrustedProxies, log: Log): App {
   const calls = observedCalls(given.call, observedParts(given, log))
-  watchFlow(given.telemetry, calls, loopLag)
+  const bodies = createBodies({ time_ms: () => performance.now(), later: (step, delay_ms) => void setTimeout(step, delay_ms).unref() })
+  watchFlow(given.telemetry, calls, bodies, loopLag)
   const history = createHistory({
     telemetry: given.telemetry,
     clock: given.call.stamp.clock,
@@ -57,8 +59,15 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
     log.error({ request_id, error: error instanceof Error ? error.stack : String(error) }, 'a request failed')
     return problemReply(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, deps.origins)
   }
-  const headers = commonHeaders(modeWord(deps))
-  const rest: RestCalls = { serve: calls.on('rest'), origins: deps.origins, words: restWords(deps) }
+  const headers = commonHeaders(modeWord(deps), deps.origins)
+  const { heavy } = deps.call
+  const rest: RestCalls = {
+    serve: calls.on('rest'),
+    origins: deps.origins,
+    words: restWords(deps),
+    heavy,
+    isSigned: (payments) => isSigned(deps.call, payments),
+  }
   const callerOf: Handlers['callerAddress'] = (peer, forwarded) => callerAddress(peer, forwarded, proxies)
   const routes = once(async () => {
     const { createRoutes } = await import('./surfaces/routes.ts')
@@ -67,14 +76,17 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
   return {
     deps,
     headers,
+    connections: new Connections({ total: limits.connections, network: limits.network_connections }, proxies),
     loadRestSoon: () => loadSoon([() => deps.telemetry.text(), ...LARGE_SURFACES, routes], log),
     fetch: async (request, env) => {
-      const row = rowOf(request)
-      if (row !== null) await calls.turn(row)
+      const lane = laneOf(request)
+      const address = callerOf(env.peer, request.headers.get('x-forwarded-for'))
+      if (lane !== null) await calls.turn(lane, address)
       const response = await (await routes()).fetch(request, env)
-      return row === 'reads' ? inTurns(response, () => calls.turn(row)) : response
+      return lane === 'reads' ? inTurns(response, () => calls.turn(lane, address)) : response
     },
     call: (exchange) => restCall(rest, exchange, unwrapInput),
+    openBody: (address, body) => bodies.open({ ...body, client: quotaClient(address) }),
     callerAddress: callerOf,
     requestId: (text) => (text !== null && /^[\w-]+$/.test(text) && text.length <= limits.request_id_chars ? text : crypto.randomUUID()),
     fault,
@@ -82,10 +94,10 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
 }
 
 /**
- * Where a request that is no call waits for its turn, so that no crowd keeps waiting who pays. Who asks whether all is well, pays an invoice
- * or asks for what was paid stands in a row of their own. Null where the surface has it wait, once it has read who pays.
+ * Lane in which a request that is no call waits, so that unpaid traffic cannot delay payers. Health checks, payments of invoices and paid answers
+ * have a lane of their own. Null where the surface waits itself, once it has read whether the request pays.
  */
-function rowOf({ method, url }: Request): Exclude<Row, 'calls'> | null {
+function laneOf({ method, url }: Request): 'reads' | 'probes' | null {
   if (method === 'POST' && READS_FIRST.test(url)) return null
   return PROBE.test(url) ? 'probes' : 'reads'
 }
@@ -126,6 +138,7 @@ function observedParts(
     time_ms: () => performance.now(),
     client_free: client_calls ?? limits.client_calls,
     nextTurn: (step) => void setImmediate(step),
+    later: (step, delay_ms) => void setTimeout(step, delay_ms),
     hold: createHold((pause_ms) => new Promise((resolve) => void setTimeout(resolve, pause_ms))),
   }
 }

@@ -19,6 +19,7 @@ import type { ContractSignatures } from './service/invoices/contract-signature.t
 import type { InvoiceDesk } from './service/invoices/desk.ts'
 import { creditsJob } from './service/jobs/credits.ts'
 import type { Job } from './service/jobs/run.ts'
+import type { OutsideReads } from './service/payments/outside-reads.ts'
 import type { PriceBook } from './service/payments/price-book.ts'
 import type { Reach } from './service/payments/settler.ts'
 import type { Origins } from './surfaces/http/reply.ts'
@@ -29,7 +30,7 @@ export interface CreditRoom {
   /** Null where cards are off. */
   shop: CreditShop | null
   handOver(session_id: string, secret: string, seen: boolean): Promise<CodeShown>
-  release(invoice_id: string, signature: string): Promise<PilotReleased>
+  release(invoice_id: string, signature: string, client: string): Promise<PilotReleased>
   jobs: Job[]
 }
 
@@ -44,9 +45,11 @@ export interface CreditRoomParts {
   origins: Origins
   /** Null where cards are off. */
   cards: Cards | null
-  invoices: Pick<InvoiceDesk, 'look'>
+  invoices: Pick<InvoiceDesk, 'read' | 'look'>
   /** Asks payers of pilots that are contracts; null where there is no chain. */
   contracts: ContractSignatures | null
+  /** Budget of the reads for requests without a payment. */
+  reads: OutsideReads
 }
 
 export function openCreditRoom(parts: CreditRoomParts): CreditRoom {
@@ -63,14 +66,14 @@ export function openCreditRoom(parts: CreditRoomParts): CreditRoom {
     countWrong: createWrongCodeCounter(store, clock, secret),
     reach,
   })
-  const { invoices, contracts } = parts
-  const pilot = { ...shared, invoices, contracts, crypto: signing.crypto, chain_id: parts.settings.ASSAY_CHAIN_ID }
+  const { invoices, contracts, reads } = parts
+  const pilot = { ...shared, invoices, contracts, reads, crypto: signing.crypto, chain_id: parts.settings.ASSAY_CHAIN_ID }
   const packs_usd = parts.settings.ASSAY_CREDIT_PACKS.map(Number)
   return {
     desk,
-    shop: cards === null ? null : createCreditShop({ ...shared, cards, packs_usd, origins: parts.origins }),
+    shop: cards === null ? null : createCreditShop({ ...shared, cards, packs_usd, origins: parts.origins, reads }),
     handOver: (session_id, given, seen) => handOver({ store: store.credits, sealer, crypto: signing.crypto }, session_id, given, seen),
-    release: (invoice_id, signature) => releasePilot(pilot, invoice_id, signature),
+    release: (invoice_id, signature, client) => releasePilot(pilot, invoice_id, signature, client),
     jobs: [creditsJob(store)],
   }
 }

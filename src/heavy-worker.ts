@@ -1,12 +1,19 @@
-import { parentPort } from 'node:worker_threads'
-import type { HeavyAnswer, HeavyJob } from './adapters/heavy-work/pool.ts'
-import type { Tool } from './service/catalogue/define.ts'
+import { deserialize, serialize } from 'node:v8'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { HeavyAnswer, HeavyJob, HeavyToolJob } from './adapters/heavy-work/pool.ts'
+import { once } from './pure/once.ts'
+import type { Sources, Tool } from './service/catalogue/define.ts'
+import type { LargeBody } from './surfaces/http/read-in-thread.ts'
 
-/** What a thread of the worker pool runs: one tool at a time, loaded when it is first asked for. Such tools are pure. */
+/** What a thread of the worker pool does: it runs one tool at a time, or reads one long body. Tools that run here are pure. */
 
+/** What each thread is told of the catalogue, so that it loads a tool when it is first asked for. */
+export type HeavyWorkerData = readonly Pick<Tool, 'id' | 'family' | 'bounds'>[]
+
+const listed = (workerData ?? []) as HeavyWorkerData
 const tools = new Map<string, Promise<Tool>>()
 
-function toolOf({ family, tool }: HeavyJob): Promise<Tool> {
+function toolOf({ family, tool }: Pick<HeavyToolJob, 'family' | 'tool'>): Promise<Tool> {
   const known = tools.get(tool)
   if (known !== undefined) return known
   const loading = import(new URL(`./tools/${family}/${tool}.ts`, import.meta.url).href).then((module: { default: Tool }) => module.default)
@@ -14,10 +21,43 @@ function toolOf({ family, tool }: HeavyJob): Promise<Tool> {
   return loading
 }
 
+/** Loaded with the first long body: a thread that only runs tools has no use for it. */
+const reader = once(async () => {
+  const [{ createLargeReader }, { chooseSigning }] = await Promise.all([
+    import('./surfaces/large-reader.ts'),
+    import('./adapters/signer/choose.ts'),
+  ])
+  const { crypto } = await chooseSigning()
+  const find = (id: string): Promise<Tool | null> => {
+    const found = listed.find((tool) => tool.id === id || tool.id.replaceAll('-', '_') === id)
+    return found === undefined ? Promise.resolve(null) : toolOf({ family: found.family, tool: found.id })
+  }
+  return createLargeReader({ tools: listed, find, crypto, pack: serialize })
+})
+
+/** The one source that needs nothing from outside: the checks that a batch may run. */
+const itemSources = once(async () => {
+  const [{ loadCatalogue }, { itemCatalogue }] = await Promise.all([
+    import('./service/catalogue/load.ts'),
+    import('./service/catalogue/items.ts'),
+  ])
+  const { tools: all } = await loadCatalogue()
+  // `defineTool` lets a tool see only the sources that it names.
+  return { catalogue: itemCatalogue(() => all) } as unknown as Sources
+})
+
+async function resultOf(job: HeavyJob): Promise<Record<string, unknown>> {
+  // The reader's kinds are those of the surfaces, which the pool does not know.
+  if ('read' in job) return { ...(await (await reader())(job.read as LargeBody)) }
+  const { input } = job
+  const tool = await toolOf(job)
+  const sources = tool.sources.includes('catalogue') ? await itemSources() : null
+  return tool.execute(input instanceof Uint8Array ? (deserialize(input) as Record<string, unknown>) : input, sources)
+}
+
 async function answer(job: HeavyJob): Promise<HeavyAnswer> {
   try {
-    const tool = await toolOf(job)
-    return { ok: true, result: await tool.execute(job.input, null) }
+    return { ok: true, result: await resultOf(job) }
   } catch (error) {
     return { ok: false, message: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }

@@ -1,10 +1,12 @@
 import { createHmac, createSecretKey } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from './adapters/clock/system.ts'
 import { readSecret } from './adapters/secret/file.ts'
 import type { Signing } from './adapters/signer/choose.ts'
 import { activeKey, loadKeyring, type Keyring } from './adapters/signer/keyring.ts'
 import type { StoreIdentity } from './ports/store.ts'
+import { secretFileFault } from './pure/secret-file.ts'
 import type { Settings } from './service/config.ts'
 
 /** Where a deployment keeps what makes it itself, and what it reads there. The server and the command line see the same. */
@@ -25,10 +27,62 @@ export const places = {
   logKey: (settings: Settings) => settings.ASSAY_LOG_KEY_FILE || join(settings.ASSAY_DATA_DIR, 'log.key'),
 } as const
 
+/** File whose content must stay secret, and the setting that names it or the folder it lies in. */
+export interface SecretFile {
+  setting: keyof Settings
+  path: string
+}
+
+/** Every secret file that a start with these settings reads or makes. */
+export function secretFiles(settings: Settings): SecretFile[] {
+  const made = (setting: keyof Settings, path: string): SecretFile => ({
+    setting: settings[setting] === '' ? 'ASSAY_DATA_DIR' : setting,
+    path,
+  })
+  const named = (['ASSAY_GAS_KEY_FILE', 'ASSAY_STRIPE_SECRET_KEY_FILE', 'ASSAY_STRIPE_WEBHOOK_SECRET_FILE'] as const)
+    .map((setting) => ({ setting, path: settings[setting] }))
+    .filter(({ path }) => path !== '')
+  const sandbox: SecretFile[] =
+    settings.ASSAY_MODE === 'sandbox' ? [{ setting: 'ASSAY_DATA_DIR', path: join(settings.ASSAY_DATA_DIR, 'sandbox', 'payer.key') }] : []
+  return [
+    made('ASSAY_RECEIPT_KEY_FILE', places.receiptKeys(settings)),
+    made('ASSAY_SECRET_FILE', places.secret(settings)),
+    made('ASSAY_LOG_KEY_FILE', places.logKey(settings)),
+    ...named,
+    ...sandbox,
+  ]
+}
+
+/** Permission fault of a secret file as one sentence; null when there is none, and when the file does not exist yet. */
+export function permissionFault(file: SecretFile): string | null {
+  // Windows has no such bits, and no user ids.
+  const own_uid = process.getuid?.()
+  if (own_uid === undefined) return null
+  try {
+    return secretFileFault(statSync(file.path), own_uid, file)
+  } catch {
+    // Missing, or out of reach: reading it says why.
+    return null
+  }
+}
+
+/** Throws a StartError for the first secret file that other users can read or change. */
+export function assertSecretFiles(settings: Settings): void {
+  for (const file of secretFiles(settings)) {
+    const fault = permissionFault(file)
+    if (fault !== null) throw new StartError(fault)
+  }
+}
+
 /** The origin under which a server with this address is reached from its own machine. */
 export function localOrigin(host: string, port: number): string {
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
+}
+
+/** Whether a server with this address is reached from its own machine alone (RFC 5735 §3: all of 127.0.0.0/8). */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
 /**

@@ -16,6 +16,7 @@ import { createInvoiceRelay, type InvoiceRelay } from './service/invoices/relay.
 import { INVOICE_RULES } from './service/invoices/rules.ts'
 import { createInvoiceWatch } from './service/invoices/watch.ts'
 import type { Job } from './service/jobs/run.ts'
+import type { OutsideReads } from './service/payments/outside-reads.ts'
 import type { Origins } from './surfaces/http/reply.ts'
 
 /** Everything about invoices that is assembled at start. */
@@ -40,16 +41,18 @@ export interface InvoiceRoomParts {
   room: PaymentRoom
   log: Log
   origins: Origins
+  /** Budget of the reads for requests without a payment. */
+  reads: OutsideReads
 }
 
-export function openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins }: InvoiceRoomParts): InvoiceRoom {
+export function openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins, reads }: InvoiceRoomParts): InvoiceRoom {
   const clock = systemClock
   const derive = createDerivation(secret)
   const { settling } = room
   const { account, owners } = bankOfSettings(settings, identity)
   const watching = { store: store.invoices, payments: store.payments, clock, log, chain_id: identity.chain_id }
   const watch = settling === null ? null : createInvoiceWatch({ ...watching, source: settling.source, transactions: settling.transactions })
-  const contracts = settling === null ? null : createContractSignatures((reads) => settling.source.chain.read(reads))
+  const contracts = settling === null ? null : createContractSignatures((asked) => settling.source.chain.read(asked), reads)
   const desk = createInvoiceDesk({
     store: store.invoices,
     clock,
@@ -63,6 +66,7 @@ export function openInvoiceRoom({ settings, identity, signing, secret, store, ro
     carries: settling?.desk.settler.method === 'self',
     watch,
     contracts,
+    reads,
     pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
   })
   const live = createInvoiceLive({ desk, clock })

@@ -76,14 +76,26 @@ export function originsOf(settings: Settings, listening: { url: string }): Origi
   })
 }
 
-export function listen(server: Server, settings: Settings): Promise<void> {
+/** Opens the public port, then that of the operator. Where one cannot be opened neither stays open, and the error names the setting. */
+export async function listen(server: Server, operator: Server | null, settings: Settings): Promise<void> {
+  await listenAt(server, settings.ASSAY_PORT, settings.ASSAY_HOST, 'ASSAY_PORT')
+  if (operator === null) return
+  await listenAt(operator, Number(settings.ASSAY_ADMIN_PORT), settings.ASSAY_ADMIN_HOST, 'ASSAY_ADMIN_PORT').catch((error: unknown) => {
+    server.close()
+    throw error
+  })
+}
+
+function listenAt(server: Server, port: number, host: string, setting: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const fix =
-        error.code === 'EADDRINUSE' ? 'is taken; stop the other program or set ASSAY_PORT' : `cannot be opened (${error.code ?? 'unknown'})`
-      reject(new StartError(`Port ${settings.ASSAY_PORT} on ${settings.ASSAY_HOST} ${fix}.`))
+        error.code === 'EADDRINUSE'
+          ? 'is taken; stop the other program or'
+          : `cannot be opened (${error.code ?? 'unknown'}); check its address or`
+      reject(new StartError(`Port ${port} on ${host} ${fix} set ${setting}.`))
     })
-    server.listen(settings.ASSAY_PORT, settings.ASSAY_HOST, resolve)
+    server.listen(port, host, limits.connections_backlog, resolve)
   })
 }
 

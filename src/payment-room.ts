@@ -1,5 +1,6 @@
 import { systemClock } from './adapters/clock/system.ts'
 import { httpFacilitator } from './adapters/facilitator/http.ts'
+import { createNonceSource } from './adapters/random/system.ts'
 import { createSealer } from './adapters/secret/sealer.ts'
 import type { Signing } from './adapters/signer/choose.ts'
 import type { ChainBase } from './chain-room.ts'
@@ -17,8 +18,9 @@ import { createClosings } from './service/payments/closings.ts'
 import { createPaymentDesk, type DeskParts } from './service/payments/desk.ts'
 import type { EvidenceSource } from './service/payments/evidence.ts'
 import { createFacilitatorSettler } from './service/payments/facilitated.ts'
-import { createMismatchCounter } from './service/payments/mismatches.ts'
-import { createRoundTrips, ON_CHAIN_LIMITS } from './service/payments/on-chain-bounds.ts'
+import { createMismatches } from './service/payments/mismatches.ts'
+import { createSignIn } from './service/payments/sign-in.ts'
+import { createRoundTrips, ON_CHAIN_LIMITS, type FailureCount } from './service/payments/on-chain-bounds.ts'
 import { createOnChainCheck } from './service/payments/on-chain.ts'
 import type { PriceBook } from './service/payments/price-book.ts'
 import type { ReconcileSummary } from './service/payments/reconcile.ts'
@@ -29,6 +31,7 @@ import { createHoldings } from './service/payments/reserve.ts'
 import { createSelfSettler, type SelfSettler } from './service/payments/self-settler.ts'
 import type { Reach, Settler } from './service/payments/settler.ts'
 import type { PaymentPlace } from './service/payments/terms.ts'
+import type { Origins } from './surfaces/http/reply.ts'
 import type { PaymentHealth, SandboxShown } from './surfaces/deps.ts'
 import { usdcOn } from './pure/payments/usdc.ts'
 import type { WriterRules } from './service/payments/writer-rules.ts'
@@ -71,6 +74,9 @@ export interface PaymentRoomParts {
   log: Log
   reach: Reach
   rules: PaymentRules
+  origins: Pick<Origins, 'api_url'>
+  /** Failed verifications of clients, counted over payments and signatures. */
+  failures: FailureCount
   /** Null where this machine has no chain. */
   base: ChainBase | null
 }
@@ -138,12 +144,13 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
 
 /** What the desk of calls and the relay of invoices both stand on. */
 function deskPartsOf(
-  { signing, secret, store, log, reach }: PaymentRoomParts,
+  { signing, secret, store, log, reach, origins, failures }: PaymentRoomParts,
   { chain, wallets }: ChainBase,
   place: PaymentPlace,
   settler: Settler,
 ): DeskParts {
   const clock = systemClock
+  const sealer = createSealer(secret)
   const digest = createAuthorizationDigest(
     { name: place.token.name, version: place.token.version, chain_id: place.chain_id, verifying_contract: place.token.address },
     signing.crypto.keccak256,
@@ -153,7 +160,7 @@ function deskPartsOf(
   return {
     store: store.payments,
     closings: createClosings(store.payments, clock),
-    sealer: createSealer(secret),
+    sealer,
     clock,
     chain_id: place.chain_id,
     digest,
@@ -165,11 +172,21 @@ function deskPartsOf(
       limits: ON_CHAIN_LIMITS,
       digest,
       trips,
+      failures,
       ...(settle_from === undefined ? {} : { settle_from: settle_from.address }),
     }),
     holdings: createHoldings(chain, place.token.address, trips),
     settler,
-    countMismatch: createMismatchCounter(store, clock, secret),
+    mismatches: createMismatches(store, clock, secret),
+    signIn: createSignIn({
+      store,
+      clock,
+      sealer,
+      crypto: signing.crypto,
+      chain_id: place.chain_id,
+      api_url: () => origins.api_url,
+      randomNonce: createNonceSource(),
+    }),
     onFault: (error) => log.error({ error: String(error) }, 'a payment met a fault'),
     reach,
   }

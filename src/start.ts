@@ -8,7 +8,8 @@ import { createHeavyPool } from './adapters/heavy-work/pool.ts'
 import { createLog } from './adapters/log/pino.ts'
 import { createNonceSource } from './adapters/random/system.ts'
 import { choosePrices } from './adapters/prices/choose.ts'
-import { chooseRegistrations } from './adapters/registration-data/choose.ts'
+import { chooseRegistrations, chooseUnderwriterProofs } from './adapters/registration-data/choose.ts'
+import { createSealer } from './adapters/secret/sealer.ts'
 import { chooseSigning, type Signing } from './adapters/signer/choose.ts'
 import { publicKeys, type Keyring } from './adapters/signer/keyring.ts'
 import { createSigningQueue } from './adapters/signer/queue.ts'
@@ -16,13 +17,15 @@ import { createTelemetry } from './adapters/telemetry/prometheus.ts'
 import { openTracing } from './adapters/tracing/open-telemetry.ts'
 import { createApp, type App } from './app.ts'
 import { cardsOf, openCreditRoom, type CreditRoom } from './credit-room.ts'
-import { activeOf, identityOf, localOrigin, orStop, ringOf, secretOf } from './identity.ts'
+import { activeOf, assertSecretFiles, identityOf, isLoopback, localOrigin, orStop, ringOf, secretOf } from './identity.ts'
 import type { CardServer } from './ports/cards.ts'
+import type { HeavyWorkerData } from './heavy-worker.ts'
 import type { HeavyWork } from './ports/heavy-work.ts'
 import type { Log } from './ports/log.ts'
 import type { Store } from './ports/store.ts'
 import type { Tracing } from './ports/tracing.ts'
-import { trustedProxies, type TrustedProxies } from './service/clients.ts'
+import type { UnderwriterProofs } from './ports/underwriter-proofs.ts'
+import { networkHasher, trustedProxies, type TrustedProxies } from './service/clients.ts'
 import { itemCatalogue } from './service/catalogue/items.ts'
 import { publishedSchemas } from './service/catalogue/published.ts'
 import { schemasOf } from './service/catalogue/json-schema.ts'
@@ -31,7 +34,11 @@ import type { Settings } from './service/config.ts'
 import { purgeJob, purgePaymentsJob, purgeStretchesJob, purgeTasksJob } from './service/jobs/purge.ts'
 import { runJobs, type Job, type RunningJobs } from './service/jobs/run.ts'
 import { limits } from './service/limits.ts'
-import { createAllowance } from './service/payments/allowance.ts'
+import { createAllowance, createSourceBudget, sourceReadsUsed } from './service/payments/allowance.ts'
+import { createFailureCount, ON_CHAIN_LIMITS, type FailureCount } from './service/payments/on-chain-bounds.ts'
+import { createOutsideReads, type OutsideReads } from './service/payments/outside-reads.ts'
+import { cachedDirectory } from './service/records/directory.ts'
+import type { InsuranceParts } from './service/records/insurance.ts'
 import { createRegistrar } from './service/records/registrar.ts'
 import { createPriceBook, type PriceBook } from './service/payments/price-book.ts'
 import { watchRooms } from './service/telemetry/gauges.ts'
@@ -42,13 +49,17 @@ import { around, closeServer, listen, openTogether, originsOf, tracedChain } fro
 import { neighboursOf, openLogRoom, type LogRoom } from './log-room.ts'
 import { chainSources, openChain, type ChainSources } from './chain-room.ts'
 import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
-import { connectionsOf, createHttpServer } from './surfaces/http/node-server.ts'
+import type { OperatorFacts } from './surfaces/deps.ts'
+import { createHttpServer } from './surfaces/http/node-server.ts'
 import type { Origins } from './surfaces/http/reply.ts'
+import { createOperatorServer } from './surfaces/operator.ts'
 import { VERSION } from './version.ts'
 
 export interface Running {
   /** Origin that the server really listens on. */
   readonly url: string
+  /** Origin of the operator port; null where it is off. */
+  readonly operator_url: string | null
   readonly app: App
   readonly server: Server
   /** Takes no more calls, lets those in flight finish, closes the store. */
@@ -62,6 +73,8 @@ export interface StartOptions {
   rules?: PaymentRules
   /** Where Stripe is reached; its own address by default. */
   stripe_at?: CardServer
+  /** Reads the proof files of underwriters; a test brings one that may reach a server of its own. */
+  underwriter_proofs?: UnderwriterProofs
   /** Whether receipts are signed in a thread beside the event loop; by default where there is a second core. */
   signing_thread?: boolean
 }
@@ -78,12 +91,11 @@ export function readAhead(settings: Settings): { proxies: TrustedProxies } {
 }
 
 /** Settings → adapters → app → listen. Rejects with a StartError when something is missing or contradictory. */
-export async function start(
-  settings: Settings,
-  { reach = () => Promise.resolve(), rules = {}, stripe_at, signing_thread = availableParallelism() > 1 }: StartOptions = {},
-): Promise<Running> {
+export async function start(settings: Settings, options: StartOptions = {}): Promise<Running> {
+  const { reach = () => Promise.resolve(), rules = {}, stripe_at, signing_thread = availableParallelism() > 1 } = options
   const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL, systemClock)
   const { proxies } = readAhead(settings)
+  assertSecretFiles(settings)
   const signing = await chooseSigning()
   const identity = identityOf(settings, signing)
   const ring = ringOf(settings, identity)
@@ -96,41 +108,46 @@ export async function start(
   const { catalogue, store, base } = await openTogether(settings, identity, log, tracing, opening)
   const prices = createPriceBook({ store, clock: systemClock })
   const lease_clock = await openStoreClock(store)
-  const room = await openPaymentRoom({ settings, identity, signing, secret, store, lease_clock, prices, log, reach, rules, base })
-  const facts = chainSources(base, identity, store.closed)
-  const heavy = createHeavyPool(HEAVY_POOL)
   const listening = { url: '' }
   const origins = originsOf(settings, listening)
-  const invoices = openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins })
+  const { failures, reads } = outsideReads(settings, store, secret)
+  const common = { settings, identity, signing, secret, store, log, origins }
+  const room = await openPaymentRoom({ ...common, lease_clock, prices, reach, rules, base, failures })
+  const facts = chainSources(base, identity, store.closed)
+  const listed: HeavyWorkerData = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))
+  const heavy = createHeavyPool({ ...HEAVY_POOL, data: listed })
+  const invoices = openInvoiceRoom({ ...common, room, reads })
   const { desk, contracts } = invoices
-  const credits = openCreditRoom({ settings, signing, secret, store, prices, log, reach, origins, cards, invoices: desk, contracts })
-  const log_room = await openLogRoom(settings, store, log).catch(async (error: unknown) => {
+  const credits = openCreditRoom({ ...common, prices, reach, cards, invoices: desk, contracts, reads })
+  const stopRoom = async (error: unknown) => {
     await room.stop()
     throw error
-  })
+  }
+  const log_room = await openLogRoom(settings, store, log).catch(stopRoom)
   const rooms = { credits, invoices, room, log_room, facts, heavy }
-  const own = { settings, signing, signing_thread, catalogue, ring, active, secret, store, prices, origins, tracing }
+  const proofs = options.underwriter_proofs ?? chooseUnderwriterProofs(settings.ASSAY_MODE, systemClock)
+  const own = { reads, proofs, settings, signing, signing_thread, catalogue, ring, active, secret, store, prices, origins, tracing }
   const app = createApp(appDeps({ ...rooms, ...own }, log), proxies, log)
   const server = createHttpServer(app)
-  await listen(server, settings).catch(async (error: unknown) => {
-    await room.stop()
-    throw error
-  })
+  const { ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST } = settings
+  const operator = ASSAY_ADMIN_PORT === 'off' ? null : createOperatorServer(app, isLoopback(ASSAY_ADMIN_HOST))
+  await listen(server, operator, settings).catch(stopRoom)
   facts.start()
-  listening.url = localOrigin(settings.ASSAY_HOST, (server.address() as AddressInfo).port)
+  listening.url = originAt(server, settings.ASSAY_HOST)
   const all_jobs = [...purges(store, prices), ...room.jobs, ...invoices.jobs, ...credits.jobs, ...(log_room?.jobs ?? [])]
   const jobs = runJobs(all_jobs, store, lease_clock, log)
-  const endRecording = keepRecording(recordings({ ...rooms, store, jobs, server }, app))
+  const endRecording = keepRecording(recordings({ ...rooms, store, jobs }, app))
   for (const refusal of signing.refusals) log.warn({}, refusal)
   const stopLoading = app.loadRestSoon()
   return {
     url: listening.url,
+    operator_url: operator && originAt(operator, ASSAY_ADMIN_HOST),
     app,
     server,
     stop: async () => {
       stopLoading()
       invoices.stop()
-      await closeServer(server)
+      await Promise.all([closeServer(server), operator && closeServer(operator)])
       facts.stop()
       await endRecording()
       await heavy.stop()
@@ -145,13 +162,17 @@ export async function start(
   }
 }
 
+/** Origin that the server really listens on. */
+function originAt(one: Server, host: string): string {
+  return localOrigin(host, (one.address() as AddressInfo).port)
+}
+
 interface Recorded extends Pick<Parts, 'room' | 'invoices' | 'heavy' | 'log_room' | 'store'> {
   jobs: RunningJobs
-  server: Server
 }
 
 /** What is read every ten seconds, and shown by the metrics. */
-function recordings({ store, jobs, server, room, invoices, heavy, log_room }: Recorded, { deps }: App) {
+function recordings({ store, jobs, room, invoices, heavy, log_room }: Recorded, { deps, connections }: App) {
   return watchRooms(deps.telemetry, {
     history: deps.history,
     store,
@@ -160,8 +181,8 @@ function recordings({ store, jobs, server, room, invoices, heavy, log_room }: Re
     log_queue: log_room?.queue ?? null,
     held: jobs.held,
     following: invoices.live.following,
-    gas: room.gas,
-    connections: connectionsOf(server),
+    ...deps.operator,
+    connections,
     lookAtGas: room.health,
     now_ms: () => systemClock.now_ms(),
   })
@@ -175,6 +196,9 @@ const HEAVY_POOL = {
   module: new URL('./heavy-worker.ts', import.meta.url),
   workers: limits.heavy_workers,
   queue: limits.heavy_queue,
+  client_queue: limits.heavy_client_queue,
+  client_ended: limits.heavy_client_ended,
+  client_ended_ms: limits.heavy_client_ended_ms,
   deadline_ms: limits.heavy_ms,
   memory_mb: limits.heavy_memory_mb,
 }
@@ -197,14 +221,15 @@ interface Parts {
   origins: Origins
   log_room: LogRoom | null
   tracing: Tracing | null
+  reads: OutsideReads
+  proofs: UnderwriterProofs
 }
 
 function appDeps(parts: Parts, log: Log) {
   const { credits, invoices, room, log_room, facts, heavy } = parts
   const { settings, signing, signing_thread, catalogue, ring, active, secret, store, prices, origins, tracing } = parts
   const market = choosePrices(settings.ASSAY_MODE, systemClock)
-  const queue = signing_thread ? queueOf(signing, active.private_key, log) : null
-  const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
+  const insurance = insuranceParts(parts)
   return {
     call: {
       catalogue,
@@ -221,18 +246,18 @@ function appDeps(parts: Parts, log: Log) {
         assured: store.assured,
         invoices: invoices.desk,
         disputes: store.disputes,
-        insurance: store.insurance,
+        insurance: insurance.insurance,
         schemas: publishedSchemas(() => catalogue.tools),
-        registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, settings.ASSAY_CHAIN_ID),
+        registrar: insurance.registrar,
       } as const,
       probes: { ...facts.probes, prices: () => market.ready() },
-      allowance: createAllowance(store, systemClock, secret, free, sourceReads(settings)),
+      allowance: createAllowance(store, systemClock, secret, freeRules(settings), sourceReads(settings)),
       payments: room.payments,
       credits: { desk: credits.desk, prices },
       heavy,
       stamp: {
         signer: signing.signer(active.private_key),
-        queue,
+        queue: signing_thread ? queueOf(signing, active.private_key, log) : null,
         log: log_room?.queue ?? null,
         crypto: signing.crypto,
         clock: systemClock,
@@ -245,13 +270,16 @@ function appDeps(parts: Parts, log: Log) {
     schemas: schemasOf(catalogue),
     store,
     tasks: store.tasks,
+    sealer: createSealer(secret),
     invoices,
+    insurance,
     credits,
     log: log_room && { ...log_room, handIn: (entry: string) => store.log.queue([entry], systemClock.now_ms()) },
     prices,
     place: room.place,
     sandbox: room.sandbox,
     paymentHealth: room.health,
+    operator: operatorFacts(parts),
     takes_payments: room.payments !== null,
     telemetry: createTelemetry(),
     tracing,
@@ -259,7 +287,7 @@ function appDeps(parts: Parts, log: Log) {
     origins,
     mode: settings.ASSAY_MODE,
     chain_id: settings.ASSAY_CHAIN_ID,
-    free,
+    free: freeRules(settings),
     client_calls: settings.ASSAY_CLIENT_CALLS,
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
     keys: publicKeys(ring),
@@ -268,12 +296,41 @@ function appDeps(parts: Parts, log: Log) {
   }
 }
 
+function insuranceParts({ settings, signing, active, ring, origins, store, invoices, proofs, reads, secret }: Parts): InsuranceParts {
+  return {
+    clock: systemClock,
+    crypto: signing.crypto,
+    registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, settings.ASSAY_CHAIN_ID),
+    insurance: cachedDirectory(store.insurance, systemClock),
+    contracts: invoices.contracts,
+    proofs,
+    reads,
+    networkHash: networkHasher(secret),
+  }
+}
+
+/** The budget of reads without a payment, and the failures of clients that it shares with payments. */
+function outsideReads(settings: Settings, store: Store, secret: Uint8Array): { failures: FailureCount; reads: OutsideReads } {
+  const failures = createFailureCount(systemClock, ON_CHAIN_LIMITS)
+  const sources = createSourceBudget(store, systemClock, secret, sourceReads(settings))
+  return { failures, reads: createOutsideReads({ clock: systemClock, sources, failures }) }
+}
+
+function freeRules({ ASSAY_FREE_DAILY, ASSAY_FREE_DAILY_OVERRIDES }: Settings) {
+  return { free_daily: ASSAY_FREE_DAILY, overrides: ASSAY_FREE_DAILY_OVERRIDES }
+}
+
 function queueOf(signing: Signing, private_key: Uint8Array, log: Log) {
   return createSigningQueue(signing.signer(private_key), private_key, (why) => log.warn({ why }, 'receipts are signed without a thread'))
 }
 
 function callFaults(log: Log) {
   return (error: unknown, tool: string) => log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed')
+}
+
+function operatorFacts({ room, store, settings }: Parts): OperatorFacts {
+  const budgets = sourceReads(settings)
+  return { gas: room.gas, source_reads_daily: budgets.all, source_reads_used: () => sourceReadsUsed(store, systemClock, budgets) }
 }
 
 function sourceReads({ ASSAY_SOURCE_READS_DAILY_NETWORK, ASSAY_SOURCE_READS_DAILY }: Settings) {

@@ -41,8 +41,10 @@ const EXCEPTIONS: Record<string, string[]> = {
   'service/clients.ts': ['node:crypto', 'node:net'],
   // The hot path stands on node:http itself.
   'surfaces/http/node-server.ts': ['node:http', 'node:stream', '@hono/node-server'],
+  'surfaces/http/connections.ts': ['node:http', 'node:net'],
+  'surfaces/operator.ts': ['node:http'],
   // Compressed once, sent many times.
-  'surfaces/http/encoded.ts': ['node:zlib'],
+  'surfaces/http/encoded.ts': ['node:zlib', 'node:util'],
   'surfaces/mcp/': ['@modelcontextprotocol/server'],
   'surfaces/a2a/': ['@a2a-js/sdk'],
   // Browsers get the source files themselves, read once and stripped of types.

@@ -164,6 +164,16 @@ export const COMMANDS = {
       'no rate is promised, and a transfer is OTHER_CURRENCY. A bank transfer is reported, never claimed: the status stays that of the chain.',
     ],
   },
+  insurers: {
+    summary: 'List the underwriters of the insurance directory, or take one out.',
+    usage: ['assay insurers list', 'assay insurers remove <address>'],
+    options: JSON_OPTIONS,
+    most_words: 2,
+    notes: [
+      'Takes the address of the underwriter or its id (uw_…). Certificates that were made out stay as they are. The same entry does not come',
+      'back; its underwriter can register again with an entry that it signs later.',
+    ],
+  },
   mcp: {
     summary: 'Serve the tools over MCP on standard input and output.',
     usage: [

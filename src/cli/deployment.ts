@@ -52,7 +52,7 @@ export function sourcesHere(catalogue: Catalogue, settings: Settings | null): So
     derive: derivationHere(settings),
     assured: noRecords,
     invoices: { create: needsService, look: needsService, pilot: needsService },
-    disputes: { file: needsService },
+    disputes: { find: needsService, file: needsService },
     insurance: noInsurance,
     schemas: publishedSchemas(() => catalogue.tools),
     registrar: noRegistrar,
@@ -64,6 +64,7 @@ const noRecords: Sources['assured'] = { keep: needsService, find: needsService, 
 
 const noInsurance: Sources['insurance'] = {
   register: needsService,
+  remove: needsService,
   underwriters: needsService,
   underwriter: needsService,
   bind: needsService,

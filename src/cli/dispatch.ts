@@ -18,6 +18,7 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   keys: () => import('./keys.ts'),
   ledger: () => import('./ledger.ts'),
   invoice: () => import('./invoice.ts'),
+  insurers: () => import('./insurers.ts'),
   mcp: () => import('./mcp.ts'),
   'migrate-store': () => import('./migrate-store.ts'),
   doctor: () => import('./doctor.ts'),

@@ -6,7 +6,7 @@ import { chooseSigning, type Signing } from '../adapters/signer/choose.ts'
 import { readRingFile } from '../adapters/signer/keyring-file.ts'
 import { openStore } from '../adapters/store/open.ts'
 import { cardsOf } from '../credit-room.ts'
-import { activeOf, identityOf, places, ringOf, secretOf, StartError } from '../identity.ts'
+import { activeOf, identityOf, permissionFault, places, ringOf, secretFiles, secretOf, StartError, type SecretFile } from '../identity.ts'
 import { readAhead } from '../start.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import { isPostgres, strayOverride, type Settings } from '../service/config.ts'
@@ -37,8 +37,10 @@ export async function checksOf(settings: Settings): Promise<Check[]> {
     checkFolder(settings),
     await attempt('keys', () => checkKeys(settings, signing)),
     await attempt('secret', () => checkSecret(settings)),
+    ...(await Promise.all(secretFiles(settings).map((file) => attempt('permissions', () => checkPermissions(file))))),
     await attempt('store', () => checkStore(settings)),
-    await checkPort(settings),
+    await checkPort('port', settings.ASSAY_PORT, settings.ASSAY_HOST, 'ASSAY_PORT', 'ASSAY_HOST'),
+    ...(settings.ASSAY_ADMIN_PORT === 'off' ? [] : [await checkAdminPort(settings)]),
   ]
 }
 
@@ -169,6 +171,17 @@ function checkSecret(settings: Settings): Found {
   return { state: 'ok', words: 'The secret of the deployment is readable.' }
 }
 
+/** The same rule by which a start refuses. */
+function checkPermissions(file: SecretFile): Found {
+  const fault = permissionFault(file)
+  if (fault !== null) return { state: 'failed', words: fault }
+  const { setting, path } = file
+  return {
+    state: 'ok',
+    words: existsSync(path) ? `${setting}: only the service can read ${path}.` : `${setting}: ${path} is not there yet.`,
+  }
+}
+
 async function checkStore(settings: Settings): Promise<Found> {
   const target = places.store(settings)
   if (!isPostgres(target) && !existsSync(target)) return MADE_LATER
@@ -182,15 +195,19 @@ async function checkStore(settings: Settings): Promise<Found> {
   }
 }
 
-function checkPort({ ASSAY_PORT, ASSAY_HOST }: Settings): Promise<Check> {
-  const place = `Port ${ASSAY_PORT} on ${ASSAY_HOST}`
-  const found = (state: Check['state'], words: string): Check => ({ name: 'port', state, words: `${place} ${words}` })
+function checkAdminPort({ ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST }: Settings): Promise<Check> {
+  return checkPort('admin port', Number(ASSAY_ADMIN_PORT), ASSAY_ADMIN_HOST, 'ASSAY_ADMIN_PORT', 'ASSAY_ADMIN_HOST')
+}
+
+function checkPort(name: string, port: number, host: string, port_setting: string, host_setting: string): Promise<Check> {
+  const place = `Port ${port} on ${host}`
+  const found = (state: Check['state'], words: string): Check => ({ name, state, words: `${place} ${words}` })
   return new Promise((done) => {
     const server = createServer()
     server.once('error', ({ code }: NodeJS.ErrnoException) => {
-      if (code === 'EADDRINUSE') done(found('warning', 'is taken; that is right if this service runs, else set ASSAY_PORT.'))
-      else done(found('failed', `cannot be opened (${code ?? 'unknown reason'}); set ASSAY_HOST or ASSAY_PORT.`))
+      if (code === 'EADDRINUSE') done(found('warning', `is taken; that is right if this service runs, else set ${port_setting}.`))
+      else done(found('failed', `cannot be opened (${code ?? 'unknown reason'}); set ${host_setting} or ${port_setting}.`))
     })
-    server.listen(ASSAY_PORT, ASSAY_HOST, () => server.close(() => done(found('ok', 'is free.'))))
+    server.listen(port, host, () => server.close(() => done(found('ok', 'is free.'))))
   })
 }

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import type { Signer } from '../ports/signer.ts'
 import { StartError } from '../identity.ts'
-import { start } from '../start.ts'
+import { start, type Running } from '../start.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { markMode, settingsHere } from './settings.ts'
@@ -19,7 +19,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   // Of several processes the first speaks for all.
   if ((cluster.worker?.id ?? 1) === 1) {
     markMode(settings)
-    announce(running.url, running.app.deps.call.stamp.signer)
+    announce(running, running.app.deps.call.stamp.signer)
   }
   await signalled()
   await running.stop()
@@ -43,8 +43,8 @@ function signalled(): Promise<void> {
 }
 
 /** What a newcomer wants to know first, on standard error, so that standard output stays a log. */
-function announce(url: string, signer: Signer): void {
-  remark(`assay listens on ${url}`)
+function announce({ url, operator_url }: Running, signer: Signer): void {
+  remark(`assay listens on ${url}${operator_url === null ? '' : ` (operator: ${operator_url})`}`)
   remark(`receipts are signed by ${signer.address} (${signer.implementation})`)
   remark(`try it:  curl -s ${url}/v1/tools/iban-check/call -d '{"input":{"iban":"GB82 WEST 1234 5698 7654 32"}}'`)
 }

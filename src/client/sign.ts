@@ -23,7 +23,8 @@ export interface Purpose {
 }
 
 /**
- * Has the signer sign one transfer of exactly the amount of the terms, with a random nonce, and wraps it for PAYMENT-SIGNATURE. Throws
+ * Has the signer sign one transfer of exactly the amount of the terms, with a random nonce, and wraps it for PAYMENT-SIGNATURE. The
+ * payment-identifier id is a secret that never reaches the chain: it lets the same bytes fetch the answer again from another network. Throws
  * SIGNING_FAILED when the signer does not sign.
  */
 export async function signPayment(signer: Signer, terms: Terms, purpose: Purpose, now_ms: number): Promise<Payment> {
@@ -34,6 +35,7 @@ export async function signPayment(signer: Signer, terms: Terms, purpose: Purpose
   const { from, to, value } = data.message
   const authorization = { from, to, value: value.toString(), validAfter: '0', validBefore: valid_before_s.toString(), nonce }
   const { resource, accepted } = terms
+  const extensions = { 'payment-identifier': { info: { required: false, id: toHex(crypto.getRandomValues(new Uint8Array(16))).slice(2) } } }
   return {
     v: 1,
     ...purpose,
@@ -44,7 +46,7 @@ export async function signPayment(signer: Signer, terms: Terms, purpose: Purpose
     chain_id: terms.chain_id,
     asset: terms.token.address,
     valid_before_s,
-    header: toBase64(JSON.stringify({ x402Version: 2, resource, accepted, payload: { signature, authorization } })),
+    header: toBase64(JSON.stringify({ x402Version: 2, resource, accepted, payload: { signature, authorization }, extensions })),
   }
 }
 

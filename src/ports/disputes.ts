@@ -13,6 +13,7 @@ export interface DisputeRecord {
 }
 
 export interface Disputes {
+  find(receipt_hash: string, dispute_id: string): Promise<DisputeRecord | null>
   /**
    * Keeps the dispute unless there is one of its name; an unsigned one of another body yields to a signed one, and one of the same body
    * becomes signed. Returns what is kept then: with another `body_hash`, the given one was not taken. Atomic and durable before it resolves.

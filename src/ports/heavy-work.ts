@@ -1,18 +1,36 @@
 /** Work that may take long, done beside the event loop, so that nobody else's call waits on it. */
 
 /**
- * The `code` of the error with which work ends that gave no result. `WORK_REFUSED`: too much waits already. `WORK_TIMED_OUT`: it took longer
- * than one call may, or more memory, and was ended. Anything else that the work throws is passed on as a plain error.
+ * The `code` of the error with which work ends that gave no result. `WORK_REFUSED`: too much waits already. `WORK_CLIENT_BUSY`: too much of
+ * this client waits already. `WORK_TIMED_OUT`: it took longer than one call may, or more memory, and was ended. `WORK_CLIENT_PAUSED`: too
+ * many jobs of this client were ended so lately. Anything else that the work throws is passed on as a plain error.
  */
-export type HeavyFaultCode = 'WORK_REFUSED' | 'WORK_TIMED_OUT'
+export type HeavyFaultCode = 'WORK_REFUSED' | 'WORK_CLIENT_BUSY' | 'WORK_CLIENT_PAUSED' | 'WORK_TIMED_OUT'
 
 export interface HeavyFault extends Error {
   readonly code: HeavyFaultCode
 }
 
+/** Client that a job is done for. */
+export interface HeavyClient {
+  /** Network of the client (`widerNetwork`). Of one network one job runs at a time, and clients take turns. */
+  client: string
+  /** The payment of the call is claimed: the job starts before all jobs of free calls. */
+  paid: boolean
+}
+
+/** A long body to be read in a thread; `kind` names the reader, and the rest is what it needs. The bytes are gone from this thread. */
+export interface HeavyRead {
+  readonly kind: string
+  readonly bytes: Uint8Array
+  readonly [more: string]: unknown
+}
+
 export interface HeavyWork {
-  /** Runs the tool of this family and id on an input that its schema has let through. */
-  run(family: string, tool: string, input: Record<string, unknown>): Promise<Record<string, unknown>>
+  /** Runs the tool of this family and id on an input that its schema has let through, or on one that `read` packed. */
+  run(family: string, tool: string, input: Record<string, unknown> | Uint8Array, by: HeavyClient): Promise<Record<string, unknown>>
+  /** Reads a long body. What comes back is what the reader of this kind gives. */
+  read(body: HeavyRead, by: HeavyClient): Promise<Record<string, unknown>>
   /** Work that has not begun yet. */
   waiting(): number
   /** Ends all work; what waits is rejected. */

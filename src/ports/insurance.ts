@@ -9,10 +9,30 @@ export interface UnderwriterRow {
   /** When it was signed and until when it holds, in seconds since 1970. */
   issued_s: number
   valid_until_s: number
+  /** When its address was read in a file of the domain of its terms, in seconds since 1970; null for an unproven entry. */
+  proven_s: number | null
+  /** Where the file was read: `https`, or `fixed_sample` in a sandbox; null for an unproven entry. */
+  proof_source: string | null
+  /** Registrable domain of its terms. */
+  domain: string
+  /** Keyed hash of the network that registered it; changes every day. */
+  network: string
+  /** End of its place in the directory, in seconds since 1970; 0 once the operator removed it. */
+  listed_until_s: number
 }
 
-/** `older`: the address has a later entry already. */
-export type Registered = 'registered' | 'unchanged' | 'older' | 'full'
+/** Entries that are listed at the same time. */
+export interface DirectoryBounds {
+  entries: number
+  /** Unproven entries, of all networks and of one. */
+  unproven: number
+  unproven_network: number
+  /** Proven entries of one registrable domain. */
+  proven_domain: number
+}
+
+/** `older`: the address has a later entry, or this one has left the directory. The last four name the bound that is reached. */
+export type Registered = 'registered' | 'unchanged' | 'older' | 'full' | 'unproven_full' | 'network_full' | 'domain_full'
 
 /** A certificate as it was registered. The store never looks into `certificate`. */
 export interface PolicyRow {
@@ -25,11 +45,17 @@ export interface PolicyRow {
 }
 
 export interface InsuranceStore {
-  /** Keeps the entry in the place of an earlier one of its address; expired ones make room. Atomic and durable before it resolves. */
-  register(row: UnderwriterRow, most: number, now_s: number): Promise<Registered>
-  /** The entries that hold now, by address. */
+  /**
+   * Keeps the entry in the place of an earlier one of its address. The same entry again changes nothing, except that a proof is kept.
+   * Entries that left the directory make room, and for a proven entry an unproven one does. `networks` are the hashes of the client's
+   * network on the days for which unproven entries are listed. Atomic and durable before it resolves.
+   */
+  register(row: UnderwriterRow, networks: readonly string[], bounds: DirectoryBounds, now_s: number): Promise<Registered>
+  /** Takes an entry out of the directory; only an entry issued later comes in again. False when it is not listed. */
+  remove(address: string, now_s: number): Promise<boolean>
+  /** The entries that are listed now, proven ones first, then by address. */
   underwriters(now_s: number): Promise<UnderwriterRow[]>
-  /** The entry of an address, held or expired. */
+  /** The entry of an address, listed or not. */
   underwriter(address: string): Promise<UnderwriterRow | null>
   /** Keeps the certificate unless there is one of its id; returns the one that is kept then. */
   bind(policy: Omit<PolicyRow, 'underwriter_signature'>): Promise<{ created: boolean; policy: PolicyRow }>

@@ -17,7 +17,7 @@ export interface StoredInvoice {
   issue_signature: string | null
   void_signature: string | null
   voided_ms: number | null
-  /** No transfer in time can still be expected: it no longer counts against the bounds of its merchant and client. */
+  /** No transfer in time can still be expected: it no longer counts against the bounds on open invoices. */
   closed: boolean
   /** Words for what the payments do not show, sorted and joined by commas. */
   marks: string
@@ -39,21 +39,26 @@ export interface NewInvoice {
   content_hash: string
   /** Digest of the caller's own key for the request; null for none. */
   request_key: string | null
-  /** Keyed hash of who asked; null where that is not known. */
-  client: string | null
+  /** Keyed hash of the network that created it; null for an invoice made by a call, which was paid for or took a free unit. */
+  network: string | null
+  /** Of a merchant that signed before it created the invoice; null for an unsigned one. */
+  issue_signature: string | null
 }
 
 /**
- * Open invoices at which nothing more is taken. What nobody signed counts against whoever made it, and against its merchant apart from what the
- * merchant signed: strangers cannot fill the room of a merchant.
+ * Unsigned invoices never count against their merchant. Each creating network has a bound, all networks together have one, and those made by
+ * calls have their own; beyond a bound the oldest are evicted, unless they have a payment, a claim or evidence.
  */
 export interface InvoiceBounds {
-  merchant_unsigned: number
-  client_open: number
+  network_unsigned: number
+  all_unsigned: number
+  calls_unsigned: number
+  /** Open invoices of a merchant that it signed. Beyond them a signed one is refused. */
+  merchant_signed: number
 }
 
-/** `same`: this request key came before with the same content. `conflict`: with other content. */
-export type InvoiceKept = { kind: 'created' | 'same'; invoice: StoredInvoice } | { kind: 'conflict' | 'merchant_full' | 'client_full' }
+/** `same`: this request key came before with the same content. `conflict`: with other content. Unsigned invoices are never refused as full. */
+export type InvoiceKept = { kind: 'created' | 'same'; invoice: StoredInvoice } | { kind: 'conflict' | 'merchant_full' }
 
 /** `eip3009`: the authorization names the invoice. `x402`: it was claimed for the invoice here. `transfer`: the one open invoice it fits. */
 export type AttributedBy = 'eip3009' | 'x402' | 'transfer'
@@ -117,8 +122,8 @@ export interface OtherAsset {
   named_by: 'nonce' | 'submitted'
 }
 
-/** `full`: the merchant has signed as many open invoices as are taken. */
-export type SignKept = 'kept' | 'full'
+/** `full`: the merchant has signed as many open invoices as are taken. `gone`: there is no such invoice, or it was evicted. */
+export type SignKept = 'kept' | 'full' | 'gone'
 
 /** A merchant whose transfers are to be read. */
 export interface WatchedMerchant {
@@ -131,6 +136,7 @@ export interface WatchedMerchant {
 }
 
 export interface InvoiceStore {
+  /** Keeps the invoice; an unsigned one makes room for itself by evicting the oldest beyond the bounds. */
   keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKept>
   find(invoice_id: string): Promise<StoredInvoice | null>
   payments(invoice_id: string): Promise<InvoicePayment[]>
@@ -151,7 +157,7 @@ export interface InvoiceStore {
   sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<SignKept>
   /** Voids an invoice that has no payment and is not void; false otherwise. */
   void(invoice_id: string, signature: string, now_ms: number): Promise<boolean>
-  /** Merchants with an invoice that is watched at that second, the one looked at longest ago first. */
+  /** Merchants with an invoice that is watched at that second, the one looked at longest ago first; most places go first to those that signed one. */
   watched(now_s: number, limit: number): Promise<WatchedMerchant[]>
   watch_of(merchant: string): Promise<WatchedMerchant | null>
   /** Keeps how far the merchant's transfers were read, and when they were last known up to the head of the chain. */
@@ -162,6 +168,9 @@ export interface InvoiceStore {
   /** Keeps what a statement reports, each entry once; the verdict is that of the last run. Returns how many are new or judged otherwise. */
   report_bank(reports: readonly BankReport[], now_ms: number): Promise<number>
   other_assets(invoice_id: string): Promise<OtherAsset[]>
-  /** Keeps it, once and for one invoice, and marks the invoice; true when this call did. */
+  /**
+   * Keeps it for one invoice, and marks the invoice; true when this call did. What was submitted for an unsigned invoice yields to a signed one, and
+   * to the invoice whose nonce the payer signed.
+   */
   note_other_asset(seen: OtherAsset, now_ms: number): Promise<boolean>
 }

@@ -25,6 +25,10 @@ export interface Payment extends PaymentKey, Binding {
   valid_after_s: bigint
   valid_before_s: bigint
   signature: string
+  /** Keyed hash of the client network that sent the claim; null after a day, and for rows older than the column. */
+  network_hash: string | null
+  /** Keyed hash of the payment-identifier id that the claim came with; null without one. */
+  identifier_hash: string | null
   /** The payer has code, so that only the token can judge the signature; such payments settle alone. */
   contract_payer: boolean
   /** Price class whose price it paid, for the count of sales. */
@@ -59,6 +63,8 @@ export interface ClaimRequest extends PaymentKey, Binding {
   valid_after_s: bigint
   valid_before_s: bigint
   signature: string
+  network_hash: string | null
+  identifier_hash: string | null
   contract_payer: boolean
   price_class: string
   /** What the payer held a moment ago; claims in flight beyond it are not granted. */
@@ -257,7 +263,7 @@ export interface PaymentStore {
   ledger_sums(query: Omit<LedgerQuery, 'after' | 'limit'>): Promise<LedgerSum[]>
 
   /**
-   * Forgets answers past their time, sales and marks before the epoch; never a binding, never the answer of a payment that may still
+   * Forgets answers past their time, client networks after a day, sales and marks before the epoch; never a binding, never the answer of a payment that may still
    * settle, never the mark that holds at the epoch. Returns how many rows went.
    */
   purge_payments(now_ms: number, before_epoch: number): Promise<number>

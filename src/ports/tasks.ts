@@ -1,6 +1,6 @@
 /** A task of the agent protocol as it is kept. */
 export interface TaskRecord {
-  /** Unguessable: who knows it may read the task. */
+  /** Unguessable: knowing it is enough to read the task. The store is handed a keyed hash of it. */
   task_id: string
   /** Keyed hash of the client, never an address; only the number of a client's tasks is counted by it. */
   client: string
@@ -8,7 +8,7 @@ export interface TaskRecord {
   revision: number
   /** Somebody works on it, or its payment is on its way: not forgotten for the sake of newer ones. */
   working: boolean
-  /** JSON text: what the client reads, and what it takes to go on. */
+  /** JSON text of the task and of the request to continue; the store is handed it sealed. */
   body: string
   /** Milliseconds since 1970. */
   updated_ms: number

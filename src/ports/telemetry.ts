@@ -3,10 +3,10 @@ export type Surface = 'rest' | 'mcp' | 'a2a'
 export type Tier = 'free' | 'paid'
 
 /**
- * The parts of a call: its input is read, it waits for its turn beside others, what entitles it to run is taken or verified, the tool runs, the
- * answer is signed, the payment is settled. What nothing was spent on does not occur.
+ * The phases of a call: its body arrives, it waits in the admission queue, its input is read, its allowance is taken or its payment verified, the
+ * tool runs, the answer is signed, the payment is settled. A phase that did not take place is not recorded.
  */
-export type CallPhase = 'read' | 'wait' | 'admit' | 'run' | 'sign' | 'settle'
+export type CallPhase = 'receive' | 'read' | 'wait' | 'admit' | 'run' | 'sign' | 'settle'
 
 /** Why a call was not even begun: too many in flight, an event loop that runs late, too many of one client. */
 export type TurnedAway = 'in_flight' | 'lag' | 'client'
@@ -26,6 +26,8 @@ export interface Gauge {
   name: string
   help: string
   kind: 'gauge' | 'counter'
+  /** Shown on the operator port alone. */
+  operator?: boolean
   /** Values by their labels; none where there is nothing to tell. */
   read(): readonly GaugeValue[]
 }
@@ -45,8 +47,8 @@ export interface Telemetry {
   turned_away(reason: TurnedAway, outcome: string, surface: Surface): void
   /** Shows this too from now on. */
   watch(gauge: Gauge): void
-  /** Prometheus exposition text. */
-  text(): Promise<string>
+  /** Prometheus exposition text; with what the operator port alone shows if it is for that. */
+  text(audience?: 'operator'): Promise<string>
   snapshot(): Promise<TelemetrySnapshot>
 }
 

@@ -2,8 +2,9 @@ import { createHmac, createSecretKey } from 'node:crypto'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 
 /**
- * Who counts as one caller: an IPv4 address, or the /64 of an IPv6 address. The address is read from a proxy's header only
- * when the proxy is configured, and is kept nowhere: what is stored is a keyed hash that changes daily.
+ * The identity of a caller. Free calls are counted for an IPv4 address or an IPv6 /64 (`clientNetwork`), and bounded for its /24 or /48
+ * (`widerNetwork`). Quotas that protect others count an IPv4 address or an IPv6 /48 (`quotaClient`). The address is read from a proxy's header
+ * only when the proxy is configured, and is stored nowhere: stores hold a keyed hash that changes daily.
  */
 
 /** Which peers may speak for others. */
@@ -29,15 +30,15 @@ export function trustedProxies(entries: readonly string[]): { ok: true; proxies:
 
 /**
  * The address of the caller: the peer, or, behind trusted proxies, the last address in X-Forwarded-For that is not one of
- * them. What stands further left was written by somebody we do not know.
+ * them. What stands further left was written by somebody we do not know. No other header is read, neither Forwarded (RFC 7239) nor those of single
+ * providers such as CF-Connecting-IP: most proxies hand on what a caller wrote there.
  */
 export function callerAddress(peer: string, forwarded: string | null, proxies: TrustedProxies): string {
   let address = unmapped(peer)
-  if (forwarded === null || !isKnown(address) || !proxies.trusts(address)) return address
-  const hops = forwarded.split(',').slice(-MAX_HOPS)
-  for (const hop of hops.toReversed()) {
-    const next = unmapped(hop.trim().replace(/^\[(.*)\](:\d+)?$/, '$1'))
-    if (!isKnown(next)) return address
+  if (forwarded === null || isIP(address) === 0 || !proxies.trusts(address)) return address
+  for (const hop of forwarded.split(',').slice(-MAX_HOPS).toReversed()) {
+    const next = hopAddress(hop.trim())
+    if (next === null) return address
     address = next
     if (!proxies.trusts(address)) return address
   }
@@ -46,9 +47,19 @@ export function callerAddress(peer: string, forwarded: string | null, proxies: T
 
 const MAX_HOPS = 16
 
-function isKnown(address: string): boolean {
-  return isIP(address) !== 0
+/**
+ * Reads one entry of X-Forwarded-For: an address, `a.b.c.d:port`, `[v6]` or `[v6]:port`; an IPv6 address may name a zone. Returns null for
+ * anything else.
+ */
+function hopAddress(text: string): string | null {
+  const [, v6, v4, port = '0'] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(text) ?? []
+  const address = v6 ?? v4 ?? text
+  const version = isIP(address)
+  if (version === 0 || (v6 !== undefined && version !== 6) || Number(port) > MAX_PORT) return null
+  return unmapped(address)
 }
+
+const MAX_PORT = 65_535
 
 /** `::ffff:192.0.2.1` is 192.0.2.1, and so is `0:0:0:0:0:ffff:c000:201`. */
 function unmapped(address: string): string {
@@ -100,6 +111,14 @@ export type NetworkHash = (day: number, address: string) => string
 export function widerNetwork(address: string): string {
   if (isIP(address) !== 6) return address.split('.').slice(0, 3).join('.')
   return ipv6Groups(address).slice(0, 3).join(':')
+}
+
+/**
+ * Names a caller in quotas that protect others, such as slots, rates and failures: the IPv4 address, or the /48 of an IPv6 address. Free calls are
+ * counted by `clientNetwork` instead, and bounded by the wider network.
+ */
+export function quotaClient(address: string): string {
+  return address.includes(':') ? widerNetwork(address) : address
 }
 
 /** Names under which wider networks are counted on a day, made as those of clients are. */

@@ -37,6 +37,12 @@ function integer(min: number, max: number) {
   }
 }
 
+function portOrOff(value: string): Reading<number | 'off'> {
+  if (value === 'off') return good(value)
+  const read = integer(0, 65_535)(value)
+  return read.ok ? read : bad('must be a port from 0 to 65535, or off')
+}
+
 function oneOf<const T extends string>(...values: T[]) {
   return (value: string): Reading<T> => {
     const found = values.find((known) => known === value)
@@ -113,6 +119,12 @@ function packs(value: string): Reading<string[]> {
 export const SETTINGS = {
   ASSAY_PORT: setting('Port to listen on.', 8402, integer(0, 65_535)),
   ASSAY_HOST: setting('Address to listen on.', '127.0.0.1', text),
+  ASSAY_ADMIN_PORT: setting<number | 'off' | ''>(
+    'Port for the operator, with /health, /metrics, balances and budgets; by default ASSAY_PORT + 1, off for none.',
+    '',
+    portOrOff,
+  ),
+  ASSAY_ADMIN_HOST: setting('Address of that port; never one that the public reaches.', '127.0.0.1', text),
   ASSAY_DATA_DIR: setting('Folder for the store, the keys and the sandbox.', 'var', text),
   ASSAY_STORE: setting('SQLite path or postgres:// URL; by default a file in the data folder.', '', storePlace),
   ASSAY_MODE: setting<'sandbox' | 'live'>('sandbox moves no real money; live does.', 'sandbox', oneOf('sandbox', 'live')),
@@ -138,7 +150,7 @@ export const SETTINGS = {
   ASSAY_FREE_DAILY: setting('Free calls per client and UTC day.', limits.free_daily, integer(0, limits.free_daily_max)),
   ASSAY_FREE_DAILY_OVERRIDES: setting<Record<string, number>>('Tools with a count of their own.', { 'token-contract-risk': 5 }, overrides),
   ASSAY_SOURCE_READS_DAILY: setting(
-    'Free calls of all clients in a UTC day that read outside sources.',
+    'Free calls, and other requests without a payment, of all clients in a UTC day that read outside sources.',
     limits.source_reads_daily,
     integer(0, limits.free_daily_max),
   ),
@@ -233,7 +245,13 @@ function agree(settings: Settings): SettingsRead {
   if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
     return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which gives nothing back; name an account of yours.' }
   }
-  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID } }
+  const { ASSAY_PORT } = settings
+  const ASSAY_ADMIN_PORT = settings.ASSAY_ADMIN_PORT === '' ? ASSAY_PORT && ASSAY_PORT + 1 : settings.ASSAY_ADMIN_PORT
+  if (ASSAY_ADMIN_PORT === 65_536)
+    return { ok: false, message: 'ASSAY_ADMIN_PORT must be set, to a port or off: none follows ASSAY_PORT 65535.' }
+  if (ASSAY_ADMIN_PORT === ASSAY_PORT && ASSAY_ADMIN_PORT !== 0)
+    return { ok: false, message: 'ASSAY_ADMIN_PORT must differ from ASSAY_PORT; leave it out for the port after that.' }
+  return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID, ASSAY_ADMIN_PORT } }
 }
 
 const BANK_DETAILS = ['ASSAY_BANK_NAME', 'ASSAY_BANK_BIC', 'ASSAY_BANK_INSTITUTION', 'ASSAY_BANK_MERCHANTS', 'ASSAY_BANK_CURRENCY'] as const

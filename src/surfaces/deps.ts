@@ -1,4 +1,5 @@
 import type { KeyList } from '../pure/receipts/keys.ts'
+import type { Sealer } from '../ports/sealer.ts'
 import type { Store } from '../ports/store.ts'
 import type { TaskStore } from '../ports/tasks.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
@@ -12,12 +13,14 @@ import type { InvoiceLive } from '../service/invoices/live.ts'
 import type { InvoiceRelay } from '../service/invoices/relay.ts'
 import type { SchemaList } from '../service/catalogue/json-schema.ts'
 import type { AllowanceRules } from '../service/payments/allowance.ts'
+import type { GasSeen } from '../service/payments/gas-budget.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
 import type { PaymentPlace } from '../service/payments/terms.ts'
 import type { History } from '../service/telemetry/history.ts'
 import type { ChainHead, StandingParts } from '../service/telemetry/standing.ts'
 import type { Origins } from './http/reply.ts'
 import type { ReceiptsLog } from '../service/log/receipts-log.ts'
+import type { InsuranceParts } from '../service/records/insurance.ts'
 
 /** What it takes to pay in the sandbox. */
 export interface SandboxShown {
@@ -40,16 +43,28 @@ export interface PaymentHealth {
   overdue: number | null
 }
 
+/** Balances and budgets, which only the operator port shows. */
+export interface OperatorFacts {
+  /** The gas wallets as they were last looked at, in the order of the key file; null before. */
+  gas(): readonly (GasSeen | null)[]
+  /** Free calls in a UTC day that read sources, of all callers together, and those of today. */
+  source_reads_daily: number
+  source_reads_used(): Promise<number>
+}
+
 /** Everything that the surfaces show or use; put together once, in `main`. */
 export interface AppDeps {
   call: CallDeps
   /** Derived once from the catalogue, by tool id. */
   schemas: SchemaList
-  /** Tasks of the agent protocol. */
+  /** Store of A2A tasks; the surface seals what it writes there. */
   tasks: TaskStore
+  sealer: Sealer
   store: Pick<Store, 'kind' | 'ping'> & StandingParts['store']
   /** Where invoices are made and read, and carried to the chain; no relay where nothing can settle. */
   invoices: { desk: InvoiceDesk; relay: InvoiceRelay | null; live: InvoiceLive }
+  /** The directory of underwriters and its certificates. */
+  insurance: InsuranceParts
   /** The public log of receipts; null where none is kept. */
   log: ReceiptsLog | null
   /** Where prepaid credits are debited and looked at, and sold where cards are taken. */
@@ -57,8 +72,8 @@ export interface AppDeps {
     desk: CreditDesk
     shop: CreditShop | null
     handOver(session_id: string, secret: string, seen: boolean): Promise<CodeShown>
-    /** The calls that a pilot invoice bought, for the signature of its payer. */
-    release(invoice_id: string, signature: string): Promise<PilotReleased>
+    /** The calls that a pilot invoice bought, for the signature of its payer. Draws on the reads of the client. */
+    release(invoice_id: string, signature: string, client: string): Promise<PilotReleased>
   }
   telemetry: Telemetry
   /** Left out, or null, where nobody traces. */
@@ -70,6 +85,7 @@ export interface AppDeps {
   /** The chain of the sandbox; null in live mode, and where it did not start. */
   sandbox: SandboxShown | null
   paymentHealth(): Promise<PaymentHealth>
+  operator: OperatorFacts
   /** Whom to pay, in what. */
   place: PaymentPlace
   origins: Origins

@@ -33,8 +33,8 @@ export function priceShown(tool: Pick<Tool, 'price'>, prices: PricesNow | null) 
 /** `/health`, `/status` and `/metrics`: what an operator, a monitor and a stranger may know of the running service. */
 export function healthRoutes(app: Hono<Env>, deps: AppDeps): void {
   app.get('/health', async (context) => {
-    const [store_ok, prices, payments] = await Promise.all([answers(deps), pricesNow(deps), deps.paymentHealth()])
-    return context.json(healthBody(deps, store_ok, prices, payments), store_ok ? 200 : 503, { 'cache-control': 'no-store' })
+    const { ok, body } = await healthNow(deps)
+    return context.json(body, ok ? 200 : 503, { 'cache-control': 'no-store' })
   })
   app.get('/status', async (context) => {
     const headers = { 'cache-control': 'no-store', vary: 'Accept' }
@@ -52,6 +52,12 @@ export function healthRoutes(app: Hono<Env>, deps: AppDeps): void {
   app.get('/metrics', async (context) =>
     context.text(await deps.telemetry.text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
   )
+}
+
+/** Whether the service can serve, and its prices now. */
+export async function healthNow(deps: AppDeps): Promise<{ ok: boolean; body: object }> {
+  const [ok, prices, payments] = await Promise.all([answers(deps), pricesNow(deps), deps.paymentHealth()])
+  return { ok, body: healthBody(deps, ok, prices, payments) }
 }
 
 async function answers(deps: AppDeps): Promise<boolean> {

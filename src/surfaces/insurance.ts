@@ -2,9 +2,16 @@ import type { Context, Hono } from 'hono'
 import type { ReadBounds } from '../service/catalogue/define.ts'
 import { createRateGuard } from '../service/preflight/rate.ts'
 import { problem, type Problem } from '../service/problems.ts'
-import { countersignPolicy, directoryShown, policyShown, registerUnderwriter, type RecordEnd } from '../service/records/insurance.ts'
+import {
+  countersignPolicy,
+  directoryPage,
+  policyShown,
+  registerUnderwriter,
+  type DirectoryPage,
+  type RecordEnd,
+} from '../service/records/insurance.ts'
 import type { AppDeps } from './deps.ts'
-import { sendDocument, storedJson, type StoredDocument } from './discovery/document.ts'
+import { JSON_TYPE, sendDocument, storedDocument, type StoredDocument } from './discovery/document.ts'
 import { readBody } from './http/body.ts'
 import type { Env } from './http/env.ts'
 import { bodyOfRequest } from './http/fetch-body.ts'
@@ -18,32 +25,32 @@ const WRITES_PER_MINUTE = 30
 
 /** The directory of underwriters, their registration, and the certificates made out on it. All of it is free. */
 export function insuranceRoutes(app: Hono<Env>, deps: AppDeps, caller: (context: Context<Env>) => string): void {
-  const { sources } = deps.call
-  const admit = createRateGuard(sources.clock, WRITES_PER_MINUTE)
+  const { insurance } = deps
+  const admit = createRateGuard(insurance.clock, WRITES_PER_MINUTE)
   const refuse = (context: Context<Env>, found: Problem) => response(problemReply(found, context.env.request_id, deps.origins))
   const write = async (context: Context<Env>, work: (value: unknown) => Promise<RecordEnd>) => {
     const admitted = admit(caller(context))
     if (!admitted.ok) return refuse(context, rateLimited(admitted.retry_after_s))
-    const body = await readBody(bodyOfRequest(context.req.raw), BODY_BYTES, () => Promise.resolve(true))
+    const body = await readBody(bodyOfRequest(context), BODY_BYTES, () => Promise.resolve(true))
     if (!body.ok) return refuse(context, body.problem)
     const json = readJsonBody(body.bytes, BOUNDS)
     if (!json.ok) return refuse(context, json.problem)
     const end = await work(json.value)
     return end.ok ? response(jsonReply(end.created ? 201 : 200, JSON.stringify(end.body))) : refuse(context, end.problem)
   }
-  app.post('/api/insurance/register', (context) => write(context, (value) => registerUnderwriter(sources, value)))
-  // A full directory is a megabyte: it is written and compressed once for all who read it, not once for each.
-  let kept: { hash: unknown; document: StoredDocument } | null = null
+  app.post('/api/insurance/register', (context) => write(context, (value) => registerUnderwriter(insurance, value, caller(context))))
+  // A page is written and compressed once for all who read it.
+  const documents = new WeakMap<DirectoryPage, StoredDocument>()
   app.get('/api/insurance/register', async (context) => {
-    const shown = await directoryShown(sources)
-    const hash = shown['directory_hash']
-    const made = kept !== null && kept.hash === hash ? kept : { hash, document: storedJson(shown) }
-    kept = made
-    return sendDocument(context, made.document)
+    const found = await directoryPage(insurance, context.req.query())
+    if (!found.ok) return refuse(context, found.problem)
+    const document = documents.get(found.page) ?? storedDocument(JSON_TYPE, found.page.text)
+    documents.set(found.page, document)
+    return sendDocument(context, document)
   })
-  app.post('/api/insurance/countersign', (context) => write(context, (value) => countersignPolicy(sources, value)))
+  app.post('/api/insurance/countersign', (context) => write(context, (value) => countersignPolicy(insurance, value)))
   app.get('/api/insurance/policies/:policy', async (context) => {
-    const end = await policyShown(sources, context.req.param('policy'))
+    const end = await policyShown(insurance, context.req.param('policy'))
     return end.ok ? response(jsonReply(200, JSON.stringify(end.body))) : refuse(context, end.problem)
   })
 }

@@ -50,12 +50,11 @@ export function createRoutes(deps: AppDeps, { calls, rest, headers, callerAddres
   creditRoutes(http, deps, caller)
   pageRoutes(http, deps)
   discoveryRoutes(http, deps)
-  const turn = () => calls.turn('reads')
-  const desk = createPreflightDesk(deps, turn)
+  const desk = createPreflightDesk(deps, (address) => calls.turn('reads', address))
   preflightRoutes(http, deps, desk, caller)
   insuranceRoutes(http, deps, caller)
   logRoutes(http, deps, caller)
-  mcpRoutes(http, deps, { serve: calls.on('mcp'), turn }, caller, desk)
+  mcpRoutes(http, deps, { serve: calls.on('mcp'), turn: calls.turn }, caller, desk)
   a2aRoutes(http, deps, { serve: calls.on('a2a'), turn: calls.turn }, caller)
   return http
 }
@@ -103,5 +102,5 @@ function takes(http: Hono<Env>, method: string, path: string): boolean {
 
 function exchangeOf(context: Context<Env>, tool: string, address: string): CallExchange {
   const header = (name: string) => context.req.header(name) ?? null
-  return { tool, address, header, request_id: context.env.request_id, body: bodyOfRequest(context.req.raw) }
+  return { tool, address, header, request_id: context.env.request_id, body: bodyOfRequest(context) }
 }

@@ -26,7 +26,7 @@ after(async () => {
 /** The same settings with a webhook of its own. */
 async function otherSecret(): Promise<Record<string, string>> {
   const path = join(one.data_dir, 'other-webhook.key')
-  await writeFile(path, 'whsec_of_the_other\n')
+  await writeFile(path, 'whsec_of_the_other\n', { mode: 0o600 })
   return { ASSAY_STRIPE_WEBHOOK_SECRET_FILE: path }
 }
 

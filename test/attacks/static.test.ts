@@ -10,9 +10,10 @@ const SERVICE = /^src\/(?!cli\/|client\/|surfaces\/pages\/client\/)/
 const sources = readSources('src/**/*.ts').filter(({ path }) => SERVICE.test(path))
 const { tools } = await loadCatalogue()
 
-/** Who says where a request goes, file by file. Strangers choose none of it but the name that a registry is asked about. */
+/** Who says where a request goes, file by file. Clients choose only the name that a registry is asked about, and the public host of terms. */
 const OUTGOING: Record<string, string> = {
-  'adapters/registration-data/guarded-get.ts': 'a bootstrap table; redirects are judged hop by hop, by the address that is connected to',
+  'adapters/registration-data/guarded-get.ts':
+    'a bootstrap table, or the domain of terms that an underwriter signed; redirects are judged hop by hop, by the address that is connected to',
   'adapters/chain/http.ts': 'ASSAY_RPC_URLS',
   'adapters/chain/sandbox-rpc.ts': 'the port of our own process',
   'adapters/chain/sandbox.ts': 'a data: address',
@@ -40,7 +41,9 @@ const LISTENING: ReadonlySet<string> = new Set([
   'listening.ts',
   'service/clients.ts',
   'start.ts',
+  'surfaces/http/connections.ts',
   'surfaces/http/node-server.ts',
+  'surfaces/operator.ts',
 ])
 
 /** Fields of tools that take an address or a domain, and what becomes of it. */
@@ -64,10 +67,17 @@ const KEPT: Record<string, Record<string, string>> = {
   'adapters/chain/json-rpc.ts': { answers: 'here' },
   'adapters/chain/pool.ts': { faults: 'here' },
   'adapters/facilitator/http.ts': { networks: 'one answer of bounded length' },
-  'adapters/heavy-work/pool.ts': { busy: 'limits.heavy_workers' },
+  'adapters/heavy-work/pool.ts': {
+    busy: 'limits.heavy_workers',
+    running: 'limits.heavy_workers',
+    paid: 'limits.heavy_queue',
+    free: 'limits.heavy_queue',
+    ended: 'ENDED_CLIENTS',
+  },
   'adapters/prices/public-apis.ts': { kept: 'the table of symbols', asking: 'the table of symbols' },
   'adapters/registration-data/breaker.ts': { states: 'rdapLimits.breakers' },
   'adapters/registration-data/rdap.ts': { dates: 'rdapLimits.remembered' },
+  'adapters/registration-data/underwriter-proofs.ts': { files: 'proofLimits.remembered' },
   'adapters/store/invoices/evidence.ts': { touched: 'here' },
   'adapters/store/payments/closings.ts': { sales: 'here' },
   'adapters/store/payments/payment-store.ts': { found: 'here' },
@@ -78,7 +88,9 @@ const KEPT: Record<string, Record<string, string>> = {
   'adapters/telemetry/prometheus.ts': { calls: 'tools, outcomes, tiers and surfaces of lists', sums: 'here' },
   'adapters/tracing/open-telemetry.ts': { made: 'the methods of the source' },
   'heavy-worker.ts': { tools: 'the catalogue' },
-  'service/admission/gate.ts': { free: 'calls in flight', paid: 'calls in flight', counts: 'ADMISSION_RULES.failing_clients' },
+  'service/admission/bodies.ts': { bodies: 'connections', clients: 'connections' },
+  'service/admission/lanes.ts': { known: 'ADMISSION_RULES.cost_clients', queues: 'connections' },
+  'service/admission/slots.ts': { counts: 'calls in flight, and ADMISSION_RULES.failing_clients' },
   'service/calls/proof.ts': { escaped: 'the catalogue' },
   'service/catalogue/json-schema.ts': { derived: 'the catalogue' },
   'service/catalogue/load.ts': { byId: 'the catalogue' },
@@ -92,14 +104,19 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/payments/closings.ts': { working: 'calls in flight' },
   'service/payments/ledger-proof.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/on-chain.ts': { under_way: 'calls in flight' },
+  'service/payments/payment-header.ts': { readings: 'goes with its request' },
   'service/payments/recent.ts': { entries: 'what its maker says' },
   'service/payments/recheck-settled.ts': { headers: 'here' },
   'service/payments/self-settler.ts': { waiting: 'calls in flight' },
   'service/payments/terms.ts': { ready: 'CHALLENGES_KEPT' },
   'service/payments/wallet-gather.ts': { good: 'here' },
   'service/preflight/rate.ts': { counts: 'limits.preflight_clients' },
+  'service/records/insurance.ts': { LISTS: 'goes with its list' },
   'surfaces/discovery/document.ts': { compressed: 'goes with its document' },
+  'surfaces/http/connections.ts': { open: 'limits.connections', networks: 'limits.connections', at: 'limits.connections' },
+  'surfaces/http/node-server.ts': { accounts: 'goes with its request' },
   'surfaces/http/encoded.ts': { made: 'three codings', refused: 'here', taken: 'here' },
+  'surfaces/insurance.ts': { documents: 'goes with its page' },
   'surfaces/mcp/plain-list.ts': { known: 'goes with the list' },
   'surfaces/mcp/protocol.ts': { exchanges: 'goes with its request' },
   'surfaces/mcp/shared-parts.ts': { counts: 'here', names: 'here' },

@@ -7,7 +7,7 @@ import { csvLine, PAYMENT_FIELDS, paymentRow } from '../../src/cli/ledger-rows.t
 import type { ClaimRequest } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
-import { EPOCH, found, keyOf, paymentIn, request } from '../support/store-payments.ts'
+import { EPOCH, found, keptInvoice, keyOf, paymentIn, request } from '../support/store-payments.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
 
 const PAY_TO = `0x${'2b'.repeat(20)}`
@@ -38,6 +38,7 @@ const LAST_DAY_MS = Date.parse('2026-03-03T10:00:00.000Z')
 const LAST_DAY_ROWS = 501
 
 async function fill(store: Store): Promise<void> {
+  await keptInvoice(store, 9_000_000_000_000_000n, 'inv-secret-id')
   for (const [state, at, changes] of PAYMENTS)
     await paymentIn(store, state, { now_ms: Date.parse(at), balance_minor: 10n ** 16n, ...changes })
   const claims = Array.from({ length: LAST_DAY_ROWS }, (_, index) => request({ now_ms: LAST_DAY_MS + (index % 7), value_minor: 5_000n }))

@@ -172,7 +172,7 @@ test('a source that is not there, not a store, or newer is refused in the words 
   await writeFile(other.target, 'Dear Sir or Madam, this is a letter and no database at all.'.repeat(100))
   await assert.rejects(copy(other, target), { code: 'STORE_UNAVAILABLE' })
   const newer = await migrated('postgres')
-  await newer.sql(`insert into migration (number, name) values (${MIGRATIONS.length + 1}, 'of tomorrow')`)
+  await newer.sql(`insert into migration (number, name) values (${(MIGRATIONS.at(-1)?.number ?? 0) + 1}, 'of tomorrow')`)
   await assert.rejects(copy(newer, target), { code: 'STORE_NEWER' })
   const gone = newer.target.replace(/\w+$/, 'no_such_database')
   await assert.rejects(copyStore({ from: gone, to: target.target, now_ms: NOW_MS }), { code: 'STORE_UNAVAILABLE' })

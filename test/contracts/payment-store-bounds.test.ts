@@ -6,7 +6,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
-import { address, closing, EPOCH, keyOf, NOW_MS, paymentIn, request, word } from '../support/store-payments.ts'
+import { address, closing, EPOCH, keptInvoice, keyOf, NOW_MS, paymentIn, request, word } from '../support/store-payments.ts'
 import { until } from '../support/until.ts'
 
 for (const start of [sqliteDriver, postgresDriver]) {
@@ -28,16 +28,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       await driver.stop()
     })
 
-    async function invoiceOf(amount_minor: bigint): Promise<string> {
-      const invoice_id = `inv_${word().slice(-20)}`
-      const times = { created_ms: NOW_MS, expires_s: 2_000_000_000, watch_until_s: 2_000_000_001 }
-      const plain = { invoice_id, merchant: address(), amount_minor, terms: '{}', content_hash: word() }
-      const made = { ...plain, ...times, nonces: [word()], request_key: null, client: null }
-      const kept = await store.invoices.keep(made, { merchant_unsigned: 9, client_open: 9 })
-      assert.equal(kept.kind, 'created')
-      return invoice_id
-    }
-
+    const invoiceOf = (amount_minor: bigint) => keptInvoice(store, amount_minor)
     const paying = (subject: string, value_minor: bigint) => ({ purpose: 'invoice' as const, subject, value_minor })
 
     test('of a payer’s payments in flight those that have left its balance do not count', async () => {

@@ -43,6 +43,12 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const made: ClaimRequest[] = []
       for (let call = 0; call < 30; call += 1) {
         const invoice = call % 7 === 0
+        // A payment of an invoice that is not kept is refused.
+        if (invoice)
+          await fresh.sql(
+            `insert into invoice (invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, updated_ms)
+               values ('inv-${call}', '${address()}', ${2n * HUGE - 1n}, '{}', 0, 0, 0, 'hash-${call}', 0)`,
+          )
         made.push(
           await paymentIn(store, states[call % 5] ?? 'claimed', {
             now_ms: MIDNIGHT_MS - 5 + Math.floor(call / 3),

@@ -12,6 +12,7 @@ import {
   closing,
   EPOCH,
   found,
+  keptInvoice,
   keyOf,
   move,
   NOW_MS,
@@ -69,6 +70,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
     test('a payment goes from claim to final, and every field is kept', async () => {
       const asked = request({ contract_payer: true, purpose: 'invoice', subject: 'inv-1', valid_after_s: 7n })
       const { payments } = store
+      await keptInvoice(store, 5_000n, 'inv-1')
       assert.equal(await payments.find(asked), null)
       assert.equal(await payments.find_by_token(asked.token_hash), null)
       assert.deepEqual(await payments.claim(asked), { kind: 'claimed', fence: 1 })

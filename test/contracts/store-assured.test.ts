@@ -10,7 +10,15 @@ const hash = (digit: string) => `0x${digit.repeat(64)}`
 
 function recordOf(receipt_hash: string, change: Partial<NewAssuredRecord> = {}): NewAssuredRecord {
   const assured_id = `asr_${receipt_hash.slice(2, 34)}`
-  return { receipt_hash, assured_id, terms: '{"a":"ü"}', window_ends_s: 999_999_999_999, created_ms: 1_795_262_400_123, ...change }
+  return {
+    receipt_hash,
+    assured_id,
+    terms: '{"a":"ü"}',
+    window_ends_s: 999_999_999_999,
+    created_ms: 1_795_262_400_123,
+    signed: null,
+    ...change,
+  }
 }
 
 for (const open of [sqliteDriver, postgresDriver]) {
@@ -48,6 +56,34 @@ for (const open of [sqliteDriver, postgresDriver]) {
       const created = bound.filter((one) => one.created)
       assert.equal(created.length, 1)
       for (const { record } of bound) assert.deepEqual(record, created[0]?.record)
+      await other.close()
+    })
+
+    test('signed terms take the place of advisory ones, once, and keep the mark', async () => {
+      const signed = (by: string, created_ms: number) =>
+        recordOf(hash('8'), { terms: `{"by":"${by}"}`, created_ms, signed: { by, signature: `0x${by}` } })
+      await store.assured.keep(recordOf(hash('8')))
+      await store.assured.mark(hash('8'), 'DISPUTED')
+      const kept = { ...signed('payer', 5), mark: 'DISPUTED' }
+      assert.deepEqual(await store.assured.keep(signed('payer', 5)), { created: true, record: kept })
+      for (const later of [signed('recipient', 6), signed('payer', 7), recordOf(hash('8'))])
+        assert.deepEqual(await store.assured.keep(later), { created: false, record: kept })
+    })
+
+    test('of signed and advisory terms that come together, over two connections, one signed record is kept', async () => {
+      const other = await openStore(fresh.target)
+      const bound = await Promise.all(
+        Array.from({ length: 40 }, (_, call) =>
+          (call % 2 === 0 ? store : other).assured.keep(
+            recordOf(hash('9'), { created_ms: call, signed: call % 4 < 2 ? null : { by: `0x${call}`, signature: '0x01' } }),
+          ),
+        ),
+      )
+      const signed = bound.filter(({ created, record }) => created && record.signed !== null)
+      assert.equal(signed.length, 1)
+      assert.deepEqual(await store.assured.find(hash('9')), signed[0]?.record)
+      for (const { record } of bound.filter((one) => !one.created && one.record.signed !== null))
+        assert.deepEqual(record, signed[0]?.record)
       await other.close()
     })
 

@@ -69,7 +69,11 @@ for (const open of [sqliteDriver, postgresDriver]) {
     })
 
     test('one name holds one dispute; unsigned yields to signed', async () => {
-      for (const { given, created, kept } of STORY) assert.deepEqual(await store.disputes.file(given), { created, record: kept })
+      assert.equal(await store.disputes.find(hash('1'), 'D-1'), null)
+      for (const { given, created, kept } of STORY) {
+        assert.deepEqual(await store.disputes.file(given), { created, record: kept })
+        assert.deepEqual(await store.disputes.find(given.receipt_hash, given.dispute_id), kept)
+      }
     })
 
     test('of many at once, over two connections, all see the one that was first', async () => {

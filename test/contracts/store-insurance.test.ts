@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import type { InsuranceStore, UnderwriterRow } from '../../src/ports/insurance.ts'
+import type { DirectoryBounds, InsuranceStore, UnderwriterRow } from '../../src/ports/insurance.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { insuranceInMemory } from '../support/insurance-memory.ts'
 import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
@@ -11,30 +11,82 @@ const address = (number: number) => `0x${String(number).padStart(40, '0')}`
 
 function row(number: number, change: Partial<UnderwriterRow> = {}): UnderwriterRow {
   const entry_hash = `0x${String(number).padStart(64, '0')}`
-  return { address: address(number), entry_hash, entry: `{"n":${number},"ü":1}`, issued_s: 100, valid_until_s: 1_000, ...change }
+  const entry = { address: address(number), entry_hash, entry: `{"n":${number},"ü":1}`, issued_s: 100, valid_until_s: 1_000 }
+  const proof = { proven_s: 50, proof_source: 'https', domain: `d${number}.example`, network: '', listed_until_s: 1_000 }
+  return { ...entry, ...proof, ...change }
 }
 
+/** The same without a proof, from this network. */
+function unproven(number: number, network: string, change: Partial<UnderwriterRow> = {}): UnderwriterRow {
+  return row(number, { proven_s: null, proof_source: null, network, listed_until_s: 700, ...change })
+}
+
+/** A later entry of the same address. */
+function renewed(number: number, change: Partial<UnderwriterRow> = {}): UnderwriterRow {
+  return row(number, { entry_hash: row(number + 1_000).entry_hash, issued_s: 101, entry: '{}', ...change })
+}
+
+const BOUNDS: DirectoryBounds = { entries: 3, unproven: 100, unproven_network: 100, proven_domain: 100 }
+
 async function keepsTheDirectory(store: InsuranceStore): Promise<void> {
-  const most = 3
-  const register = (given: UnderwriterRow, now_s = 500) => store.register(given, most, now_s)
+  const register = (given: UnderwriterRow, now_s = 500) => store.register(given, [], BOUNDS, now_s)
   assert.deepEqual(await store.underwriters(0), [])
   assert.equal(await store.underwriter(address(1)), null)
   assert.equal(await register(row(2)), 'registered')
   assert.equal(await register(row(2)), 'unchanged')
-  assert.equal(await register(row(1, { valid_until_s: 600 })), 'registered')
-  assert.deepEqual(await store.underwriters(599), [row(1, { valid_until_s: 600 }), row(2)])
-  // An entry holds until, not at, its last second.
+  assert.equal(await register(row(1, { listed_until_s: 600 })), 'registered')
+  assert.deepEqual(await store.underwriters(599), [row(1, { listed_until_s: 600 }), row(2)])
+  // An entry is listed until, not at, its last second.
   assert.deepEqual(await store.underwriters(600), [row(2)])
-  assert.equal(await register(row(2, { entry_hash: row(9).entry_hash, issued_s: 100 })), 'older')
-  const later = row(2, { entry_hash: row(9).entry_hash, issued_s: 101, entry: '{}' })
-  assert.equal(await register(later), 'registered')
-  assert.deepEqual(await store.underwriter(address(2)), later)
+  assert.equal(await register(renewed(2, { issued_s: 100 })), 'older')
+  assert.equal(await register(renewed(2)), 'registered')
+  assert.deepEqual(await store.underwriter(address(2)), renewed(2))
   assert.equal(await register(row(3)), 'registered')
   assert.equal(await register(row(4)), 'full')
   // Whoever is in may renew although it is full; what has expired makes room.
-  assert.equal(await register(row(3, { entry_hash: row(8).entry_hash, issued_s: 200 })), 'registered')
+  assert.equal(await register(renewed(3)), 'registered')
   assert.equal(await register(row(4), 600), 'registered')
   assert.equal(await store.underwriter(address(1)), null)
+}
+
+/** In the directory that `keepsTheDirectory` left: 2, 3 and 4, all proven. */
+async function keepsProofs(store: InsuranceStore): Promise<void> {
+  const bounds: DirectoryBounds = { entries: 6, unproven: 3, unproven_network: 2, proven_domain: 2 }
+  const register = (given: UnderwriterRow, networks: string[] = [], now_s = 500) => store.register(given, networks, bounds, now_s)
+  // A network is counted under its names of several days.
+  assert.equal(await register(unproven(11, 'a-monday'), ['a-monday']), 'registered')
+  assert.equal(await register(unproven(12, 'a-tuesday'), ['a-tuesday', 'a-monday']), 'registered')
+  assert.equal(await register(unproven(13, 'a-tuesday'), ['a-tuesday', 'a-monday']), 'network_full')
+  assert.equal(await register(unproven(13, 'b', { listed_until_s: 650 }), ['b']), 'registered')
+  assert.equal(await register(unproven(14, 'c'), ['c']), 'unproven_full')
+  // Unproven entries are listed behind proven ones, whatever their address.
+  assert.deepEqual(
+    (await store.underwriters(500)).map((one) => Number(one.address.slice(2))),
+    [2, 3, 4, 11, 12, 13],
+  )
+  // Six of six: a proven entry displaces the unproven one that would leave first, and no other.
+  assert.equal(await register(row(1)), 'registered')
+  assert.equal(await store.underwriter(address(13)), null)
+  // The same entry again, with its proof.
+  const proof = { proven_s: 510, proof_source: 'https', network: '', listed_until_s: 1_000 }
+  assert.equal(await register(unproven(11, 'a-monday'), ['a-monday']), 'unchanged')
+  assert.equal(await register(unproven(11, 'a-monday', proof), ['a-monday']), 'unchanged')
+  assert.deepEqual(await store.underwriter(address(11)), unproven(11, 'a-monday', proof))
+  // Sent again without it by anyone, nothing is taken away.
+  assert.equal(await register(unproven(11, 'z'), ['z']), 'unchanged')
+  assert.deepEqual(await store.underwriter(address(11)), unproven(11, 'a-monday', proof))
+  // Two entries of one domain.
+  assert.equal(await register(renewed(1, { domain: 'd2.example' })), 'registered')
+  assert.equal(await register(renewed(3, { entry_hash: row(2_003).entry_hash, issued_s: 102, domain: 'd2.example' })), 'domain_full')
+  // One that was taken out stays out until its underwriter signs another.
+  assert.equal(await store.remove(address(4), 500), true)
+  assert.equal(await store.remove(address(4), 500), false)
+  assert.equal(await store.remove(address(99), 500), false)
+  assert.equal(await register(row(4)), 'older')
+  assert.ok((await store.underwriters(500)).every((one) => one.address !== address(4)))
+  assert.equal(await register(renewed(4)), 'registered')
+  // An unproven entry that has left is not taken again as it was.
+  assert.equal(await register(unproven(12, 'a-tuesday', { listed_until_s: 900 }), ['a-tuesday'], 800), 'older')
 }
 
 async function keepsPolicies(store: InsuranceStore): Promise<void> {
@@ -50,7 +102,9 @@ async function keepsPolicies(store: InsuranceStore): Promise<void> {
 }
 
 test('the memory of the tests keeps what the databases keep', async () => {
-  await keepsTheDirectory(insuranceInMemory())
+  const directory = insuranceInMemory()
+  await keepsTheDirectory(directory)
+  await keepsProofs(directory)
   await keepsPolicies(insuranceInMemory())
 })
 
@@ -72,22 +126,72 @@ for (const open of [sqliteDriver, postgresDriver]) {
 
     test('one entry an address, the one issued last, within the bound', () => keepsTheDirectory(store.insurance))
 
+    test('unproven entries are bounded apart, and never keep a proven one out', () => keepsProofs(store.insurance))
+
     test('a policy is made out once and countersigned once', () => keepsPolicies(store.insurance))
 
     test('many at once, over two connections, do not outgrow the bound', async () => {
       const other = await openStore(fresh.target)
       const most = 10
+      const bounds: DirectoryBounds = { ...BOUNDS, entries: most }
+      const held = (await store.insurance.underwriters(500)).filter(({ proven_s }) => proven_s !== null).length
       const ends = await Promise.all(
-        Array.from({ length: 30 }, (_, call) => (call % 2 === 0 ? store : other).insurance.register(row(100 + call), most, 500)),
+        Array.from({ length: 30 }, (_, call) => (call % 2 === 0 ? store : other).insurance.register(row(100 + call), [], bounds, 500)),
       )
       assert.equal((await store.insurance.underwriters(500)).length, most)
-      assert.equal(ends.filter((end) => end === 'full').length, 30 - (most - 3))
+      assert.equal(ends.filter((end) => end === 'full').length, 30 - (most - held))
       await other.close()
     })
 
+    test('entries of the schema before proofs are unproven, and listed for seven days at most', async () => {
+      const old = await driver.fresh()
+      await (await openStore(old.target)).close()
+      for (const column of ['proven_s', 'proof_source', 'domain', 'network', 'listed_until_s'])
+        await old.sql(`alter table underwriter drop column ${column}`)
+      for (const index of ['invoice_evictable', 'invoice_evictable_all', 'invoice_nonce_of', 'payment_network'])
+        await old.sql(`drop index ${index}`)
+      for (const [table, column] of [
+        ['invoice', 'network'],
+        ['invoice', 'held'],
+        ['assured_record', 'signed_by'],
+        ['assured_record', 'terms_signature'],
+        ['payment', 'network_hash'],
+        ['payment', 'identifier_hash'],
+      ])
+        await old.sql(`alter table ${table} drop column ${column}`)
+      await old.sql('delete from migration where number >= 13')
+      const now_s = Math.floor(Date.now() / 1_000)
+      for (const [number, valid_until_s] of [
+        [1, now_s + 300 * 86_400],
+        [2, now_s + 3_600],
+      ])
+        await old.sql(`insert into underwriter values ('${address(number ?? 0)}', 'h', '{}', 100, ${valid_until_s})`)
+      const migrated = await openStore(old.target)
+      const listed = await migrated.insurance.underwriters(now_s)
+      await migrated.close()
+      assert.deepEqual(
+        listed.map(({ proven_s, network }) => [proven_s, network]),
+        [
+          [null, ''],
+          [null, ''],
+        ],
+      )
+      const [first = 0, second = 0] = listed.map(({ listed_until_s }) => listed_until_s - now_s)
+      assert.ok(first >= 7 * 86_400 && first < 7 * 86_400 + 600, String(first))
+      assert.equal(second, 3_600)
+    })
+
     test('what one of the databases cannot hold is refused by both', async () => {
-      for (const change of [{ address: '' }, { entry: 'a\u0000b' }, { issued_s: -1 }, { valid_until_s: 0.5 }])
-        await assert.rejects(store.insurance.register(row(7, change), 1_000, 1), { code: 'STORE_REFUSED' })
+      for (const change of [
+        { address: '' },
+        { entry: 'a\u0000b' },
+        { issued_s: -1 },
+        { valid_until_s: 0.5 },
+        { proven_s: -1 },
+        { listed_until_s: 0.5 },
+        { network: 'a\u0000b' },
+      ])
+        await assert.rejects(store.insurance.register(row(7, change), [], { ...BOUNDS, entries: 1_000 }, 1), { code: 'STORE_REFUSED' })
     })
   })
 }

@@ -3,21 +3,53 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import type { BankReport, InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
+import type { BankReport, InvoicePayment, NewInvoice, OtherAsset } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { request as claimOf } from '../support/store-payments.ts'
 import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
 const NOW_MS = 1_795_262_400_123
 const NOW_S = 1_795_262_400
-const BOUNDS = { merchant_unsigned: 3, client_open: 2 }
 const MOST_SIGNED = 2
+const BOUNDS = { network_unsigned: 3, all_unsigned: 1_000, calls_unsigned: 1_000, merchant_signed: MOST_SIGNED }
 
 function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
   const plain = { invoice_id: `inv_${randomBytes(6).toString('hex')}`, merchant: address(), amount_minor: 2n ** 60n, terms: '{"a":"ü"}' }
   const times = { created_ms: NOW_MS, expires_s: NOW_S + 100, watch_until_s: NOW_S + 200 }
-  return { ...plain, ...times, nonces: [hash(), hash()], content_hash: hash(), request_key: null, client: null, ...change }
+  return {
+    ...plain,
+    ...times,
+    nonces: [hash(), hash()],
+    content_hash: hash(),
+    request_key: null,
+    network: null,
+    issue_signature: null,
+    ...change,
+  }
+}
+
+function reportOf(invoice_id: string): BankReport {
+  return {
+    statement_id: hash(),
+    entry_reference: 'N1#1',
+    invoice_id,
+    booked_on: '2026-11-20',
+    direction: 'CRDT',
+    returned: false,
+    currency: 'USD',
+    amount_minor: 2n ** 62n,
+    charges_minor: -5n,
+    instructed_minor: null,
+    verdict: 'PARTIAL',
+    reported_ms: NOW_MS,
+  }
+}
+
+function otherOf(invoice_id: string): OtherAsset {
+  const place = { transaction: hash(), log_index: -1, block_number: 7, block_time_s: NOW_S }
+  return { ...place, invoice_id, asset: 'eip155:8453/slip44:60', payer: address(), amount: 2n ** 200n, named_by: 'submitted' }
 }
 
 function paymentOf(invoice_id: string, change: Partial<InvoicePayment> = {}): InvoicePayment {
@@ -83,45 +115,105 @@ for (const open of [sqliteDriver, postgresDriver]) {
       await other.close()
     })
 
-    test('open invoices of a merchant and of a client are bounded; closed, void and expired ones do not count', async () => {
-      const merchant = address()
-      const ends = await Promise.all(Array.from({ length: 8 }, () => store.invoices.keep(invoiceOf({ merchant }), BOUNDS)))
-      assert.deepEqual(ends.map(({ kind }) => kind).toSorted(), [
-        ...Array<string>(3).fill('created'),
-        ...Array<string>(5).fill('merchant_full'),
-      ])
-      const [one, two] = ends.flatMap((end) => (end.kind === 'created' ? [end.invoice.invoice_id] : []))
-      await store.invoices.set_closed(one ?? '', true)
-      assert.equal(await store.invoices.void(two ?? '', '0x01', NOW_MS), true)
-      const late = { created_ms: NOW_MS + 101_000 }
-      for (const more of [{}, {}, late]) await kept({ merchant, ...more })
-      const client = hash()
-      await kept({ client })
-      await kept({ client })
-      assert.equal((await store.invoices.keep(invoiceOf({ client }), BOUNDS)).kind, 'client_full')
+    const isKept = async ({ invoice_id }: NewInvoice) => (await store.invoices.find(invoice_id)) !== null
+
+    test('a network evicts its own oldest unsigned invoices, and refuses none; other networks keep theirs', async () => {
+      const [network, other] = [hash(), hash()]
+      const neighbour = await kept({ network: other })
+      const made: NewInvoice[] = []
+      for (let more = 0; more < 5; more++) made.push(await kept({ network }))
+      assert.deepEqual(await Promise.all(made.map(isKept)), [false, false, true, true, true])
+      assert.equal(await isKept(neighbour), true)
+      for (const nonce of made[0]?.nonces ?? []) assert.equal(await store.invoices.find_by_nonce(nonce), null)
+      const ends = await Promise.all(Array.from({ length: 20 }, () => store.invoices.keep(invoiceOf({ network }), BOUNDS)))
+      assert.ok(ends.every(({ kind }) => kind === 'created'))
+      const left = await fresh.sql(`select count(*) as number from invoice where network = '${network}'`)
+      assert.equal(Number(left[0]?.['number']), 3)
     })
 
-    test('what the merchant signed has a room of its own, which strangers cannot fill, and a bound', async () => {
-      const merchant = address()
-      const made = [await kept({ merchant, client: hash() }), await kept({ merchant }), await kept({ merchant })]
-      assert.equal((await store.invoices.keep(invoiceOf({ merchant }), BOUNDS)).kind, 'merchant_full')
-      const sign = (index: number) => store.invoices.sign(made[index]?.invoice_id ?? '', '0x0a', NOW_MS, MOST_SIGNED)
-      assert.deepEqual([await sign(0), await sign(1)], ['kept', 'kept'])
-      // Strangers fill the room of what nobody signed; what was signed takes none of it.
-      for (let more = 0; more < 2; more++) await kept({ merchant, client: hash() })
-      assert.equal((await store.invoices.keep(invoiceOf({ merchant }), BOUNDS)).kind, 'merchant_full')
-      assert.deepEqual([await sign(0), await sign(2)], ['kept', 'full'])
-      assert.equal((await store.invoices.find(made[2]?.invoice_id ?? ''))?.issue_signature, null)
-      await store.invoices.set_closed(made[0]?.invoice_id ?? '', true)
-      assert.equal(await sign(2), 'kept')
+    test('an invoice with a payment, a claim, a report, another asset or a signature is never evicted', async () => {
+      const network = hash()
+      const wide = { ...BOUNDS, network_unsigned: 9 }
+      const made = Array.from({ length: 7 }, () => invoiceOf({ network }))
+      for (const invoice of made) assert.equal((await store.invoices.keep(invoice, wide)).kind, 'created')
+      const [paid = '', claimed = '', reported = '', noted = '', signed = '', voided = '', bare = ''] = made.map(
+        ({ invoice_id }) => invoice_id,
+      )
+      await store.invoices.attribute(paymentOf(paid), NOW_MS)
+      assert.equal((await store.payments.claim(claimOf({ purpose: 'invoice', subject: claimed }))).kind, 'claimed')
+      await store.invoices.report_bank([reportOf(reported)], NOW_MS)
+      await store.invoices.note_other_asset(otherOf(noted), NOW_MS)
+      await store.invoices.sign(signed, '0x0a', NOW_MS, MOST_SIGNED)
+      await store.invoices.void(voided, '0x0b', NOW_MS)
+      for (let more = 0; more < 10; more++) await store.invoices.keep(invoiceOf({ network }), { ...BOUNDS, network_unsigned: 1 })
+      assert.deepEqual(await Promise.all(made.map(isKept)), [true, true, true, true, true, true, false])
+      // What was evicted takes nothing more.
+      assert.equal(await store.invoices.attribute(paymentOf(bare), NOW_MS), false)
+      assert.equal((await store.payments.claim(claimOf({ purpose: 'invoice', subject: bare }))).kind, 'over_due')
+      assert.equal(await store.invoices.report_bank([reportOf(bare)], NOW_MS), 0)
+      assert.equal(await store.invoices.note_other_asset(otherOf(bare), NOW_MS), false)
+      assert.equal(await store.invoices.sign(bare, '0x0a', NOW_MS, MOST_SIGNED), 'gone')
     })
 
-    test('of many that sign at once no more are kept than are taken; a signed one no longer counts against its client', async () => {
-      const [merchant, client] = [address(), hash()]
-      const made = [await kept({ merchant }), await kept({ merchant, client }), await kept({ merchant, client })]
+    test('claims and evictions that meet leave no claim without its invoice', async () => {
+      const other = await openStore(fresh.target)
+      const network = hash()
+      for (let round = 0; round < 10; round++) {
+        const invoice = invoiceOf({ network })
+        await store.invoices.keep(invoice, { ...BOUNDS, network_unsigned: 1 })
+        const [claim] = await Promise.all([
+          other.payments.claim(claimOf({ purpose: 'invoice', subject: invoice.invoice_id })),
+          store.invoices.keep(invoiceOf({ network }), { ...BOUNDS, network_unsigned: 1 }),
+        ])
+        assert.equal(await isKept(invoice), claim.kind === 'claimed', claim.kind)
+      }
+      await other.close()
+    })
+
+    test('all networks together have a bound, which evicts the oldest; invoices of calls have their own', async () => {
+      const empty = await driver.fresh()
+      const own = await openStore(empty.target)
+      const bounds = { ...BOUNDS, all_unsigned: 4, calls_unsigned: 2 }
+      const ids = async () => (await empty.sql('select invoice_id from invoice order by number')).map((row) => row['invoice_id'])
+      const made: string[] = []
+      for (let more = 0; more < 4; more++) {
+        const [free, called] = [invoiceOf({ network: hash() }), invoiceOf({})]
+        for (const invoice of [free, called]) assert.equal((await own.invoices.keep(invoice, bounds)).kind, 'created')
+        made.push(free.invoice_id, called.invoice_id)
+      }
+      // Six are left: four of networks, and the last two of calls.
+      assert.deepEqual(
+        await ids(),
+        [0, 2, 4, 5, 6, 7].map((at) => made[at]),
+      )
+      const last = invoiceOf({ network: hash() })
+      await own.invoices.keep(last, bounds)
+      assert.deepEqual(await ids(), [...[2, 4, 5, 6, 7].map((at) => made[at]), last.invoice_id])
+      await own.close()
+    })
+
+    test('an invoice that is signed from the start counts against its merchant alone, and is there when all else is full', async () => {
+      const [merchant, network] = [address(), hash()]
+      const signed = { merchant, network, issue_signature: '0x0a' }
+      const first = await kept(signed)
+      for (let more = 0; more < 5; more++) await kept({ merchant, network })
+      const second = await kept(signed)
+      assert.deepEqual([await isKept(first), await isKept(second)], [true, true])
+      const found = await store.invoices.plain_candidates(merchant, NOW_S, 10)
+      assert.deepEqual(
+        found.map(({ invoice_id }) => invoice_id),
+        [first.invoice_id, second.invoice_id],
+      )
+      assert.equal((await store.invoices.keep(invoiceOf(signed), BOUNDS)).kind, 'merchant_full')
+      await store.invoices.set_closed(first.invoice_id, true)
+      await kept(signed)
+    })
+
+    test('of many that sign at once no more are kept than are taken', async () => {
+      const merchant = address()
+      const made = [await kept({ merchant }), await kept({ merchant }), await kept({ merchant })]
       const ends = await Promise.all(made.map(({ invoice_id }) => store.invoices.sign(invoice_id, '0x0a', NOW_MS, MOST_SIGNED)))
       assert.deepEqual(ends.toSorted(), ['full', 'kept', 'kept'])
-      await kept({ client })
     })
 
     test('one log pays one invoice, whoever attributes it first', async () => {
@@ -187,20 +279,7 @@ for (const open of [sqliteDriver, postgresDriver]) {
 
     test('what a statement reports is kept once, and only its verdict changes', async () => {
       const { invoice_id, merchant } = await kept()
-      const report: BankReport = {
-        statement_id: hash(),
-        entry_reference: 'N1#1',
-        invoice_id,
-        booked_on: '2026-11-20',
-        direction: 'CRDT',
-        returned: false,
-        currency: 'USD',
-        amount_minor: 2n ** 62n,
-        charges_minor: -5n,
-        instructed_minor: null,
-        verdict: 'PARTIAL',
-        reported_ms: NOW_MS,
-      }
+      const report = reportOf(invoice_id)
       const other: BankReport = {
         ...report,
         entry_reference: 'N1#2',
@@ -224,14 +303,23 @@ for (const open of [sqliteDriver, postgresDriver]) {
 
     test('another asset is noted once, for one invoice, and marks it', async () => {
       const [one, two] = [await kept(), await kept()]
-      const place = { transaction: hash(), log_index: -1, block_number: 7, block_time_s: NOW_S }
-      const what = { asset: 'eip155:8453/slip44:60', payer: address(), amount: 2n ** 200n, named_by: 'submitted' as const }
-      const seen = { ...place, ...what, invoice_id: one.invoice_id }
+      const seen = otherOf(one.invoice_id)
       assert.equal(await store.invoices.note_other_asset(seen, NOW_MS + 1), true)
       assert.equal(await store.invoices.note_other_asset({ ...seen, invoice_id: two.invoice_id }, NOW_MS + 2), false)
       assert.deepEqual(await store.invoices.other_assets(one.invoice_id), [seen])
       const marks = await Promise.all([one, two].map(async ({ invoice_id }) => (await store.invoices.find(invoice_id))?.marks))
       assert.deepEqual(marks, ['wrong_asset', ''])
+    })
+
+    test('what was submitted for an unsigned invoice yields to a signed one, and to the invoice that the payer named', async () => {
+      const [foreign, signed, named] = [await kept(), await kept({ issue_signature: '0x0a' }), await kept()]
+      const seen = otherOf(foreign.invoice_id)
+      const note = ({ invoice_id }: NewInvoice, named_by: OtherAsset['named_by']) =>
+        store.invoices.note_other_asset({ ...seen, invoice_id, named_by }, NOW_MS)
+      const ends = [await note(foreign, 'submitted'), await note(signed, 'submitted'), await note(foreign, 'submitted')]
+      ends.push(await note(named, 'nonce'), await note(signed, 'submitted'), await note(foreign, 'nonce'))
+      assert.deepEqual(ends, [true, true, false, true, false, false])
+      assert.deepEqual(await store.invoices.other_assets(named.invoice_id), [{ ...seen, invoice_id: named.invoice_id, named_by: 'nonce' }])
     })
 
     test('merchants are watched while an invoice is, the one looked at longest ago first', async () => {

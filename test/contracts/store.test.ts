@@ -266,7 +266,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const ran = await empty.sql('select number, name from migration order by number')
       assert.deepEqual(
         ran.map((row) => [row['number'], row['name']]),
-        MIGRATIONS.map((migration, index) => [index + 1, migration.name]),
+        MIGRATIONS.map(({ number, name }) => [number, name]),
       )
       await empty.sql(`insert into migration (number, name) values (99, 'from-the-future')`)
       await assert.rejects(openStore(empty.target), { code: 'STORE_NEWER', message: /schema 99 .* start the newer version/ })

@@ -193,7 +193,7 @@ test('keys that do not fit stop the start with a sentence that names the setting
   const { settings, data_dir } = await credits.creditSettings('none')
   const refusal = async (name: string, text: string) => {
     const file = join(data_dir, `bad-${name}`)
-    await writeFile(file, text)
+    await writeFile(file, text, { mode: 0o600 })
     const read = readSettings({ ...settings, [name]: file })
     assert.ok(read.ok)
     const error: unknown = await start(read.settings).then(

@@ -40,21 +40,22 @@ test('the image runs as nobody special, says how it is, and holds no secret', ()
   for (const name of copied) assert.ok(existsSync(new URL(`../../${name}`, import.meta.url)), name)
 })
 
-test('the image asks itself at the port of the settings', async () => {
+test('the image asks itself at the operator port of the settings', async () => {
   const [program = '', ...args] = JSON.parse(/^HEALTHCHECK .*\n\s+CMD (\[.*\])$/m.exec(image)?.[1] ?? '[]') as string[]
   assert.equal(program, 'node')
   const server = createServer((request, response) => response.writeHead(request.url === '/health' ? 200 : 404).end())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const asked = async (ASSAY_PORT: number) => {
-    const [code] = (await once(spawn(process.execPath, args, { env: { ASSAY_PORT: String(ASSAY_PORT) } }), 'exit')) as [number]
+  const asked = async (env: Record<string, string>) => {
+    const [code] = (await once(spawn(process.execPath, args, { env }), 'exit')) as [number]
     return code
   }
-  assert.equal(await asked(port), 0)
+  const ways = [{ ASSAY_PORT: String(port - 1) }, { ASSAY_ADMIN_PORT: String(port) }, { ASSAY_PORT: String(port), ASSAY_ADMIN_PORT: 'off' }]
+  for (const env of ways) assert.equal(await asked(env), 0)
   server.close()
   await once(server, 'close')
-  assert.equal(await asked(port), 1)
+  for (const env of ways) assert.equal(await asked(env), 1)
 })
 
 test('a stop is heard of before the port closes', () => {
@@ -72,8 +73,17 @@ test('Kubernetes is kept from inventing settings', () => {
   assert.match(kubernetes, /readOnlyRootFilesystem: true/)
 })
 
+test('probes go to the operator port, which nothing publishes', () => {
+  for (const probe of ['readinessProbe: { httpGet: { path: /health,', 'livenessProbe: { tcpSocket: {'])
+    assert.ok(kubernetes.includes(`${probe} port: operator }`), probe)
+  assert.match(kubernetes, /kind: Service\n.*\nspec: \{ .*ports: \[\{ name: http, port: 80, targetPort: http \}\] \}/)
+  assert.match(kubernetes, /prometheus\.io\/port: '8403'/)
+  assert.match(read('deploy/compose/Caddyfile'), /^\t\thealth_port 8403$/m)
+  assert.doesNotMatch(image, /^EXPOSE .*8403/m)
+})
+
 test('no secret stands in a deployment file, and instances are reached through the proxy alone', () => {
-  assert.doesNotMatch(compose, /PASSWORD: |[0-9a-f]{64}/)
+  assert.doesNotMatch(compose, /PASSWORD: |(?<!@sha256:)[0-9a-f]{64}/)
   assert.deepEqual(compose.match(/^ {4}ports:.*$/gm), ["    ports: ['127.0.0.1:8402:8402']"])
   assert.match(compose, /ASSAY_TRUSTED_PROXIES: 172\.30\.84\.0\/24/)
   assert.match(read('deploy/compose/Caddyfile'), /header_up X-Forwarded-For \{remote_host\}/)

@@ -66,18 +66,19 @@ test('production packages, sources and data are all that the image needs to serv
   const env = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', NODE_DISABLE_COMPILE_CACHE: '1', ...live.settings }
   const child = spawn(process.execPath, command(/^CMD (\[.+\])$/m), { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
   try {
-    let [notes, url] = ['', '']
+    let [notes, url, operator_port] = ['', '', '']
     for await (const line of createInterface(child.stderr)) {
       notes += `${line}\n`
-      url = /listens on (http\S+)/.exec(line)?.[1] ?? ''
+      ;[, url = '', operator_port = ''] = /listens on (http\S+) \(operator: \S+:(\d+)\)/.exec(line) ?? []
       if (url !== '') break
     }
     assert.notEqual(url, '', notes)
     const { status, body } = await restCall(url, 'iban-check', { iban: 'GB82WEST12345698765432' })
     assert.deepEqual([status, (body['result'] as { valid: boolean }).valid], [200, true])
     const health = command(/^\s+CMD (\["node", "-e".+\])$/m)
-    const ends = (port: string) => once(spawn(process.execPath, health, { env: { ...env, ASSAY_PORT: port }, stdio: 'ignore' }), 'exit')
-    assert.deepEqual(await ends(new URL(url).port), [0, null])
+    const ends = (port: string) =>
+      once(spawn(process.execPath, health, { env: { ...env, ASSAY_ADMIN_PORT: port }, stdio: 'ignore' }), 'exit')
+    assert.deepEqual(await ends(operator_port), [0, null])
     assert.deepEqual(await ends('1'), [1, null])
     // The command line is in the image too, under its own name.
     assert.match(IMAGE, /^RUN .* && ln -s \/app\/src\/cli\.ts \/usr\/local\/bin\/assay$/m)

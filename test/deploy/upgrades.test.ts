@@ -27,7 +27,7 @@ async function work(store: Store, round: number): Promise<unknown[]> {
 
 /** What the next release may do: a table, a column with a default for every table there is, an index. */
 function nextMigration(tables: readonly string[]): string[] {
-  const number = MIGRATIONS.length + 1
+  const number = (MIGRATIONS.at(-1)?.number ?? 0) + 1
   return [
     'create table of_next_release (name text primary key)',
     ...tables.map((table) => `alter table ${table} add column of_next_release integer not null default 0`),

@@ -149,3 +149,39 @@ test('a check lists references to nowhere and patterns beyond the matcher, witho
     ],
   )
 })
+
+test('whatever reads all of the data costs steps in proportion, also where it finds nothing to apply', () => {
+  const wide = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, 1]))
+  const list = (count: number) => Array.from({ length: count }, (_, index) => index)
+  const onObjects: unknown[] = [
+    { maxProperties: 1_000_000 },
+    { minProperties: 1 },
+    { properties: Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`z${index}`, {}])), maxProperties: 1_000_000 },
+    { properties: {}, additionalProperties: true },
+    { patternProperties: { '^z': {} } },
+    { propertyNames: true },
+    { unevaluatedProperties: true },
+  ]
+  const onArrays: unknown[] = [
+    { uniqueItems: true },
+    { contains: {} },
+    { prefixItems: [true], items: true },
+    { unevaluatedItems: true },
+    { const: list(20_000) },
+    { enum: [list(2_000), list(20_000)] },
+  ]
+  const steps = (one: unknown, data: unknown) => {
+    const found = validateJsonSchema({ allOf: Array.from({ length: 3 }, () => ({ properties: { x: one } })) }, { x: data })
+    assert.ok(!found.unsupported.some(({ code }) => code !== 'budget_exceeded'), JSON.stringify(found.unsupported))
+    return found.steps - validateJsonSchema({ allOf: Array.from({ length: 3 }, () => ({ properties: { x: one } })) }, {}).steps
+  }
+  for (const one of onObjects) {
+    const [few, many] = [steps(one, wide(2_000)), steps(one, wide(20_000))]
+    assert.ok(many > 5 * few && many > 10_000, `${JSON.stringify(one).slice(0, 60)}: ${few} and ${many} steps`)
+  }
+  for (const one of onArrays) {
+    const [few, many] = [steps(one, list(2_000)), steps(one, list(20_000))]
+    assert.ok(many > 5 * few || few > 1_000, `${JSON.stringify(one).slice(0, 60)}: ${few} and ${many} steps`)
+    assert.ok(many > 10_000, `${JSON.stringify(one).slice(0, 60)}: ${few} and ${many} steps`)
+  }
+})

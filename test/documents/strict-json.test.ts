@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeUtf8, readStrictJson, type StrictJsonCode } from '../../src/pure/documents/strict-json.ts'
+import { decodeUtf8, readForAll, readStrictJson, type StrictJsonCode } from '../../src/pure/documents/strict-json.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { referenceRead } from './strict-json-reference.ts'
 
@@ -253,4 +253,38 @@ test('any text is read or refused exactly as by the slow reference', () => {
     assert.deepEqual(mine, referenceRead(text, { depth, nodes, keep_text }))
   })
   fc.assert(property, { numRuns: runs(5_000, 200_000), seed: SEED })
+})
+
+const READER = fc.record({
+  depth: fc.nat(8),
+  nodes: fc.integer({ min: 1, max: 60 }),
+  unsafe_numbers: fc.constantFrom('refuse' as const, 'keep_text' as const),
+})
+
+test('one reading for several bounds gives each of them what the slow reference gives it', () => {
+  const property = fc.property(MAYBE_DAMAGED, fc.array(READER, { minLength: 1, maxLength: 5 }), READER, (text, readers, other) => {
+    const read = readForAll(text, readers)
+    for (const reader of [...readers, other]) {
+      const found = read(reader)
+      const mine = found.ok ? found : { ok: false, code: found.code, position: found.position }
+      const { depth, nodes, unsafe_numbers } = reader
+      assert.deepEqual(mine, referenceRead(text, { depth, nodes, keep_text: unsafe_numbers === 'keep_text' }))
+    }
+  })
+  fc.assert(property, { numRuns: runs(2_000, 100_000), seed: SEED })
+})
+
+test('however many readers ask, the text meets the parser of the engine once', (context) => {
+  const parse = context.mock.method(JSON, 'parse')
+  const text = `{"a":[${'1,'.repeat(30)}12345678901234567890]}`
+  const readers = [1, 2, 3].flatMap((depth) =>
+    [10, 40].map((nodes) => ({ depth, nodes, unsafe_numbers: depth === 3 ? ('keep_text' as const) : ('refuse' as const) })),
+  )
+  const read = readForAll(text, readers)
+  const codes = readers.map((reader) => {
+    const found = read(reader)
+    return found.ok ? 'ok' : found.code
+  })
+  assert.deepEqual(codes, ['too_deep', 'too_deep', 'too_many_nodes', 'unsafe_number', 'too_many_nodes', 'ok'])
+  assert.equal(parse.mock.calls.filter(({ arguments: [given] }) => given === text).length, 1)
 })

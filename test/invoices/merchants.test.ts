@@ -5,6 +5,7 @@ import type { Hex } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { placeCode } from '../../src/adapters/chain/sandbox-place.ts'
 import { registerUnderwriter } from '../../src/service/records/insurance.ts'
+import { createContractSignatures } from '../../src/service/invoices/contract-signature.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import {
   invoiceUrl,
@@ -20,7 +21,7 @@ import {
 } from '../support/invoicing.ts'
 import { insurer } from '../support/insurer.ts'
 import type { InvoiceShown } from '../support/invoicing.ts'
-import { fixedInvoices } from '../support/invoices-memory.ts'
+import { FREE_READS, fixedInvoices } from '../support/invoices-memory.ts'
 import { fund } from '../support/paying.ts'
 import { placeWallet, refuseSignatures, type ChainView } from '../support/paying-chain.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -77,15 +78,22 @@ test('a contract wallet signs and voids by its own word on the chain, as long as
 
 test('while the chain is down a contract wallet is told so, and a key needs no chain', async () => {
   const down = Object.assign(new Error('down'), { code: 'CHAIN_UNAVAILABLE' })
-  const desk = fixedInvoices(systemClock, undefined, { accepts: () => Promise.reject(down) })
+  const desk = fixedInvoices(
+    systemClock,
+    undefined,
+    createContractSignatures(() => Promise.reject(down), FREE_READS),
+  )
   const merchant = newMerchant()
-  const made = await desk.make({ amount: '10', merchant: merchant.address }, { client: null, request_key: null })
+  const made = await desk.make(
+    { amount: '10', merchant: merchant.address },
+    { client: null, address: null, network: null, request_key: null, signature: null },
+  )
   assert.ok(made.kind === 'made')
   const invoice = made.view.record as InvoiceShown
   const place = { ...world.chain, chain_id: 84_532, token: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as Hex }
-  const unsure = await desk.act(invoice.invoice_id, 'issue', await signAsMerchant(place, newMerchant(), invoice, 'Issue'))
+  const unsure = await desk.act(invoice.invoice_id, 'issue', await signAsMerchant(place, newMerchant(), invoice, 'Issue'), '127.0.0.1')
   assert.deepEqual([unsure.ok, unsure.ok ? null : unsure.problem.code], [false, 'UPSTREAM_RPC_UNAVAILABLE'])
-  assert.equal((await desk.act(invoice.invoice_id, 'issue', await signAsMerchant(place, merchant, invoice, 'Issue'))).ok, true)
+  assert.equal((await desk.act(invoice.invoice_id, 'issue', await signAsMerchant(place, merchant, invoice, 'Issue'), '127.0.0.1')).ok, true)
 })
 
 test('EURC under a nonce of the invoice: the exception says what came, and nothing is settled', async () => {
@@ -141,8 +149,8 @@ test('money that came to somebody else, or was named for another invoice before,
 })
 
 test('an underwriter that is a contract registers by its own word; while the chain is down nothing is kept', async () => {
-  const sources = world.running.app.deps.call.sources
-  const [key, now_s] = [generatePrivateKey(), Math.floor(sources.clock.now_ms() / 1_000)]
+  const { insurance } = world.running.app.deps
+  const [key, now_s] = [generatePrivateKey(), Math.floor(insurance.clock.now_ms() / 1_000)]
   const owner = insurer(key)
   const wallet = await placeWallet(world.chain, owner.address)
   await mine(world.chain)
@@ -154,7 +162,7 @@ test('an underwriter that is a contract registers by its own word; while the cha
     ['INSURANCE_REQUEST_INVALID', 400],
   )
   const down = () => Promise.reject(Object.assign(new Error('down'), { code: 'CHAIN_UNAVAILABLE' }))
-  const unsure = await registerUnderwriter({ ...sources, chain: { ...sources.chain, atOneBlock: down } }, body)
+  const unsure = await registerUnderwriter({ ...insurance, contracts: createContractSignatures(down, FREE_READS) }, body, '127.0.0.1')
   assert.deepEqual([unsure.ok, unsure.ok ? null : unsure.problem.code], [false, 'UPSTREAM_RPC_UNAVAILABLE'])
   const registered = await register(body)
   assert.deepEqual([registered.status, registered.body['underwriter_id']], [201, `uw_${wallet.slice(2).toLowerCase()}`], registered.text)

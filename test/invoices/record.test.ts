@@ -247,13 +247,11 @@ test('an address that is mistyped in one place is refused wherever its capitals 
   )
 })
 
-test('a merchant or a client with too many open invoices is refused, and said to be which', async () => {
-  for (const kind of ['merchant_full', 'client_full'] as const) {
-    const store = { ...invoicesInMemory(), keep: () => Promise.resolve({ kind }) }
-    const end = await fixedInvoices({ now_ms: () => 0 }, store).create({ amount: 1, merchant: TERMS.merchant })
-    assert.ok(end.kind === 'refused')
-    assert.deepEqual([end.problem.code, end.problem.detail.split(' ')[1]], ['INVOICE_LIMIT', kind.replace('_full', '')])
-  }
+test('a merchant that has signed too many open invoices is refused', async () => {
+  const store = { ...invoicesInMemory(), keep: () => Promise.resolve({ kind: 'merchant_full' as const }) }
+  const end = await fixedInvoices({ now_ms: () => 0 }, store).create({ amount: 1, merchant: TERMS.merchant })
+  assert.ok(end.kind === 'refused')
+  assert.equal(end.problem.code, 'INVOICE_LIMIT')
 })
 
 test('the document is one page that any reader opens, the same for the same record, whatever the texts hold', async () => {

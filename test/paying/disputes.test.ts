@@ -44,18 +44,18 @@ test('each claim about a call that went well is rejected or undecided, by the re
 test('the receipt in the form of the specification, without signer, tier and version, is recognised', async () => {
   const { receipt } = await paidCall()
   const { signer: _signer, tier: _tier, tool_version: _version, ...short } = receipt
-  const first = await file({ dispute_id: 'D-1', receipt: short, claim: 'NOT_DELIVERED' })
+  const first = await file({ dispute_id: 'D-1', receipt: short, claim: 'OUTPUT_MISMATCH' })
   const { signature_checked, created, receipt_hash } = first.body['result'] as Record<string, unknown>
   assert.deepEqual([signature_checked, created], [true, true])
   // The whole receipt is the same receipt.
-  const again = await file({ dispute_id: 'D-1', receipt, claim: 'NOT_DELIVERED' })
+  const again = await file({ dispute_id: 'D-1', receipt, claim: 'OUTPUT_MISMATCH' })
   const second = again.body['result'] as Record<string, unknown>
   assert.deepEqual([second['created'], second['receipt_hash']], [false, receipt_hash])
 })
 
 test('another body under the same id is a conflict, and the payment for it is not used', async () => {
   const { receipt } = await paidCall()
-  assert.equal((await file({ dispute_id: 'D-1', receipt, claim: 'NOT_DELIVERED' })).status, 200)
+  assert.equal((await file({ dispute_id: 'D-1', receipt, claim: 'OUTPUT_MISMATCH' })).status, 200)
   const other = await file({ dispute_id: 'D-1', receipt, claim: 'TIMEOUT_UNDELIVERED' })
   assert.deepEqual([other.status, other.body['code'], other.body['charged']], [409, 'DISPUTE_CONFLICT', false])
 })

@@ -188,6 +188,11 @@ const CASES: Record<Code, Case> = {
   RATE_LIMITED: { status: 429, meet: () => paidThen(mismatching) },
   PAYER_SHUT_OUT: { status: 429, meet: shutOut },
   PAYMENT_PENDING: { status: 202, charged: 'unknown', meet: () => pending },
+  PAYMENT_ALREADY_USED: {
+    status: 409,
+    charged: true,
+    meet: () => paidThen((headers) => call(world.url, headers, { client: '192.0.2.1' })),
+  },
   ANSWER_EXPIRED: { status: 410, charged: true, meet: () => paidThen(expiredAnswer) },
   ANSWER_NOT_FOUND: { status: 404, meet: () => read(`${world.url}/v1/answers/${'0'.repeat(64)}`) },
   SETTLEMENT_FAILED: { meet: async () => failing(await world.payer(0n)) },

@@ -25,6 +25,7 @@ const READ_V1 = {
   accepted: null,
   authorization: READ_AUTHORIZATION,
   resource_url: null,
+  identifier: null,
 }
 const READ_V2 = {
   version: 2,
@@ -41,6 +42,7 @@ const READ_V2 = {
   },
   authorization: READ_AUTHORIZATION,
   resource_url: TERMS.resource,
+  identifier: null,
 }
 
 function refusedAs(reading: PaymentReading, code: string, x402_reason: string, detail: RegExp): void {
@@ -72,11 +74,20 @@ test('what does not matter may be there, be missing or be null', () => {
     [changed(V2, 'resource', undefined), { ...READ_V2, resource_url: null }],
     [changed(V2, 'resource', null), { ...READ_V2, resource_url: null }],
     [changed(V2, 'extensions', null), READ_V2],
+    [changed(V2, 'extensions', { 'payment-identifier': { info: { required: false }, schema: {} } }), READ_V2],
     [changed(V2, 'accepted.maxTimeoutSeconds', undefined), READ_V2],
     [changed(V2, 'accepted.extra.assetTransferMethod', 'eip3009'), READ_V2],
     [changed(V2, 'accepted.extra', undefined), { ...READ_V2, accepted: { ...READ_V2.accepted, domain_name: null, domain_version: null } }],
   ]
   for (const [sent, payment] of taken) assert.deepEqual(json(sent), { ok: true, payment })
+})
+
+test('the payment-identifier id is 16 to 128 letters, digits, hyphens and underscores', () => {
+  const identified = (id: unknown) => json(changed(V2, 'extensions', { 'payment-identifier': { info: { required: false, id } } }))
+  for (const id of ['a'.repeat(16), 'Z9_-'.repeat(32)])
+    assert.deepEqual(identified(id), { ok: true, payment: { ...READ_V2, identifier: id } })
+  for (const id of ['a'.repeat(15), 'a'.repeat(129), `${'a'.repeat(16)} `, 7, ['a'.repeat(16)]])
+    refusedAs(identified(id), 'MALFORMED_PAYMENT', 'invalid_payload', /payment-identifier/)
 })
 
 test('numbers are decimal text; version 2 may also have them as JSON integers', () => {

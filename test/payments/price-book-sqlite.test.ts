@@ -32,6 +32,8 @@ async function sell(store: Store, payer: number, nonce: number, epoch: number, n
     valid_after_s: 0n,
     valid_before_s: 9_999_999_999n,
     signature: hex(65, 3),
+    network_hash: null,
+    identifier_hash: null,
     contract_payer: false,
     price_class: 'check',
     balance_minor: 10n ** 12n,

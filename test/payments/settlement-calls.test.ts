@@ -28,6 +28,8 @@ async function payment(change: Partial<Payment> = {}): Promise<Payment> {
     settler: null,
     account_nonce: null,
     transaction: null,
+    network_hash: null,
+    identifier_hash: null,
     final: false,
     reason: null,
   }

@@ -7,7 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { keccak256, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { isClosed, readGasKeys } from '../../src/adapters/gas-wallet/key-file.ts'
+import { secretFileFault } from '../../src/pure/secret-file.ts'
+import { readGasKeys } from '../../src/adapters/gas-wallet/key-file.ts'
 import { gasWallet } from '../../src/adapters/gas-wallet/wallet.ts'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 
@@ -108,6 +109,12 @@ test('a file that an orchestrator mounts may be read by the group of the service
     [0o100660, 0, 1000, false],
     [0o100444, 0, 1000, false],
     [0o100440, 0, 0, false],
+    // The file of another user, who can change it at any time.
+    [0o100600, 1001, 1000, false],
+    [0o100600, 1000, 0, false],
   ]
-  for (const [mode, uid, own, closed] of cases) assert.equal(isClosed({ mode, uid }, own), closed, `${mode.toString(8)} ${uid} ${own}`)
+  const file = { setting: 'ASSAY_SECRET_FILE', path: '/keys/secret.key' }
+  for (const [mode, uid, own, closed] of cases) {
+    assert.equal(secretFileFault({ mode, uid }, own, file) === null, closed, `${mode.toString(8)} ${uid} ${own}`)
+  }
 })

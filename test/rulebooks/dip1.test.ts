@@ -120,6 +120,7 @@ const EVERY: TypedStruct = {
     { name: 'word', type: 'bytes32' },
     { name: 'wide', type: 'uint256' },
     { name: 'time', type: 'uint64' },
+    { name: 'yes', type: 'bool' },
   ],
 }
 
@@ -132,6 +133,7 @@ test('typed data hash as viem hashes them', async () => {
     word: hex(32),
     wide: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
     time: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+    yes: fc.boolean(),
   })
   const property = fc.property(message, (values) => {
     const expected = hashTypedData({
@@ -143,7 +145,7 @@ test('typed data hash as viem hashes them', async () => {
     assert.equal(toHex(typedDigest('POL-1', EVERY, values, nobleCrypto)), expected)
   })
   fc.assert(property, { numRuns: runs(100, 5_000), seed: SEED })
-  const values = { text: '', texts: [], who: `0x${'1'.repeat(40)}`, word: `0x${'1'.repeat(64)}`, wide: 0n, time: 2n ** 64n }
+  const values = { text: '', texts: [], who: `0x${'1'.repeat(40)}`, word: `0x${'1'.repeat(64)}`, wide: 0n, time: 2n ** 64n, yes: true }
   assert.throws(() => typedDigest('POL-1', EVERY, values, nobleCrypto), RangeError)
 })
 
@@ -167,7 +169,7 @@ test('the payer signs what the answer to an unsigned dispute names, and takes th
   const sources = fixedSources([tool])
   const receipt = receiptWith()
   const run = async (change: object) => tool.execute(tool.input.parse({ dispute_id: 'D', receipt, ...change }), sources)
-  assert.equal((await run({ claim: 'NOT_DELIVERED' }))['created'], true)
+  assert.equal((await run({ claim: 'OUTPUT_MISMATCH' }))['created'], true)
   const body = { claim: 'OUTPUT_MISMATCH', delivered_output: { other: 1 } } as const
   await assert.rejects(run(body), { problem: 'DISPUTE_CONFLICT' })
   const unsigned = await tool.execute(tool.input.parse({ dispute_id: 'E', receipt, ...body }), sources)
@@ -188,40 +190,51 @@ function filedAt(sources: Sources, receipt: object) {
     tool.execute(tool.input.parse({ dispute_id: 'D', receipt, ...change }), { ...sources, clock: { now_ms: () => now_s * 1_000 } })
 }
 
-test('the assured record of a receipt follows its disputes', async () => {
+test('the assured record of a receipt follows the disputes that its payer signed, and those that are upheld', async () => {
   const sources = fixedSources([tool])
   const signed = signReceipt({ ...receiptWith({ output_hash: EMPTY }) }, registrar)
-  const record = { receipt_hash: signed.digest, assured_id: 'asr_1', terms: '{}', window_ends_s: NOW_S, created_ms: 1 }
+  const record = { receipt_hash: signed.digest, assured_id: 'asr_1', terms: '{}', window_ends_s: NOW_S, created_ms: 1, signed: null }
   await sources.assured.keep(record)
   const run = filedAt(sources, signed.receipt)
   const refused = { claim: 'NOT_DELIVERED', claimed_input: 'not it' }
   assert.equal((await run(NOW_S, refused))['assured_state'], 'OPEN')
   assert.equal((await run(NOW_S + 1, refused))['assured_state'], 'WINDOW_CLOSED')
-  assert.equal((await run(NOW_S, { dispute_id: 'E', claim: 'OUTPUT_MISMATCH' }))['assured_state'], 'DISPUTED')
-  assert.equal((await run(NOW_S + 1, { dispute_id: 'E', claim: 'OUTPUT_MISMATCH' }))['assured_state'], 'DISPUTED')
+  const mismatch = { dispute_id: 'E', claim: 'OUTPUT_MISMATCH' }
+  const unsigned = await run(NOW_S, mismatch)
+  assert.deepEqual([unsigned['verdict'], unsigned['binding'], unsigned['assured_state']], ['INCONCLUSIVE', 'advisory', 'OPEN'])
+  const claimant_signature = await signedByPayer(unsigned)
+  assert.equal((await run(NOW_S, { ...mismatch, claimant_signature }))['assured_state'], 'DISPUTED')
+  assert.equal((await run(NOW_S + 1, mismatch))['assured_state'], 'DISPUTED')
   assert.equal((await run(NOW_S, { dispute_id: 'F', claim: 'NOT_DELIVERED' }))['assured_state'], 'ADJUDICATED')
 })
 
-test('filed again, the kept verdict moves the assured record, not what would be decided now', async () => {
+test('an unsigned dispute that is rejected keeps nothing; filed again it is decided again, and the payer’s own is kept', async () => {
   const sources = fixedSources([tool])
   const signed = signReceipt({ ...receiptWith({ output_hash: EMPTY }) }, registrar)
-  await sources.assured.keep({ receipt_hash: signed.digest, assured_id: 'asr_1', terms: '{}', window_ends_s: NOW_S, created_ms: 1 })
+  const kept = { receipt_hash: signed.digest, assured_id: 'asr_1', terms: '{}', window_ends_s: NOW_S, created_ms: 1, signed: null }
+  await sources.assured.keep(kept)
   const run = filedAt(sources, signed.receipt)
   const claim = { claim: 'TIMEOUT_UNDELIVERED' }
   const ts = NOW_S - 3_600
-  const told = ({ created, verdict, rule, claimant, assured_state }: Record<string, unknown>) => [
-    created,
-    verdict,
-    rule,
-    claimant,
-    assured_state,
-  ]
-  const first = await run(ts, claim)
-  assert.deepEqual(told(first), [true, 'REJECTED', 'DIP-T3', 'unsigned', 'DISPUTED'])
-  assert.deepEqual(told(await run(ts + 200, claim)), [false, 'REJECTED', 'DIP-T3', 'unsigned', 'DISPUTED'])
-  const claimant_signature = await signedByPayer(first)
-  const later = await run(ts + 300, { ...claim, claimant_signature })
-  assert.deepEqual(told(later), [false, 'REJECTED', 'DIP-T3', 'payer_signed', 'ADJUDICATED'])
+  const members = ['created', 'verdict', 'rule', 'binding', 'assured_state']
+  const shown = (answer: Record<string, unknown>) => members.map((name) => answer[name])
+  // A stranger files too early; that neither marks the record nor takes the name.
+  const early = await run(ts, claim)
+  assert.deepEqual(shown(early), [false, 'REJECTED', 'DIP-T3', 'none', 'OPEN'])
+  assert.equal(await sources.disputes.find(signed.digest, 'D'), null)
+  const claimant_signature = await signedByPayer(early)
+  assert.deepEqual(shown(await run(ts, { ...claim, claimant_signature })), [true, 'REJECTED', 'DIP-T3', 'signed', 'ADJUDICATED'])
+  // The verdict that the payer signed stays, whatever would be decided now.
+  assert.deepEqual(shown(await run(ts + 200, claim)), [false, 'REJECTED', 'DIP-T3', 'signed', 'ADJUDICATED'])
+  assert.deepEqual(shown(await run(ts + 200, { ...claim, dispute_id: 'E' })), [true, 'UPHELD', 'DIP-T1', 'advisory', 'ADJUDICATED'])
+})
+
+test('the typed data of the answer is what the payer signs, for any wallet', async () => {
+  const run = filedAt(fixedSources([tool]), receiptWith())
+  const unsigned = await run(NOW_S, { claim: 'NOT_DELIVERED' })
+  const { domain, types, primaryType, message } = unsigned['typed_data'] as Parameters<typeof PAYER.signTypedData>[0]
+  const claimant_signature = await PAYER.signTypedData({ domain, types, primaryType, message })
+  assert.equal((await run(NOW_S, { claim: 'NOT_DELIVERED', claimant_signature }))['binding'], 'signed')
 })
 
 test('a signature that is not the payer’s is told to whoever brought it, and not kept', async () => {

@@ -31,6 +31,96 @@ test('a header that is no list of addresses moves nothing', () => {
   assert.equal(callerAddress('10.1.2.3', '198.51.100.1, nonsense', known), '10.1.2.3')
 })
 
+test('an entry with a port, brackets or a zone names the same caller, and anything else none', () => {
+  const known = proxies('10.0.0.0/8')
+  const callerOf = (entry: string) => callerAddress('10.1.2.3', `198.51.100.1, ${entry}`, known)
+  for (const entry of [
+    '203.0.113.7',
+    '203.0.113.7:0',
+    '203.0.113.7:65535',
+    ' 203.0.113.7:1 ',
+    '::ffff:203.0.113.7',
+    '[::ffff:cb00:7107]:443',
+  ])
+    assert.equal(callerOf(entry), '203.0.113.7', entry)
+  for (const entry of ['2001:db8::7', '[2001:db8::7]', '[2001:db8::7]:4711', '2001:DB8::7%eth0', '[2001:db8::7%25]:4711'])
+    assert.equal(callerOf(entry), '2001:db8::7', entry)
+  for (const entry of [
+    '203.0.113.7:',
+    '203.0.113.7:65536',
+    '203.0.113.7:99999',
+    '203.0.113.7:080800',
+    '203.0.113.7:-1',
+    '203.0.113.7:8o',
+    '203.0.113.7: 80',
+    '[203.0.113.7]',
+    '[203.0.113.7]:80',
+    '203.0.113:80',
+    '203.0.113.7%eth0',
+    ':80',
+    '203.0.113.7:80:80',
+    '"203.0.113.7:80"',
+    '[2001:db8::7',
+    '2001:db8::7]',
+    '[2001:db8::7]80',
+    '[2001:db8::7]:',
+    '[2001:db8::7]:65536',
+    '[]',
+    '[]:80',
+    '[2001:db8::7]]:80',
+    '2001:db8::7%<script>',
+    'for=203.0.113.7',
+    'unknown',
+    '_hidden:80',
+  ])
+    assert.equal(callerOf(entry), '10.1.2.3', entry)
+})
+
+/** Headers as proxies send them for a caller at 203.0.113.7 or 2001:db8::7 who sent `X-Forwarded-For: 8.8.8.8`, and where that is documented. */
+const PROXIES = [
+  {
+    // nginx.org, ngx_http_proxy_module: the client's X-Forwarded-For with $remote_addr appended to it, separated by a comma.
+    proxy: 'nginx, $proxy_add_x_forwarded_for',
+    headers: { '203.0.113.7': '8.8.8.8, 203.0.113.7', '2001:db8::7': '8.8.8.8, 2001:db8::7' },
+  },
+  {
+    // caddyserver.com, reverse_proxy, "Headers": the address of the client; what comes from peers that are not trusted is ignored.
+    proxy: 'Caddy',
+    headers: { '203.0.113.7': '203.0.113.7', '2001:db8::7': '2001:db8::7' },
+  },
+  {
+    // docs.aws.amazon.com, "HTTP headers and Application Load Balancers", mode append.
+    proxy: 'Application Load Balancer',
+    headers: { '203.0.113.7': '8.8.8.8, 203.0.113.7', '2001:db8::7': '8.8.8.8, 2001:DB8::7' },
+  },
+  {
+    // The same with routing.http.xff_client_port.enabled ("client port preservation").
+    proxy: 'Application Load Balancer with client ports',
+    headers: { '203.0.113.7': '8.8.8.8, 203.0.113.7:49152', '2001:db8::7': '8.8.8.8, [2001:db8::7]:49152' },
+  },
+  {
+    // learn.microsoft.com, "How an application gateway works": a comma-separated list of IP:port.
+    proxy: 'Azure Application Gateway',
+    headers: { '203.0.113.7': '8.8.8.8, 203.0.113.7:51234', '2001:db8::7': '8.8.8.8, [2001:db8::7]:51234' },
+  },
+  {
+    // developers.cloudflare.com, "HTTP request headers": the peer's address is appended, without a space.
+    proxy: 'Cloudflare',
+    headers: { '203.0.113.7': '8.8.8.8,203.0.113.7', '2001:db8::7': '8.8.8.8,2001:db8::7' },
+  },
+] as const
+
+for (const { proxy, headers } of PROXIES)
+  test(`the caller behind ${proxy} is the address that the proxy saw`, () => {
+    const known = proxies('10.0.0.0/8')
+    for (const [caller, header] of Object.entries(headers)) {
+      assert.equal(callerAddress('10.1.2.3', header, known), caller)
+      // A second proxy of the operator adds the first one.
+      assert.equal(callerAddress('10.9.9.9', `${header}, 10.1.2.3:443`, known), caller)
+      assert.equal(callerAddress('192.0.2.1', header, known), '192.0.2.1')
+    }
+  })
+
 test('an IPv4 address stands for itself, an IPv6 address for its /64', () => {
   assert.equal(clientNetwork('203.0.113.9'), '203.0.113.9')
   assert.equal(clientNetwork('2001:db8:0:1:aaaa:bbbb:cccc:dddd'), clientNetwork('2001:db8:0:1::1'))

@@ -27,6 +27,7 @@ test('no settings at all make a sandbox on port 8402', () => {
   assert.equal(found.ASSAY_MODE, 'sandbox')
   assert.equal(found.ASSAY_PORT, 8402)
   assert.equal(found.ASSAY_HOST, '127.0.0.1')
+  assert.deepEqual([found.ASSAY_ADMIN_PORT, found.ASSAY_ADMIN_HOST], [8403, '127.0.0.1'])
   assert.equal(found.ASSAY_CHAIN_ID, 84_532)
   assert.equal(found.ASSAY_FREE_DAILY, 3)
   assert.deepEqual(found.ASSAY_FREE_DAILY_OVERRIDES, { 'token-contract-risk': 5 })
@@ -37,6 +38,20 @@ test('live reads its settings, on Base unless told otherwise', () => {
   assert.equal(found.ASSAY_CHAIN_ID, 8453)
   assert.equal(found.ASSAY_PAY_TO, '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed')
   assert.equal(settings({ ...LIVE, ASSAY_CHAIN_ID: '84532' }).ASSAY_CHAIN_ID, 84_532)
+})
+
+test('the operator port follows the public one unless it is named, and is never the same', () => {
+  assert.equal(settings({ ASSAY_PORT: '9000' }).ASSAY_ADMIN_PORT, 9_001)
+  assert.equal(settings({ ASSAY_PORT: '0' }).ASSAY_ADMIN_PORT, 0)
+  assert.equal(settings({ ASSAY_PORT: '9000', ASSAY_ADMIN_PORT: '0' }).ASSAY_ADMIN_PORT, 0)
+  assert.equal(settings({ ASSAY_PORT: '65535', ASSAY_ADMIN_PORT: 'off' }).ASSAY_ADMIN_PORT, 'off')
+  for (const [port, admin] of [
+    ['65535', ''],
+    ['9000', '9000'],
+    ['9000', 'none'],
+    ['9000', '65536'],
+  ] as const)
+    assert.match(refusal({ ASSAY_PORT: port, ASSAY_ADMIN_PORT: admin }), /^ASSAY_ADMIN_PORT /)
 })
 
 test('an unknown name is refused and the nearest one suggested', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { EndedCall } from '../../src/ports/telemetry.ts'
 import type { CallDeps } from '../../src/service/calls/call.ts'
 import { observedCalls } from '../../src/service/calls/observed.ts'
@@ -16,7 +17,7 @@ function observed() {
   const phases: string[] = []
   const lines: Record<string, unknown>[] = []
   const holds: (() => void)[] = []
-  const catalogue = catalogueOf([{ id: 'slow-check', price: 'check', bounds: {} } as Tool])
+  const catalogue = catalogueOf([{ id: 'slow-check', price: 'check', bounds: {}, sources: [] as const } as unknown as Tool])
   const telemetry = {
     call: ({ duration_ms, ...ended }: EndedCall) => {
       assert.ok(duration_ms >= 0)
@@ -32,7 +33,8 @@ function observed() {
     lag_ms: () => 0,
     time_ms: () => 0,
     client_free: limits.client_calls,
-    nextTurn: (step) => void setImmediate(step),
+    nextTurn: (step) => void globalThis.setImmediate(step),
+    later: (step) => void globalThis.setImmediate(step),
     hold: () => new Promise((resolve) => holds.push(resolve)),
   })
   const inFlight = () => calls.in_flight().free + calls.in_flight().paid
@@ -56,7 +58,7 @@ test('each call is counted and logged once, by the id of its tool and without it
     { tool: 'slow-check', outcome: 'PARSE_ERROR', tier: 'paid', surface: 'mcp' },
     { tool: 'unknown', outcome: 'TOOL_NOT_FOUND', tier: 'free', surface: 'rest' },
   ])
-  assert.deepEqual(phases, ['read', 'read'])
+  assert.deepEqual(phases, ['wait', 'read', 'wait', 'read'])
   assert.deepEqual(
     lines.map(({ request_id, tool, outcome }) => [request_id, tool, outcome]),
     [
@@ -78,8 +80,10 @@ test('beyond its bound a client is refused, after a pause and without a line in 
       'r',
     )
   const running = Array.from({ length: limits.client_calls }, wait)
+  await setImmediate()
   assert.equal(inFlight(), limits.client_calls)
   const over = wait()
+  await setImmediate()
   assert.deepEqual(away, ['client CLIENT_BUSY rest'])
   holds[0]?.()
   const told = await over
@@ -100,4 +104,38 @@ test('a call that breaks gives its place back', async () => {
   )
   await assert.rejects(broken, /gone/)
   assert.equal(inFlight(), 0)
+})
+
+test('a call holds no slot while its body arrives', async () => {
+  const { serve, inFlight } = observed()
+  const body = Promise.withResolvers<null>()
+  const request = { ...requestFor('slow-check', refuse), receive: () => body.promise }
+  const running = serve(request, 'r')
+  await setImmediate()
+  assert.equal(inFlight(), 0)
+  body.resolve(null)
+  assert.equal((await running).kind, 'refused')
+})
+
+test('a payment that fails gives nobody priority: free calls start as many at a time as before', async () => {
+  const { calls, serve } = observed()
+  const garbage = { kind: 'header', name: 'x-payment', text: 'bm90IGEgcGF5bWVudA==' } as const
+  const paying = { ...requestFor('slow-check', refuse), payments: [garbage] }
+  assert.equal((await serve(paying, 'r')).kind, 'refused')
+  let started = 0
+  const burst = Array.from({ length: 48 }, () =>
+    serve(
+      requestFor('slow-check', () => {
+        started++
+        return Promise.resolve(refused)
+      }),
+      'r',
+    ),
+  )
+  // The requests enter in the first turn of the event loop, and start in the second; while somebody pays only four would.
+  await setImmediate()
+  await setImmediate()
+  assert.equal(started, 48)
+  await Promise.all(burst)
+  assert.deepEqual(calls.in_flight(), { free: 0, paid: 0 })
 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readSettings } from '../../src/service/config.ts'
-import { start, type Running } from '../../src/start.ts'
+import { start, type Running, type StartOptions } from '../../src/start.ts'
 
 export interface TestApp {
   /** Origin that the service listens on. */
@@ -18,6 +18,8 @@ export interface TestAppOptions {
   settings?: Record<string, string>
   /** An existing data folder to serve from; it is left in place. */
   data_dir?: string
+  /** Parts that a start brings otherwise. */
+  start?: StartOptions
 }
 
 /** The real service on a free port, over a data folder of its own that goes away with it. */
@@ -33,7 +35,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...options.settings,
   })
   if (!read.ok) throw new Error(read.message)
-  const running = await start(read.settings)
+  const running = await start(read.settings, options.start)
   const stop = async () => {
     await running.stop()
     if (options.data_dir === undefined) await rm(data_dir, { recursive: true, force: true })

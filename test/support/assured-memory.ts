@@ -6,9 +6,12 @@ export function assuredInMemory(): AssuredRecords {
   return {
     keep(given) {
       const before = records.get(given.receipt_hash)
-      const record = before ?? { ...given, mark: 'OPEN' as const }
+      const { terms, created_ms, signed } = given
+      const replaces = before?.signed === null && signed !== null
+      const replaced = before !== undefined && replaces ? { ...before, terms, created_ms, signed } : before
+      const record = replaced ?? { ...given, mark: 'OPEN' as const }
       records.set(given.receipt_hash, record)
-      return Promise.resolve({ created: before === undefined, record: { ...record } })
+      return Promise.resolve({ created: before === undefined || replaces, record: { ...record } })
     },
     find: (receipt_hash) => Promise.resolve(records.get(receipt_hash) ?? null),
     mark(receipt_hash, to) {

@@ -92,8 +92,8 @@ async function withoutChain(data_dir: string): Promise<Record<string, string>> {
 export async function creditSettings(chain: 'sandbox' | 'none'): Promise<{ settings: Record<string, string>; data_dir: string }> {
   const data_dir = await mkdtemp(join(tmpdir(), 'assay-credits-'))
   const [key, secret] = [join(data_dir, 'stripe.key'), join(data_dir, 'stripe-webhook.key')]
-  await writeFile(key, `${KEY}\n`)
-  await writeFile(secret, `${WEBHOOK_SECRET}\n`)
+  await writeFile(key, `${KEY}\n`, { mode: 0o600 })
+  await writeFile(secret, `${WEBHOOK_SECRET}\n`, { mode: 0o600 })
   const settings = {
     ASSAY_PORT: '0',
     ASSAY_DATA_DIR: data_dir,

@@ -4,6 +4,7 @@ import type { DisputeRecord, Disputes } from '../../src/ports/disputes.ts'
 export function disputesInMemory(): Disputes {
   const records = new Map<string, DisputeRecord>()
   return {
+    find: (receipt_hash, dispute_id) => Promise.resolve(records.get(`${receipt_hash} ${dispute_id}`) ?? null),
     file(given) {
       const name = `${given.receipt_hash} ${given.dispute_id}`
       const before = records.get(name)

@@ -79,7 +79,7 @@ export function insurer(key: Hex): Insurer {
         term_days: 30,
         jurisdictions: ['DE', 'AT'],
         licence_reference: 'BaFin 1234',
-        terms_uri: 'https://rueck.example/terms/v1',
+        terms_uri: 'https://underwriter.example/terms/v1',
         terms_hash: `0x${'6'.repeat(64)}`,
         issued_at: now_s,
         valid_until: now_s + 86_400,

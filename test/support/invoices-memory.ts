@@ -4,6 +4,7 @@ import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import type { ContractSignatures } from '../../src/service/invoices/contract-signature.ts'
 import { createInvoiceDesk, type InvoiceDesk } from '../../src/service/invoices/desk.ts'
+import type { OutsideReads } from '../../src/service/payments/outside-reads.ts'
 import type { InvoiceWatch } from '../../src/service/invoices/watch.ts'
 import { cartHash, invoiceNonces, termsText, type InvoiceTerms } from '../../src/pure/invoices/terms.ts'
 import { FEE_POLICY, FEE_POLICY_HASH } from '../../src/pure/invoices/fee.ts'
@@ -123,6 +124,11 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
 
 const IDLE: InvoiceWatch = { round: () => Promise.resolve(), look: () => Promise.resolve(true), lookInto: () => Promise.resolve(null) }
 
+/** A budget without an end. */
+export const FREE_READS: OutsideReads = {
+  take: () => Promise.resolve({ ok: true, failed: () => undefined, give_back: () => Promise.resolve() }),
+}
+
 /** The desk of a sandbox that grants pilots, over fixed randomness: the first invoice has the id of 32 bytes that count up from 1. */
 export function fixedInvoices(
   clock: Clock,
@@ -144,6 +150,7 @@ export function fixedInvoices(
     carries: true,
     watch,
     contracts,
+    reads: FREE_READS,
     pilot_merchant: '0x00000000000000000000000000000000a11ce002',
   })
 }

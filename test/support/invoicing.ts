@@ -114,10 +114,20 @@ async function mined(rpc: ChainView['rpc'], token: Hex, from: string, data: Hex)
   return hash
 }
 
+/** An account of viem, from whichever of the two installed copies. */
+interface TypedDataSigner {
+  signTypedData(parameters: {
+    domain: { name: string; version: string; chainId: number; verifyingContract: Hex }
+    types: Record<string, { name: string; type: string }[]>
+    primaryType: string
+    message: Record<string, unknown>
+  }): Promise<Hex>
+}
+
 /** What a merchant signs, as EIP-712 wallets take it; who signs may be the owner of a merchant that is a contract, or a stranger. */
 export function signAsMerchant(
-  { chain_id, token }: ChainView,
-  merchant: PrivateKeyAccount,
+  { chain_id, token }: Pick<ChainView, 'chain_id' | 'token'>,
+  merchant: TypedDataSigner,
   invoice: InvoiceShown,
   act: 'Issue' | 'Void',
 ): Promise<Hex> {

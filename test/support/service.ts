@@ -8,6 +8,7 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 export interface Service {
   url: string
+  operator_url: string
   process: ChildProcess
   /** Everything on standard error so far. */
   notes(): string
@@ -26,15 +27,15 @@ export async function startService(settings: Record<string, string>): Promise<Se
   const ended = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }))
   assert.ok(child.stderr !== null)
   const lines = createInterface(child.stderr)
-  const url = await new Promise<string>((resolve, reject) => {
+  const origins = await new Promise<Pick<Service, 'url' | 'operator_url'>>((resolve, reject) => {
     lines.on('line', (line) => {
       notes += `${line}\n`
-      const found = /listens on (http\S+)/.exec(line)?.[1]
-      if (found !== undefined) resolve(found)
+      const [, url, operator_url = ''] = /listens on (http\S+)(?: \(operator: (http\S+)\))?/.exec(line) ?? []
+      if (url !== undefined) resolve({ url, operator_url })
     })
     void ended.then(() => reject(new Error(notes)))
   })
-  return { url, process: child, notes: () => notes, log: () => log, ended }
+  return { ...origins, process: child, notes: () => notes, log: () => log, ended }
 }
 
 /** Starts the service where it is expected to refuse; resolves with what it said and its exit code. */

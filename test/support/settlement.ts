@@ -151,7 +151,14 @@ async function settlingRow({ store, anvil, clock, pay_to, wallet }: Ground, paye
   const key = { payer: payer.address.toLowerCase(), nonce: message.nonce }
   const binding = { purpose: 'call' as const, subject: 'iban-check', input_hash: hash32() }
   const terms = { to: pay_to, value_minor, valid_after_s: 0n, valid_before_s, signature, contract_payer, price_class: 'check' }
-  const claimed = { balance_minor: 2n ** 62n, now_ms, claim_until_ms: now_ms + 30_000, token_hash: hash32() }
+  const claimed = {
+    balance_minor: 2n ** 62n,
+    now_ms,
+    claim_until_ms: now_ms + 30_000,
+    token_hash: hash32(),
+    network_hash: null,
+    identifier_hash: null,
+  }
   const claim = await store.payments.claim({ ...key, ...binding, ...terms, ...claimed })
   if (claim.kind !== 'claimed') throw new Error(`the claim was ${claim.kind}`)
   await store.payments.prepare(key, claim.fence, { sealed: 'c2VhbGVk', expires_ms: now_ms + 86_400_000 }, now_ms)

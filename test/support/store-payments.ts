@@ -34,6 +34,8 @@ export function request(changes: Partial<ClaimRequest> = {}): ClaimRequest {
     valid_after_s: 0n,
     valid_before_s: 1_760_000_300n,
     signature: `0x${'33'.repeat(65)}`,
+    network_hash: '44'.repeat(32),
+    identifier_hash: null,
     contract_payer: false,
     price_class: 'check',
     balance_minor: 10_000n,
@@ -42,6 +44,16 @@ export function request(changes: Partial<ClaimRequest> = {}): ClaimRequest {
     token_hash: word(),
     ...changes,
   }
+}
+
+/** Keeps an unsigned invoice for payments to claim, and returns its id. */
+export async function keptInvoice(store: Store, amount_minor: bigint, invoice_id = `inv_${word().slice(-20)}`): Promise<string> {
+  const times = { created_ms: NOW_MS, expires_s: 2_000_000_000, watch_until_s: 2_000_000_001 }
+  const plain = { invoice_id, merchant: address(), amount_minor, terms: '{}', content_hash: word() }
+  const invoice = { ...plain, ...times, nonces: [word()], request_key: null, network: null, issue_signature: null }
+  const bounds = { network_unsigned: 9, all_unsigned: 9, calls_unsigned: 99, merchant_signed: 9 }
+  assert.equal((await store.invoices.keep(invoice, bounds)).kind, 'created')
+  return invoice_id
 }
 
 export function keyOf({ payer, nonce }: PaymentKey): PaymentKey {

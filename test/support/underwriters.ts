@@ -35,7 +35,7 @@ function entryOf(last: number, change: Partial<UnderwriterEntry> = {}): Underwri
 }
 
 /** The row of an entry, signed with the key whose last byte is this. */
-function rowOf(last: number, change: Partial<UnderwriterEntry> = {}): UnderwriterRow {
+function rowOf(last: number, change: Partial<UnderwriterEntry> = {}, proven = true): UnderwriterRow {
   const entry = entryOf(last, change)
   const digest = entryDigest(entry, nobleCrypto)
   const signed = { ...entry, signature: nobleSigner(smallKey(last)).sign(digest) }
@@ -45,10 +45,15 @@ function rowOf(last: number, change: Partial<UnderwriterEntry> = {}): Underwrite
     entry: canonicalText(signed),
     issued_s: entry.issued_at,
     valid_until_s: entry.valid_until,
+    proven_s: proven ? NOON_S - 3_600 : null,
+    proof_source: proven ? 'fixed_sample' : null,
+    domain: 'underwriter.example',
+    network: '',
+    listed_until_s: entry.valid_until,
   }
 }
 
-/** The directory with which tools are tried: two of one kind, one of another, and one that has expired. */
+/** The directory with which tools are tried: two of one kind, one of another, one that has expired, and an unproven one that asks nothing. */
 export function fixedUnderwriters(): UnderwriterRow[] {
   return [
     rowOf(0xd1, {
@@ -66,5 +71,6 @@ export function fixedUnderwriters(): UnderwriterRow[] {
       min_premium_minor: '10000000',
     }),
     rowOf(0xd4, { coverage_type: 'smart_contract_execution', valid_until: NOON_S }),
+    rowOf(0xd5, { name: 'Lloyds of London', coverage_type: 'subagent_sla_delivery', rate_bps: 0, min_premium_minor: '0' }, false),
   ]
 }

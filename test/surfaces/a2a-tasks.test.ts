@@ -12,6 +12,7 @@ import { cancel, look, send } from '../../src/surfaces/a2a/tasks.ts'
 import type { A2aExchange, A2aParts } from '../../src/surfaces/a2a/work.ts'
 import { answerOf, dataOf, metadataOf } from '../support/a2a.ts'
 import { tasksInMemory } from '../support/task-memory.ts'
+import { openJsonBody } from '../../src/surfaces/http/json-body.ts'
 
 const catalogue = await loadCatalogue()
 const CALL = { tool: 'iban-check', input: { iban: 'GB82 WEST 1234 5698 7654 32' } }
@@ -57,7 +58,7 @@ function bench(...next: Bench['next']): Bench {
   const parts: A2aParts = {
     async serve(request) {
       const tool = catalogue.find(request.tool)
-      const read = tool === undefined ? null : await request.read(tool.bounds, () => Promise.resolve(true))
+      const read = tool === undefined ? null : await request.read(tool.bounds)
       made.asked.push({ request, input: read?.ok === true ? read.input : null })
       const outcome = made.next.length > 1 ? made.next.shift() : made.next[0]
       if (outcome === undefined) throw new Error('nothing was chosen')
@@ -67,7 +68,7 @@ function bench(...next: Bench['next']): Bench {
     told: { words, api_url: 'https://assay.example', network: 'eip155:84532' },
     tasks,
     catalogue,
-    desk: { fetch: (token) => Promise.resolve(token === PENDING.token ? made.end.is : null) },
+    desk: { fetch: (token) => Promise.resolve(token === PENDING.token ? made.end.is : null), tokenOf: () => PENDING.token },
     clock: { now_ms: () => made.clock.ms },
     client: (address) => `client of ${address}`,
     onFault: (error) => made.faults.push(error),
@@ -78,7 +79,7 @@ function bench(...next: Bench['next']): Bench {
 function exchangeOf(part: unknown): A2aExchange {
   const value = { params: { message: { parts: [part] } } }
   const bytes = new TextEncoder().encode(JSON.stringify(value))
-  const message = { value, bytes, bounds: { depth: 1, nodes: 1, unsafe_numbers: 'refuse' as const } }
+  const message = { kind: 'whole' as const, value, body_bytes: bytes.length, json: openJsonBody(bytes, []) }
   return { message, request_id: 'r-1', address: '198.51.100.1', header: () => null }
 }
 

@@ -148,10 +148,13 @@ test('what is no registration is refused in our own words', async () => {
 })
 
 test('a full directory says so, and so does its page', async () => {
-  const { sources } = app.running.app.deps.call
-  const insurance = { ...sources.insurance, register: () => Promise.resolve('full' as const) }
-  const end = await registerUnderwriter({ ...sources, insurance }, await UNDERWRITER.registration(app.url, now_s))
-  assert.equal(end.ok ? null : end.problem.code, 'INSURANCE_DIRECTORY_FULL')
+  const parts = app.running.app.deps.insurance
+  for (const full of ['full', 'unproven_full'] as const) {
+    const insurance = { ...parts.insurance, register: () => Promise.resolve(full) }
+    const registration = await insurer(generatePrivateKey()).registration(app.url, now_s)
+    const end = await registerUnderwriter({ ...parts, insurance }, registration, '127.0.0.1')
+    assert.equal(end.ok ? null : end.problem.code, 'INSURANCE_DIRECTORY_FULL')
+  }
   const { errors } = (await (await fetch(`${app.url}/.well-known/x402-errors.json`)).json()) as { errors: { code: string }[] }
   const listed = new Set(errors.map(({ code }) => code))
   assert.deepEqual(
@@ -170,8 +173,8 @@ test('a client may write so often, others go on', async () => {
 test('a dispute of another body under the same id is a conflict, which costs nothing', async () => {
   const { receipt } = (await restCall(app.url, 'iban-check', { iban: 'GB29 NWBK 6016 1331 9268 19' })).body as { receipt: object }
   const file = (claim: string) => restCall(app.url, 'dip-file-dispute', { dispute_id: 'D-1', receipt, claim })
-  const first = await file('NOT_DELIVERED')
-  assert.deepEqual([first.status, at(first.body, 'result', 'rule'), at(first.body, 'result', 'remedy')], [200, 'DIP-N2', 'none'])
+  const first = await file('OUTPUT_MISMATCH')
+  assert.deepEqual([first.status, at(first.body, 'result', 'rule'), at(first.body, 'result', 'remedy')], [200, 'DIP-O4', 'none'])
   const second = await file('TIMEOUT_UNDELIVERED')
   assert.deepEqual([second.status, second.body['code'], second.body['charged']], [409, 'DISPUTE_CONFLICT', false])
 })

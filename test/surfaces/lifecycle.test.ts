@@ -107,10 +107,10 @@ test('a stop says so to who goes on asking on a connection that was busy, and en
   assert.deepEqual(await service.ended, { code: 0, signal: null })
 })
 
-/** Asks for the stop once the call is in flight, and returns when no new connection is taken any more. */
+/** Asks for the stop once the body of a call is under way, and returns when no new connection is taken any more. */
 async function stopInFlight(url: string, stop: () => void): Promise<void> {
-  const inFlight = async () => ((await (await fetch(`${url}/status`)).json()) as { in_flight: number }).in_flight
-  while ((await inFlight()) === 0);
+  const underWay = async () => /^assay_request_bodies_bytes [1-9]/m.test(await (await fetch(`${url}/metrics`)).text())
+  while (!(await underWay()));
   stop()
   for (;;) {
     const alive = await fetch(`${url}/health`).then(
@@ -141,7 +141,7 @@ test('a start that cannot work ends with one sentence that names the cause', asy
   running.process.kill('SIGTERM')
   await running.ended
   const key = join(folder, 'broken.key')
-  await writeFile(key, 'not a key')
+  await writeFile(key, 'not a key', { mode: 0o600 })
   const broken = await refusedService({ ASSAY_DATA_DIR: join(folder, 'key'), ASSAY_RECEIPT_KEY_FILE: key })
   assert.equal(broken.code, 78)
   assert.ok(broken.notes.includes(key) && !broken.notes.includes('not a key'))

@@ -28,7 +28,7 @@ function callText(input: string, method = 'tools/call'): string {
 }
 
 async function outcome(text: string, tool: ReadBounds, others: ReadBounds[]) {
-  const read = await createMessageReader(catalogue(tool, ...others))(source(text), always)
+  const read = await createMessageReader(catalogue(tool, ...others))(source(text), { mayReadLarge: always })
   if (!read.ok) return { at: 'message', code: read.problem.code }
   const found = readArguments(read.message, tool)
   return found.ok ? { at: 'arguments', input: found.input } : { at: 'arguments', code: found.problem.code }
@@ -38,10 +38,11 @@ test('an id beyond 2^53 is refused, since no answer could name it; a text that l
   const read = createMessageReader(catalogue(LITERAL))
   const text = (id: string) => callText('{"n":12345678901234567890}').replace('"id":1', `"id":${id}`)
   for (const id of ['9007199254740993', '-12345678901234567890', '1e400']) {
-    const found = await read(source(text(id)), always)
+    const found = await read(source(text(id)), { mayReadLarge: always })
     assert.equal(found.ok ? 'read' : found.problem.code, 'UNSAFE_NUMBER', id)
   }
-  for (const id of ['"9007199254740993"', '9007199254740991', '"1 \\u0061"']) assert.ok((await read(source(text(id)), always)).ok, id)
+  for (const id of ['"9007199254740993"', '9007199254740991', '"1 \\u0061"'])
+    assert.ok((await read(source(text(id)), { mayReadLarge: always })).ok, id)
 })
 
 test('numbers beyond 2^53 reach only the tools that keep their text', async () => {
@@ -69,4 +70,12 @@ test('narrower bounds hold too', async () => {
 test('arguments that are left out are an empty object', async () => {
   const text = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool-0"}}'
   assert.deepEqual(await outcome(text, ORDINARY, []), { at: 'arguments', input: {} })
+})
+
+test('the text of a message is parsed once, whichever bounds decide in the end', async (context) => {
+  const parse = context.mock.method(JSON, 'parse')
+  const wide: ReadBounds = { ...ORDINARY, nodes: 40_000 }
+  const text = callText(`{"a":[${'1,'.repeat(30_000)}1]}`)
+  assert.equal((await outcome(text, wide, [LITERAL, NARROW])).at, 'arguments')
+  assert.equal(parse.mock.calls.filter(({ arguments: [given] }) => given === text).length, 1)
 })

@@ -10,6 +10,7 @@ import { createProtocol } from '../../src/surfaces/mcp/protocol.ts'
 import { callTool, type McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { MCP_VERSIONS, mcpRequest, words } from '../support/mcp.ts'
+import { openJsonBody } from '../../src/surfaces/http/json-body.ts'
 
 /** The two ways in which `tools/call` is answered, over one core that always answers the same. */
 
@@ -51,7 +52,8 @@ function exchangeOf(message: unknown, headers: Record<string, string>): { reques
   const text = JSON.stringify(message)
   const request = new Request('http://127.0.0.1:1/mcp', { method: 'POST', headers, body: text })
   const bounds = { depth: 65, nodes: 20_256, unsafe_numbers: 'refuse' } as const
-  const read = { value: message, bytes: new TextEncoder().encode(text), bounds }
+  const bytes = new TextEncoder().encode(text)
+  const read = { kind: 'whole', value: message, body_bytes: bytes.length, json: openJsonBody(bytes, [bounds]) } as const
   return { request, exchange: { message: read, request_id: 'r-1', address: '198.51.100.1', header: (name) => request.headers.get(name) } }
 }
 

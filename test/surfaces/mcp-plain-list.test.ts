@@ -7,6 +7,7 @@ import type { McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
 import type { View } from '../../src/surfaces/mcp/view.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { MCP_VERSIONS, mcpRequest } from '../support/mcp.ts'
+import { openJsonBody } from '../../src/surfaces/http/json-body.ts'
 
 /** `tools/list` as it was written once, against the official package, which writes it anew for each message. */
 
@@ -29,7 +30,8 @@ function exchangeOf(message: unknown, headers: Record<string, string>, view?: Vi
   const body = JSON.stringify(message)
   const request = new Request('http://127.0.0.1:1/mcp', { method: 'POST', headers, body })
   const bounds = { depth: 65, nodes: 20_256, unsafe_numbers: 'refuse' } as const
-  const read = { value: message, bytes: new TextEncoder().encode(body), bounds }
+  const bytes = new TextEncoder().encode(body)
+  const read = { kind: 'whole', value: message, body_bytes: bytes.length, json: openJsonBody(bytes, [bounds]) } as const
   const seen = view === undefined ? {} : { view }
   return {
     request,

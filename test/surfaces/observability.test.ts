@@ -36,7 +36,7 @@ before(async () => {
     ASSAY_FREE_DAILY: '3',
   })
   await mixedRun()
-  metrics = await (await fetch(`${service.url}/metrics`)).text()
+  metrics = await (await fetch(`${service.operator_url}/metrics`)).text()
   service.process.kill('SIGTERM')
   await service.ended
 })

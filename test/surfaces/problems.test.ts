@@ -9,7 +9,6 @@ import type { HeavyWork } from '../../src/ports/heavy-work.ts'
 import { call, type CallDeps } from '../../src/service/calls/call.ts'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import { defineTool, PURE, type Tool } from '../../src/service/catalogue/define.ts'
-import { ADMISSION_RULES } from '../../src/service/admission/rules.ts'
 import { limits } from '../../src/service/limits.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
 import type { CREDIT_PROBLEMS } from '../../src/service/problems/credits.ts'
@@ -111,10 +110,35 @@ async function core(more: Partial<CallDeps>, tool = broken()): Promise<unknown> 
 }
 
 /** A pool whose one thread never comes to an end. */
-function slowWork(): HeavyWork {
+function slowWork(queue = 1): HeavyWork {
   const module = new URL('../support/endless-worker.ts', import.meta.url)
-  return createHeavyPool({ module, workers: 1, queue: 1, deadline_ms: 50, memory_mb: 64 })
+  return createHeavyPool({
+    module,
+    workers: 1,
+    queue,
+    client_queue: 1,
+    client_ended: 3,
+    client_ended_ms: 600_000,
+    deadline_ms: 50,
+    memory_mb: 64,
+  })
 }
+
+test('a free call whose input takes too much work stays counted, and one that fails by our fault does not', async () => {
+  const given_back = async (more: Partial<CallDeps>, tool: Tool) => {
+    const state = { limit: 3, remaining: 2, resets_at: '2026-11-22T00:00:00Z', resets_in_s: 60 }
+    let units = 0
+    const give_back = () => Promise.resolve(void units++)
+    const allowance = {
+      take: () => Promise.resolve({ granted: true, spent: null, state, give_back }),
+      peek: () => Promise.resolve(state),
+    }
+    await core({ ...more, allowance }, tool)
+    return units
+  }
+  assert.equal(await given_back({ heavy: slowWork() }, broken({ heavy: true })), 0)
+  assert.equal(await given_back({}, broken()), 1)
+})
 
 /** How each problem is met. A code that nothing here can raise has no place in the table. */
 const RAISED: Record<Code, () => Promise<unknown>> = {
@@ -142,7 +166,7 @@ const RAISED: Record<Code, () => Promise<unknown>> = {
   STORE_UNAVAILABLE: () =>
     core({ allowance: { take: () => Promise.reject(new Error('down')), peek: () => Promise.reject(new Error('down')) } }),
   OVERLOADED: () => overloaded(),
-  CLIENT_BUSY: () => busy(limits.client_calls, () => ({})),
+  CLIENT_BUSY: () => busy(),
   INTERNAL_ERROR: () => core({}),
 }
 
@@ -177,27 +201,32 @@ function slowly(): Promise<{ code: unknown }> {
   })
 }
 
-/** One call more than the service takes at once: the bodies of all others are still on their way. */
+/** A heavy call while the only thread works for another client and nothing may wait. */
 async function overloaded(): Promise<unknown> {
-  const { free_in_flight } = ADMISSION_RULES
-  return busy(free_in_flight, (index) => ({ 'x-forwarded-for': `198.51.100.${Math.floor(index / limits.client_calls)}` }))
+  const heavy = slowWork(0)
+  const other = heavy.run('family', 'tool', {}, { client: 'other', paid: false }).catch(() => undefined)
+  const code = await core({ heavy }, broken({ heavy: true }))
+  await other
+  return code
 }
 
-/** What one more call draws while so many wait for their bodies. */
-async function busy(calls: number, headersOf: (index: number) => Record<string, string>): Promise<unknown> {
+/** One request more than the memory for bodies of one client takes: the bodies of all others are still on their way. */
+async function busy(): Promise<unknown> {
   const { hostname, port } = new URL(app.url)
-  const waiting = Array.from({ length: calls }, (_, index) => {
-    const headers = { 'content-length': '10', ...headersOf(index) }
+  const headers = { 'content-length': String(limits.unpaid_body_bytes) }
+  const held = limits.client_body_bytes / limits.unpaid_body_bytes
+  const waiting = Array.from({ length: held }, () => {
     const open = request({ hostname, port, method: 'POST', path: '/v1/tools/iban-check/call', headers }).on('error', () => undefined)
     open.write('{')
     return open
   })
-  while (app.running.app.deps.inFlight() < calls) await fetch(`${app.url}/health`)
+  const bytes = async () => Number(/^assay_request_bodies_bytes (\d+)$/m.exec(await (await fetch(`${app.url}/metrics`)).text())?.[1])
+  while ((await bytes()) < limits.client_body_bytes);
   try {
     return await posted(wrapped('"a"'))
   } finally {
     for (const open of waiting) open.destroy()
-    while (app.running.app.deps.inFlight() > 0) await fetch(`${app.url}/health`)
+    while ((await bytes()) > 0);
   }
 }
 

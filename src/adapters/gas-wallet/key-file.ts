@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { secretFileFault } from '../../pure/secret-file.ts'
 
 /** Gas wallets of one deployment; more would not settle faster than a chain takes. */
 const GAS_WALLETS_MAX = 16
@@ -40,25 +41,16 @@ function readPrivate(path: string): string | { ok: false; message: string } {
   }
   try {
     const { mode, uid, size } = fstatSync(file)
-    // Windows keeps no such bits.
-    if (process.platform !== 'win32' && !isClosed({ mode, uid }, process.getuid?.() ?? uid)) {
-      return refused(`The gas key file ${path} is open to others; "chmod 600" closes it.`)
-    }
+    // Windows has no such bits, and no user ids.
+    const own_uid = process.getuid?.()
+    const fault = own_uid === undefined ? null : secretFileFault({ mode, uid }, own_uid, { setting: 'ASSAY_GAS_KEY_FILE', path })
+    if (fault !== null) return refused(fault)
     return size > FILE_BYTES_MAX ? refused(`The gas key file ${path} is too long.`) : readFileSync(file, 'utf8')
   } catch {
     return refused(`The gas key file ${path} cannot be read.`)
   } finally {
     closeSync(file)
   }
-}
-
-/**
- * Nobody but the owner may read the file. Orchestrators mount secrets as files of root that the group of the service may read, and nobody may
- * write: there the group is the service's own.
- */
-export function isClosed({ mode, uid }: { mode: number; uid: number }, own_uid: number): boolean {
-  const mounted = uid === 0 && own_uid !== 0
-  return (mode & (mounted ? 0o037 : 0o077)) === 0
 }
 
 function refused(message: string): { ok: false; message: string } {

@@ -2,7 +2,6 @@ import { lookup, type LookupAddress } from 'node:dns'
 import { request as requestHttp, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import { rdapLimits } from './limits.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** All addresses of a host. Rejects when there are none. */
@@ -20,26 +19,33 @@ export type Got =
   | { kind: 'refused' }
   | { kind: 'too_long' }
 
+/** Bounds of one reading, and the media types that it accepts. */
+interface GetBounds {
+  redirects: number
+  answer_bytes: number
+  accept: string
+}
+
 export const systemResolve: Resolve = (host) =>
   new Promise((resolve, reject) => {
     lookup(host, { all: true, verbatim: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
   })
 
 /**
- * GET that cannot be steered: https only, no credentials, no other port, at most three redirects; at each hop the host is resolved once, all
+ * GET that cannot be steered: https only, no credentials, no other port, a bounded number of redirects; at each hop the host is resolved once, all
  * its addresses must be public, and the connection goes to the address that was checked. Reads a bounded body. Rejects when the server does
  * not answer or the signal fires.
  */
-export async function guardedGet(address: string, guard: Guard, signal: AbortSignal): Promise<Got> {
+export async function guardedGet(address: string, guard: Guard, signal: AbortSignal, bounds: GetBounds): Promise<Got> {
   let url = new URL(address)
-  for (let hop = 0; hop <= rdapLimits.redirects; hop++) {
+  for (let hop = 0; hop <= bounds.redirects; hop++) {
     const target = await checked(url, guard, signal)
     if (target === null) return { kind: 'refused' }
-    const response = await send(url, target, signal)
+    const response = await send(url, target, signal, bounds.accept)
     const status = response.statusCode ?? 0
     const location = response.headers.location
     if (status < 300 || status > 399 || location === undefined) {
-      const text = await textOf(response)
+      const text = await textOf(response, bounds.answer_bytes)
       return text === null ? { kind: 'too_long' } : { kind: 'answer', status, text }
     }
     response.destroy()
@@ -77,12 +83,12 @@ function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Pro
   })
 }
 
-function send(url: URL, { address, family, exempt }: Target, signal: AbortSignal): Promise<IncomingMessage> {
+function send(url: URL, { address, family, exempt }: Target, signal: AbortSignal, accept: string): Promise<IncomingMessage> {
   const options: RequestOptions = {
     method: 'GET',
     // A pooled connection could belong to another address.
     agent: false,
-    headers: { accept: 'application/rdap+json, application/json;q=0.5', 'accept-encoding': 'identity', 'user-agent': 'assay' },
+    headers: { accept, 'accept-encoding': 'identity', 'user-agent': 'assay' },
     maxHeaderSize: 16_384,
     signal,
     // Whatever the host resolves to by now, the connection goes to the address that was checked.
@@ -100,13 +106,13 @@ function send(url: URL, { address, family, exempt }: Target, signal: AbortSignal
 }
 
 /** The body as text; null when it is longer than allowed, in which case the rest is not read. */
-async function textOf(response: IncomingMessage): Promise<string | null> {
+async function textOf(response: IncomingMessage, answer_bytes: number): Promise<string | null> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength
     // Leaving the loop destroys the connection.
-    if (bytes > rdapLimits.answer_bytes) return null
+    if (bytes > answer_bytes) return null
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

@@ -27,7 +27,7 @@ export function rdapRegistrations({ clock, server = rdapServer, guard = {} }: Rd
     const host = new URL(base).hostname
     if (breakers.isOpen(host)) return { kind: 'down', server: host }
     const signal = AbortSignal.timeout(rdapLimits.lookup_ms)
-    const registration = await guardedGet(new URL(`domain/${domain}`, base).href, whole, signal).then(
+    const registration = await guardedGet(new URL(`domain/${domain}`, base).href, whole, signal, rdapLimits).then(
       (got) => read(got, domain, host),
       (): Registration => (signal.aborted ? { kind: 'unknown', reason: 'timeout', server: host } : { kind: 'down', server: host }),
     )

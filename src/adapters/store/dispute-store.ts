@@ -31,15 +31,20 @@ export class SqlDisputeStore implements Disputes {
     this.#database = database
   }
 
+  async find(receipt_hash: string, dispute_id: string): Promise<DisputeRecord | null> {
+    assertKeys({ receipt_hash, dispute_id })
+    const [row] = await this.#database.read(FIND, [receipt_hash, dispute_id])
+    return row === undefined ? null : recordOf(row)
+  }
+
   async file(given: DisputeRecord): Promise<{ created: boolean; record: DisputeRecord }> {
     const { receipt_hash, dispute_id, body_hash, payer_signed, outcome, filed_ms } = given
     assertKeys({ receipt_hash, dispute_id, body_hash })
     assertTexts({ outcome })
     assertCounts({ filed_ms })
     const written = await this.#database.write(FILE, [receipt_hash, dispute_id, body_hash, payer_signed ? 1 : 0, outcome, filed_ms])
-    const [row] = await this.#database.read(FIND, [receipt_hash, dispute_id])
-    if (row === undefined) throw new StoreUnavailableError('The store lost a dispute that it had kept.')
-    const record = recordOf(row)
+    const record = await this.find(receipt_hash, dispute_id)
+    if (record === null) throw new StoreUnavailableError('The store lost a dispute that it had kept.')
     // A signature that comes later writes too, and keeps the outcome and the time of the first filing.
     return { created: written.length === 1 && record.outcome === outcome && record.filed_ms === filed_ms, record }
   }

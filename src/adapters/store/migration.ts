@@ -8,6 +8,8 @@ export interface Dialect {
   table: string
   /** Behind a table that is only ever found by its primary key. */
   clustered_table: string
+  /** Expression for the current time in seconds since 1970. */
+  now_s: string
   /** Columns through which the batched allowance statement passes the limit in and the grant out. */
   counted_columns: string
 }

@@ -12,12 +12,16 @@ import { credits } from './migrations/0009-credits.ts'
 import { a2aTasks } from './migrations/0010-a2a-tasks.ts'
 import { receiptsLog } from './migrations/0011-receipts-log.ts'
 import { paymentsOfInvoices } from './migrations/0012-payments-of-invoices.ts'
+import { underwriterProofs } from './migrations/0013-underwriter-proofs.ts'
+import { unsignedAndAdvisory } from './migrations/0014-unsigned-and-advisory.ts'
+import { privateResends } from './migrations/0015-private-resends.ts'
 
 export const SQLITE_DIALECT: Dialect = {
   wide_integer: 'integer',
   row_number: 'integer primary key',
   table: ' strict',
   clustered_table: ' strict, without rowid',
+  now_s: 'unixepoch()',
   counted_columns: '',
 }
 
@@ -26,6 +30,7 @@ export const POSTGRES_DIALECT: Dialect = {
   row_number: 'bigint generated always as identity primary key',
   table: '',
   clustered_table: '',
+  now_s: 'extract(epoch from now())::bigint',
   counted_columns: `,
       allowed integer not null,
       granted integer not null`,
@@ -44,6 +49,9 @@ export const MIGRATIONS: readonly Migration[] = [
   a2aTasks,
   receiptsLog,
   paymentsOfInvoices,
+  underwriterProofs,
+  unsignedAndAdvisory,
+  privateResends,
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
@@ -52,9 +60,9 @@ export const READ_SCHEMA = 'select coalesce(max(number), 0) as number from migra
 
 /** The SQL that brings a store from schema `found` to the newest, to be run in order within the lock; throws for a newer store. */
 export function pendingSteps(found: number, dialect: Dialect): string[] {
-  const known = MIGRATIONS.length
+  const known = MIGRATIONS.at(-1)?.number ?? 0
   if (found > known) throw new StoreNewerError(found, known)
-  return MIGRATIONS.slice(found).map(
+  return MIGRATIONS.filter(({ number }) => number > found).map(
     (migration) => `${migration.text(dialect)}; insert into migration (number, name) values (${migration.number}, '${migration.name}')`,
   )
 }

@@ -55,8 +55,11 @@ export function prepareFile(database: DatabaseSync): void {
   try {
     database.exec(CREATE_MIGRATION_TABLE)
     const found = integer(database.prepare(READ_SCHEMA).get(), 'number')
+    // Rows that a migration deletes are overwritten in the file.
+    database.exec('pragma secure_delete = on')
     for (const step of pendingSteps(found, SQLITE_DIALECT)) database.exec(step)
     database.exec('commit')
+    database.exec('pragma secure_delete = off')
   } catch (error) {
     if (database.isTransaction) database.exec('rollback')
     throw error

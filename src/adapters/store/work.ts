@@ -5,7 +5,7 @@ export interface Statement {
   name: string
   text: string
   /** Behind the text on PostgreSQL, where other connections write between two statements of a work. SQLite lets in one writer at a time. */
-  row_lock?: 'for update'
+  row_lock?: 'for update' | 'for update skip locked'
 }
 
 export type Value = string | number | bigint | null

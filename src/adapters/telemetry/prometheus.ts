@@ -19,8 +19,9 @@ export function createTelemetry(): Telemetry {
   const away: Record<TurnedAway, number> = { in_flight: 0, lag: 0, client: 0 }
   const latency: Record<Tier, Times> = { free: new Times(BUCKETS_MS), paid: new Times(BUCKETS_MS) }
   const phases: Record<CallPhase, Times> = {
-    read: new Times(PHASE_BUCKETS_MS),
+    receive: new Times(PHASE_BUCKETS_MS),
     wait: new Times(PHASE_BUCKETS_MS),
+    read: new Times(PHASE_BUCKETS_MS),
     admit: new Times(PHASE_BUCKETS_MS),
     run: new Times(PHASE_BUCKETS_MS),
     sign: new Times(PHASE_BUCKETS_MS),
@@ -44,14 +45,14 @@ export function createTelemetry(): Telemetry {
       away[reason]++
     },
     watch: (gauge) => void gauges.push(gauge),
-    text: async () =>
+    text: async (audience) =>
       [
         await (await ofProcess()).metrics(),
         callsText(calls.values()),
         timesText('assay_call_duration_ms', 'Time from the read request to the answer, by who was to pay.', 'tier', latency),
-        timesText('assay_call_phase_ms', 'Time of the parts of calls: read, wait, admit, run, sign, settle.', 'phase', phases),
+        timesText('assay_call_phase_ms', 'Time of the phases of calls: receive, wait, read, admit, run, sign, settle.', 'phase', phases),
         awayText(away),
-        ...gauges.map(gaugeText),
+        ...gauges.filter(({ operator = false }) => audience === 'operator' || !operator).map(gaugeText),
       ].join(''),
     snapshot: () =>
       Promise.resolve({ calls: byOutcome(calls.values()), latency: calls.size === 0 ? [] : together(latency.free, latency.paid) }),

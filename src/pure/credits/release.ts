@@ -1,4 +1,5 @@
 import { normaliseSignature, recoverPayer } from '../payments/eip3009.ts'
+import { personalMessageDigest } from '../payments/sign-in.ts'
 import type { ReceiptCrypto } from '../receipts/crypto.ts'
 
 /** What the payer of an invoice signs with a wallet's plain message (EIP-191, version 0x45) to be given the credit that it bought. */
@@ -8,12 +9,7 @@ export function releaseText(invoice_id: string, chain_id: number): string {
 
 /** The 32 bytes that are signed. */
 export function releaseDigest(invoice_id: string, chain_id: number, crypto: Pick<ReceiptCrypto, 'keccak256'>): Uint8Array {
-  const bytes = new TextEncoder().encode(releaseText(invoice_id, chain_id))
-  const head = new TextEncoder().encode(`\u0019Ethereum Signed Message:\n${bytes.length}`)
-  const signed = new Uint8Array(head.length + bytes.length)
-  signed.set(head)
-  signed.set(bytes, head.length)
-  return crypto.keccak256(signed)
+  return personalMessageDigest(releaseText(invoice_id, chain_id), crypto)
 }
 
 /** The account whose own key signed the release; null when none did. A contract wallet is asked on the chain. */

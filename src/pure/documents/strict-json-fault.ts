@@ -13,6 +13,11 @@ export interface StrictJsonOptions {
   unsafe_numbers?: 'refuse' | 'keep_text'
 }
 
+/** One reader of a text, with the bounds under which it reads. */
+export interface StrictJsonReader extends StrictJsonBounds {
+  readonly unsafe_numbers: 'refuse' | 'keep_text'
+}
+
 export type StrictJsonCode =
   | 'not_json'
   | 'too_deep'
@@ -39,9 +44,13 @@ export interface StrictJsonFault {
 export type StrictJson = { ok: true; value: unknown } | StrictJsonFault
 
 export function fault(code: StrictJsonCode, text: string, position: number, bounds: StrictJsonBounds): StrictJsonFault {
-  const before = text.slice(0, position)
-  const line_start = before.lastIndexOf('\n') + 1
-  return { ok: false, code, position, line: before.split('\n').length, column: position - line_start + 1, message: messageOf(code, bounds) }
+  let line = 1
+  let line_start = 0
+  for (let end = text.indexOf('\n'); end !== -1 && end < position; end = text.indexOf('\n', line_start)) {
+    line++
+    line_start = end + 1
+  }
+  return { ok: false, code, position, line, column: position - line_start + 1, message: messageOf(code, bounds) }
 }
 
 function messageOf(code: StrictJsonCode, bounds: StrictJsonBounds): string {

@@ -1,69 +1,89 @@
 /**
- * The exact reader of strict JSON (RFC 8259): one pass, the first fault by position. It is slower than the engine's parser and runs only
- * when the fast reader has a doubt, so it reads the text anew and trusts nothing.
+ * Exact reader of strict JSON (RFC 8259): one pass that finds the first fault by position, for several bounds together. It is slower than
+ * the engine's parser and runs when the fast reader has a doubt. It reads the text again from its start and takes nothing from the first
+ * reading.
  */
-import { fault, type StrictJson, type StrictJsonBounds, type StrictJsonCode } from './strict-json-fault.ts'
+import type { StrictJsonCode, StrictJsonReader } from './strict-json-fault.ts'
 
-/** Reads the whole text. Time and memory grow in proportion to its length; the stack is bounded by `bounds.depth`. */
-export function scanJson(text: string, bounds: StrictJsonBounds, unsafe_numbers: 'refuse' | 'keep_text'): StrictJson {
+export interface JsonScan {
+  /** What the text holds, unsafe numbers as text; undefined when no reader could read it to its end. */
+  value: unknown
+  /** First fault of each reader, in the order given; null for one that may have the value. */
+  faults: readonly (ScanFault | null)[]
+}
+
+interface ScanFault {
+  code: StrictJsonCode
+  position: number
+}
+
+/** Reads the text until every reader has a fault. Time and memory grow in proportion to its length; the largest `depth` bounds the stack. */
+export function scanJson(text: string, readers: readonly StrictJsonReader[]): JsonScan {
+  const scan = new Scan(text, readers)
   try {
-    return { ok: true, value: new Scan(text, bounds, unsafe_numbers).document() }
+    return { value: scan.document(), faults: scan.faults }
   } catch (stop) {
-    if (stop instanceof Stop) return fault(stop.code, text, stop.position, bounds)
+    if (stop instanceof Stop) return { value: undefined, faults: scan.faults }
     throw stop
   }
 }
 
-/** Where reading stops; it never leaves this file. */
-class Stop extends Error {
-  readonly code: StrictJsonCode
-  readonly position: number
-  constructor(code: StrictJsonCode, position: number) {
-    super(code)
-    this.code = code
-    this.position = position
-  }
-}
+/** Thrown when no reader is left; it never leaves this file. */
+class Stop extends Error {}
 
-const VALUE_BEGINS = '{["tfn-0123456789'
-const SPACE = ' \t\n\r'
-const DIGIT = '0123456789'
-const WORDS = { t: 'true', f: 'false', n: 'null' } as const
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const ZERO = 0x30
+const NINE = 0x39
+const WORDS = { 0x74: 'true', 0x66: 'false', 0x6e: 'null' } as const
+/** Integers of so many digits are computed without a call of `Number`, exactly. */
+const SHORT_DIGITS = 15
+/** Strings with escapes up to this length are decoded here; for longer ones a call of the engine's parser costs less. */
+const SHORT_CHARS = 64
 
 class Scan {
+  readonly faults: (ScanFault | null)[]
   private readonly text: string
-  private readonly bounds: StrictJsonBounds
-  private readonly unsafe_numbers: 'refuse' | 'keep_text'
+  private readonly readers: readonly StrictJsonReader[]
+  private readonly well_formed: boolean
   private position = 0
   private nodes = 0
+  // The narrowest bounds among the readers without a fault.
+  private least_depth = 0
+  private least_nodes = 0
+  private refuses_unsafe = false
 
-  constructor(text: string, bounds: StrictJsonBounds, unsafe_numbers: 'refuse' | 'keep_text') {
+  constructor(text: string, readers: readonly StrictJsonReader[]) {
     this.text = text
-    this.bounds = bounds
-    this.unsafe_numbers = unsafe_numbers
+    this.readers = readers
+    this.faults = readers.map(() => null)
+    this.well_formed = text.isWellFormed()
+    this.narrow()
   }
 
   document(): unknown {
     const value = this.value(0)
-    this.skip(SPACE)
+    this.skip()
     return this.position === this.text.length ? value : this.stop('not_json')
   }
 
   private value(depth: number): unknown {
-    this.skip(SPACE)
-    if (!this.at(VALUE_BEGINS)) this.stop('not_json')
-    if (++this.nodes > this.bounds.nodes) this.stop('too_many_nodes')
-    const mark = this.text.charAt(this.position)
+    this.skip()
+    const start = this.position
+    const mark = this.text.charCodeAt(start)
+    if (!startsValue(mark)) this.stop('not_json')
+    const nodes = ++this.nodes
+    if (nodes > this.least_nodes) this.refuse('too_many_nodes', start, (reader) => nodes > reader.nodes)
     switch (mark) {
-      case '{':
-      case '[':
-        if (depth === this.bounds.depth) this.stop('too_deep')
-        return mark === '{' ? this.object(depth + 1) : this.array(depth + 1)
-      case '"':
+      case 0x7b:
+      case 0x5b:
+        if (depth >= this.least_depth) this.refuse('too_deep', start, (reader) => depth >= reader.depth)
+        return mark === 0x7b ? this.object(depth + 1) : this.array(depth + 1)
+      case QUOTE:
         return this.string()
-      case 't':
-      case 'f':
-      case 'n':
+      case 0x74:
+      case 0x66:
+      case 0x6e:
         return this.word(WORDS[mark])
       default:
         return this.number()
@@ -73,100 +93,137 @@ class Scan {
   private array(depth: number): unknown[] {
     const items: unknown[] = []
     this.position++
-    this.skip(SPACE)
-    if (this.takes(']')) return items
+    this.skip()
+    if (this.takes(0x5d)) return items
     do {
       items.push(this.value(depth))
-      this.skip(SPACE)
-    } while (this.takes(','))
-    this.expect(']')
+      this.skip()
+    } while (this.takes(0x2c))
+    this.expect(0x5d)
     return items
   }
 
   private object(depth: number): Record<string, unknown> {
-    const members = new Map<string, unknown>()
+    const members: Record<string, unknown> = {}
     this.position++
-    this.skip(SPACE)
-    if (this.takes('}')) return {}
+    this.skip()
+    if (this.takes(0x7d)) return members
     do {
-      const name = this.name(members)
-      this.skip(SPACE)
-      this.expect(':')
-      members.set(name, this.value(depth))
-      this.skip(SPACE)
-    } while (this.takes(','))
-    this.expect('}')
-    return Object.fromEntries(members)
-  }
-
-  private name(members: ReadonlyMap<string, unknown>): string {
-    this.skip(SPACE)
-    if (!this.at('"')) this.stop('not_json')
-    const start = this.position
-    const name = this.string()
-    if (name === '__proto__') this.stop('forbidden_key', start)
-    if (members.has(name)) this.stop('duplicate_key', start)
-    return name
+      this.skip()
+      const start = this.position
+      if (this.text.charCodeAt(start) !== QUOTE) this.stop('not_json')
+      const name = this.string()
+      if (name === '__proto__') this.stop('forbidden_key', start)
+      if (Object.hasOwn(members, name)) this.stop('duplicate_key', start)
+      this.skip()
+      this.expect(0x3a)
+      members[name] = this.value(depth)
+      this.skip()
+    } while (this.takes(0x2c))
+    this.expect(0x7d)
+    return members
   }
 
   private string(): string {
-    const start = this.position
-    let end = this.text.indexOf('"', start + 1)
-    while (end !== -1 && isEscaped(this.text, end)) end = this.text.indexOf('"', end + 1)
-    const value = end === -1 ? null : decode(this.text.slice(start, end + 1))
-    if (value === null) return this.stop('not_json', faultInString(this.text, start))
-    if (!value.isWellFormed()) this.stop('lone_surrogate', start)
+    const { text, position: start } = this
+    let end = start + 1
+    let escaped = false
+    for (let code = text.charCodeAt(end); code !== QUOTE; code = text.charCodeAt(++end)) {
+      if (code === BACKSLASH) {
+        escaped = true
+        end++
+      } else if (!(code >= 0x20)) this.stop('not_json', faultInString(text, start))
+    }
+    const value = escaped ? decode(text, start, end) : text.slice(start + 1, end)
+    if (value === null) return this.stop('not_json', faultInString(text, start))
+    if ((escaped || !this.well_formed) && !value.isWellFormed()) this.stop('lone_surrogate', start)
     this.position = end + 1
     return value
   }
 
   private number(): number | string {
-    const start = this.position
-    this.takes('-')
-    if (!this.takes('0')) this.digits()
-    if (this.takes('.')) this.digits()
-    if (this.takes('e') || this.takes('E')) {
-      if (!this.takes('+')) this.takes('-')
+    const { text, position: start } = this
+    const negative = this.takes(0x2d)
+    const first = this.position
+    if (!this.takes(ZERO)) this.digits()
+    const digits = this.position - first
+    const mark = text.charCodeAt(this.position)
+    const whole = mark !== 0x2e && mark !== 0x65 && mark !== 0x45
+    if (whole && digits <= SHORT_DIGITS) {
+      let value = 0
+      for (let at = first; at < this.position; at++) value = value * 10 + text.charCodeAt(at) - ZERO
+      return negative ? -value : value
+    }
+    if (this.takes(0x2e)) this.digits()
+    if (this.takes(0x65) || this.takes(0x45)) {
+      if (!this.takes(0x2b)) this.takes(0x2d)
       this.digits()
     }
-    const literal = this.text.slice(start, this.position)
-    const value: unknown = JSON.parse(literal)
-    if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
-    return this.unsafe_numbers === 'keep_text' ? literal : this.stop('unsafe_number', start)
+    const literal = text.slice(start, this.position)
+    const value = Number(literal)
+    if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
+    if (this.refuses_unsafe) this.refuse('unsafe_number', start, ({ unsafe_numbers }) => unsafe_numbers === 'refuse')
+    return literal
   }
 
   private digits(): void {
-    if (!this.at(DIGIT)) this.stop('not_json')
-    this.skip(DIGIT)
+    const { text } = this
+    let at = this.position
+    for (let code = text.charCodeAt(at); code >= ZERO && code <= NINE;) code = text.charCodeAt(++at)
+    if (at === this.position) this.stop('not_json')
+    this.position = at
   }
 
   private word(word: 'true' | 'false' | 'null'): boolean | null {
-    for (const letter of word) this.expect(letter)
+    for (let at = 0; at < word.length; at++) this.expect(word.charCodeAt(at))
     return word === 'null' ? null : word === 'true'
   }
 
-  /** Whether one of these characters stands here. */
-  private at(characters: string): boolean {
-    return this.position < this.text.length && characters.includes(this.text.charAt(this.position))
+  private skip(): void {
+    for (let code = this.text.charCodeAt(this.position); isSpace(code);) code = this.text.charCodeAt(++this.position)
   }
 
-  private skip(characters: string): void {
-    while (this.at(characters)) this.position++
+  private takes(code: number): boolean {
+    if (this.text.charCodeAt(this.position) !== code) return false
+    this.position++
+    return true
   }
 
-  private takes(characters: string): boolean {
-    const here = this.at(characters)
-    if (here) this.position++
-    return here
+  private expect(code: number): void {
+    if (!this.takes(code)) this.stop('not_json')
   }
 
-  private expect(characters: string): void {
-    if (!this.takes(characters)) this.stop('not_json')
-  }
-
+  /** Notes a fault that every reader has. */
   private stop(code: StrictJsonCode, position = this.position): never {
-    throw new Stop(code, position)
+    this.readers.forEach((_, index) => (this.faults[index] ??= { code, position }))
+    throw new Stop()
   }
+
+  /** Notes a fault of the readers whose bounds are exceeded here, and goes on for the others. */
+  private refuse(code: StrictJsonCode, position: number, exceeds: (reader: StrictJsonReader) => boolean): void {
+    this.readers.forEach((reader, index) => {
+      if (exceeds(reader)) this.faults[index] ??= { code, position }
+    })
+    this.narrow()
+  }
+
+  private narrow(): void {
+    const left = this.readers.filter((_, index) => this.faults[index] === null)
+    if (left.length === 0) throw new Stop()
+    this.least_depth = Math.min(...left.map(({ depth }) => depth))
+    this.least_nodes = Math.min(...left.map(({ nodes }) => nodes))
+    this.refuses_unsafe = left.some(({ unsafe_numbers }) => unsafe_numbers === 'refuse')
+  }
+}
+
+/** `{`, `[`, `"`, the first letter of a word, `-` or a digit. */
+function startsValue(code: number): boolean {
+  if (code === QUOTE || code === 0x7b || code === 0x5b || code === 0x2d || (code >= ZERO && code <= NINE)) return true
+  return code === 0x74 || code === 0x66 || code === 0x6e
+}
+
+export function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
 /** Whether the quotation mark is part of its string: an odd number of backslashes stands before it. */
@@ -176,10 +233,34 @@ export function isEscaped(text: string, mark: number): boolean {
   return (mark - index) % 2 === 0
 }
 
-const BACKSLASH = 0x5c
+const ESCAPED = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+const ESCAPES = new Map(Object.entries(ESCAPED).map(([letter, mark]) => [letter.charCodeAt(0), mark]))
 
-/** The text behind a string token, null when it is none. The engine decides, since it is fast and exact. */
-function decode(token: string): string | null {
+/** Decodes the string between the quotation marks at `start` and `end`; null when an escape in it is broken. */
+function decode(text: string, start: number, end: number): string | null {
+  if (end - start > SHORT_CHARS) return decodeLong(text.slice(start, end + 1))
+  let value = ''
+  let from = start + 1
+  for (let at = from; at < end; at++) {
+    if (text.charCodeAt(at) !== BACKSLASH) continue
+    value += text.slice(from, at)
+    const mark = text.charCodeAt(++at)
+    if (mark === 0x75) {
+      const unit = at + 5 > end ? -1 : hexOf(text, at + 1)
+      if (unit < 0) return null
+      value += String.fromCharCode(unit)
+      at += 4
+    } else {
+      const plain = ESCAPES.get(mark)
+      if (plain === undefined) return null
+      value += plain
+    }
+    from = at + 1
+  }
+  return value + text.slice(from, end)
+}
+
+function decodeLong(token: string): string | null {
   try {
     return String(JSON.parse(token))
   } catch {
@@ -187,7 +268,20 @@ function decode(token: string): string | null {
   }
 }
 
-/** Where a string that is none goes wrong: RFC 8259 §7, character by character. Only ever run once, on the way out. */
+/** Value of the four hexadecimal digits that begin here; negative when they are not four. */
+function hexOf(text: string, at: number): number {
+  let value = 0
+  for (let index = at; index < at + 4; index++) {
+    const code = text.charCodeAt(index)
+    const letter = code | 0x20
+    const digit = code >= ZERO && code <= NINE ? code - ZERO : letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+    if (digit < 0) return -1
+    value = value * 16 + digit
+  }
+  return value
+}
+
+/** Position of the first fault in a broken string, character by character (RFC 8259 §7). */
 function faultInString(text: string, start: number): number {
   let index = start + 1
   for (; text.charCodeAt(index) >= 0x20; index++) {

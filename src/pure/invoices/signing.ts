@@ -6,19 +6,25 @@ import type { InvoiceTerms } from './terms.ts'
 /** What a merchant signs (EIP-712), under the domain `assay invoice`, version 1, the chain, and the token as the verifying contract. */
 export type MerchantAct = 'issue' | 'void'
 
+/** `create` is signed before there is an invoice: `request` is the keccak-256 of the Idempotency-Key that creates it. */
+export type MerchantSigning = MerchantAct | 'create'
+
 /** As wallets need it for eth_signTypedData_v4. */
 const MERCHANT_TYPES = {
   issue: { name: 'InvoiceIssue', type: 'InvoiceIssue(bytes32 invoice,address merchant,uint256 amount,bytes32 cart)' },
   void: { name: 'InvoiceVoid', type: 'InvoiceVoid(bytes32 invoice,address merchant,uint256 amount,bytes32 cart)' },
-} as const satisfies Record<MerchantAct, { name: string; type: string }>
+  create: { name: 'InvoiceCreate', type: 'InvoiceCreate(bytes32 request,address merchant,uint256 amount,bytes32 cart)' },
+} as const satisfies Record<MerchantSigning, { name: string; type: string }>
 
 const MERCHANT_DOMAIN = { name: 'assay invoice', version: '1' } as const
 
 type Crypto = Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex' | 'recover'>
-type Signed = Pick<InvoiceTerms, 'invoice_id' | 'merchant' | 'amount_minor' | 'cart_hash' | 'chain_id' | 'token'>
+
+/** For `create` the Idempotency-Key takes the place of the id. */
+export type SignedTerms = Pick<InvoiceTerms, 'invoice_id' | 'merchant' | 'amount_minor' | 'cart_hash' | 'chain_id' | 'token'>
 
 /** The 32 bytes that are signed. `invoice` is the keccak-256 of the id, so that a signature that is shown gives no access to the invoice. */
-export function merchantDigest(act: MerchantAct, terms: Signed, crypto: Crypto): Uint8Array {
+export function merchantDigest(act: MerchantSigning, terms: SignedTerms, crypto: Crypto): Uint8Array {
   const domain = { ...MERCHANT_DOMAIN, chain_id: terms.chain_id, verifying_contract: terms.token }
   const struct = [
     crypto.keccak256Hex(MERCHANT_TYPES[act].type).slice(2),
@@ -35,7 +41,7 @@ export function merchantDigest(act: MerchantAct, terms: Signed, crypto: Crypto):
 }
 
 /** Whether the merchant's own key made this signature. Accounts only: a contract wallet is asked on the chain. */
-export function merchantSigned(act: MerchantAct, terms: Signed, signature: string, crypto: Crypto): boolean {
+export function merchantSigned(act: MerchantSigning, terms: SignedTerms, signature: string, crypto: Crypto): boolean {
   const read = normaliseSignature(signature)
   if (read === null || read.high_s) return false
   return crypto.recover(merchantDigest(act, terms, crypto), read.rs, read.recovery) === terms.merchant

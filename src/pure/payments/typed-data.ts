@@ -6,7 +6,7 @@ import { fromHex, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { readSignature } from '../receipts/signature.ts'
 import { addressWord, bytes32Word, uintWord } from './abi.ts'
 
-type FieldType = 'string' | 'string[]' | 'address' | 'bytes32' | 'uint256' | 'uint64'
+type FieldType = 'string' | 'string[]' | 'address' | 'bytes32' | 'uint256' | 'uint64' | 'bool'
 
 export interface TypedStruct {
   name: string
@@ -15,7 +15,7 @@ export interface TypedStruct {
 }
 
 /** Whole numbers are bigints, addresses and words 0x-prefixed hex. */
-export type TypedMessage = Readonly<Record<string, string | bigint | readonly string[]>>
+export type TypedMessage = Readonly<Record<string, string | bigint | boolean | readonly string[]>>
 
 type Keccak = ReceiptCrypto['keccak256Hex']
 
@@ -28,6 +28,21 @@ export function typedDigest(standard: string, struct: TypedStruct, message: Type
   return crypto.keccak256(bytesOf(`1901${hashWords(domain, hash)}${hashWords([hash(type), ...words], hash)}`))
 }
 
+const DOMAIN_FIELDS = [
+  { name: 'name', type: 'string' },
+  { name: 'version', type: 'string' },
+] as const
+
+/** The same message in the form that eth_signTypedData_v4 takes, which every wallet signs. Whole numbers are decimal texts. */
+export function typedDataJson(standard: string, struct: TypedStruct, message: TypedMessage) {
+  return {
+    domain: { name: standard, version: '1' },
+    types: { EIP712Domain: [...DOMAIN_FIELDS], [struct.name]: [...struct.fields] },
+    primaryType: struct.name,
+    message: Object.fromEntries(Object.entries(message).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value])),
+  }
+}
+
 /** The account whose key signed the digest: 65 bytes with low s. Null for every other text; contract wallets have none. */
 export function typedSigner(digest: Uint8Array, signature: string, crypto: ReceiptCrypto): string | null {
   const read = readSignature(signature)
@@ -37,7 +52,9 @@ export function typedSigner(digest: Uint8Array, signature: string, crypto: Recei
 const UINT64_END = 1n << 64n
 
 function wordOf({ name, type }: TypedStruct['fields'][number], value: TypedMessage[string] | undefined, hash: Keccak): string {
-  if (typeof value === 'bigint') {
+  if (typeof value === 'boolean') {
+    if (type === 'bool') return uintWord(value ? 1n : 0n)
+  } else if (typeof value === 'bigint') {
     if (type === 'uint256' || (type === 'uint64' && value < UINT64_END)) return uintWord(value)
   } else if (typeof value === 'string') {
     if (type === 'string') return hash(value)

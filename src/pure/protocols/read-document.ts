@@ -9,10 +9,14 @@ export type DocumentRead = { ok: true; value: unknown; literals: NumberLiterals 
  */
 export function readDocument(text: string, bounds: StrictJsonBounds): DocumentRead {
   const read = readStrictJson(text, bounds, { unsafe_numbers: 'keep_text' })
-  if (!read.ok) return read
-  if (!MAYBE_ODD.test(text)) return { ok: true, value: read.value, literals: new Map() }
+  return read.ok ? withLiterals(text, read.value) : read
+}
+
+/** The value that strict reading with `keep_text` gave for this text, with the literals of its odd numbers. It is changed in place. */
+export function withLiterals(text: string, read: unknown): { ok: true; value: unknown; literals: NumberLiterals } {
+  if (!MAYBE_ODD.test(text)) return { ok: true, value: read, literals: new Map() }
   const keeper = new Keeper(text)
-  const value = keeper.value(read.value)
+  const value = keeper.value(read)
   return { ok: true, value, literals: keeper.literals }
 }
 

@@ -1,5 +1,6 @@
 import { canonicalText } from '../receipts/canonical.ts'
 import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
+import { typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import type { ReceiptFinding } from '../receipts/reasons.ts'
 import { ZERO_ADDRESS } from '../receipts/receipt.ts'
 import { verifyReceipt } from '../receipts/verify.ts'
@@ -13,6 +14,7 @@ export const ASSURED_REFUSALS = {
   receipt_not_paid: 'The receipt is not of a paid call: its tier is not paid, or its amount is nothing.',
   payer_not_on_chain: 'The receipt names no payer on the chain, as those of credits and free calls do.',
   receipt_from_future: 'The receipt is dated later than now.',
+  terms_signature_invalid: 'Neither the payer nor the recipient of the receipt made terms_signature over these terms.',
 } as const
 
 export type AssuredRefusal = keyof typeof ASSURED_REFUSALS
@@ -28,6 +30,7 @@ export interface BindableReceipt {
   /** Who signed it; whether anybody publishes that key is not asked. */
   issuer: string
   payer: string
+  recipient: string
   nonce: string
   amount_minor: string
   ts: number
@@ -41,13 +44,16 @@ export function judgeBindable(receipt: unknown, now_s: number, crypto: ReceiptCr
   const { valid, reason, digest, signer_recovered, warnings } = verifyReceipt(receipt, undefined, crypto)
   if (!valid || digest === null || signer_recovered === null) return { ok: false, refusal: 'receipt_invalid', detail: reason }
   // What has verified holds texts in all of these, and a whole number in ts.
-  const { tier, amount, payer, nonce, ts } = receipt as Record<'tier' | 'amount' | 'payer' | 'nonce', string> & { ts: number }
+  const { tier, amount, payer, recipient, nonce, ts } = receipt as Record<'tier' | 'amount' | 'payer' | 'recipient' | 'nonce', string> & {
+    ts: number
+  }
   const refuse = (refusal: AssuredRefusal) => ({ ok: false as const, refusal, detail: null })
   if (tier !== 'paid' || !/^[1-9][0-9]{0,77}$/.test(amount)) return refuse('receipt_not_paid')
   // Other issuers write addresses with capitals; the receipt then carries a warning, and verifies.
   if (!/^0x[0-9a-fA-F]{40}$/.test(payer) || payer === ZERO_ADDRESS) return refuse('payer_not_on_chain')
   if (ts > now_s + CLOCK_SKEW_S) return refuse('receipt_from_future')
-  return { ok: true, receipt: { receipt_hash: digest, issuer: signer_recovered, payer, nonce, amount_minor: amount, ts, warnings } }
+  const named = { receipt_hash: digest, issuer: signer_recovered, payer, recipient }
+  return { ok: true, receipt: { ...named, nonce, amount_minor: amount, ts, warnings } }
 }
 
 /** The name of a record, which anybody can compute from the receipt's digest: 128 bits of a keccak-256. */
@@ -111,6 +117,44 @@ export function termsOf(asked: AssuredAsked, offer: AssuredOffer, receipt: Binda
     amount_minor,
     receipt_ts: ts,
   }
+}
+
+/** What the payer or the recipient signs, in a domain of name ASSURED-1 and version 1. All other terms follow from these. */
+const ASSURED_TERMS: TypedStruct = {
+  name: 'AssuredTerms',
+  fields: [
+    { name: 'receipt_hash', type: 'bytes32' },
+    { name: 'notional_minor', type: 'uint256' },
+    { name: 'rail', type: 'string' },
+    { name: 'counterparty_tier', type: 'string' },
+    { name: 'annual_volume_minor', type: 'uint256' },
+    { name: 'pod_required', type: 'bool' },
+    { name: 'premium_minor', type: 'uint256' },
+    { name: 'policy_hash', type: 'bytes32' },
+  ],
+}
+
+function termsMessage(receipt_hash: string, terms: AssuredTerms) {
+  const { notional_minor, rail, counterparty_tier, annual_volume_minor, pod_asked, premium_minor, policy_hash } = terms
+  const whole = { notional_minor: BigInt(notional_minor), annual_volume_minor: BigInt(annual_volume_minor) }
+  return { receipt_hash, ...whole, rail, counterparty_tier, pod_required: pod_asked, premium_minor: BigInt(premium_minor), policy_hash }
+}
+
+/** What is signed to bind these terms, as wallets take it. */
+export function termsTypedData(receipt_hash: string, terms: AssuredTerms) {
+  return typedDataJson(ASSURED.standard, ASSURED_TERMS, termsMessage(receipt_hash, terms))
+}
+
+/** Which party of the receipt signed these terms; null when neither did. Errs towards no: a contract wallet cannot be asked here. */
+export function termsSigner(
+  { receipt_hash, payer, recipient }: Pick<BindableReceipt, 'receipt_hash' | 'payer' | 'recipient'>,
+  terms: AssuredTerms,
+  signature: string,
+  crypto: ReceiptCrypto = nobleCrypto,
+): string | null {
+  const digest = typedDigest(ASSURED.standard, ASSURED_TERMS, termsMessage(receipt_hash, terms), crypto)
+  const signer = typedSigner(digest, signature, crypto)
+  return signer !== null && [payer.toLowerCase(), recipient.toLowerCase()].includes(signer) ? signer : null
 }
 
 const ASKED = ['notional_minor', 'rail', 'counterparty_tier', 'annual_volume_minor', 'pod_asked'] as const satisfies (keyof AssuredTerms)[]

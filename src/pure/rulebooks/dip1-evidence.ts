@@ -1,4 +1,4 @@
-import { typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
+import { typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import { canonicalText } from '../receipts/canonical.ts'
 import type { ReceiptCrypto } from '../receipts/crypto.ts'
 import { readSignature } from '../receipts/signature.ts'
@@ -72,6 +72,11 @@ export interface DisputeName {
   receipt_hash: string
   claim: string
   body_hash: string
+}
+
+/** What the payer signs, as wallets take it. */
+export function disputeTypedData(dispute: DisputeName) {
+  return typedDataJson('DIP-1', DISPUTE, { ...dispute })
 }
 
 /** Whether the payer of the receipt filed this very dispute. Errs towards no: a contract wallet cannot be asked here. */

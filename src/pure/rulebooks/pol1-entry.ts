@@ -81,7 +81,7 @@ interface EntryFault {
 }
 
 /** An entry in good form that no key of its underwriter signed: a contract wallet may have, which only the chain can tell. */
-export interface UnprovedEntry {
+interface UnprovedEntry {
   entry: SignedEntry
   entry_hash: string
   digest: Uint8Array

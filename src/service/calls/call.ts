@@ -1,18 +1,15 @@
-import { readReceiptHash } from '../../pure/receipts/chain.ts'
 import type { HeavyWork } from '../../ports/heavy-work.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
-import type { AllowanceState } from '../payments/allowance.ts'
+import { widerNetwork } from '../clients.ts'
 import type { Problem } from '../problems.ts'
-import { ofBareBody } from '../catalogue/bare.ts'
-import { decodeInput } from '../catalogue/decode.ts'
 import { answerParts } from './answer-text.ts'
 import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type PaidDeps, type RequestPayment } from './paid.ts'
-import type { Admission, ReadCall } from './asked.ts'
+import { decodeCall, type Admission, type ReadCall } from './asked.ts'
 import type { CallRequest, Outcome, PhaseMarks } from './outcome.ts'
-import { inputHash, prepareQueued, type Stamp } from './prepare.ts'
+import { prepareQueued, type Stamp } from './prepare.ts'
 import { askForUnread } from './unread.ts'
-import { badReceiptHash, brokenOff, exhausted, isKnownEnd, sourceDown, storeDown, unknownTool } from './refusals.ts'
+import { brokenOff, exhausted, isCallersWork, isKnownEnd, sourceDown, storeDown, unknownTool } from './refusals.ts'
 
 /** All that a call needs; assembled once, at start. */
 export interface CallDeps extends PaidDeps {
@@ -34,7 +31,7 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
   const tool = deps.catalogue.find(request.tool)
   if (tool === undefined) return { kind: 'refused', tool: null, problem: unknownTool(deps.catalogue, request.tool) }
 
-  const read = await readRequest(deps, tool, request)
+  const read = await decodeCall(deps, tool, request)
   if (!read.ok) {
     const unpaid = read.unpaid ?? null
     return unpaid === null ? refused(tool, read.problem) : askForUnread(deps, tool, read.problem, unpaid, () => preflight(deps, tool))
@@ -51,34 +48,8 @@ export async function call(deps: CallDeps, request: CallRequest): Promise<Outcom
 
   const admission = await admit(deps, asked, payment)
   request.marks?.mark('admit')
+  if (admission.kind === 'paid') request.verified?.()
   return admission.kind === 'ended' ? admission.outcome : perform(deps, asked, admission, request.marks)
-}
-
-/** Reads the input within the bounds of the tool and holds it against its schema; free of charge. */
-async function readRequest(deps: CallDeps, tool: Tool, request: CallRequest) {
-  const previous = request.prev_receipt_hash === null ? null : readReceiptHash(request.prev_receipt_hash)
-  if (request.prev_receipt_hash !== null && previous === null) return { ok: false, problem: badReceiptHash() } as const
-  let down: Problem | null = null
-  let unpaid: AllowanceState | null = null
-  const read = await request.read(tool.bounds, async () => {
-    if (request.payments.length > 0 || request.credit !== null || tool.price === 'free') return true
-    const peeked = await deps.allowance.peek(tool.id, request.address).catch((error: unknown) => {
-      deps.onFault(error, tool.id)
-      down = storeDown()
-      return null
-    })
-    unpaid = peeked?.remaining === 0 ? peeked : null
-    return (peeked?.remaining ?? 0) > 0
-  })
-  if (down !== null) return { ok: false, problem: down } as const
-  if (!read.ok) return { ok: false, problem: read.problem, unpaid } as const
-  const decoded = decodeInput(tool, read.input)
-  const { bare = false } = read
-  if (!decoded.ok) return bare ? ({ ok: false, problem: ofBareBody(decoded.problem) } as const) : decoded
-  const { input } = decoded
-  let hash: string | null = null
-  const known = () => (hash ??= inputHash(deps.stamp, input))
-  return { ok: true, call: { tool, input, inputHash: known, address: request.address, previous, bare } } as const
 }
 
 async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
@@ -119,11 +90,10 @@ async function perform(
   admission: Exclude<Admission, { kind: 'ended' }>,
   marks?: PhaseMarks,
 ): Promise<Outcome> {
-  const { tool, input } = asked
+  const { tool } = asked
   const claim = admission.kind === 'paid' ? admission.claim : null
   try {
-    const beside = tool.heavy === true ? deps.heavy : null
-    const ran = beside === null ? tool.execute(input, deps.sources) : beside.run(tool.family, tool.id, input)
+    const ran = runTool(deps, asked, claim !== null)
     const result = ran instanceof Promise ? await ran : ran
     marks?.mark('run')
     const prepared = await prepareQueued(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
@@ -138,7 +108,8 @@ async function perform(
     return await paymentEnd(deps, asked, end)
   } catch (error) {
     if (!isKnownEnd(error)) deps.onFault(error, tool.id)
-    if (admission.kind === 'free') await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
+    const gives_back = admission.kind === 'free' && !isCallersWork(error)
+    if (gives_back) await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
     return refused(tool, brokenOff(tool, error))
   }
@@ -146,4 +117,13 @@ async function perform(
 
 function refused(tool: Tool, found: Problem): Outcome {
   return { kind: 'refused', tool: tool.id, problem: found }
+}
+
+/**
+ * Runs the tool of a call: a heavy one in a thread, where the clients of other networks have their turns too, and so a pure one whose long
+ * body was read there.
+ */
+function runTool(deps: { heavy: HeavyWork | null; sources: Sources }, { tool, input, packed, address }: ReadCall, paid: boolean) {
+  if (deps.heavy === null || (tool.heavy !== true && packed === null)) return tool.execute(input ?? {}, deps.sources)
+  return deps.heavy.run(tool.family, tool.id, packed ?? input ?? {}, { client: widerNetwork(address), paid })
 }

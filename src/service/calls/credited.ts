@@ -1,4 +1,4 @@
-import { clientNetwork } from '../clients.ts'
+import { quotaClient } from '../clients.ts'
 import type { Tool } from '../catalogue/define.ts'
 import type { CreditUseKey } from '../../ports/credits.ts'
 import type { CreditDesk } from '../credits/desk.ts'
@@ -30,7 +30,7 @@ export async function readCredit(
   given: CreditGiven,
 ): Promise<CarriedCredit | { kind: 'refused'; end: PaymentEnd }> {
   if (credits === null) return { kind: 'refused', end: notKept() }
-  const read = await credits.desk.read(given, clientNetwork(address))
+  const read = await credits.desk.read(given, quotaClient(address))
   return read.ok ? { kind: 'credit', key: read.key, credits } : { kind: 'refused', end: read.end }
 }
 
@@ -47,7 +47,7 @@ export function replayCredit({ key, credits }: CarriedCredit, request: BoundRequ
 export async function admitCredit(
   { key, credits }: CarriedCredit,
   tool: Tool,
-  input: Record<string, unknown>,
+  input: Record<string, unknown> | null,
   request: BoundRequest,
 ): Promise<{ kind: 'claimed'; claim: Claim } | PaymentEnd> {
   if (marketOf(tool.price) === null) throw new Error('a credit came as far as its debit where nothing is to be paid')

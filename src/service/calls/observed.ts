@@ -1,10 +1,12 @@
 import type { Log } from '../../ports/log.ts'
-import type { CallPhase, Surface, Telemetry, Tier, TurnedAway } from '../../ports/telemetry.ts'
+import type { CallPhase, Surface, Telemetry, Tier } from '../../ports/telemetry.ts'
 import type { TracedCall, Tracing } from '../../ports/tracing.ts'
 import { outcomeClass } from '../telemetry/outcomes.ts'
-import type { ObservedFlow } from '../admission/flow.ts'
-import { createGate, type GateParts } from '../admission/gate.ts'
-import { createRows, type Pacer, type PacerParts, type Row } from '../admission/pacer.ts'
+import { createLanes, type LaneName, type LaneParts, type Lanes } from '../admission/lanes.ts'
+import { createSlots, type ObservedFlow, type Refused, type Slot, type SlotParts, type Slots } from '../admission/slots.ts'
+import { quotaClient } from '../clients.ts'
+import type { Tool } from '../catalogue/define.ts'
+import { readPayment } from '../payments/payment-header.ts'
 import type { Problem } from '../problems.ts'
 import { call, type CallDeps } from './call.ts'
 import { outcomeWord, type CallRequest, type Outcome, type PhaseMarks } from './outcome.ts'
@@ -12,48 +14,53 @@ import { outcomeWord, type CallRequest, type Outcome, type PhaseMarks } from './
 /** Serves one call, whichever surface it came through. */
 export type ServeCall = (request: CallRequest, request_id: string) => Promise<Outcome>
 
-/** What watches calls, and what may hold them up. */
-export interface ObservedParts extends GateParts, Omit<PacerParts, 'payers'> {
+/** Watches calls, and bounds them. */
+export interface ObservedParts extends Omit<SlotParts, 'displace'>, Omit<LaneParts, 'payers' | 'busy'> {
   telemetry: Pick<Telemetry, 'call' | 'phase' | 'turned_away'>
   log: Pick<Log, 'info'>
-  /** Null, as mostly, when nobody traces. */
+  /** Null where nothing is traced. */
   tracing: Tracing | null
-  /** Keeps a refusal back for a moment, so that who asks again at once does not spend the time of others. */
+  /** Delays a refusal, so that a client which retries in a loop does not use the time of others. */
   hold(): Promise<void>
 }
 
-/** Calls through one door: bounded, paced, counted and logged. */
+/** All calls, through whichever surface: bounded, queued, counted and logged. */
 export interface ObservedCalls extends ObservedFlow {
   on(surface: Surface): ServeCall
-  /** The turn of a request that is no call; null when it may begin at once. */
-  turn(row: Exclude<Row, 'calls'>): Promise<void> | null
+  /** Waits until a request that is no call may start. */
+  turn(lane: Exclude<LaneName, 'calls'>, address: string): Promise<unknown>
 }
 
-interface Asked {
+/** One call on its way through admission. */
+interface Visit {
   request: CallRequest
   request_id: string
+  client: string
   pays: boolean
-  /** Its claim to pay is taken for true, so that it waits for no turn. */
-  believed: boolean
   surface: Surface
+  slot: Slot | null
+  refused: Refused | null
 }
 
-/** Calls that are bounded, counted and logged: one line each, without its input. Those that were turned away are counted only. */
+/** Calls that are bounded, counted and logged: one line each, without its input. Refusals of admission are counted only. */
 export function observedCalls(deps: CallDeps, parts: ObservedParts): ObservedCalls {
   const { telemetry, log, tracing } = parts
-  const gate = createGate(parts)
-  const rows = createRows({ ...parts, payers: gate.payers })
-  const turnedAway = async (reason: TurnedAway, found: Problem, surface: Surface): Promise<Outcome> => {
-    telemetry.turned_away(reason, found.code, surface)
-    await parts.hold()
-    return { kind: 'refused', tool: null, problem: found }
-  }
-  const observe = async ({ request, request_id, pays, believed, surface }: Asked, traced: TracedCall | null): Promise<Outcome> => {
+  const slots = createSlots({ ...parts, displace: (client) => lanes.calls.displace(client) })
+  const busy = () => Object.values(slots.in_flight()).some((count) => count > 0)
+  const lanes: Lanes = createLanes({ ...parts, payers: slots.payers, busy })
+
+  const observe = async (visit: Visit, traced: TracedCall | null): Promise<Outcome> => {
+    const { request_id, client, pays, surface } = visit
     const started_ms = performance.now()
     const marks = new Marks(telemetry.phase, started_ms, traced)
-    const outcome = await call(deps, withMarks(request, marks, believed ? null : rows.calls))
-    // What is refused unread has not waited yet.
-    if (!believed && !marks.any) await rows.calls.begin()
+    const outcome = await call(deps, admitted(deps, slots, lanes, visit, marks))
+    if (visit.refused !== null) {
+      telemetry.turned_away(visit.refused.reason, visit.refused.problem.code, surface)
+      await parts.hold()
+      return { kind: 'refused', tool: null, problem: visit.refused.problem }
+    }
+    // A request that was refused before its body was read has not waited yet.
+    if (visit.slot === null) await lanes.calls.begin(client)
     const duration_ms = performance.now() - started_ms
     const tool = outcome.tool ?? 'unknown'
     const word = outcomeWord(outcome)
@@ -66,23 +73,60 @@ export function observedCalls(deps: CallDeps, parts: ObservedParts): ObservedCal
   const on = (surface: Surface): ServeCall => {
     return async (request, request_id) => {
       const pays = isPaying(deps, request)
-      const entered = gate.enter(request.address, pays)
-      if (!entered.ok) return turnedAway(entered.reason, entered.problem, surface)
+      const visit: Visit = { request, request_id, client: quotaClient(request.address), pays, surface, slot: null, refused: null }
       let failed_claim = pays
       try {
-        const asked = { request, request_id, pays, believed: entered.believed, surface }
         const outcome = await (tracing === null
-          ? observe(asked, null)
-          : tracing.call(request.traceparent ?? null, (traced) => observe(asked, traced)))
+          ? observe(visit, null)
+          : tracing.call(request.traceparent ?? null, (traced) => observe(visit, traced)))
         failed_claim = pays && (outcome.kind === 'payment_required' || outcome.kind === 'refused')
         return outcome
       } finally {
-        entered.leave(failed_claim)
+        visit.slot?.leave(failed_claim)
       }
     }
   }
-  const waiting = () => Object.values(rows).reduce((sum, row) => sum + row.waiting(), 0)
-  return { on, turn: (row) => rows[row].begin(), in_flight: gate.in_flight, clients: gate.clients, waiting }
+  const waiting = () => LANES.reduce((sum, name) => sum + lanes[name].waiting(), 0)
+  const turn: ObservedCalls['turn'] = (name, address) => lanes[name].begin(quotaClient(address))
+  return { on, turn, in_flight: slots.in_flight, clients: slots.clients, waiting }
+}
+
+const LANES: readonly LaneName[] = ['calls', 'intake', 'reads', 'probes']
+
+/** The request with admission in it: it takes a slot and waits in a lane once its body is there, and its work is measured. */
+function admitted(deps: CallDeps, slots: Slots, lanes: Lanes, visit: Visit, marks: Marks): CallRequest {
+  const { request, client } = visit
+  const tool = deps.catalogue.find(request.tool)
+  const refuse = (refused: Refused): Problem => {
+    visit.refused = refused
+    return refused.problem
+  }
+  const enter = async (): Promise<Problem | null> => {
+    const entered = slots.enter(client, visit.pays)
+    if (!entered.ok) return refuse(entered)
+    const { slot } = entered
+    visit.slot = slot
+    if (slot.kind() === 'claim') {
+      await lanes.intake.begin(client)
+      // A credit is looked up when it is claimed.
+      if (request.credit !== null || isSigned(deps, request.payments)) {
+        marks.mark('wait')
+        return null
+      }
+      const refused = slot.demote()
+      if (refused !== null) return refuse(refused)
+    }
+    const begun = await lanes.calls.begin(client)
+    marks.mark('wait')
+    return begun ? null : refuse(slots.displaced())
+  }
+  marks.measureRun = isMeasured(tool) ? (cost_ms) => lanes.charge(client, cost_ms) : null
+  return { ...request, marks, enter, verified: () => visit.slot?.verify() }
+}
+
+/** The run of a pure tool on this thread is work of its client; one that waits for a source or a worker is mostly waiting. */
+function isMeasured(tool: Tool | undefined): boolean {
+  return tool !== undefined && tool.heavy !== true && tool.sources.length === 0
 }
 
 /** Whether the request carries what may pay for it; a tool that costs nothing takes no payment. */
@@ -90,28 +134,21 @@ function isPaying({ catalogue }: CallDeps, { tool, payments, credit }: CallReque
   return (payments.length > 0 || credit !== null) && (catalogue.find(tool)?.price ?? 'free') !== 'free'
 }
 
-/** The request, with marks of its phases. Who sends slowly holds no place in the turn: a call waits for it when its input is there. */
-function withMarks(request: CallRequest, marks: Marks, pacer: Pacer | null): CallRequest {
-  const read: CallRequest['read'] = async (bounds, mayReadLarge) => {
-    const found = await request.read(bounds, mayReadLarge)
-    marks.mark('read')
-    const turn = pacer === null ? null : pacer.begin()
-    if (turn === null) return found
-    await turn
-    marks.mark('wait')
-    return found
-  }
-  const { tool, address, payments, credit, prev_receipt_hash } = request
-  return { tool, address, payments, credit, prev_receipt_hash, read, marks }
+/** Whether one of these payments can be read and its signature recovers to its payer, which needs no chain. */
+export function isSigned({ payments: taken }: Pick<CallDeps, 'payments'>, payments: CallRequest['payments']): boolean {
+  return payments.some((given) => {
+    const read = readPayment(given)
+    return read.ok && taken !== null && taken.desk.isSigned(read.payment)
+  })
 }
 
-/** Tells how long each phase took, from the end of the one before. */
+/** Records how long each phase took, from the end of the one before. */
 class Marks implements PhaseMarks {
   readonly #phase: Telemetry['phase']
   readonly #traced: TracedCall | null
   #last_ms: number
-  /** Whether any phase has ended. */
-  any = false
+  /** Receives the time of the run; null where it is not measured. */
+  measureRun: ((cost_ms: number) => void) | null = null
 
   constructor(phase: Telemetry['phase'], begin_ms: number, traced: TracedCall | null) {
     this.#phase = phase
@@ -121,14 +158,15 @@ class Marks implements PhaseMarks {
 
   mark(phase: CallPhase): void {
     const now_ms = performance.now()
-    this.any = true
-    this.#phase(phase, now_ms - this.#last_ms)
-    this.#traced?.phase(phase, now_ms - this.#last_ms)
+    const duration_ms = now_ms - this.#last_ms
+    if (phase === 'run') this.measureRun?.(duration_ms)
+    this.#phase(phase, duration_ms)
+    this.#traced?.phase(phase, duration_ms)
     this.#last_ms = now_ms
   }
 }
 
-/** Who was to pay: the answer says it, a refusal goes by what the request carried. */
+/** The tier of the answer; for a refusal, by whether the request carried a payment. */
 function tierOf(outcome: Outcome, pays: boolean): Tier {
   if (outcome.kind === 'answered') return outcome.answer.tier
   return pays ? 'paid' : 'free'

@@ -5,6 +5,7 @@ import type { ReadBounds } from '../catalogue/define.ts'
 import type { CreditGiven } from '../credits/given.ts'
 import type { AllowanceState } from '../payments/allowance.ts'
 import type { PaymentGiven } from '../payments/payment-header.ts'
+import type { ResendSecrets } from '../payments/resends.ts'
 import type { CreditSettlement, Pending, Settlement } from '../payments/settlement.ts'
 import type { Problem } from '../problems.ts'
 
@@ -12,14 +13,25 @@ import type { Problem } from '../problems.ts'
 export interface CallRequest {
   /** The tool as the caller named it. */
   tool: string
-  /** Reads the input within the bounds of the tool; `mayReadLarge` says whether a body beyond the unpaid bound is worth reading. */
-  read(bounds: ReadBounds, mayReadLarge: () => Promise<boolean>): InputRead | Promise<InputRead>
+  /**
+   * Resolves when the body has arrived, with the refusal of a body that may not; absent where it is there already. `mayReadLarge` decides
+   * whether a body beyond the unpaid bound is read.
+   */
+  receive?(bounds: ReadBounds, mayReadLarge: () => Promise<boolean>): Promise<Problem | null>
+  /** Reads the input within the bounds of the tool. */
+  read(bounds: ReadBounds): InputRead | Promise<InputRead>
+  /** Takes capacity for the call once its body is there, before it is read; the refusal when there is none. */
+  enter?(): Promise<Problem | null>
+  /** The payment of this call was verified and claimed. */
+  verified?(): void
   /** The caller's address, as far as proxies are trusted; hashed before it is stored. */
   address: string
   /** The payments that the request carries, in whatever form; more than one is a fault. */
   payments: readonly PaymentGiven[]
   /** The prepaid credit that the request carries; null for none. */
   credit: CreditGiven | null
+  /** Secrets that open the answer of a payment sent before; none where it is left out. */
+  secrets?: ResendSecrets
   /** The digest of the receipt that went before, as the caller wrote it. */
   prev_receipt_hash: string | null
   /** The header of W3C Trace Context as it came. */
@@ -32,8 +44,21 @@ export interface PhaseMarks {
   mark(phase: CallPhase): void
 }
 
-/** `bare`: the fields of the tool were the body itself. */
-export type InputRead = { ok: true; input: unknown; bare?: boolean } | { ok: false; problem: Problem }
+/**
+ * `bare`: the fields of the tool were the body itself. `ready`: a worker thread has read the input and held it against the schema of its
+ * tool; then `input` is null.
+ */
+export type InputRead = { ok: true; input: unknown; bare?: boolean; ready?: ReadyInput } | { ok: false; problem: Problem }
+
+/** An input that fits its tool. */
+export interface ReadyInput {
+  /** As the tool takes it; beside `packed` only what its price depends on, null for nothing. */
+  input: Record<string, unknown> | null
+  /** The input of a pure tool, which runs in a worker thread too, in the form of `v8.serialize`; null when `input` has it. */
+  packed: Uint8Array | null
+  /** keccak-256 of its canonical text. */
+  input_hash: string
+}
 
 export interface Answer {
   result: Record<string, unknown>

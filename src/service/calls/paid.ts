@@ -1,4 +1,4 @@
-import { clientNetwork } from '../clients.ts'
+import { quotaClient } from '../clients.ts'
 import type { Tool } from '../catalogue/define.ts'
 import { allowanceShown, type Allowance } from '../payments/allowance.ts'
 import type { PaymentDesk } from '../payments/desk.ts'
@@ -9,6 +9,7 @@ import * as refusals from '../payments/payment-refusals.ts'
 import type { X402Payment } from '../payments/payment.ts'
 import { marketOf, priceOf, type CallPrice } from '../payments/price.ts'
 import type { PriceBook } from '../payments/price-book.ts'
+import { NO_SECRETS, type ResendSecrets } from '../payments/resends.ts'
 import type { PaymentPlace } from '../payments/terms.ts'
 import type { Admission, ReadCall } from './asked.ts'
 import { admitCredit, readCredit, replayCredit, type CarriedCredit, type Credits } from './credited.ts'
@@ -33,7 +34,11 @@ export interface Payments {
 }
 
 /** The payment, or the prepaid credit, that a request carries, if any. */
-export type RequestPayment = { kind: 'none' } | { kind: 'payment'; payment: X402Payment; desk: PaymentDesk } | CarriedCredit | Ended
+export type RequestPayment =
+  | { kind: 'none' }
+  | { kind: 'payment'; payment: X402Payment; secrets: ResendSecrets; desk: PaymentDesk }
+  | CarriedCredit
+  | Ended
 
 interface Ended {
   kind: 'ended'
@@ -46,14 +51,18 @@ export async function quote(deps: PaidDeps, tool: Tool, input: Record<string, un
 }
 
 /** Reads the payment of a request. One that cannot be read ends the call, even while free calls remain. A free tool takes none. */
-export async function readRequestPayment(deps: PaidDeps, asked: ReadCall, { payments, credit }: CallRequest): Promise<RequestPayment> {
+export async function readRequestPayment(
+  deps: PaidDeps,
+  asked: ReadCall,
+  { payments, credit, secrets = NO_SECRETS }: CallRequest,
+): Promise<RequestPayment> {
   const [given, second] = payments
   if (asked.tool.price === 'free' || (given === undefined && credit === null)) return { kind: 'none' }
   if (given === undefined) return readRequestCredit(deps, asked, credit)
   if (deps.payments === null) return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.notConfigured() }))
   if (second !== undefined || credit !== null) return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.twoPayments() }))
   const read = readPayment(given)
-  if (read.ok) return { kind: 'payment', payment: read.payment, desk: deps.payments.desk }
+  if (read.ok) return { kind: 'payment', payment: read.payment, secrets, desk: deps.payments.desk }
   const { code, detail, x402_reason } = read
   return ended(await paymentEnd(deps, asked, { kind: 'refused', ...refusals.payers(code, detail, x402_reason) }))
 }
@@ -75,7 +84,7 @@ type Carried = Extract<RequestPayment, { kind: 'payment' | 'credit' }>
 /** The end of the same payment and request before, whoever served it then; null when the call has to run. */
 export async function replayed(deps: PaidDeps, asked: ReadCall, carried: Carried): Promise<Outcome | null> {
   return guarded(deps, asked, 'unknown', async () => {
-    const request = boundRequest(asked)
+    const request = boundRequest(asked, carried)
     const end = carried.kind === 'credit' ? await replayCredit(carried, request) : await carried.desk.replay(request, carried.payment)
     return end === null ? null : paymentEnd(deps, asked, end)
   })
@@ -85,7 +94,7 @@ export async function replayed(deps: PaidDeps, asked: ReadCall, carried: Carried
 export async function admitPayment(deps: PaidDeps, asked: ReadCall, carried: Carried): Promise<Admission> {
   let claimed: Admission | null = null
   const outcome = await guarded(deps, asked, false, async () => {
-    const request = boundRequest(asked)
+    const request = boundRequest(asked, carried)
     const admitted =
       carried.kind === 'credit'
         ? await admitCredit(carried, asked.tool, asked.input, request)
@@ -120,8 +129,10 @@ async function guarded(
   }
 }
 
-function boundRequest({ tool, inputHash, address }: ReadCall): BoundRequest {
-  return { tool: tool.id, price_class: marketOf(tool.price) ?? tool.price, input_hash: inputHash(), client: clientNetwork(address) }
+function boundRequest({ tool, inputHash, address }: ReadCall, carried: Carried): BoundRequest {
+  const secrets = carried.kind === 'payment' ? carried.secrets : NO_SECRETS
+  const binding = { tool: tool.id, price_class: marketOf(tool.price) ?? tool.price, input_hash: inputHash() }
+  return { ...binding, client: quotaClient(address), address, secrets }
 }
 
 /** What the end of a payment is to its call. A refusal of the caller's making comes with the terms, so that a payment that fits can follow. */

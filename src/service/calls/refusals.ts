@@ -32,7 +32,8 @@ export function brokenOff(tool: Tool, error: unknown): Problem {
   if (error instanceof Refusal) return problem(error.problem, error.message)
   if (isChainFault(error))
     return unread(`${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`, error.reason)
-  if (isHeavyFault(error)) return HEAVY_FAULTS[error.code](tool)
+  const heavy = heavyProblem(error, tool.id)
+  if (heavy !== null) return heavy
   return isStoreFault(error) ? storeDown() : failed(tool)
 }
 
@@ -41,10 +42,36 @@ export function isKnownEnd(error: unknown): boolean {
   return error instanceof SourceDown || error instanceof Refusal || isChainFault(error) || isHeavyFault(error)
 }
 
-const HEAVY_FAULTS: Readonly<Record<HeavyFaultCode, (tool: Tool) => Problem>> = {
-  WORK_REFUSED: ({ id }) =>
+/** The problem of work in a thread that gave no result; null for any other error. `work` says what it was for. */
+export function heavyProblem(error: unknown, work: string): Problem | null {
+  return isHeavyFault(error) ? HEAVY_FAULTS[error.code](work) : null
+}
+
+/** Whether a call ended because its input takes too much work. That was done for the caller, so a free call stays counted. */
+export function isCallersWork(error: unknown): boolean {
+  return isHeavyFault(error) && error.code === 'WORK_TIMED_OUT'
+}
+
+const HEAVY_FAULTS: Readonly<Record<HeavyFaultCode, (work: string) => Problem>> = {
+  WORK_REFUSED: (id) =>
     problem('OVERLOADED', `Too much waits for ${id} already. Try again in a moment.`, { retry_after_s: limits.overload_retry_s }),
-  WORK_TIMED_OUT: ({ id }) =>
+  WORK_CLIENT_BUSY: (id) =>
+    problem(
+      'CLIENT_BUSY',
+      `${limits.heavy_client_queue} calls of your network already wait for ${id} and tools like it. Send fewer at a time.`,
+      {
+        retry_after_s: limits.overload_retry_s,
+      },
+    ),
+  WORK_CLIENT_PAUSED: (id) =>
+    problem(
+      'CLIENT_BUSY',
+      `${id} had to be stopped for ${limits.heavy_client_ended} inputs of your network. Wait, and send smaller inputs.`,
+      {
+        retry_after_s: limits.heavy_client_ended_ms / 1_000,
+      },
+    ),
+  WORK_TIMED_OUT: (id) =>
     problem('PROCESSING_BOUND', `${id} spends at most ${limits.heavy_ms / 1_000} s and ${limits.heavy_memory_mb} MB on one input.`),
 }
 
@@ -87,6 +114,7 @@ export function exhausted(tool: Tool, { state, spent }: Pick<Taken, 'state' | 's
 }
 
 const SHARED: Readonly<Record<Exclude<Spent, 'own'>, string>> = {
+  wide: 'The free calls of this UTC day are used up for the IPv6 /48 of this client.',
   network: 'The free calls of this UTC day that read outside sources are used up for the network of this client.',
   all: 'The free calls of this UTC day that read outside sources are used up for all clients.',
 }

@@ -100,6 +100,18 @@ const PARAMETERS = {
     in: 'header',
     ...text('A payment of x402 version 1, Base64. Send one of the two.', { maxLength: limits.payment_header_chars }),
   },
+  'x-answer-token': {
+    name: 'X-ANSWER-TOKEN',
+    in: 'header',
+    ...text('Answer token of an earlier 202: opens the answer of the same payment from anywhere.', { pattern: '^[0-9a-f]{64}$' }),
+  },
+  'sign-in-with-x': {
+    name: 'SIGN-IN-WITH-X',
+    in: 'header',
+    ...text('Proof of the payer over the challenge of PAYMENT_ALREADY_USED, Base64: opens the answer of the same payment from anywhere.', {
+      maxLength: limits.payment_header_chars,
+    }),
+  },
   'previous-receipt': {
     name: 'X-PREV-RECEIPT-HASH',
     in: 'header',

@@ -77,7 +77,9 @@ function callOperation(parts: OpenApiParts, tool: Tool): Json {
     tags: [tool.family],
     parameters: [
       'previous-receipt',
-      ...(tool.price === 'free' ? [] : ['payment-signature', 'x-payment', 'x-credit', 'idempotency-key']),
+      ...(tool.price === 'free'
+        ? []
+        : ['payment-signature', 'x-payment', 'x-answer-token', 'sign-in-with-x', 'x-credit', 'idempotency-key']),
       'request-id',
     ].map((name) => ref('parameters', name)),
     requestBody: {

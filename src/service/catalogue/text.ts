@@ -32,7 +32,7 @@ export function paymentWords({ takes_payments }: Pick<Deployment, 'takes_payment
   return takes_payments
     ? 'Once the free calls are used up, a call is answered 402 with x402 terms: sign a USDC transfer (EIP-3009) for exactly that amount and ' +
         'send the same request again with it. The money goes straight from payer to recipient; a call that fails is not charged, and the same payment sent again ' +
-        'brings the same answer.'
+        'from the same network within a day, or with its answer token, payment-identifier id or a SIGN-IN-WITH-X proof, brings the same answer.'
     : 'This deployment takes no payments: once the free calls of a day are used up, it answers 402 until the next day starts.'
 }
 

@@ -8,12 +8,12 @@ import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { ContractSignatures } from '../invoices/contract-signature.ts'
 import { notFound, type InvoiceDesk } from '../invoices/desk.ts'
 import type { InvoiceView } from '../invoices/view.ts'
-import { isChainFault } from '../invoices/watch.ts'
+import type { OutsideReads } from '../payments/outside-reads.ts'
 import { problem, type Problem } from '../problems.ts'
 import { creditHash } from './desk.ts'
 
 export interface PilotParts {
-  invoices: Pick<InvoiceDesk, 'look'>
+  invoices: Pick<InvoiceDesk, 'read' | 'look'>
   store: Pick<CreditStore, 'grant'>
   derive: Derivation
   crypto: Pick<ReceiptCrypto, 'keccak256' | 'recover'>
@@ -21,6 +21,8 @@ export interface PilotParts {
   chain_id: number
   /** Asks payers that are contracts; null where there is no chain to ask. */
   contracts: ContractSignatures | null
+  /** Budget of the reads for requests without a payment. */
+  reads: OutsideReads
 }
 
 export type PilotReleased = { ok: true; code: string; calls: number } | { ok: false; problem: Problem }
@@ -29,14 +31,17 @@ export type PilotReleased = { ok: true; code: string; calls: number } | { ok: fa
  * The calls that a settled pilot invoice bought, as a credit code for the account that paid most of it. The code follows from the invoice
  * under the deployment's secret: who paid may ask for it again, and it is granted once. What was sold is given whatever the settings say now.
  */
-export async function releasePilot(parts: PilotParts, invoice_id: string, signature: string): Promise<PilotReleased> {
-  const view = await parts.invoices.look(invoice_id)
-  if (view === null || view.terms.product !== 'ap2_pilot') return { ok: false, problem: notFound() }
+export async function releasePilot(parts: PilotParts, invoice_id: string, signature: string, client: string): Promise<PilotReleased> {
+  const stored = await parts.invoices.read(invoice_id)
+  if (stored === null || stored.terms.product !== 'ap2_pilot') return { ok: false, problem: notFound() }
+  const taken = await parts.reads.take(client, 'CREDIT_RATE_LIMITED')
+  if (!taken.ok) return { ok: false, problem: taken.problem }
+  const view = (await parts.invoices.look(invoice_id)) ?? stored
   if (view.standing.status !== 'SETTLED') {
     const detail = `The invoice is ${view.standing.status}; it is worth its calls once it is settled.`
     return { ok: false, problem: problem('CREDIT_NOT_DUE', detail, { retry_after_s: 10 }) }
   }
-  const unsigned = await signatureFault(parts, invoice_id, payerOf(view), signature)
+  const unsigned = await signatureFault(parts, invoice_id, payerOf(view), signature, client)
   if (unsigned !== null) return { ok: false, problem: unsigned }
   const code = creditCode(parts.derive.hmac('pilot credit', invoice_id).slice(0, 40))
   const granted = { unit: 'calls', unit_minor: PILOT_MINOR / BigInt(PILOT_CALLS), granted: BigInt(PILOT_CALLS) } as const
@@ -45,7 +50,13 @@ export async function releasePilot(parts: PilotParts, invoice_id: string, signat
 }
 
 /** Null when the payer signed it: an account by its key, a contract wallet by its own word on the chain (ERC-1271). */
-async function signatureFault(parts: PilotParts, invoice_id: string, payer: string | null, signature: string): Promise<Problem | null> {
+async function signatureFault(
+  parts: PilotParts,
+  invoice_id: string,
+  payer: string | null,
+  signature: string,
+  client: string,
+): Promise<Problem | null> {
   const { chain_id, crypto, contracts } = parts
   const wrong = problem(
     'CREDIT_RELEASE_INVALID',
@@ -55,13 +66,8 @@ async function signatureFault(parts: PilotParts, invoice_id: string, payer: stri
   const signer = releasedBy(invoice_id, chain_id, signature, crypto)
   if (signer === payer) return null
   if (contracts === null) return wrong
-  try {
-    return (await contracts.accepts(payer, releaseDigest(invoice_id, chain_id, crypto), signature)) ? null : wrong
-  } catch (error) {
-    if (!isChainFault(error)) throw error
-    const detail = 'It is no signature of the payer’s own key, and the chain, which could ask a contract wallet, does not answer now.'
-    return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 })
-  }
+  const digest = releaseDigest(invoice_id, chain_id, crypto)
+  return contracts.refusal({ wallet: payer, digest, signature, client, wrong, rate_code: 'CREDIT_RATE_LIMITED' })
 }
 
 /**

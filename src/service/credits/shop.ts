@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { CreditStatement, CreditStore, Purchase } from '../../ports/credits.ts'
 import type { Derivation } from '../../ports/derivation.ts'
 import type { Sealer } from '../../ports/sealer.ts'
+import type { OutsideReads } from '../payments/outside-reads.ts'
 import { problem, type Problem } from '../problems.ts'
 import { creditHash } from './desk.ts'
 import { CREDIT_RULES } from './rules.ts'
@@ -14,8 +15,8 @@ import { CREDIT_RULES } from './rules.ts'
 export interface CreditShop {
   /** Whole US dollars. */
   readonly packs_usd: readonly number[]
-  /** The address of the page where the buyer pays. */
-  buy(pack_usd: number, claim_hash: string): Promise<{ ok: true; url: string } | { ok: false; problem: Problem }>
+  /** The address of the page where the buyer pays. Opening it draws on the reads of the client. */
+  buy(pack_usd: number, claim_hash: string, client: string): Promise<{ ok: true; url: string } | { ok: false; problem: Problem }>
   /** Heeds a notice of Stripe, once. False when it is not signed by it. Rejects as the store does: then it has to come again. */
   notice(raw: Uint8Array, signature: string | null): Promise<boolean>
 }
@@ -39,18 +40,23 @@ export interface ShopParts {
   origins: { readonly site_url: string }
   /** Told of accidents that end in a problem all the same. */
   onFault(error: unknown): void
+  /** Budget of the requests to outside services without a payment. */
+  reads: OutsideReads
 }
 
 export function createCreditShop(parts: ShopParts): CreditShop {
   return {
     packs_usd: parts.packs_usd,
-    async buy(pack_usd, claim_hash) {
+    async buy(pack_usd, claim_hash, client) {
+      const taken = await parts.reads.take(client, 'CREDIT_RATE_LIMITED')
+      if (!taken.ok) return taken
       const { site_url } = parts.origins
       const success_url = `${site_url}/credits/done?session_id={CHECKOUT_SESSION_ID}`
       try {
         return { ok: true, url: await parts.cards.checkout({ pack_usd, claim_hash, success_url, cancel_url: `${site_url}/credits` }) }
       } catch (error) {
         parts.onFault(error)
+        await taken.give_back()
         const detail = 'The card processor did not open a checkout. Try again in a moment.'
         return { ok: false, problem: problem('CARDS_UNAVAILABLE', detail, { retry_after_s: CREDIT_RULES.checkout_retry_s }) }
       }

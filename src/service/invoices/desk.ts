@@ -1,14 +1,15 @@
 import type { StoredInvoice } from '../../ports/invoices.ts'
-import { merchantDigest, merchantSigned, type MerchantAct } from '../../pure/invoices/signing.ts'
+import type { MerchantAct } from '../../pure/invoices/signing.ts'
 import type { InvoiceAsked, InvoiceFault } from '../../pure/invoices/input.ts'
 import { PILOT_CALLS, PILOT_MINOR, usdcText } from '../../pure/invoices/record.ts'
 import { INVOICE_ID, readTerms } from '../../pure/invoices/terms.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { OutsideReads } from '../payments/outside-reads.ts'
 import { problem, type Problem } from '../problems.ts'
-import type { ContractSignatures } from './contract-signature.ts'
+import { merchantFault } from './contract-signature.ts'
 import { INVOICE_RULES } from './rules.ts'
 import { specimen, SPECIMEN_ID } from './specimen.ts'
-import { createInvoice, type Asker, type CreateParts } from './create.ts'
+import { createInvoice, signedFull, type Asker, type CreateParts } from './create.ts'
 import { viewInvoice, type InvoiceView, type ViewParts } from './view.ts'
 import { isChainFault, type InvoiceWatch } from './watch.ts'
 
@@ -16,8 +17,8 @@ export interface InvoiceDeskParts extends CreateParts, ViewParts {
   crypto: ReceiptCrypto
   /** Null where there is no chain to look at. */
   watch: InvoiceWatch | null
-  /** Asks merchants that are contracts; null where there is no chain to ask. */
-  contracts: ContractSignatures | null
+  /** Budget of the reads for requests without a payment. */
+  reads: OutsideReads
   /** Whom a pilot pays; null where its credit is not set up. */
   pilot_merchant: string | null
 }
@@ -48,9 +49,9 @@ export interface InvoiceDesk extends InvoiceSource {
   /** As the store has it. Null for an unknown id. */
   read(invoice_id: string): Promise<InvoiceView | null>
   /** Signing or voiding by the merchant's own key. */
-  act(invoice_id: string, act: MerchantAct, signature: string): Promise<InvoiceChange>
-  /** Looks for payments in a transaction that somebody names; nothing is believed but the chain. */
-  submit(invoice_id: string, transaction: string): Promise<InvoiceSubmission>
+  act(invoice_id: string, act: MerchantAct, signature: string, client: string): Promise<InvoiceChange>
+  /** Looks for payments in a transaction that somebody names; nothing is believed but the chain. Draws on the reads of the client. */
+  submit(invoice_id: string, transaction: string, client: string): Promise<InvoiceSubmission>
 }
 
 export function createInvoiceDesk(parts: InvoiceDeskParts): InvoiceDesk {
@@ -74,12 +75,12 @@ export function createInvoiceDesk(parts: InvoiceDeskParts): InvoiceDesk {
       const memo = `AP2 merchant pilot: ${PILOT_CALLS} calls`
       return make({ amount: usdcText(PILOT_MINOR), merchant: parts.pilot_merchant, client_name, memo }, NOBODY, 'ap2_pilot')
     },
-    act: async (invoice_id, act, signature) => merchantAct(parts, await find(invoice_id), act, signature),
-    submit: async (invoice_id, transaction) => submit(parts, await find(invoice_id), transaction),
+    act: async (invoice_id, act, signature, client) => merchantAct(parts, await find(invoice_id), act, signature, client),
+    submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
   }
 }
 
-const NOBODY: Asker = { client: null, request_key: null }
+const NOBODY: Asker = { client: null, address: null, network: null, request_key: null, signature: null }
 
 async function look(parts: InvoiceDeskParts, invoice: StoredInvoice | null): Promise<InvoiceView | null> {
   if (invoice === null) return null
@@ -99,51 +100,41 @@ async function merchantAct(
   invoice: StoredInvoice | null,
   act: MerchantAct,
   signature: string,
+  client: string,
 ): Promise<InvoiceChange> {
   if (invoice === null) return { ok: false, problem: notFound() }
-  const signed = await isSigned(parts, invoice, act, signature)
-  if (signed !== null) return { ok: false, problem: signed }
+  const fault = await merchantFault(parts, act, readTerms(invoice.terms), signature, client)
+  if (fault !== null) return { ok: false, problem: fault }
   const now_ms = parts.clock.now_ms()
   if (act === 'issue') {
     const kept = await parts.store.sign(invoice.invoice_id, signature, now_ms, INVOICE_RULES.merchant_signed)
     if (kept === 'full') return { ok: false, problem: signedFull() }
+    if (kept === 'gone') return { ok: false, problem: notFound() }
   } else if (!(await parts.store.void(invoice.invoice_id, signature, now_ms))) {
     return { ok: false, problem: problem('INVOICE_NOT_VOIDABLE', 'A payment was seen or is on its way, or it is void already.') }
   }
   return after(parts, invoice)
 }
 
-function signedFull(): Problem {
-  const detail = `This merchant has signed ${INVOICE_RULES.merchant_signed} open invoices, which is all that are taken.`
-  return problem('INVOICE_LIMIT', detail, { retry_after_s: 3_600 })
-}
-
-/** Null when the merchant signed it: an account by its key, a contract wallet by its own word on the chain. */
-async function isSigned(parts: InvoiceDeskParts, invoice: StoredInvoice, act: MerchantAct, signature: string): Promise<Problem | null> {
-  const terms = readTerms(invoice.terms)
-  if (merchantSigned(act, terms, signature, parts.crypto)) return null
-  const wrong = problem('INVOICE_SIGNATURE_INVALID', 'The signature is not one of the merchant over this invoice.')
-  if (parts.contracts === null) return wrong
-  try {
-    return (await parts.contracts.accepts(terms.merchant, merchantDigest(act, terms, parts.crypto), signature)) ? null : wrong
-  } catch (error) {
-    if (!isChainFault(error)) throw error
-    const detail = 'It is no signature of the merchant’s own key, and the chain, which could ask a contract wallet, does not answer now.'
-    return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 })
-  }
-}
-
-async function submit(parts: InvoiceDeskParts, invoice: StoredInvoice | null, transaction: string): Promise<InvoiceSubmission> {
+async function submit(
+  parts: InvoiceDeskParts,
+  invoice: StoredInvoice | null,
+  transaction: string,
+  client: string,
+): Promise<InvoiceSubmission> {
   if (invoice === null) return { ok: false, problem: notFound() }
-  let transaction_found: boolean | null = null
+  if (parts.watch === null) return { ...(await after(parts, invoice)), transaction_found: null }
+  const taken = await parts.reads.take(client, 'INVOICE_RATE_LIMITED')
+  if (!taken.ok) return { ok: false, problem: taken.problem }
   try {
-    if (parts.watch !== null) transaction_found = (await parts.watch.lookInto(transaction, invoice)) !== null
+    const transaction_found = (await parts.watch.lookInto(transaction, invoice)) !== null
+    return { ...(await after(parts, invoice)), transaction_found }
   } catch (error) {
     if (!isChainFault(error)) throw error
+    await taken.give_back()
     const detail = 'The chain does not answer now. The transaction will be found without being named, too.'
     return { ok: false, problem: problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 }) }
   }
-  return { ...(await after(parts, invoice)), transaction_found }
 }
 
 async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<{ ok: true; view: InvoiceView }> {

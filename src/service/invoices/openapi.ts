@@ -20,6 +20,13 @@ const REQUEST: JsonSchema = {
     clientName: text('Whom it is for.', { maxLength: INVOICE_RULES.client_name_chars }),
     memo: text('What it is for.', { maxLength: INVOICE_RULES.memo_chars }),
     referrer: text('Who gets a part of the protocol fee, which is zero now.', ADDRESS),
+    signature: text(
+      'Of the merchant, for an invoice that is signed from the start and never evicted. EIP-712 in the domain {name: "assay invoice", version: "1", ' +
+        'chainId, verifyingContract: the USDC token} over InvoiceCreate(bytes32 request,address merchant,uint256 amount,bytes32 cart): request is the ' +
+        'keccak-256 of the Idempotency-Key, amount in minor units, cart the keccak-256 of the RFC 8785 text of ' +
+        '{merchant, amount_minor, memo, client_name, chain_id, token} (lower-case addresses, amount_minor as text, null for what is absent).',
+      { pattern: '^0x(?:[0-9a-fA-F]{2}){1,4096}$' },
+    ),
   },
   required: ['amountUsdc', 'merchant'],
   additionalProperties: false,
@@ -82,14 +89,15 @@ export function invoicePaths(answers: Answers): Json {
         summary: 'Create an invoice, for nothing.',
         description:
           'The payer pays the merchant directly on the chain. The names of create-b2b-invoice are taken too. An Idempotency-Key makes a ' +
-          'retry return the first invoice.',
+          'retry return the first invoice. Without a signature of the merchant the invoice is unsigned: when a network (/24, /48) or all networks together ' +
+          'hold as many as are taken, the oldest unsigned ones without a payment are evicted.',
         tags: ['service'],
         parameters: [REQUEST_KEY],
         requestBody: { required: true, content: json(ref('schemas', 'invoice-request'), EXAMPLE) },
         responses: {
           200: { description: 'The invoice that the same Idempotency-Key made before.', content: invoice },
           201: { description: 'The invoice.', content: invoice },
-          ...answers([400, 409, 413, 415, 429, 503]),
+          ...answers([400, 403, 409, 413, 415, 429, 503]),
         },
       },
     },

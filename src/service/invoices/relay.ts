@@ -1,15 +1,18 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimRequest, Payment } from '../../ports/payments.ts'
+import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
 import type { AllowanceRequest, Store } from '../../ports/store.ts'
 import type { Derivation } from '../../ports/derivation.ts'
 import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
 import { notCarried, usdcText } from '../../pure/invoices/record.ts'
 import { invoiceNonces } from '../../pure/invoices/terms.ts'
+import { quotaClient, widerNetwork } from '../clients.ts'
 import { limits } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
+import { takeEach } from '../payments/budgets.ts'
 import { claimOf } from '../payments/claim.ts'
 import { refused as refusedWord, type DeskParts } from '../payments/desk.ts'
-import { contextOf, endOf, isSigned, keyOf, pendingOf, recovered, tokenHash, type AnswerParts, type PaymentEnd } from '../payments/ends.ts'
+import { deniedEnd, endOf, isSigned, keyOf, pendingOf, recovered, type AnswerParts, type PaymentEnd } from '../payments/ends.ts'
+import { contextOf, resendHashes, tokenHash, type Resend, type ResendSecrets } from '../payments/resends.ts'
 import { isOpen } from '../payments/closings.ts'
 import { checkWindow, matchTerms } from '../payments/match-terms.ts'
 import type { OnChainPass } from '../payments/on-chain.ts'
@@ -37,20 +40,28 @@ export interface InvoiceRelay {
   readonly carries: boolean
   /** What is due and nobody is paying yet: more than that is taken from nobody, so that two who pay at once do not both pay the whole. */
   room(view: InvoiceView): Promise<bigint>
-  pay(view: InvoiceView, payment: X402Payment, client: string): Promise<PaymentEnd>
+  pay(view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentEnd>
+}
+
+/** Sender of a payment for an invoice. */
+interface InvoicePayer {
+  address: string
+  secrets: ResendSecrets
 }
 
 export function createInvoiceRelay(parts: RelayParts): InvoiceRelay {
   return {
     carries: parts.desk.settler.method === 'self',
     room: (view) => room(parts, view),
-    pay: (view, payment, client) => pay(parts, view, payment, client),
+    pay: (view, payment, sender) => pay(parts, view, payment, sender),
   }
 }
 
-async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, client: string): Promise<PaymentEnd> {
-  const { authorization } = payment
-  const before = await replay(parts, view, authorization)
+async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentEnd> {
+  const { authorization, identifier } = payment
+  const client = quotaClient(sender.address)
+  const resend = { ...sender.secrets, address: sender.address, client, identifier }
+  const before = await replay(parts, view, authorization, resend)
   if (before !== null) return before
   const unfit = fault(parts, view, payment, await room(parts, view)) ?? (await namesAnother(parts, view, authorization))
   if (unfit !== null) return refused(unfit)
@@ -63,18 +74,25 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, c
   if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
   const seen = await onChain(authorization, recovered(parts.desk, authorization), client)
   if (!seen.ok) return refusedWord(seen)
-  return withBudget(parts, view, client, () => settle(parts, view, authorization, seen, ready.settler))
+  return withBudget(parts, view, sender.address, () => settle(parts, view, authorization, resend, seen, ready.settler))
 }
 
 const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
 
 /** What became of the same authorization before. Bound to a call or to another invoice: never used a second time. */
-async function replay(parts: RelayParts, { invoice }: InvoiceView, authorization: SignedAuthorization): Promise<PaymentEnd | null> {
+async function replay(
+  parts: RelayParts,
+  { invoice }: InvoiceView,
+  authorization: SignedAuthorization,
+  resend: Resend,
+): Promise<PaymentEnd | null> {
   const { desk, store, clock } = parts
   const key = keyOf(authorization)
   const found = await store.payments.find(key)
   if (found === null) return null
   if (!isSigned(desk, found, authorization)) return { kind: 'refused', ...refusals.otherSignature() }
+  const denied = await deniedEnd(desk, found, resend)
+  if (denied !== null) return denied
   if (!isBound(found, invoice.invoice_id, authorization)) return { kind: 'refused', ...refusals.boundElsewhere() }
   const abandoned = (found.state === 'claimed' || found.state === 'prepared') && found.claim_until_ms <= clock.now_ms()
   if (found.state === 'released' || abandoned) return null
@@ -137,40 +155,63 @@ async function isShutOut({ store, clock }: RelayParts, payer: string): Promise<b
   return (await store.payments.refused_since(payer, since_ms)) >= limits.refused_settlements
 }
 
-/** The gas is the operator's: so much a day for a client, a merchant and everybody. What is not sent draws on nothing. */
+/**
+ * Daily budgets of the operator's gas: for a client, its network, a merchant and all. Payments of unsigned invoices have budgets of their own for the
+ * last two, so that they use up nothing of signed ones.
+ */
+function relayBudgets({ clock, derive }: RelayParts, { invoice }: InvoiceView, address: string): AllowanceRequest[] {
+  const day = Math.floor(clock.now_ms() / 86_400_000)
+  const hashed = (name: string) => derive.hmac('invoice relay', `${day}|${name}`).slice(0, 32)
+  const unsigned = invoice.issue_signature === null ? '-unsigned' : ''
+  return [
+    { day, bucket: 'invoice-relay-client', client: hashed(quotaClient(address)), limit: INVOICE_RULES.relays_daily_client },
+    { day, bucket: 'invoice-relay-network', client: hashed(`network|${widerNetwork(address)}`), limit: INVOICE_RULES.relays_daily_network },
+    { day, bucket: `invoice-relay-merchant${unsigned}`, client: invoice.merchant, limit: INVOICE_RULES.relays_daily_merchant },
+    { day, bucket: `invoice-relay${unsigned}`, client: 'all', limit: INVOICE_RULES.relays_daily },
+  ]
+}
+
+/** Runs `work` within the daily budgets, which bound the operator's gas. Returns the units when no transaction was sent. */
 async function withBudget(
-  { store, clock, derive }: RelayParts,
-  { invoice }: InvoiceView,
-  client: string,
+  parts: RelayParts,
+  view: InvoiceView,
+  address: string,
   work: () => Promise<{ sent: boolean; end: PaymentEnd }>,
 ): Promise<PaymentEnd> {
-  const day = Math.floor(clock.now_ms() / 86_400_000)
-  const hashed = derive.hmac('invoice relay', `${day}|${client}`).slice(0, 32)
-  const asked: AllowanceRequest[] = [
-    { day, bucket: 'invoice-relay-client', client: hashed, limit: INVOICE_RULES.relays_daily_client },
-    { day, bucket: 'invoice-relay-merchant', client: invoice.merchant, limit: INVOICE_RULES.relays_daily_merchant },
-    { day, bucket: 'invoice-relay', client: 'all', limit: INVOICE_RULES.relays_daily },
-  ]
-  const taken: AllowanceRequest[] = []
-  const giveBack = async () => void (await Promise.all(taken.map((request) => store.give_back(request))))
-  for (const request of asked) {
-    if ((await store.take(request)).granted) taken.push(request)
-    else {
-      await giveBack()
-      const detail =
-        'The payments that are carried to the chain in a day are used up for this client, this merchant or all. Pay from a wallet.'
-      return refused(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
-    }
+  const budgets = await takeEach(parts.store, relayBudgets(parts, view, address))
+  if (!budgets.granted) {
+    const detail =
+      'The payments that are carried to the chain in a day are used up for this client, this merchant or all. Pay from a wallet.'
+    return refused(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
   }
-  const { sent, end } = await work()
-  if (!sent) await giveBack()
-  return end
+  let sent = false
+  try {
+    const done = await work()
+    sent = done.sent
+    return done.end
+  } finally {
+    // An error ends `work` before its payment says `settling`, so nothing was sent either.
+    if (!sent) await budgets.give_back().catch((error: unknown) => parts.desk.onFault(error))
+  }
+}
+
+/** Returns false when no transaction of the gas wallet carries the payment of this claim, and none will. */
+async function wasSent({ store, desk }: RelayParts, key: PaymentKey, fence: number, end: PaymentEnd): Promise<boolean> {
+  if (end.kind === 'pending') return true
+  try {
+    const row = await store.payments.find(key)
+    return row !== null && row.fence === fence && row.account_nonce !== null
+  } catch (error) {
+    desk.onFault(error)
+    return true
+  }
 }
 
 async function settle(
   parts: RelayParts,
   view: InvoiceView,
   authorization: SignedAuthorization,
+  resend: Resend,
   seen: OnChainPass,
   settler: string,
 ): Promise<{ sent: boolean; end: PaymentEnd }> {
@@ -188,6 +229,7 @@ async function settle(
     valid_after_s: authorization.valid_after_s,
     valid_before_s: authorization.valid_before_s,
     signature: seen.signature,
+    ...resendHashes(desk.sealer, key, resend.address, resend.identifier),
     contract_payer: seen.contract_payer,
     price_class: 'invoice',
     balance_minor: seen.balance_minor,
@@ -200,7 +242,7 @@ async function settle(
   if (claimed.kind === 'over_due') return { sent: false, end: refused(problem('INVOICE_NOT_PAYABLE', OVERTAKEN)) }
   if (claimed.kind === 'exists') {
     // Another request with the same authorization was faster: for this invoice, or for something else.
-    const end = await replay(parts, view, authorization)
+    const end = await replay(parts, view, authorization, resend)
     return { sent: false, end: end ?? { kind: 'pending', pending: pendingOf(desk, key, null) } }
   }
   const claim = claimOf(desk, asked, claimed.fence, settler)
@@ -209,7 +251,7 @@ async function settle(
   // The row is settled whatever becomes of this look; the job that watches merchants finds the transfer too.
   const transaction = end.kind === 'paid' ? end.settlement.transaction : null
   if (transaction !== null) await watch.lookInto(transaction).catch((error: unknown) => desk.onFault(error))
-  return { sent: true, end }
+  return { sent: await wasSent(parts, key, claimed.fence, end), end }
 }
 
 /** Kept, and given out again for the same authorization. */

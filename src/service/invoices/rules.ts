@@ -5,10 +5,15 @@ export const INVOICE_RULES = {
   /** An invoice is open for 14 days, and its merchant's transfers are read for 30 more: what comes late is seen too. */
   open_s: 14 * 86_400,
   watch_more_s: 30 * 86_400,
-  /** Open invoices of a merchant that it signed; those that nobody signed, apart; and unsigned ones of one client. */
+  /** Open invoices of a merchant that it signed. */
   merchant_signed: 1_000,
-  merchant_unsigned: 10_000,
-  client_open: 50,
+  /**
+   * Unsigned invoices, beyond which the oldest are evicted: of one creating network (/24, /48) and day, of all networks, and of those made by
+   * calls. In the 14 days for which an invoice is open one network creates fewer than fit in all, so that it evicts no open invoice of another.
+   */
+  network_unsigned: 1_000,
+  all_unsigned: 20_000,
+  calls_unsigned: 20_000,
   client_name_chars: 120,
   memo_chars: 500,
   amount_chars: 32,
@@ -22,8 +27,10 @@ export const INVOICE_RULES = {
   /** What the gas wallet carries to the chain for nothing: at least so much each, and so often a day. */
   relay_minimum_minor: 1_000_000n,
   relays_daily_client: 20,
-  relays_daily_merchant: 200,
-  relays_daily: 2_000,
+  relays_daily_network: 60,
+  /** Each counted for signed and for unsigned invoices apart. */
+  relays_daily_merchant: 100,
+  relays_daily: 1_000,
   /** A record is stale when its merchant was not looked at for so long. */
   stale_ms: 60_000,
   /** How far clocks may differ. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { AllowanceGrant, AllowanceRequest, Store } from '../../ports/store.ts'
 import { clientHasher, networkHasher, type NetworkHash } from '../clients.ts'
 import { limits } from '../limits.ts'
+import { takeEach } from './budgets.ts'
 import { createRecent } from './recent.ts'
 
 const DAY_MS = 86_400_000
@@ -20,8 +21,8 @@ export function allowanceShown({ limit, remaining, resets_at }: AllowanceState):
   return { limit, remaining, resets_at }
 }
 
-/** Whose free calls are used up: the caller's own, those of its network that read sources, or those of all callers that do. */
-export type Spent = 'own' | 'network' | 'all'
+/** The budget that is used up: the client's own, that of its IPv6 /48, or that of its network or of all clients for calls that read sources. */
+export type Spent = 'own' | 'wide' | 'network' | 'all'
 
 export interface Taken {
   granted: boolean
@@ -83,49 +84,96 @@ export function createAllowance(
       limit: own ?? rules.free_daily,
     }
   }
-  /** Units of the two wider budgets, both or none. */
-  const takeWide = async (address: string): Promise<{ spent: Spent | null; give_back: () => Promise<void> }> => {
-    const wide = wideRequests(clock, networkHash, address, budgets)
-    const taken: AllowanceRequest[] = []
-    const give_back = async () => void (await Promise.all(taken.map((request) => store.give_back(request))))
-    for (const [whose, request] of wide) {
-      if (!(await store.take(request)).granted) {
-        await give_back()
-        return { spent: whose, give_back: () => Promise.resolve() }
-      }
-      taken.push(request)
-    }
-    return { spent: null, give_back }
+  /** Free calls of a whole IPv6 /48: as many as the addresses of an IPv4 /24 have together. */
+  const networkRequests = (own: AllowanceRequest, address: string): [Spent, AllowanceRequest][] => {
+    if (!address.includes(':')) return []
+    const limit = Math.min(own.limit * limits.free_network_clients, limits.free_daily_max)
+    return [['wide', { ...own, client: networkHash(own.day, address), limit }]]
   }
-  const giveBack = (request: AllowanceRequest) => store.give_back(request).finally(() => spent.forget(request))
+  const counted = {
+    take: (request: AllowanceRequest) => spent.watch(request, store.take(request)),
+    give_back: (request: AllowanceRequest) => store.give_back(request).finally(() => spent.forget(request)),
+  }
   return {
     async take(tool, address, reads_sources = false) {
-      const request = requestFor(tool, address)
-      const known = spent.used(request)
-      const grant = known === null ? await spent.watch(request, store.take(request)) : { granted: false, used: known }
-      const state = stateOf(request, grant.used, clock)
-      if (!grant.granted) return { granted: false, spent: 'own', state, give_back: () => Promise.resolve() }
-      if (!reads_sources) return { granted: true, spent: null, state, give_back: () => giveBack(request) }
-      const wide = await takeWide(address)
-      const give_back = async () => void (await Promise.all([wide.give_back(), giveBack(request)]))
-      if (wide.spent === null) return { granted: true, spent: null, state, give_back }
-      await giveBack(request)
-      return { granted: false, spent: wide.spent, state: stateOf(request, grant.used - 1, clock), give_back: () => Promise.resolve() }
+      const own = requestFor(tool, address)
+      const wide: [Spent, AllowanceRequest][] = reads_sources ? sourceRequests(clock, networkHash, address, budgets) : []
+      const all: [Spent, AllowanceRequest][] = [['own', own], ...networkRequests(own, address), ...wide]
+      const known = all.find(([, request]) => spent.used(request) !== null)
+      if (known !== undefined) return refused(known[0], stateOf(own, spent.used(own) ?? (await store.used(own)), clock))
+      const { granted, grants, give_back } = await takeEach(
+        counted,
+        all.map(([, request]) => request),
+      )
+      const used = grants[0]?.used ?? 0
+      if (granted) return { granted, spent: null, state: stateOf(own, used, clock), give_back }
+      const [whose] = all[grants.length - 1] ?? ['own' as const]
+      return refused(whose, stateOf(own, whose === 'own' ? used : used - 1, clock))
     },
     async peek(tool, address) {
-      const request = requestFor(tool, address)
-      return stateOf(request, spent.used(request) ?? (await store.used(request)), clock)
+      const own = requestFor(tool, address)
+      const usedOf = async (request: AllowanceRequest) => spent.used(request) ?? (await store.used(request))
+      const state = stateOf(own, await usedOf(own), clock)
+      const [network] = networkRequests(own, address)
+      if (network === undefined) return state
+      return { ...state, remaining: Math.min(state.remaining, Math.max(0, network[1].limit - (await usedOf(network[1])))) }
     },
   }
 }
 
-/** The budgets beyond the caller's own that a free call draws on when it reads sources: of the network around it, and of everybody. */
-function wideRequests(clock: Clock, networkHash: NetworkHash, address: string, budgets: SourceBudgets): [Spent, AllowanceRequest][] {
+function refused(spent: Spent, state: AllowanceState): Taken {
+  return { granted: false, spent, state, give_back: () => Promise.resolve() }
+}
+
+/** The two budgets of a UTC day for reads of outside sources that nobody pays for: of one wider network, and of all clients. */
+export interface SourceBudget {
+  /** Takes one unit of both, or of neither; `spent` names the budget that is used up. */
+  take(address: string): Promise<{ spent: 'network' | 'all' | null; give_back(): Promise<void> }>
+  /** Seconds until both start again. */
+  resets_in_s(): number
+}
+
+export function createSourceBudget(
+  store: Pick<Store, 'take' | 'give_back'>,
+  clock: Clock,
+  secret: Uint8Array,
+  budgets: SourceBudgets = SOURCE_BUDGETS,
+): SourceBudget {
+  const networkHash = networkHasher(secret)
+  return {
+    async take(address) {
+      const all = sourceRequests(clock, networkHash, address, budgets)
+      const { granted, grants, give_back } = await takeEach(
+        store,
+        all.map(([, request]) => request),
+      )
+      return { spent: granted ? null : (all[grants.length - 1]?.[0] ?? 'network'), give_back }
+    },
+    resets_in_s: () => Math.max(1, Math.ceil((DAY_MS - (clock.now_ms() % DAY_MS)) / 1_000)),
+  }
+}
+
+/** The budgets that a free call draws on when it reads outside sources: of the network around it, and of all clients. */
+function sourceRequests(
+  clock: Clock,
+  networkHash: NetworkHash,
+  address: string,
+  budgets: SourceBudgets,
+): ['network' | 'all', AllowanceRequest][] {
   const day = Math.floor(clock.now_ms() / DAY_MS)
   return [
     ['network', { day, bucket: 'sources', client: networkHash(day, address), limit: budgets.network }],
-    ['all', { day, bucket: 'sources', client: 'all', limit: budgets.all }],
+    ['all', allSourceReads(clock, budgets)],
   ]
+}
+
+/** Returns how many free calls that read sources all callers together made today. */
+export function sourceReadsUsed(store: Pick<Store, 'used'>, clock: Clock, budgets: SourceBudgets): Promise<number> {
+  return store.used(allSourceReads(clock, budgets))
+}
+
+function allSourceReads(clock: Clock, { all }: SourceBudgets): AllowanceRequest {
+  return { day: Math.floor(clock.now_ms() / DAY_MS), bucket: 'sources', client: 'all', limit: all }
 }
 
 function stateOf(request: AllowanceRequest, used: number, clock: Clock): AllowanceState {

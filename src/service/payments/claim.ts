@@ -1,6 +1,7 @@
 import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
 import { limits } from '../limits.ts'
-import { contextOf, endOf, paid, pendingOf, type AnswerParts, type EndParts, type PaymentEnd } from './ends.ts'
+import { endOf, paid, pendingOf, type AnswerParts, type EndParts, type PaymentEnd } from './ends.ts'
+import { contextOf } from './resends.ts'
 import * as refusals from './payment-refusals.ts'
 import type { Reach, SettleResult, Settler } from './settler.ts'
 

@@ -1,15 +1,15 @@
-import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
 import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
 import { limits } from '../limits.ts'
 import { problem, type ProblemCode } from '../problems.ts'
 import { claimOf, type Claim, type ClaimParts } from './claim.ts'
-import { contextOf, endOf, keyOf, pendingOf, recovered, replay, tokenHash } from './ends.ts'
+import { endOf, keyOf, pendingOf, recovered, replay } from './ends.ts'
 import type { BoundRequest, PaymentEnd } from './ends.ts'
 import { checkWindow, matchTerms, type AcceptableTerms } from './match-terms.ts'
 import type { OnChainCheck, OnChainPass } from './on-chain.ts'
 import type { X402Payment } from './payment.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
+import { contextOf, resendHashes, tokenHash } from './resends.ts'
 import { claimReserved, type Holdings } from './reserve.ts'
 
 type Admitted = { kind: 'claimed'; claim: Claim } | PaymentEnd
@@ -20,9 +20,13 @@ export interface PaymentDesk {
   replay(request: BoundRequest, payment: X402Payment): Promise<PaymentEnd | null>
   /** Verifies from cheap to costly, then claims. */
   admit(request: BoundRequest, payment: X402Payment, acceptable: AcceptableTerms): Promise<Admitted>
+  /** Answer token of a payment, for parts that hold the payer's own request. */
+  tokenOf(payment: X402Payment): string
   /** The payment behind a token of an earlier answer. */
   fetch(token: string): Promise<PaymentEnd | null>
   find(key: PaymentKey): Promise<Payment | null>
+  /** Whether the signature of the payment recovers to its payer; never so for a contract wallet. */
+  isSigned(payment: X402Payment): boolean
 }
 
 export interface DeskParts extends ClaimParts {
@@ -32,13 +36,15 @@ export interface DeskParts extends ClaimParts {
 
 export function createPaymentDesk(parts: DeskParts): PaymentDesk {
   return {
-    replay: (request, payment) => replay(parts, request, payment.authorization),
+    replay: (request, payment) => replay(parts, request, payment),
     admit: (request, payment, acceptable) => admit(parts, request, payment, acceptable),
+    tokenOf: ({ authorization }) => parts.sealer.token(contextOf(keyOf(authorization))),
     fetch: async (token) => {
       const payment = await parts.store.find_by_token(tokenHash(parts, token))
       return payment === null ? null : endOf(parts, payment)
     },
     find: (key) => parts.store.find(key),
+    isSigned: ({ authorization }) => recovered(parts, authorization) === authorization.from,
   }
 }
 
@@ -55,7 +61,7 @@ async function admit(parts: DeskParts, request: BoundRequest, payment: X402Payme
   if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
   const seen = await parts.onChain(authorization, recovered(parts, authorization), request.client)
   if (!seen.ok) return refused(seen)
-  return claimPayment(parts, request, authorization, seen, ready.settler)
+  return claimPayment(parts, request, payment, seen, ready.settler)
 }
 
 const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
@@ -72,10 +78,11 @@ async function standingOf({ store }: DeskParts, payer: string, now_ms: number): 
 async function claimPayment(
   parts: DeskParts,
   request: BoundRequest,
-  authorization: SignedAuthorization,
+  payment: X402Payment,
   seen: OnChainPass,
   settler: string,
 ): Promise<Admitted> {
+  const { authorization, identifier } = payment
   const now_ms = parts.clock.now_ms()
   const key = keyOf(authorization)
   const asked: ClaimRequest = {
@@ -88,6 +95,7 @@ async function claimPayment(
     valid_after_s: authorization.valid_after_s,
     valid_before_s: authorization.valid_before_s,
     signature: seen.signature,
+    ...resendHashes(parts.sealer, key, request.address, identifier),
     contract_payer: seen.contract_payer,
     price_class: request.price_class,
     balance_minor: seen.balance_minor,
@@ -104,7 +112,7 @@ async function claimPayment(
   if (result.kind === 'over_reserved') return { kind: 'refused', ...refusals.overReserved() }
   if (result.kind === 'over_due') throw new Error('a call was claimed as a payment of an invoice')
   // Another request with the same payment was faster.
-  const end = await replay(parts, request, authorization)
+  const end = await replay(parts, request, payment)
   return end ?? { kind: 'pending', pending: pendingOf(parts, key, null) }
 }
 

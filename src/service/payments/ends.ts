@@ -1,13 +1,13 @@
 import { normaliseSignature, recoverPayer } from '../../pure/payments/eip3009.ts'
 import type { Authorization, SignedAuthorization } from '../../pure/payments/authorization.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Payment, PaymentKey, PaymentStore } from '../../ports/payments.ts'
-import type { Sealer } from '../../ports/sealer.ts'
 import { limits } from '../limits.ts'
 import { isOpen, type Closings } from './closings.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
+import type { X402Payment } from './payment.ts'
+import { accessOf, contextOf, isExposed, type Resend, type ResendParts, type ResendSecrets } from './resends.ts'
 import { tokenSignature } from './on-chain-reads.ts'
 import { settlementOf, type CreditSettlement, type Pending, type Settlement } from './settlement.ts'
 
@@ -16,8 +16,10 @@ export interface BoundRequest {
   tool: string
   price_class: string
   input_hash: string
-  /** Keyed hash of the client, for counting. */
+  /** Client under which resends with another input are counted. */
   client: string
+  address: string
+  secrets: ResendSecrets
 }
 
 /** How a payment ended, for the one who sent it. */
@@ -33,32 +35,44 @@ export interface AnswerParts {
 }
 
 /** What it takes to say how a payment stands. */
-export interface EndParts {
+export interface EndParts extends ResendParts {
   store: PaymentStore
   closings: Closings
-  sealer: Sealer
-  clock: Clock
   chain_id: number
   digest(authorization: Authorization): Uint8Array
   crypto: Pick<ReceiptCrypto, 'recover' | 'keccak256Hex'>
-  /** Counts a mismatching resend; false when there were too many. */
-  countMismatch(key: PaymentKey, client: string): Promise<boolean>
 }
 
 /** What became of the same payment before; null when it is new here, or was released and may be claimed again. */
-export async function replay(parts: EndParts, request: BoundRequest, authorization: SignedAuthorization): Promise<PaymentEnd | null> {
+export async function replay(parts: EndParts, request: BoundRequest, payment: X402Payment): Promise<PaymentEnd | null> {
+  const { authorization, identifier } = payment
   const key = keyOf(authorization)
   const found = await parts.store.find(key)
   if (found === null) return null
   if (!isSigned(parts, found, authorization)) return { kind: 'refused', ...refusals.otherSignature() }
+  const denied = await deniedEnd(parts, found, { ...request.secrets, address: request.address, client: request.client, identifier })
+  if (denied !== null) return denied
   if (!isBound(found, request, authorization)) {
-    const within = await parts.countMismatch(key, request.client)
+    const within = await parts.mismatches.add(key, request.client)
     return { kind: 'refused', ...(within ? refusals.boundElsewhere() : refusals.tooManyMismatches()) }
   }
   const abandoned = (found.state === 'claimed' || found.state === 'prepared') && found.claim_until_ms <= parts.clock.now_ms()
   if (found.state === 'released' || abandoned) return null
   const closed = isOpen(found) ? await parts.closings.closed(key, limits.settle_wait_ms) : found
   return closed === null || closed.state === 'released' ? null : endOf(parts, closed)
+}
+
+/**
+ * The end for a resend that has no right to the answer; null for one that has. It depends on the payment, whose state anyone may look up,
+ * and never on the tool or the input that came with it.
+ */
+export async function deniedEnd(parts: EndParts, found: Payment, resend: Resend): Promise<PaymentEnd | null> {
+  if (!isExposed(found)) return null
+  const access = await accessOf(parts, found, resend)
+  if (access === 'granted') return null
+  if (access === 'limited') return { kind: 'refused', ...refusals.tooManyMismatches() }
+  if (found.state === 'refused' || found.state === 'lost') return endOf(parts, found)
+  return { kind: 'refused', ...refusals.alreadyUsed(found, parts.signIn.challenge(found)) }
 }
 
 /** Whether a resend proves to come from the payer: by the signature that the row keeps, in the form the token was given, or by one that recovers. */
@@ -122,12 +136,4 @@ export function pendingOf(parts: EndParts, { payer, nonce }: PaymentKey, transac
 
 export function keyOf({ from, nonce }: Authorization): PaymentKey {
   return { payer: from, nonce }
-}
-
-export function contextOf({ payer, nonce }: PaymentKey): string {
-  return `${payer}:${nonce}`
-}
-
-export function tokenHash({ crypto }: EndParts, token: string): string {
-  return crypto.keccak256Hex(token)
 }

@@ -6,6 +6,7 @@ import {
   createFailureCount,
   createLowBalances,
   createRoundTrips,
+  type FailureCount,
   type LowBalances,
   type OnChainLimits,
   type RoundTrips,
@@ -28,6 +29,8 @@ export interface OnChainParts {
   erc6492_factories?: readonly string[]
   /** The budget of round trips where others draw on it too; its own where it is left out. */
   trips?: RoundTrips
+  /** Failures of clients where others count them too; its own where it is left out. */
+  failures?: FailureCount
 }
 
 export interface OnChainPass {
@@ -52,7 +55,7 @@ export type OnChainCheck = (authorization: SignedAuthorization, recovered: strin
  * only the token knows what it takes from whom. Terms and window have been checked before.
  */
 export function createOnChainCheck(parts: OnChainParts): OnChainCheck {
-  const failures = createFailureCount(parts.clock, parts.limits)
+  const failures = parts.failures ?? createFailureCount(parts.clock, parts.limits)
   const state: CheckState = {
     low: createLowBalances(parts.clock, parts.limits),
     trips: parts.trips ?? createRoundTrips(parts.clock, parts.limits),

@@ -35,7 +35,15 @@ export function readPaymentFields(value: unknown): PaymentReading {
 function readV1(fields: Fields): X402Payment {
   refuseOtherSchemes(fields, 'scheme')
   const network = name(own(fields, 'network'), 'network')
-  return { version: 1, scheme: 'exact', network, accepted: null, authorization: readPayload(fields, 1), resource_url: null }
+  return {
+    version: 1,
+    scheme: 'exact',
+    network,
+    accepted: null,
+    authorization: readPayload(fields, 1),
+    resource_url: null,
+    identifier: null,
+  }
 }
 
 function readV2(fields: Fields): X402Payment {
@@ -50,7 +58,17 @@ function readV2(fields: Fields): X402Payment {
     accepted,
     authorization: readPayload(fields, 2),
     resource_url: resource === null ? null : text(own(record(resource, 'resource'), 'url'), 'resource.url', URL_CHARS),
+    identifier: readIdentifier(own(fields, 'extensions')),
   }
+}
+
+/** The client's id; null where the extension is absent, or was only echoed from the terms. */
+function readIdentifier(extensions: unknown): string | null {
+  const given = isObject(extensions) ? own(extensions, 'payment-identifier') : undefined
+  const info = isObject(given) ? own(given, 'info') : undefined
+  const id = isObject(info) ? (own(info, 'id') ?? null) : null
+  if (id === null || (typeof id === 'string' && /^[A-Za-z0-9_-]{16,128}$/.test(id))) return id
+  return refuse('extensions.payment-identifier.info.id must be 16 to 128 letters, digits, hyphens or underscores.')
 }
 
 function readAccepted(given: Fields): AcceptedTerms {
@@ -111,8 +129,12 @@ function own(fields: Fields, member: string): unknown {
   return Object.hasOwn(fields, member) ? fields[member] : undefined
 }
 
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 function record(value: unknown, place: string): Fields {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  if (isObject(value)) return value
   return refuse(`${place} must be an object.`)
 }
 

@@ -20,6 +20,17 @@ export type PaymentGiven =
  * padding. Refuses what two readers could read differently. Never throws; never quotes what was sent.
  */
 export function readPayment(given: PaymentGiven): PaymentReading {
+  const known = readings.get(given)
+  if (known !== undefined) return known
+  const reading = readGiven(given)
+  readings.set(given, reading)
+  return reading
+}
+
+/** Admission and verification read the same payment. */
+const readings = new WeakMap<PaymentGiven, PaymentReading>()
+
+function readGiven(given: PaymentGiven): PaymentReading {
   if (given.kind === 'header') return readBase64(given.text, given.name === 'x-payment' ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE')
   return typeof given.value === 'string' ? readBase64(given.value, 'The payment') : readPaymentFields(given.value)
 }

@@ -2,6 +2,7 @@ import type { Payment } from '../../ports/payments.ts'
 import { limits } from '../limits.ts'
 import { problem, PROBLEMS, type Problem, type ProblemCode } from '../problems.ts'
 import type { Pending } from './settlement.ts'
+import type { SignInChallenge } from './sign-in.ts'
 
 /** Why a payment did not buy an answer, each in our own words, with the word of the x402 facilitators where they have one. */
 export interface PaymentRefusal {
@@ -88,6 +89,19 @@ function whatBecameOf({ reason, transaction }: Payment): string {
 export function answerExpired(payment: Payment): PaymentRefusal {
   const detail = `This payment was settled${payment.transaction === null ? '' : ` in ${payment.transaction}`} and answered; the answer was kept for a day.`
   return plain(problem('ANSWER_EXPIRED', detail, { charged: true, extra: { transaction: payment.transaction } }))
+}
+
+/**
+ * One refusal for every resend that only knows what the chain shows: it says nothing of the tool or the input, and nothing of whether they
+ * were the right ones.
+ */
+export function alreadyUsed({ payer, nonce, state }: Payment, sign_in: SignInChallenge): PaymentRefusal {
+  const detail =
+    'This payment was already used. Its header can be rebuilt from the chain, so it no longer opens the answer from another network, or after a day. ' +
+    'Resend the first request with its answer token in X-ANSWER-TOKEN, with the payment-identifier id that it was first sent with, or with a ' +
+    'SIGN-IN-WITH-X header in which the payer signs the challenge under extensions. Do not sign another payment for the same call.'
+  const extra = { status_url: `/v1/payments/${payer}/${nonce}`, extensions: { 'sign-in-with-x': sign_in } }
+  return plain(problem('PAYMENT_ALREADY_USED', detail, { charged: state === 'settled' ? true : 'unknown', extra }))
 }
 
 /** Not a refusal: the payment is on its way, and a second signature could pay twice. `api_url` is where the status can be asked. */

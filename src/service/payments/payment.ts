@@ -23,6 +23,8 @@ export interface X402Payment {
   authorization: SignedAuthorization
   /** What the client says it pays for. A claim: the signature does not cover it. */
   resource_url: string | null
+  /** Id of the x402 extension payment-identifier, which never reaches the chain; null without one. */
+  identifier: string | null
 }
 
 /** A payment that is not taken. `x402_reason` is the code that official facilitators give for it; `detail` never quotes the caller. */

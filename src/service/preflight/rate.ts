@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import { clientNetwork } from '../clients.ts'
+import { quotaClient } from '../clients.ts'
 import { limits } from '../limits.ts'
 
 const MINUTE_MS = 60_000
@@ -19,7 +19,7 @@ export function createRateGuard(clock: Clock, per_minute: number): (address: str
     const current = Math.floor(now_ms / MINUTE_MS)
     if (current !== minute) counts.clear()
     minute = current
-    const client = clientNetwork(address)
+    const client = quotaClient(address)
     const count = (counts.get(client) ?? 0) + 1
     if (count > per_minute) return { ok: false, retry_after_s: Math.ceil(((minute + 1) * MINUTE_MS - now_ms) / 1_000) }
     const [oldest] = counts.size >= limits.preflight_clients && !counts.has(client) ? counts.keys() : []

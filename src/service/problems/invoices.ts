@@ -24,7 +24,7 @@ export const INVOICE_PROBLEMS = {
     phase: 'tool',
     retryable: true,
     fault: 'caller',
-    description: 'The merchant, or the client, has as many open invoices as are taken here.',
+    description: 'The merchant has signed as many open invoices as are taken here.',
   },
   INVOICE_RATE_LIMITED: {
     status: 429,
@@ -56,7 +56,7 @@ export const INVOICE_PROBLEMS = {
     phase: 'signature',
     retryable: false,
     fault: 'caller',
-    description: 'Only the merchant’s own key can sign or void an invoice.',
+    description: 'Only the merchant’s own key can sign or void an invoice, or create a signed one.',
   },
   INVOICE_NOT_VOIDABLE: {
     status: 409,

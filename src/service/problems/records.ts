@@ -34,7 +34,9 @@ export const RECORD_PROBLEMS = {
     phase: 'tool',
     retryable: true,
     fault: 'service',
-    description: 'The directory holds as many entries as it takes. Entries leave it when they expire.',
+    description:
+      'The directory holds as many entries as it takes, or as many unproven ones. Entries leave it when they expire. A proven entry displaces an ' +
+      'unproven one: put the address of the underwriter into /.well-known/assay-underwriter.json of the host of its terms.',
   },
   INSURANCE_RATE_LIMITED: {
     status: 429,
@@ -42,6 +44,8 @@ export const RECORD_PROBLEMS = {
     phase: 'network',
     retryable: true,
     fault: 'caller',
-    description: 'Registrations are free and bounded per client and minute. Wait as long as Retry-After says.',
+    description:
+      'Registrations are free and bounded: per client and minute, per network for unproven entries, per domain for proven ones, and by the daily ' +
+      'reads of outside sources without a payment. Signatures that fail count as failed payments do. Wait as long as Retry-After says.',
   },
 } as const satisfies Record<string, ProblemKind>

@@ -88,7 +88,8 @@ export const REQUEST_PROBLEMS = {
     phase: 'tool',
     retryable: false,
     fault: 'caller',
-    description: 'The tool was stopped when its time or memory for one input was used up. Nothing was charged. Send a smaller input.',
+    description:
+      'The tool was stopped when its time or memory for one input was used up. Nothing was charged, but a free call stays counted. Send a smaller input.',
   },
   INPUT_SCHEMA_INVALID: {
     status: 400,

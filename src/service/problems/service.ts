@@ -42,7 +42,8 @@ export const SERVICE_PROBLEMS = {
     retryable: true,
     fault: 'caller',
     description:
-      'One client may have so many calls in flight. Nothing was counted or charged; calls that are paid for have a larger bound.',
+      'One client may have so many calls in flight, and of large documents so many that wait or had to be stopped. Nothing was counted or ' +
+      'charged; calls that are paid for have a larger bound.',
   },
   INTERNAL_ERROR: {
     status: 500,

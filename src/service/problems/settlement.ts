@@ -26,6 +26,15 @@ export const SETTLEMENT_PROBLEMS = {
     fault: 'service',
     description: 'Do not sign again. Send the same request with the same payment, or fetch the answer where Location says.',
   },
+  PAYMENT_ALREADY_USED: {
+    status: 409,
+    title: 'The payment was already used',
+    phase: 'settlement',
+    retryable: false,
+    fault: 'caller',
+    description:
+      'A settled payment can be read from the chain, so resending it opens its answer only from the client network of the first request, for a day. From elsewhere send the answer token, the payment-identifier id of the first request, or a SIGN-IN-WITH-X proof of the payer. Nothing more was charged.',
+  },
   ANSWER_EXPIRED: {
     status: 410,
     title: 'The answer is no longer kept',

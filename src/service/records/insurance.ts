@@ -1,66 +1,135 @@
+import type { DirectoryBounds, Registered, UnderwriterRow } from '../../ports/insurance.ts'
+import type { UnderwriterProofs } from '../../ports/underwriter-proofs.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
-import { readEntry, underwriterId, type SignedEntry, type UnprovedEntry } from '../../pure/rulebooks/pol1-entry.ts'
+import { readEntry, type SignedEntry } from '../../pure/rulebooks/pol1-entry.ts'
 import { countersigning, standing, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
+import { listedUnderwriter, proofDomain } from '../../pure/rulebooks/pol1-proof.ts'
 import { LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
 import { verifyPolicy } from '../../pure/rulebooks/pol1.ts'
 import type { Sources } from '../catalogue/define.ts'
-import { createContractSignatures } from '../invoices/contract-signature.ts'
+import type { NetworkHash } from '../clients.ts'
+import { chainDown, type ContractSignatures } from '../invoices/contract-signature.ts'
+import { limits } from '../limits.ts'
+import type { OutsideReads } from '../payments/outside-reads.ts'
+import { createRecent, type Recent } from '../payments/recent.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'
 
-type Needs = Pick<Sources, 'clock' | 'crypto' | 'registrar' | 'insurance'>
+/** What registration, listing and countersigning need. */
+export interface InsuranceParts extends Pick<Sources, 'clock' | 'crypto' | 'registrar' | 'insurance'> {
+  /** Asks underwriters that are contracts; null where there is no chain to ask. */
+  contracts: ContractSignatures | null
+  proofs: UnderwriterProofs
+  /** Budget of the reads for requests without a payment. */
+  reads: OutsideReads
+  networkHash: NetworkHash
+}
 
 /** How a request for a record ends. */
 export type RecordEnd = { ok: true; created: boolean; body: Record<string, unknown> } | { ok: false; problem: Problem }
 
+const DAY_S = 86_400
+
+const BOUNDS: DirectoryBounds = {
+  entries: POL.table.entries_max,
+  unproven: POL.table.unproven.entries_max,
+  unproven_network: POL.table.unproven.entries_max_per_network,
+  proven_domain: POL.table.proof.entries_max_per_domain,
+}
+
 /**
- * Takes `{entry, signature}` into the directory: one entry an address, the one signed last. Free; nothing is vetted. An underwriter that is a
- * contract is asked on the chain (ERC-1271) whether the signature is its own; while the chain is down nobody can tell, and nothing is kept.
+ * Takes `{entry, signature}` into the directory: one entry an address, the one signed last. Free; nothing is vetted. Form, dates and a plain
+ * signature are checked before anything outside is read; reads of the chain (ERC-1271) and of the proof file draw on the budget of the client.
  */
-export async function registerUnderwriter(needs: Needs & Pick<Sources, 'chain'>, given: unknown): Promise<RecordEnd> {
-  const { clock, crypto, registrar } = needs
-  const now_s = Math.floor(clock.now_ms() / 1_000)
-  const read = readEntry(given, registrar.origin, now_s, crypto)
-  if (read.ok) return keepEntry(needs, read, now_s)
-  const { unproved, faults } = read
-  const taken = unproved === undefined ? 'no' : await contractSigned(needs, unproved)
-  if (taken === 'unknown') return { ok: false, problem: chainDown() }
-  if (taken === 'yes' && unproved !== undefined) return keepEntry(needs, unproved, now_s)
-  return invalid(faults.map(({ field, message }) => fault(pointerOf(field), 'entry_fault', message)))
+export async function registerUnderwriter(parts: InsuranceParts, given: unknown, client: string): Promise<RecordEnd> {
+  const now_s = Math.floor(parts.clock.now_ms() / 1_000)
+  const read = readEntry(given, parts.registrar.origin, now_s, parts.crypto)
+  if (read.ok) return keepEntry(parts, read, client, now_s)
+  const wrong = invalid(read.faults.map(({ field, message }) => fault(pointerOf(field), 'entry_fault', message)))
+  const { unproved } = read
+  if (unproved === undefined) return wrong
+  if (parts.contracts === null) return { ok: false, problem: chainDown() }
+  const { entry, digest } = unproved
+  const question = { wallet: entry.underwriter, digest, signature: entry.signature, client, wrong: wrong.problem, rate_code: RATE_CODE }
+  const refusal = await parts.contracts.refusal(question)
+  return refusal === null ? keepEntry(parts, unproved, client, now_s) : { ok: false, problem: refusal }
 }
 
-async function contractSigned({ chain }: Pick<Sources, 'chain'>, { entry, digest }: UnprovedEntry): Promise<'yes' | 'no' | 'unknown'> {
-  const contracts = createContractSignatures((reads) => chain.atOneBlock((at) => at.read(reads)))
-  try {
-    return (await contracts.accepts(entry.underwriter, digest, entry.signature)) ? 'yes' : 'no'
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE') return 'unknown'
-    throw error
-  }
-}
-
-function chainDown(): Problem {
-  const detail = 'The signature is not of the underwriter’s own key, and the chain, which could ask a contract wallet, does not answer now.'
-  return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 })
-}
+const RATE_CODE = 'INSURANCE_RATE_LIMITED' as const
 
 async function keepEntry(
-  { insurance }: Needs,
+  parts: InsuranceParts,
   { entry, entry_hash }: { entry: SignedEntry; entry_hash: string },
+  client: string,
   now_s: number,
 ): Promise<RecordEnd> {
+  const { insurance, proofs } = parts
   const { underwriter: address, issued_at: issued_s, valid_until: valid_until_s } = entry
-  const row = { address, entry_hash, entry: canonicalText(entry), issued_s, valid_until_s }
-  const registered = await insurance.register(row, POL.table.entries_max, now_s)
+  const before = await insurance.underwriter(address)
+  const proof = await proofOf(parts, entry, isSettled(before, entry_hash, issued_s, now_s), client)
+  if (!proof.ok) return proof
+  const { networks, listed_until_s } = unprovenTerms(parts, client, valid_until_s, now_s)
+  const mark = proof.proven
+    ? { proven_s: now_s, proof_source: proofs.source, network: '', listed_until_s: valid_until_s }
+    : { proven_s: null, proof_source: null, network: networks[0] ?? '', listed_until_s }
+  const row = { address, entry_hash, entry: canonicalText(entry), issued_s, valid_until_s, domain: proof.domain, ...mark }
+  const registered = await insurance.register(row, networks, BOUNDS, now_s)
+  if (registered !== 'registered' && registered !== 'unchanged') return notKept(registered, proof.domain)
+  const kept = (await insurance.underwriter(address)) ?? row
+  const shown = { status: registered, ...listedUnderwriter(kept, entry), notice: LISTING_NOTICE }
+  const told = kept.proven_s === null ? { file: proof.url, reason: proof.reason } : { file: proof.url, reason: null }
+  return { ok: true, created: registered === 'registered', body: { ...shown, proof: told, entry } }
+}
+
+/** Whether the store would change nothing, so that no file has to be read: the same entry, proven or out of the list, or an older one. */
+function isSettled(before: UnderwriterRow | null, entry_hash: string, issued_s: number, now_s: number): boolean {
+  if (before === null) return false
+  return before.entry_hash === entry_hash ? before.proven_s !== null || before.listed_until_s <= now_s : before.issued_s >= issued_s
+}
+
+type Proof = { ok: true; proven: boolean; domain: string; url: string | null; reason: string } | Extract<RecordEnd, { ok: false }>
+
+/** Reads the file of the domain of the terms, once the budget of the client holds it. */
+async function proofOf({ proofs, reads }: InsuranceParts, entry: SignedEntry, settled: boolean, client: string): Promise<Proof> {
+  const domain = proofDomain(entry.terms_uri)
+  if (!domain.ok) return { ok: true, proven: false, domain: '', url: null, reason: domain.reason }
+  const { host, registrable, url } = domain
+  if (settled) return { ok: true, proven: false, domain: registrable, url, reason: '' }
+  const taken = await reads.take(client, RATE_CODE)
+  if (!taken.ok) return taken
+  const found = await proofs.check(host, entry.underwriter)
+  const proven = found.kind === 'proven'
+  return { ok: true, proven, domain: registrable, url, reason: proven ? '' : found.reason }
+}
+
+/** When an unproven entry leaves the directory, and the names of the client's network on the days that entries of it may be from. */
+function unprovenTerms({ networkHash }: InsuranceParts, client: string, valid_until_s: number, now_s: number) {
+  const { listed_days } = POL.table.unproven
+  const today = Math.floor(now_s / DAY_S)
+  const networks = Array.from({ length: listed_days + 1 }, (_, age) => networkHash(today - age, client))
+  return { networks, listed_until_s: Math.min(valid_until_s, now_s + listed_days * DAY_S) }
+}
+
+function notKept(registered: Exclude<Registered, 'registered' | 'unchanged'>, domain: string): RecordEnd {
+  const { table } = POL
+  const prove = `Put the address of the underwriter into ${table.proof.path} of the host of terms_uri and register again.`
   switch (registered) {
+    case 'older': {
+      const message = 'The directory has, or had, an entry of this address that was issued then or later. Sign one with a later issued_at.'
+      return invalid([fault('/entry/issued_at', 'older', message)])
+    }
     case 'full':
-      return { ok: false, problem: problem('INSURANCE_DIRECTORY_FULL', `The directory holds ${POL.table.entries_max} entries.`) }
-    case 'older':
-      return invalid([fault('/entry/issued_at', 'older', 'The directory has an entry of this address that was issued then or later.')])
-    case 'registered':
-    case 'unchanged': {
-      const created = registered === 'registered'
-      const words = { underwriter_id: underwriterId(address), entry_hash, vetted: false, notice: LISTING_NOTICE }
-      return { ok: true, created, body: { status: registered, ...words, entry } }
+      return { ok: false, problem: problem('INSURANCE_DIRECTORY_FULL', `The directory holds ${table.entries_max} entries.`) }
+    case 'unproven_full': {
+      const detail = `The directory holds ${table.unproven.entries_max} unproven entries. ${prove}`
+      return { ok: false, problem: problem('INSURANCE_DIRECTORY_FULL', detail) }
+    }
+    case 'network_full': {
+      const detail = `This network has ${table.unproven.entries_max_per_network} unproven entries, which leave after ${table.unproven.listed_days} days. ${prove}`
+      return { ok: false, problem: problem(RATE_CODE, detail, { retry_after_s: DAY_S }) }
+    }
+    case 'domain_full': {
+      const detail = `${domain} has ${table.proof.entries_max_per_domain} proven entries, which is the maximum for one domain.`
+      return { ok: false, problem: problem(RATE_CODE, detail, { retry_after_s: DAY_S }) }
     }
   }
 }
@@ -73,36 +142,89 @@ function fault(pointer: string, code: string, message: string): ProblemError {
   return { pointer, code, message }
 }
 
-function invalid(errors: ProblemError[]): RecordEnd {
+function invalid(errors: ProblemError[]): Extract<RecordEnd, { ok: false }> {
   const [first] = errors
   const detail = `Nothing was kept. ${first === undefined ? '' : `${first.pointer.slice(1)}: ${first.message}`}`.trim()
   return { ok: false, problem: problem('INSURANCE_REQUEST_INVALID', detail, { errors }) }
 }
 
-/** Every entry that holds now, with the hash of the list. */
-export async function directoryShown({ clock, crypto, registrar, insurance }: Needs): Promise<Record<string, unknown>> {
-  const rows = await insurance.underwriters(Math.floor(clock.now_ms() / 1_000))
-  const underwriters = rows.map(({ address, entry_hash, entry }) => ({
-    underwriter_id: underwriterId(address),
-    entry_hash,
-    vetted: false,
-    entry: storedEntry(entry),
-  }))
-  return {
+/** Query of a page of the directory. */
+interface PageQuery {
+  limit?: string | undefined
+  cursor?: string | undefined
+}
+
+/** The parts of all pages of one list, made once. */
+interface ListParts {
+  head: Record<string, unknown>
+  /** `p_` or `u_` (proven or not) and the address, in the order of the list. */
+  cursors: string[]
+  /** By start and length. */
+  pages: Recent<DirectoryPage>
+}
+
+/** A page as JSON text; the same object while the list is the same. */
+export interface DirectoryPage {
+  readonly text: string
+}
+
+/** A directory whose list was read once; kept as long as the list is. */
+const LISTS = new WeakMap<readonly UnderwriterRow[], ListParts>()
+
+/** One page of the entries that are listed now, proven ones first, with the hash of the whole list. */
+export async function directoryPage(
+  parts: Pick<InsuranceParts, 'clock' | 'crypto' | 'registrar' | 'insurance'>,
+  { limit: limit_text = String(limits.directory_page), cursor }: PageQuery,
+): Promise<{ ok: true; page: DirectoryPage } | { ok: false; problem: Problem }> {
+  const limit = /^[1-9][0-9]{0,2}$/.test(limit_text) ? Number(limit_text) : 0
+  if (limit < 1 || limit > limits.directory_page)
+    return invalid([fault('/limit', 'wrong_format', `It must be a whole number from 1 to ${limits.directory_page}.`)])
+  if (cursor !== undefined && !/^[pu]_[0-9a-f]{40}$/.test(cursor))
+    return invalid([fault('/cursor', 'wrong_format', 'It must be next_cursor of an earlier page.')])
+  const rows = await parts.insurance.underwriters(Math.floor(parts.clock.now_ms() / 1_000))
+  const list = LISTS.get(rows) ?? listParts(parts, rows)
+  LISTS.set(rows, list)
+  const start = cursor === undefined ? 0 : firstAfter(list.cursors, cursor)
+  const key = `${start} ${limit}`
+  const page = list.pages.get(key) ?? { text: pageText(rows, list, start, limit) }
+  list.pages.set(key, page)
+  return { ok: true, page }
+}
+
+function listParts({ crypto, registrar }: Pick<InsuranceParts, 'crypto' | 'registrar'>, rows: readonly UnderwriterRow[]): ListParts {
+  const head = {
     standard: POL.standard,
     policy_hash: POL.policy_hash,
     origin: registrar.origin,
     vetted: false,
     notice: LISTING_NOTICE,
-    count: underwriters.length,
+    count: rows.length,
+    proven_count: rows.filter(({ proven_s }) => proven_s !== null).length,
     most: POL.table.entries_max,
     directory_hash: crypto.keccak256Hex(canonicalText(rows.map(({ entry_hash }) => entry_hash))),
-    underwriters,
   }
+  const cursors = rows.map(({ proven_s, address }) => `${proven_s === null ? 'u' : 'p'}_${address.slice(2)}`)
+  return { head, cursors, pages: createRecent(limits.directory_pages_kept) }
+}
+
+function pageText(rows: readonly UnderwriterRow[], { head, cursors }: ListParts, start: number, limit: number): string {
+  const end = start + limit
+  const underwriters = rows.slice(start, end).map((row) => {
+    const entry = storedEntry(row.entry)
+    return { ...listedUnderwriter(row, entry), entry }
+  })
+  const next_cursor = end < rows.length ? (cursors[end - 1] ?? null) : null
+  return JSON.stringify({ ...head, next_cursor, underwriters })
+}
+
+/** Index of the first entry behind a cursor, whose own entry may be gone. */
+function firstAfter(cursors: readonly string[], cursor: string): number {
+  const found = cursors.findIndex((one) => one > cursor)
+  return found === -1 ? cursors.length : found
 }
 
 /** Takes `{policy_id, signature}`: the underwriter's own key binds the policy. The first good signature stays. */
-export async function countersignPolicy({ crypto, insurance }: Needs, given: unknown): Promise<RecordEnd> {
+export async function countersignPolicy({ crypto, insurance }: Pick<Sources, 'crypto' | 'insurance'>, given: unknown): Promise<RecordEnd> {
   const { policy_id, signature } = fieldsOf(given)
   if (typeof policy_id !== 'string' || !isPolicyId(policy_id))
     return invalid([fault('/policy_id', 'wrong_format', 'It must be that of a certificate: pol_ and 32 digits 0-9 and a-f.')])
@@ -119,7 +241,7 @@ export async function countersignPolicy({ crypto, insurance }: Needs, given: unk
 }
 
 /** A certificate as it stands, for whoever knows its id. */
-export async function policyShown({ crypto, insurance }: Needs, policy_id: string): Promise<RecordEnd> {
+export async function policyShown({ crypto, insurance }: Pick<Sources, 'crypto' | 'insurance'>, policy_id: string): Promise<RecordEnd> {
   const found = isPolicyId(policy_id) ? await insurance.policy(policy_id) : null
   if (found === null) return notFound()
   const certificate = standing(found)

@@ -1,6 +1,7 @@
-import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1-table.ts'
+import { COVERAGE_TYPES, POL } from '../../pure/rulebooks/pol1-table.ts'
 import { json, ref, type Json } from '../catalogue/openapi-parts.ts'
 import type { JsonSchema } from '../catalogue/json-schema.ts'
+import { limits } from '../limits.ts'
 
 const text = (description: string, more: JsonSchema = {}): JsonSchema => ({ type: 'string', description, ...more })
 const whole = (description: string, minimum: number, maximum: number): JsonSchema => ({ type: 'integer', description, minimum, maximum })
@@ -50,7 +51,10 @@ const REGISTRATION: JsonSchema = {
           maxItems: 20,
         },
         licence_reference: text('Plain text, or empty.', { maxLength: 80 }),
-        terms_uri: text('Where the terms are; it is not fetched.', { pattern: '^https://', maxLength: 520 }),
+        terms_uri: text('Where the terms are. They are not fetched; the proof file of the same host is.', {
+          pattern: '^https://',
+          maxLength: 520,
+        }),
         terms_hash: text('Their hash.', { pattern: '^0x[0-9a-fA-F]{64}$' }),
         issued_at: whole('A later one takes the place of an earlier one.', 0, 999_999_999_999),
         valid_until: whole('At most 366 days ahead.', 0, 999_999_999_999),
@@ -71,11 +75,101 @@ const REGISTERED: JsonSchema = {
     status: text('How it was taken.', { enum: ['registered', 'unchanged'] }),
     underwriter_id: text('Its name in the directory.'),
     entry_hash: text('The digest that was signed.'),
+    proven: { type: 'boolean', description: 'Whether the proof file of the host of terms_uri lists the address of the underwriter.' },
+    proven_domain: text('Host whose file proved the entry; null for an unproven one.', { type: ['string', 'null'] }),
+    proven_at: text('When the file was read, RFC 3339; null for an unproven entry.', { type: ['string', 'null'] }),
+    proof_source: text('https, or fixed_sample in a sandbox; null for an unproven entry.', { type: ['string', 'null'] }),
+    listed_until: whole('When the entry leaves the directory, in seconds since 1970: after 7 days if it is unproven.', 0, 999_999_999_999),
     vetted: { type: 'boolean', const: false, description: 'Listing is not vetting.' },
+    proof: {
+      type: 'object',
+      description: 'The file that was read, and why it does not prove the entry.',
+      properties: {
+        file: text('Address of the proof file; null where the host of terms_uri cannot prove an entry.', { type: ['string', 'null'] }),
+        reason: text('Why the entry is not proven; null when it is.', { type: ['string', 'null'] }),
+      },
+      required: ['file', 'reason'],
+    },
     entry: { type: 'object', description: 'The entry with its signature.' },
   },
-  required: ['status', 'underwriter_id', 'entry_hash', 'vetted', 'entry'],
+  required: [
+    'status',
+    'underwriter_id',
+    'entry_hash',
+    'proven',
+    'proven_domain',
+    'proven_at',
+    'proof_source',
+    'listed_until',
+    'vetted',
+    'proof',
+    'entry',
+  ],
 }
+
+/** Members of a listed entry. */
+const LISTED = [
+  'underwriter_id',
+  'entry_hash',
+  'proven',
+  'proven_domain',
+  'proven_at',
+  'proof_source',
+  'listed_until',
+  'vetted',
+  'entry',
+] as const
+
+const DIRECTORY: JsonSchema = {
+  type: 'object',
+  properties: {
+    standard: text('The rule book.'),
+    policy_hash: text('keccak-256 of the canonical text of {standard, table}.'),
+    origin: text('Origin that entries must name.'),
+    vetted: { type: 'boolean', const: false, description: 'Listing is not vetting.' },
+    notice: text('What listing and proof mean.'),
+    count: whole('Entries of all pages.', 0, POL.table.entries_max),
+    proven_count: whole('Proven entries of all pages.', 0, POL.table.entries_max),
+    most: whole('Entries that the directory holds.', 0, POL.table.entries_max),
+    directory_hash: text('keccak-256 of the canonical list of all entry hashes.'),
+    next_cursor: text('`cursor` of the next page; null on the last one.', { type: ['string', 'null'] }),
+    underwriters: {
+      type: 'array',
+      description: 'Entries of this page, proven ones first, then by address.',
+      items: {
+        type: 'object',
+        properties: Object.fromEntries(LISTED.map((name) => [name, (REGISTERED['properties'] as Record<string, JsonSchema>)[name] ?? {}])),
+        required: LISTED,
+      },
+      maxItems: limits.directory_page,
+    },
+  },
+  required: ['count', 'proven_count', 'most', 'directory_hash', 'next_cursor', 'underwriters'],
+}
+
+const PAGE_PARAMETERS = [
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'Entries of a page.',
+    schema: { type: 'integer', minimum: 1, maximum: limits.directory_page, default: limits.directory_page },
+  },
+  {
+    name: 'cursor',
+    in: 'query',
+    description: 'next_cursor of the page before.',
+    schema: { type: 'string', pattern: '^[pu]_[0-9a-f]{40}$' },
+  },
+]
+
+const PROOF =
+  `To be quoted, an entry must be proven. Serve https://{host of terms_uri}${POL.table.proof.path} with status 200, without a redirect and on the ` +
+  `standard port, as JSON {"underwriters": ["0x…"]} of at most ${POL.table.proof.addresses_max} addresses and 16 KiB, then register, or send ` +
+  'the same registration again (a file is read at most once in 10 s). The file is read again when a later entry of the address comes. A domain ' +
+  `proves at most ${POL.table.proof.entries_max_per_domain} entries; a name below a shared platform such as github.io proves none. Unproven ` +
+  `entries are marked, never quoted, at most ${POL.table.unproven.entries_max_per_network} for a network (IPv4 /24, IPv6 /48) and ` +
+  `${POL.table.unproven.entries_max} in all, and leave after ${POL.table.unproven.listed_days} days; a proven entry displaces one where the ` +
+  'directory is full. In a sandbox only https://underwriter.example/ proves, as a fixed sample.'
 
 const CERTIFIED: JsonSchema = {
   type: 'object',
@@ -106,6 +200,7 @@ export function insuranceSchemas(): Record<string, JsonSchema> {
   return {
     'underwriter-registration': REGISTRATION,
     'underwriter-registered': REGISTERED,
+    'underwriter-directory': DIRECTORY,
     'policy-countersignature': COUNTERSIGNATURE,
     'policy-certified': CERTIFIED,
     policy: POLICY,
@@ -121,7 +216,7 @@ export function insurancePaths(answers: (statuses: readonly number[]) => Json): 
       post: {
         operationId: 'register-underwriter',
         summary: 'Register as an underwriter, for nothing: one entry an address, signed by it.',
-        description: 'Nothing is vetted; whoever controls an address can register. docs/pol-1.md says what is signed.',
+        description: `Nothing is vetted; whoever controls an address can register. docs/pol-1.md says what is signed. ${PROOF}`,
         tags: ['service'],
         requestBody: { required: true, content: json(ref('schemas', 'underwriter-registration')) },
         responses: {
@@ -132,11 +227,15 @@ export function insurancePaths(answers: (statuses: readonly number[]) => Json): 
       },
       get: {
         operationId: 'list-underwriters',
-        summary: 'The directory of underwriters that registered themselves; docs/pol-1.md says how.',
+        summary: 'A page of the directory of underwriters that registered themselves; docs/pol-1.md says how.',
         tags: ['service'],
+        parameters: PAGE_PARAMETERS,
         responses: {
-          200: { description: 'Entries with their signed rate cards. Listing is not vetting.', content: json({ type: 'object' }) },
-          ...answers([503]),
+          200: {
+            description: 'Entries with their signed rate cards. Listing is not vetting.',
+            content: json(ref('schemas', 'underwriter-directory')),
+          },
+          ...answers([400, 503]),
         },
       },
     },

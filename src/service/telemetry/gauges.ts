@@ -1,6 +1,7 @@
 import type { Gauge, GaugeValue, Telemetry } from '../../ports/telemetry.ts'
 import type { Store } from '../../ports/store.ts'
-import type { ObservedFlow } from '../admission/flow.ts'
+import type { Bodies } from '../admission/bodies.ts'
+import type { ObservedFlow } from '../admission/slots.ts'
 import { ADMISSION_RULES } from '../admission/rules.ts'
 import { limits } from '../limits.ts'
 import { LOG_RULES } from '../log/rules.ts'
@@ -19,7 +20,9 @@ export interface RoomParts {
   held(): ReadonlyMap<string, boolean>
   following(): number
   gas(): readonly (GasSeen | null)[]
-  connections(): number
+  connections: { count(): number; closed(): Readonly<Record<string, number>> }
+  source_reads_daily: number
+  source_reads_used(): Promise<number>
   /** Asks the chain what the gas wallets hold; remembered for seconds. Never rejects. */
   lookAtGas(): Promise<unknown>
   now_ms(): number
@@ -39,12 +42,18 @@ function gauge(name: string, help: string, read: Gauge['read'], kind: Gauge['kin
 }
 
 /** Calls under way, and how late the process runs. */
-export function watchFlow(telemetry: Parts, { in_flight, waiting, clients }: ObservedFlow, lag_ms: () => number): void {
+export function watchFlow(
+  telemetry: Parts,
+  { in_flight, waiting, clients }: ObservedFlow,
+  bodies: Pick<Bodies, 'held_bytes'>,
+  lag_ms: () => number,
+): void {
   const tiers = () => Object.entries(in_flight()).map(([tier, value]) => ({ labels: { tier }, value }))
   telemetry.watch(gauge('assay_calls_in_flight', 'Calls that are running now, by who is to pay.', tiers))
   telemetry.watch(
     gauge('assay_calls_waiting', 'Free calls, and requests that are no calls, that wait for their turn.', () => one(waiting())),
   )
+  telemetry.watch(gauge('assay_request_bodies_bytes', 'Memory that request bodies hold.', () => one(bodies.held_bytes())))
   telemetry.watch(gauge('assay_call_clients', 'Clients with calls in flight.', () => one(clients())))
   telemetry.watch(gauge('assay_event_loop_lag_ms', 'How late the event loop runs, the least of three readings.', () => one(lag_ms())))
 }
@@ -52,13 +61,16 @@ export function watchFlow(telemetry: Parts, { in_flight, waiting, clients }: Obs
 /** Queues, settlement, chain, log, leases and streams. What it returns reads what has to be asked for, and is called every ten seconds. */
 export function watchRooms(telemetry: Parts, parts: RoomParts): Pick<History, 'record'> {
   const log: LogSeen = { size: null, oldest_ms: null }
-  for (const found of [...queues(parts), ...standing(parts), ...gas(parts), ...receiptsLog(parts, log), ...others(parts)])
-    telemetry.watch(found)
+  const sources: SourceReadsSeen = { used: null }
+  for (const found of [...queues(parts), ...standing(parts), ...receiptsLog(parts, log), ...others(parts)]) telemetry.watch(found)
+  for (const found of [...gas(parts), sourceReads(parts, sources)]) telemetry.watch({ ...found, operator: true })
   let round = 0
   return {
     record: async () => {
       if (round++ % GAS_EVERY === 0) await parts.lookAtGas()
+      const reading = parts.source_reads_used().catch(() => null)
       await Promise.all([parts.history.record(), parts.log_queue === null ? null : lookAtLog(parts, log)])
+      sources.used = await reading
     },
   }
 }
@@ -145,6 +157,15 @@ function gwei(wei: bigint): number {
   return Number.parseInt((wei / 1_000_000_000n).toString(), 10)
 }
 
+interface SourceReadsSeen {
+  used: number | null
+}
+
+function sourceReads({ source_reads_daily }: RoomParts, seen: SourceReadsSeen): Gauge {
+  const left = () => one(seen.used === null ? null : Math.max(0, source_reads_daily - seen.used))
+  return gauge('assay_source_reads_left', 'Free calls that may still read sources on this UTC day, of all callers.', left)
+}
+
 function receiptsLog({ log_queue }: RoomParts, seen: LogSeen): Gauge[] {
   const wait_s = () => (seen.oldest_ms === null ? null : seen.oldest_ms / 1_000)
   const dropped = () => one(log_queue?.dropped() ?? null)
@@ -158,10 +179,12 @@ function receiptsLog({ log_queue }: RoomParts, seen: LogSeen): Gauge[] {
 function others({ held, following, connections }: RoomParts): Gauge[] {
   // Not `job`: Prometheus puts the name of its scrape there, and renames what a process calls so.
   const leases = () => Array.from(held(), ([name, mine]) => ({ labels: { lease: name.split(':')[0] ?? name }, value: Number(mine) }))
+  const closed = () => Object.entries(connections.closed()).map(([reason, value]) => ({ labels: { reason }, value }))
   return [
     gauge('assay_lease_held', 'Whether this process holds the lease; over all processes exactly one should.', leases),
     gauge('assay_event_streams', 'Invoices that are followed now.', () => one(following())),
-    gauge('assay_connections', 'Open connections.', () => one(connections())),
+    gauge('assay_connections', 'Open connections.', () => one(connections.count())),
     gauge('assay_connections_limit', 'How many may be open.', () => [{ labels: {}, value: limits.connections }]),
+    gauge('assay_connections_closed_total', 'Connections closed to make room, and new ones that found none.', closed, 'counter'),
   ]
 }

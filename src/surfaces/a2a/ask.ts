@@ -1,8 +1,8 @@
 import type { ReadBounds } from '../../service/catalogue/define.ts'
 import type { InputRead } from '../../service/calls/outcome.ts'
 import { limits } from '../../service/limits.ts'
-import { readJsonBody } from '../http/json-body.ts'
-import { isObject, readInput, type Envelope, type Message } from '../mcp/message.ts'
+import { openJsonBody, type JsonRead, type OpenJson } from '../http/json-body.ts'
+import { isObject, readInput, type Envelope, type Message, type ThreadMessage } from '../mcp/message.ts'
 
 /** The call that a message asks for. */
 export interface Ask {
@@ -27,11 +27,19 @@ const EMPTY: Asked = { kind: 'unclear', words: '', fault: 'The message holds no 
 
 /** Reads the one call that a message asks for: never guesses, and never runs the first of two. */
 export function readAsk(message: Message): Asked {
+  if (message.kind === 'from_thread') return askFromThread(message)
   const parts = partsOf(message.value)
   const found = parts.map((part, at) => askOfPart(message, part, at)).filter((asked) => asked !== null)
   const calls = found.filter(({ kind }) => kind === 'call')
   if (calls.length > 1) return { kind: 'unclear', words: '', fault: 'The message asks for more than one call; send one a message.' }
   return calls[0] ?? found[0] ?? EMPTY
+}
+
+/** A worker thread has read the parts; `value` has them without their data. */
+function askFromThread(message: ThreadMessage): Asked {
+  const { asked } = message
+  if (asked?.kind !== 'call') return asked ?? EMPTY
+  return { kind: 'call', ask: { tool: asked.tool, read: (bounds) => readInput(message, bounds, SEND, () => undefined) } }
 }
 
 function partsOf(message: unknown): readonly unknown[] {
@@ -84,29 +92,37 @@ function askOfText(text: string): Asked {
   }
   if (text.length > limits.unpaid_body_bytes) return unclear
   const named = namedIn(text)
-  if (named !== null) return { kind: 'call', ask: { tool: named.tool, read: (bounds) => jsonInput(named.input, bounds, false) } }
-  const whole = text.trimStart().startsWith('{') ? jsonInput(text, WHOLE, true) : null
-  if (whole?.ok !== true || !isObject(whole.input)) return unclear
-  const { tool: name, input: inner, ...others } = whole.input
+  if (named !== null) {
+    const inside = openText(named.input)
+    return { kind: 'call', ask: { tool: named.tool, read: (bounds) => inputOf(inside.within(bounds)) } }
+  }
+  if (!text.trimStart().startsWith('{')) return unclear
+  const json = openText(text)
+  const whole = json.within(WHOLE)
+  if (!whole.ok || !isObject(whole.value)) return unclear
+  const { tool: name, input: inner, ...others } = whole.value
   if (typeof name !== 'string' || !isObject(inner) || Object.keys(others).length > 0) return unclear
   return {
     kind: 'call',
     ask: {
       tool: name,
-      read(bounds) {
-        const read = jsonInput(text, bounds, true)
-        return read.ok && isObject(read.input) ? { ok: true, input: read.input['input'] } : read
+      read({ depth, nodes, unsafe_numbers }) {
+        const read = json.within({ depth: depth + 1, nodes, unsafe_numbers })
+        return read.ok && isObject(read.value) ? { ok: true, input: read.value['input'] } : inputOf(read)
       },
     },
   }
 }
 
 const WORDS_CHARS = 400
-const WHOLE = { depth: limits.json_depth + 1, nodes: limits.json_nodes, unsafe_numbers: 'keep_text' } as const
+const WHOLE = { depth: limits.json_depth + 2, nodes: limits.json_nodes, unsafe_numbers: 'keep_text' } as const
 
-/** Text of its own inside the message: read as strictly as a body. */
-function jsonInput(text: string, { depth, nodes, unsafe_numbers }: Omit<ReadBounds, 'body_bytes'>, wrapped: boolean): InputRead {
-  const read = readJsonBody(new TextEncoder().encode(text), { depth: depth + (wrapped ? 1 : 0), nodes, unsafe_numbers })
+/** JSON that a text part holds: read as strictly as a body, once. */
+function openText(text: string): OpenJson {
+  return openJsonBody(new TextEncoder().encode(text), [WHOLE])
+}
+
+function inputOf(read: JsonRead): InputRead {
   return read.ok ? { ok: true, input: read.value } : read
 }
 

@@ -1,5 +1,6 @@
 import { Task } from '@a2a-js/sdk'
-import type { TaskRecord } from '../../ports/tasks.ts'
+import type { Sealer } from '../../ports/sealer.ts'
+import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import type { PaymentGiven } from '../../service/payments/payment-header.ts'
 import { isObject } from '../mcp/message.ts'
 
@@ -31,4 +32,27 @@ export function readKept({ body }: TaskRecord): Kept {
   const kept: unknown = JSON.parse(body)
   if (!isObject(kept)) throw new Error('the store holds no task where one should be')
   return { ...(kept as unknown as Kept), task: Task.fromJSON(kept['task']) }
+}
+
+/**
+ * A store of tasks that writes nothing readable: the body is sealed, and the row is found by a keyed hash of the task id. A task that was
+ * sealed under another secret is not found.
+ */
+export function sealedTasks(tasks: TaskStore, sealer: Sealer): TaskStore {
+  const contextOf = (task_id: string) => `a2a-task:${task_id}`
+  const seal = (record: TaskRecord): TaskRecord => {
+    const context = contextOf(record.task_id)
+    return { ...record, task_id: sealer.token(context), body: sealer.seal(record.body, context) }
+  }
+  return {
+    keep: (record, most) => tasks.keep(seal(record), most),
+    change: (record) => tasks.change(seal(record)),
+    async find(task_id) {
+      const context = contextOf(task_id)
+      const record = await tasks.find(sealer.token(context))
+      const body = record === null ? null : sealer.open(record.body, context)
+      return record === null || body === null ? null : { ...record, task_id, body }
+    },
+    purge: (before_ms, most) => tasks.purge(before_ms, most),
+  }
 }

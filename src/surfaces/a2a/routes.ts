@@ -3,8 +3,8 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { Context, Hono } from 'hono'
-import type { ObservedCalls, ServeCall } from '../../service/calls/observed.ts'
-import { clientNetwork } from '../../service/clients.ts'
+import { isSigned, type ObservedCalls, type ServeCall } from '../../service/calls/observed.ts'
+import { quotaClient } from '../../service/clients.ts'
 import { limits } from '../../service/limits.ts'
 import { caip2 } from '../../service/payments/terms.ts'
 import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
@@ -13,14 +13,16 @@ import { once } from '../../pure/once.ts'
 import { sendDocument, storedDocument, JSON_TYPE } from '../discovery/document.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
+import { isLarge, readInThread } from '../http/read-in-thread.ts'
 import { createGuard } from '../mcp/guard.ts'
 import { createMessageReader, isObject } from '../mcp/message.ts'
 import { rpcErrorOf, rpcErrorResponse } from '../mcp/rpc-error.ts'
 import { restWords } from '../payment.ts'
-import { creditIn, paymentsIn } from '../rest.ts'
+import { bringsReadablePayment, paymentsIn } from '../rest.ts'
 import { SEND } from './ask.ts'
 import { agentCard, currentCard, legacyCard, sharedCard } from './card.ts'
 import { createRequestHandler } from './handler.ts'
+import { sealedTasks } from './kept.ts'
 import { messageFault, methodFault, requestFault } from './message-fault.ts'
 import { A2A_PATH, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION } from './names.ts'
 import { bringsPayment, type A2aExchange, type A2aParts } from './work.ts'
@@ -52,7 +54,7 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCal
     const { request_id } = context.env
     let down: Problem | null = null
     const mayReadLarge = async () => {
-      if (paymentsIn(header).length > 0 || creditIn(header) !== null) return true
+      if (bringsReadablePayment(header)) return true
       const peeked = await deps.call.allowance.peek('', address).catch((error: unknown) => {
         deps.call.onFault(error, 'a2a')
         down = problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
@@ -60,14 +62,19 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCal
       })
       return peeked.remaining > 0
     }
-    const body = await read(bodyOfRequest(context.req.raw), mayReadLarge)
+    const { heavy } = deps.call
+    const inThread = (bytes: Uint8Array) =>
+      heavy && isLarge(bytes)
+        ? readInThread(heavy, { kind: 'a2a', bytes }, { address, pays: isSigned(deps.call, paymentsIn(header)) })
+        : null
+    const body = await read(bodyOfRequest(context), { mayReadLarge, ready: () => turn('intake', address), inThread })
     if (down !== null) return refusal(down, deps, request_id)
     if (!body.ok) return refusal(body.problem, deps, request_id)
     return { message: body.message, request_id, address, header }
   }
   app.post(A2A_PATH, async (context) => {
     const exchange = await readExchange(context)
-    if (exchange instanceof Response || !bringsPayment(exchange)) await turn(rowOf(exchange))
+    if (exchange instanceof Response || !bringsPayment(exchange)) await turn(laneOf(exchange), caller(context))
     return exchange instanceof Response ? exchange : answer(parts(), exchange, card())
   })
   app.all(A2A_PATH, (context) => {
@@ -79,7 +86,7 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCal
 const LOOKING = new Set(['tasks/get', 'GetTask'])
 
 /** Who asks for a task, which may have been paid, does not stand behind readers. */
-function rowOf(exchange: A2aExchange | Response): 'reads' | 'probes' {
+function laneOf(exchange: A2aExchange | Response): 'reads' | 'probes' {
   const value = exchange instanceof Response ? null : exchange.message.value
   return isObject(value) && LOOKING.has(String(value['method'])) ? 'probes' : 'reads'
 }
@@ -89,11 +96,11 @@ function partsOf(deps: AppDeps, serve: ServeCall): A2aParts {
   return {
     serve,
     told: { words: restWords(deps), api_url: deps.origins.api_url, network: caip2(deps.chain_id) },
-    tasks: deps.tasks,
+    tasks: sealedTasks(deps.tasks, deps.sealer),
     catalogue,
     desk: payments?.desk ?? null,
     clock: sources.clock,
-    client: (address) => sources.derive.hmac('a2a-client', `${Math.floor(sources.clock.now_ms() / DAY_MS)}|${clientNetwork(address)}`),
+    client: (address) => sources.derive.hmac('a2a-client', `${Math.floor(sources.clock.now_ms() / DAY_MS)}|${quotaClient(address)}`),
     onFault,
   }
 }

@@ -4,6 +4,8 @@ import { RequestMalformedError, TaskNotCancelableError, TaskNotFoundError, Unsup
 import type { TaskRecord } from '../../ports/tasks.ts'
 import { limits } from '../../service/limits.ts'
 import type { PaymentEnd } from '../../service/payments/ends.ts'
+import { readPayment } from '../../service/payments/payment-header.ts'
+import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
 import { readAsk } from './ask.ts'
 import { ending, endingOf, taskOf, textPart, type Ending } from './ending.ts'
 import { keptText, readKept, type Kept, type KeptAsk } from './kept.ts'
@@ -113,10 +115,17 @@ async function polled(parts: A2aParts, exchange: A2aExchange, record: TaskRecord
   }
   if (record.updated_ms > parts.clock.now_ms() - limits.claim_ms) return kept
   const order = orderOf(parts, { kind: 'unclear', words: '', fault: '' }, NOTHING, ask)
-  return { ...kept, task: await takeOn(parts, record, kept, () => work(parts, exchange, order, { ...NOTHING, payments: kept.payments })) }
+  const again = { ...NOTHING, payments: kept.payments, secrets: secretsOf(parts, kept) }
+  return { ...kept, task: await takeOn(parts, record, kept, () => work(parts, exchange, order, again)) }
 }
 
-const NOTHING: Brought = { payments: [], credit: null, prev_receipt_hash: null, declines: false }
+/** The task id is a secret of the payer's client, which may poll from another network than the one that paid. */
+function secretsOf({ desk }: A2aParts, { payments: [given] }: Kept): ResendSecrets {
+  const read = given === undefined ? null : readPayment(given)
+  return read?.ok !== true || desk === null ? NO_SECRETS : { ...NO_SECRETS, answer_token: desk.tokenOf(read.payment) }
+}
+
+const NOTHING: Brought = { payments: [], credit: null, secrets: NO_SECRETS, prev_receipt_hash: null, declines: false }
 
 function endOf(parts: A2aParts, { request_id }: A2aExchange, end: Exclude<PaymentEnd, { kind: 'pending' }>, { tool }: KeptAsk): Ending {
   const outcome = end.kind === 'paid' ? { ...end, tool } : { kind: 'refused' as const, tool, problem: end.problem }

@@ -9,9 +9,10 @@ import { limits } from '../../service/limits.ts'
 import type { CreditGiven } from '../../service/credits/given.ts'
 import type { PaymentDesk } from '../../service/payments/desk.ts'
 import type { PaymentGiven } from '../../service/payments/payment-header.ts'
+import type { ResendSecrets } from '../../service/payments/resends.ts'
 import { problem } from '../../service/problems.ts'
 import { isObject, type Message } from '../mcp/message.ts'
-import { creditOf } from '../mcp/tool-call.ts'
+import { creditOf, resendSecretsOf } from '../mcp/tool-call.ts'
 import { paymentsIn } from '../rest.ts'
 import { keptAsk, SEND, type Ask, type Asked } from './ask.ts'
 import { dataPart, declined, ending, endingOf, textPart, type Ending, type EndingWords } from './ending.ts'
@@ -25,7 +26,7 @@ export interface A2aParts {
   tasks: TaskStore
   catalogue: Catalogue
   /** Null where nothing settles payments. */
-  desk: Pick<PaymentDesk, 'fetch'> | null
+  desk: Pick<PaymentDesk, 'fetch' | 'tokenOf'> | null
   clock: Clock
   /** The name under which the tasks of a caller are counted. */
   client(address: string): string
@@ -47,12 +48,13 @@ export interface A2aExchange {
 export interface Brought {
   payments: readonly PaymentGiven[]
   credit: CreditGiven | null
+  secrets: ResendSecrets
   prev_receipt_hash: string | null
   declines: boolean
 }
 
 /** What a call may be paid with. */
-export type Means = Pick<Brought, 'payments' | 'credit'>
+export type Means = Pick<Brought, 'payments' | 'credit' | 'secrets'>
 
 export type Metadata = Readonly<Record<string, unknown>>
 
@@ -62,6 +64,7 @@ export function broughtBy(metadata: Metadata, header: A2aExchange['header']): Br
   return {
     payments: [...inside, ...paymentsIn(header)],
     credit: creditOf(metadata, header),
+    secrets: resendSecretsOf(metadata, header),
     // What is no text is handed on as a text that no receipt hash equals, so that it is refused and not overlooked.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
     declines: metadata[STATUS_KEY] === 'payment-rejected',
@@ -96,14 +99,14 @@ export function orderOf(parts: A2aParts, asked: Asked, brought: Brought, before:
 }
 
 /** Runs the call of an order through the one gate; whatever breaks on the way is ours. */
-export async function work(parts: A2aParts, exchange: A2aExchange, order: Order, { payments, credit }: Means): Promise<Ending> {
+export async function work(parts: A2aParts, exchange: A2aExchange, order: Order, { payments, credit, secrets }: Means): Promise<Ending> {
   if (order.kind === 'end') return order.end
   const { ask, prev_receipt_hash } = order
   const { address, request_id } = exchange
   let outcome: Outcome
   try {
     const traceparent = exchange.header('traceparent')
-    const request = { tool: ask.tool, address, payments, credit, prev_receipt_hash, traceparent, read: ask.read }
+    const request = { tool: ask.tool, address, payments, credit, secrets, prev_receipt_hash, traceparent, read: ask.read }
     outcome = await parts.serve(request, request_id)
   } catch (error) {
     parts.onFault(error, ask.tool)
@@ -117,7 +120,8 @@ export function remembered({ catalogue }: A2aParts, order: Order, { message }: A
   if (order.kind === 'end') return null
   const { ask, prev_receipt_hash } = order
   const tool = catalogue.find(ask.tool)
-  const read = tool === undefined || message.bytes.length > limits.unpaid_body_bytes ? null : ask.read(tool.bounds)
+  const read =
+    tool === undefined || message.kind === 'from_thread' || message.body_bytes > limits.unpaid_body_bytes ? null : ask.read(tool.bounds)
   const input_text = read?.ok === true ? JSON.stringify(read.input) : null
   return { tool: tool?.id ?? ask.tool.slice(0, limits.a2a_id_chars), input_text, prev_receipt_hash }
 }

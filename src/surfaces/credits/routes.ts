@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import { clientNetwork } from '../../service/clients.ts'
+import { quotaClient } from '../../service/clients.ts'
 import { CREDIT_RULES } from '../../service/credits/rules.ts'
 import { balanceBody } from '../../service/credits/shop.ts'
 import { createRateGuard } from '../../service/preflight/rate.ts'
@@ -30,7 +30,7 @@ export function creditRoutes(app: Hono<Env>, deps: AppDeps, caller: Caller): voi
   }
   app.post(
     '/api/credits/checkout',
-    rated((context) => checkout(deps, context)),
+    rated((context) => checkout(deps, context, caller)),
   )
   app.post(
     '/api/credits/code',
@@ -39,7 +39,7 @@ export function creditRoutes(app: Hono<Env>, deps: AppDeps, caller: Caller): voi
   app.get(
     '/api/credits/balance',
     rated(async (context) => {
-      const found = await deps.credits.desk.statement(context.req.header('x-credit') ?? '', clientNetwork(caller(context)))
+      const found = await deps.credits.desk.statement(context.req.header('x-credit') ?? '', quotaClient(caller(context)))
       return found.ok
         ? jsonReply(200, JSON.stringify(balanceBody(found.statement)), { 'cache-control': 'private, no-store' })
         : found.problem
@@ -47,7 +47,7 @@ export function creditRoutes(app: Hono<Env>, deps: AppDeps, caller: Caller): voi
   )
   app.post(
     '/api/invoice/:id/credit',
-    rated((context) => release(deps, context)),
+    rated((context) => release(deps, context, caller)),
   )
   // Signed by Stripe, so not counted: a notice that is turned away comes again for days.
   app.post('/api/credits/webhook', (context) => reply(deps, context, () => notice(deps, context)))
@@ -74,7 +74,7 @@ async function reply(deps: AppDeps, context: Context<Env>, work: Work): Promise<
   }
 }
 
-async function checkout(deps: AppDeps, context: Context<Env>): Promise<Reply | Problem> {
+async function checkout(deps: AppDeps, context: Context<Env>, caller: Caller): Promise<Reply | Problem> {
   const { shop } = deps.credits
   if (shop === null) return problem('NOT_CONFIGURED', 'Cards are not taken here. A call can be paid on its 402 terms.')
   const body = await members(context)
@@ -85,7 +85,7 @@ async function checkout(deps: AppDeps, context: Context<Env>): Promise<Reply | P
   if (typeof claim_hash !== 'string' || !/^0x[0-9a-f]{64}$/.test(claim_hash)) {
     return unfit('/claim_hash', 'Give the keccak-256 of a random text that only the buyer keeps: 0x and 64 hexadecimal digits.')
   }
-  const opened = await shop.buy(pack_usd, claim_hash)
+  const opened = await shop.buy(pack_usd, claim_hash, caller(context))
   return opened.ok ? jsonReply(200, JSON.stringify({ url: opened.url })) : opened.problem
 }
 
@@ -102,14 +102,14 @@ async function code(deps: AppDeps, context: Context<Env>): Promise<Reply | Probl
   return jsonReply(200, JSON.stringify(await deps.credits.handOver(session_id, secret, seen)), { 'cache-control': 'private, no-store' })
 }
 
-async function release(deps: AppDeps, context: Context<Env>): Promise<Reply | Problem> {
+async function release(deps: AppDeps, context: Context<Env>, caller: Caller): Promise<Reply | Problem> {
   const body = await members(context)
   if (!body.ok) return body.problem
   const { signature } = body.members
   if (typeof signature !== 'string' || !/^0x(?:[0-9a-fA-F]{2}){1,2000}$/.test(signature)) {
     return unfit('/signature', 'Send {"signature": "0x…"}, of 1 to 2000 bytes.')
   }
-  const released = await deps.credits.release(context.req.param('id') ?? '', signature)
+  const released = await deps.credits.release(context.req.param('id') ?? '', signature, caller(context))
   if (!released.ok) return released.problem
   return jsonReply(200, JSON.stringify({ code: released.code, unit: 'calls', calls: released.calls }), {
     'cache-control': 'private, no-store',
@@ -119,7 +119,7 @@ async function release(deps: AppDeps, context: Context<Env>): Promise<Reply | Pr
 async function notice(deps: AppDeps, context: Context<Env>): Promise<Reply | Problem> {
   const { shop } = deps.credits
   if (shop === null) return problem('NOT_CONFIGURED', 'Cards are not taken here.')
-  const body = await readBody(bodyOfRequest(context.req.raw), CREDIT_RULES.notice_bytes, () => Promise.resolve(true))
+  const body = await readBody(bodyOfRequest(context), CREDIT_RULES.notice_bytes, () => Promise.resolve(true))
   if (!body.ok) return body.problem
   const heeded = await shop.notice(body.bytes, context.req.header('stripe-signature') ?? null)
   return heeded
@@ -132,7 +132,7 @@ type Members = Readonly<Record<string, unknown>>
 
 /** The members of the body. */
 async function members(context: Context<Env>): Promise<{ ok: true; members: Members } | { ok: false; problem: Problem }> {
-  const body = await readBody(bodyOfRequest(context.req.raw), CREDIT_RULES.body_bytes, () => Promise.resolve(true))
+  const body = await readBody(bodyOfRequest(context), CREDIT_RULES.body_bytes, () => Promise.resolve(true))
   if (!body.ok) return body
   const read = readJsonBody(body.bytes, BODY)
   if (!read.ok) return read

@@ -24,14 +24,14 @@ export function storedJson(value: unknown): StoredDocument {
 const compressed = new WeakMap<StoredDocument, EncodedBody>()
 
 /** Answers with the document in a coding that the client takes, or with 304 when the client says that it has it (RFC 9110, 13.1.2). */
-export function sendDocument(context: Context, document: StoredDocument): Response {
+export async function sendDocument(context: Context, document: StoredDocument): Promise<Response> {
   const { 'content-type': _, ...validators } = document.headers
   const encoded = compressed.get(document) ?? encodedBody(document.body, 'fresh')
   compressed.set(document, encoded)
-  const { body, headers } = encoded.for(context.req.header('accept-encoding'))
-  const vary = [validators['vary'], headers['vary']].filter((field) => field !== undefined).join(', ')
+  const vary = [validators['vary'], encoded.vary['vary']].filter((field) => field !== undefined).join(', ')
   const varied: Record<string, string> = vary === '' ? {} : { vary }
   if (isKnown(context, document.headers['etag'] ?? '')) return context.body(null, 304, { ...validators, ...varied })
+  const { body, headers } = await encoded.for(context.req.header('accept-encoding'))
   return context.body(body, 200, { ...document.headers, ...headers, ...varied })
 }
 

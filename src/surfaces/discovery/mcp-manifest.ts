@@ -1,7 +1,7 @@
 import { SUMMARY, modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { toolList } from '../mcp/list.ts'
-import { PREFLIGHT_METHOD } from '../mcp/preflight-method.ts'
+import { PREFLIGHT_METHOD } from '../mcp/preflight-message.ts'
 import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from '../mcp/versions.ts'
 
 /** `/.well-known/mcp.json`: where the MCP endpoint is, what it offers, and which key signs its receipts. */

@@ -1,9 +1,15 @@
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
 
 /** A body and the content codings in which it can leave (RFC 9110, 8.4.1). Each is made when it is first asked for, then kept. */
 export interface EncodedBody {
-  /** The body for a client with this `Accept-Encoding`. The headers say what was chosen, and that there was a choice. */
-  for(accept: string | undefined): { body: string | Uint8Array<ArrayBuffer>; headers: Record<string, string> }
+  /** What every answer says of the choice, a 304 too. */
+  readonly vary: Readonly<Record<string, string>>
+  /**
+   * The body for a client with this `Accept-Encoding`, and the headers that say what was chosen. The first client waits for the
+   * compression, which runs off the event loop; all others that ask meanwhile wait for the same one.
+   */
+  for(accept: string | undefined): Promise<{ body: string | Uint8Array<ArrayBuffer>; headers: Record<string, string> }>
 }
 
 /** `kept`: the body is sent many times as it is, so that the slowest and smallest coding pays. */
@@ -16,33 +22,46 @@ const LEAST_CHARS = 1_200
 const BROTLI_QUALITY: Record<Effort, number> = { kept: 11, fresh: 5 }
 const GZIP_LEVEL: Record<Effort, number> = { kept: 9, fresh: 6 }
 
+const brotli = promisify(brotliCompress)
+const deflate = promisify(gzip)
+
 export function encodedBody(text: string, effort: Effort): EncodedBody {
-  const made = new Map<Coding, Uint8Array<ArrayBuffer>>()
+  const made = new Map<Coding, Promise<Uint8Array<ArrayBuffer>>>()
+  const vary: Record<string, string> = text.length < LEAST_CHARS ? {} : { vary: 'Accept-Encoding' }
   return {
-    for(accept) {
+    vary,
+    async for(accept) {
       if (text.length < LEAST_CHARS) return { body: text, headers: {} }
       const coding = chosen(accept)
-      const vary = { vary: 'Accept-Encoding' }
-      const kept = made.get(coding)
-      const body = kept ?? encode(text, coding, effort)
-      if (kept === undefined) made.set(coding, body)
-      const length = { ...vary, 'content-length': String(body.byteLength) }
-      return { body, headers: coding === 'identity' ? length : { ...length, 'content-encoding': coding } }
+      const making = made.get(coding) ?? encode(text, coding, effort)
+      made.set(coding, making)
+      const body = await making.catch((error: unknown) => {
+        made.delete(coding)
+        throw error
+      })
+      const headers = { ...vary, 'content-length': String(body.byteLength) }
+      return { body, headers: coding === 'identity' ? headers : { ...headers, 'content-encoding': coding } }
     },
   }
 }
 
-function encode(text: string, coding: Coding, effort: Effort): Uint8Array<ArrayBuffer> {
+/** Compresses on the threads of the engine: a long document takes hundreds of milliseconds. */
+async function encode(text: string, coding: Coding, effort: Effort): Promise<Uint8Array<ArrayBuffer>> {
   switch (coding) {
     case 'identity':
       return new TextEncoder().encode(text)
     case 'br': {
       const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY[effort], [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT }
-      return new Uint8Array(brotliCompressSync(text, { params }))
+      return bytesOf(await brotli(text, { params }))
     }
     case 'gzip':
-      return new Uint8Array(gzipSync(text, { level: GZIP_LEVEL[effort] }))
+      return bytesOf(await deflate(text, { level: GZIP_LEVEL[effort] }))
   }
+}
+
+/** Copied, so that what is kept for good holds no more memory than its length. */
+function bytesOf(buffer: Buffer): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer)
 }
 
 /** The smallest coding that the client takes; weights only say what it does not take (RFC 9110, 12.5.3). */

@@ -1,12 +1,15 @@
+import type { Context } from 'hono'
 import { limits } from '../../service/limits.ts'
 import type { BodySource } from './body.ts'
+import type { Env } from './env.ts'
 
-/** The body of a `Request`. */
-export function bodyOfRequest(request: Request): BodySource {
+/** The body of a request that hono serves. */
+export function bodyOfRequest({ req: { raw: request }, env }: Context<Env>): BodySource {
   const declared = request.headers.get('content-length')
   return {
     declared_bytes: declared === null ? null : Number(declared),
     coding: request.headers.get('content-encoding'),
+    account: env.body_account,
     whole: async () => new Uint8Array(await request.arrayBuffer()),
     async *chunks() {
       if (request.body === null) return

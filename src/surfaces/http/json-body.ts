@@ -1,4 +1,4 @@
-import { decodeUtf8, readStrictJson, type StrictJsonFault } from '../../pure/documents/strict-json.ts'
+import { decodeUtf8, readForAll, type StrictJsonFault } from '../../pure/documents/strict-json.ts'
 import { takesBare } from '../../service/catalogue/bare.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
 import type { InputRead } from '../../service/calls/outcome.ts'
@@ -16,16 +16,40 @@ const PROBLEM_OF: Record<StrictJsonFault['code'], ProblemCode> = {
   unsafe_number: 'UNSAFE_NUMBER',
 }
 
+/** How the JSON of a body is read. */
+export type JsonBounds = Omit<ReadBounds, 'body_bytes'>
+
 /** Bytes to one JSON value, strictly: every reader of this text would have to see the same value. */
-export function readJsonBody(bytes: Uint8Array, bounds: Omit<ReadBounds, 'body_bytes'>): JsonRead {
+export function readJsonBody(bytes: Uint8Array, bounds: JsonBounds): JsonRead {
+  return openJsonBody(bytes, [bounds]).within(bounds)
+}
+
+/** A body that is read once for several bounds. */
+export interface OpenJson {
+  /** The body as text; empty when it is not UTF-8. */
+  readonly text: string
+  /** What `readJsonBody` gives for these bounds, which were named when the body was opened. */
+  within(bounds: JsonBounds): JsonRead
+}
+
+export function openJsonBody(bytes: Uint8Array, all: readonly JsonBounds[]): OpenJson {
   const text = decodeUtf8(bytes)
-  if (text === null) return { ok: false, problem: problem('NOT_UTF8', 'Send the body as UTF-8.') }
-  const read = readStrictJson(text, bounds, { unsafe_numbers: bounds.unsafe_numbers })
-  if (read.ok) return read
-  const { code, position, line, column } = read
-  const message = /\S/.test(text) ? read.message : 'The body is empty.'
+  if (text === null) return { text: '', within: () => ({ ok: false, problem: problem('NOT_UTF8', 'Send the body as UTF-8.') }) }
+  const read = readForAll(text, all)
+  return {
+    text,
+    within(bounds) {
+      const found = read(bounds)
+      return found.ok ? found : { ok: false, problem: faultProblem(found, text) }
+    },
+  }
+}
+
+/** A fault of strict reading as the problem of a body. */
+function faultProblem({ code, position, line, column, message: words }: StrictJsonFault, text: string): Problem {
+  const message = /\S/.test(text) ? words : 'The body is empty.'
   const detail = `${message} (line ${line}, column ${column})`
-  return { ok: false, problem: problem(PROBLEM_OF[code], detail, { errors: [{ pointer: '', code, message, position, line, column }] }) }
+  return problem(PROBLEM_OF[code], detail, { errors: [{ pointer: '', code, message, position, line, column }] })
 }
 
 /** The `input` of a call: the body is an object with exactly that key, or, for a tool that takes them so, the fields themselves. */

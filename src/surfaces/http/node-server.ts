@@ -1,23 +1,30 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
+import type { ArrivingBody, Bodies, BodyAccount } from '../../service/admission/bodies.ts'
 import { limits } from '../../service/limits.ts'
-import { problem, problemBody, PROBLEMS, type ProblemCode } from '../../service/problems.ts'
+import { problem, problemBody, PROBLEMS, type Problem, type ProblemCode } from '../../service/problems.ts'
 import type { CallExchange } from '../rest.ts'
 import type { BodySource } from './body.ts'
+import type { Connections } from './connections.ts'
+import type { Env } from './env.ts'
 import type { Reply } from './reply.ts'
 
 /** What the listener needs of the application. */
 export interface Handlers {
   /** Everything but calls. */
-  fetch(request: Request, env: { peer: string; request_id: string }): Response | Promise<Response>
+  fetch(request: Request, env: Env['Bindings']): Response | Promise<Response>
   /** The call route, the hot path, which skips Request and Response. */
   call(exchange: CallExchange): Promise<Reply>
+  /** Memory for the body of a request that begins now; the refusal when there is none. */
+  openBody(address: string, body: Omit<ArrivingBody, 'client'>): ReturnType<Bodies['open']>
   /** The caller behind a peer. */
   callerAddress(peer: string, forwarded: string | null): string
   requestId(given: string | null): string
   /** On every response, whatever it says. */
   readonly headers: Readonly<Record<string, string>>
+  /** Bounds the connections of the server. */
+  readonly connections: Connections
   /** Told when a call could not even be refused; answers it. */
   fault(error: unknown, request_id: string): Reply
 }
@@ -33,22 +40,30 @@ const CALL_PATH = /^\/v1\/tools\/([\w-]{1,64})\/call$/
 
 /** The server over node:http: calls are served from its own events, everything else goes through `fetch`. */
 export function createHttpServer(handlers: Handlers): Server {
+  const accounts = new WeakMap<IncomingMessage, BodyAccount>()
   const others = getRequestListener(
     (request, env) => {
       const { incoming } = env as { incoming: IncomingMessage }
       const request_id = handlers.requestId(one(incoming.headers['x-request-id']))
-      return handlers.fetch(request, { peer: incoming.socket.remoteAddress ?? '', request_id })
+      return handlers.fetch(request, { peer: incoming.socket.remoteAddress ?? '', request_id, body_account: accounts.get(incoming) })
     },
     // HTTP/1.0 knows no Host.
     { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: (error) => refuseRequest(handlers, error) },
   )
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
+  const route = (request: IncomingMessage, response: ServerResponse) => {
     if (request.rawHeaders.length > 2 * limits.header_count) return refuseUnread(handlers, request, response, 'HEADERS_TOO_LARGE')
     if (!namesHost(request)) return refuseUnread(handlers, request, response, 'REQUEST_MALFORMED')
+    if (hasBody(request)) {
+      const opened = openBody(handlers, request, response)
+      if (!opened.ok) return refuseBody(handlers, response, opened.problem)
+      accounts.set(request, opened.account)
+    }
     const match = request.method === 'POST' ? CALL_PATH.exec(request.url ?? '') : null
     if (match?.[1] === undefined) void others(request, response)
-    else void serveCall(handlers, match[1], request, response)
+    else void serveCall(handlers, match[1], request, response, accounts.get(request))
   }
+  const serve = (request: IncomingMessage, response: ServerResponse) =>
+    handlers.connections.serve(request.socket, response, () => route(request, response))
   const server = createServer(SERVER_OPTIONS, serve)
   // RFC 9110 §10.1.1 lets an expectation other than 100-continue pass; node:http would answer 417 without a problem.
   server.on('checkExpectation', serve)
@@ -58,19 +73,9 @@ export function createHttpServer(handlers: Handlers): Server {
   server.timeout = limits.idle_ms
   // One more than is let through: what comes on top is cut off by node:http, and the request then refused.
   server.maxHeadersCount = limits.header_count + 1
-  server.maxConnections = limits.connections
+  handlers.connections.watch(server)
   server.on('clientError', refuseSocket)
   return server
-}
-
-/** Counts the open connections of a server that begins to listen now. */
-export function connectionsOf(server: Server): () => number {
-  let open = 0
-  server.on('connection', (socket) => {
-    open++
-    socket.once('close', () => open--)
-  })
-  return () => open
 }
 
 /** RFC 9112 §3.2: HTTP/1.1 has exactly one Host, HTTP/1.0 at most one. Where there are two, what stands in front may have read the other. */
@@ -91,11 +96,57 @@ function refuseUnread(handlers: Handlers, request: IncomingMessage, response: Se
   response.end(body)
 }
 
-async function serveCall(handlers: Handlers, tool: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
+/** Memory for the body, until the response is out. A connection whose body was cut off is closed behind the refusal. */
+function openBody(handlers: Handlers, request: IncomingMessage, response: ServerResponse): ReturnType<Bodies['open']> {
+  const { socket, headers } = request
+  const declared = headers['content-length']
+  const opened = handlers.openBody(callerOf(handlers, request), {
+    declared_bytes: declared === undefined ? null : Number(declared),
+    received_bytes: () => socket.bytesRead,
+  })
+  if (!opened.ok) return opened
+  const { account } = opened
+  response.once('close', () => account.close())
+  const closeBehind = () => {
+    response.shouldKeepAlive = false
+    return response.once('finish', () => socket.destroySoon())
+  }
+  void account.cut.then(closeBehind)
+  return opened
+}
+
+/** Refuses a request for whose body there is no memory, and closes the connection, whose body is never read. */
+function refuseBody(handlers: Handlers, response: ServerResponse, found: Problem): void {
+  const { status, type, body } = socketProblem(found.code, found.detail)
+  const own = {
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    'retry-after': String(found.retry_after_s ?? limits.overload_retry_s),
+  }
+  response.shouldKeepAlive = false
+  response.writeHead(status, { ...handlers.headers, ...own })
+  response.end(body)
+}
+
+function callerOf(handlers: Handlers, { socket, headers }: IncomingMessage): string {
+  return handlers.callerAddress(socket.remoteAddress ?? '', one(headers['x-forwarded-for']))
+}
+
+async function serveCall(
+  handlers: Handlers,
+  tool: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  account: BodyAccount | undefined,
+): Promise<void> {
   const header = (name: string) => one(request.headers[name])
   const request_id = handlers.requestId(header('x-request-id'))
-  const address = handlers.callerAddress(request.socket.remoteAddress ?? '', header('x-forwarded-for'))
-  const exchange = { tool, request_id, address, header, body: bodyOf(request) }
+  const address = callerOf(handlers, request)
+  const exchange = { tool, request_id, address, header, body: bodyOf(request, account) }
   const reply = await handlers.call(exchange).catch((error: unknown) => (request.destroyed ? null : handlers.fault(error, request_id)))
   if (reply === null || response.destroyed) return
   const { status, headers, body } = reply
@@ -121,11 +172,12 @@ function one(value: string | string[] | undefined): string | null {
   return typeof value === 'string' ? value : value.join(', ')
 }
 
-function bodyOf(request: IncomingMessage): BodySource {
+function bodyOf(request: IncomingMessage, account: BodyAccount | undefined): BodySource {
   const declared = request.headers['content-length']
   return {
     declared_bytes: declared === undefined ? null : Number(declared),
     coding: request.headers['content-encoding'] ?? null,
+    account,
     whole: () => collect(request),
     chunks: () => request.iterator({ destroyOnReturn: false }),
   }
@@ -172,9 +224,9 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
 const HEADER_WORDS = `The address and all headers together may have ${limits.header_bytes} bytes, in at most ${limits.header_count} lines.`
 
 /** A problem of what never reached the application, in the words of the table. */
-function socketProblem(code: ProblemCode) {
+function socketProblem(code: ProblemCode, said?: string) {
   const { status, title, description } = PROBLEMS[code]
-  const detail = code === 'HEADERS_TOO_LARGE' ? HEADER_WORDS : description
+  const detail = said ?? (code === 'HEADERS_TOO_LARGE' ? HEADER_WORDS : description)
   const body = JSON.stringify(problemBody(problem(code, detail), crypto.randomUUID(), ''))
   return { status, title, type: 'application/problem+json; charset=utf-8', body }
 }

@@ -1,4 +1,5 @@
 import type { AllowanceState } from '../../service/payments/allowance.ts'
+import { limits } from '../../service/limits.ts'
 import { PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
 
 /** A response before it meets a transport. */
@@ -41,9 +42,19 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'cross-origin',
 }
 
-/** The same with the mark of a deployment where no real money moves. */
-export function commonHeaders(mark: string | null): Readonly<Record<string, string>> {
-  return mark === null ? COMMON_HEADERS : { ...COMMON_HEADERS, 'x-assay-mode': mark }
+/** The same with the mark of a deployment where no real money moves, and HSTS where every public origin is https. */
+export function commonHeaders(mark: string | null, origins: Origins): Readonly<Record<string, string>> {
+  const mode: Record<string, string> = mark === null ? {} : { 'x-assay-mode': mark }
+  const secure = [origins.base_url, origins.api_url, origins.site_url, origins.mcp_url].every(isSecure)
+  return { ...COMMON_HEADERS, ...mode, ...(secure ? { 'strict-transport-security': `max-age=${limits.hsts_s}` } : {}) }
+}
+
+/**
+ * RFC 6797 §7.2: no Strict-Transport-Security over plain HTTP. Nor for localhost, whose other ports it would bind too (§8.2 knows hosts, no
+ * ports). Subdomains are left out, since they are not this service's.
+ */
+function isSecure(origin: string): boolean {
+  return origin.startsWith('https://') && !/^https:\/\/(?:[^/]*\.)?localhost(?::\d+)?$/.test(origin)
 }
 
 /** The answer to a CORS preflight. Clients of x402 send `Access-Control-Expose-Headers` as a request header, so it is allowed too. */
@@ -52,6 +63,7 @@ export function corsPreflight(methods: string): Reply {
     'access-control-allow-methods': methods,
     'access-control-allow-headers':
       'Content-Type, Accept, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, X-CREDIT, X-PREV-RECEIPT-HASH, X-Request-Id, ' +
+      'X-ANSWER-TOKEN, SIGN-IN-WITH-X, ' +
       'Idempotency-Key, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID, ' +
       'A2A-Version, A2A-Extensions, X-A2A-Extensions',
     'access-control-max-age': '86400',

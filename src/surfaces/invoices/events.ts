@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { clientNetwork } from '../../service/clients.ts'
+import { quotaClient } from '../../service/clients.ts'
 import type { InvoiceFollower } from '../../service/invoices/live.ts'
 import { INVOICE_RULES } from '../../service/invoices/rules.ts'
 import type { InvoiceView } from '../../service/invoices/view.ts'
@@ -30,7 +30,7 @@ export function invoiceEvents(routes: InvoiceRoutes, context: Context<Env>, { in
   const { live } = routes.deps.invoices
   const text = JSON.stringify(record)
   const known = context.req.header('last-event-id')
-  const client = clientNetwork(routes.caller(context))
+  const client = quotaClient(routes.caller(context))
   let leave: (() => void) | null = null
   const stream = new ReadableStream<Uint8Array>(
     {

@@ -44,7 +44,7 @@ export async function bodyOf(
 ): Promise<{ ok: true; value: unknown } | { ok: false; problem: Problem }> {
   const limited = routes.refuseRate(routes.caller(context))
   if (limited !== null) return { ok: false, problem: limited }
-  const read = await readBody(bodyOfRequest(context.req.raw), INVOICE_RULES.body_bytes, () => Promise.resolve(true))
+  const read = await readBody(bodyOfRequest(context), INVOICE_RULES.body_bytes, () => Promise.resolve(true))
   return read.ok ? readJsonBody(read.bytes, BODY) : read
 }
 

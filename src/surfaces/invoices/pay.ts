@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { clientNetwork } from '../../service/clients.ts'
 import { notCarried } from '../../pure/invoices/record.ts'
 import { notFound } from '../../service/invoices/desk.ts'
 import { beingPaid } from '../../service/invoices/relay.ts'
@@ -13,6 +12,7 @@ import { caip2, challengeOf } from '../../service/payments/terms.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { Env } from '../http/env.ts'
 import { jsonReply, type Reply } from '../http/reply.ts'
+import { resendSecretsIn } from '../rest.ts'
 import { bodyOf, refuse, type InvoiceRoutes } from './exchange.ts'
 
 /**
@@ -26,7 +26,8 @@ export async function payInvoice(routes: InvoiceRoutes, context: Context<Env>): 
   if (given.kind === 'problem') return asked(routes, context, view, given.problem)
   const { relay } = routes.deps.invoices
   if (relay === null) return refuse(routes, context, notConfigured().problem)
-  const end = await relay.pay(view, given.payment, clientNetwork(routes.caller(context)))
+  const secrets = resendSecretsIn((name) => context.req.header(name) ?? null)
+  const end = await relay.pay(view, given.payment, { address: routes.caller(context), secrets })
   switch (end.kind) {
     case 'paid':
       return jsonReply(200, end.text, { 'cache-control': 'private, no-store', ...routes.words.responseHeaders(end.settlement) })

@@ -4,9 +4,13 @@ import { problem, type Problem, type ProblemError } from '../../service/problems
 
 /** Members of a request for an invoice: the specified name first, then the tool's. */
 const SPELLINGS = { amount: ['amountUsdc', 'amount_usdc'], client_name: ['clientName', 'client_name'] } as const
-const KNOWN = ['amountUsdc', 'amount_usdc', 'merchant', 'clientName', 'client_name', 'memo', 'referrer']
+const KNOWN = ['amountUsdc', 'amount_usdc', 'merchant', 'clientName', 'client_name', 'memo', 'referrer', 'signature']
 
-export type InvoiceRequest = { ok: true; asked: InvoiceAsked } | { ok: false; problem: Problem }
+/** 1 to 4096 bytes: contract wallets sign as long as they like. */
+export const MERCHANT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,4096}$/
+
+/** `signature` is that of the merchant; null for an unsigned invoice. */
+export type InvoiceRequest = { ok: true; asked: InvoiceAsked; signature: string | null } | { ok: false; problem: Problem }
 
 /** Reads the body of `POST /api/invoice/create`, in either spelling. Values are never quoted. */
 export function readInvoiceRequest(body: unknown): InvoiceRequest {
@@ -30,7 +34,8 @@ export function readInvoiceRequest(body: unknown): InvoiceRequest {
   const client_name = textOf(one(SPELLINGS.client_name, Object.is), INVOICE_RULES.client_name_chars, fail)
   const memo = textOf({ name: 'memo', value: fields.get('memo') }, INVOICE_RULES.memo_chars, fail)
   const referrer = fields.has('referrer') ? addressOf({ name: 'referrer', value: fields.get('referrer') }, fail) : undefined
-  return errors.length > 0 ? refuse(errors) : { ok: true, asked: { amount, merchant, client_name, memo, referrer } }
+  const signature = signatureOf(fields.get('signature'), fail)
+  return errors.length > 0 ? refuse(errors) : { ok: true, asked: { amount, merchant, client_name, memo, referrer }, signature }
 }
 
 interface Member {
@@ -60,6 +65,13 @@ function textOf({ name, value }: Member, chars: number, fail: Fail): string | un
   if (value === undefined || (typeof value === 'string' && value.length <= chars)) return value
   fail(name, 'invalid_value', `Give a text of at most ${chars} characters.`)
   return undefined
+}
+
+function signatureOf(value: unknown, fail: Fail): string | null {
+  if (value === undefined) return null
+  if (typeof value === 'string' && MERCHANT_SIGNATURE.test(value)) return value
+  fail('signature', 'invalid_value', 'Give the signature of the merchant: 0x and 1 to 4096 bytes in hexadecimal.')
+  return null
 }
 
 /** What keeps the content from being invoiced, as a problem of the request. */

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import type { MerchantAct } from '../../pure/invoices/signing.ts'
-import { clientNetwork } from '../../service/clients.ts'
+import { quotaClient, widerNetwork } from '../../service/clients.ts'
 import type { Asker } from '../../service/invoices/create.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import { notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/desk.ts'
@@ -18,7 +18,7 @@ import { checkoutRoutes } from './checkout.ts'
 import { invoiceEvents } from './events.ts'
 import { bodyOf, guarded, refuse, type Caller, type InvoiceRoutes } from './exchange.ts'
 import { payInvoice } from './pay.ts'
-import { contentProblem, readInvoiceRequest } from './request.ts'
+import { contentProblem, MERCHANT_SIGNATURE, readInvoiceRequest } from './request.ts'
 
 const CREATE = '/api/invoice/create'
 const ALLOW = { allow: 'POST, OPTIONS' }
@@ -81,7 +81,9 @@ async function create(routes: InvoiceRoutes, context: Context<Env>): Promise<Rep
   if (request_key !== null && !/^[\x21-\x7e]{1,128}$/.test(request_key)) {
     return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Idempotency-Key takes 1 to 128 printable characters without spaces.'))
   }
-  const asker: Asker = { client: clientNetwork(routes.caller(context)), request_key }
+  const address = routes.caller(context)
+  const { signature } = read
+  const asker: Asker = { client: quotaClient(address), address, network: widerNetwork(address), request_key, signature }
   return made(routes, context, await routes.desk.make(read.asked, asker))
 }
 
@@ -101,9 +103,9 @@ function made(routes: InvoiceRoutes, context: Context<Env>, end: InvoiceEnd): Re
 async function act(routes: InvoiceRoutes, context: Context<Env>, what: MerchantAct): Promise<Reply> {
   const body = await bodyOf(routes, context)
   if (!body.ok) return refuse(routes, context, body.problem)
-  const signature = textIn(body.value, 'signature', /^0x(?:[0-9a-fA-F]{2}){1,4096}$/)
+  const signature = textIn(body.value, 'signature', MERCHANT_SIGNATURE)
   if (signature === null) return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Send {"signature": "0x…"}, of 1 to 4096 bytes.'))
-  return changed(routes, context, await routes.desk.act(context.req.param('id') ?? '', what, signature))
+  return changed(routes, context, await routes.desk.act(context.req.param('id') ?? '', what, signature, routes.caller(context)))
 }
 
 async function submit(routes: InvoiceRoutes, context: Context<Env>): Promise<Reply> {
@@ -111,7 +113,7 @@ async function submit(routes: InvoiceRoutes, context: Context<Env>): Promise<Rep
   if (!body.ok) return refuse(routes, context, body.problem)
   const tx_hash = textIn(body.value, 'tx_hash', /^0x[0-9a-fA-F]{64}$/)
   if (tx_hash === null) return refuse(routes, context, problem('INPUT_SCHEMA_INVALID', 'Send {"tx_hash": "0x…"}, of 32 bytes.'))
-  const end = await routes.desk.submit(context.req.param('id') ?? '', tx_hash.toLowerCase())
+  const end = await routes.desk.submit(context.req.param('id') ?? '', tx_hash.toLowerCase(), routes.caller(context))
   if (!end.ok) return refuse(routes, context, end.problem)
   return jsonReply(200, JSON.stringify({ ...end.view.record, transaction_found: end.transaction_found }))
 }

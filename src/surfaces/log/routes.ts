@@ -93,7 +93,7 @@ async function proof(context: Context<Env>, book: LogBook, refuse: Refuse): Prom
 }
 
 async function handIn(context: Context<Env>, { keys, call }: AppDeps, log: ReceiptsLog, refuse: Refuse): Promise<Response> {
-  const body = await readBody(bodyOfRequest(context.req.raw), LOG_RULES.body_bytes, () => Promise.resolve(true))
+  const body = await readBody(bodyOfRequest(context), LOG_RULES.body_bytes, () => Promise.resolve(true))
   if (!body.ok) return refuse(context, body.problem)
   const json = readJsonBody(body.bytes, BOUNDS)
   if (!json.ok) return refuse(context, json.problem)
@@ -120,7 +120,7 @@ function receiptIn(value: unknown): unknown {
 }
 
 async function addCheckpoint(context: Context<Env>, witness: Witness, refuse: Refuse): Promise<Response> {
-  const body = await readBody(bodyOfRequest(context.req.raw), LOG_RULES.body_bytes, () => Promise.resolve(true))
+  const body = await readBody(bodyOfRequest(context), LOG_RULES.body_bytes, () => Promise.resolve(true))
   if (!body.ok) return refuse(context, body.problem)
   return witnessed(context, await witness.addCheckpoint(new TextDecoder().decode(body.bytes)))
 }

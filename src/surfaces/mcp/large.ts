@@ -2,9 +2,9 @@ import { limits } from '../../service/limits.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import type { PreflightDesk } from '../preflight/serve.ts'
-import { creditIn, paymentsIn } from '../rest.ts'
+import { bringsReadablePayment } from '../rest.ts'
 import type { MessageRead } from './message.ts'
-import { isPreflight } from './preflight-method.ts'
+import { isPreflight } from './preflight-message.ts'
 import type { McpExchange } from './tool-call.ts'
 
 /** How one message beyond the unpaid bound comes to be read. */
@@ -25,7 +25,7 @@ export function readLarge({ allowance, onFault }: AppDeps['call'], desk: Preflig
   let unpaid: Problem | null = null
   let refused: Problem | null = null
   const unpaidFault = async (): Promise<Problem | null> => {
-    if (paymentsIn(header).length > 0 || creditIn(header) !== null) return null
+    if (bringsReadablePayment(header)) return null
     try {
       return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0 ? null : tooLargeUnpaid()
     } catch (error) {

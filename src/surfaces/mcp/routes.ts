@@ -1,6 +1,6 @@
 import { isJsonContentType } from '@modelcontextprotocol/server'
 import type { Context, Hono } from 'hono'
-import type { ServeCall } from '../../service/calls/observed.ts'
+import { isSigned, type ObservedCalls, type ServeCall } from '../../service/calls/observed.ts'
 import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { mcpResource } from '../../service/payments/terms.ts'
@@ -10,13 +10,16 @@ import { once } from '../../pure/once.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { inTurns } from '../http/in-turns.ts'
+import { isLarge, readInThread } from '../http/read-in-thread.ts'
+import { paymentsIn } from '../rest.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
 import { readLarge } from './large.ts'
 import { createMessageReader, TOOLS_CALL } from './message.ts'
 import { createPlainCalls } from './plain-call.ts'
 import { createPlainLists } from './plain-list.ts'
-import { answerPreflight, PREFLIGHT_MESSAGES } from './preflight-method.ts'
+import { isLargePreflight, PREFLIGHT_MESSAGES } from './preflight-message.ts'
+import { answerPreflight } from './preflight-method.ts'
 import { createProtocol, type ProtocolParts } from './protocol.ts'
 import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
 import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
@@ -29,10 +32,10 @@ const NO_SUCH_LIST = 'The parameter tools is search, or is left out.'
 const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets ASSAY_MCP_URL.' }
 const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
 
-/** How calls are served, and the turn of a message that is no plain call. */
+/** Serves calls, and queues messages that are no plain calls. */
 export interface McpCalls {
   serve: ServeCall
-  turn(): Promise<void> | null
+  turn: ObservedCalls['turn']
 }
 
 interface Received {
@@ -70,7 +73,14 @@ export function mcpRoutes(
     const address = caller(context)
     const { request_id } = context.env
     const large = readLarge(deps.call, desk, { header, address })
-    const read = large.judged(await readMessage(bodyOfRequest(context.req.raw), large.mayRead))
+    const { heavy } = deps.call
+    const body = (bytes: Uint8Array) => ({ kind: 'mcp', bytes, small: tools === SEARCH, at: desk.at() }) as const
+    const inThread = (bytes: Uint8Array) =>
+      heavy && (isLarge(bytes) || isLargePreflight(bytes))
+        ? readInThread(heavy, body(bytes), { address, pays: isSigned(deps.call, paymentsIn(header)) })
+        : null
+    const steps = { mayReadLarge: large.mayRead, ready: () => turn('intake', address), inThread }
+    const read = large.judged(await readMessage(bodyOfRequest(context), steps))
     if (!read.ok) return refusal(read.problem, deps, request_id)
     return { exchange: { message: read.message, request_id, address, header, view: seen.view }, is_counted: large.is_counted() }
   }
@@ -81,7 +91,7 @@ export function mcpRoutes(
       const open = is_counted ? { ...desk, refuse: () => null } : desk
       return answerPreflight(open, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
     }
-    await turn()
+    await turn('reads', caller(context))
     return received
   })
   app.all(PATH, (context) => {
@@ -101,9 +111,9 @@ function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: 
   return async (request, exchange) => {
     const plain = readPlain(exchange)
     if (plain !== null) return plain.response(await callTool(parts.calls, plain.params, exchange))
-    if (!bringsPayment(exchange)) await turn()
+    if (!bringsPayment(exchange)) await turn('reads', exchange.address)
     const list = plainList(request, exchange)
-    return list === null ? official(request, exchange) : inTurns(await list, turn)
+    return list === null ? official(request, exchange) : inTurns(await list, () => turn('reads', exchange.address))
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { limits } from '../../service/limits.ts'
+import { readJsonBody, type OpenJson } from '../http/json-body.ts'
 import type { Message } from './message.ts'
 import type { CallParams } from './tool-call.ts'
 
@@ -24,6 +25,7 @@ export async function serveOverStdio(server: () => Server, onFault: (error: Erro
  */
 export function messageOf(params: CallParams): Message {
   const value = { params }
-  // No tool has such bounds, so it is read under those of the tool that is called.
-  return { value, bytes: new TextEncoder().encode(JSON.stringify(value)), bounds: { depth: 0, nodes: 0, unsafe_numbers: 'refuse' } }
+  const bytes = new TextEncoder().encode(JSON.stringify(value))
+  const within: OpenJson['within'] = (bounds) => readJsonBody(bytes, bounds)
+  return { kind: 'whole', value, body_bytes: bytes.length, json: { text: '', within } }
 }

@@ -5,10 +5,11 @@ import type { CallRequest, InputRead, Outcome } from '../../service/calls/outcom
 import type { CreditGiven } from '../../service/credits/given.ts'
 import { problem, problemBody, type Problem } from '../../service/problems.ts'
 import type { PaymentGiven } from '../../service/payments/payment-header.ts'
+import type { ResendSecrets } from '../../service/payments/resends.ts'
 import type { Challenge } from '../../service/payments/terms.ts'
 import type { PaymentWords } from '../payment.ts'
-import { creditIn, paymentsIn } from '../rest.ts'
-import { argumentsOf, isObject, readArguments, readInput, TOOLS_CALL, type Message } from './message.ts'
+import { creditIn, paymentsIn, resendSecretsIn } from '../rest.ts'
+import { argumentsOf, CALL_INSIDE, innerInputOf, isObject, readArguments, readInput, TOOLS_CALL, type Message } from './message.ts'
 import { CALL_TOOL, FIND_TOOLS, type Finder } from './small.ts'
 import type { View } from './view.ts'
 import { isMessageFault, rpcErrorOf, type RpcError } from './rpc-error.ts'
@@ -49,6 +50,8 @@ const ERROR_KEY = 'x402/error'
 const PREVIOUS_KEY = 'assay/prev-receipt-hash'
 const CREDIT_KEY = 'assay/credit'
 const USE_KEY = 'assay/idempotency-key'
+const TOKEN_KEY = 'assay/answer-token'
+const SIGN_IN_KEY = 'x402/sign-in-with-x'
 const ARGUMENTS = '/params/arguments'
 
 export interface ToolCalls {
@@ -80,6 +83,7 @@ function callRequest({ name, _meta: meta = {} }: CallParams, { message, address,
     address,
     payments: paymentsOf(meta, header),
     credit: creditOf(meta, header),
+    secrets: resendSecretsOf(meta, header),
     traceparent: header('traceparent'),
     // What is no text is handed on as a text that no receipt hash equals, so that it is refused and not overlooked.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
@@ -108,12 +112,8 @@ function innerRequest(params: CallParams, exchange: McpExchange): CallRequest {
   const { message } = exchange
   const given = argumentsOf(message.value)
   const name = isObject(given) && typeof given['tool'] === 'string' ? given['tool'] : ''
-  const inputIn = (value: unknown) => {
-    const inner = argumentsOf(value)
-    return isObject(inner) ? inner['input'] : undefined
-  }
   const strays = isObject(given) && Object.keys(given).some((key) => key !== 'tool' && key !== 'input')
-  const read: CallRequest['read'] = (bounds) => (strays ? STRAYS : readInput(message, bounds, CALL_INSIDE, inputIn))
+  const read: CallRequest['read'] = (bounds) => (strays ? STRAYS : readInput(message, bounds, CALL_INSIDE, innerInputOf))
   return { ...callRequest({ ...params, name }, exchange), read }
 }
 
@@ -123,13 +123,17 @@ const STRAYS: InputRead = {
   problem: problem('INPUT_SCHEMA_INVALID', STRAY_WORDS, { errors: [{ pointer: ARGUMENTS, code: 'unknown_field', message: STRAY_WORDS }] }),
 }
 
-const CALL_INSIDE = { depth: TOOLS_CALL.depth + 1, nodes: TOOLS_CALL.nodes }
-
 /** A prepaid code and its key, in the message or in headers; each is looked for in the message first. */
 export function creditOf(meta: Readonly<Record<string, unknown>>, header: McpExchange['header']): CreditGiven | null {
   const beside = creditIn(header)
   const code = textIn(meta, CREDIT_KEY) ?? beside?.code ?? null
   return code === null ? null : { code, key: textIn(meta, USE_KEY) ?? header('idempotency-key') }
+}
+
+/** Secrets that open the answer of a payment sent before, in the message or in headers. */
+export function resendSecretsOf(meta: Readonly<Record<string, unknown>>, header: McpExchange['header']): ResendSecrets {
+  const beside = resendSecretsIn(header)
+  return { answer_token: textIn(meta, TOKEN_KEY) ?? beside.answer_token, sign_in: textIn(meta, SIGN_IN_KEY) ?? beside.sign_in }
 }
 
 /** What is no text is handed on as one that is refused, so that it is not overlooked. */

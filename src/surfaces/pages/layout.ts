@@ -7,7 +7,12 @@ export type Markup = ReturnType<typeof html>
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
 
-/** Everything from this origin, nothing inline, and no way to turn text into markup in a script. */
+/**
+ * Headers of every page: everything from this origin, nothing inline, and no way to turn text into markup in a script. No window of another
+ * origin shares a page's browsing context group (HTML standard, "Cross-origin opener policies"); wallets are injected by their extensions
+ * (EIP-6963) and open no popup of the page, so `same-origin` breaks none. The device features that no page uses are switched off for what a
+ * page may have been tricked into running.
+ */
 export const PAGE_HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -20,6 +25,9 @@ export const PAGE_HEADERS = {
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), midi=(), payment=(), usb=()',
 }
 
 export interface Page {

@@ -33,13 +33,13 @@ export function pageRoutes(app: Hono<Env>, deps: AppDeps): void {
     if (tool !== undefined) return context.redirect(`/tools/${tool.id}`, 308)
     return context.body(unknownToolPage(deps, named), 404, { ...LIVE_HEADERS, 'content-type': HTML_TYPE })
   })
-  app.get('/assets/:version/:path{.+}', (context) => {
+  app.get('/assets/:version/:path{.+}', async (context) => {
     const { version, files } = assets()
     const asset = files.get(context.req.param('path'))
     if (asset === undefined) return context.notFound()
     // A page may outlive the files that it was made for; it then gets those of now, to be asked for again.
     const kept = context.req.param('version') === version ? FOR_GOOD : 'no-store'
-    const { body, headers } = asset.encoded.for(context.req.header('accept-encoding'))
+    const { body, headers } = await asset.encoded.for(context.req.header('accept-encoding'))
     return context.body(body, 200, { ...headers, ...SCRIPT_POLICY, 'content-type': asset.type, 'cache-control': kept })
   })
 }

@@ -13,7 +13,7 @@ import { bodyOfRequest } from '../http/fetch-body.ts'
 import { jsonReply, problemReply, response, type Reply } from '../http/reply.ts'
 import { wantsPage } from '../http/wants-page.ts'
 import { rulesPage } from './rules-page.ts'
-import { readWithLiterals, type PreflightDesk } from './serve.ts'
+import type { PreflightDesk } from './serve.ts'
 
 /** `POST /v1/protocols/check`, its rules, and its own OpenAPI document. */
 export function preflightRoutes(app: Hono<Env>, deps: AppDeps, desk: PreflightDesk, caller: (context: Context<Env>) => string): void {
@@ -38,14 +38,10 @@ async function check(context: Context<Env>, deps: AppDeps, desk: PreflightDesk, 
   const refuse = (found: Problem) => problemReply(found, context.env.request_id, deps.origins)
   const refused = desk.refuse(address)
   const body: BodyRead =
-    refused === null
-      ? await readBody(bodyOfRequest(context.req.raw), limits.preflight_body_bytes, anyLength)
-      : { ok: false, problem: refused }
-  await desk.turn()
+    refused === null ? await readBody(bodyOfRequest(context), limits.preflight_body_bytes, anyLength) : { ok: false, problem: refused }
+  await desk.turn(address)
   if (!body.ok) return refuse(body.problem)
-  const read = readWithLiterals(body.bytes)
-  if (!read.ok) return refuse(read.problem)
-  const done = desk.check(read.read)
+  const done = await desk.check(body.bytes, { address, pays: false })
   return done.ok ? jsonReply(200, JSON.stringify(done.report)) : refuse(done.problem)
 }
 

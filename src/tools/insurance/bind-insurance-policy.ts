@@ -20,13 +20,14 @@ const INPUT = z
 
 const REFUSALS = {
   unknown_underwriter: 'No underwriter of this id is in the directory.',
+  not_proven: 'The domain of the terms of this underwriter has not named its key, so its rate card is not quoted.',
   entry_expired: 'The entry of this underwriter has expired.',
   coverage_type_not_offered: 'The rate card of this underwriter is for another kind of cover.',
   below_minimum: 'The sum is below the least that the rate card takes.',
   above_maximum: 'The sum is above the most that the rate card takes.',
   policyholder_checksum: 'The checksum of policyholder_address (EIP-55) is broken, so a digit or a capital is wrong: copy it anew.',
   beneficiary_checksum: 'The checksum of beneficiary_address (EIP-55) is broken, so a digit or a capital is wrong: copy it anew.',
-} as const satisfies Record<QuoteRefusal | Mistyped | 'unknown_underwriter', string>
+} as const satisfies Record<QuoteRefusal | Mistyped | 'unknown_underwriter' | 'not_proven', string>
 
 type Mistyped = 'policyholder_checksum' | 'beneficiary_checksum'
 
@@ -38,11 +39,11 @@ export default defineTool({
   id: 'bind-insurance-policy',
   title: 'Bind a policy of an underwriter',
   description:
-    'Makes out a POL-1 certificate on the signed rate card of a registered underwriter and signs it as registrar. It is PENDING_UNDERWRITER, ' +
+    'Makes out a POL-1 certificate on the signed rate card of a proven underwriter and signs it as registrar. It is PENDING_UNDERWRITER, ' +
     'and no cover, until the underwriter’s own key countersigns at /api/insurance/countersign. The same request again returns the same ' +
     'certificate. Verifiable offline. The service underwrites nothing and takes no premium.',
   family: 'insurance',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -81,8 +82,9 @@ export default defineTool({
     if (mistyped !== null) return refused(mistyped, now_ms)
     const address = underwriterAddress(asked.underwriter_id)
     const row = address === null ? null : await insurance.underwriter(address)
-    if (row === null) return refused('unknown_underwriter', now_ms)
+    if (row === null || row.listed_until_s === 0) return refused('unknown_underwriter', now_ms)
     const entry = storedEntry(row.entry)
+    if (row.proven_s === null) return refused('not_proven', now_ms)
     const wanted = wishes(asked)
     const refusal = quoteRefusal(entry, { coverage_minor: wanted.coverage_minor, coverage_type: asked.coverage_type, now_s })
     if (refusal !== null) return refused(refusal, now_ms)

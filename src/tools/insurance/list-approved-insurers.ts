@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { underwriterId } from '../../pure/rulebooks/pol1-entry.ts'
 import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
+import { listedUnderwriter } from '../../pure/rulebooks/pol1-proof.ts'
 import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 
@@ -9,14 +9,19 @@ export default defineTool({
   id: 'list-approved-insurers',
   title: 'List registered underwriters',
   description:
-    'Lists the open directory of underwriters that registered themselves with a signed rate card at /api/insurance/register. It starts ' +
-    'empty. Listing is not vetting: a registration proves control of a key, nothing else. The service never underwrites.',
+    'Lists the open directory of underwriters that registered a signed rate card at /api/insurance/register. It starts empty. `proven` says ' +
+    'that /.well-known/assay-underwriter.json on the domain of the terms, {"underwriters":["0x…"]}, names the key; unproven entries are never ' +
+    'quoted. Listing is not vetting. The service never underwrites.',
   family: 'insurance',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
-    checked: ['that each entry is signed by its underwriter for this service', 'that it has not expired'],
+    checked: [
+      'that each entry is signed by its underwriter for this service',
+      'that it has not expired',
+      'whether the domain of its terms named the key when it was registered',
+    ],
     not_checked: ['who the underwriter is', 'licences and solvency', 'what the terms say'],
   },
   sources: ['clock', 'insurance'],
@@ -37,7 +42,9 @@ export default defineTool({
     count: z.int().min(0).max(POL.table.entries_max).describe('Underwriters listed.'),
     insurers: z
       .array(z.record(z.string(), z.unknown()))
-      .describe('The signed entries, each with underwriter_id, entry_hash, signature and vetted false.'),
+      .describe(
+        'The signed entries, proven ones first, each with underwriter_id, entry_hash, proven, proven_domain, proven_at and vetted false.',
+      ),
     vetted: z.literal(false).describe('Nobody has vetted them.'),
     notice: z.string().describe('What listing means.'),
     standard: z.string().describe('The rule book.'),
@@ -49,10 +56,10 @@ export default defineTool({
     const now_ms = clock.now_ms()
     const least = coverageMinor(min_coverage_usdc ?? 0)
     const rows = await insurance.underwriters(Math.floor(now_ms / 1_000))
-    const insurers = rows.flatMap(({ address, entry_hash, entry: text }) => {
-      const entry = storedEntry(text)
+    const insurers = rows.flatMap((row) => {
+      const entry = storedEntry(row.entry)
       const wanted = (coverage_type ?? entry.coverage_type) === entry.coverage_type && BigInt(entry.max_coverage_minor) >= least
-      return wanted ? [{ underwriter_id: underwriterId(address), entry_hash, vetted: false, ...entry }] : []
+      return wanted ? [{ ...listedUnderwriter(row, entry), ...entry }] : []
     })
     return {
       count: insurers.length,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
-import { premiumOf, quoteRefusal, underwriterId, type QuoteRefusal, type SignedEntry } from '../../pure/rulebooks/pol1-entry.ts'
+import { premiumOf, quoteRefusal, type QuoteRefusal, type SignedEntry } from '../../pure/rulebooks/pol1-entry.ts'
 import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
+import { listedUnderwriter, type ListedRow } from '../../pure/rulebooks/pol1-proof.ts'
 import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 import { ADDRESS, COVER, oneCoverAmount, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
@@ -23,15 +24,15 @@ export default defineTool({
   id: 'quote-3rd-party-insurance',
   title: 'Quote third-party insurance',
   description:
-    'Quotes a cover from every registered underwriter whose signed rate card takes it: the amount times its basis points, rounded up, at ' +
-    'least its minimum; cheapest first. No quotes until an underwriter registers. Quotes follow the cards and bind nobody; the service ' +
-    'never underwrites and takes no premium.',
+    'Quotes a cover from every proven underwriter whose signed rate card takes it: the amount times its basis points, rounded up, at least ' +
+    'its minimum; cheapest first. Proven: the domain of the terms names the key in /.well-known/assay-underwriter.json; unproven entries are ' +
+    'never quoted. Quotes bind nobody; the service never underwrites and takes no premium.',
   family: 'insurance',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
-    checked: ['amount, kind and date against each signed rate card', 'arithmetic'],
+    checked: ['amount, kind and date against each signed rate card', 'that the domain of the terms named the key', 'arithmetic'],
     not_checked: ['who the underwriter is', 'whether it would accept this risk', 'transaction, invoice and counterparty'],
   },
   sources: ['clock', 'insurance'],
@@ -40,7 +41,7 @@ export default defineTool({
     quote_count: z.int().min(0).max(POL.table.entries_max).describe('Underwriters whose card takes it.'),
     quotes: z
       .array(z.record(z.string(), z.unknown()))
-      .describe('The cheapest 100: underwriter_id, premium_minor, rate, term, jurisdictions, terms, entry_hash.'),
+      .describe('The cheapest 100: underwriter_id, proven_domain, proven_at, premium_minor, rate, term, jurisdictions, terms, entry_hash.'),
     reason: z.string().describe('One sentence.'),
     excluded: z.record(z.string(), z.int().min(0).max(POL.table.entries_max)).describe('Why other cards do not take it, counted.'),
     coverage_minor: z.string().describe('The sum, USDC minor units.'),
@@ -63,12 +64,13 @@ export default defineTool({
     const now_s = Math.floor(now_ms / 1_000)
     const coverage_minor = coverageMinor(asked.amount_usdc ?? asked.amount ?? 0)
     const rows = await insurance.underwriters(now_s)
-    const excluded: Partial<Record<QuoteRefusal, number>> = {}
+    const excluded: Partial<Record<QuoteRefusal | 'not_proven', number>> = {}
     const taking: Taking[] = []
-    for (const { entry_hash, entry: text } of rows) {
-      const entry = storedEntry(text)
-      const refusal = quoteRefusal(entry, { coverage_minor, coverage_type: asked.coverage_type, now_s })
-      if (refusal === null) taking.push({ entry, entry_hash, premium_minor: premiumOf(entry, coverage_minor) })
+    for (const row of rows) {
+      const entry = storedEntry(row.entry)
+      const unproven = row.proven_s === null ? 'not_proven' : null
+      const refusal = unproven ?? quoteRefusal(entry, { coverage_minor, coverage_type: asked.coverage_type, now_s })
+      if (refusal === null) taking.push({ entry, row, premium_minor: premiumOf(entry, coverage_minor) })
       else excluded[refusal] = (excluded[refusal] ?? 0) + 1
     }
     return {
@@ -101,7 +103,7 @@ function subjectOf({ tx_hash, transaction_id, invoice_id, counterparty_address }
 
 interface Taking {
   entry: SignedEntry
-  entry_hash: string
+  row: ListedRow
   premium_minor: bigint
 }
 
@@ -110,10 +112,10 @@ function cheaper(one: Taking, other: Taking): number {
   return one.premium_minor < other.premium_minor ? -1 : one.premium_minor > other.premium_minor ? 1 : 0
 }
 
-function quoteShown({ entry, entry_hash, premium_minor }: Taking) {
-  const { name, underwriter, coverage_type, rate_bps, min_premium_minor, term_days, jurisdictions, licence_reference } = entry
+function quoteShown({ entry, row, premium_minor }: Taking) {
+  const { name, coverage_type, rate_bps, min_premium_minor, term_days, jurisdictions, licence_reference } = entry
   return {
-    underwriter_id: underwriterId(underwriter),
+    ...listedUnderwriter(row, entry),
     name,
     premium_minor: String(premium_minor),
     coverage_type,
@@ -125,11 +127,12 @@ function quoteShown({ entry, entry_hash, premium_minor }: Taking) {
     terms_uri: entry.terms_uri,
     terms_hash: entry.terms_hash,
     valid_until: entry.valid_until,
-    entry_hash,
   }
 }
 
 function reasonOf(listed: number, taking: number): string {
   if (listed === 0) return 'No underwriter has registered yet, so there are no quotes.'
-  return taking === 0 ? 'No registered rate card takes this cover.' : 'Each quote follows from a rate card that its underwriter signed.'
+  return taking === 0
+    ? 'No rate card of a proven underwriter takes this cover.'
+    : 'Each quote follows from a rate card that its underwriter signed.'
 }

@@ -20,6 +20,7 @@ export default defineTool({
   },
   batch_field: 'text',
   bounds: { body_bytes: limits.document_body_bytes },
+  heavy: true,
   sources: [],
   input: z.strictObject({ text: z.string().max(limits.text_chars).describe('The text, in any language.') }),
   output: z.strictObject({

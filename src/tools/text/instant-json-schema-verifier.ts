@@ -19,7 +19,7 @@ export default defineTool({
     'schema, exact decimals, linear-time patterns. Nothing is fetched or executed. Answers valid, invalid with JSON pointers to each ' +
     'fault, or undetermined with the reason. format is a note, not checked.',
   family: 'text',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'document',
   annotations: PURE,
   scope: {

@@ -10,7 +10,9 @@ import {
   judgeBindable,
   readTerms,
   termsOf,
+  termsSigner,
   termsText,
+  termsTypedData,
   type AssuredRefusal,
   type AssuredTerms,
 } from '../../pure/rulebooks/assured-record.ts'
@@ -20,6 +22,7 @@ import { ASSURED_ASKED } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELD = z.string().max(limits.receipt_field_chars)
+const SIGNATURE_CHARS = 200
 const REFUSALS = Object.keys(ASSURED_REFUSALS) as [AssuredRefusal, ...AssuredRefusal[]]
 
 const RECEIPT = z.strictObject({
@@ -40,23 +43,23 @@ const RECEIPT = z.strictObject({
   signature: FIELD.describe('Its signature.'),
 })
 
-/** Binds one receipt to assured terms, once and for all. */
+/** Binds one receipt to assured terms that its payer or recipient signed; unsigned terms are an advisory record. */
 export default defineTool({
   id: 'assured-create',
   title: 'Bind a receipt to assured terms',
   description:
-    'Verifies a paid XDR-1 receipt of any issuer and stores it with the terms that assured-quote gives. One record a receipt: a second call ' +
-    'creates nothing and returns the first record. Refuses tier T0 and receipts that are free, of credits or not verifiable, and says why. ' +
-    'Disputes: 7 days from the receipt. Moves no money.',
+    'Verifies a paid XDR-1 receipt and stores it with the terms that assured-quote gives, one record a receipt. The payer or recipient binds ' +
+    'them by signing typed_data of the answer (EIP-712), sent as terms_signature; the first signed call wins. Unsigned terms are advisory and ' +
+    'yield to signed ones. Refuses tier T0 and unpaid receipts. Disputes: 7 days. Moves no money.',
   family: 'trust',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: false },
   scope: {
     checked: [
       'the signature of the receipt, its tier and payer',
       'the amount against the published table',
-      'that the receipt is bound once',
+      'that the payer or recipient signed the terms that are bound, once',
     ],
     not_checked: ['whether the issuer publishes this signer', 'that money moved', 'that anything was delivered'],
   },
@@ -64,12 +67,27 @@ export default defineTool({
   input: z.strictObject({
     ...ASSURED_ASKED.shape,
     receipt: RECEIPT.describe('The whole receipt of a paid call, with signer and signature.'),
+    terms_signature: z
+      .string()
+      .max(SIGNATURE_CHARS)
+      .optional()
+      .describe(
+        'EIP-712 signature of the receipt’s payer or recipient over typed_data, which an unsigned call answers: 0x and 130 hexadecimal digits, ' +
+          'such as 0x1b…1c. Contract wallets cannot sign one.',
+      ),
   }),
   output: z.strictObject({
     status: z.enum(['RECORDED', 'REFUSED']).describe('REFUSED: nothing is stored.'),
     reason_code: z.enum(['ok', ...REFUSALS]).describe('ok, or why it is refused.'),
     reason: z.string().describe('One sentence.'),
-    created: z.boolean().describe('False when this receipt had a record already.'),
+    created: z.boolean().describe('False when this receipt had a record that stays; true also where signed terms replace advisory ones.'),
+    binding: z
+      .enum(['signed', 'advisory', 'none'])
+      .describe('signed: for good. advisory: unsigned, yields to signed terms. none: refused.'),
+    typed_data: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('What binds the terms of this call once the payer or recipient signs it with eth_signTypedData_v4; null without terms.'),
     warnings: z
       .array(z.strictObject({ code: z.string().describe('Kind.'), message: z.string().describe('One sentence.') }))
       .describe('What should be known all the same.'),
@@ -78,7 +96,10 @@ export default defineTool({
         assured_id: z.string().describe('Computed from the receipt hash.'),
         receipt_hash: z.string().describe('Digest of the receipt.'),
         state: z.enum(['OPEN', 'WINDOW_CLOSED', 'DISPUTED', 'ADJUDICATED']).describe('Now.'),
-        created_at: z.string().describe('When it was stored.'),
+        binding: z.enum(['signed', 'advisory']).describe('Whether the terms are bound.'),
+        signed_by: z.string().nullable().describe('The payer or recipient that signed the terms; null for an advisory record.'),
+        terms_signature: z.string().nullable().describe('Its signature.'),
+        created_at: z.string().describe('When these terms were stored.'),
         dispute_window_ends_at: z.string().describe('7 days after the date of the receipt.'),
         remedy: z.literal('verdict_only').describe('What a dispute yields.'),
         settling_evidence: z.enum(['settled_nonce', 'statement_entry']).describe('What shows that money moved.'),
@@ -98,7 +119,7 @@ export default defineTool({
     counterparty_tier: 'T2',
     receipt: TEST_VECTOR.receipt,
   },
-  async run({ receipt, ...asked }, { clock, crypto, assured }) {
+  async run({ receipt, terms_signature, ...asked }, { clock, crypto, assured }) {
     const now_ms = clock.now_ms()
     const now_s = Math.floor(now_ms / 1_000)
     const quote = quoteAssured(asked)
@@ -107,19 +128,25 @@ export default defineTool({
     if (!judged.ok) return refused(judged.refusal, judged.detail, now_ms)
     const { receipt_hash, ts, warnings } = judged.receipt
     const terms = termsOf(asked, quote, judged.receipt)
+    const typed_data = termsTypedData(receipt_hash, terms)
+    const by = terms_signature === undefined ? null : termsSigner(judged.receipt, terms, terms_signature, crypto)
+    if (terms_signature !== undefined && by === null) return { ...refused('terms_signature_invalid', null, now_ms), typed_data }
     const kept = await assured.keep({
       receipt_hash,
       assured_id: assuredId(receipt_hash, crypto),
       terms: termsText(terms),
       window_ends_s: disputeWindowEnds(ts),
       created_ms: now_ms,
+      signed: by === null ? null : { by, signature: terms_signature ?? '' },
     })
     const first = readTerms(kept.record.terms)
     return {
       status: 'RECORDED' as const,
       reason_code: 'ok' as const,
-      reason: kept.created ? 'The receipt is bound to these terms.' : 'This receipt was bound before; these are the terms of then.',
+      reason: REASONS[bindingOf(kept.record)][kept.created ? 'created' : 'found'],
       created: kept.created,
+      binding: bindingOf(kept.record),
+      typed_data,
       warnings: [...warnings.map(({ code, message }) => ({ code, message })), ...laterWarnings(first, terms, kept.record, now_s)],
       record: shown(kept.record, first, now_s),
       ...notices(now_ms),
@@ -128,11 +155,29 @@ export default defineTool({
   },
 })
 
+function bindingOf({ signed }: AssuredRecord): 'signed' | 'advisory' {
+  return signed === null ? 'advisory' : 'signed'
+}
+
+const REASONS = {
+  signed: {
+    created: 'The receipt is bound to these terms.',
+    found: 'This receipt was bound before by its payer or recipient; the record holds those terms.',
+  },
+  advisory: {
+    created: 'The terms are recorded as advisory: the payer or recipient binds terms by signing typed_data.',
+    found: 'This receipt has an advisory record of an earlier call, which yields to terms that the payer or recipient signs.',
+  },
+} as const
+
 function shown(record: AssuredRecord, terms: AssuredTerms, now_s: number) {
   return {
     assured_id: record.assured_id,
     receipt_hash: record.receipt_hash,
     state: assuredState(record.mark, record.window_ends_s, now_s),
+    binding: bindingOf(record),
+    signed_by: record.signed?.by ?? null,
+    terms_signature: record.signed?.signature ?? null,
     created_at: new Date(record.created_ms).toISOString(),
     dispute_window_ends_at: new Date(record.window_ends_s * 1_000).toISOString(),
     remedy: 'verdict_only' as const,
@@ -153,7 +198,8 @@ function laterWarnings(first: AssuredTerms, asked: AssuredTerms, record: Assured
 
 function refused(reason_code: AssuredRefusal, detail: string | null, now_ms: number) {
   const reason = detail === null ? ASSURED_REFUSALS[reason_code] : `${ASSURED_REFUSALS[reason_code]} ${detail}`
-  return { status: 'REFUSED' as const, reason_code, reason, created: false, warnings: [], record: null, ...notices(now_ms) }
+  const nothing = { created: false, binding: 'none' as const, typed_data: null, warnings: [], record: null }
+  return { status: 'REFUSED' as const, reason_code, reason, ...nothing, ...notices(now_ms) }
 }
 
 function notices(now_ms: number) {

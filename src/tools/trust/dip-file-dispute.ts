@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { AssuredRecords } from '../../ports/assured-records.ts'
-import type { DisputeRecord } from '../../ports/disputes.ts'
+import type { DisputeRecord, Disputes } from '../../ports/disputes.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
 import { assuredState, type AssuredState } from '../../pure/rulebooks/assured-record.ts'
+import { disputeTypedData } from '../../pure/rulebooks/dip1-evidence.ts'
 import { adjudicate, refundOrder, type Adjudication, type Dispute } from '../../pure/rulebooks/dip1.ts'
-import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_RULES, type DipRule } from '../../pure/rulebooks/dip1-table.ts'
+import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_RULES, type DipRule, type DipVerdict } from '../../pure/rulebooks/dip1-table.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -39,10 +40,10 @@ export default defineTool({
   title: 'File a dispute about a call',
   description:
     'Adjudicates a dispute about an XDR-1 receipt by DIP-1, from hashes, signatures and published schemas alone: UPHELD, REJECTED or ' +
-    'INCONCLUSIVE with rule ids and a grade. Filed once per receipt and dispute_id, within 7 days. Upheld above refund_threshold_minor, a ' +
-    'receipt of this service yields an unsigned refund order for the recipient. Moves no money.',
+    'INCONCLUSIVE with rule ids and a grade. Filed once per receipt and dispute_id, within 7 days. The payer signs typed_data of the answer; ' +
+    'unsigned disputes yield to that, and rejected ones are not kept. May yield an unsigned refund order. Moves no money.',
   family: 'trust',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: false },
   scope: {
@@ -79,7 +80,10 @@ export default defineTool({
       .string()
       .max(SIGNATURE_CHARS)
       .optional()
-      .describe('The payer’s EIP-712 signature over dispute_id, receipt_hash, claim and body_hash; wins over an unsigned dispute.'),
+      .describe(
+        'EIP-712 signature of the receipt’s payer over typed_data, which an unsigned call answers: 0x and 130 hexadecimal digits, such as 0x1b…1c. ' +
+          'Wins over an unsigned dispute.',
+      ),
   }),
   output: z.strictObject({
     verdict: z.enum(['UPHELD', 'REJECTED', 'INCONCLUSIVE']).describe('The decision.'),
@@ -93,7 +97,11 @@ export default defineTool({
     claim: z.enum(DIP_CLAIMS).describe('As given.'),
     receipt_hash: z.string().describe('Names the receipt; its digest where the signature is good.'),
     body_hash: z.string().describe('Hash of all that was claimed; the payer signs it.'),
-    created: z.boolean().describe('False when this dispute was filed before; its first verdict stands.'),
+    created: z.boolean().describe('False when this dispute was filed before, whose verdict is kept, or when nothing is kept.'),
+    binding: z
+      .enum(['signed', 'advisory', 'none'])
+      .describe('signed: by the payer. advisory: unsigned, yields to a signed one. none: unsigned and rejected, so nothing is kept.'),
+    typed_data: ANY_OBJECT.describe('What the payer signs with eth_signTypedData_v4 to make this dispute its own.'),
     signature_checked: z.boolean().describe('Whether the signature of the receipt is known to be good.'),
     issuer: z.enum(['own', 'other', 'unknown']).describe('Who signed the receipt: this service, another, or unknown.'),
     claimant: z.enum(['payer_signed', 'unsigned']).describe('Whether the payer signed the dispute.'),
@@ -105,7 +113,7 @@ export default defineTool({
       .nullable()
       .describe('Of the assured record of this receipt; null without one.'),
     window_ends_at: z.string().describe('Last moment to file.'),
-    filed_at: z.string().describe('When this dispute was first filed.'),
+    filed_at: z.string().describe('When this dispute was first filed; the time of the answer where nothing is kept.'),
     standard: z.string().describe('The rule book.'),
     policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
     rulebook_hash: z.string().describe('The same by another name.'),
@@ -122,9 +130,10 @@ export default defineTool({
     const owns = (address: string, ts: number) => registrar.owns(address, ts)
     const found = adjudicate(dispute, { now_s, crypto, owns, published: (tool) => schemas.output(tool) })
     const { hash: receipt_hash } = found.receipt
-    const { created, record } = await disputes.file({
+    const { dispute_id, claim } = dispute
+    const { created, is_kept, record } = await fileDispute(disputes, found.verdict, {
       receipt_hash,
-      dispute_id: dispute.dispute_id,
+      dispute_id,
       body_hash: found.body_hash,
       payer_signed: found.claimant === 'payer_signed',
       outcome: canonicalText(outcomeOf(dispute, found)),
@@ -139,6 +148,8 @@ export default defineTool({
       receipt_hash,
       body_hash: record.body_hash,
       created,
+      binding: record.payer_signed ? ('signed' as const) : is_kept ? ('advisory' as const) : ('none' as const),
+      typed_data: disputeTypedData({ dispute_id, receipt_hash, claim, body_hash: found.body_hash }),
       claimant: record.payer_signed ? ('payer_signed' as const) : ('unsigned' as const),
       assured_state: await marked(assured, record, kept, now_s),
       filed_at: instant(record.filed_ms),
@@ -146,6 +157,16 @@ export default defineTool({
     }
   },
 })
+
+/**
+ * Keeps the dispute. Anyone who has a receipt can file an unsigned one, so an unsigned dispute that is rejected changes nothing: it is answered, and
+ * its dispute_id stays free.
+ */
+async function fileDispute(disputes: Disputes, verdict: DipVerdict, given: DisputeRecord) {
+  if (given.payer_signed || verdict !== 'REJECTED') return { ...(await disputes.file(given)), is_kept: true }
+  const before = await disputes.find(given.receipt_hash, given.dispute_id)
+  return { created: false, is_kept: before !== null, record: before ?? given }
+}
 
 function conflict(payer_signed: boolean): Refusal {
   const by = payer_signed ? ' The payer signed it, so it stands.' : ''
@@ -180,8 +201,8 @@ function outcomeOf(dispute: Dispute, found: Adjudication) {
 }
 
 /**
- * Moves the assured record of the receipt by the verdict that is kept. It is adjudicated when a claim is upheld, or when the payer's own was
- * rejected: an unsigned dispute that fails may be a stranger's and must not use up the record.
+ * Moves the assured record of the receipt by the verdict that is kept: when the payer signed the dispute, or when a claim is upheld, which signed
+ * papers alone decide. Any other unsigned dispute may come from anyone who has the receipt, and changes no state.
  */
 async function marked(
   assured: AssuredRecords,
@@ -190,9 +211,9 @@ async function marked(
   now_s: number,
 ): Promise<AssuredState | null> {
   // Without a grade a gate was not passed.
-  if (grade !== 'none' && signature_checked) {
+  if (grade !== 'none' && signature_checked && (payer_signed || verdict === 'UPHELD')) {
     await assured.mark(receipt_hash, 'DISPUTED')
-    if (verdict === 'UPHELD' || (verdict === 'REJECTED' && payer_signed)) await assured.mark(receipt_hash, 'ADJUDICATED')
+    if (verdict !== 'INCONCLUSIVE') await assured.mark(receipt_hash, 'ADJUDICATED')
   }
   const record = await assured.find(receipt_hash)
   return record === null ? null : assuredState(record.mark, record.window_ends_s, now_s)

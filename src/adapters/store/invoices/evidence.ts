@@ -1,4 +1,5 @@
 import { BANK_VERDICTS, type BankReport, type OtherAsset } from '../../../ports/invoices.ts'
+import { LOCK_INVOICE } from '../payments/sql-claims.ts'
 import { integer, oneOf, text, textOrNull, wide } from '../rows.ts'
 import { assertCounts, assertKeys, assertWei, assertWide } from '../storable.ts'
 import type { Database, Row, Work } from '../work.ts'
@@ -37,6 +38,7 @@ export class InvoiceEvidence {
     assertWei({ amount })
     const values = [transaction, log_index, invoice_id, asset, payer, amount.toString(), block_number, block_time_s, named_by]
     return this.#database.atomically(function* (): Work<boolean> {
+      yield { statement: LOCK_INVOICE, values: [invoice_id] }
       const [row] = yield { statement: evidence.NOTE_OTHER, values }
       if (row === undefined) return false
       yield* addMark(invoice_id, 'wrong_asset', now_ms)
@@ -48,6 +50,9 @@ export class InvoiceEvidence {
 function* reportBank(reports: readonly BankReport[], now_ms: number): Work<number> {
   let changed = 0
   const touched = new Set<string>()
+  // An invoice that is locked is not evicted meanwhile.
+  const named = new Set(reports.map(({ invoice_id }) => invoice_id))
+  for (const invoice_id of [...named].toSorted()) yield { statement: LOCK_INVOICE, values: [invoice_id] }
   for (const report of reports) {
     const { statement_id, entry_reference, invoice_id, booked_on, direction, returned, currency, verdict } = report
     const { amount_minor, charges_minor, instructed_minor, reported_ms } = report

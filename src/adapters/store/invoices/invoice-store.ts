@@ -29,14 +29,15 @@ export class SqlInvoiceStore implements InvoiceStore {
   }
 
   async keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKept> {
-    const { invoice_id, merchant, content_hash, terms, amount_minor, created_ms, expires_s, watch_until_s, nonces } = invoice
-    assertKeys({ invoice_id, merchant, content_hash, request_key: invoice.request_key ?? '-', client: invoice.client ?? '-' })
+    const { invoice_id, merchant, content_hash, terms, amount_minor, created_ms, expires_s, watch_until_s, nonces, network } = invoice
+    assertKeys({ invoice_id, merchant, content_hash, request_key: invoice.request_key ?? '-', network: network ?? '-' })
     assertKeys(Object.fromEntries(nonces.entries()))
-    assertTexts({ terms })
+    assertTexts({ terms, issue_signature: invoice.issue_signature ?? '-' })
     assertWide({ amount_minor })
     assertCounts({ created_ms, expires_s, watch_until_s })
-    // One merchant's invoices are made one after the other, so that none slips past the bound.
-    return this.#database.atomically(() => keep(invoice, bounds), { alone_with: merchant.slice(2) })
+    // Creations that share a bound run one after the other, so that none slips past it.
+    const alone_with = invoice.issue_signature === null && network !== null ? network : merchant.slice(2)
+    return this.#database.atomically(() => keep(invoice, bounds), { alone_with })
   }
 
   async find(invoice_id: string): Promise<StoredInvoice | null> {
@@ -122,7 +123,10 @@ export class SqlInvoiceStore implements InvoiceStore {
 
   async watched(now_s: number, limit: number): Promise<WatchedMerchant[]> {
     assertCounts({ now_s, limit })
-    return (await this.#database.read(sql.WATCHED_AT, [now_s, limit])).map(watchOf)
+    const signed = await this.#database.read(sql.WATCHED_SIGNED, [now_s, Math.ceil(limit * SIGNED_SHARE)])
+    const all = await this.#database.read(sql.WATCHED_AT, [now_s, limit])
+    const watched = new Map([...signed, ...all].map((row) => [text(row, 'merchant'), watchOf(row)]))
+    return [...watched.values()].slice(0, limit)
   }
 
   async watch_of(merchant: string): Promise<WatchedMerchant | null> {
@@ -161,18 +165,25 @@ export class SqlInvoiceStore implements InvoiceStore {
   }
 }
 
+/** Part of a round that is kept for merchants that signed an invoice. */
+const SIGNED_SHARE = 0.8
+
 function* sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Work<SignKept> {
   const [open] = yield { statement: sql.SIGNABLE, values: [invoice_id] }
-  if (open !== undefined) {
-    const [signed] = yield { statement: sql.COUNT_SIGNED, values: [text(open, 'merchant'), Math.floor(now_ms / 1_000)] }
-    if (integer(signed, 'open') >= most_open) return 'full'
-  }
-  yield { statement: sql.SIGN, values: [invoice_id, signature, now_ms] }
-  return 'kept'
+  if (open !== undefined && (yield* isSignedFull(text(open, 'merchant'), now_ms, most_open))) return 'full'
+  const [signed] = yield { statement: sql.SIGN, values: [invoice_id, signature, now_ms] }
+  if (signed !== undefined) return 'kept'
+  const [found] = yield { statement: sql.FIND, values: [invoice_id] }
+  return found === undefined ? 'gone' : 'kept'
+}
+
+function* isSignedFull(merchant: string, now_ms: number, most_open: number): Work<boolean> {
+  const [signed] = yield { statement: sql.COUNT_SIGNED, values: [merchant, Math.floor(now_ms / 1_000)] }
+  return integer(signed, 'open') >= most_open
 }
 
 function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKept> {
-  const { request_key, content_hash, merchant, client, created_ms } = invoice
+  const { request_key, content_hash, merchant, network, issue_signature, created_ms } = invoice
   const before = function* (): Work<InvoiceKept | null> {
     const [known] = request_key === null ? [] : yield { statement: sql.BY_REQUEST, values: [request_key] }
     if (known === undefined) return null
@@ -180,18 +191,40 @@ function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKept> {
   }
   const known = yield* before()
   if (known !== null) return known
-  const now_s = Math.floor(created_ms / 1_000)
-  const [of_merchant] = yield { statement: sql.COUNT_UNSIGNED, values: [merchant, now_s] }
-  if (integer(of_merchant, 'open') >= bounds.merchant_unsigned) return { kind: 'merchant_full' }
-  const [of_client] = client === null ? [] : yield { statement: sql.COUNT_CLIENT, values: [client, now_s] }
-  if (of_client !== undefined && integer(of_client, 'open') >= bounds.client_open) return { kind: 'client_full' }
+  if (issue_signature !== null && (yield* isSignedFull(merchant, created_ms, bounds.merchant_signed))) return { kind: 'merchant_full' }
   const { invoice_id, amount_minor, terms, expires_s, watch_until_s } = invoice
-  const values = [invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, request_key, client]
-  const [row] = yield { statement: sql.INSERT, values }
+  const values = [invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, request_key]
+  const [row] = yield { statement: sql.INSERT, values: [...values, network, issue_signature] }
   // The same key with another merchant came at the same moment, past the lock.
   if (row === undefined) return (yield* before()) ?? { kind: 'conflict' }
   for (const nonce of invoice.nonces) yield { statement: sql.INSERT_NONCE, values: [nonce, invoice_id] }
+  if (issue_signature === null) yield* evictOldest(network, bounds)
   return { kind: 'created', invoice: invoiceOf(row) }
+}
+
+/** Makes room for an unsigned invoice, which is kept already and is the newest. */
+function* evictOldest(network: string | null, bounds: InvoiceBounds): Work<null> {
+  if (network === null) return yield* evictBeyond(sql.OF_CALLS, [], bounds.calls_unsigned)
+  yield* evictBeyond(sql.OF_NETWORK, [network], bounds.network_unsigned)
+  return yield* evictBeyond(sql.OF_ALL_NETWORKS, [], bounds.all_unsigned)
+}
+
+/** Invoices that one creation evicts at most. */
+const EVICTED_MOST = 100
+
+/** An invoice that is found with money or evidence stays; it is marked, and never counted or looked at again. */
+function* evictBeyond(pool: sql.UnsignedPool, whose: string[], most: number): Work<null> {
+  const [counted] = yield { statement: pool.count, values: whose }
+  const beyond = Math.min(integer(counted, 'open') - most, EVICTED_MOST)
+  if (beyond <= 0) return null
+  for (const row of yield { statement: pool.oldest, values: [...whose, beyond] }) {
+    // The check comes after the lock: a statement that waited for it would still go by what it saw before.
+    const [evicted] = yield { statement: sql.EVICT, values: [integer(row, 'number')] }
+    yield evicted === undefined
+      ? { statement: sql.HOLD, values: [integer(row, 'number')] }
+      : { statement: sql.FORGET_NONCES, values: [text(evicted, 'invoice_id')] }
+  }
+  return null
 }
 
 /** The lock comes first: a statement that waits for it would still go by what it saw before it waited. */
@@ -204,6 +237,8 @@ function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {
   const { transaction, log_index, invoice_id, payer, amount_minor, block_number, block_hash, block_time_s, matched_by, nonce } = payment
   const place = [block_number, block_hash, block_time_s]
   const values = [transaction, log_index, invoice_id, payer, amount_minor, ...place, matched_by, nonce]
+  // An invoice that is locked is not evicted; one that was evicted is not found.
+  yield { statement: LOCK_INVOICE, values: [invoice_id] }
   const [row] = yield { statement: sql.ATTRIBUTE, values: [...values, Number(payment.confirmed), Number(payment.final)] }
   if (row === undefined) return false
   yield { statement: sql.TOUCH, values: [invoice_id, now_ms] }

@@ -27,9 +27,18 @@ export const OTHERS: Statement = {
   text: `select ${OTHER} from invoice_other_asset where invoice_id = ?1 order by block_number, log_index, transaction_hash limit 100`,
 }
 
+/**
+ * A transfer is evidence for one invoice. Anyone who has the id of an invoice can name a transaction, so what was only submitted yields to the
+ * invoice that the payer's own nonce names, and that of an unsigned invoice to a signed one.
+ */
 export const NOTE_OTHER: Statement = {
   name: 'invoice_note_other',
   text: `insert into invoice_other_asset (${OTHER})
     select ?1, cast(?2 as integer), invoice_id, ?4, ?5, ?6, cast(?7 as bigint), cast(?8 as bigint), ?9 from invoice where invoice_id = ?3
-    on conflict (transaction_hash, log_index) do nothing returning invoice_id`,
+    on conflict (transaction_hash, log_index) do update set invoice_id = excluded.invoice_id, named_by = excluded.named_by
+      where invoice_other_asset.named_by = 'submitted' and invoice_other_asset.invoice_id <> excluded.invoice_id
+        and (excluded.named_by = 'nonce' or (
+          exists (select 1 from invoice i where i.invoice_id = excluded.invoice_id and i.issue_signature is not null)
+          and not exists (select 1 from invoice i where i.invoice_id = invoice_other_asset.invoice_id and i.issue_signature is not null)))
+    returning invoice_id`,
 }

@@ -12,26 +12,57 @@ export const BY_REQUEST: Statement = {
   text: `select ${INVOICE}, content_hash from invoice where request_key = ?1`,
 }
 
-/** Open ones of a merchant that it signed, or that nobody did, and unsigned ones of a client, at a second. */
+/** Open invoices of a merchant that it signed, at a second. */
 export const COUNT_SIGNED: Statement = {
   name: 'invoice_count_signed',
   text: `select count(*) as open from invoice
     where merchant = ?1 and closed = 0 and expires_s >= ?2 and issue_signature is not null`,
 }
-export const COUNT_UNSIGNED: Statement = {
-  name: 'invoice_count_unsigned',
-  text: 'select count(*) as open from invoice where merchant = ?1 and closed = 0 and expires_s >= ?2 and issue_signature is null',
+
+/** Unsigned invoices that the bounds count and may evict. Expired ones are among them; the conditions are those of the partial indexes. */
+const EVICTABLE = 'closed = 0 and held = 0 and issue_signature is null'
+
+/** A set of unsigned invoices with a bound of its own: how many there are, and the oldest of them. */
+export interface UnsignedPool {
+  count: Statement
+  oldest: Statement
 }
-export const COUNT_CLIENT: Statement = {
-  name: 'invoice_count_client',
-  text: 'select count(*) as open from invoice where client = ?1 and closed = 0 and expires_s >= ?2 and issue_signature is null',
+
+function pool(name: string, whose: string, limit: '?1' | '?2'): UnsignedPool {
+  const from = `from invoice where ${whose} and ${EVICTABLE}`
+  return {
+    count: { name: `invoice_count_${name}`, text: `select count(*) as open ${from}` },
+    // An invoice that is locked is being paid, signed or voided just now.
+    oldest: {
+      name: `invoice_oldest_${name}`,
+      text: `select number, invoice_id ${from} order by number limit ${limit}`,
+      row_lock: 'for update skip locked',
+    },
+  }
 }
+
+export const OF_NETWORK = pool('network', 'network = ?1', '?2')
+export const OF_ALL_NETWORKS = pool('networks', 'network is not null', '?1')
+export const OF_CALLS = pool('calls', 'network is null', '?1')
+
+/** Deletes an invoice without payment, claim or evidence. The caller holds the lock of its row. */
+export const EVICT: Statement = {
+  name: 'invoice_evict',
+  text: `delete from invoice where number = ?1 and marks = '' and void_signature is null
+      and not exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id)
+      and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = invoice.invoice_id and p.final = 0)
+      and not exists (select 1 from invoice_bank_report r where r.invoice_id = invoice.invoice_id)
+      and not exists (select 1 from invoice_other_asset o where o.invoice_id = invoice.invoice_id)
+    returning invoice_id`,
+}
+export const FORGET_NONCES: Statement = { name: 'invoice_forget_nonces', text: 'delete from invoice_nonce where invoice_id = ?1' }
+export const HOLD: Statement = { name: 'invoice_hold', text: 'update invoice set held = 1 where number = ?1' }
 
 export const INSERT: Statement = {
   name: 'invoice_insert',
-  text: `insert into invoice (invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, request_key, client,
-      updated_ms)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?5) on conflict do nothing returning ${INVOICE}`,
+  text: `insert into invoice (invoice_id, merchant, amount_minor, terms, created_ms, expires_s, watch_until_s, content_hash, request_key, network,
+      issue_signature, updated_ms)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?5) on conflict do nothing returning ${INVOICE}`,
 }
 
 export const INSERT_NONCE: Statement = {
@@ -117,7 +148,7 @@ export const SIGNABLE: Statement = {
 
 export const SIGN: Statement = {
   name: 'invoice_sign',
-  text: 'update invoice set issue_signature = ?2, updated_ms = ?3 where invoice_id = ?1 and issue_signature is null',
+  text: 'update invoice set issue_signature = ?2, updated_ms = ?3 where invoice_id = ?1 and issue_signature is null returning invoice_id',
 }
 
 export const VOID: Statement = {
@@ -131,6 +162,14 @@ export const VOID: Statement = {
 
 const WATCHED = `select i.merchant, w.next_block, min(i.created_ms) as since_ms, coalesce(w.looked_ms, 0) as looked_ms
   from invoice i left join invoice_watch w on w.merchant = i.merchant`
+
+/** Merchants that signed one of their invoices, so that invoices which name other merchants do not delay them. */
+export const WATCHED_SIGNED: Statement = {
+  name: 'invoice_watched_signed',
+  text: `${WATCHED} where i.watch_until_s >= ?1 group by i.merchant, w.next_block, w.looked_ms
+    having max(case when i.issue_signature is null then 0 else 1 end) = 1
+    order by coalesce(w.looked_ms, 0), i.merchant limit ?2`,
+}
 
 export const WATCHED_AT: Statement = {
   name: 'invoice_watched',

@@ -1,7 +1,7 @@
 import type { Binding, ClaimRequest, ClaimResult, Payment, PaymentKey, StoredAnswer } from '../../../ports/payments.ts'
 import { IN_FLIGHT, UNSENT } from '../../../pure/payments/states.ts'
 import { integer, text, wide } from '../rows.ts'
-import { assertCounts, assertKeys, assertPaymentKey, assertTexts, assertWide } from '../storable.ts'
+import { assertCounts, assertHex, assertKeys, assertPaymentKey, assertTexts, assertWide } from '../storable.ts'
 import type { Statement, Value, Work } from '../work.ts'
 import { paymentOf, sumIn } from './row.ts'
 import * as sql from './sql-claims.ts'
@@ -11,6 +11,7 @@ export function assertClaim(request: ClaimRequest): void {
   const { subject, input_hash, to, price_class, token_hash, signature } = request
   assertKeys({ subject, input_hash, to, price_class, token_hash })
   assertTexts({ signature })
+  for (const hash of [request.network_hash, request.identifier_hash]) if (hash !== null) assertHex({ hash })
   const { value_minor, valid_after_s, valid_before_s, now_ms, claim_until_ms } = request
   assertWide({ value_minor, valid_after_s, valid_before_s })
   assertCounts({ now_ms, claim_until_ms })
@@ -50,10 +51,10 @@ function* inFlight({ payer, nonce, spent = [] }: ClaimRequest): Work<bigint> {
   return rows.reduce((sum, row) => (left.has(text(row, 'nonce')) ? sum - wide(row, 'value_minor') : sum), all)
 }
 
-/** Whether the invoice still takes this much; one that is not kept here bounds nothing. */
+/** Whether the invoice still takes this much; one that was evicted takes nothing. */
 function* isWithinDue({ subject, payer, nonce, value_minor }: ClaimRequest): Work<boolean> {
   const [invoice] = yield { statement: sql.LOCK_INVOICE, values: [subject] }
-  if (invoice === undefined) return true
+  if (invoice === undefined) return false
   const attributed = sumIn((yield { statement: sql.READ_ATTRIBUTED, values: [subject] })[0])
   const under_way = sumIn((yield { statement: sql.READ_UNDER_WAY, values: [subject, payer, nonce] })[0])
   return invoice['voided_ms'] === null && attributed + under_way + value_minor <= wide(invoice, 'amount_minor')
@@ -61,7 +62,8 @@ function* isWithinDue({ subject, payer, nonce, value_minor }: ClaimRequest): Wor
 
 function* claimAgain(request: ClaimRequest): Work<ClaimResult> {
   const { payer, nonce, to, value_minor, valid_after_s, valid_before_s, signature, price_class, token_hash } = request
-  const terms = [to, value_minor, valid_after_s, valid_before_s, signature, Number(request.contract_payer), price_class, token_hash]
+  const secrets = [token_hash, request.network_hash, request.identifier_hash]
+  const terms = [to, value_minor, valid_after_s, valid_before_s, signature, Number(request.contract_payer), price_class, ...secrets]
   const [row] = yield { statement: sql.CLAIM_AGAIN, values: [payer, nonce, ...terms, request.claim_until_ms, request.now_ms] }
   yield { statement: sql.FORGET_ANSWER, values: [integer(row, 'number')] }
   return { kind: 'claimed', fence: integer(row, 'fence') }
@@ -82,6 +84,8 @@ function claimValues(request: ClaimRequest): Value[] {
     Number(request.contract_payer),
     request.price_class,
     request.token_hash,
+    request.network_hash,
+    request.identifier_hash,
     request.claim_until_ms,
     request.now_ms,
   ]

@@ -15,6 +15,7 @@ import type {
   StoredAnswer,
 } from '../../../ports/payments.ts'
 import type { PaymentState } from '../../../pure/payments/states.ts'
+import { limits } from '../../../service/limits.ts'
 import { integer, integerOrNull, text } from '../rows.ts'
 import { assertCounts, assertKeys, assertPaymentKey, assertTexts, assertWei, assertWide } from '../storable.ts'
 import type { Database, Statement } from '../work.ts'
@@ -263,6 +264,7 @@ export class SqlPaymentStore implements PaymentStore {
 
   async purge_payments(now_ms: number, before_epoch: number): Promise<number> {
     assertCounts({ now_ms, before_epoch })
+    await this.#purge(closings.FORGET_NETWORKS, Math.max(0, now_ms - limits.answer_kept_ms))
     const answers = await this.#purge(closings.PURGE_ANSWERS, now_ms)
     const sales = await this.#purge(ledger.PURGE_SALES, before_epoch)
     return answers + sales + (await this.#purge(ledger.PURGE_MARKS, before_epoch))

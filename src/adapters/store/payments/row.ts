@@ -7,7 +7,8 @@ import type { Row } from '../work.ts'
 export const PAYMENT_COLUMNS = `p.number, p.payer, p.nonce, p.purpose, p.subject, p.input_hash, p.recipient,
   cast(p.value_minor as text) as value_minor, cast(p.valid_after_s as text) as valid_after_s, cast(p.valid_before_s as text) as valid_before_s,
   p.signature, p.contract_payer, p.price_class, p.state, p.fence, p.claim_until_ms, p.created_ms, p.updated_ms, p.method, p.settler,
-  p.account_nonce, p.transaction_hash, p.block_number, p.block_hash, p.settled_ms, p.final, p.reason`
+  p.account_nonce, p.transaction_hash, p.block_number, p.block_hash, p.settled_ms, p.final, p.reason,
+  p.network_hash, p.identifier_hash`
 
 /** States as a list of SQL literals. */
 export function literals(states: readonly string[]): string {
@@ -29,6 +30,8 @@ export function paymentOf(row: Row): Payment {
     valid_after_s: wide(row, 'valid_after_s'),
     valid_before_s: wide(row, 'valid_before_s'),
     signature: text(row, 'signature'),
+    network_hash: textOrNull(row, 'network_hash'),
+    identifier_hash: textOrNull(row, 'identifier_hash'),
     contract_payer: integer(row, 'contract_payer') === 1,
     price_class: text(row, 'price_class'),
     state: oneOf(row, 'state', PAYMENT_STATES),

@@ -40,8 +40,8 @@ export const READ_UNDER_WAY: Statement = {
 export const INSERT_CLAIM: Statement = {
   name: 'insert_claim',
   text: `insert into payment (payer, nonce, purpose, subject, input_hash, recipient, value_minor, valid_after_s, valid_before_s, signature,
-      contract_payer, price_class, token_hash, claim_until_ms, created_ms, updated_ms, state, fence)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, 'claimed', 1)
+      contract_payer, price_class, token_hash, network_hash, identifier_hash, claim_until_ms, created_ms, updated_ms, state, fence)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?17, 'claimed', 1)
     on conflict (payer, nonce) do nothing
     returning fence`,
 }
@@ -50,7 +50,7 @@ export const INSERT_CLAIM: Statement = {
 export const CLAIM_AGAIN: Statement = {
   name: 'claim_again',
   text: `update payment set recipient = ?3, value_minor = ?4, valid_after_s = ?5, valid_before_s = ?6, signature = ?7, contract_payer = ?8,
-      price_class = ?9, token_hash = ?10, claim_until_ms = ?11, updated_ms = ?12, state = 'claimed', fence = fence + 1, reason = null
+      price_class = ?9, token_hash = ?10, network_hash = ?11, identifier_hash = ?12, claim_until_ms = ?13, updated_ms = ?14, state = 'claimed', fence = fence + 1, reason = null
     where ${KEY}
     returning fence, number`,
 }

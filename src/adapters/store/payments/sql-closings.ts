@@ -73,3 +73,11 @@ export const PURGE_ANSWERS: Statement = {
       where a.expires_ms <= ?1 and p.state not in (${literals(IN_FLIGHT)}) limit ?2)
     returning payment`,
 }
+
+/** At most ?2 rows at a time. The network opens an answer for a day only, and says nothing of the payment afterwards. */
+export const FORGET_NETWORKS: Statement = {
+  name: 'forget_networks',
+  text: `update payment set network_hash = null
+    where number in (select number from payment where network_hash is not null and created_ms <= ?1 limit ?2)
+    returning number`,
+}

@@ -31,6 +31,7 @@ export interface BindInsurancePolicyOutput {
   reason_code:
     | 'ok'
     | 'unknown_underwriter'
+    | 'not_proven'
     | 'entry_expired'
     | 'coverage_type_not_offered'
     | 'below_minimum'

@@ -13,7 +13,7 @@ export interface ListApprovedInsurersInput {
 export interface ListApprovedInsurersOutput {
   /** Underwriters listed. */
   count: number
-  /** The signed entries, each with underwriter_id, entry_hash, signature and vetted false. */
+  /** The signed entries, proven ones first, each with underwriter_id, entry_hash, proven, proven_domain, proven_at and vetted false. */
   insurers: readonly Readonly<Record<string, unknown>>[]
   /** Nobody has vetted them. */
   vetted: false

@@ -23,7 +23,7 @@ export interface Quote3rdPartyInsuranceInput {
 export interface Quote3rdPartyInsuranceOutput {
   /** Underwriters whose card takes it. */
   quote_count: number
-  /** The cheapest 100: underwriter_id, premium_minor, rate, term, jurisdictions, terms, entry_hash. */
+  /** The cheapest 100: underwriter_id, proven_domain, proven_at, premium_minor, rate, term, jurisdictions, terms, entry_hash. */
   quotes: readonly Readonly<Record<string, unknown>>[]
   /** One sentence. */
   reason: string

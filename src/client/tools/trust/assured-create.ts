@@ -32,17 +32,30 @@ export interface AssuredCreateInput {
     signer: string
     signature: string
   }
+  /** EIP-712 signature of the receipt’s payer or recipient over typed_data, which an unsigned call answers: 0x and 130 hexadecimal digits, such as 0x1b…1c. Contract wallets cannot sign one. */
+  terms_signature?: string
 }
 
 export interface AssuredCreateOutput {
   /** REFUSED: nothing is stored. */
   status: 'RECORDED' | 'REFUSED'
   /** ok, or why it is refused. */
-  reason_code: 'ok' | 'tier_refused' | 'receipt_invalid' | 'receipt_not_paid' | 'payer_not_on_chain' | 'receipt_from_future'
+  reason_code:
+    | 'ok'
+    | 'tier_refused'
+    | 'receipt_invalid'
+    | 'receipt_not_paid'
+    | 'payer_not_on_chain'
+    | 'receipt_from_future'
+    | 'terms_signature_invalid'
   /** One sentence. */
   reason: string
-  /** False when this receipt had a record already. */
+  /** False when this receipt had a record that stays; true also where signed terms replace advisory ones. */
   created: boolean
+  /** signed: for good. advisory: unsigned, yields to signed terms. none: refused. */
+  binding: 'signed' | 'advisory' | 'none'
+  /** What binds the terms of this call once the payer or recipient signs it with eth_signTypedData_v4; null without terms. */
+  typed_data: Readonly<Record<string, unknown>> | null
   /** What should be known all the same. */
   warnings: readonly { code: string; message: string }[]
   /** As it is stored; null when refused. */
@@ -50,6 +63,9 @@ export interface AssuredCreateOutput {
     assured_id: string
     receipt_hash: string
     state: 'OPEN' | 'WINDOW_CLOSED' | 'DISPUTED' | 'ADJUDICATED'
+    binding: 'signed' | 'advisory'
+    signed_by: string | null
+    terms_signature: string | null
     created_at: string
     dispute_window_ends_at: string
     remedy: 'verdict_only'

@@ -34,7 +34,7 @@ export interface DipFileDisputeInput {
   refund_threshold_minor?: string
   /** The issuer’s signature over DIP-1-TRANSPORT|receipt hash|hash of delivered_output. */
   transport_signature?: string
-  /** The payer’s EIP-712 signature over dispute_id, receipt_hash, claim and body_hash; wins over an unsigned dispute. */
+  /** EIP-712 signature of the receipt’s payer over typed_data, which an unsigned call answers: 0x and 130 hexadecimal digits, such as 0x1b…1c. Wins over an unsigned dispute. */
   claimant_signature?: string
 }
 
@@ -74,8 +74,12 @@ export interface DipFileDisputeOutput {
   receipt_hash: string
   /** Hash of all that was claimed; the payer signs it. */
   body_hash: string
-  /** False when this dispute was filed before; its first verdict stands. */
+  /** False when this dispute was filed before, whose verdict is kept, or when nothing is kept. */
   created: boolean
+  /** signed: by the payer. advisory: unsigned, yields to a signed one. none: unsigned and rejected, so nothing is kept. */
+  binding: 'signed' | 'advisory' | 'none'
+  /** What the payer signs with eth_signTypedData_v4 to make this dispute its own. */
+  typed_data: Readonly<Record<string, unknown>>
   /** Whether the signature of the receipt is known to be good. */
   signature_checked: boolean
   /** Who signed the receipt: this service, another, or unknown. */
@@ -92,7 +96,7 @@ export interface DipFileDisputeOutput {
   assured_state: 'OPEN' | 'WINDOW_CLOSED' | 'DISPUTED' | 'ADJUDICATED' | null
   /** Last moment to file. */
   window_ends_at: string
-  /** When this dispute was first filed. */
+  /** When this dispute was first filed; the time of the answer where nothing is kept. */
   filed_at: string
   /** The rule book. */
   standard: string

@@ -19,9 +19,6 @@ export interface SchemaCheck extends DialectUsed {
 
 const LISTED = 20
 
-/** Patterns that are tried; each costs some ten microseconds. */
-const PATTERNS = 2_000
-
 /** Whether a schema is well-formed, and what in it could not be applied. It is not held against any data. Never throws. */
 export function checkSchema(schema: unknown, options: SchemaOptions = {}): SchemaCheck {
   const { used, load, gaps, root } = openSchema(schema, options)
@@ -35,15 +32,14 @@ export function checkSchema(schema: unknown, options: SchemaOptions = {}): Schem
 /** References and patterns of every schema in the document, looked at without data. */
 function gapsInside(load: Loaded): Gap[] {
   const found: Gap[] = []
-  const left = { patterns: PATTERNS }
   // A copy: following a reference may take in more.
   for (const node of load.nodes.slice()) {
-    for (const [keyword, code] of [...faultyReferences(load, node), ...faultyPatterns(node, left)]) {
+    for (const [keyword, code] of [...faultyReferences(load, node), ...faultyPatterns(load, node)]) {
       if (found.length < LISTED) found.push(gapOf(code, schemaPath(node, keyword), keyword))
     }
-    if (found.length === LISTED || left.patterns < 0) break
+    if (found.length === LISTED || load.budget.exhausted) break
   }
-  return left.patterns < 0 ? [...found.slice(0, LISTED - 1), gapOf('budget_exceeded')] : found
+  return load.budget.exhausted ? [...found.slice(0, LISTED - 1), gapOf('budget_exceeded')] : found
 }
 
 type Fault = [keyword: string, code: GapCode]
@@ -58,7 +54,7 @@ function faultyReferences(load: Loaded, node: SchemaNode): Fault[] {
   })
 }
 
-function faultyPatterns({ schema }: SchemaNode, left: { patterns: number }): Fault[] {
+function faultyPatterns({ budget }: Loaded, { schema }: SchemaNode): Fault[] {
   if (!isRecord(schema)) return []
   const named = member(schema, 'patternProperties')
   const sources = [
@@ -66,8 +62,7 @@ function faultyPatterns({ schema }: SchemaNode, left: { patterns: number }): Fau
     ...Object.keys(isRecord(named) ? named : {}).map((one) => ['patternProperties', one]),
   ]
   return sources.flatMap(([keyword, source]): Fault[] => {
-    if (typeof source !== 'string' || left.patterns-- <= 0) return []
-    const { state } = compilePattern(source)
+    const state = typeof source === 'string' ? (compilePattern(source, budget)?.state ?? 'ready') : 'ready'
     return state === 'ready' ? [] : [[String(keyword), state === 'broken' ? 'pattern_invalid' : 'pattern_unsupported']]
   })
 }

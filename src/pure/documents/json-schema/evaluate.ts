@@ -1,3 +1,4 @@
+import { TICKS, type Budget } from './budget.ts'
 import { GAP_CODES, type Gap, type GapCode } from './gaps.ts'
 import type { Loaded } from './load.ts'
 import {
@@ -7,6 +8,7 @@ import {
   type Call,
   type ErrorCode,
   type Mark,
+  type Message,
   type Place,
   type Run,
   type SchemaNode,
@@ -31,47 +33,63 @@ const GAPS_MAX = 20
 /** Schemas applied within one another; far below what an engine's stack holds. */
 const DEPTH_MAX = 400
 
+/** A report whose path and message are not written out yet: most are forgotten, or beyond the list. */
+interface PendingError {
+  place: Place
+  node: SchemaNode
+  /** Null for the schema itself. */
+  step: string | null
+  keyword: string
+  code: ErrorCode
+  message: Message
+}
+
 /** One evaluation: its work, and what it found. */
 export class Evaluation implements Run {
-  readonly errors: SchemaError[] = []
   readonly gaps: Gap[] = []
+  readonly budget: Budget
   loud = true
   truncated = false
-  exhausted = false
-  steps = 0
   private readonly load: Loaded
-  private readonly limit: number
+  private readonly pending: PendingError[] = []
+  /** Keywords of schemas whose gaps are listed. */
+  private readonly doubted = new Map<SchemaNode, string[]>()
 
-  constructor(load: Loaded, limit: number) {
+  constructor(load: Loaded) {
     this.load = load
-    this.limit = limit
+    this.budget = load.budget
+  }
+
+  /** The errors, written out. */
+  get errors(): SchemaError[] {
+    return this.pending.map(({ place, node, step, keyword, code, message }) => ({
+      instance_path: instancePath(place),
+      schema_path: step === null ? schemaPath(node) : schemaPath(node, step),
+      keyword,
+      code,
+      message: typeof message === 'string' ? message : message(),
+    }))
   }
 
   /** Applies the root of a document to the data. */
   start(node: SchemaNode, data: unknown): Truth {
-    const place: Place = { value: data, parent: null, step: '', key: null, active: [], told: null }
-    const scope = { resource: node.resource, outer: null }
+    const place: Place = { value: data, parent: null, step: '', names: null, key: null, active: null, told: null }
+    const scope = { resource: node.resource, outer: null, depth: 1 }
     const call: Call = { run: this, node, place, scope, seen: null, depth: 0 }
     return this.evaluate(node, call, place, this.load.tracks ? newSeen() : null)
-  }
-
-  spend(steps: number): boolean {
-    this.steps += steps
-    if (this.steps > this.limit) this.exhausted = true
-    return !this.exhausted
   }
 
   /** `from` is the call that led here. */
   evaluate(node: SchemaNode, from: Call, place: Place, seen: Seen | null): Truth {
     const { schema, resource } = node
-    if (!this.spend(1)) return null
+    if (!this.budget.spend(TICKS.schema)) return null
     if (schema === true) return true
     if (schema === false) return this.refuse(node, place)
     if (resource.gap !== null) return this.doubt(node, '$schema', resource.gap)
     if (from.depth >= DEPTH_MAX) return this.doubt(node, null, 'budget_exceeded')
     const rules = (node.rules ??= rulesOf(this.load, node, schema))
-    if (!this.spend(rules.length)) return null
-    const scope = from.scope.resource === resource ? from.scope : { resource, outer: from.scope }
+    if (!this.budget.spend(rules.length * TICKS.keyword)) return null
+    const scope = from.scope.resource === resource ? from.scope : { resource, outer: from.scope, depth: from.scope.depth + 1 }
     const tracks = this.load.tracks
     const call: Call = { run: this, node, place, scope, seen: tracks ? newSeen() : null, depth: from.depth + 1 }
     let outcome: Truth = true
@@ -84,58 +102,64 @@ export class Evaluation implements Run {
   }
 
   private refuse(node: SchemaNode, place: Place): false {
+    if (!this.loud) return false
     const keyword = node.steps[0] ?? 'false'
-    const path = () => schemaPath(node)
-    if (/propert/i.test(keyword)) return this.report(place, path, keyword, 'property_not_allowed', 'This property is not allowed.')
-    if (/items/i.test(keyword)) return this.report(place, path, keyword, 'item_not_allowed', 'This item is not allowed.')
-    return this.report(place, path, keyword, 'nothing_allowed', 'The schema false accepts nothing.')
+    const at = { place, node, step: null, keyword }
+    if (/propert/i.test(keyword)) return this.report({ ...at, code: 'property_not_allowed', message: 'This property is not allowed.' })
+    if (/items/i.test(keyword)) return this.report({ ...at, code: 'item_not_allowed', message: 'This item is not allowed.' })
+    return this.report({ ...at, code: 'nothing_allowed', message: 'The schema false accepts nothing.' })
   }
 
   /** What a schema looked at counts for the one that holds it, unless it failed or is in doubt. */
   private absorb(into: Seen, seen: Seen, doubt: boolean): void {
     into.unsure ||= seen.unsure || doubt
-    if (doubt || !this.spend(seen.properties.size + seen.items.size)) return
+    if (doubt || !this.budget.spend(((seen.properties?.size ?? 0) + (seen.items?.size ?? 0)) * TICKS.name)) return
     into.all_properties ||= seen.all_properties
     into.items_before = Math.max(into.items_before, seen.items_before)
-    for (const name of seen.properties) into.properties.add(name)
-    for (const index of seen.items) into.items.add(index)
+    // A set that is absorbed is used no more, so that the first one can be taken over.
+    if (into.properties === null) into.properties = seen.properties
+    else for (const name of seen.properties ?? []) into.properties.add(name)
+    if (into.items === null) into.items = seen.items
+    else for (const index of seen.items ?? []) into.items.add(index)
   }
 
-  fail({ node, place }: Call, keyword: string, code: ErrorCode, message: string, before?: Mark): false {
-    return this.report(place, () => schemaPath(node, keyword), keyword, code, message, before)
+  fail({ node, place }: Call, keyword: string, code: ErrorCode, message: Message, before?: Mark): false {
+    return this.loud ? this.report({ place, node, step: keyword, keyword, code, message }, before) : false
   }
 
-  private report(place: Place, path: () => string, keyword: string, code: ErrorCode, message: string, before?: Mark): false {
-    if (!this.loud) return false
-    const at = before?.errors ?? this.errors.length
+  private report(error: PendingError, before?: Mark): false {
+    const at = before?.errors ?? this.pending.length
     if (at === ERRORS_MAX) this.truncated = true
-    else this.errors.splice(at, 0, { instance_path: instancePath(place), schema_path: path(), keyword, code, message })
-    if (this.errors.length > ERRORS_MAX) {
-      this.errors.length = ERRORS_MAX
+    else this.pending.splice(at, 0, error)
+    if (this.pending.length > ERRORS_MAX) {
+      this.pending.length = ERRORS_MAX
       this.truncated = true
     }
     return false
   }
 
   doubt(node: SchemaNode, keyword: string | null, code: GapCode): null {
-    if (this.gaps.length < GAPS_MAX) {
-      const schema_path = keyword === null ? schemaPath(node) : schemaPath(node, keyword)
-      const known = this.gaps.some((one) => one.code === code && one.schema_path === schema_path)
-      if (!known) this.gaps.push({ code, schema_path, keyword, message: GAP_CODES[code] })
-    }
+    if (this.gaps.length >= GAPS_MAX) return null
+    const known = this.doubted.get(node) ?? []
+    const name = `${code} ${keyword ?? ''}`
+    if (known.includes(name) || !this.budget.spend(TICKS.path)) return null
+    this.doubted.set(node, [...known, name])
+    const schema_path = keyword === null ? schemaPath(node) : schemaPath(node, keyword)
+    const listed = this.gaps.some((one) => one.code === code && one.schema_path === schema_path)
+    if (!listed) this.gaps.push({ code, schema_path, keyword, message: GAP_CODES[code] })
     return null
   }
 
   mark(): Mark {
-    return { errors: this.errors.length, truncated: this.truncated }
+    return { errors: this.pending.length, truncated: this.truncated }
   }
 
   reset(mark: Mark): void {
-    this.errors.length = mark.errors
+    this.pending.length = mark.errors
     this.truncated = mark.truncated
   }
 }
 
 function newSeen(): Seen {
-  return { properties: new Set(), all_properties: false, items: new Set(), items_before: 0, unsure: false }
+  return { properties: null, all_properties: false, items: null, items_before: 0, unsure: false }
 }

@@ -1,3 +1,5 @@
+import { TICKS, type Budget } from './budget.ts'
+
 /** Small truths about parsed JSON that every part of the engine needs. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>
@@ -25,15 +27,44 @@ export function typeOf(value: unknown): JsonType {
 }
 
 /**
- * A text that two JSON values share exactly when JSON Schema calls them equal: members in one order, 1.0 as 1, no sign on zero. The depth
- * of the value must be bounded.
+ * A text that two JSON values share exactly when JSON Schema calls them equal: members in one order, 1.0 as 1, no sign on zero. Texts are led
+ * by their length, so that nothing in them has to be escaped. Null when there is no work left for it. The depth of the value must be bounded.
  */
-export function equalityKey(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(equalityKey).join(',')}]`
-  if (!isRecord(value)) return JSON.stringify(value)
-  const names = Object.keys(value).sort()
-  return `{${names.map((name) => `${JSON.stringify(name)}:${equalityKey(value[name])}`).join(',')}}`
+export function equalityKey(value: unknown, budget: Budget): string | null {
+  if (typeof value === 'string') {
+    return budget.spend(TICKS.key_part + value.length / TICKS.chars) ? `"${value.length}:${value}` : null
+  }
+  if (Array.isArray(value)) return arrayKey(value, budget)
+  if (isRecord(value)) return recordKey(value, budget)
+  return budget.spend(TICKS.key_part) ? String(value) : null
 }
+
+function arrayKey(items: readonly unknown[], budget: Budget): string | null {
+  let text = '['
+  for (const item of items) {
+    const key = equalityKey(item, budget)
+    if (key === null) return null
+    text += `${key},`
+  }
+  return `${text}]`
+}
+
+function recordKey(record: JsonRecord, budget: Budget): string | null {
+  const names = Object.keys(record)
+  const compared = Math.ceil(Math.log2(names.length + 1))
+  if (!budget.spend(names.length * (TICKS.name + compared))) return null
+  let text = '{'
+  for (const name of names.sort()) {
+    const key = equalityKey(record[name], budget)
+    // Long names are compared for longer, too.
+    if (key === null || !budget.spend(TICKS.key_part + (name.length * compared) / COMPARED_CHARS)) return null
+    text += `${name.length}:${name}${key},`
+  }
+  return `${text}}`
+}
+
+/** Characters that one tick compares. */
+const COMPARED_CHARS = 16
 
 export type SurveyFault = 'too_deep' | 'too_large' | 'not_json'
 

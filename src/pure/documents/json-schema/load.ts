@@ -1,3 +1,4 @@
+import { TICKS, type Budget } from './budget.ts'
 import { findDialect, type Dialect } from './dialects.ts'
 import { FORM_WORDS, hasForm } from './forms.ts'
 import type { Gap, GapCode } from './gaps.ts'
@@ -23,6 +24,8 @@ export interface Loaded {
   /** Some schema asks what the others have left over. */
   tracks: boolean
   documents: Readonly<Record<string, unknown>>
+  /** What reading it and applying it may cost together. */
+  budget: Budget
 }
 
 export const SCHEMA_DEPTH = 64
@@ -33,9 +36,9 @@ const LISTED = 20
 /** Keywords that do not decide, listed. */
 const ANNOTATIONS = 50
 
-export function emptyLoad(documents: Readonly<Record<string, unknown>>): Loaded {
+export function emptyLoad(documents: Readonly<Record<string, unknown>>, budget: Budget): Loaded {
   const lists = { nodes: [], malformed: [], annotations: new Set<string>() }
-  return { ...lists, resources: new Map(), count: 0, dynamic: false, tracks: false, documents }
+  return { ...lists, resources: new Map(), count: 0, dynamic: false, tracks: false, documents, budget }
 }
 
 /** Takes in a document. Its size and depth must have been looked at. `uri` is where it is known to be; empty for the caller's own. */
@@ -81,11 +84,21 @@ export function addNode(
   resource.root ??= node
   load.count++
   if (resource.document === '') load.nodes.push(node)
-  if (isRecord(schema)) {
+  if (isRecord(schema) && load.budget.spend(TICKS.load_schema)) {
     addNames(load, node, schema)
-    for (const [name, value] of members(schema)) addKeyword(load, node, name, value)
+    for (const [name, value] of members(schema)) {
+      if (!load.budget.spend(TICKS.load_keyword + elementsOf(value) * TICKS.load_element)) break
+      addKeyword(load, node, name, value)
+    }
   }
   return node
+}
+
+/** Elements of a keyword's value that its form makes somebody look at: of a list, or of an object and of the lists in it. */
+function elementsOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length
+  if (!isRecord(value)) return 0
+  return members(value).reduce((sum, [, one]) => sum + 1 + (Array.isArray(one) ? one.length : 0), 0)
 }
 
 /** In draft-07 a reference stands alone: what is beside it does not count, not even an identifier. */
@@ -102,7 +115,8 @@ function ownResource(load: Loaded, schema: JsonRecord, within: Resource, isRoot:
   const { uri } = splitFragment(id)
   // Draft-07 names an anchor by a bare fragment.
   if (uri === '') return within
-  const absolute = splitFragment(resolveUri(within.uri, uri)).uri
+  load.budget.spend((within.uri.length + uri.length) * TICKS.uri_char)
+  const absolute = load.budget.exhausted ? uri : splitFragment(resolveUri(within.uri, uri)).uri
   if (isRoot) within.uri = absolute
   const resource = isRoot ? within : newResource(absolute, within.document, dialect, within.gap ?? gap)
   load.resources.set(absolute, load.resources.has(absolute) ? null : resource)

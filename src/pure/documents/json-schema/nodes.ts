@@ -1,3 +1,4 @@
+import { TICKS, type Budget } from './budget.ts'
 import type { Dialect } from './dialects.ts'
 import type { GapCode } from './gaps.ts'
 import { shown, type JsonRecord } from './json.ts'
@@ -52,10 +53,11 @@ export interface Place {
   value: unknown
   parent: Place | null
   step: string
-  /** Text for comparison, once it was needed. */
+  /** Names of an object, and text for comparison, once they were needed. */
+  names: readonly string[] | null
   key: string | null
-  /** Targets of references under way at this place. */
-  active: SchemaNode[]
+  /** Targets of references under way at this place; null for none so far. */
+  active: SchemaNode[] | null
   /** What targets of references have said of this place. */
   told: Map<SchemaNode, Truth> | null
 }
@@ -64,13 +66,17 @@ export interface Place {
 export interface Scope {
   resource: Resource
   outer: Scope | null
+  /** Scopes up to the outermost, this one included. */
+  depth: number
 }
 
 /** What a schema has looked at in one place, for the keywords on what is left. */
 export interface Seen {
-  properties: Set<string>
+  /** Null for none. */
+  properties: Set<string> | null
   all_properties: boolean
-  items: Set<number>
+  /** Null for none. */
+  items: Set<number> | null
   /** All items before this index. */
   items_before: number
   /** Some schema cannot be judged: it may have looked at more. */
@@ -91,16 +97,18 @@ export interface Call {
 export interface Run {
   /** Whether failures are reported; not within what may fail without harm. */
   loud: boolean
-  readonly exhausted: boolean
-  spend(steps: number): boolean
+  readonly budget: Budget
   evaluate(node: SchemaNode, call: Call, place: Place, seen: Seen | null): Truth
   /** `before` puts it ahead of what was reported since that mark. */
-  fail(call: Call, keyword: string, code: ErrorCode, message: string, before?: Mark): false
+  fail(call: Call, keyword: string, code: ErrorCode, message: Message, before?: Mark): false
   doubt(node: SchemaNode, keyword: string | null, code: GapCode): null
   mark(): Mark
   /** Forgets what was reported since the mark: it was no fault after all. */
   reset(mark: Mark): void
 }
+
+/** A sentence of a report, or what makes it: most reports are forgotten. */
+export type Message = string | (() => string)
 
 /** How far the reports had come. */
 export interface Mark {
@@ -159,13 +167,23 @@ export function and(a: Truth, b: Truth): Truth {
   return a === null || b === null ? null : true
 }
 
-/** Whether all hold. Where failures are not reported the first one ends it; where the work is used up, the rest is in doubt. */
-export function every<Thing>(run: Run, things: Iterable<Thing>, judge: (thing: Thing) => Truth): Truth {
+/**
+ * Whether all hold. Where failures are not reported the first one ends it; where the work is used up, the rest is in doubt. Turns are paid
+ * by eights, since a turn costs less than counting it.
+ */
+export function every<Thing>({ budget, loud }: Run, things: Iterable<Thing>, judge: (thing: Thing) => Truth): Truth {
   let outcome: Truth = true
+  let turns = 0
   for (const thing of things) {
-    if (run.exhausted) return and(outcome, null)
+    if (++turns === TURNS_AT_ONCE) {
+      turns = 0
+      budget.spend(TURNS_AT_ONCE * TICKS.turn)
+    }
+    if (budget.exhausted) return and(outcome, null)
     outcome = and(outcome, judge(thing))
-    if (outcome === false && !run.loud) return false
+    if (outcome === false && !loud) return false
   }
   return outcome
 }
+
+const TURNS_AT_ONCE = 8

@@ -1,3 +1,4 @@
+import { Budget } from './budget.ts'
 import { wholeDialect } from './dialects.ts'
 import { GAP_CODES, type Gap, type GapCode } from './gaps.ts'
 import { isRecord, member, survey } from './json.ts'
@@ -10,7 +11,7 @@ export interface SchemaOptions {
   draft?: Draft
   /** Other schemas that may be referred to, by URI without fragment. */
   documents?: Readonly<Record<string, unknown>>
-  /** The bound of the work. */
+  /** The bound of the work, in steps. */
   steps?: number
 }
 
@@ -30,9 +31,12 @@ export interface OpenedSchema {
   gaps: Gap[]
 }
 
+/** Bound of the work where none is given. */
+const STEPS = 2_000_000
+
 /** Reads a schema with all that is inside it. */
-export function openSchema(schema: unknown, { draft, documents = {} }: SchemaOptions): OpenedSchema {
-  const load = emptyLoad(documents)
+export function openSchema(schema: unknown, { draft, documents = {}, steps = STEPS }: SchemaOptions): OpenedSchema {
+  const load = emptyLoad(documents, new Budget(steps))
   const otherwise = wholeDialect(draft ?? '2020-12')
   const named = isRecord(schema) && typeof member(schema, '$schema') === 'string'
   const draft_source = named ? 'schema' : draft === undefined ? 'default' : 'input'
@@ -42,6 +46,7 @@ export function openSchema(schema: unknown, { draft, documents = {} }: SchemaOpt
   if (!isRecord(schema) && typeof schema !== 'boolean') return { ...unread, gaps: [gapOf('schema_not_json')] }
   const root = addDocument(load, schema, '', otherwise)
   const { dialect, gap } = root.resource
+  if (load.budget.exhausted) return { ...unread, gaps: [gapOf('budget_exceeded')] }
   if (gap !== null) return { load, root, used: { draft: null, draft_source }, gaps: [gapOf(gap, '/$schema', '$schema')] }
   return { load, root, used: { draft: dialect.draft, draft_source }, gaps: load.malformed }
 }

@@ -1,4 +1,6 @@
 import { RE2JS } from 're2js'
+import type { Budget } from './budget.ts'
+import { Automaton, INSTRUCTION_TICKS, type Instruction } from './pattern-automaton.ts'
 import { codePoint, readEscape } from './pattern-escapes.ts'
 
 /**
@@ -8,25 +10,59 @@ import { codePoint, readEscape } from './pattern-escapes.ts'
  * `\w` and `\b` are ASCII in both. Property tables are those of the installed RE2 port, which may lag behind an engine's.
  */
 
-export type Pattern = { state: 'ready'; size: number; test(text: string): boolean } | { state: 'unsupported' } | { state: 'broken' }
+export type Pattern =
+  | { state: 'ready'; test(text: string, budget: Budget): boolean | null }
+  | { state: 'unsupported' }
+  | { state: 'broken' }
 
 const PATTERN_CHARS = 4_096
+
+/** Condition of a program that begins at the beginning of the text. */
+const BEGIN_TEXT = 4
+
+/** Characters times instructions up to which a first text is matched without an automaton. */
+const FIRST_SIZE = 2_000
 
 /** Instructions of the largest program that is run. */
 const PROGRAM_SIZE = 4_000
 
-export function compilePattern(pattern: string): Pattern {
+/** Instructions that the repetitions of a pattern may write out before it is simplified. */
+const EXPANDED_SIZE = 100_000
+
+/** Work of making a pattern ready, in ticks: of each, of each character, of each instruction, and of each property, which has hundreds of ranges. */
+const COMPILE = { pattern: 3_000, character: 100, instruction: 250, property: 50_000 }
+
+/** Makes a pattern ready; null when there is no work left for it. */
+export function compilePattern(pattern: string, budget: Budget): Pattern | null {
   if (pattern.length > PATTERN_CHARS) return { state: 'unsupported' }
+  const properties = pattern.match(/\\[pP]/g)?.length ?? 0
+  if (!budget.spend(COMPILE.pattern + pattern.length * COMPILE.character + properties * COMPILE.property)) return null
   const modern = isPattern(pattern, 'u')
   if (!modern && !isPattern(pattern, '')) return { state: 'broken' }
   // Where only the older syntax takes it, escapes that the flag gives a meaning stand for their letters.
   if (!modern && /\\(?:[pPk]|u\{)/.test(pattern)) return { state: 'unsupported' }
   const translated = translate(pattern)
-  if (translated === null) return { state: 'unsupported' }
+  if (translated === null || translated.expanded > EXPANDED_SIZE) return { state: 'unsupported' }
+  const { text, expanded } = translated
+  return budget.spend(expanded * COMPILE.instruction) ? programOf(text) : null
+}
+
+function programOf(text: string): Pattern {
   try {
-    const program = RE2JS.compile(translated)
-    const size = program.programSize()
-    return size > PROGRAM_SIZE ? { state: 'unsupported' } : { state: 'ready', size, test: (text) => program.test(text) }
+    const program = RE2JS.compile(text)
+    if (program.programSize() > PROGRAM_SIZE) return { state: 'unsupported' }
+    const { prog, cond } = program.re2() as { prog: { inst: Instruction[]; start: number }; cond: number }
+    let automaton: Automaton | null = null
+    let fresh = true
+    const test = (one: string, budget: Budget) => {
+      // A pattern that is needed once, on a short text, is not worth an automaton.
+      const worst = fresh ? (one.length + 1) * program.programSize() : Infinity
+      fresh = false
+      if (worst <= FIRST_SIZE) return budget.spend(worst * INSTRUCTION_TICKS) ? program.test(one) : null
+      automaton ??= new Automaton(prog.inst, prog.start, (cond & BEGIN_TEXT) !== 0)
+      return automaton.test(one, budget)
+    }
+    return { state: 'ready', test }
   } catch {
     return { state: 'unsupported' }
   }
@@ -46,16 +82,32 @@ interface Piece {
   taken: number
 }
 
+interface Translated {
+  text: string
+  /** Instructions of the program, at most, before anything is simplified. */
+  expanded: number
+}
+
 /** The pattern in RE2 syntax, for a pattern that is well-formed; null when RE2 cannot say it. */
-function translate(pattern: string): string | null {
+function translate(pattern: string): Translated | null {
   let text = ''
+  // Instructions of the groups that are open, and of the piece before, which a repetition multiplies.
+  const groups: number[] = []
+  let [sum, last] = [0, 0]
   for (let at = 0; at < pattern.length;) {
     const piece = readPiece(pattern, at)
     if (piece === null) return null
     text += piece.text
     at += piece.taken
+    if (piece.text === ')') [sum, last] = [groups.pop() ?? 0, sum + last + 1]
+    else if (piece.text.startsWith('{')) last *= Math.max(...piece.text.slice(1, -1).split(',').map(Number), 1) + 1
+    else if (piece.text === '*' || piece.text === '+' || piece.text === '?') last++
+    else [sum, last] = [sum + last, 1]
+    if (piece.text !== '(?:') continue
+    groups.push(sum)
+    ;[sum, last] = [0, 0]
   }
-  return text
+  return { text, expanded: sum + last }
 }
 
 function readPiece(pattern: string, at: number): Piece | null {

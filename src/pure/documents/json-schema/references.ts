@@ -1,3 +1,4 @@
+import { TICKS } from './budget.ts'
 import { isRecord } from './json.ts'
 import { addNode, findResource, type Loaded } from './load.ts'
 import type { Children, Resource, SchemaNode, Scope } from './nodes.ts'
@@ -11,6 +12,7 @@ export interface Target {
 
 /** The schema that a reference means where it stands; null when it leads to nothing that is at hand, or to two things. */
 export function findTarget(load: Loaded, node: SchemaNode, reference: string): Target | null {
+  if (!load.budget.spend(TICKS.load_keyword + (node.resource.uri.length + reference.length) * TICKS.uri_char)) return null
   const { uri, fragment } = splitFragment(resolveUri(node.resource.uri, reference))
   const resource = uri === node.resource.uri ? node.resource : findResource(load, uri, node.resource.dialect)
   if (resource === null || resource.root === null) return null

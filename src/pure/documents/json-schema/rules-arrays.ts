@@ -1,8 +1,9 @@
-import { isRecord } from './json.ts'
+import { TICKS } from './budget.ts'
+import { equalityKey, isRecord } from './json.ts'
 import type { Call, Children, SchemaNode, Truth } from './nodes.ts'
 import { every } from './nodes.ts'
 import { judgeLeft, placeOf } from './rules-objects.ts'
-import { keyOf, type Apply } from './rules-values.ts'
+import type { Apply } from './rules-values.ts'
 
 /** Keywords on arrays. Places that are no arrays pass all of them. */
 
@@ -12,14 +13,14 @@ function onArray(apply: (call: Call, items: readonly unknown[]) => Truth): Apply
 
 export function applyMaxItems(bound: unknown): Apply {
   return onArray((call, items) => {
-    const message = `The array must have at most ${String(bound)} items.`
+    const message = () => `The array must have at most ${String(bound)} items.`
     return items.length <= (bound as number) || call.run.fail(call, 'maxItems', 'too_many', message)
   })
 }
 
 export function applyMinItems(bound: unknown): Apply {
   return onArray((call, items) => {
-    const message = `The array must have at least ${String(bound)} items.`
+    const message = () => `The array must have at least ${String(bound)} items.`
     return items.length >= (bound as number) || call.run.fail(call, 'minItems', 'too_few', message)
   })
 }
@@ -28,13 +29,14 @@ export function applyMinItems(bound: unknown): Apply {
 export function applyUniqueItems(wanted: unknown): Apply {
   if (wanted !== true) return () => true
   return onArray((call, items) => {
+    const { run } = call
     const first = new Map<string, number>()
-    for (let index = 0; index < items.length; index++) {
-      const key = keyOf(call.run, placeOf(call.place, String(index), items[index]))
-      if (!call.run.spend(1)) return null
+    for (const [index, item] of items.entries()) {
+      const key = equalityKey(item, run.budget)
+      if (key === null || !run.budget.spend(4 * TICKS.name)) return null
       const earlier = first.get(key)
       if (earlier !== undefined) {
-        return call.run.fail(call, 'uniqueItems', 'not_unique', `The items ${earlier} and ${index} are equal.`)
+        return run.fail(call, 'uniqueItems', 'not_unique', () => `The items ${earlier} and ${index} are equal.`)
       }
       first.set(key, index)
     }
@@ -100,11 +102,11 @@ function countMatches(call: Call, child: SchemaNode, items: readonly unknown[]):
   const { loud } = run
   run.loud = false
   let [matched, doubtful] = [0, 0]
-  for (let index = 0; index < items.length && !run.exhausted; index++) {
+  for (let index = 0; index < items.length && !run.budget.exhausted; index++) {
     const outcome = judgeItem(call, child, items, index)
     if (outcome === true) {
       matched++
-      seen?.items.add(index)
+      if (seen !== null) (seen.items ??= new Set()).add(index)
     } else if (outcome === null) {
       doubtful++
       if (seen !== null) seen.unsure = true
@@ -112,7 +114,7 @@ function countMatches(call: Call, child: SchemaNode, items: readonly unknown[]):
   }
   run.loud = loud
   // Items that were not reached any more.
-  if (run.exhausted) doubtful = items.length - matched
+  if (run.budget.exhausted) doubtful = items.length - matched
   return { matched, doubtful }
 }
 
@@ -123,7 +125,7 @@ export function applyUnevaluatedItems(child: SchemaNode): Apply {
     const before = seen.items_before
     seen.items_before = items.length
     return every(run, items.keys(), (index) => {
-      if (index < before || seen.items.has(index)) return true
+      if (index < before || seen.items?.has(index) === true) return true
       return judgeLeft(call, child, placeOf(call.place, String(index), items[index]))
     })
   })

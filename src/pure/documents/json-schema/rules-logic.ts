@@ -29,7 +29,7 @@ export function applyAnyOf(nodes: readonly SchemaNode[]): Apply {
     let outcome: Truth = false
     for (const node of nodes) {
       if (outcome === true && seen === null) break
-      const one = run.exhausted ? null : apply(call, node)
+      const one = run.budget.exhausted ? null : apply(call, node)
       if (outcome !== true && one !== false) outcome = one
     }
     if (outcome !== false) run.reset(mark)
@@ -44,7 +44,7 @@ export function applyOneOf(nodes: readonly SchemaNode[]): Apply {
     const mark = run.mark()
     let [accepted, doubtful] = [0, 0]
     for (const node of nodes) {
-      const one = run.exhausted ? null : apply(call, node)
+      const one = run.budget.exhausted ? null : apply(call, node)
       if (one === true) accepted++
       if (one === null) doubtful++
       if (accepted > 1) break

@@ -1,3 +1,4 @@
+import { TICKS } from './budget.ts'
 import { isRecord, shown, type JsonRecord } from './json.ts'
 import type { Call, Children, Place, SchemaNode, Truth } from './nodes.ts'
 import { every } from './nodes.ts'
@@ -6,11 +7,20 @@ import { lazyPattern, matches, type Apply, type LazyPattern } from './rules-valu
 /** Keywords on objects. Places that are no objects pass all of them. */
 
 export function placeOf(parent: Place, step: string, value: unknown): Place {
-  return { value, parent, step, key: null, active: [], told: null }
+  return { value, parent, step, names: null, key: null, active: null, told: null }
 }
 
 function onObject(apply: (call: Call, object: JsonRecord) => Truth): Apply {
   return (call) => (isRecord(call.place.value) ? apply(call, call.place.value) : true)
+}
+
+/** Names of the object at the place of a call; listed and paid for once a place. */
+function namesOf({ run, place }: Call, object: JsonRecord): readonly string[] {
+  if (place.names === null) {
+    place.names = Object.keys(object)
+    run.budget.spend(place.names.length * TICKS.name)
+  }
+  return place.names
 }
 
 function nodesByName(children: Children | undefined): ReadonlyMap<string, SchemaNode> {
@@ -24,11 +34,11 @@ export function applyRequired(names: unknown): Apply {
 }
 
 function missing(call: Call, keyword: string, names: readonly string[], object: JsonRecord): Truth {
-  if (!call.run.spend(names.length)) return null
+  if (!call.run.budget.spend(names.length * TICKS.name)) return null
   let outcome: Truth = true
   for (const name of names) {
     if (Object.hasOwn(object, name)) continue
-    outcome = call.run.fail(call, keyword, 'property_missing', `The property ${JSON.stringify(shown(name))} is missing.`)
+    outcome = call.run.fail(call, keyword, 'property_missing', () => `The property ${JSON.stringify(shown(name))} is missing.`)
     if (!call.run.loud) break
   }
   return outcome
@@ -37,28 +47,34 @@ function missing(call: Call, keyword: string, names: readonly string[], object: 
 export function applyDependentRequired(names: unknown, keyword = 'dependentRequired'): Apply {
   const lists = Object.entries(names as JsonRecord).filter(([, list]) => Array.isArray(list))
   return onObject((call, object) => {
-    if (!call.run.spend(lists.length)) return null
     return every(call.run, lists, ([name, list]) => !Object.hasOwn(object, name) || missing(call, keyword, list as string[], object))
   })
 }
 
 export function applyMaxProperties(bound: unknown): Apply {
   return onObject((call, object) => {
-    const message = `The object must have at most ${String(bound)} properties.`
-    return Object.keys(object).length <= (bound as number) || call.run.fail(call, 'maxProperties', 'too_many', message)
+    const message = () => `The object must have at most ${String(bound)} properties.`
+    return namesOf(call, object).length <= (bound as number) || call.run.fail(call, 'maxProperties', 'too_many', message)
   })
 }
 
 export function applyMinProperties(bound: unknown): Apply {
   return onObject((call, object) => {
-    const message = `The object must have at least ${String(bound)} properties.`
-    return Object.keys(object).length >= (bound as number) || call.run.fail(call, 'minProperties', 'too_few', message)
+    const message = () => `The object must have at least ${String(bound)} properties.`
+    return namesOf(call, object).length >= (bound as number) || call.run.fail(call, 'minProperties', 'too_few', message)
   })
+}
+
+function see({ seen, run }: Call, name: string): void {
+  run.budget.spend(TICKS.name)
+  if (seen === null) return
+  seen.properties ??= new Set()
+  seen.properties.add(name)
 }
 
 /** A schema on one property, which is looked at from now on. */
 function applyTo(call: Call, node: SchemaNode, name: string, object: JsonRecord): Truth {
-  call.seen?.properties.add(name)
+  see(call, name)
   return call.run.evaluate(node, call, placeOf(call.place, name, object[name]), null)
 }
 
@@ -66,7 +82,7 @@ export function applyProperties(node: SchemaNode): Apply {
   const nodes = nodesByName(node.children.get('properties'))
   return onObject((call, object) => {
     // The shorter side is walked: a large object under a small schema, or the other way round.
-    const names = Object.keys(object)
+    const names = namesOf(call, object)
     return every<string>(call.run, names.length < nodes.size ? names : nodes.keys(), (name) => {
       const child = nodes.get(name)
       return child === undefined || !Object.hasOwn(object, name) ? true : applyTo(call, child, name, object)
@@ -86,7 +102,7 @@ function patternsOf(node: SchemaNode): NamedPattern[] {
 export function applyPatternProperties(node: SchemaNode): Apply {
   const patterns = patternsOf(node)
   return onObject((call, object) =>
-    every(call.run, Object.keys(object), (name) =>
+    every(call.run, namesOf(call, object), (name) =>
       every(call.run, patterns, ({ pattern, node: child }) => {
         const matched = matches(call, 'patternProperties', pattern, name)
         if (matched === null) return doubtful(call)
@@ -106,7 +122,7 @@ export function applyAdditionalProperties(node: SchemaNode, child: SchemaNode): 
   const named = nodesByName(node.children.get('properties'))
   const patterns = patternsOf(node)
   return onObject((call, object) =>
-    every(call.run, Object.keys(object), (name) => {
+    every(call.run, namesOf(call, object), (name) => {
       const left = !named.has(name) && isLeft(call, patterns, name)
       if (left === null) return doubtful(call)
       return left ? applyTo(call, child, name, object) : true
@@ -126,7 +142,7 @@ function isLeft(call: Call, patterns: readonly NamedPattern[], name: string): Tr
 
 export function applyPropertyNames(child: SchemaNode): Apply {
   return onObject((call, object) =>
-    every(call.run, Object.keys(object), (name) => call.run.evaluate(child, call, placeOf(call.place, name, name), null)),
+    every(call.run, namesOf(call, object), (name) => call.run.evaluate(child, call, placeOf(call.place, name, name), null)),
   )
 }
 
@@ -142,9 +158,9 @@ export function applyUnevaluatedProperties(child: SchemaNode): Apply {
   return onObject((call, object) => {
     const { seen, run } = call
     if (seen === null || seen.all_properties) return true
-    const names = Object.keys(object)
-    if (!run.spend(names.length)) return null
-    const left = names.filter((name) => !seen.properties.has(name))
+    const names = namesOf(call, object)
+    if (!run.budget.spend(names.length * TICKS.name)) return null
+    const left = names.filter((name) => seen.properties?.has(name) !== true)
     seen.all_properties = true
     return every(run, left, (name) => judgeLeft(call, child, placeOf(call.place, name, object[name])))
   })

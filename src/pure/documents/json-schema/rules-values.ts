@@ -1,14 +1,12 @@
-import { equalityKey, shown, typeOf } from './json.ts'
-import type { Call, ErrorCode, Place, Run, Truth } from './nodes.ts'
-import { isMultiple } from './numbers.ts'
+import { TICKS } from './budget.ts'
+import { equalityKey, isRecord, shown, typeOf } from './json.ts'
+import type { Call, ErrorCode, Run, Truth } from './nodes.ts'
+import { isMultiple, multipleTicks } from './numbers.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 
 /** Keywords that judge a value by itself. Each maker is handed a value of the right form. */
 
 export type Apply = (call: Call) => Truth
-
-/** Characters that a step of work looks at. */
-const STEP_CHARS = 16
 
 export function applyType(wanted: unknown): Apply {
   const types: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
@@ -17,35 +15,68 @@ export function applyType(wanted: unknown): Apply {
     const { value } = call.place
     const type = typeOf(value)
     if (types.includes(type) || (type === 'number' && types.includes('integer') && Number.isInteger(value))) return true
-    return call.run.fail(call, 'type', 'type_mismatch', `Expected ${words}, found ${type}.`)
+    return call.run.fail(call, 'type', 'type_mismatch', () => `Expected ${words}, found ${type}.`)
   }
 }
 
 export function applyEnum(values: unknown): Apply {
-  let keys: Set<string> | null = null
+  let known: Known | null = null
   return (call) => {
-    keys ??= new Set((values as readonly unknown[]).map(equalityKey))
-    if (keys.has(keyOf(call.run, call.place))) return true
-    return call.run.fail(call, 'enum', 'not_in_enum', `The value is not one of the ${keys.size} permitted.`)
+    known ??= knownOf(values as readonly unknown[], call.run)
+    const found = isKnown(call, known)
+    return found === false ? call.run.fail(call, 'enum', 'not_in_enum', `The value is not one of the ${known?.size} permitted.`) : found
   }
 }
 
 export function applyConst(value: unknown): Apply {
-  let key: string | null = null
+  let text: string | null = null
+  let known: Known | null = null
   return (call) => {
-    key ??= equalityKey(value)
-    if (keyOf(call.run, call.place) === key) return true
-    return call.run.fail(call, 'const', 'not_const', `The value must be ${shown(key)}.`)
+    known ??= knownOf([value], call.run)
+    const found = isKnown(call, known)
+    return found === false
+      ? call.run.fail(call, 'const', 'not_const', () => `The value must be ${(text ??= shown(sortedText(value)))}.`)
+      : found
   }
 }
 
-/** The place's text for comparison; a long one is paid for when it is made. */
-export function keyOf(run: Run, place: Place): string {
-  if (place.key === null) {
-    place.key = equalityKey(place.value)
-    run.spend(Math.ceil(place.key.length / STEP_CHARS))
+/** Texts for comparison, and the forms that the values have: most values that are not among them differ in form. */
+interface Known {
+  keys: ReadonlySet<string>
+  size: number
+  forms: ReadonlySet<string>
+}
+
+/** Null when there is no work left for it. */
+function knownOf(values: readonly unknown[], run: Run): Known | null {
+  const keys = new Set<string>()
+  const forms = new Set<string>()
+  for (const value of values) {
+    const key = equalityKey(value, run.budget)
+    if (key === null || !run.budget.spend(2 * TICKS.name)) return null
+    keys.add(key)
+    forms.add(formOf(value))
   }
-  return place.key
+  return { keys, size: keys.size, forms }
+}
+
+function formOf(value: unknown): string {
+  return Array.isArray(value) ? `array of ${value.length}` : typeOf(value)
+}
+
+function isKnown({ run, place }: Call, known: Known | null): Truth {
+  if (known === null) return null
+  if (!known.forms.has(formOf(place.value))) return false
+  place.key ??= equalityKey(place.value, run.budget)
+  return place.key === null ? null : known.keys.has(place.key)
+}
+
+/** JSON with the members of objects in one order. The depth of the value must be bounded. */
+function sortedText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(value[name])}`).join(',')}}`
 }
 
 function onNumber(keyword: string, code: ErrorCode, holds: (value: number) => boolean, message: string): Apply {
@@ -57,7 +88,13 @@ function onNumber(keyword: string, code: ErrorCode, holds: (value: number) => bo
 
 export function applyMultipleOf(divisor: unknown): Apply {
   const number = divisor as number
-  return onNumber('multipleOf', 'not_a_multiple', (value) => isMultiple(value, number), `The number must be a multiple of ${number}.`)
+  const judge = onNumber(
+    'multipleOf',
+    'not_a_multiple',
+    (value) => isMultiple(value, number),
+    `The number must be a multiple of ${number}.`,
+  )
+  return (call) => (call.run.budget.spend(multipleTicks(call.place.value, number)) ? judge(call) : null)
 }
 
 export function applyMaximum(bound: unknown): Apply {
@@ -99,7 +136,7 @@ function onLength(keyword: string, code: ErrorCode, holds: (length: number) => b
   return (call) => {
     const { value } = call.place
     if (typeof value !== 'string') return true
-    if (!call.run.spend(Math.ceil(value.length / STEP_CHARS))) return null
+    if (!call.run.budget.spend(value.length / TICKS.chars)) return null
     return holds(codePoints(value)) || call.run.fail(call, keyword, code, message)
   }
 }
@@ -131,33 +168,22 @@ export function applyPattern(source: unknown): Apply {
 
 export type LazyPattern = (run: Run) => Pattern | null
 
-/** What it costs to make a pattern ready, in steps. */
-const COMPILE_STEPS = 200
-
 /** Patterns are made ready when they are first needed; null when there is no work left for that. */
 export function lazyPattern(source: string): LazyPattern {
   let pattern: Pattern | null = null
-  return (run) => {
-    if (pattern !== null) return pattern
-    return run.spend(COMPILE_STEPS + source.length) ? (pattern = compilePattern(source)) : null
-  }
+  return ({ budget }) => (pattern ??= compilePattern(source, budget))
 }
 
-/** Instructions of a pattern that run at the price of one. */
-const FREE_INSTRUCTIONS = 64
-const STEP_PATTERN_CHARS = 4
-
 export function matches(call: Call, keyword: string, lazy: LazyPattern, text: string): Truth {
-  const pattern = lazy(call.run)
+  const { budget } = call.run
+  const pattern = budget.spend(TICKS.keyword) ? lazy(call.run) : null
   if (pattern === null) return null
   switch (pattern.state) {
     case 'unsupported':
       return call.run.doubt(call.node, keyword, 'pattern_unsupported')
     case 'broken':
       return call.run.doubt(call.node, keyword, 'pattern_invalid')
-    case 'ready': {
-      const steps = 1 + Math.ceil((text.length / STEP_PATTERN_CHARS) * (1 + pattern.size / FREE_INSTRUCTIONS))
-      return call.run.spend(steps) ? pattern.test(text) : null
-    }
+    case 'ready':
+      return pattern.test(text, budget)
   }
 }

@@ -1,3 +1,4 @@
+import { TICKS } from './budget.ts'
 import { member, type JsonRecord } from './json.ts'
 import { isBareReference, type Loaded } from './load.ts'
 import type { Call, Children, Rule, SchemaNode, Truth } from './nodes.ts'
@@ -121,10 +122,13 @@ function applyReference(
 ): Apply {
   const target = typeof value === 'string' ? findTarget(load, node, value) : null
   return (call) => {
-    if (target === null) return call.run.doubt(node, keyword, 'ref_unresolvable')
+    if (target === null) return load.budget.exhausted ? null : call.run.doubt(node, keyword, 'ref_unresolvable')
     return follow(load, call, keyword, settle(target, call))
   }
 }
+
+/** Turns that a list and a table of a place cost. */
+const KEPT_TURNS = 8
 
 /**
  * Applies a target to the place. A target that is under way at the same place would never end. What a target has said of a place is
@@ -133,14 +137,15 @@ function applyReference(
  */
 function follow(load: Loaded, call: Call, keyword: string, target: SchemaNode): Truth {
   const { run, place, seen } = call
-  if (!run.spend(place.active.length)) return null
-  if (place.active.includes(target)) return run.doubt(call.node, keyword, 'reference_loop')
+  const active = (place.active ??= [])
+  if (!run.budget.spend(TICKS.turn * (KEPT_TURNS + active.length + (load.dynamic ? call.scope.depth : 0)))) return null
+  if (active.includes(target)) return run.doubt(call.node, keyword, 'reference_loop')
   const kept = load.dynamic || seen !== null ? null : (place.told ??= new Map())
   const told = kept?.get(target)
   if (told !== undefined && (told !== false || !run.loud)) return told
-  place.active.push(target)
+  active.push(target)
   const outcome = run.evaluate(target, call, place, seen)
-  place.active.pop()
+  active.pop()
   kept?.set(target, outcome)
   return outcome
 }

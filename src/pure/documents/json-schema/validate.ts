@@ -29,22 +29,22 @@ export interface SchemaVerdict extends DialectUsed {
 
 const DATA_DEPTH = 64
 const DATA_CHARS = 5 * 1_048_576
-const STEPS = 2_000_000
 
 /** Whether data are valid under a schema. Never throws; work and memory are bounded. */
 export function validateJsonSchema(schema: unknown, data: unknown, options: SchemaOptions = {}): SchemaVerdict {
   const { load, root, used, gaps } = openSchema(schema, options)
-  const verdict = { ...used, errors: [], truncated: false, annotations_only: [...load.annotations], steps: 0 }
+  const verdict = { ...used, errors: [], truncated: false, annotations_only: [...load.annotations], steps: load.budget.steps }
   const fault = survey(data, DATA_DEPTH, DATA_CHARS)
   const unsupported = fault === null ? gaps : [...gaps, gapOf(`data_${fault}`)]
   if (root === null || unsupported.length > 0) return { ...verdict, outcome: 'undetermined', unsupported }
-  return { ...verdict, ...evaluated(new Evaluation(load, options.steps ?? STEPS), root, data) }
+  return { ...verdict, ...evaluated(new Evaluation(load), root, data) }
 }
 
 function evaluated(evaluation: Evaluation, root: SchemaNode, data: unknown) {
   const truth = evaluation.start(root, data)
-  const { gaps, exhausted, errors, truncated, steps } = evaluation
-  const unsupported = exhausted ? [...gaps, gapOf('budget_exceeded')] : gaps
-  if (truth === false) return { outcome: 'invalid', errors, truncated, unsupported, steps } as const
+  const { gaps, truncated, budget } = evaluation
+  const { steps } = budget
+  const unsupported = budget.exhausted ? [...gaps, gapOf('budget_exceeded')] : gaps
+  if (truth === false) return { outcome: 'invalid', errors: evaluation.errors, truncated, unsupported, steps } as const
   return { outcome: truth === null ? 'undetermined' : 'valid', unsupported, steps } as const
 }

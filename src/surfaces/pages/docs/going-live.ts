@@ -37,7 +37,8 @@ export const GOING_LIVE: Topic = {
           html`Run on Base Sepolia with a store of its own, let a client pay once, and run ${code('assay ledger prove')}: it must end with
           0.`,
           html`Begin on Base with a new store and a new receipt key; run ${code('assay doctor')} until every check holds.`,
-          html`Watch ${code('/health')} and ${code('/metrics')}; run ${code('assay ledger prove')} and ${code('assay doctor')} once a day.`,
+          html`Watch ${code('/health')} and ${code('/metrics')} on the operator port (${code('ASSAY_ADMIN_PORT')}); run
+          ${code('assay ledger prove')} and ${code('assay doctor')} once a day.`,
         ),
       },
       {

@@ -126,6 +126,10 @@ function resends(deps: AppDeps): Chapter {
     body: html`${items(
       html`<b>Send the same payment again</b> with the same request. It brings the stored answer byte for byte, and never pays twice. The
         answer is kept for ${limits.answer_kept_ms / 3_600_000} hours.`,
+      html`A settled payment can be read from the chain. So its resend is answered from the network that sent it first (/24 or /48), and
+      from anywhere with a secret that never was on chain: the answer token in ${code('X-ANSWER-TOKEN')}, the ${code('payment-identifier')}
+      id of the first request, or a ${code('SIGN-IN-WITH-X')} proof of the payer. Any other resend is refused, whatever its input (409
+      ${code('PAYMENT_ALREADY_USED')}).`,
       html`202 ${code('PAYMENT_PENDING')} is no refusal: do not sign again. ${code('Location')} says where the answer will be.`,
       html`A payment is bound to one tool and one input; with another request it is refused (409 ${code('NONCE_BOUND')}).`,
       'A call that fails by our fault is not charged.',

@@ -102,6 +102,7 @@ export function serviceFault(problem: Members): Fault {
       }
     case 'REPLAY':
     case 'NONCE_BOUND':
+    case 'PAYMENT_ALREADY_USED':
       return {
         title: 'This signature was used before',
         happened: detail,

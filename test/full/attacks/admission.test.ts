@@ -1,0 +1,154 @@
+/**
+ * Clients that take capacity without paying for it: the share of another network's calls that the service still answers. Attackers are
+ * other processes. Latencies are measured by `npm run bench -- hostile`, not here: a test that depends on the speed of the machine fails by chance.
+ */
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import {
+  answersOf,
+  createVictim,
+  FREE_CALL,
+  lasting,
+  paidTerms,
+  TARGET_SETTINGS,
+  watchMemory,
+  type Attack,
+  type Claim,
+  type Measured,
+  type Target,
+  type Victim,
+  type VictimRates,
+} from '../../support/hostile.ts'
+import {
+  BODY_READERS,
+  cheapReads,
+  heldBodies,
+  heldCalls,
+  newUnderwriter,
+  repeated,
+  unsignedInvoice,
+} from '../../support/hostile-attacks.ts'
+import { startService, type Service } from '../../support/service.ts'
+
+const SECONDS = 4
+const WARM_UP_S = 2
+/** Of what is answered without an attack. */
+const SHARE_MIN = 0.95
+const RSS_GROWTH_MAX_MB = 200
+/** Ends an attack that would take the memory of the machine. */
+const RSS_GROWTH_STOP_MB = 600
+const SENT_BYTES_MAX = 1.5 * 2 ** 30
+
+let folder: string
+let service: Service
+let target: Target
+let idle: Record<keyof VictimRates, Measured>
+
+const RATES = { free: 40, paid: 3 }
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assay-hostile-'))
+  service = await startService({ ASSAY_DATA_DIR: folder, ASSAY_TRUSTED_PROXIES: '127.0.0.1', ...TARGET_SETTINGS })
+  target = { port: Number(new URL(service.url).port), pid: service.process.pid ?? 0, data_dir: folder }
+  await (await payer(WARM_UP_S)).measure(RATES, WARM_UP_S)
+  idle = await (await payer(SECONDS)).measure(RATES, SECONDS)
+  assert.ok(Math.min(idle.free.share, idle.paid.share) > 0.5, `without an attack: ${JSON.stringify(idle)}`)
+})
+after(async () => {
+  service.process.kill('SIGTERM')
+  await service.ended
+  await rm(folder, { recursive: true, force: true })
+})
+
+function payer(seconds: number): Promise<Victim> {
+  return createVictim(target, RATES.paid * seconds)
+}
+
+/** What the victim gets while the attack runs; the attack is over when this resolves. */
+async function during(start: () => Promise<Attack>): Promise<Record<keyof VictimRates, Measured>> {
+  const victim = await payer(SECONDS)
+  const attack = await start()
+  const found = await victim.measure(RATES, SECONDS)
+  await attack.stop()
+  await lasting(1)
+  return found
+}
+
+function assertServed(found: Record<keyof VictimRates, Measured>, what: string): void {
+  for (const kind of ['free', 'paid'] as const) {
+    const { share, statuses } = found[kind]
+    assert.ok(share >= SHARE_MIN * idle[kind].share, `${what}: ${kind} calls answered ${share * 100} %: ${JSON.stringify(statuses)}`)
+  }
+}
+
+for (const [claim, words] of [
+  ['garbage', 'text for a payment'],
+  ['nobody', 'a signature from which no account can be recovered'],
+  ['unfunded', 'a payment of an account without funds'],
+] as const satisfies readonly (readonly [Claim, string])[]) {
+  test(`2,048 calls of 16 networks with ${words}, whose bodies never end, keep no other client out`, async () => {
+    const terms = await paidTerms(target.port)
+    assertServed(await during(() => heldCalls(target.port, { networks: 16, each: 128 }, { claim, terms })), claim)
+  })
+}
+
+test('1,024 calls of two networks with text for a payment keep no other client out', async () => {
+  assertServed(await during(() => heldCalls(target.port, { networks: 2, each: 512 }, { claim: 'garbage' })), 'two networks')
+})
+
+test('bodies of calls that arrive at a byte a second keep no other client out', async () => {
+  const crowd = { networks: 16, each: 128 }
+  assertServed(await during(() => heldCalls(target.port, crowd, { claim: 'garbage', drip_ms: 1_000 })), 'a byte a second')
+})
+
+/** How far the process grew, and what the victim got meanwhile. */
+async function grown(networks: number, each: number, readers: (keyof typeof BODY_READERS)[]) {
+  const victim = await payer(SECONDS)
+  const running: Attack[] = []
+  const memory = watchMemory(target.pid, RSS_GROWTH_STOP_MB, () => void running.splice(0).map((attack) => attack.stop()))
+  running.push(await heldBodies(target.port, { networks, each }, readers, SENT_BYTES_MAX))
+  const { free } = await victim.measure(RATES, SECONDS)
+  await Promise.all(running.splice(0).map((attack) => attack.stop()))
+  const { before_mb, peak_mb } = memory.stop()
+  await lasting(1)
+  return { growth_mb: peak_mb - before_mb, free }
+}
+
+for (const reader of ['mcp', 'rest', 'a2a'] as const) {
+  test(`300 unfinished bodies of 5 MB at ${BODY_READERS[reader].path} take less than 200 MB`, async () => {
+    const { growth_mb, free } = await grown(3, 100, [reader])
+    assert.ok(growth_mb <= RSS_GROWTH_MAX_MB, `grew by ${growth_mb} MB`)
+    assert.ok(free.share >= SHARE_MIN * idle.free.share, `free calls answered ${free.share * 100} %: ${JSON.stringify(free.statuses)}`)
+  })
+}
+
+test('4,000 unfinished bodies of 250 networks, at every address that reads one, take less than 200 MB', async () => {
+  const { growth_mb, free } = await grown(250, 16, ['rest', 'mcp', 'a2a', 'check', 'invoice'])
+  assert.ok(growth_mb <= RSS_GROWTH_MAX_MB, `grew by ${growth_mb} MB`)
+  assert.ok(free.share >= SHARE_MIN * idle.free.share, `free calls answered ${free.share * 100} %: ${JSON.stringify(free.statuses)}`)
+})
+
+test('64 connections that read log, invoice, directory, documents and payments leave calls of others answered', async () => {
+  const { port } = target
+  await answersOf(port, 1_000, 16, () => ({ ...FREE_CALL, headers: { 'content-type': 'application/json' } }))
+  await answersOf(port, 300, 16, (number) => newUnderwriter(number, service.url))
+  const [made] = await answersOf(port, 1, 1, () => unsignedInvoice(`0x${'4'.repeat(40)}`, 1))
+  const { invoice_id } = JSON.parse(made?.text ?? '{}') as { invoice_id: string }
+  await lasting(3)
+  for (const [what, request] of Object.entries(cheapReads(invoice_id))) {
+    // Documents are built once for each process, when they are first asked for (test/full/attacks/loop-block.test.ts).
+    await answersOf(port, 1, 1, () => request)
+    const victim = await createVictim(target, 0)
+    const attack = await repeated(port, [request])
+    const { free } = await victim.measure({ free: RATES.free }, 2)
+    const { answers } = await attack.stop()
+    assert.ok(Object.keys(answers).length > 0, `${what} was never answered`)
+    assert.ok(
+      free.share >= SHARE_MIN * idle.free.share,
+      `${what}: free calls answered ${free.share * 100} %: ${JSON.stringify(free.statuses)}`,
+    )
+  }
+})
