@@ -45,22 +45,23 @@ export function createSender(url: string, connections: number) {
 }
 
 /**
- * Writes bytes on a socket of its own and hands back all complete answers that came until it closed. `settled` resolves when the service
- * has had its time; only then is the end of the bytes told, since node:http gives up a request whose sender has ended.
+ * Writes bytes on a socket of its own and returns all complete answers that arrived until it closed. `settled` resolves when the service
+ * has had its time; only then does the client end its side, since node:http drops a request whose sender has ended. Without `settled` the
+ * server closes the connection, as a request with `Connection: close` asks it to.
  */
-export function exchangeRaw(url: string, bytes: Buffer, settled: () => Promise<unknown>): Promise<Answer[]> {
+export function exchangeRaw(url: string, bytes: Buffer, settled?: () => Promise<unknown>): Promise<Answer[]> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    let told = Promise.resolve<unknown>(null)
+    let ended = Promise.resolve<unknown>(null)
     const socket = connect({ port: Number(port), host: hostname }, () => {
       socket.write(bytes)
-      told = settled().finally(() => socket.end())
+      if (settled !== undefined) ended = settled().finally(() => socket.end())
     })
     socket.on('data', (chunk) => chunks.push(chunk))
     // A reset is the service's right: what was broken beyond an answer gets none.
     socket.on('error', () => undefined)
-    socket.on('close', () => void told.then(() => resolve(answersIn(Buffer.concat(chunks).toString('latin1'))), reject))
+    socket.on('close', () => void ended.then(() => resolve(answersIn(Buffer.concat(chunks).toString('latin1'))), reject))
   })
 }
 
