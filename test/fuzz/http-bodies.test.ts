@@ -50,7 +50,7 @@ async function overBoth(request: HostileRequest, thorough: boolean): Promise<voi
   if (request.method === 'POST' && !moves(request.path)) assert.deepEqual(comparable(other), comparable(hot))
 }
 
-async function all(count: number, draw: (index: number) => HostileRequest, from = 0): Promise<void> {
+async function all(count: number, draw: (index: number) => HostileRequest, { from = 0, workers = CONNECTIONS } = {}): Promise<void> {
   let next = from
   const worker = async () => {
     for (let index = next++; index < count; index = next++) {
@@ -61,7 +61,7 @@ async function all(count: number, draw: (index: number) => HostileRequest, from 
       })
     }
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, worker))
+  await Promise.all(Array.from({ length: workers }, worker))
 }
 
 /** What the process keeps when all garbage is collected: resident memory, and its heap. */
@@ -77,14 +77,16 @@ async function memory(): Promise<{ resident_bytes: number; heap_bytes: number }>
 
 test('bodies around the bounds are answered, whatever they are filled with', async () => {
   const requests = largeRequests()
-  await all(requests.length, (index) => requests[index] ?? hostileRequest(SEED, index))
+  // More of the largest bodies at a time would go beyond the memory for bodies of one client, which is refused as it should be.
+  const workers = Math.floor(limits.client_body_bytes / (2 * limits.document_body_bytes))
+  await all(requests.length, (index) => requests[index] ?? hostileRequest(SEED, index), { workers })
 })
 
 test('hostile bodies draw a signed answer or a documented problem, the same over both transports, and no memory', async () => {
   const half = Math.floor(REQUESTS / 2)
   await all(half, (index) => hostileRequest(SEED, index))
   const warm = await memory()
-  await all(REQUESTS, (index) => hostileRequest(SEED, index), half)
+  await all(REQUESTS, (index) => hostileRequest(SEED, index), { from: half })
   const { heap_bytes, resident_bytes } = await memory()
   const heap_growth = heap_bytes / warm.heap_bytes
   assert.ok(heap_growth < 1.3, `the heap grew by a factor of ${heap_growth}`)
