@@ -1,9 +1,13 @@
+/** Formats that begin with certain bytes, as Latin-1 or as replacement characters where they are no UTF-8. */
+const SIGNATURES: readonly (readonly [name: string, ...begins: string[]])[] = [
+  ['a ZIP archive (an .xlsx workbook is one too); unpack it, or export it in a format that is read', 'PK\u0003\u0004'],
+  ['a gzip archive; unpack it', '\u001f\u008b', '\u001f\ufffd'],
+  ['an .xls workbook', '\u00d0\u00cf\u0011\u00e0', '\ufffd\ufffd\u0011\ufffd'],
+  ['a PDF', '%PDF-'],
+]
+
 /** Formats of bank files that are not read here, by how they begin, so that a refusal can name what it was given. */
 const FORMATS: readonly (readonly [name: string, begins: RegExp])[] = [
-  ['a ZIP archive (an .xlsx workbook is one too); unpack it, or export it in a format that is read', /^PK\u0003\u0004/],
-  ['a gzip archive; unpack it', /^\u001f[\u008b\ufffd]/],
-  ['a PDF', /^%PDF-/],
-  ['an .xls workbook', /^[\u00d0\ufffd][\u00cf\ufffd]\u0011[\u00e0\ufffd]/],
   ['an MT940 or MT942 statement (SWIFT)', /^\s*(?:\{1:F01|:20:|:25:)/],
   ['a BAI2 report', /^\s*01,[^,\n]{0,40},[^,\n]{0,40},[0-9]{6},/],
   ['an OFX or QFX file', /^\s*(?:OFXHEADER:|<\?OFX|(?:<\?xml[^>]{0,200}\?>\s*)?<OFX>)/i],
@@ -21,7 +25,8 @@ const HEAD_CHARS = 4_096
 /** What the beginning of a file shows it to be; null where it is XML or cannot be told. */
 export function formatOf(head: string): string | null {
   const text = head.slice(0, HEAD_CHARS).replace(/^\ufeff/, '')
-  const found = FORMATS.find(([, begins]) => begins.test(text))
+  const signed = SIGNATURES.find(([, ...begins]) => begins.some((one) => text.startsWith(one)))
+  const found = signed ?? FORMATS.find(([, begins]) => begins.test(text))
   if (found !== undefined) return found[0]
   if (/^\s*</.test(text)) return null
   const [first = '', second = ''] = text.split(/\r?\n/, 2)
