@@ -18,7 +18,7 @@ import { remark } from './terminal.ts'
 export async function callStream(tool: Tool, sources: Sources, stamp: Stamp | null): Promise<Exit> {
   const writer = new LineWriter([tool.scope])
   const caller = new LineCaller(tool, sources, stamp, writer)
-  const splitter = new LineSplitter()
+  const splitter = new LineSplitter(lineChars(tool))
   const progress = createProgress()
   const answerAll = async (lines: readonly Line[]) => {
     for (const line of lines) {
@@ -98,17 +98,22 @@ class LineCaller {
 }
 
 function readLine(tool: Tool, line: Line): Decoded {
-  if (typeof line !== 'string') return { ok: false, problem: unreadable(line) }
+  if (typeof line !== 'string') return { ok: false, problem: unreadable(tool, line) }
   const json = readStrictJson(line, tool.bounds, tool.bounds)
   if (!json.ok) return { ok: false, problem: notJson(tool, line) }
   const given = inputObject(json.value)
   return given.ok ? decodeInput(tool, given.input) : given
 }
 
-function unreadable(line: LineFault): Problem {
+/** A line may be as long as the body of a call to the tool. */
+function lineChars({ bounds }: Tool): number {
+  return Math.max(limits.jsonl_line_chars, bounds.body_bytes)
+}
+
+function unreadable(tool: Tool, line: LineFault): Problem {
   return line.code === 'not_utf8'
     ? problem('NOT_UTF8', 'The line is not UTF-8.')
-    : problem('PAYLOAD_TOO_LARGE', `A line has at most ${limits.jsonl_line_chars} characters.`)
+    : problem('PAYLOAD_TOO_LARGE', `A line for ${tool.id} has at most ${lineChars(tool)} characters.`)
 }
 
 /** Said by the reader that has words for each fault; within a line only the column tells the place. */

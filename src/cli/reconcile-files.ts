@@ -1,17 +1,25 @@
+import type { DateWindow } from '../pure/documents/reconcile/dates.ts'
 import type { Findings } from '../pure/documents/reconcile/extract/findings.ts'
 import { Ledger } from '../pure/documents/reconcile/ledger.ts'
-import { reconcile } from '../pure/documents/reconcile/reconcile.ts'
+import { reconcile, type ReconcileOptions } from '../pure/documents/reconcile/reconcile.ts'
 import type { Entry, Instruction } from '../pure/documents/reconcile/records.ts'
 import { StatementBook } from '../pure/documents/reconcile/statements.ts'
 import { readFiles, unreadable, type GivenFile } from './reconcile-read.ts'
 import { inMemory, type Reconciled } from './reconcile-result.ts'
 import { Spool } from './reconcile-spool.ts'
 
-/** Instructions and entries that are held in memory at once; some 100 bytes each and their ids, so 400 MB in all. Beyond it parts go to disk. */
-const RECORDS_IN_MEMORY = 2_000_000
+/** Bytes that an instruction or entry takes in memory with its ids and what is judged of it. */
+const RECORD_BYTES = 400
+/** Instructions and entries that are held in memory at once: half of what the machine has left. Beyond it parts go to disk, which takes three times as long. */
+const LEAST_IN_MEMORY = 2_000_000
+
+function recordsInMemory(): number {
+  return Math.max(LEAST_IN_MEMORY, Math.floor(process.availableMemory() / 2 / RECORD_BYTES))
+}
 
 export interface FileOptions {
   require_settlement_evidence: boolean
+  window: DateWindow
   records_in_memory?: number
 }
 
@@ -29,12 +37,12 @@ class TooMany extends Error {}
  * file cannot be read whole.
  */
 export function reconcileFiles(files: readonly GivenFile[], findings: Findings, options: FileOptions): Found {
-  const { require_settlement_evidence, records_in_memory = RECORDS_IN_MEMORY } = options
+  const { require_settlement_evidence, window, records_in_memory = recordsInMemory() } = options
+  const how = { require_settlement_evidence, window }
   try {
     const book = new StatementBook()
     const ledger = readLedger(files, findings, book, records_in_memory)
-    const repeated = judged(findings, book)
-    return { report: inMemory(reconcile(ledger, { require_settlement_evidence, repeated })), close: () => undefined }
+    return { report: inMemory(reconcile(ledger, { ...how, ...judged(findings, book) })), close: () => undefined }
   } catch (error) {
     if (!(error instanceof TooMany)) throw error
   }
@@ -43,7 +51,7 @@ export function reconcileFiles(files: readonly GivenFile[], findings: Findings, 
   const spool = new Spool()
   try {
     if (!readFiles(files, findings, book, spool)) throw unreadable(files, findings)
-    return { report: spool.reconcile({ require_settlement_evidence, repeated: judged(findings, book) }), close: () => spool.close() }
+    return { report: spool.reconcile({ ...how, ...judged(findings, book) }), close: () => spool.close() }
   } catch (error) {
     spool.close()
     throw error
@@ -69,8 +77,8 @@ function readLedger(files: readonly GivenFile[], findings: Findings, book: State
   return ledger
 }
 
-function judged(findings: Findings, book: StatementBook): ReadonlySet<number> {
-  const { repeated, remarks } = book.judge()
+function judged(findings: Findings, book: StatementBook): Pick<ReconcileOptions, 'repeated' | 'overlaps'> {
+  const { repeated, overlaps, remarks } = book.judge()
   for (const { code, file } of remarks) findings.add(code, file, null)
-  return repeated
+  return { repeated, overlaps }
 }

@@ -1,3 +1,4 @@
+import { windowSentence, type DateWindow } from '../pure/documents/reconcile/dates.ts'
 import { isConserved, type CurrencyTotals, type EntryShare } from '../pure/documents/reconcile/totals.ts'
 import { decimalText } from '../pure/documents/reconcile/minor-units.ts'
 import { amountText, type EntryRow, type VerdictRow } from '../pure/documents/reconcile/rows.ts'
@@ -19,18 +20,20 @@ const ORDER = ['DUPLICATE_PAYMENT', 'AMOUNT_MISMATCH', 'UNPAID', 'SETTLED'] as c
 const MARKS: Record<Verdict, string> = { SETTLED: '●', UNPAID: '○', AMOUNT_MISMATCH: '◐', DUPLICATE_PAYMENT: '◆' }
 
 export interface ReportFrame {
+  window: DateWindow
   files: readonly string[]
   remarks: readonly string[]
 }
 
 /** The whole report as one page that needs nothing beside it, line by line. Every text that comes from a file is escaped. */
-export function* htmlReport(report: Reconciled, { files, remarks }: ReportFrame): Generator<string> {
+export function* htmlReport(report: Reconciled, { window, files, remarks }: ReportFrame): Generator<string> {
   const counts = countsOf(report.totals)
   const all = VERDICTS.reduce((sum, verdict) => sum + counts[verdict], 0)
   yield `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Reconciliation</title>`
   yield `<style>${REPORT_STYLE}</style></head><body><main><h1>Reconciliation</h1>`
   yield `<p class="lead">${all === 0 ? 'No instructions.' : `${grouped(counts.SETTLED)} of ${grouped(all)} instructions are settled.`}</p>`
   yield `<ul class="counts">${ORDER.map((verdict) => countItem(verdict, counts[verdict])).join('')}</ul>`
+  yield `<p class="note">${windowSentence(window)}</p>`
   yield `<h2>Files</h2><ol start="0">${files.map((name) => `<li><code>${escaped(name)}</code></li>`).join('')}</ol>`
   if (remarks.length > 0) yield `<h2>Remarks on the files</h2><ul>${remarks.map((one) => `<li>${escaped(one)}</li>`).join('')}</ul>`
   yield* totalsTables(report.totals)

@@ -109,7 +109,7 @@ class FileProgress {
   private bytes = 0
 
   constructor(files: readonly GivenFile[]) {
-    this.shown = process.stderr.isTTY && !process.stdout.isTTY
+    this.shown = process.stderr.isTTY
     const sizes = files.map(({ path }) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
     this.total_bytes = sizes.includes(0) ? null : sizes.reduce((sum, one) => sum + one, 0)
   }

@@ -43,7 +43,7 @@ export class Spool implements Sink {
   reconcile(options: ReconcileOptions): Reconciled {
     const results = new PartResults(this.parts)
     const names = Array.from({ length: PARTS }, (_, part) => String(part))
-    for (const part of names) this.findLoose(part, options.repeated)
+    for (const part of names) this.findLoose(part, options)
     for (const part of names) results.add(part, this.judgePart(part, options))
     results.add(REST, reconcile(ledgerOf(this.entriesIn(REST), this.instructionsIn(REST)), options))
     return results.report()
@@ -61,9 +61,9 @@ export class Spool implements Sink {
   }
 
   /** Entries that find nothing by their id are loose; they are told apart again when the part is judged. */
-  private findLoose(part: string, repeated: ReadonlySet<number>): void {
+  private findLoose(part: string, options: ReconcileOptions): void {
     const ledger = ledgerOf(this.entriesIn(part), this.instructionsIn(part))
-    const all = [...this.sources].map((source) => new Attribution(ledger, repeated, source))
+    const all = [...this.sources].map((source) => new Attribution(ledger, options, source))
     for (const at of all) attributeExact(at)
     let row = 0
     for (const entry of this.entriesIn(part)) {

@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DateWindow } from '../pure/documents/reconcile/dates.ts'
 import { isConserved, totalsRow } from '../pure/documents/reconcile/totals.ts'
 import type { ReadFinding } from '../pure/documents/reconcile/extract/findings.ts'
 import { CliError } from './exit-codes.ts'
@@ -14,6 +15,7 @@ export type Format = (typeof FORMATS)[number]
 
 /** What stands around the rows. */
 export interface Frame {
+  window: DateWindow
   files: readonly string[]
   findings: readonly ReadFinding[]
   finding_count: number
@@ -97,6 +99,6 @@ function* csvLines(report: Reconciled, { files }: Frame): Generator<string> {
 }
 
 /** What a run came to, without its rows. */
-export function summaryOf({ totals }: Reconciled, { files, findings, finding_count }: Frame) {
-  return { counts: countsOf(totals), totals: totals.map(totalsRow), conserved: isConserved(totals), files, findings, finding_count }
+export function summaryOf({ totals }: Reconciled, { window, files, findings, finding_count }: Frame) {
+  return { counts: countsOf(totals), totals: totals.map(totalsRow), conserved: isConserved(totals), window, files, findings, finding_count }
 }

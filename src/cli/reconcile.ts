@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { DEFAULT_WINDOW, MAX_WINDOW_DAYS, type DateWindow } from '../pure/documents/reconcile/dates.ts'
 import { Findings } from '../pure/documents/reconcile/extract/findings.ts'
 import { VERDICTS } from '../pure/documents/reconcile/verdicts.ts'
 import type { Invocation } from './arguments.ts'
@@ -7,7 +8,7 @@ import { shownFinding, type GivenFile } from './reconcile-read.ts'
 import { countsOf, type Reconciled } from './reconcile-result.ts'
 import { reconcileFiles } from './reconcile-files.ts'
 import { FORMATS, linesOf, summaryOf, writeFolder, writeOut, type Format, type Frame } from './reconcile-write.ts'
-import { paint, remark, say, table, wantsJson } from './terminal.ts'
+import { paint, printable, remark, say, table, wantsJson } from './terminal.ts'
 
 /** `assay reconcile`: payment files of any size against statements and ACH files of any size. */
 export async function run(invocation: Invocation): Promise<Exit> {
@@ -16,9 +17,10 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const folder = invocation.text('out')
   if (folder !== null && format !== null) throw new CliError('usage', '--out writes every format; leave out the other.')
   const findings = new Findings()
-  const found = reconcileFiles(files, findings, { require_settlement_evidence: invocation.flag('require-settlement-evidence') })
+  const window = windowOf(invocation)
+  const found = reconcileFiles(files, findings, { require_settlement_evidence: invocation.flag('require-settlement-evidence'), window })
   try {
-    await show(found.report, frameOf(files, findings), { folder, format, json: wantsJson(invocation) })
+    await show(found.report, frameOf(files, findings, window), { folder, format, json: wantsJson(invocation) })
   } finally {
     found.close()
   }
@@ -50,8 +52,21 @@ function summaryLines({ totals }: Reconciled): string[] {
   ]
 }
 
-function frameOf(files: readonly GivenFile[], { list, count }: Findings): Frame {
+/** Days before and after the day of an instruction within which an entry counts. */
+function windowOf(invocation: Invocation): DateWindow {
+  const days = (name: string, usual: number): number => {
+    const text = invocation.text(name)
+    if (text === null) return usual
+    const found = /^[0-9]{1,4}$/.test(text) ? Number.parseInt(text, 10) : NaN
+    if (found <= MAX_WINDOW_DAYS) return found
+    throw new CliError('usage', `--${name} takes a number of days from 0 to ${MAX_WINDOW_DAYS}; found ${JSON.stringify(printable(text))}.`)
+  }
+  return { days_before: days('days-before', DEFAULT_WINDOW.days_before), days_after: days('days-after', DEFAULT_WINDOW.days_after) }
+}
+
+function frameOf(files: readonly GivenFile[], { list, count }: Findings, window: DateWindow): Frame {
   return {
+    window,
     files: files.map(({ path }) => path),
     findings: list,
     finding_count: count,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { DEFAULT_WINDOW } from '../../src/pure/documents/reconcile/dates.ts'
 import fc from 'fast-check'
 import { merged } from '../../src/cli/reconcile-parts.ts'
 import { Spool } from '../../src/cli/reconcile-spool.ts'
@@ -137,7 +138,9 @@ test('judged in parts on disk, every verdict is the same', () => {
           book.add(each)
         }
         for (const each of one.instructions) spool.instruction(each)
-        const found = spool.reconcile({ require_settlement_evidence: one.require_settlement_evidence, repeated: book.judge().repeated })
+        const { repeated, overlaps } = book.judge()
+        const { require_settlement_evidence } = one
+        const found = spool.reconcile({ require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps })
         assert.deepEqual([...found.verdicts()], whole.verdicts)
         assert.deepEqual(
           [...found.verdictLines()],
@@ -165,7 +168,11 @@ test('more records than fit are read again into parts, which are gone afterwards
     { path: told, side: 'statement' as const },
   ]
   const rows = [10, 3].map((records_in_memory) => {
-    const { report, close } = reconcileFiles(files, new Findings(), { require_settlement_evidence: false, records_in_memory })
+    const { report, close } = reconcileFiles(files, new Findings(), {
+      require_settlement_evidence: false,
+      window: DEFAULT_WINDOW,
+      records_in_memory,
+    })
     const found = [...report.verdicts()]
     close()
     return found

@@ -57,10 +57,13 @@ const swapped = iat.map((line, index) => (index === 4 ? (iat[5] ?? '') : index =
 const stray = [...ppd.slice(0, 7), left('X', 94), ...ppd.slice(7, 9)]
 const two_web = fileLines([WEB, moved(WEB, 10)])
 
+const EMPTY_FILE = [ppd[0] ?? '', `9${'0'.repeat(6)}000001${'0'.repeat(42)}${' '.repeat(39)}`, ...Array.from({ length: 8 }, () => FILLER)]
+
 /** Lines of PPD: 1 file header, 2 batch header, 3 entry, 4 entry, 5 addenda, 6 prenote, 7 batch control, 8 file control, 9-10 filler. */
 const BREACHES: Readonly<Record<NachaCode, Breach>> = {
   N_LEN: { lines: [`${ppd[0]} `, ...ppd.slice(1)], line: 1 },
   N_CHARSET: { lines: edit(ppd, 2, 6, 'É'), line: 2, positions: '6' },
+  N_EMPTY: { lines: EMPTY_FILE, line: 2, positions: '1' },
   N_ORDER: { lines: stray, line: 8, positions: '1' },
   N_HEADER_CONST: { lines: edit(ppd, 1, 35, '095'), line: 1, positions: '35-40' },
   N_PRIORITY: { lines: edit(ppd, 1, 2, '02'), line: 1 },
@@ -143,8 +146,8 @@ for (const [code, { lines, line, positions, options }] of Object.entries(BREACHE
 
 test('every rule has its case, and all 48 of the list and their kin are there', () => {
   assert.deepEqual(Object.keys(BREACHES).sort(), Object.keys(NACHA_RULES).sort())
-  // N_TIME goes with N_DATE; types of addenda and the bound on trace numbers are our own.
-  assert.equal(Object.keys(NACHA_RULES).length, 48 + 3)
+  // N_TIME goes with N_DATE, N_EMPTY with N_ORDER; types of addenda and the bound on trace numbers are our own.
+  assert.equal(Object.keys(NACHA_RULES).length, 48 + 4)
 })
 
 /** Further faults under the same codes. */
@@ -174,12 +177,7 @@ const MORE: [name: string, code: NachaCode, lines: string[], line: number][] = [
   ['filler that is not all nines', 'N_PADDING', edit(ppd, 9, 90, '0'), 9],
   ['filler that is cut short', 'N_PADDING', [...ppd.slice(0, 9), FILLER.slice(1)], 10],
   ['a second file behind the first', 'N_AFTER_CONTROL', [...ppd, ...ppd.slice(0, 1)], 11],
-  [
-    'no batch at all',
-    'N_ORDER',
-    [ppd[0] ?? '', `9${'0'.repeat(6)}000001${'0'.repeat(42)}${' '.repeat(39)}`, ...Array.from({ length: 8 }, () => FILLER)],
-    2,
-  ],
+  ['no batch at all', 'N_EMPTY', EMPTY_FILE, 2],
   ['no file control', 'N_ORDER', ppd.slice(0, 7), 7],
   ['filler instead of the file control', 'N_ORDER', [...ppd.slice(0, 7), FILLER, FILLER, FILLER], 8],
   ['no batch header: its records are skipped and told once', 'N_ORDER', [ppd[0] ?? '', ...ppd.slice(2), FILLER], 2],

@@ -58,7 +58,7 @@ test('amounts that transactions do not have are told where they follow', () => {
   assert.deepEqual(of(instructed('E1', '60.00') + instructed('E2', '41.00')).codes, ['DETAILS_WITHOUT_AMOUNT'])
   // More than the entry holds, or against it.
   assert.deepEqual(of(own('E1', '101.00') + detail('E2')).codes, ['DETAILS_SUM'])
-  assert.deepEqual(of(own('E1', '60.00') + detail('E2', '<CdtDbtInd>CRDT</CdtDbtInd>')).codes, ['AMOUNT_MISSING'])
+  assert.deepEqual(of(own('E1', '60.00') + detail('E2', '<CdtDbtInd>CRDT</CdtDbtInd>')).codes, ['DETAILS_SUM'])
   const yen = detail('E2', '<Amt Ccy="JPY">7000</Amt>')
   assert.deepEqual([of(own('E1', '60.00') + yen).codes, of(detail('E1') + yen).codes], [['DETAILS_CURRENCY'], ['DETAILS_CURRENCY']])
   // One of two is listed: the other holds the rest.

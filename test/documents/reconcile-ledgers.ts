@@ -35,6 +35,9 @@ export const statements: fc.Arbitrary<Entry[]> = fc
   .array(booked, { maxLength: 7 })
   .map((list) => list.map((changes, index) => entry({ ...changes, entry: index + 1 })))
 
+/** Close together, a month apart, and out of any window. */
+const days = pick<number | null>(null, 20_000, 20_000, 20_001, 20_030, 20_400)
+
 const NAMELESS = { end_to_end_id: null, uetr: null, instruction_id: null, transaction_id: null }
 
 /** What the reference does not know: rows for several transactions, ACH, creditor accounts, instructed amounts, copies, messages between banks. */
@@ -55,6 +58,8 @@ const anything: fc.Arbitrary<Entry[]> = fc
         statement: pick(0, 1),
         booking: pick(null, null, '2026-11-20 R1', '2026-11-20 R2'),
         charge: pick(false, false, true),
+        day: days,
+        unclear: pick(false, false, true),
         also: pick(null, null, 'B', 'C'),
         named: pick(null, null, null, ['A', 'B'], ['A', null], ['a', 'C']),
       }),
@@ -62,11 +67,11 @@ const anything: fc.Arbitrary<Entry[]> = fc
     { maxLength: 7 },
   )
   .map((list) =>
-    list.map(([changes, { nacha, named, also, ...others }], index) => {
+    list.map(([changes, { nacha, named, also, unclear, ...others }], index) => {
       const place = { ...changes, ...others, booking: nacha ? null : others.booking, entry: index + 1 }
       const statement_only = { ...place, fixed: null, trace: null, original_trace: null }
       if (named !== null)
-        return entry({ ...statement_only, ...NAMELESS, inside: named.map((end_to_end_id) => ({ ...NAMELESS, end_to_end_id })) })
+        return entry({ ...statement_only, ...NAMELESS, unclear, inside: named.map((end_to_end_id) => ({ ...NAMELESS, end_to_end_id })) })
       return nacha
         ? ach({
             ...place,
@@ -80,10 +85,13 @@ const anything: fc.Arbitrary<Entry[]> = fc
 const anyone: fc.Arbitrary<Instruction[]> = fc
   .tuple(
     instructions,
-    fc.array(fc.record({ source: pick<Instruction['source']>('pain.001', 'pacs.008'), debtor_account: pick(DEBTOR, STRANGER, null) }), {
-      minLength: 5,
-      maxLength: 5,
-    }),
+    fc.array(
+      fc.record({ source: pick<Instruction['source']>('pain.001', 'pacs.008'), debtor_account: pick(DEBTOR, STRANGER, null), day: days }),
+      {
+        minLength: 5,
+        maxLength: 5,
+      },
+    ),
   )
   .map(([list, changes]) => list.map((one, index) => ({ ...one, ...changes[index] })))
 

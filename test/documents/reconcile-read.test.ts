@@ -31,6 +31,7 @@ test('a pain.001 of any version, bare or in an envelope, prefixed or not', () =>
         amount_minor: 10_000n,
         debtor_account: DEBTOR,
         creditor_account: CREDITOR,
+        day: null,
       })
     }
   }
@@ -139,7 +140,13 @@ test('several transactions count with their own amounts, and must add up', () =>
   assert.deepEqual(codes, [])
   for (const amount of ['60.00', '30.00', '0.00']) {
     const wrong = read('camt.053', camt(booked({ amount, details: own('E1', '10.00') + own('E2', '30.00') })))
-    assert.deepEqual([wrong.codes, wrong.errors], [['DETAILS_SUM'], 1])
+    // One row with what was booked, about both and for neither.
+    const [row] = wrong.entries
+    assert.deepEqual([wrong.codes, wrong.errors, wrong.entries.length], [['DETAILS_SUM'], 0, 1])
+    assert.deepEqual(
+      [row?.amount_minor, row?.end_to_end_id, row?.unclear, row?.inside?.map(({ end_to_end_id }) => end_to_end_id)],
+      [BigInt(amount.replace('.', '')), null, true, ['E1', 'E2']],
+    )
   }
   // A return inside runs the other way: 130 - 30 = 100.
   const back = detail('E2', '<Amt Ccy="EUR">30.00</Amt><CdtDbtInd>CRDT</CdtDbtInd>')
@@ -215,7 +222,7 @@ test('what cannot be read for certain is an error', () => {
 
 test('one unreadable input and nothing is judged', () => {
   const good = { kind: 'camt.053', text: camt(booked({ details: detail('E1') })) } as const
-  const report = reconcileDocuments([{ kind: 'pain.001', text: pain(transfer('E1', '100.001')) }, good], false)
+  const report = reconcileDocuments([{ kind: 'pain.001', text: pain(transfer('E1', '100.001')) }, good])
   assert.deepEqual([report.valid, report.verdicts, report.unmatched, report.findings[0]?.line], [false, [], [], 2])
 })
 
@@ -240,13 +247,10 @@ test('a charge that the bank books under the id of the payment is no part of it'
   const code = (sub: string) => `<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>${sub}</SubFmlyCd></Fmly></Domn></BkTxCd>`
   const of = (fee: string) => {
     const camt053 = camt(booked({ details: detail('E1') }) + fee)
-    const [row] = reconcileDocuments(
-      [
-        { kind: 'pain.001', text: pain(transfer('E1', '100.00')) },
-        { kind: 'camt.053', text: camt053 },
-      ],
-      false,
-    ).verdicts
+    const [row] = reconcileDocuments([
+      { kind: 'pain.001', text: pain(transfer('E1', '100.00')) },
+      { kind: 'camt.053', text: camt053 },
+    ]).verdicts
     return [row?.verdict, row?.basis, row?.net_minor, row?.charges_minor]
   }
   const settled = ['SETTLED', 'net_of_charges', '10000', '250']

@@ -1,3 +1,4 @@
+import { DEFAULT_WINDOW, type DateWindow } from '../../src/pure/documents/reconcile/dates.ts'
 import { Ledger } from '../../src/pure/documents/reconcile/ledger.ts'
 import { reconcile } from '../../src/pure/documents/reconcile/reconcile.ts'
 import type { Entry, Instruction, Statement } from '../../src/pure/documents/reconcile/records.ts'
@@ -26,6 +27,7 @@ export function instruction(changes: Partial<Instruction> = {}): Instruction {
     amount_minor: 10_000n,
     debtor_account: DEBTOR,
     creditor_account: CREDITOR,
+    day: null,
     ...changes,
   }
 }
@@ -63,6 +65,7 @@ export function entry(changes: Partial<Entry> = {}): Entry {
     counterparty_account: null,
     statement: 0,
     booking: null,
+    day: null,
     ...changes,
   }
 }
@@ -86,9 +89,10 @@ export interface Given {
   entries: readonly Entry[]
   statements?: readonly Statement[]
   require_settlement_evidence?: boolean
+  window?: DateWindow
 }
 
-export function outcomeOf({ instructions, entries, statements = [], require_settlement_evidence = false }: Given) {
+export function outcomeOf({ instructions, entries, statements = [], require_settlement_evidence = false, window = DEFAULT_WINDOW }: Given) {
   const ledger = new Ledger()
   const book = new StatementBook()
   for (const one of statements) book.open(one)
@@ -97,7 +101,8 @@ export function outcomeOf({ instructions, entries, statements = [], require_sett
     ledger.entries.add(one)
     book.add(one)
   }
-  return reconcile(ledger, { require_settlement_evidence, repeated: book.judge().repeated })
+  const { repeated, overlaps } = book.judge()
+  return reconcile(ledger, { require_settlement_evidence, window, repeated, overlaps })
 }
 
 /** Reconciles records and reports. */

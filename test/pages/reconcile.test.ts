@@ -148,14 +148,14 @@ test('the engine judges in a browser as it does in Node', async () => {
   assert.ok(documents.length >= 10)
   const there = await page.evaluate(
     async ([path, all]) => {
-      const room = (await import(path)) as { reconcileDocuments(given: unknown, strict: boolean): unknown }
-      return all.map((given) => room.reconcileDocuments(given, false))
+      const room = (await import(path)) as { reconcileDocuments(given: unknown): unknown }
+      return all.map((given) => room.reconcileDocuments(given))
     },
     [address, documents] as const,
   )
   assert.deepEqual(
     there,
-    documents.map((given) => reconcileDocuments(given, false)),
+    documents.map((given) => reconcileDocuments(given)),
   )
   assert.deepEqual(complaints, [])
   await close()

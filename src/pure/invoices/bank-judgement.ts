@@ -1,4 +1,6 @@
-import { reconcile, type Outcome } from '../documents/reconcile/reconcile.ts'
+import { DEFAULT_WINDOW } from '../documents/reconcile/dates.ts'
+import { reconcile, type Outcome, type ReconcileOptions } from '../documents/reconcile/reconcile.ts'
+import { NO_OVERLAPS } from '../documents/reconcile/statements.ts'
 import { Ledger } from '../documents/reconcile/ledger.ts'
 import type { Entry, Instruction } from '../documents/reconcile/records.ts'
 import { bankAmount, type BankBooking, type BankWord } from './bank.ts'
@@ -31,7 +33,7 @@ export function judgeBookings(cases: readonly BankCase[], account: { iban: strin
     for (const booking of one.bookings) ledger.entries.add(entryOf(one.reference, booking, iban, file))
   }
   for (const [position, one] of cases.entries()) ledger.instructions.add(instructionOf(one, account.currency, iban, position))
-  const outcome = reconcile(ledger, { require_settlement_evidence: false, repeated: new Set() })
+  const outcome = reconcile(ledger, OPTIONS)
   return cases.map((one, row) => judgementOf(outcome, row, bankAmount(one.amount_minor, account.currency)))
 }
 
@@ -53,6 +55,14 @@ function judgementOf(outcome: Outcome, row: number, asked_minor: bigint | null):
   }
 }
 
+/** References of invoices are never used again, so that days decide nothing. */
+const OPTIONS: ReconcileOptions = {
+  require_settlement_evidence: false,
+  window: DEFAULT_WINDOW,
+  overlaps: NO_OVERLAPS,
+  repeated: new Set(),
+}
+
 const NOTHING = {
   instruction_id: null,
   transaction_id: null,
@@ -60,6 +70,7 @@ const NOTHING = {
   clearing_reference: null,
   payment_information_id: null,
   message_id: null,
+  day: null,
 } as const
 
 function instructionOf({ reference, amount_minor }: BankCase, account_currency: string, iban: string, position: number): Instruction {

@@ -5,7 +5,7 @@ import { creditorReferencesIn, readCreditorReference } from '../../pure/invoices
 import { creditorReference, plainIban, type BankAccount } from '../../pure/invoices/links.ts'
 import { accountKey } from '../../pure/documents/reconcile/ids.ts'
 import type { Entry } from '../../pure/documents/reconcile/records.ts'
-import { shownText } from '../../pure/documents/reconcile/rows.ts'
+import { shownText } from '../../pure/documents/reconcile/shown-text.ts'
 
 /** What is held of invoices and of entries about them, in one run; some hundred bytes each. */
 const RAIL_LIMITS = { invoices: 200_000, entries: 200_000, unmatched_shown: 1_000, page_rows: 500, key_chars: 80 } as const

@@ -1,3 +1,4 @@
+import { DEFAULT_WINDOW, windowSentence } from '../../pure/documents/reconcile/dates.ts'
 import { html } from 'hono/html'
 import { modeMark, paymentWords } from '../../service/catalogue/text.ts'
 import { limits } from '../../service/limits.ts'
@@ -63,7 +64,7 @@ export function reconcilePage(deps: AppDeps): string {
       <h2>What is compared</h2>
       <p>
         End-to-end ids first, then UETR and weaker ids; amounts to the minor unit; returns, charges, batches and repeated statements;
-        direction and account of each entry. Every entry is counted exactly once.
+        direction and account of each entry. ${windowSentence(DEFAULT_WINDOW)} Every entry is counted exactly once.
       </p>
       <h2>What is not</h2>
       <p>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { missing } from '../../pure/checks/pack.ts'
 import type { Document, DocumentKind } from '../../pure/documents/reconcile/report.ts'
+import { DEFAULT_WINDOW, MAX_WINDOW_DAYS } from '../../pure/documents/reconcile/dates.ts'
 import { EVIDENCE } from '../../pure/documents/reconcile/records.ts'
 import { VERDICTS } from '../../pure/documents/reconcile/verdicts.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
@@ -30,6 +31,7 @@ function both(one: string, other: string) {
 }
 
 const DOCUMENT = z.string().min(1).max(limits.document_body_bytes).optional()
+const DAYS = z.int().min(0).max(MAX_WINDOW_DAYS)
 const COUNT = z.int().min(0).max(1_000_000).describe('A count.')
 const DEEP = z.array(z.record(z.string(), z.unknown()))
 
@@ -49,7 +51,7 @@ const VERDICT = z.strictObject({
   charges_minor: z.string().describe('Charges that explain a difference.'),
   payments: COUNT.describe('How often the full amount was paid.'),
   evidence: z.enum(EVIDENCE).nullable().describe('Weakest evidence used.'),
-  final: z.boolean().describe('Settled, and booked in a statement.'),
+  final: z.boolean().describe('Settled, booked in a statement, and no warning that it may be another payment.'),
   reason: z.string().nullable().describe('Return reason of the bank.'),
   entries: z.array(z.string()).describe('Entries as file:entry.detail.'),
   warnings: z.array(z.string()).describe('Remarks, by code.'),
@@ -64,7 +66,7 @@ export default defineTool({
     'integer amounts: SETTLED, UNPAID, AMOUNT_MISMATCH or DUPLICATE_PAYMENT for each, with unmatched entries and proof that no amount ' +
     'was lost. An ACH file alone shows origination, not settlement.',
   family: 'messages',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'document',
   annotations: PURE,
   scope: {
@@ -72,6 +74,7 @@ export default defineTool({
       'ids: end-to-end id, then UETR and weaker ones where there is none',
       'amounts to the minor unit; returns, charges, batches and repeated statements',
       'direction and account of each entry',
+      'booking date within a window around the requested execution or settlement date; where one is missing, ids alone decide',
       'transactions of an entry against its amount',
     ],
     not_checked: ['the messages against their schemas', 'balances of the statement', 'currency conversion: nothing is converted'],
@@ -86,6 +89,8 @@ export default defineTool({
       camt053_xml: DOCUMENT.describe('Statement: a camt.053, versions 02 to 13.'),
       nacha_ach: DOCUMENT.describe('ACH file of 94-character records.'),
       require_settlement_evidence: z.boolean().optional().describe('A freshly originated ACH entry then settles nothing.'),
+      days_before: DAYS.optional().describe('Entries booked up to so many days before the payment was due count; 10 if left out.'),
+      days_after: DAYS.optional().describe('Entries booked up to so many days after it count; 90 if left out.'),
     })
     .check(({ value, issues }) => void issues.push(...missing(INSTRUCTIONS, value), ...missing(STATEMENTS, value)))
     .meta(BOTH_GIVEN),
@@ -104,6 +109,9 @@ export default defineTool({
     totals: DEEP.describe('By currency: sums of instructions by verdict, of entries by fate.'),
     conserved: z.boolean().describe('Matched, unmatched and ignored add up to all entries; false when nothing was judged.'),
     files: z.array(z.string()).describe('The inputs, as numbered.'),
+    window: z
+      .strictObject({ days_before: DAYS.describe('Before it was due.'), days_after: DAYS.describe('After it was due.') })
+      .describe('Days around the due date of a payment in which an entry counts.'),
     findings: DEEP.describe('Remarks on the inputs: code, severity, file, line, message; at most 200.'),
     finding_count: COUNT.describe('All of them.'),
   }),
@@ -122,7 +130,9 @@ export default defineTool({
     const { reconcileDocuments } = await import('../../pure/documents/reconcile/report.ts')
     const files = NAMES.filter((name) => asked[name] !== undefined)
     const documents = files.map((name): Document => ({ kind: INPUTS[name], text: asked[name] ?? '' }))
-    const report = reconcileDocuments(documents, asked.require_settlement_evidence ?? false)
+    const { require_settlement_evidence = false, days_before = DEFAULT_WINDOW.days_before, days_after = DEFAULT_WINDOW.days_after } = asked
+    const window = { days_before, days_after }
+    const report = reconcileDocuments(documents, { require_settlement_evidence, window })
     const { SETTLED: settled, UNPAID: unpaid, AMOUNT_MISMATCH: differing, DUPLICATE_PAYMENT: duplicate } = report.counts
     const all = report.verdicts.length
     const rows = (list: readonly object[]) => list.map((row) => ({ ...row }))
@@ -139,6 +149,7 @@ export default defineTool({
       input_defects: rows(report.input_defects),
       findings: rows(report.findings),
       files,
+      window,
     }
   },
 })

@@ -14,6 +14,10 @@ export interface ReconcileInput {
   nacha_ach?: string
   /** A freshly originated ACH entry then settles nothing. */
   require_settlement_evidence?: boolean
+  /** Entries booked up to so many days before the payment was due count; 10 if left out. */
+  days_before?: number
+  /** Entries booked up to so many days after it count; 90 if left out. */
+  days_after?: number
 }
 
 export interface ReconcileOutput {
@@ -61,6 +65,8 @@ export interface ReconcileOutput {
   conserved: boolean
   /** The inputs, as numbered. */
   files: readonly string[]
+  /** Days around the due date of a payment in which an entry counts. */
+  window: { days_before: number; days_after: number }
   /** Remarks on the inputs: code, severity, file, line, message; at most 200. */
   findings: readonly Readonly<Record<string, unknown>>[]
   /** All of them. */

@@ -109,6 +109,10 @@ class Reader {
     this.#findings.add('N_ORDER', { line, place: RECORD_TYPE, found, expected })
   }
 
+  #empty(line: number, found: string, expected: string): void {
+    this.#findings.add('N_EMPTY', { line, place: RECORD_TYPE, found, expected })
+  }
+
   #fileHeader(record: string, line: number): void {
     if (this.#phase !== 'start') return this.#disorder(line, '1', 'one file header, at the start')
     this.#file = readFileHeader(record, line, this.#findings)
@@ -147,7 +151,7 @@ class Reader {
       this.#phase = 'file'
       return
     }
-    if (this.#phase === 'batch') this.#disorder(line, '8', 'an entry before the batch control')
+    if (this.#phase === 'batch') this.#empty(line, '8', 'an entry before the batch control')
     this.#closeBatch()
     judgeBatchControl(batch, record, line, this.#findings)
     this.#phase = 'file'
@@ -155,7 +159,7 @@ class Reader {
 
   #fileControl(record: string, line: number): void {
     if (this.#phase !== 'file' && this.#phase !== 'lost') this.#disorder(line, '9', 'the control of the batch before')
-    else if (this.#counted.batches === 0 && this.#counted.known) this.#disorder(line, '9', 'a batch before the file control')
+    else if (this.#counted.batches === 0 && this.#counted.known) this.#empty(line, '9', 'a batch before the file control')
     this.#closeBatch()
     this.#control = { record, line }
     this.#phase = 'done'

@@ -12,6 +12,7 @@ interface NachaRule {
 export const NACHA_RULES = {
   N_LEN: { severity: 'error', says: 'A record has 94 characters.' },
   N_CHARSET: { severity: 'error', says: 'Records hold printable ASCII only.' },
+  N_EMPTY: { severity: 'error', says: 'A file holds batches, and a batch entries; only files of returns may be empty.' },
   N_ORDER: { severity: 'error', says: 'Records come as file header, batches of header, entries and control, then file control.' },
   N_HEADER_CONST: { severity: 'error', says: 'Record size, blocking factor and format code are fixed.' },
   N_PRIORITY: { severity: 'warning', says: 'The only priority code in use is 01.' },

@@ -1,4 +1,3 @@
-import { accountFits } from './accounts.ts'
 import type { Attribution } from './attribution.ts'
 import { Ints } from './columns.ts'
 import type { KeyIndex } from './groups.ts'
@@ -90,11 +89,10 @@ function attributeKey(at: Attribution, index: KeyIndex, meant: SharedKeys, entry
   const first = key === 0 ? -1 : index.first(key)
   if (first === -1) return false
   const single = index.next(first) === -1
-  const fits = single ? accountFits(at.ledger, first, entry) : true
-  const found = single ? (fits ? first : -1) : meant.of(key, entry)
-  if (found === -1) {
-    at.remark(entry, 'other_account')
-    at.elsewhere.add(key)
+  const found = single ? (at.misfit(first, entry) ?? first) : meant.of(key, entry)
+  if (typeof found !== 'number') {
+    at.remark(entry, found)
+    at.elsewhere.set(key, found)
     return false
   }
   at.assign(entry, found, by)
@@ -116,10 +114,10 @@ function attributeFallback(at: Attribution, by: MatchedBy, keys: Ints, wanted: I
     const identified = by !== 'uetr' && entries.ids.end_to_end.get(row) !== 0
     if (index.next(first) === -1) {
       const contradicts = identified && instructions.ids.end_to_end.get(first) !== 0
-      if (!contradicts && accountFits(at.ledger, first, row)) at.assign(row, first, by)
+      if (!contradicts && at.misfit(first, row) === null) at.assign(row, first, by)
     } else if (!identified) {
       const found = meant.of(key, row)
-      if (found === -1) at.remark(row, 'ambiguous')
+      if (typeof found !== 'number') at.remark(row, found === 'outside_window' ? found : 'ambiguous')
       else at.assign(row, found, by)
     }
   }
@@ -175,12 +173,12 @@ function markNamed(at: Attribution, rows: readonly number[], { by, index, key: k
   for (const row of rows) {
     const key = keyOf(row)
     const identified = !STRONG.has(by) && entries.ids.end_to_end.get(row) !== 0
-    const name = `${key} ${entries.account.get(row)} ${identified}`
+    const name = `${key} ${entries.account.get(row)} ${entries.day.get(row)} ${identified}`
     if (key === 0 || seen.has(name)) continue
     seen.add(name)
     for (let one = index.first(key); one !== -1; one = index.next(one)) {
       const contradicts = identified && instructions.ids.end_to_end.get(one) !== 0
-      if (!contradicts && accountFits(at.ledger, one, row)) at.pending[one] = 1
+      if (!contradicts && at.misfit(one, row) === null) at.pending[one] = 1
     }
   }
 }

@@ -1,7 +1,10 @@
+import { accountFits } from './accounts.ts'
 import { Bytes, Ints } from './columns.ts'
+import { dateFits, type DateWindow } from './dates.ts'
 import { Groups, KeyIndex } from './groups.ts'
 import type { Ledger } from './ledger.ts'
 import { repeatedEntries } from './repeated-entries.ts'
+import type { Overlaps } from './statements.ts'
 import { ASIDE, ENTRY_STATUSES, INSTRUCTION_SOURCES, type InstructionSource } from './records.ts'
 import { IGNORED, KINDS, MATCHED_BY, UNMATCHED, type Ignored, type Kind, type MatchedBy, type Unmatched } from './verdicts.ts'
 
@@ -10,6 +13,15 @@ export interface AmbiguousGroup {
   kind: Kind
   instructions: number[]
   entries: number[]
+}
+
+export type Misfit = 'other_account' | 'outside_window'
+
+export interface AttributionOptions {
+  /** Numbers of statements whose entries must not count again. */
+  repeated: ReadonlySet<number>
+  overlaps: Overlaps
+  window: DateWindow
 }
 
 const OPEN = -1
@@ -33,8 +45,9 @@ export class Attribution {
   readonly ambiguous: AmbiguousGroup[] = []
   /** One more than the place in KINDS, for members of ambiguous groups. */
   readonly ambiguous_kind = new Bytes()
-  /** End-to-end ids that were seen on accounts that the instruction does not name. */
-  readonly elsewhere = new Set<number>()
+  /** End-to-end ids that were seen on accounts that the instruction does not name, or outside of its window of days. */
+  readonly elsewhere = new Map<number, Misfit>()
+  readonly window: DateWindow
   /** Entries that another statement has told already, each with one that counts in its place. */
   readonly repeats: ReadonlyMap<number, number>
   /** ACH entries whose addenda name several payments, with the ids of these. */
@@ -46,8 +59,12 @@ export class Attribution {
   /** One more than the place in IGNORED. */
   private readonly ignored = new Bytes()
 
-  constructor(ledger: Ledger, repeated: ReadonlySet<number>, source: InstructionSource) {
+  private readonly overlaps: Overlaps
+
+  constructor(ledger: Ledger, { repeated, overlaps, window }: AttributionOptions, source: InstructionSource) {
     const { instructions, entries } = ledger
+    this.window = window
+    this.overlaps = overlaps
     this.ledger = ledger
     this.source = source
     this.source_number = INSTRUCTION_SOURCES.indexOf(source)
@@ -56,11 +73,22 @@ export class Attribution {
     this.pending = new Uint8Array(instructions.size)
     this.targets = new Int32Array(entries.size).fill(OPEN)
     for (let row = 0; row < entries.size; row++) {
-      const reason = repeated.has(entries.statement.get(row)) ? 'repeated_statement' : reasonToIgnore(ledger, row)
+      const reason = repeated.has(entries.statement.get(row)) ? 'repeated_statement' : reasonToIgnore(ledger, row, overlaps)
       if (reason !== null) this.ignore(row, reason)
     }
     this.repeats = repeatedEntries(ledger, (row) => !this.isIgnored(row))
     for (const row of this.repeats.keys()) this.ignore(row, 'repeated_entry')
+  }
+
+  /** Why the entry cannot be about the instruction: its account, or its day. */
+  misfit(instruction: number, entry: number): Misfit | null {
+    if (!accountFits(this.ledger, instruction, entry)) return 'other_account'
+    return dateFits(this.ledger, instruction, entry, this.window) ? null : 'outside_window'
+  }
+
+  /** Whether another statement seems to show the same booking. */
+  isToldTwice(entry: number): boolean {
+    return this.overlaps.counting.size > 0 && standsIn(this.overlaps.counting, this.ledger, entry)
   }
 
   private ignore(entry: number, reason: Ignored): void {
@@ -150,7 +178,14 @@ export class Attribution {
   }
 }
 
-function reasonToIgnore({ entries }: Ledger, row: number): Ignored | null {
+/** Whether the entry, without a reference of the bank, stands in one of these days of its statement. */
+function standsIn(days: Overlaps['repeating'], { entries }: Ledger, row: number): boolean {
+  return entries.booking.get(row) === 0 && days.get(entries.statement.get(row))?.has(entries.day.get(row)) === true
+}
+
+function reasonToIgnore(ledger: Ledger, row: number, { repeating }: Overlaps): Ignored | null {
+  const { entries } = ledger
+  if (repeating.size > 0 && standsIn(repeating, ledger, row)) return 'repeated_entry'
   const aside = ASIDE[entries.aside.get(row) - 1]
   if (aside !== undefined) return aside
   switch (ENTRY_STATUSES[entries.status.get(row)] ?? 'OTHER') {

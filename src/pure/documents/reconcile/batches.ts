@@ -1,6 +1,7 @@
 import type { Attribution } from './attribution.ts'
 import type { Ints } from './columns.ts'
 import type { KeyIndex } from './groups.ts'
+import { dayFits } from './dates.ts'
 import { MATCHED_BY, type MatchedBy } from './verdicts.ts'
 
 /** The instructions that a bank may book as one: of one message, or one payment block of it, one currency and one debtor account. */
@@ -12,10 +13,16 @@ interface Cell {
   debtor: number
   instructions: number[]
   total: bigint
+  /** First and last day of them; 0 where one of them has none. */
+  first_day: number
+  last_day: number
   /** Those that no entry of their own stands for. */
   free: number[]
   free_total: bigint
 }
+
+/** Cells of one key and total that are told apart by their days, as of a salary that is the same each month. */
+const COMPARED = 64
 
 /** Entries that booked one cell. */
 interface Booking {
@@ -34,8 +41,8 @@ interface Contest {
 /** Cells that an entry can mean. */
 interface Possible {
   cells: Cell[]
-  /** The one cell of this total; null when there are several. */
-  by_total: Map<bigint, Cell | null>
+  /** The cells of this total; null when there are more than anybody means by one key. */
+  by_total: Map<bigint, Cell[] | null>
 }
 
 /** The cells of one key, message and currency by the account of the statement. */
@@ -71,8 +78,12 @@ export function attributeBatches(at: Attribution): void {
       // What the bank takes for a batch names it too, and is no part of it.
       const charge = entries.isCharge(row) && !possible.by_total.has(entries.amount.get(row))
       if (possible.cells.length === 0 || charge) continue
-      const cell = possible.cells.length === 1 ? possible.cells[0] : possible.by_total.get(entries.amount.get(row))
-      if (cell !== undefined && cell !== null) book(bookings, cell, by, row)
+      const cell = cellOf(at, possible, row)
+      if (cell === 'outside_window') {
+        at.remark(row, cell)
+        continue
+      }
+      if (cell !== null) book(bookings, cell, by, row)
       else contest(contests, `${by} ${key}`, possible.cells, [row])
       at.cover(row, by)
     }
@@ -88,6 +99,19 @@ export function attributeBatches(at: Attribution): void {
       told,
     )
   }
+}
+
+/** The one cell that the entry can mean by its amount and day; null where several are left, or none of its amount. */
+function cellOf(at: Attribution, { cells, by_total }: Possible, entry: number): Cell | 'outside_window' | null {
+  const { amount, day } = at.ledger.entries
+  const of_amount = cells.length === 1 ? cells : by_total.get(amount.get(entry))
+  if (of_amount === undefined || of_amount === null) return null
+  const booked = day.get(entry)
+  const inside = of_amount.filter(({ first_day, last_day }) => dayFits(first_day, last_day, booked, at.window))
+  if (inside.length === 0) return 'outside_window'
+  const close = { days_before: at.window.days_before, days_after: at.window.days_before }
+  const [only, another] = inside.length === 1 ? inside : inside.filter((cell) => dayFits(cell.first_day, cell.last_day, booked, close))
+  return another === undefined ? (only ?? null) : null
 }
 
 /** All entries that may mean several cells of one key are contested together. */
@@ -161,7 +185,7 @@ class CellBook {
       const name = `${between_banks} ${message} ${currency} ${debtor}`
       let cell = cells.get(name)
       if (cell === undefined) {
-        const empty = { instructions: [], total: 0n, free: [], free_total: 0n }
+        const empty = { instructions: [], total: 0n, first_day: Infinity, last_day: 0, free: [], free_total: 0n }
         cells.set(name, (cell = { number: this.count++, between_banks, message, currency, debtor, ...empty }))
       }
       this.put(cell, row)
@@ -171,8 +195,11 @@ class CellBook {
 
   private put(cell: Cell, row: number): void {
     const amount_minor = this.at.ledger.instructions.amount.get(row)
+    const day = this.at.ledger.instructions.day.get(row)
     cell.instructions.push(row)
     cell.total += amount_minor
+    cell.first_day = Math.min(cell.first_day, day)
+    cell.last_day = Math.max(cell.last_day, day)
     if (this.at.hit[row] !== 0) return
     cell.free.push(row)
     cell.free_total += amount_minor
@@ -187,8 +214,12 @@ function choiceOf(cells: Cell[]): Choice {
 }
 
 function totalled(cells: Cell[]): Possible {
-  const by_total = new Map<bigint, Cell | null>()
-  for (const cell of cells) by_total.set(cell.total, by_total.has(cell.total) ? null : cell)
+  const by_total = new Map<bigint, Cell[] | null>()
+  for (const cell of cells) {
+    const same = by_total.get(cell.total)
+    if (same === undefined) by_total.set(cell.total, [cell])
+    else if (same !== null && same.push(cell) > COMPARED) by_total.set(cell.total, null)
+  }
   return { cells, by_total }
 }
 

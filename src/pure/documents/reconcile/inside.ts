@@ -1,4 +1,4 @@
-import { accountFits, paysAsCredit } from './accounts.ts'
+import { paysAsCredit } from './accounts.ts'
 import type { Attribution } from './attribution.ts'
 import type { Ints } from './columns.ts'
 import type { KeyIndex } from './groups.ts'
@@ -82,12 +82,13 @@ function namesOf(at: Attribution, levels: readonly Level[], row: number, first: 
 function meantBy(at: Attribution, index: KeyIndex, key: number, row: number): number[] {
   const found: number[] = []
   if (key === 0) return found
-  for (let one = index.first(key); one !== -1; one = index.next(one)) if (accountFits(at.ledger, one, row)) found.push(one)
+  for (let one = index.first(key); one !== -1; one = index.next(one)) if (at.misfit(one, row) === null) found.push(one)
   return found
 }
 
 function settle(at: Attribution, { row, lists, count, by }: Named): void {
   const { entries, instructions } = at.ledger
+  if (entries.unclear.has(row)) return
   const named = new Set(lists.flatMap((list) => (list.length === 1 ? list : [])))
   if (named.size !== count || ![0, count + 1].includes(entries.batch_count.get(row))) return
   let sum = 0n

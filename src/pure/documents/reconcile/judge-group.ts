@@ -13,7 +13,8 @@ interface Likeness {
 
 /**
  * Tells several instructions with one id apart: by UETR or instruction id where every entry has one that a single instruction has, else by
- * currency, amount and account, when both sides are the same set. Then each instruction gets its entries; else null: nothing is guessed.
+ * day where each entry is close to that of a single one, as of an id that is used again each month, else by currency, amount and account,
+ * when both sides are the same set. Then each instruction gets its entries; else null: nothing is guessed.
  */
 export function tellApart(at: Attribution, instructions: readonly number[], entries: readonly number[]): Map<number, number[]> | null {
   if (instructions.some((row) => at.covered_by.get(row) !== 0)) return null
@@ -22,6 +23,7 @@ export function tellApart(at: Attribution, instructions: readonly number[], entr
   return (
     byId(asked.uetr, told.uetr, instructions, entries) ??
     byId(asked.instruction, told.instruction, instructions, entries) ??
+    byDay(at, instructions, entries) ??
     byLikeness(at, instructions, entries)
   )
 }
@@ -60,6 +62,34 @@ function byId(asked: Ints, told: Ints, instructions: readonly number[], entries:
     found.get(owner)?.push(row)
   }
   return found
+}
+
+/** Returns may come long after the payment, so that they tell nothing by their day. */
+function byDay(at: Attribution, instructions: readonly number[], entries: readonly number[]): Map<number, number[]> | null {
+  const { instructions: asked, entries: told } = at.ledger
+  const days = instructions.map((row) => ({ row, day: asked.day.get(row) })).toSorted((one, other) => one.day - other.day)
+  if ((days[0]?.day ?? 0) === 0 || entries.some((row) => told.isReturn(row) || told.day.get(row) === 0)) return null
+  const close = at.window.days_before
+  const found = new Map<number, number[]>(instructions.map((row) => [row, []]))
+  for (const row of entries) {
+    const booked = told.day.get(row)
+    const next = firstFrom(days, booked - close)
+    const [one, another] = [days[next], days[next + 1]]
+    if (one === undefined || one.day > booked + close || (another !== undefined && another.day <= booked + close)) return null
+    found.get(one.row)?.push(row)
+  }
+  return found
+}
+
+/** Where in the sorted list the first day stands that is not before this one. */
+function firstFrom(days: readonly { day: number }[], least: number): number {
+  let [low, high] = [0, days.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((days[middle]?.day ?? 0) < least) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function byLikeness(at: Attribution, instructions: readonly number[], entries: readonly number[]): Map<number, number[]> | null {

@@ -102,14 +102,19 @@ function settledBy(at: Attribution, instruction: number, row: number): Judgement
     net_minor: entries.amount.get(row),
     payments: 1,
     evidence: entries.evidence.get(row),
-    warnings: otherPayment(at, instruction, row),
+    warnings: doubtsAbout(at, instruction, row),
   }
 }
 
-/** Signs that the entry may be another payment. */
-function otherPayment({ ledger }: Attribution, instruction: number, row: number): number {
+/** Signs that the entry may be another payment, or one that was counted once though it stands twice. */
+function doubtsAbout(at: Attribution, instruction: number, row: number): number {
+  const { ledger } = at
   const counterparty = otherCounterparty(ledger, instruction, row, ledger.entries.isCredit(row))
-  return (counterparty ? WARNINGS.OTHER_COUNTERPARTY : 0) | (otherUetr(ledger, instruction, row) ? WARNINGS.OTHER_UETR : 0)
+  return (
+    (counterparty ? WARNINGS.OTHER_COUNTERPARTY : 0) |
+    (otherUetr(ledger, instruction, row) ? WARNINGS.OTHER_UETR : 0) |
+    (at.isToldTwice(row) ? WARNINGS.OVERLAP_INFERRED : 0)
+  )
 }
 
 function judged(judgement: Judgement): Ending {
@@ -172,14 +177,21 @@ function factsOf(at: Attribution, instruction: number, sides: Sides, covered: bo
   const paid = weakest(sides.forward, covered ? 0 : -1)
   const evidence = paid === -1 ? weakest(rows, -1) : paid
   const reasons = sides.back.map((row) => pool.text(entries.reason.get(row))).filter((text) => text !== null)
-  const other = sides.forward.reduce((bits, row) => bits | otherPayment(at, instruction, row), 0)
+  const other = sides.forward.reduce((bits, row) => bits | doubtsAbout(at, instruction, row), 0)
   return {
     ...UNPAID,
     matched_by: matchedBy(at, instruction, [...rows, ...sides.beside]),
     evidence: evidence === -1 ? null : evidence,
     reason: reasons.toSorted()[0] ?? null,
-    warnings: sides.warnings | other | evidenceWarning(evidence),
+    warnings: sides.warnings | other | evidenceWarning(evidence) | apartWarning(at, sides.forward),
   }
+}
+
+/** Payments further apart than an entry may come early are hardly one payment that the bank made twice. */
+function apartWarning(at: Attribution, forward: readonly number[]): number {
+  const days = forward.map((row) => at.ledger.entries.day.get(row)).filter((day) => day !== 0)
+  const [first, last] = days.reduce(([least, most], day) => [Math.min(least, day), Math.max(most, day)], [Infinity, 0])
+  return last - first > at.window.days_before ? WARNINGS.DATES_APART : 0
 }
 
 function evidenceWarning(evidence: number): number {
@@ -266,7 +278,9 @@ function finish(found: Judgement, sum: Sum, covered: boolean, require_settlement
     net_minor: sum.net,
     charges_minor: sum.charges,
     payments: sum.full,
-    warnings: found.warnings | (found.verdict === 'AMOUNT_MISMATCH' && sum.repeated ? WARNINGS.CHARGES_INFERRED : 0),
+    warnings:
+      (found.verdict === 'DUPLICATE_PAYMENT' ? found.warnings : found.warnings & ~WARNINGS.DATES_APART) |
+      (found.verdict === 'AMOUNT_MISMATCH' && sum.repeated ? WARNINGS.CHARGES_INFERRED : 0),
   }
 }
 

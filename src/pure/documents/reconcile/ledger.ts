@@ -73,6 +73,8 @@ class InstructionTable {
   /** Numbers of the pool; negative for what is no IBAN. */
   readonly debtor = new Ints()
   readonly creditor = new Ints()
+  /** 0 where it is not known. */
+  readonly day = new Ints()
   /** The end-to-end id as it stands, where it is a placeholder. */
   readonly placeholder = new Ints()
   /** Those that there are. */
@@ -99,6 +101,7 @@ class InstructionTable {
     this.amount.set(row, from.amount_minor)
     this.debtor.set(row, this.accounts.number(from.debtor_account))
     this.creditor.set(row, this.accounts.number(from.creditor_account))
+    this.day.set(row, from.day ?? 0)
     if (this.ids.end_to_end.get(row) === 0) this.placeholder.set(row, pool.number(from.end_to_end_id))
     return row
   }
@@ -148,6 +151,8 @@ class EntryTable {
   /** The bank's name of the booking, as two hashes; the first is 0 where there is none. Names that are kept would take most of the memory. */
   readonly booking = new Ints()
   readonly booking_beside = new Ints()
+  /** 0 where it is not known. */
+  readonly day = new Ints()
   /** Whether there are entries of several statements. */
   several_statements = false
   readonly placeholder = new Ints()
@@ -156,6 +161,8 @@ class EntryTable {
   /** Of rows for several transactions without amounts: where their ids begin and end in `inside_ids`. */
   readonly inside = new Map<number, readonly [number, number]>()
   readonly inside_ids = new Ids()
+  /** Of these, rows that their transactions contradict. */
+  readonly unclear = new Set<number>()
   private inside_size = 0
   private readonly pool: TextPool
   private readonly accounts: Accounts
@@ -186,6 +193,7 @@ class EntryTable {
     this.statement.set(row, from.statement)
     if (from.statement !== this.statement.get(0)) this.several_statements = true
     if (from.booking !== null) this.addBooking(row, from.booking)
+    this.day.set(row, from.day ?? 0)
     if (this.ids.end_to_end.get(row) === 0) this.placeholder.set(row, pool.number(from.end_to_end_id))
     this.addRare(row, from)
     return row
@@ -214,6 +222,7 @@ class EntryTable {
     const references = from.references.map((id) => pool.number(usableId(id))).filter((number) => number !== 0)
     if (references.length > 0) this.references.set(row, references)
     if (from.inside !== undefined) this.addInside(row, from.inside)
+    if (from.unclear === true) this.unclear.add(row)
   }
 
   private addInside(row: number, inside: readonly Inside[]): void {

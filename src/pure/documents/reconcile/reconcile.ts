@@ -1,5 +1,5 @@
 import { attribute, contestSeveral } from './attribute.ts'
-import { Attribution, type AmbiguousGroup } from './attribution.ts'
+import { Attribution, type AmbiguousGroup, type AttributionOptions } from './attribution.ts'
 import { attributeBatches } from './batches.ts'
 import { Bytes, Ints, Money } from './columns.ts'
 import { contestInside, attributeInside } from './inside.ts'
@@ -9,11 +9,9 @@ import type { Ledger } from './ledger.ts'
 import { INSTRUCTION_SOURCES } from './records.ts'
 import { BASES, KINDS, MATCHED_BY, VERDICTS, type Ignored, type Judgement, type Kind, type Unmatched } from './verdicts.ts'
 
-export interface ReconcileOptions {
+export interface ReconcileOptions extends AttributionOptions {
   /** A forward ACH entry is no settlement: what rests on it alone is UNPAID. */
   require_settlement_evidence: boolean
-  /** Numbers of statements whose entries must not count again. */
-  repeated: ReadonlySet<number>
 }
 
 /** What became of an entry. */
@@ -32,7 +30,7 @@ export class Outcome {
   private readonly matched_by = new Bytes()
   /** One more than the place in EVIDENCE. */
   private readonly evidence = new Bytes()
-  private readonly warnings = new Bytes()
+  private readonly warnings = new Ints()
   /** Set where no net amount can be said. */
   private readonly unknown = new Bytes()
   private readonly net = new Money()
@@ -121,7 +119,7 @@ function clamped(amount_minor: bigint): bigint {
 export function reconcile(ledger: Ledger, options: ReconcileOptions): Outcome {
   const given = INSTRUCTION_SOURCES.filter((source) => ledger.instructions.sources.has(source))
   const sources = given.length === 0 ? INSTRUCTION_SOURCES.slice(0, 1) : given
-  const all = sources.map((source) => new Attribution(ledger, options.repeated, source))
+  const all = sources.map((source) => new Attribution(ledger, options, source))
   const outcome = new Outcome(ledger, all)
   for (const at of all) judgeSource(at, outcome, options)
   return outcome
@@ -205,7 +203,7 @@ function judgeOne(at: Attribution, outcome: Outcome, row: number, entries: reado
 
 function missingKind(at: Attribution, row: number): Kind {
   if (at.pending[row] === 1) return 'pending'
-  return at.elsewhere.has(at.ledger.instructions.ids.end_to_end.get(row)) ? 'other_account' : 'not_found'
+  return at.elsewhere.get(at.ledger.instructions.ids.end_to_end.get(row)) ?? 'not_found'
 }
 
 function contest(at: Attribution, outcome: Outcome, kind: Kind, instructions: readonly number[], entries: readonly number[]): void {

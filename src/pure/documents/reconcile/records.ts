@@ -29,6 +29,8 @@ export interface Instruction {
   amount_minor: bigint
   debtor_account: string | null
   creditor_account: string | null
+  /** Requested execution or interbank settlement, as `dayNumber`; null where the message names none. */
+  day: number | null
 }
 
 /** How far an entry is booked. Only BOOK is money that moved; OTHER is a code of the bank's own. */
@@ -101,10 +103,14 @@ export interface Entry {
   statement: number
   /** The bank's name of the booking and its day; null where one of them is missing. */
   booking: string | null
+  /** Booking date, else value date, as `dayNumber`; null where there is none. */
+  day: number | null
   /** The bank's code says that all of it is charges. */
   charge?: boolean
   /** Of a row for several transactions without amounts: what they say of themselves, all of them or nothing. */
   inside?: readonly Inside[]
+  /** What the transactions say does not come to what was booked: the row is about those inside, and settles none of them. */
+  unclear?: boolean
   /** Kept where the reader was asked to: what the money is for. */
   remittance?: Remittance
 }
@@ -118,4 +124,7 @@ export interface Statement {
   page: string | null
   /** The bank marks it as a copy or duplicate. */
   copy: boolean
+  /** First and last day of its period, as `dayNumber`; null where it names none. */
+  from_day?: number | null
+  to_day?: number | null
 }

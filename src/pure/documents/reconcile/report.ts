@@ -1,9 +1,10 @@
+import { DEFAULT_WINDOW } from './dates.ts'
 import { AchReader } from './extract/ach-reader.ts'
 import { Findings, type ReadFinding } from './extract/findings.ts'
 import { InstructionReader } from './extract/instructions.ts'
 import { StatementReader } from './extract/statement-reader.ts'
 import { Ledger } from './ledger.ts'
-import { reconcile, type Outcome } from './reconcile.ts'
+import { reconcile, type Outcome, type ReconcileOptions } from './reconcile.ts'
 import type { Entry, Instruction } from './records.ts'
 import { ambiguousRows, defectRows, entryOrder, entryRow, instructionOrder, verdictRow } from './rows.ts'
 import type { AmbiguousRow, DefectRow, EntryRow, VerdictRow } from './rows.ts'
@@ -64,7 +65,13 @@ export function documentReader(kind: DocumentKind, file: number, findings: Findi
  * Reconciles instructions with the statements and ACH files beside them. When a document cannot be read to its end, or an amount in it
  * cannot be read, no verdict is given at all: a part of the truth would look like the whole.
  */
-export function reconcileDocuments(documents: readonly Document[], require_settlement_evidence: boolean): ReconcileReport {
+export function reconcileDocuments(
+  documents: readonly Document[],
+  {
+    require_settlement_evidence = false,
+    window = DEFAULT_WINDOW,
+  }: Partial<Pick<ReconcileOptions, 'require_settlement_evidence' | 'window'>> = {},
+): ReconcileReport {
   const findings = new Findings()
   const book = new StatementBook()
   const ledger = new Ledger()
@@ -76,10 +83,10 @@ export function reconcileDocuments(documents: readonly Document[], require_settl
     const reader = documentReader(kind, file, findings, book, sink)
     if (reader.write(text)) reader.end()
   }
-  const { repeated, remarks } = book.judge()
+  const { repeated, overlaps, remarks } = book.judge()
   for (const { code, file } of remarks) findings.add(code, file, null)
   if (findings.errors > 0) return { ...nothing(), findings: findings.list, finding_count: findings.count }
-  const outcome = reconcile(ledger, { require_settlement_evidence, repeated })
+  const outcome = reconcile(ledger, { require_settlement_evidence, window, repeated, overlaps })
   return { ...reportOf(outcome), findings: findings.list, finding_count: findings.count }
 }
 

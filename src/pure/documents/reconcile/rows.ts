@@ -3,8 +3,9 @@ import type { Ledger } from './ledger.ts'
 import { decimalText, minorUnits } from './minor-units.ts'
 import type { Outcome } from './reconcile.ts'
 import { EVIDENCE, type Evidence } from './records.ts'
+import { shownText } from './shown-text.ts'
 import { orderByText } from './text-order.ts'
-import { warningNames, type Verdict } from './verdicts.ts'
+import { isFinal, warningNames, type Verdict } from './verdicts.ts'
 
 /** What is written of a reconciliation, row by row: plain values, money as text of minor units, texts of strangers cut and cleaned. */
 
@@ -55,15 +56,6 @@ export interface DefectRow {
   instructions: string[]
 }
 
-const SHOWN_CHARS = 64
-const PLAIN = /^[ -~]{0,64}$/
-
-/** Text of a stranger as it may stand in an answer: what could drive a terminal or turn the order of reading is taken out. */
-export function shownText(text: string | null): string | null {
-  if (text === null || PLAIN.test(text)) return text
-  return text.slice(0, SHOWN_CHARS).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '')
-}
-
 /** Instructions in the order of the report: by end-to-end id as it stands, then by place. */
 export function instructionOrder({ ledger }: Outcome): Int32Array {
   const { instructions, pool } = ledger
@@ -100,7 +92,7 @@ export function verdictRow(outcome: Outcome, row: number): VerdictRow {
     charges_minor: found.charges_minor.toString(),
     payments: found.payments,
     evidence,
-    final: found.verdict === 'SETTLED' && evidence === 'booked',
+    final: isFinal(found),
     reason: shownText(found.reason),
     entries: outcome.entriesOf(row).map((entry) => entryPlace(outcome.ledger, entry)),
     warnings: warningNames(found.warnings),

@@ -1,9 +1,13 @@
-import type { Attribution } from './attribution.ts'
+import type { Attribution, Misfit } from './attribution.ts'
+import { dayFits } from './dates.ts'
 import type { KeyIndex } from './groups.ts'
 
 /** The instructions of one key by the accounts on which they may be booked. */
 interface Shared {
   all: number[]
+  /** First and last day of them; 0 where one of them has none. */
+  first_day: number
+  last_day: number
   by_account: Map<number, number[]>
   /** Those that any account fits. */
   open: number[]
@@ -27,22 +31,38 @@ export class SharedKeys {
     this.admits = admits
   }
 
-  /** Joins the instructions that the key means to the entry; one of them, or -1 for none. */
-  of(key: number, entry: number): number {
+  /** Joins the instructions that the key means to the entry; one of them, or why it means none. Days between those of the first and the last
+   * are told apart when the group is judged. */
+  of(key: number, entry: number): number | Misfit {
+    const { entries } = this.at.ledger
     let shared = this.keys.get(key)
     if (shared === undefined) this.keys.set(key, (shared = this.make(key)))
-    const account = Math.max(0, this.at.ledger.entries.account.get(entry))
+    const { first_day, last_day } = shared
+    // The window of the earliest reaches back, that of the latest forward.
+    if (!dayFits(last_day, first_day, entries.day.get(entry), this.at.window)) return 'outside_window'
+    const account = Math.max(0, entries.account.get(entry))
     let found = shared.found.get(account)
     if (found === undefined) shared.found.set(account, (found = this.join(shared, account)))
-    return found
+    return found === -1 ? 'other_account' : found
   }
 
   private make(key: number): Shared {
     const { instructions } = this.at.ledger
-    const shared: Shared = { all: [], by_account: new Map(), open: [], open_joined: false, found: new Map() }
+    const shared: Shared = {
+      all: [],
+      first_day: Infinity,
+      last_day: 0,
+      by_account: new Map(),
+      open: [],
+      open_joined: false,
+      found: new Map(),
+    }
     for (let row = this.index.first(key); row !== -1; row = this.index.next(row)) {
       if (!this.admits(row)) continue
       shared.all.push(row)
+      const day = instructions.day.get(row)
+      shared.first_day = Math.min(shared.first_day, day)
+      shared.last_day = Math.max(shared.last_day, day)
       const [debtor, creditor] = [instructions.debtor.get(row), instructions.creditor.get(row)]
       if (debtor <= 0 || instructions.sourceOf(row) === 'pacs.008') shared.open.push(row)
       else for (const account of new Set([debtor, creditor])) put(shared.by_account, account, row)

@@ -1,6 +1,6 @@
 import { minorUnits } from './minor-units.ts'
 import type { Outcome } from './reconcile.ts'
-import { shownText } from './rows.ts'
+import { shownText } from './shown-text.ts'
 import { VERDICTS, type Verdict } from './verdicts.ts'
 
 /** Count and sum of some rows of one currency. */

@@ -1,4 +1,3 @@
-import { accountFits } from './accounts.ts'
 import type { Attribution } from './attribution.ts'
 import { cutId } from './ids.ts'
 import type { Ledger } from './ledger.ts'
@@ -64,15 +63,20 @@ function attributeSlots(at: Attribution, keys: Keys): void {
   if (slots.size === 0) return
   const { instructions, entries } = at.ledger
   for (let row = 0; row < instructions.size; row++) if (at.admits(row)) slots.get(keys.instruction(row))?.instructions.push(row)
-  for (let row = 0; row < entries.size; row++) if (!at.isIgnored(row)) place(at, slots, keys, row)
+  for (let row = 0; row < entries.size; row++) if (!at.isIgnored(row) && !isOutside(at, row)) place(at, slots, keys, row)
   for (const slot of slots.values()) if (slot.instructions.length > 0 && slot.entries.length > 0) decide(at, slot, keys)
+}
+
+/** Whether the very id was found, of a payment that was due on another day. */
+function isOutside(at: Attribution, row: number): boolean {
+  return at.unmatchedReason(row) === 'outside_window'
 }
 
 /** A slot for each id that an open entry has. */
 function openSlots(at: Attribution, keys: Keys): Map<number, Slot> {
   const slots = new Map<number, Slot>()
   for (let row = 0; row < at.ledger.entries.size; row++) {
-    if (!at.isOpen(row)) continue
+    if (!at.isOpen(row) || isOutside(at, row)) continue
     for (const key of keys.entry(row)) {
       if (key !== 0 && !slots.has(key)) slots.set(key, { instructions: [], entries: [], forward: { booked: 0, ach: 0 } })
     }
@@ -96,8 +100,9 @@ function decide(at: Attribution, { instructions, entries, forward }: Slot, keys:
   const [only, another] = instructions
   if (only !== undefined && another === undefined && forward.booked <= 1 && forward.ach <= 1) {
     for (const row of entries) {
-      if (accountFits(at.ledger, only, row)) at.assign(row, only, keys.by(only, row))
-      else at.remark(row, 'other_account')
+      const misfit = at.misfit(only, row)
+      if (misfit === null) at.assign(row, only, keys.by(only, row))
+      else at.remark(row, misfit)
     }
     return
   }

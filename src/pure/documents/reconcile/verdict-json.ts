@@ -1,7 +1,8 @@
 import type { Outcome } from './reconcile.ts'
 import { EVIDENCE } from './records.ts'
-import { entryPlace, shownText } from './rows.ts'
-import { warningNames } from './verdicts.ts'
+import { entryPlace } from './rows.ts'
+import { shownText } from './shown-text.ts'
+import { isFinal, warningNames } from './verdicts.ts'
 
 /** What JSON writes as it stands. */
 const PLAIN = /^[ !#-[\]-~]{0,64}$/
@@ -24,7 +25,7 @@ export function verdictJson(outcome: Outcome, row: number): string {
     `"currency":${json(pool.text(instructions.currency.get(row)) ?? '')},"amount_minor":"${amount_minor}",` +
     `"net_minor":${net_minor === null ? 'null' : `"${net_minor}"`},"delta_minor":${delta},"charges_minor":"${found.charges_minor}",` +
     `"payments":${found.payments},"evidence":${evidence === null ? 'null' : `"${evidence}"`},` +
-    `"final":${found.verdict === 'SETTLED' && evidence === 'booked'},"reason":${json(found.reason)},` +
+    `"final":${isFinal(found)},"reason":${json(found.reason)},` +
     `"entries":[${entriesJson(outcome, row)}],"warnings":${found.warnings === 0 ? '[]' : JSON.stringify(warningNames(found.warnings))}}`
   )
 }

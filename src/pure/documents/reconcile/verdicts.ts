@@ -1,3 +1,5 @@
+import { EVIDENCE } from './records.ts'
+
 /** What can be said of an instruction. The four verdicts are fixed; basis and kind say why. */
 
 export const VERDICTS = ['SETTLED', 'UNPAID', 'AMOUNT_MISMATCH', 'DUPLICATE_PAYMENT'] as const
@@ -26,6 +28,7 @@ export const KINDS = [
   'returned',
   'wrong_direction',
   'other_account',
+  'outside_window',
   'no_settlement_evidence',
   'shared_id',
   'unclear_id',
@@ -71,11 +74,15 @@ export const WARNINGS = {
   RETURN_IN_ACH_ONLY: 32,
   /** The bank names another UETR than the instruction does: it may be another payment under the same id. */
   OTHER_UETR: 64,
+  /** Two statements show the payment on the same day without references of the bank: it is taken for one payment told twice. */
+  OVERLAP_INFERRED: 128,
+  /** Payments under this id were booked so far apart that the id may have been used again for another payment. */
+  DATES_APART: 256,
 } as const
 export type Warning = keyof typeof WARNINGS
 
 /** Why an entry stands for no instruction. */
-export const UNMATCHED = ['no_instruction', 'ambiguous', 'wrong_direction', 'other_account'] as const
+export const UNMATCHED = ['no_instruction', 'ambiguous', 'wrong_direction', 'other_account', 'outside_window'] as const
 export type Unmatched = (typeof UNMATCHED)[number]
 
 /** Why an entry does not count at all. */
@@ -108,6 +115,16 @@ export interface Judgement {
   /** Bits of WARNINGS. */
   warnings: number
 }
+
+/** Remarks that leave open whether it was this payment, so that what rests on it is not final. */
+const DOUBTS = WARNINGS.OTHER_COUNTERPARTY | WARNINGS.OTHER_UETR | WARNINGS.OVERLAP_INFERRED
+
+/** Whether nothing more is to be expected: settled, booked in a statement, and nothing speaks for another payment. */
+export function isFinal({ verdict, evidence, warnings }: Judgement): boolean {
+  return verdict === 'SETTLED' && evidence === BOOKED && (warnings & DOUBTS) === 0
+}
+
+const BOOKED = EVIDENCE.indexOf('booked')
 
 export function warningNames(bits: number): Warning[] {
   return (Object.keys(WARNINGS) as Warning[]).filter((name) => (bits & WARNINGS[name]) !== 0)

@@ -1,8 +1,10 @@
 import { nachaReader, type NachaEntry, type NachaFinding } from '../../nacha/read.ts'
 import type { NachaCode } from '../../nacha/rules.ts'
+import { dayNumber } from '../dates.ts'
 import type { Aside, Entry } from '../records.ts'
 import type { StatementBook } from '../statements.ts'
 import type { Findings } from './findings.ts'
+import { formatOf, messageName } from './formats.ts'
 
 /** Faults after which nobody can say what is in the file; the others are passed on as warnings. */
 const BLOCKING: ReadonlySet<NachaCode> = new Set<NachaCode>([
@@ -38,6 +40,8 @@ export class AchReader {
   private readonly statement: number
   private readonly decoder = new TextDecoder('latin1')
   private entries = 0
+  /** How the file begins. */
+  private head = ''
 
   constructor(file: number, findings: Findings, book: StatementBook, take: (entry: Entry) => void) {
     this.file = file
@@ -51,12 +55,19 @@ export class AchReader {
   /** Always true: nothing stops the reader. */
   write(chunk: string | Uint8Array): boolean {
     // ACH is ASCII; whatever else is there must not stop the reader, which says so.
-    this.reader.write(typeof chunk === 'string' ? chunk : this.decoder.decode(chunk, { stream: true }))
+    const text = typeof chunk === 'string' ? chunk : this.decoder.decode(chunk, { stream: true })
+    if (this.head.length < HEAD_CHARS) this.head += text.slice(0, HEAD_CHARS)
+    this.reader.write(text)
     return true
   }
 
   end(): boolean {
     const { file, findings } = this.reader.end()
+    const format = foreignFormat(this.head)
+    if (format !== null) {
+      this.findings.add('FORMAT_OTHER', this.file, 1, `${format}, where an ACH file (Nacha) is expected`)
+      return true
+    }
     for (const finding of findings)
       this.findings.put({ ...severityOf(finding), file: this.file, line: finding.line, message: finding.message })
     if (this.entries === 0) this.findings.add('NOTHING_TO_READ', this.file, null)
@@ -103,8 +114,19 @@ export class AchReader {
       counterparty_account: null,
       statement: this.statement,
       booking: null,
+      // A return bears the day of its own batch or of the entry that it returns.
+      day: returned ? null : dayNumber(entry.effective_date),
     }
   }
+}
+
+/** Characters of a file by which its format is told. */
+const HEAD_CHARS = 4_096
+
+/** What the file is when it is no ACH file; null where it is one, or cannot be told. */
+function foreignFormat(head: string): string | null {
+  if (/^\s{0,4}1/.test(head)) return null
+  return /^\s*</.test(head) ? (messageName(head) ?? 'XML') : formatOf(head)
 }
 
 const NO_IDS = {

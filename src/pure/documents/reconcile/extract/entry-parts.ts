@@ -19,18 +19,23 @@ interface Booked {
   reversal: boolean
 }
 
-/** Transactions without an amount that are held until their entry ends; of more than these none is told apart. */
+/** Transactions that are held until their entry ends; of more than these none is told apart, and none can be taken back. */
 const HELD = 10_000
 
 /**
- * The transactions of one entry. The first waits until it is known whether it is the only one, and those without an amount wait for what the
- * others leave: then every row that is given has an amount, and the rows of an entry add up to it. Where they do not, the code of an error
- * is returned: nobody can say which of the amounts moved. Transactions in other currencies count as they stand, and it is said.
+ * The transactions of one entry. They wait until it ends: then every row that is given has an amount, and the rows of an entry add up to it,
+ * in its currency. Where they do not, no one can say which of the amounts moved: the entry is one row with what was booked, which is about
+ * all of them and settles none (`unclear`), or, where they are in another currency, settles them only together. Of an entry with more
+ * transactions than `HELD` they are given as they come, and the code of an error is returned when they do not add up.
  */
 export class EntryParts {
   private readonly give: (entry: Entry) => void
   private booked: Booked | null = null
   private held: Part | null = null
+  /** Those with an amount. */
+  private priced: Entry[] = []
+  /** More than can be held. */
+  private given = false
   private unpriced: Entry[] = []
   private unpriced_count = 0
   private against = false
@@ -49,6 +54,8 @@ export class EntryParts {
   open(booked: Booked): void {
     this.booked = booked
     this.held = null
+    this.priced = []
+    this.given = false
     if (this.unpriced_count > 0) this.unpriced = []
     this.unpriced_count = 0
     this.against = false
@@ -86,13 +93,41 @@ export class EntryParts {
    */
   close(entry_charges: bigint, own: () => Amount | null, make: () => Entry | null): ReadCode | null {
     const { held } = this
-    if (held !== null && !this.isOneOfMany(held)) return this.giveWhole(held, entry_charges, own)
+    if (held !== null && !this.isOneOfMany(held)) return this.giveWhole(held, entry_charges, own, make)
     if (held !== null) this.release(held)
     const { rest } = this
-    if (rest === null) return 'DETAILS_CURRENCY'
+    if (rest === null) return this.closeWhole('DETAILS_CURRENCY', make)
     if (this.unpriced_count === 0 && this.unlisted === 0) return this.closeSum(rest, entry_charges, make)
-    if (this.against) return 'AMOUNT_MISSING'
-    return rest < 0n ? 'DETAILS_SUM' : this.closeRest(rest, make)
+    if (this.against || rest < 0n) return this.closeWhole('DETAILS_SUM', make)
+    this.givePriced()
+    return this.closeRest(rest, make)
+  }
+
+  private givePriced(): void {
+    for (const entry of this.priced) this.give(entry)
+    this.priced = []
+  }
+
+  /** One row with what was booked, about all of the transactions: what they say of amounts does not come to it. */
+  private closeWhole(code: 'DETAILS_CURRENCY' | 'DETAILS_SUM', make: () => Entry | null): ReadCode | null {
+    const made = this.given ? null : make()
+    if (made === null) return 'DETAILS_UNCLEAR'
+    const all = [...this.priced, ...this.unpriced]
+    const named = this.unpriced.length === this.unpriced_count
+    const unclear = code === 'DETAILS_SUM'
+    this.give({
+      ...made,
+      ...(unclear && NOTHING_BATCHED),
+      ...NO_IDS,
+      detail: 0,
+      instructed: null,
+      charges_minor: 0n,
+      returned: made.returned || all.some(({ returned }) => returned),
+      ...(this.counted && !unclear && { batch_count: all.length + this.unlisted }),
+      ...(named && { inside: all.map(insideOf) }),
+      unclear,
+    })
+    return code
   }
 
   /** The bank counts more transactions than it lists, and this one is a part of what was booked, or nobody says which. */
@@ -103,9 +138,12 @@ export class EntryParts {
   }
 
   /** The only transaction, with what was booked; an amount of its own that differs tells what was instructed. */
-  private giveWhole({ entry, amount }: Part, entry_charges: bigint, own: () => Amount | null): ReadCode | null {
+  private giveWhole({ entry, amount }: Part, entry_charges: bigint, own: () => Amount | null, make: () => Entry | null): ReadCode | null {
     const { booked } = this
-    if (booked !== null && booked.direction !== null && entry.direction !== booked.direction && !booked.reversal) return 'DETAILS_SUM'
+    if (booked !== null && booked.direction !== null && entry.direction !== booked.direction && !booked.reversal) {
+      this.priced = [entry]
+      return this.closeWhole('DETAILS_SUM', make)
+    }
     if (entry.charges_minor === 0n) entry.charges_minor = entry_charges
     wholeEntry(entry, amount)
     // Banks tell the exchange at the entry or at its one transaction.
@@ -132,18 +170,22 @@ export class EntryParts {
     entry.currency = amount.currency
     entry.amount_minor = amount.amount_minor
     entry.charges_minor = charges_minor
-    this.give(entry)
+    this.priced.push(entry)
+    if (!this.given && this.priced.length < HELD) return
+    this.given = true
+    this.givePriced()
   }
 
   /** Every transaction has its amount: they must add up, or charges must be what is left, which are then a row of their own. */
   private closeSum(rest: bigint, entry_charges: bigint, make: () => Entry | null): ReadCode | null {
     const { booked, charges } = this
-    if (rest === 0n || booked === null) return null
     // Banks differ in the direction that they write at the transactions of a reversal.
-    if (booked.reversal && rest === 2n * booked.amount.amount_minor) return null
-    const explained = [entry_charges, charges, entry_charges + charges].some((one) => rest === onTop(booked.direction, one))
-    const made = explained ? make() : null
-    if (made === null) return 'DETAILS_SUM'
+    const whole = rest === 0n || booked === null || (booked.reversal && rest === 2n * booked.amount.amount_minor)
+    const explained = whole || [entry_charges, charges, entry_charges + charges].some((one) => rest === onTop(booked.direction, one))
+    if (!explained) return this.closeWhole('DETAILS_SUM', make)
+    this.givePriced()
+    const made = whole ? null : make()
+    if (made === null) return null
     const direction = rest > 0n ? made.direction : made.direction === 'DBIT' ? 'CRDT' : 'DBIT'
     this.give({ ...made, ...NOTHING_BATCHED, detail: 0, direction, amount_minor: rest > 0n ? rest : -rest })
     return null
@@ -206,6 +248,9 @@ export function wholeEntry(entry: Entry, own: Amount | null): Entry {
 function onTop(direction: Direction | null, charges_minor: bigint): bigint {
   return direction === 'DBIT' ? charges_minor : -charges_minor
 }
+
+/** What the row of a whole entry says of single payments: nothing, they are inside it. */
+const NO_IDS = { end_to_end_id: null, instruction_id: null, transaction_id: null, uetr: null, clearing_reference: null } as const
 
 /** Charges belong to no payment, and to no batch of them. */
 const NOTHING_BATCHED = { instructed: null, charges_minor: 0n, payment_information_id: null, message_id: null, batch_count: null } as const

@@ -1,3 +1,4 @@
+import { dayNumber } from '../dates.ts'
 import type { Instruction, InstructionSource } from '../records.ts'
 import { amountIn } from './amounts.ts'
 import type { Findings } from './findings.ts'
@@ -7,24 +8,29 @@ import { Slots } from './slots.ts'
 /** Slots in the order of their groups: the message, a block of payments, a transfer. */
 const SLOT = {
   message_id: 0,
-  block: 1,
-  payment_information_id: 2,
-  block_debtor_iban: 3,
-  block_debtor_other: 4,
-  transfer: 5,
-  instruction_id: 6,
-  end_to_end_id: 7,
-  transaction_id: 8,
-  uetr: 9,
-  clearing_reference: 10,
-  amount: 11,
-  equivalent: 12,
-  debtor_iban: 13,
-  debtor_other: 14,
-  creditor_iban: 15,
-  creditor_other: 16,
+  settled_day: 1,
+  block: 2,
+  payment_information_id: 3,
+  block_debtor_iban: 4,
+  block_debtor_other: 5,
+  requested: 6,
+  requested_day: 7,
+  requested_time: 8,
+  transfer: 9,
+  instruction_id: 10,
+  end_to_end_id: 11,
+  transaction_id: 12,
+  uetr: 13,
+  clearing_reference: 14,
+  own_settled_day: 15,
+  amount: 16,
+  equivalent: 17,
+  debtor_iban: 18,
+  debtor_other: 19,
+  creditor_iban: 20,
+  creditor_other: 21,
 } as const
-const SIZE = 17
+const SIZE = 22
 
 function transferPaths(at: string): Record<string, number> {
   return {
@@ -49,6 +55,9 @@ const PATHS = {
     [`${PAIN}/GrpHdr/MsgId`]: SLOT.message_id,
     [`${PAIN}/PmtInf`]: SLOT.block,
     [`${PAIN}/PmtInf/PmtInfId`]: SLOT.payment_information_id,
+    [`${PAIN}/PmtInf/ReqdExctnDt`]: SLOT.requested,
+    [`${PAIN}/PmtInf/ReqdExctnDt/Dt`]: SLOT.requested_day,
+    [`${PAIN}/PmtInf/ReqdExctnDt/DtTm`]: SLOT.requested_time,
     [`${PAIN}/PmtInf/DbtrAcct/Id/IBAN`]: SLOT.block_debtor_iban,
     [`${PAIN}/PmtInf/DbtrAcct/Id/Othr/Id`]: SLOT.block_debtor_other,
     ...transferPaths(`${PAIN}/PmtInf/CdtTrfTxInf`),
@@ -57,8 +66,10 @@ const PATHS = {
   }),
   'pacs.008': compilePaths({
     [`${PACS}/GrpHdr/MsgId`]: SLOT.message_id,
+    [`${PACS}/GrpHdr/IntrBkSttlmDt`]: SLOT.settled_day,
     ...transferPaths(`${PACS}/CdtTrfTxInf`),
     [`${PACS}/CdtTrfTxInf/IntrBkSttlmAmt`]: SLOT.amount,
+    [`${PACS}/CdtTrfTxInf/IntrBkSttlmDt`]: SLOT.own_settled_day,
   }),
 } as const satisfies Record<InstructionSource, unknown>
 
@@ -101,7 +112,7 @@ export class InstructionReader implements Told {
   text(slot: number, text: string, currency: string | null): void {
     // A further message in the same file begins with its own id.
     if (slot === SLOT.message_id) this.slots.clear(0, SIZE)
-    if (!this.slots.set(slot, text, currency)) this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
+    if (!this.slots.set(slot, text, currency, this.reader.line)) this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
   }
 
   leave(slot: number): void {
@@ -113,7 +124,7 @@ export class InstructionReader implements Told {
     const { line } = this.reader
     const position = ++this.position
     const errors = findings.errors
-    const amount = amountIn(slots, SLOT.amount, findings, file, line) ?? amountIn(slots, SLOT.equivalent, findings, file, line)
+    const amount = amountIn(slots, SLOT.amount, findings, file) ?? amountIn(slots, SLOT.equivalent, findings, file)
     if (amount === null) {
       if (findings.errors === errors) findings.add('AMOUNT_MISSING', file, line)
       return
@@ -134,6 +145,17 @@ export class InstructionReader implements Told {
       amount_minor: amount.amount_minor,
       debtor_account: debtor ?? slots.get(SLOT.block_debtor_iban) ?? slots.get(SLOT.block_debtor_other),
       creditor_account: slots.get(SLOT.creditor_iban) ?? slots.get(SLOT.creditor_other),
+      day: this.day(),
     })
+  }
+
+  /** A date in early versions of pain.001, later a choice of date and date with time. */
+  private day(): number | null {
+    const asked = [SLOT.own_settled_day, SLOT.settled_day, SLOT.requested, SLOT.requested_day, SLOT.requested_time]
+    for (const slot of asked) {
+      const day = dayNumber(this.slots.get(slot))
+      if (day !== null) return day
+    }
+    return null
   }
 }

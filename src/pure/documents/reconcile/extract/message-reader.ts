@@ -1,5 +1,7 @@
+import { shownText } from '../shown-text.ts'
 import { XmlReader, type XmlAttribute, type XmlFault, type XmlHandler, type XmlName } from '../../xml/reader.ts'
 import type { Findings } from './findings.ts'
+import { formatOf, messageName } from './formats.ts'
 
 export type MessageKind = 'pain.001' | 'pacs.008' | 'camt.053'
 
@@ -40,6 +42,14 @@ function kindOf(namespace: string): MessageKind | null {
   return found === 'pain.001' || found === 'pacs.008' || found === 'camt.053' ? found : null
 }
 
+/** Characters of a file by which its format is told. */
+const HEAD_CHARS = 4_096
+
+function beginning(chunk: string | Uint8Array): string {
+  if (typeof chunk === 'string') return chunk.slice(0, HEAD_CHARS)
+  return String.fromCharCode(...chunk.subarray(0, HEAD_CHARS)).replace(/^\u00ef\u00bb\u00bf/, '')
+}
+
 const OUTSIDE: Place = { children: new Map(), slot: -1, group: false }
 
 /**
@@ -59,6 +69,10 @@ export class MessageReader implements XmlHandler {
   private currency: string | null = null
   private skipped = 0
   private documents = 0
+  /** How the file begins, until its format is plain. */
+  private head: string | null = ''
+  /** The first element, where it is no message that is read here. */
+  private outer: XmlName | null = null
 
   constructor(wanted: MessageKind, root: Place, told: Told, findings: Findings, file: number) {
     this.wanted = wanted
@@ -75,23 +89,37 @@ export class MessageReader implements XmlHandler {
 
   /** False when nothing more of the file can be read. */
   write(chunk: string | Uint8Array): boolean {
+    if (this.head !== null && this.head.length < HEAD_CHARS) this.head += beginning(chunk)
     return this.check(this.reader.write(chunk))
   }
 
   /** True when all was read and there was a message of the kind that is wanted. */
   end(): boolean {
     if (!this.check(this.reader.end())) return false
-    if (this.documents === 0) this.findings.add('MESSAGE_MISSING', this.file, null)
+    if (this.documents === 0) this.findings.add('MESSAGE_MISSING', this.file, null, this.outerName())
     return this.namespace !== ''
   }
 
   private check(fault: XmlFault | null): boolean {
     if (fault === null) return true
+    const format = this.head === null ? null : formatOf(this.head)
+    if (format !== null) {
+      this.findings.add('FORMAT_OTHER', this.file, fault.line, format)
+      return false
+    }
     this.findings.put({ code: fault.code, severity: 'error', file: this.file, line: fault.line, message: fault.message })
     return false
   }
 
+  /** The first element by the name of its message, else by its own. */
+  private outerName(): string | null {
+    if (this.outer === null) return null
+    return messageName(this.outer.namespace) ?? `<${shownText(this.outer.local)}>, which names no ISO 20022 message in its xmlns`
+  }
+
   open({ local, namespace }: XmlName, attributes: readonly XmlAttribute[]): void {
+    this.head = null
+    this.outer ??= { local, namespace }
     if (this.skipped > 0) {
       this.skipped++
       return
@@ -131,11 +159,11 @@ export class MessageReader implements XmlHandler {
 
   /** `Document` is found by its namespace, inside whatever envelope. */
   private outside(local: string, namespace: string): Place {
-    const kind = local === 'Document' ? kindOf(namespace) : null
-    if (kind === null) return OUTSIDE
+    const name = local === 'Document' ? messageName(namespace) : null
+    if (name === null) return OUTSIDE
     this.documents++
-    if (kind !== this.wanted) {
-      this.findings.add('MESSAGE_OTHER', this.file, this.line)
+    if (kindOf(namespace) !== this.wanted) {
+      this.findings.add('MESSAGE_OTHER', this.file, this.line, `${name}, where a ${this.wanted} is expected`)
       return OUTSIDE
     }
     this.namespace = namespace

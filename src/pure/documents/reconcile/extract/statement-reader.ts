@@ -1,3 +1,4 @@
+import { dayNumber } from '../dates.ts'
 import { usableId } from '../ids.ts'
 import type { Direction, Entry, EntryStatus } from '../records.ts'
 import type { StatementBook } from '../statements.ts'
@@ -82,7 +83,7 @@ export class StatementReader implements Told {
         this.slots.clear(slot, SLOTS)
         return
       case SLOT.return:
-        this.slots.set(slot, '', null)
+        this.slots.set(slot, '', null, this.reader.line)
         return
     }
   }
@@ -90,7 +91,8 @@ export class StatementReader implements Told {
   text(slot: number, text: string, currency: string | null): void {
     if (this.remittance?.take(slot, text) === true) return
     if (slot === SLOT.message_page) this.slots.clear(0, SLOTS)
-    if (!this.slots.set(slot, text, currency) && slot !== SLOT.return) this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
+    if (!this.slots.set(slot, text, currency, this.reader.line) && slot !== SLOT.return)
+      this.findings.add('ELEMENT_REPEATED', this.file, this.reader.line)
   }
 
   leave(slot: number): void {
@@ -129,7 +131,7 @@ export class StatementReader implements Told {
   private readBooked(): Amount | null {
     if (this.booked !== null) return this.booked
     const { errors } = this.findings
-    this.booked = amountIn(this.slots, SLOT.amount, this.findings, this.file, this.entry_line)
+    this.booked = amountIn(this.slots, SLOT.amount, this.findings, this.file)
     if (this.booked === null && this.findings.errors === errors) this.findings.add('AMOUNT_MISSING', this.file, this.entry_line)
     if (this.booked !== null) this.parts.open({ amount: this.booked, direction: this.direction(SLOT.direction), reversal: this.reversal })
     return this.booked
@@ -205,6 +207,7 @@ export class StatementReader implements Told {
       counterparty_account: slots.get(direction === 'DBIT' ? SLOT.creditor_iban : SLOT.debtor_iban),
       statement: this.statementNumber(),
       booking: this.booking(),
+      day: dayNumber(bookedOn(slots) ?? slots.get(SLOT.value_date) ?? slots.get(SLOT.value_time)),
       ...(subfamily !== undefined && CHARGE_SUBFAMILIES.has(subfamily) && { charge: true }),
       ...(this.remittance !== null && { remittance: this.remittance.of(this.statementName(), slots) }),
     }
@@ -219,7 +222,7 @@ export class StatementReader implements Told {
   }
 
   private read(slot: number): Amount | null {
-    return amountIn(this.slots, slot, this.findings, this.file, this.reader.line)
+    return amountIn(this.slots, slot, this.findings, this.file)
   }
 
   private get reversal(): boolean {
@@ -253,7 +256,8 @@ export class StatementReader implements Told {
     const { slots, file } = this
     const { statement_id: id, sequence, page } = this.statementName()
     const account = slots.get(SLOT.account_iban) ?? slots.get(SLOT.account_other)
-    this.statement = this.book.open({ file, account, id, sequence, page, copy: slots.get(SLOT.copy) !== null })
+    const period = { from_day: dayNumber(slots.get(SLOT.from_time)), to_day: dayNumber(slots.get(SLOT.to_time)) }
+    this.statement = this.book.open({ file, account, id, sequence, page, copy: slots.get(SLOT.copy) !== null, ...period })
     return this.statement
   }
 

@@ -1,3 +1,4 @@
+import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/dates.ts'
 import type { Outcome } from '../../../../pure/documents/reconcile/reconcile.ts'
 import { csvHead, entryCsv, verdictCsv } from '../../../../pure/documents/reconcile/report-csv.ts'
 import { ambiguousRows, defectRows, entryOrder, entryRow, instructionOrder, verdictRow } from '../../../../pure/documents/reconcile/rows.ts'
@@ -36,7 +37,7 @@ function* jsonLines({ outcome, files, findings }: Exported): Generator<string> {
   const book = new TotalsBook()
   book.add(outcome)
   const totals = book.totals()
-  const head = { files, totals: totals.map(totalsRow), conserved: isConserved(totals), findings }
+  const head = { files, window: DEFAULT_WINDOW, totals: totals.map(totalsRow), conserved: isConserved(totals), findings }
   yield `${JSON.stringify(head).slice(0, -1)},\n"verdicts":[`
   yield* listed(instructionOrder(outcome), (row) => verdictJson(outcome, row))
   for (const kind of ['unmatched', 'ignored'] as const) {

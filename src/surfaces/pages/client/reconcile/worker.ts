@@ -1,3 +1,4 @@
+import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/dates.ts'
 import { Findings } from '../../../../pure/documents/reconcile/extract/findings.ts'
 import { reconcile } from '../../../../pure/documents/reconcile/reconcile.ts'
 import { defectRows } from '../../../../pure/documents/reconcile/rows.ts'
@@ -53,13 +54,13 @@ async function run({ instructions, statement, require_settlement_evidence }: Ask
     told_ms = performance.now()
     tell({ kind: 'progress', bytes, total_bytes, records })
   })
-  const { repeated, remarks: judged } = book.judge()
+  const { repeated, overlaps, remarks: judged } = book.judge()
   for (const { code, file } of judged) findings.add(code, file, null)
   const listed = findings.list.map(({ file, line, severity, code, message }) => ({ file, line, severity, code, message }))
   const remarks = await withExcerpts(listed, [instructions, statement])
   if (findings.errors > 0) return tell({ kind: 'unreadable', remarks, remark_count: findings.count, kinds })
   tell({ kind: 'judging' })
-  const outcome = reconcile(ledger, { require_settlement_evidence, repeated })
+  const outcome = reconcile(ledger, { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps })
   rows = new Rows(outcome)
   exported = { outcome, files: [instructions.name, statement.name], findings: findings.list }
   const { totals, conserved } = totalsShown(outcome)
