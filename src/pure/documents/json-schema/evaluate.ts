@@ -1,4 +1,5 @@
 import { TICKS, type Budget } from './budget.ts'
+import { Evaluated } from './evaluated.ts'
 import { GAP_CODES, type Gap, type GapCode } from './gaps.ts'
 import type { Loaded } from './load.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type Place,
   type Run,
   type SchemaNode,
-  type Seen,
   type Truth,
 } from './nodes.ts'
 import { rulesOf } from './rules.ts'
@@ -75,29 +75,34 @@ export class Evaluation implements Run {
   start(node: SchemaNode, data: unknown): Truth {
     const place: Place = { value: data, parent: null, step: '', names: null, key: null, active: null, told: null }
     const scope = { resource: node.resource, outer: null, depth: 1 }
-    const call: Call = { run: this, node, place, scope, seen: null, depth: 0 }
-    return this.evaluate(node, call, place, this.load.tracks ? newSeen() : null)
+    const call: Call = { run: this, node, place, scope, evaluated: null, depth: 0 }
+    return this.evaluate(node, call, place, null)
   }
 
-  /** `from` is the call that led here. */
-  evaluate(node: SchemaNode, from: Call, place: Place, seen: Seen | null): Truth {
+  /** `from` is the call that led here. What the schema evaluates goes to `evaluated`, unless it fails. */
+  evaluate(node: SchemaNode, from: Call, place: Place, evaluated: Evaluated | null): Truth {
+    const own = this.load.tracks ? new Evaluated(this.budget) : null
+    const outcome = this.apply(node, from, place, own)
+    if (evaluated !== null && own !== null && outcome !== false) evaluated.absorb(own, outcome === true)
+    return outcome
+  }
+
+  private apply(node: SchemaNode, from: Call, place: Place, evaluated: Evaluated | null): Truth {
     const { schema, resource } = node
-    if (!this.budget.spend(TICKS.schema)) return null
+    if (!this.budget.spend(TICKS.schema)) return unknown(evaluated)
     if (schema === true) return true
     if (schema === false) return this.refuse(node, place)
-    if (resource.gap !== null) return this.doubt(node, '$schema', resource.gap)
-    if (from.depth >= DEPTH_MAX) return this.doubt(node, null, 'budget_exceeded')
+    if (resource.gap !== null) return unknown(evaluated, this.doubt(node, '$schema', resource.gap))
+    if (from.depth >= DEPTH_MAX) return unknown(evaluated, this.doubt(node, null, 'budget_exceeded'))
     const rules = (node.rules ??= rulesOf(this.load, node, schema))
-    if (!this.budget.spend(rules.length * TICKS.keyword)) return null
+    if (!this.budget.spend(rules.length * TICKS.keyword)) return unknown(evaluated)
     const scope = from.scope.resource === resource ? from.scope : { resource, outer: from.scope, depth: from.scope.depth + 1 }
-    const tracks = this.load.tracks
-    const call: Call = { run: this, node, place, scope, seen: tracks ? newSeen() : null, depth: from.depth + 1 }
+    const call: Call = { run: this, node, place, scope, evaluated, depth: from.depth + 1 }
     let outcome: Truth = true
     for (const rule of rules) {
       if (outcome === false && (rule.last || !this.loud)) break
       outcome = and(outcome, rule.apply(call))
     }
-    if (seen !== null && call.seen !== null && outcome !== false) this.absorb(seen, call.seen, outcome === null)
     return outcome
   }
 
@@ -108,19 +113,6 @@ export class Evaluation implements Run {
     if (/propert/i.test(keyword)) return this.report({ ...at, code: 'property_not_allowed', message: 'This property is not allowed.' })
     if (/items/i.test(keyword)) return this.report({ ...at, code: 'item_not_allowed', message: 'This item is not allowed.' })
     return this.report({ ...at, code: 'nothing_allowed', message: 'The schema false accepts nothing.' })
-  }
-
-  /** What a schema looked at counts for the one that holds it, unless it failed or is in doubt. */
-  private absorb(into: Seen, seen: Seen, doubt: boolean): void {
-    into.unsure ||= seen.unsure || doubt
-    if (doubt || !this.budget.spend(((seen.properties?.size ?? 0) + (seen.items?.size ?? 0)) * TICKS.name)) return
-    into.all_properties ||= seen.all_properties
-    into.items_before = Math.max(into.items_before, seen.items_before)
-    // A set that is absorbed is used no more, so that the first one can be taken over.
-    if (into.properties === null) into.properties = seen.properties
-    else for (const name of seen.properties ?? []) into.properties.add(name)
-    if (into.items === null) into.items = seen.items
-    else for (const index of seen.items ?? []) into.items.add(index)
   }
 
   fail({ node, place }: Call, keyword: string, code: ErrorCode, message: Message, before?: Mark): false {
@@ -160,6 +152,8 @@ export class Evaluation implements Run {
   }
 }
 
-function newSeen(): Seen {
-  return { properties: null, all_properties: false, items: null, items_before: 0, unsure: false }
+/** Of a schema that was not applied nothing is known. */
+function unknown(evaluated: Evaluated | null, outcome: null = null): null {
+  evaluated?.addUnknown()
+  return outcome
 }

@@ -1,5 +1,6 @@
 import { TICKS, type Budget } from './budget.ts'
 import type { Dialect } from './dialects.ts'
+import type { Evaluated } from './evaluated.ts'
 import type { GapCode } from './gaps.ts'
 import { shown, type JsonRecord } from './json.ts'
 import { pointerStep } from './uri.ts'
@@ -70,19 +71,6 @@ export interface Scope {
   depth: number
 }
 
-/** What a schema has looked at in one place, for the keywords on what is left. */
-export interface Seen {
-  /** Null for none. */
-  properties: Set<string> | null
-  all_properties: boolean
-  /** Null for none. */
-  items: Set<number> | null
-  /** All items before this index. */
-  items_before: number
-  /** Some schema cannot be judged: it may have looked at more. */
-  unsure: boolean
-}
-
 /** One schema applied to one place. */
 export interface Call {
   run: Run
@@ -90,7 +78,7 @@ export interface Call {
   place: Place
   scope: Scope
   /** Null when no schema asks. */
-  seen: Seen | null
+  evaluated: Evaluated | null
   depth: number
 }
 
@@ -98,7 +86,7 @@ export interface Run {
   /** Whether failures are reported; not within what may fail without harm. */
   loud: boolean
   readonly budget: Budget
-  evaluate(node: SchemaNode, call: Call, place: Place, seen: Seen | null): Truth
+  evaluate(node: SchemaNode, call: Call, place: Place, evaluated: Evaluated | null): Truth
   /** `before` puts it ahead of what was reported since that mark. */
   fail(call: Call, keyword: string, code: ErrorCode, message: Message, before?: Mark): false
   doubt(node: SchemaNode, keyword: string | null, code: GapCode): null

@@ -2,7 +2,7 @@ import { TICKS } from './budget.ts'
 import { equalityKey, isRecord } from './json.ts'
 import type { Call, Children, SchemaNode, Truth } from './nodes.ts'
 import { every } from './nodes.ts'
-import { judgeLeft, placeOf } from './rules-objects.ts'
+import { applyToRest, placeOf } from './rules-objects.ts'
 import type { Apply } from './rules-values.ts'
 
 /** Keywords on arrays. Places that are no arrays pass all of them. */
@@ -65,8 +65,8 @@ function judgeItem(call: Call, node: SchemaNode, items: readonly unknown[], inde
   return call.run.evaluate(node, call, placeOf(call.place, String(index), items[index]), null)
 }
 
-function seeItems({ seen }: Call, before: number): void {
-  if (seen !== null) seen.items_before = Math.max(seen.items_before, before)
+function seeItems({ evaluated }: Call, before: number): void {
+  evaluated?.addItemsBefore(before)
 }
 
 export function listLength(children: Children | undefined): number {
@@ -98,7 +98,7 @@ export function applyContains(node: SchemaNode, child: SchemaNode): Apply {
 }
 
 function countMatches(call: Call, child: SchemaNode, items: readonly unknown[]): { matched: number; doubtful: number } {
-  const { run, seen } = call
+  const { run, evaluated } = call
   const { loud } = run
   run.loud = false
   let [matched, doubtful] = [0, 0]
@@ -106,10 +106,10 @@ function countMatches(call: Call, child: SchemaNode, items: readonly unknown[]):
     const outcome = judgeItem(call, child, items, index)
     if (outcome === true) {
       matched++
-      if (seen !== null) (seen.items ??= new Set()).add(index)
+      evaluated?.addItem(index)
     } else if (outcome === null) {
       doubtful++
-      if (seen !== null) seen.unsure = true
+      evaluated?.addPossibleItem(index)
     }
   }
   run.loud = loud
@@ -120,13 +120,14 @@ function countMatches(call: Call, child: SchemaNode, items: readonly unknown[]):
 
 export function applyUnevaluatedItems(child: SchemaNode): Apply {
   return onArray((call, items) => {
-    const { seen, run } = call
-    if (seen === null) return true
-    const before = seen.items_before
-    seen.items_before = items.length
+    const { evaluated, run } = call
+    if (evaluated === null) return true
+    if (!run.budget.spend(items.length * TICKS.name)) return null
+    const known = items.map((_, index) => evaluated.hasItem(index))
+    evaluated.addItemsBefore(items.length)
     return every(run, items.keys(), (index) => {
-      if (index < before || seen.items?.has(index) === true) return true
-      return judgeLeft(call, child, placeOf(call.place, String(index), items[index]))
+      const before = known[index] ?? null
+      return before === true || applyToRest(call, child, placeOf(call.place, String(index), items[index]), before === null)
     })
   })
 }

@@ -1,10 +1,11 @@
+import { Evaluated } from './evaluated.ts'
 import { and, every, type Call, type SchemaNode, type Truth } from './nodes.ts'
 import type { Apply } from './rules-values.ts'
 
 /** Keywords that join schemas on one and the same place. */
 
 function apply(call: Call, node: SchemaNode): Truth {
-  return call.run.evaluate(node, call, call.place, call.seen)
+  return call.run.evaluate(node, call, call.place, call.evaluated)
 }
 
 /** Without reports: a failure here is no fault of the data. */
@@ -24,11 +25,11 @@ export function applyAllOf(nodes: readonly SchemaNode[]): Apply {
 /** All branches are tried where somebody asks what they looked at; else the first that accepts will do. */
 export function applyAnyOf(nodes: readonly SchemaNode[]): Apply {
   return (call) => {
-    const { run, seen } = call
+    const { run, evaluated } = call
     const mark = run.mark()
     let outcome: Truth = false
     for (const node of nodes) {
-      if (outcome === true && seen === null) break
+      if (outcome === true && evaluated === null) break
       const one = run.budget.exhausted ? null : apply(call, node)
       if (outcome !== true && one !== false) outcome = one
     }
@@ -59,7 +60,7 @@ export function applyOneOf(nodes: readonly SchemaNode[]): Apply {
 /** What a schema under `not` looked at does not count: it is there to fail. */
 export function applyNot(node: SchemaNode): Apply {
   return (call) => {
-    const outcome = applyQuietly({ ...call, seen: null }, node)
+    const outcome = applyQuietly({ ...call, evaluated: null }, node)
     if (outcome === null) return null
     return !outcome || call.run.fail(call, 'not', 'match_forbidden', 'The schema in not accepts the value.')
   }
@@ -73,8 +74,9 @@ export function applyIf(condition: SchemaNode, then: SchemaNode | null, otherwis
       return branch === null ? true : apply(call, branch)
     }
     // Not known which branch counts: what both say is certain.
-    const both = [then, otherwise].map((branch) => (branch === null ? true : applyQuietly(call, branch)))
-    if (call.seen !== null) call.seen.unsure = true
+    const possible = call.evaluated === null ? null : new Evaluated(call.run.budget)
+    const both = [then, otherwise].map((branch) => (branch === null ? true : applyQuietly({ ...call, evaluated: possible }, branch)))
+    if (possible !== null) call.evaluated?.absorb(possible, false)
     if (both.every((one) => one === true)) return true
     return both.every((one) => one === false) ? failBoth(call) : null
   }

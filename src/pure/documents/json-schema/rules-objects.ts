@@ -65,11 +65,9 @@ export function applyMinProperties(bound: unknown): Apply {
   })
 }
 
-function see({ seen, run }: Call, name: string): void {
+function see({ evaluated, run }: Call, name: string): void {
   run.budget.spend(TICKS.name)
-  if (seen === null) return
-  seen.properties ??= new Set()
-  seen.properties.add(name)
+  evaluated?.addProperty(name)
 }
 
 /** A schema on one property, which is looked at from now on. */
@@ -105,15 +103,17 @@ export function applyPatternProperties(node: SchemaNode): Apply {
     every(call.run, namesOf(call, object), (name) =>
       every(call.run, patterns, ({ pattern, node: child }) => {
         const matched = matches(call, 'patternProperties', pattern, name)
-        if (matched === null) return doubtful(call)
+        if (matched === null) return doubtful(call, name)
         return matched ? applyTo(call, child, name, object) : true
       }),
     ),
   )
 }
 
-function doubtful(call: Call): null {
-  if (call.seen !== null) call.seen.unsure = true
+/** It is not known whether the schema applies to the property. */
+function doubtful({ evaluated, run }: Call, name: string): null {
+  run.budget.spend(TICKS.name)
+  evaluated?.addPossibleProperty(name)
   return null
 }
 
@@ -124,7 +124,7 @@ export function applyAdditionalProperties(node: SchemaNode, child: SchemaNode): 
   return onObject((call, object) =>
     every(call.run, namesOf(call, object), (name) => {
       const left = !named.has(name) && isLeft(call, patterns, name)
-      if (left === null) return doubtful(call)
+      if (left === null) return doubtful(call, name)
       return left ? applyTo(call, child, name, object) : true
     }),
   )
@@ -150,26 +150,26 @@ export function applyPropertyNames(child: SchemaNode): Apply {
 export function applyDependentSchemas(node: SchemaNode, keyword: 'dependentSchemas' | 'dependencies'): Apply {
   const nodes = nodesByName(node.children.get(keyword))
   return onObject((call, object) =>
-    every(call.run, nodes, ([name, child]) => !Object.hasOwn(object, name) || call.run.evaluate(child, call, call.place, call.seen)),
+    every(call.run, nodes, ([name, child]) => !Object.hasOwn(object, name) || call.run.evaluate(child, call, call.place, call.evaluated)),
   )
 }
 
 export function applyUnevaluatedProperties(child: SchemaNode): Apply {
   return onObject((call, object) => {
-    const { seen, run } = call
-    if (seen === null || seen.all_properties) return true
+    const { evaluated, run } = call
+    if (evaluated === null || evaluated.allProperties) return true
     const names = namesOf(call, object)
     if (!run.budget.spend(names.length * TICKS.name)) return null
-    const left = names.filter((name) => seen.properties?.has(name) !== true)
-    seen.all_properties = true
-    return every(run, left, (name) => judgeLeft(call, child, placeOf(call.place, name, object[name])))
+    const left = names.map((name) => ({ name, before: evaluated.hasProperty(name) })).filter(({ before }) => before !== true)
+    evaluated.addAllProperties()
+    return every(run, left, ({ name, before }) => applyToRest(call, child, placeOf(call.place, name, object[name]), before === null))
   })
 }
 
-/** What is left over, as far as is known: where a schema could not be judged, it may not be left over at all. */
-export function judgeLeft(call: Call, child: SchemaNode, place: Place): Truth {
-  const { run, seen } = call
-  if (seen?.unsure !== true) return run.evaluate(child, call, place, null)
+/** Applies a schema to what no other has evaluated; where that is not known, a failure decides nothing. */
+export function applyToRest(call: Call, child: SchemaNode, place: Place, doubtful: boolean): Truth {
+  const { run } = call
+  if (!doubtful) return run.evaluate(child, call, place, null)
   const mark = run.mark()
   const outcome = run.evaluate(child, call, place, null)
   if (outcome !== false) return outcome

@@ -122,7 +122,10 @@ function applyReference(
 ): Apply {
   const target = typeof value === 'string' ? findTarget(load, node, value) : null
   return (call) => {
-    if (target === null) return load.budget.exhausted ? null : call.run.doubt(node, keyword, 'ref_unresolvable')
+    if (target === null) {
+      call.evaluated?.addUnknown()
+      return load.budget.exhausted ? null : call.run.doubt(node, keyword, 'ref_unresolvable')
+    }
     return follow(load, call, keyword, settle(target, call))
   }
 }
@@ -136,15 +139,21 @@ const KEPT_TURNS = 8
  * what was looked at, or where the reasons of a failure are wanted.
  */
 function follow(load: Loaded, call: Call, keyword: string, target: SchemaNode): Truth {
-  const { run, place, seen } = call
+  const { run, place, evaluated } = call
   const active = (place.active ??= [])
-  if (!run.budget.spend(TICKS.turn * (KEPT_TURNS + active.length + (load.dynamic ? call.scope.depth : 0)))) return null
-  if (active.includes(target)) return run.doubt(call.node, keyword, 'reference_loop')
-  const kept = load.dynamic || seen !== null ? null : (place.told ??= new Map())
+  if (!run.budget.spend(TICKS.turn * (KEPT_TURNS + active.length + (load.dynamic ? call.scope.depth : 0)))) {
+    evaluated?.addUnknown()
+    return null
+  }
+  if (active.includes(target)) {
+    evaluated?.addUnknown()
+    return run.doubt(call.node, keyword, 'reference_loop')
+  }
+  const kept = load.dynamic || evaluated !== null ? null : (place.told ??= new Map())
   const told = kept?.get(target)
   if (told !== undefined && (told !== false || !run.loud)) return told
   active.push(target)
-  const outcome = run.evaluate(target, call, place, seen)
+  const outcome = run.evaluate(target, call, place, evaluated)
   active.pop()
   kept?.set(target, outcome)
   return outcome
