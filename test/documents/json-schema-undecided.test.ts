@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { Draft } from '../../src/pure/documents/json-schema/keywords.ts'
 import { validateJsonSchema } from '../../src/pure/documents/json-schema/validate.ts'
 import { runs, SEED } from '../support/counts.ts'
+import { THEN } from './json-schema-cases.ts'
 import { DATA, randomSchema } from './json-schema-random.ts'
 
 /**
@@ -116,9 +117,9 @@ test('what an unknown schema may have evaluated is not certain to be left over',
   assert.equal(of({ $dynamicRef: UNKNOWN_REF, unevaluatedProperties: false }, { a: 1 }), 'undetermined')
   const condition = { properties: { k: { pattern: UNKNOWN_PATTERN } } }
   assert.equal(
-    of({ if: condition, then: { properties: { k: true, a: true } }, unevaluatedProperties: false }, { k: 'y', a: 1 }),
+    of({ if: condition, [THEN]: { properties: { k: true, a: true } }, unevaluatedProperties: false }, { k: 'y', a: 1 }),
     'undetermined',
   )
   // Whichever branch counts, b is left over.
-  assert.equal(of({ if: condition, then: { properties: { k: true } }, unevaluatedProperties: false }, { k: 'y', b: 1 }), 'invalid')
+  assert.equal(of({ if: condition, [THEN]: { properties: { k: true } }, unevaluatedProperties: false }, { k: 'y', b: 1 }), 'invalid')
 })

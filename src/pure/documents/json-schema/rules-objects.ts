@@ -103,7 +103,7 @@ export function applyPatternProperties(node: SchemaNode): Apply {
     every(call.run, namesOf(call, object), (name) =>
       every(call.run, patterns, ({ pattern, node: child }) => {
         const matched = matches(call, 'patternProperties', pattern, name)
-        if (matched === null) return doubtful(call, name)
+        if (matched === null) return maybeEvaluated(call, name)
         return matched ? applyTo(call, child, name, object) : true
       }),
     ),
@@ -111,7 +111,7 @@ export function applyPatternProperties(node: SchemaNode): Apply {
 }
 
 /** It is not known whether the schema applies to the property. */
-function doubtful({ evaluated, run }: Call, name: string): null {
+function maybeEvaluated({ evaluated, run }: Call, name: string): null {
   run.budget.spend(TICKS.name)
   evaluated?.addPossibleProperty(name)
   return null
@@ -124,7 +124,7 @@ export function applyAdditionalProperties(node: SchemaNode, child: SchemaNode): 
   return onObject((call, object) =>
     every(call.run, namesOf(call, object), (name) => {
       const left = !named.has(name) && isLeft(call, patterns, name)
-      if (left === null) return doubtful(call, name)
+      if (left === null) return maybeEvaluated(call, name)
       return left ? applyTo(call, child, name, object) : true
     }),
   )

@@ -66,9 +66,15 @@ export class BlockWriter {
     this.#push({ node, kind: 'list', rest: this.#rest, marker: '', list })
   }
 
-  openItem(node: DocumentNode): void {
+  /** With `value`, an ordered item says its number; one that is out of order begins a list, which the other sign shows. */
+  openItem(node: DocumentNode, value: number | null = null): void {
     if (this.#containers.at(-1)?.node === null) this.#pop()
-    if (this.#containers.at(-1)?.kind !== 'list' || this.#isDeep()) return
+    const top = this.#containers.at(-1)
+    if (top?.kind !== 'list' || this.#isDeep()) return
+    if (value !== null && value >= 0 && top.list?.ordered === true && top.list.next !== value) {
+      if (top.started) top.list.sign = top.list.sign === '.' ? ')' : '.'
+      top.list.next = value
+    }
     this.#pushItem(node)
   }
 

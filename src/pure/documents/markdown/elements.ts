@@ -21,6 +21,8 @@ export type Role =
   | 'del'
   | 'code'
   | 'link'
+  | 'raised'
+  | 'lowered'
   | 'dropped'
 
 const ROLES: readonly (readonly [Role, string])[] = [
@@ -44,6 +46,8 @@ const ROLES: readonly (readonly [Role, string])[] = [
   ['del', 'del s strike'],
   ['code', 'code kbd samp tt'],
   ['link', 'a'],
+  ['raised', 'sup'],
+  ['lowered', 'sub'],
   ['dropped', 'script style template noscript svg iframe object applet noembed noframes canvas audio video datalist'],
 ]
 

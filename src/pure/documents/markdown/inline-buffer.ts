@@ -28,6 +28,10 @@ export class InlineBuffer {
     if (src !== null || SOLID.test(alt)) this.#add({ piece: 'image', alt, src }, true)
   }
 
+  box(ticked: boolean): void {
+    this.#add({ piece: 'box', ticked }, true)
+  }
+
   /** A gap between words; nothing at the beginning. */
   gap(): void {
     if (!this.empty) this.#pieces.push({ piece: 'text', text: ' ', code: 0 })

@@ -74,6 +74,10 @@ class InlineWriter {
       case 'image':
         this.#line.push(`![${this.#escaped(token.alt, false)}](${destination(token.src)})`)
         return this.#show(token.alt)
+      case 'box':
+        // As GFM writes it at the beginning of an item.
+        this.#line.push(token.ticked ? '[x]' : '[ ]')
+        return this.#show('')
       case 'empty':
         this.#line.push(`[](${destination(token.href)})`)
         this.#links.push({ text: '', href: token.href })

@@ -11,7 +11,7 @@ export type FormatNode = { kind: 'strong' | 'em' | 'del' | 'code' } | { kind: 'l
 export type DocumentNode =
   | { kind: 'block' }
   | { kind: 'list'; ordered: boolean; start: number }
-  | { kind: 'item' }
+  | { kind: 'item'; value: number | null }
   | { kind: 'quote' }
   | { kind: 'heading'; level: number }
   | { kind: 'pre'; language: string }
@@ -23,9 +23,12 @@ export type DocumentNode =
 /** Block nodes open and close like brackets; a format may close while later ones are open. */
 export type Step =
   | { step: 'open' | 'close'; node: DocumentNode }
-  | { step: 'text'; text: string }
+  /** `apart`: what comes next is no part of it. */
+  | { step: 'text'; text: string; apart?: true }
   | { step: 'break' }
   | { step: 'rule' }
+  /** A box to tick, or one of several to choose from. */
+  | { step: 'box'; ticked: boolean }
   /** `src` is null where the address was not fit to keep. */
   | { step: 'image'; alt: string; src: string | null }
 

@@ -6,6 +6,8 @@ export interface OpenElement {
   readonly name: string
   /** What it has opened in the document, outermost first. */
   readonly nodes: readonly DocumentNode[]
+  /** Of a superscript or subscript, where its sign stands among the steps. */
+  readonly script?: number
   /** Its content is left out. */
   readonly hides: boolean
 }

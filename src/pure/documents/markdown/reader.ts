@@ -3,6 +3,7 @@ import { ENDS_FOREIGN, IGNORED, roleOf, VOID, type Role } from './elements.ts'
 import { endedByEndTag, endedByStartTag, type Ending } from './end-tags.ts'
 import type { DocumentNode, Dropped, FormatNode, Step, TableNode } from './nodes.ts'
 import { OpenElements, type OpenElement } from './open-elements.ts'
+import { Scripts } from './scripts.ts'
 import { readTags, type Attributes, type TagHandler } from './tags.ts'
 import { isHidden, seen } from './visible.ts'
 
@@ -31,6 +32,7 @@ export function readDocument(html: string, base: string | null): ReadDocument {
 class Reader implements TagHandler {
   readonly #open = new OpenElements()
   readonly #steps: Step[] = []
+  readonly #scripts = new Scripts(this.#steps)
   readonly #dropped: Dropped = {
     scripts: 0,
     styles: 0,
@@ -70,8 +72,11 @@ class Reader implements TagHandler {
 
   #addText(text: string): void {
     const last = this.#steps.at(-1)
-    if (last?.step === 'text') last.text += text
-    else if (text !== '') this.#steps.push({ step: 'text', text })
+    if (last?.step === 'text' && last.apart !== true) last.text += text
+    else if (text !== '') {
+      this.#scripts.before(text)
+      this.#steps.push({ step: 'text', text })
+    }
   }
 
   start(name: string, attributes: Attributes, self_closing: boolean): void {
@@ -123,6 +128,7 @@ class Reader implements TagHandler {
   }
 
   #closed(element: OpenElement | undefined): void {
+    if (element?.script !== undefined) this.#scripts.close(element.script)
     if (element === undefined || element.nodes.length === 0) return
     for (const node of element.nodes.toReversed()) {
       this.#steps.push({ step: 'close', node })
@@ -145,7 +151,8 @@ class Reader implements TagHandler {
     const hides = hidden || role === 'dropped'
     const nodes = hides || role === undefined ? [] : this.#nodesOf(name, role, attributes)
     for (const node of nodes) this.#steps.push({ step: 'open', node })
-    this.#open.push({ name, nodes, hides })
+    const script = hides ? null : this.#openScript(role)
+    this.#open.push({ name, nodes, hides, ...(script !== null && { script }) })
     if (name === 'title' && !hides) {
       this.#in_first_title = this.#title === null
       this.#title ??= []
@@ -176,12 +183,15 @@ class Reader implements TagHandler {
         if (this.#pre !== null && this.#pre.language === '') this.#pre.language = languageOf(attributes)
         return [{ kind: role }]
       case 'item':
+        return [{ kind: 'item', value: attributes.has('value') ? whole(attributes.get('value'), -1, 0, ORDINAL_MAX) : null }]
       case 'quote':
       case 'strong':
       case 'em':
       case 'del':
         return [{ kind: role }]
       case 'section':
+      case 'raised':
+      case 'lowered':
       case 'dropped':
         return []
     }
@@ -200,6 +210,10 @@ class Reader implements TagHandler {
     const node = { kind: 'pre' as const, language: languageOf(attributes) }
     this.#pre ??= node
     return node
+  }
+
+  #openScript(role: Role | undefined): number | null {
+    return role === 'raised' || role === 'lowered' ? this.#scripts.open(role === 'raised' ? '^' : '_') : null
   }
 
   /** What needs lines of its own makes the table around it one of layout. */
@@ -249,6 +263,7 @@ class Reader implements TagHandler {
     }
     if (name === 'img' || name === 'image') this.#image(attributes)
     if (name === 'embed') this.#dropped.embedded++
+    if (name === 'input') this.#input(attributes)
   }
 
   #setBase(attributes: Attributes): void {
@@ -258,6 +273,14 @@ class Reader implements TagHandler {
     this.#base = webAddress(href, this.#base ?? undefined) ?? this.#base
   }
 
+  /** Which boxes are ticked is part of what a page says. */
+  #input(attributes: Attributes): void {
+    const type = attributes.get('type')?.trim().toLowerCase()
+    if (type !== 'checkbox' && type !== 'radio') return
+    if (isHidden('input', attributes)) this.#dropped.hidden++
+    else this.#steps.push({ step: 'box', ticked: attributes.has('checked') })
+  }
+
   #image(attributes: Attributes): void {
     if (isHidden('img', attributes)) {
       this.#dropped.hidden++
@@ -265,11 +288,29 @@ class Reader implements TagHandler {
     }
     const { text: alt, removed } = seen(attributes.get('alt') ?? '')
     this.#dropped.invisible_characters += removed
-    const raw = attributes.get('src')
-    const src = raw === undefined || raw.trim() === '' ? null : fitAddress(raw, this.#base, 'image')
-    if (raw !== undefined && raw.trim() !== '' && src === null) this.#dropped.unsafe_links++
+    const given = imageAddresses(attributes)
+    const src = given.map((raw) => fitAddress(raw, this.#base, 'image')).find((address) => address !== null) ?? null
+    if (given.length > 0 && src === null) this.#dropped.unsafe_links++
     this.#steps.push({ step: 'image', alt, src })
   }
+}
+
+/**
+ * Where an image may be, best first: pages that load images late keep the address in `data-src` and a picture of nothing in `src`. Of
+ * `srcset` the last candidate counts, by custom the largest.
+ */
+function imageAddresses(attributes: Attributes): string[] {
+  const candidate = (name: string) =>
+    (attributes.get(name) ?? '')
+      .split(/,(?=\s)/)
+      .at(-1)
+      ?.trim()
+      .split(' ')[0]
+  const src = attributes.get('src')
+  const late = [attributes.get('data-src'), candidate('data-srcset')]
+  const placeholder = src !== undefined && /^\s*data:/i.test(src)
+  const all = placeholder ? [...late, candidate('srcset'), src] : [src, ...late, candidate('srcset')]
+  return all.filter((raw) => raw !== undefined).filter((raw) => raw.trim() !== '')
 }
 
 /** The language of a block of code, as its class names it. */

@@ -7,6 +7,7 @@ export type Piece =
   | { piece: 'open' | 'close'; node: FormatNode }
   | { piece: 'break' }
   | { piece: 'image'; alt: string; src: string | null }
+  | { piece: 'box'; ticked: boolean }
   /** A link without any text. */
   | { piece: 'empty'; href: string }
 
@@ -18,6 +19,7 @@ export type Token =
   | { token: 'open' | 'close'; node: FormatNode; pair: number }
   | { token: 'break' }
   | { token: 'image'; alt: string; src: string }
+  | { token: 'box'; ticked: boolean }
   | { token: 'empty'; href: string }
 
 /** White space as HTML collapses it, and moves it out of formats, where Markdown does not take it. */
@@ -40,6 +42,11 @@ export function settle(pieces: readonly Piece[], keep_breaks: boolean): Token[] 
       case 'image':
         if (piece.src === null) settling.text(piece.alt, 0)
         else settling.solid({ token: 'image', alt: collapse(piece.alt).trim(), src: piece.src })
+        break
+      case 'box':
+        settling.solid({ token: 'box', ticked: piece.ticked })
+        // What is beside a box is apart from it.
+        settling.text(' ', 0)
         break
       case 'empty':
         settling.solid({ token: 'empty', href: piece.href })

@@ -13,7 +13,11 @@ export interface TagHandler {
   foreign(): boolean
 }
 
-const READ = new Set('alt aria-hidden class colspan hidden href open role rowspan src start style'.split(' '))
+const READ = new Set(
+  'alt aria-hidden checked class colspan data-src data-srcset hidden href open popover role rowspan src srcset start style type value'.split(
+    ' ',
+  ),
+)
 const NONE: Attributes = new Map()
 
 /**

@@ -55,6 +55,8 @@ class DocumentWriter {
         return this.#inline.text(step.text)
       case 'image':
         return this.#inline.image(step.alt, step.src)
+      case 'box':
+        return this.#inline.box(step.ticked)
       case 'break':
         return this.#break()
       case 'rule':
@@ -82,7 +84,7 @@ class DocumentWriter {
       case 'list':
         return this.#blocks.openList(node, node.ordered, node.start)
       case 'item':
-        return this.#blocks.openItem(node)
+        return this.#blocks.openItem(node, node.value)
       case 'quote':
         return this.#blocks.openQuote(node)
       case 'heading':
@@ -151,6 +153,9 @@ class DocumentWriter {
         return
       case 'image':
         this.#code_block.push(step.alt)
+        return
+      case 'box':
+        this.#code_block.push(step.ticked ? '[x] ' : '[ ] ')
         return
       case 'break':
         this.#code_block.push('\n')
