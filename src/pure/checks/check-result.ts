@@ -37,6 +37,8 @@ export interface Judgement<Facts> {
   facts?: Facts | null
   /** Set for identifiers without a checksum. */
   unverifiable?: boolean
+  /** Keeps a value without findings from being valid: its form is right, but no published list or series confirms it. */
+  unconfirmed?: Finding | null
 }
 
 interface Outcome<Facts> extends Judgement<Facts> {
@@ -45,18 +47,20 @@ interface Outcome<Facts> extends Judgement<Facts> {
   suggestion: string | null
 }
 
-/** The answer: invalid by its first finding, or good. */
+/** Returns the answer: invalid by its first finding, not confirmed, or good. */
 export function conclude<Facts>(text: Normalized, outcome: Outcome<Facts>): Check<Facts> {
-  const first = outcome.findings[0]
-  const good = outcome.unverifiable === true ? 'well_formed_unverifiable' : 'valid'
+  const unconfirmed = outcome.findings.length === 0 ? (outcome.unconfirmed ?? null) : null
+  const findings = unconfirmed === null ? outcome.findings : [unconfirmed]
+  const first = findings[0]
+  const good = outcome.unverifiable === true || unconfirmed !== null ? 'well_formed_unverifiable' : 'valid'
   return {
     valid: first === undefined,
-    verdict: first === undefined ? good : 'invalid',
+    verdict: outcome.findings.length === 0 ? good : 'invalid',
     reason_code: first?.code ?? 'ok',
     reason: first?.message ?? outcome.praise,
     normalized: text.value,
     changes: text.changes,
-    findings: outcome.findings,
+    findings,
     warnings: outcome.warnings ?? [],
     expected_check: outcome.expected_check ?? null,
     suggestion: outcome.suggestion,

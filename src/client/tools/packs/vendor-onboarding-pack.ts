@@ -15,7 +15,7 @@ export interface VendorOnboardingPackInput {
 }
 
 export interface VendorOnboardingPackOutput {
-  /** Every given value is valid and no cross finding is fatal. */
+  /** No given value is invalid and no cross finding is fatal. */
   valid: boolean
   /** review: valid, with warnings to read. */
   verdict: 'pass' | 'review' | 'fail'
