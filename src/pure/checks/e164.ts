@@ -2,7 +2,7 @@ import { conclude, finding, type Part } from './check-result.ts'
 import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
 import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import { PHONE_PLANS_AS_OF, phonePlan, type PhonePlan } from './phone-plan.ts'
+import { PHONE_PLANS_AS_OF, PHONE_PLANS_DATE, phonePlan, type PhonePlan } from './phone-plan.ts'
 import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -141,14 +141,26 @@ function trunkWarning(value: string): Finding {
 
 function planWarnings(value: string, plan: PhonePlan | null): Finding[] {
   if (plan === null) {
-    return [finding('unassigned_range', 'country_code', null, null, 'No numbering plan that we know has this country code.')]
+    return [finding('unassigned_range', 'country_code', null, null, `This country code is not in the metadata of ${PHONE_PLANS_DATE}.`)]
   }
   const place = { value, start: nationalStart(value, plan), end: value.length }
   const dialled = dialledWarnings(value, plan)
   if (plan.valid) return dialled
   const fault = plan.possible
-    ? finding('unassigned_range', 'national_number', place, null, 'The numbering plan does not assign this range.')
-    : finding('bad_length', 'national_number', place, null, 'The numbering plan has no numbers of this length.')
+    ? finding(
+        'unassigned_range',
+        'national_number',
+        place,
+        null,
+        `The range is not in the metadata of ${PHONE_PLANS_DATE}; it may be newer, or not assigned.`,
+      )
+    : finding(
+        'bad_length',
+        'national_number',
+        place,
+        null,
+        `The metadata of ${PHONE_PLANS_DATE} has no numbers of this length in this country.`,
+      )
   return [...dialled, fault]
 }
 

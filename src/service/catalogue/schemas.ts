@@ -38,7 +38,9 @@ export const PARTS = z
 export function checkOutput<Facts extends z.ZodObject>(facts: Facts) {
   return z.strictObject({
     valid: z.boolean().describe('True when every rule that was checked holds. It never says that the thing exists.'),
-    verdict: z.enum(['valid', 'well_formed_unverifiable', 'invalid']).describe('well_formed_unverifiable: no published checksum, list or series confirms a right form.'),
+    verdict: z
+      .enum(['valid', 'well_formed_unverifiable', 'invalid'])
+      .describe('well_formed_unverifiable: no published checksum, list or series confirms a right form.'),
     reason_code: z.enum(['ok', ...CODES]).describe('ok, or the code of the first finding.'),
     reason: z.string().describe('One sentence for people.'),
     normalized: z.string().describe('The value as it was checked.'),
