@@ -4,6 +4,7 @@ import { conclude, finding, type Judgement, type Part } from './check-result.ts'
 import { inFront, isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
 import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface CompanyNumberFacts {
   /** Empty for companies of England and Wales. */
@@ -21,7 +22,7 @@ export interface CompanyNumberFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const COMPANY_NUMBER_DATA_AS_OF = { uk_company_prefixes: table.published_at } as const
+export const COMPANY_NUMBER_DATA_AS_OF = { uk_company_prefixes: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -./',

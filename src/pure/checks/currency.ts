@@ -6,6 +6,7 @@ import { withLeadingZero } from './fixed-digits.ts'
 import { grouped } from './grouped.ts'
 import { normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 /** What a code stands for. */
 export const CURRENCY_KINDS = ['currency', 'fund', 'metal', 'unit', 'testing', 'none'] as const
@@ -42,7 +43,7 @@ export interface CurrencyFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const CURRENCY_DATA_AS_OF = { iso4217: table.published_at } as const
+export const CURRENCY_DATA_AS_OF = { iso4217: dataDate(table) } as const
 
 type Row = (typeof table.rows)[number]
 

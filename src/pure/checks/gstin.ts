@@ -7,6 +7,7 @@ import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface GstinFacts {
   kind: GstinKind
@@ -26,7 +27,7 @@ export interface GstinFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const GSTIN_DATA_AS_OF = { gst_states: table.published_at } as const
+export const GSTIN_DATA_AS_OF = { gst_states: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',

@@ -5,6 +5,7 @@ import { checkText } from './check-text.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface IfscFacts {
   bank_code: string
@@ -16,7 +17,7 @@ export interface IfscFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const IFSC_DATA_AS_OF = { ifsc_banks: table.published_at } as const
+export const IFSC_DATA_AS_OF = { ifsc_banks: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',

@@ -8,6 +8,7 @@ import { embeddedId, type EmbeddedId } from './isin-parts.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 /** Who stands behind the first two letters. */
 export const ISIN_PREFIX_KINDS = ['country', 'agency', 'internal', 'historical'] as const
@@ -28,7 +29,7 @@ export interface IsinFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const ISIN_DATA_AS_OF = { isin_prefixes: table.published_at } as const
+export const ISIN_DATA_AS_OF = { isin_prefixes: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',

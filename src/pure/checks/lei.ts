@@ -7,6 +7,7 @@ import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface LeiFacts {
   /** Characters 1–4: who first issued the code, for codes since 30 November 2012; another issuer may manage it today. */
@@ -24,7 +25,7 @@ export interface LeiFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const LEI_DATA_AS_OF = { lou_prefixes: table.published_at } as const
+export const LEI_DATA_AS_OF = { lou_prefixes: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',

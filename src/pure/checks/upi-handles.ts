@@ -1,4 +1,5 @@
 import table from '../../../data/upi-handles.json' with { type: 'json' }
+import { dataDate } from '../data-date.ts'
 
 const STATUSES = ['known', 'legacy', 'withdrawn'] as const
 
@@ -14,7 +15,7 @@ interface UpiHandle {
 }
 
 /** Date of the registry of handles. */
-export const UPI_HANDLES_AS_OF = table.published_at
+export const UPI_HANDLES_AS_OF = dataDate(table)
 
 /** Kinds of intermediaries, by the last word before a validated handle (SEBI circular 2025/86 of 11 June 2025, annexure B). */
 export const SEBI_CATEGORIES: Readonly<Record<string, string>> = {

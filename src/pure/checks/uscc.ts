@@ -9,6 +9,7 @@ import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { isCitizenNumber, organizationCheck, otherNumber } from './uscc-kin.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface UsccFacts {
   /** Who registered: the first character. */
@@ -27,7 +28,7 @@ export interface UsccFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const USCC_DATA_AS_OF = { china_provinces: provinces.published_at, uscc_authorities: authorities.published_at } as const
+export const USCC_DATA_AS_OF = { china_provinces: dataDate(provinces), uscc_authorities: dataDate(authorities) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',

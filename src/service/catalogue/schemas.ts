@@ -67,8 +67,10 @@ export const SANCTIONS = z
   .nullable()
   .describe('OFAC programmes by country code alone, or null. No screening of names.')
 
-/** Publication dates of the tables that an answer used, by table. */
-export const DATA_AS_OF = z.record(z.string(), z.string()).describe('Date or release of each reference table used.')
+/** Dates of the tables that an answer used, by table. */
+export const DATA_AS_OF = z
+  .record(z.string(), z.string())
+  .describe('Publication date or release of each reference table used; "compiled <date>" where a person compiled it.')
 
 /** A check's own answer inside that of a pack. */
 export const PACK_CHECK = z.record(z.string(), z.unknown()).nullable()

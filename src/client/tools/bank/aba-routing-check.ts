@@ -42,7 +42,7 @@ export interface AbaRoutingCheckOutput {
     wire_or_ach_only: null
     parts: readonly { label: string; start: number; end: number }[]
   } | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -52,7 +52,7 @@ export interface IbanCheckOutput {
   } | null
   /** Country code, once the format could be read. */
   country: string | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -36,7 +36,7 @@ export interface IfscCheckOutput {
     branch_code: string
     parts: readonly { label: string; start: number; end: number }[]
   } | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -52,7 +52,7 @@ export interface Iso4217CurrencyCheckOutput {
   settlement_token: { symbol: string; chain_id: number; address: string; decimals: number } | null
   /** Why there is no token; null when there is one. */
   settlement_token_reason: string | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

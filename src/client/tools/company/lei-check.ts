@@ -39,7 +39,7 @@ export interface LeiCheckOutput {
     print_form: string
     parts: readonly { label: string; start: number; end: number }[]
   } | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

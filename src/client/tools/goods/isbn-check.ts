@@ -45,7 +45,7 @@ export interface IsbnCheckOutput {
     gtin: string | null
     parts: readonly { label: string; start: number; end: number }[]
   } | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -70,7 +70,7 @@ export interface Iso20022ValidateOutput {
   truncated: boolean
   /** Always null: the receipt covers this result, so its digest is outside it. */
   receipt_digest: null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

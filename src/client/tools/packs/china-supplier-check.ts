@@ -27,7 +27,7 @@ export interface ChinaSupplierCheckOutput {
   }
   /** What the values say of one another. */
   cross_checks: readonly CrossCheck[]
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -48,7 +48,7 @@ export interface VatMod97CheckOutput {
   } | null
   /** ISO 3166 code of the country that the number was judged for. */
   country: string | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope
