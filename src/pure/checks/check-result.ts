@@ -29,6 +29,19 @@ export function finding(code: ReasonCode, field: string, place: Place | null, ex
   }
 }
 
+/** A finding about the length of the whole value: says how many characters there are and how many are expected. */
+export function lengthFinding(
+  field: string,
+  value: string,
+  expected: string,
+  { code = 'bad_length', hint = null }: { code?: 'bad_length' | 'too_short' | 'too_long'; hint?: string | null } = {},
+): Finding {
+  const unit = /^[0-9]+$/.test(value) ? 'digit' : 'character'
+  const found = `${value.length} ${unit}${value.length === 1 ? '' : 's'}`
+  const message = `${hint === null ? '' : `${hint} `}The value has ${found}; expected: ${expected}.`
+  return { code, expected, field, found, message, position: null }
+}
+
 /** What a rule says of a value that could be read. */
 export interface Judgement<Facts> {
   findings: Finding[]

@@ -1,4 +1,4 @@
-import { conclude, finding, type Part } from './check-result.ts'
+import { conclude, finding, lengthFinding, type Part } from './check-result.ts'
 import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
 import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
@@ -39,6 +39,7 @@ const OPTIONS: NormalizeOptions = {
 const PRAISE = 'The number has the form of E.164; whether it is in use was not asked.'
 const LEAST_DIGITS = 8
 const MOST_DIGITS = 15
+const EXPECTED_DIGITS = `${LEAST_DIGITS} to ${MOST_DIGITS} digits`
 const EXTENSION = /(?:;ext=|[,;]?\s*(?:ext(?:ension|n)?\.?|x|#)[\s:.]*)([0-9]{1,7})\s*$/i
 /** The zero that is dialled inside a country, as in +44 (0)20 …; people put it in parentheses because it goes abroad. */
 const TRUNK_ZERO = /[(\uff08]\s*[0\uff10]\s*[)\uff09]/
@@ -106,8 +107,8 @@ function shapeFindings(value: string): Finding[] {
   if (foreign.length > 0) return foreign
   if (!value.startsWith('+')) return [prefixFinding(value)]
   const digits = value.length - 1
-  if (digits < LEAST_DIGITS) return [finding('too_short', 'phone', null, `${LEAST_DIGITS} to ${MOST_DIGITS} digits`)]
-  if (digits > MOST_DIGITS) return [finding('too_long', 'phone', null, `${LEAST_DIGITS} to ${MOST_DIGITS} digits`)]
+  if (digits < LEAST_DIGITS) return [lengthFinding('phone', value.slice(1), EXPECTED_DIGITS, { code: 'too_short' })]
+  if (digits > MOST_DIGITS) return [lengthFinding('phone', value.slice(1), EXPECTED_DIGITS, { code: 'too_long' })]
   if (value[1] !== '0') return []
   return [finding('bad_prefix', 'country_code', { value, start: 1, end: 2 }, '1-9', 'No country code begins with 0.')]
 }

@@ -1,6 +1,6 @@
 import table from '../../../data/isin-prefixes.json' with { type: 'json' }
 import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
 import { isinCheckDigit, luhnSum } from './isin-luhn.ts'
@@ -108,7 +108,7 @@ function judge(value: string): Judgement<IsinFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'isin')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'isin', null, `${LENGTH} characters`)]
+  if (value.length !== LENGTH) return [lengthFinding('isin', value, `${LENGTH} characters`)]
   const findings: Finding[] = []
   if (!/^[A-Z]{2}/.test(value)) findings.push(finding('bad_structure', 'prefix', { value, start: 0, end: 2 }, 'two letters'))
   if (!/[0-9]$/.test(value)) findings.push(finding('bad_structure', 'check', { value, start: CHECK_AT, end: LENGTH }, 'a digit'))

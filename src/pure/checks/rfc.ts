@@ -1,4 +1,4 @@
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
@@ -146,7 +146,7 @@ function shapeFindings(value: string): Finding[] {
   const foreign = strangers(value, 'rfc', /[^0-9A-ZÑ&]+/gu, 'letters A-Z, Ñ, & and digits 0-9')
   if (foreign.length > 0) return foreign
   if (![BARE_PERSON, COMPANY, PERSON].includes(value.length))
-    return [finding('bad_length', 'rfc', null, '12 characters for a company, 13 for a person')]
+    return [lengthFinding('rfc', value, '12 characters for a company, 13 for a person')]
   if (GENERIC[value] !== undefined) return []
   const wrong = kindFindings(value)
   if (wrong.length > 0) return wrong

@@ -1,4 +1,4 @@
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
@@ -75,7 +75,7 @@ function judge(value: string): Judgement<UaeTrnFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = strangers(value, 'trn', /[^0-9]+/gu, 'digits 0-9')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'trn', null, `${LENGTH} digits`)]
+  if (value.length !== LENGTH) return [lengthFinding('trn', value, `${LENGTH} digits`)]
   if (!value.startsWith(SERIES) && !NEWER_SERIES.test(value)) return [finding('bad_prefix', 'tin', { value, start: 0, end: 3 }, SERIES)]
   return /^10[0-9]0*$/.test(value) ? [finding('all_zero', 'trn', { value, start: 3, end: LENGTH }, null)] : []
 }

@@ -1,5 +1,5 @@
 import { NEEDS_NORMALIZING, pairIndex, pairIndexOf, readPlain } from './characters.ts'
-import { conclude, finding, type Judgement } from './check-result.ts'
+import { conclude, finding, lengthFinding, type Judgement } from './check-result.ts'
 import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
 import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
@@ -171,7 +171,7 @@ function countryFaults({ country, prefix, value }: VatReading): Finding[] | null
 /** A length that no format has; or the places where the nearest format of this length wants something else. */
 function shapeFaults({ value, prefix, number }: VatReading, country: VatCountry, fitting: boolean): Finding[] {
   const formats = country.formats.get(number.length) ?? []
-  if (!fitting || formats.length === 0) return [finding('bad_length', 'number', null, country.structure)]
+  if (!fitting || formats.length === 0) return [lengthFinding('number', number, country.structure)]
   const wrongs = formats.map((format) =>
     format.flatMap((place, index) => (takes(place, values[index] ?? 0) ? [] : [{ words: place.words, index }])),
   )

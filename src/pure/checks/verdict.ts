@@ -64,7 +64,7 @@ export interface Finding {
   position: [start: number, end: number] | null
   /** What would have been right, in our own words or digits; null when there is no single answer. */
   expected: string | null
-  /** What stands there: at most 34 characters of the normalized value; null when the whole is meant. */
+  /** What stands there: at most 34 characters of the normalized value, or its length; null when the whole is meant. */
   found: string | null
   message: string
 }
