@@ -6,7 +6,7 @@
  *
  *   node scripts/refresh-aba-ranges.ts --directory <path or URL> --version 2026-11 --published 2026-11-01 --retrieved 2026-11-21
  */
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   prefix: string
@@ -68,8 +68,7 @@ await writeTable(
     schema: 'assay/aba-ranges/1',
     source: 'American Bankers Association, Routing Number Administrative Policy; Federal Reserve, FedACH participant directory',
     source_version: option('version'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('directory')),
     notes: `First two digits of routing numbers that are set aside, held against ${numbers.length} numbers in use.`,
   },
   rows,

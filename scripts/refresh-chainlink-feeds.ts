@@ -4,7 +4,7 @@
  *
  *   node scripts/refresh-chainlink-feeds.ts --directory <path or URL> --version <text> --published <date> --retrieved <date>
  */
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Entry {
   name: string
@@ -81,8 +81,7 @@ await writeTable(
     schema: 'assay/chainlink-feeds/1',
     source: 'Chainlink, directory of data feeds on Base (chain 8453)',
     source_version: option('version'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('directory')),
     notes:
       'US dollars for one unit. Each reading holds description and decimals against this table. listed: false were in the directory earlier. ' +
       'The uptime feed of the sequencer, which it does not list, is 0xBCF85224fc0756B9Fa45aA7892530B47e10b6433.',

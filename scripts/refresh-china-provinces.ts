@@ -1,7 +1,7 @@
 /**
  * Rebuilds data/china-provinces.json from the division codes of GB/T 2260, first two digits, copied to tab-separated lines: code, name.
  *
- *   node scripts/refresh-china-provinces.ts --source <path or URL> --version <text> --published <date> --retrieved <date>
+ *   node scripts/refresh-china-provinces.ts --source <path or URL> --version <text> (--published | --compiled) <date> --retrieved <date>
  */
 import { refreshTabTable } from './support/tab-table.ts'
 

@@ -2,7 +2,7 @@
  * Rebuilds data/crypto-symbols.json from tab-separated lines: ticker, asset_id (of CoinGecko), name, coinbase (pair), kraken (key of the pair
  * in its answers). The last two may be empty, but a price needs two sources, and CoinGecko is one of them.
  *
- *   node scripts/refresh-crypto-symbols.ts --source <path or URL> --version <text> --published <date> --retrieved <date>
+ *   node scripts/refresh-crypto-symbols.ts --source <path or URL> --version <text> (--published | --compiled) <date> --retrieved <date>
  */
 import { refreshTabTable } from './support/tab-table.ts'
 

@@ -5,7 +5,7 @@
  *   node scripts/refresh-ein-prefixes.ts --page <path or URL> --version 2025-08 --published 2025-08-21 --retrieved 2026-11-21
  */
 import { htmlRows } from './support/html-table.ts'
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   prefix: string
@@ -51,8 +51,7 @@ await writeTable(
     schema: 'assay/ein-prefixes/1',
     source: 'IRS, How EINs are assigned and valid EIN prefixes',
     source_version: option('version'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('page')),
     notes:
       'Which campus or service may assign numbers with a prefix; several share some. Before 2001 the prefix told where the business was. Copies of the page of different dates put 81-88, 92, 93, 98 and 99 under Internet, Philadelphia or both.',
   },

@@ -2,9 +2,9 @@
  * Rebuilds data/free-mail-domains.json from a text with one domain a line: providers at which anybody may open a mailbox. There is no
  * publisher of such a list; it is compiled from the providers' own pages, and reviewed by hand.
  *
- *   node scripts/refresh-free-mail-domains.ts --domains <path or URL> --published 2026-11-21 --retrieved 2026-11-21
+ *   node scripts/refresh-free-mail-domains.ts --domains <path or URL> --compiled 2026-11-21 --retrieved 2026-11-21
  */
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   domain: string
@@ -34,8 +34,7 @@ await writeTable(
     schema: 'assay/free-mail-domains/1',
     source: "The providers' own pages",
     source_version: 'compiled by hand',
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('domains')),
     notes: 'Partial: the providers that are met most. Anybody may open a mailbox there, so the domain says nothing about its holder.',
   },
   rows,

@@ -5,7 +5,7 @@
  *   node scripts/refresh-gs1-prefixes.ts --page <path or URL> --version 2026-11 --published 2026-11-01 --retrieved 2026-11-21
  */
 import { htmlRows } from './support/html-table.ts'
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   first: string
@@ -88,8 +88,7 @@ await writeTable(
     schema: 'assay/gs1-prefixes/1',
     source: 'GS1, GS1 Company Prefix (list of GS1 prefixes)',
     source_version: option('version'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('page')),
     notes: 'The organisation that gives out numbers, or what a range is for. It does not tell where an article was made.',
   },
   rows,

@@ -1,7 +1,7 @@
 /**
  * Rebuilds data/gst-states.json from the state codes of CBIC and GSTN, copied to tab-separated lines: code, name, status.
  *
- *   node scripts/refresh-gst-states.ts --source <path or URL> --version <text> --published <date> --retrieved <date>
+ *   node scripts/refresh-gst-states.ts --source <path or URL> --version <text> (--published | --compiled) <date> --retrieved <date>
  */
 import { refreshTabTable } from './support/tab-table.ts'
 

@@ -8,7 +8,7 @@
  * Nothing is written unless every row agrees with itself: structure, length, positions and the registry's own example.
  */
 import { LAYOUTS } from './support/iban-parts.ts'
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   country: string
@@ -182,8 +182,7 @@ await writeTable(
     schema: 'assay/iban-registry/1',
     source: 'SWIFT IBAN Registry (text file); rows with registry=false: mdomke/schwifty iban_registry/overwrite.json (MIT)',
     source_version: option('release'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('registry')),
     notes: 'parts: label:length from the first character of the BBAN. Rows with registry=false are no members of the registry.',
   },
   rows,

@@ -3,7 +3,7 @@
  *
  *   node scripts/refresh-ifsc-banks.ts --source <path or URL> --published 2026-05-27 --retrieved 2026-11-21
  */
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   code: string
@@ -44,8 +44,7 @@ await writeTable(
     schema: 'assay/ifsc-banks/1',
     source: 'razorpay/ifsc, src/banknames.json (MIT), built from the lists of the Reserve Bank of India and NPCI',
     source_version: option('published'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('source')),
     notes: 'Names by the first four characters of an IFSC. Codes of merged banks stay listed; branches are not.',
   },
   rows,

@@ -6,7 +6,7 @@
  */
 import { COUNTRIES } from '../src/pure/checks/countries.ts'
 import { htmlRows } from './support/html-table.ts'
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   prefix: string
@@ -53,8 +53,7 @@ await writeTable(
     schema: 'assay/isin-prefixes/1',
     source: 'Association of National Numbering Agencies (ANNA), ISIN prefixes; ISO 6166:2021',
     source_version: option('version'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('page')),
     notes:
       'Prefixes that are not ISO 3166 alpha-2 codes. agency: given out by a numbering agency. internal: for use inside one house. historical: of a country that is gone; old numbers stay in use.',
   },

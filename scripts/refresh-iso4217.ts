@@ -9,7 +9,7 @@
  */
 import { COUNTRIES } from '../src/pure/checks/countries.ts'
 import { ENTITY_CODES, FUNDS, METALS, SUCCESSORS, SYMBOLS, UNITS } from './support/currency-facts.ts'
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   alpha: string
@@ -167,8 +167,7 @@ await writeTable(
     schema: 'assay/iso4217/1',
     source: 'ISO 4217 lists one and three, by way of github.com/datasets/currency-codes (PDDL); signs: Unicode CLDR by Intl.NumberFormat',
     source_version: `${option('version')}; CLDR ${process.versions['cldr'] ?? 'unknown'}`,
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('codes')),
     notes:
       'Current codes first, so that a number that was used again leads to the current code. withdrawn: the last date of list three. symbol: as written at home; symbol_distinct: as written where several currencies meet; both are the code where there is no sign. per_successor: how many made one of the successor.',
   },

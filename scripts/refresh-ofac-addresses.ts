@@ -9,12 +9,14 @@
  *   node scripts/refresh-ofac-addresses.ts --csv <path or URL of data.csv> --published 2026-06-25 --retrieved 2026-11-21
  */
 import { proveOfac, rowsFromCsv, rowsFromXml, type OfacRow } from './support/ofac-sources.ts'
-import { option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 const PATH = new URL('../data/ofac-addresses.json', import.meta.url)
 const xml = process.argv.includes('--xml')
 const text = new TextDecoder().decode(await readSource(option(xml ? 'xml' : 'csv')))
 const rows = xml ? rowsFromXml(text) : rowsFromCsv(text)
+/** The export states the day of its data. */
+const stated = xml ? (/<dataAsOf>(\d{4}-\d{2}-\d{2})/.exec(text)?.[1] ?? null) : null
 const before = await rowsOf<OfacRow>(PATH)
 proveOfac(rows, before)
 printDifference(before, rows, ({ address }) => address)
@@ -26,8 +28,7 @@ await writeTable(
       ? 'US Treasury, OFAC Sanctions List Service: SDN_ENHANCED.XML'
       : 'US Treasury, OFAC: SDN_ENHANCED.XML by way of ultrasoundmoney/ofac-ethereum-addresses data.csv (MIT)',
     source_version: `SDN list as of ${option('published')}`,
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option(xml ? 'xml' : 'csv'), stated),
     notes:
       'Addresses of the EVM whatever the ticker of the feature. Tornado Cash contracts are absent since 2025-03-21. No names are screened.',
   },

@@ -8,7 +8,7 @@
  *
  * `published` is the day up to which the programmes are known; a clean answer is refused when it is too long ago.
  */
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   code: string
@@ -53,8 +53,7 @@ await writeTable(
     schema: 'assay/prohibited-jurisdictions/1',
     source: 'US Treasury, OFAC sanctions programmes and country information; 31 CFR chapter V; executive orders',
     source_version: option('version'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('rows')),
     notes:
       'comprehensive: nearly all dealings are prohibited. elevated: list-based or sectoral programmes, so the country alone prohibits nothing. needs_review: a part of the region is prohibited, and its code does not say which. UA-DNR and UA-LNR are our own codes. aliases: other names, those of other scripts mostly as in CLDR. names_alone: names in other languages of Latin script, acronyms and some large towns; as streets, persons and offices bear them too, they count only where they stand alone.',
   },

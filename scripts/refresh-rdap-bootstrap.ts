@@ -6,7 +6,7 @@
  * `--source-version <words>` names a source that is not the whole file. Only https servers are kept: a service without one is left out.
  */
 import { RDAP_OVERRIDES } from './support/rdap-overrides.ts'
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   tld: string
@@ -48,8 +48,7 @@ await writeTable(
     schema: 'assay/rdap-bootstrap/1',
     source: 'IANA, Bootstrap Service Registry for Domain Name Space (https://data.iana.org/rdap/dns.json), and reviewed overrides',
     source_version: partial ? option('source-version') : `publication ${publication}`,
-    published_at: publication.slice(0, 10),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('bootstrap'), partial ? null : publication.slice(0, 10)),
     notes: partial
       ? 'Partial: compiled by hand without the file at hand; run the script with the file of IANA. A domain that is missing here has an unknown age.'
       : 'A domain that is missing here has an unknown age.',

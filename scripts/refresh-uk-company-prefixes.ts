@@ -10,7 +10,7 @@
  */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { assert, option, printDifference, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   prefix: string
@@ -77,8 +77,7 @@ await writeTable(
     schema: 'assay/uk-company-prefixes/1',
     source: 'Companies House: Uniform Resource Identifiers customer guide, api-enumerations, and a census of the free company data product',
     source_version: `${option('release')}, ${companies.toLocaleString('en-GB')} companies`,
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('bulk')),
     notes:
       'Registers and descriptions from the publisher’s lists; in_bulk_file says whether the monthly file holds such numbers (it lacks ' +
       'dissolved companies and UK establishments). trailing_letters: numbers that end in letters occur. companies_act: companies formed ' +

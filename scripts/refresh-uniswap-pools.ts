@@ -2,10 +2,10 @@
  * Rebuilds data/uniswap-pools.json. A pool's address follows from its factory, its tokens and its fee or tick spacing (CREATE2, EIP-1014),
  * so it is computed here and nothing needs to be believed; the tokens are the issuers' own addresses.
  *
- *   node scripts/refresh-uniswap-pools.ts --version <text> --published <date> --retrieved <date>
+ *   node scripts/refresh-uniswap-pools.ts --version <text> --compiled <date> --retrieved <date>
  */
 import { concat, encodeAbiParameters, getContractAddress, keccak256, type Hex } from 'viem'
-import { assert, option, printDifference, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   base: string
@@ -83,8 +83,7 @@ await writeTable(
     schema: 'assay/uniswap-pools/1',
     source: 'Uniswap v3 and Aerodrome Slipstream on Base (chain 8453); addresses computed from their factories',
     source_version: option('version'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(null),
     notes:
       'base is the first token, quote the second. window_s and least_reserve_minor are our own bounds: length of the average, and the least ' +
       'that the pool must hold of its second token, were its liquidity spread over every price.',

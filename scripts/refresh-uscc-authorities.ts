@@ -2,7 +2,7 @@
  * Rebuilds data/uscc-authorities.json from the table of registering authorities and categories in GB 32100, copied to tab-separated
  * lines: authority, category, authority_name, category_name.
  *
- *   node scripts/refresh-uscc-authorities.ts --source <path or URL> --version <text> --published <date> --retrieved <date>
+ *   node scripts/refresh-uscc-authorities.ts --source <path or URL> --version <text> (--published | --compiled) <date> --retrieved <date>
  */
 import { refreshTabTable } from './support/tab-table.ts'
 

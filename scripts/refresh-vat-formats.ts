@@ -7,7 +7,7 @@
  * Names, prints and the countries that VIES does not know stay as they are: they are edited by hand. Nothing is written unless every
  * member state of the table is in the list, and each format is one that the rules can read.
  */
-import { assert, option, printDifference, readSource, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   code: string
@@ -106,8 +106,7 @@ await writeTable(
     schema: 'assay/vat-formats/1',
     source: 'European Commission, VIES: structure of VAT identification numbers by member state; national authorities for CH, GB and NO',
     source_version: option('release'),
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(option('list')),
     notes:
       'Formats in the notation of the list: 9 a digit, L a letter, X a letter or digit, S a letter, digit, + or *. Beyond the list: BE ' +
       'begins with 0 or 1, a second letter A to W for IE, personal codes of 13 digits for RO. print: # for each character of the number.',

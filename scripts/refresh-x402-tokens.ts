@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { evmForm, isSolanaAddress } from '../src/pure/protocols/kit/addresses.ts'
-import { assert, option, printDifference, rowsOf, writeTable } from './support/table.ts'
+import { assert, option, printDifference, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
   /** CAIP-2. */
@@ -106,8 +106,7 @@ await writeTable(
     schema: 'assay/x402-tokens/1',
     source: 'npm package @x402/evm, default assets; Circle, USDC contract addresses',
     source_version: version,
-    published_at: option('published'),
-    retrieved_at: option('retrieved'),
+    ...tableDates(null),
     notes:
       'Tokens that x402 clients know, with the EIP-712 domain that an EIP-3009 signature needs. A token that is missing here is only unknown.',
   },

@@ -25,7 +25,7 @@ export const ENTITY_CODES: Readonly<Record<string, string>> = {
 }
 
 /**
- * What came after a withdrawn code, and how many of the old one made one of the new. Rates to the euro: Council Regulation (EC) 2866/98
+ * The current code that came after a withdrawn one, and how many of the old one made one of the new. Rates to the euro: Council Regulation (EC) 2866/98
  * with its amendments. Others by the laws of the redenominations. Null: exchanged at a market or administered rate.
  */
 export const SUCCESSORS: Readonly<Record<string, readonly [code: string, per: string | null]>> = {
@@ -78,4 +78,36 @@ export const SUCCESSORS: Readonly<Record<string, readonly [code: string, per: st
   VEF: ['VES', '100000'],
   ZMK: ['ZMW', '1000'],
   ZWL: ['ZWG', null],
+  // Codes whose own successor was withdrawn too: the current code at the end of the chain, with the product of the rates.
+  ADP: ['EUR', '166.386'],
+  AON: ['AOA', '1000000000'],
+  AOR: ['AOA', '1000000'],
+  ARA: ['ARS', '10000'],
+  ARP: ['ARS', '10000000'],
+  BGL: ['EUR', '1955.83'],
+  BOP: ['BOB', '1000000'],
+  BRE: ['BRL', '2750000'],
+  BYB: ['BYN', '10000000'],
+  DDM: ['EUR', null],
+  ECS: ['USD', '25000'],
+  GEK: ['GEL', '1000000'],
+  GWP: ['XOF', '65'],
+  HRD: ['EUR', '7534.50'],
+  ILR: ['ILS', '1000'],
+  ISJ: ['ISK', '100'],
+  LTT: ['EUR', '345.280'],
+  LVR: ['EUR', '140.5608'],
+  NIC: ['NIO', '5000000'],
+  PEI: ['PEN', '1000000'],
+  PES: ['PEN', '1000000000'],
+  SDP: ['SDG', '1000'],
+  UAK: ['UAH', '100000'],
+  UYN: ['UYU', '1000000'],
+  UYP: ['UYU', '1000'],
+  VEB: ['VES', '100000000'],
+  YUM: ['RSD', '1'],
+  ZRN: ['CDF', '100000'],
+  ZWD: ['ZWG', null],
+  ZWN: ['ZWG', null],
+  ZWR: ['ZWG', null],
 }

@@ -1,11 +1,12 @@
-import { assert, option, printDifference, readSource, rowsOf, type TableHead, writeTable } from './table.ts'
+import { assert, option, printDifference, readSource, rowsOf, tableDates, type TableHead, writeTable } from './table.ts'
 
 type Cells = Record<string, string | null>
 
 /** What a small table that people copy off a publisher's page must hold. */
 interface TabTable {
   path: URL
-  head: Omit<TableHead, 'source_version' | 'published_at' | 'retrieved_at'>
+  /** `sources`: lists that single rows come from, by the name that stands in the rows. */
+  head: Pick<TableHead, 'schema' | 'source' | 'notes'> & { sources?: Readonly<Record<string, string>> }
   /** Columns in order, each with the pattern of its cells; an empty cell is null where the pattern takes it. */
   columns: Readonly<Record<string, RegExp>>
   /** Columns that make a row unique. */
@@ -17,7 +18,7 @@ interface TabTable {
 
 /**
  * Rebuilds a table from lines of tab-separated cells, a header line first, as they come out of a publisher's page or sheet:
- * `--source <path or URL> --version <text> --published <date> --retrieved <date>`. Nothing is written unless every cell fits, no row
+ * `--source <path or URL> --version <text> --published <date> --retrieved <date>`; --compiled instead of --published where a person compiled the rows. Nothing is written unless every cell fits, no row
  * comes twice, the sentinels are there, and the table did not lose more than a twentieth of its rows.
  */
 export async function refreshTabTable({ path, head, columns, key, rows: [min, max], sentinels }: TabTable): Promise<void> {
@@ -37,9 +38,9 @@ export async function refreshTabTable({ path, head, columns, key, rows: [min, ma
   const joined = new Set(rows.map((row) => names.map((name) => row[name] ?? '').join('|')))
   for (const sentinel of sentinels) assert(joined.has(sentinel), `this row is missing: ${sentinel}`)
   printDifference(before, rows, keyOf)
-  const dates = { source_version: option('version'), published_at: option('published'), retrieved_at: option('retrieved') }
-  const { schema, source, notes } = head
-  await writeTable(path, { schema, source, ...dates, notes }, rows)
+  const { schema, source, ...words } = head
+  const dates = tableDates(option('source'))
+  await writeTable(path, { schema, source, source_version: option('version'), ...dates, ...words }, rows)
 }
 
 function cellsOf(line: string, columns: Readonly<Record<string, RegExp>>): Cells {

@@ -1,30 +1,66 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { readFile, rename, writeFile } from 'node:fs/promises'
+import { checkedDates, type TableDates } from './dates.ts'
+import { stop } from './usage.ts'
 
 /** The head that every file in `data/` carries; `rows` follows. */
-export interface TableHead {
+export interface TableHead extends TableDates {
   schema: string
   source: string
   source_version: string
-  published_at: string
-  retrieved_at: string
   notes: string
+}
+
+/** Dates of last modification that servers stated for the sources that were fetched. */
+const MODIFIED = new Map<string, string>()
+
+/** Date of last modification of a source; null when it is not known. */
+function fileDate(place: string): string | null {
+  if (/^https?:/.test(place)) return MODIFIED.get(place) ?? null
+  const found = statSync(place, { throwIfNoEntry: false })
+  return found === undefined ? null : dayOf(found.mtime)
 }
 
 /** The bytes of a source, from a path or an http(s) URL. */
 export async function readSource(place: string): Promise<Uint8Array> {
-  if (!/^https?:/.test(place)) return readFile(place)
+  if (!/^https?:/.test(place)) {
+    if (fileDate(place) === null) stop(`There is no file ${place}.`)
+    return readFile(place)
+  }
   const response = await fetch(place)
   if (!response.ok) throw new Error(`the source answered ${response.status}`)
+  const modified = new Date(response.headers.get('last-modified') ?? '')
+  if (!Number.isNaN(modified.getTime())) MODIFIED.set(place, dayOf(modified))
   return new Uint8Array(await response.arrayBuffer())
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
 }
 
 /** Value of `--name` on the command line. */
 export function option(name: string): string {
+  return given(name) ?? stop(`--${name} is missing.`)
+}
+
+function given(name: string): string | null {
   const index = process.argv.indexOf(`--${name}`)
-  const value = index < 0 ? undefined : process.argv[index + 1]
-  if (value === undefined) throw new Error(`--${name} is missing`)
-  return value
+  return index < 0 ? null : (process.argv[index + 1] ?? null)
+}
+
+/**
+ * Dates of the table from --published (or --compiled, for rows that a person compiled) and --retrieved. `source` is the place of the source;
+ * `stated` is the publication date that the source itself states, where it states one.
+ */
+export function tableDates(source: string | null, stated: string | null = null): TableDates {
+  const dates = { published: given('published') ?? stated, compiled: given('compiled'), retrieved: option('retrieved') }
+  const file_date = stated ?? (source === null ? null : fileDate(source))
+  try {
+    return checkedDates(dates, { today: dayOf(new Date()), file_date })
+  } catch (error) {
+    return stop(error instanceof Error ? error.message : String(error))
+  }
 }
 
 export function assert(condition: boolean, message: string): asserts condition {

@@ -74,7 +74,8 @@ const DATA_FOLDER = new URL('../../data/', import.meta.url)
 
 /** What a reference table says of itself. */
 interface TableHead {
-  published_at: string
+  published_at: string | null
+  compiled_at?: string | null
   retrieved_at: string
   count: number
   rows: unknown[]
@@ -91,8 +92,9 @@ function readTable(name: string): TableHead {
 }
 
 function checkTable(name: string): Found {
-  const { published_at, retrieved_at, rows, count } = readTable(name)
-  const words = `${name}: published ${published_at}, retrieved ${retrieved_at}.`
+  const { published_at, compiled_at, retrieved_at, rows, count } = readTable(name)
+  const dates = published_at === null ? `compiled by hand ${compiled_at ?? ''}` : `published ${published_at}`
+  const words = `${name}: ${dates}, retrieved ${retrieved_at}.`
   return rows.length === count
     ? { state: 'ok', words }
     : { state: 'failed', words: `${words} It has ${rows.length} rows and should have ${count}.` }

@@ -88,7 +88,7 @@ test('five zeros in front are a GTIN-8 that was filled up: prefix 0000000 is res
 test('coupons of common currency areas end at 983, and prefixes that moved are where they are', () => {
   const kindOf = (prefix: string) => checkEan13(withCheck(`${prefix}123456789`)).facts?.kind
   assert.deepEqual(['980', '981', '983', '984', '989', '990'].map(kindOf), ['refund', 'coupon', 'coupon', 'reserved', 'reserved', 'coupon'])
-  assert.deepEqual(['381', '390', '612', '623', '887'].map(kindOf), ['member', null, 'member', 'reserved', 'member'])
+  assert.deepEqual(['381', '390', '391', '612', '623', '887'].map(kindOf), ['member', 'member', null, 'member', 'reserved', 'member'])
 })
 
 test('a book number is one for the ISBN check too; music and serials are not', () => {

@@ -26,7 +26,8 @@ function withCheck(free: string): string {
 const date = fc
   .tuple(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 28 }))
   .map((parts) => parts.map((part) => String(part).padStart(2, '0')).join(''))
-const homoclave = fc.tuple(exactly(1, '123456789ABCDEFGHIJKLMNOPQRSTUV'), exactly(1, `${DIGITS.slice(1)}${LETTERS}`))
+/** SAT's 34 characters have no letter O. */
+const homoclave = fc.tuple(exactly(1, '123456789ABCDEFGHIJKLMNPQRSTUV'), exactly(1, `${DIGITS.slice(1)}${LETTERS.replace('O', '')}`))
 /** X as the fourth letter makes no word that SAT avoids. */
 const initials = fc.oneof(
   exactly(3, `${LETTERS}Ñ&`),
@@ -59,6 +60,11 @@ test('the calculated check digit passes strictly, and any other is a remark unle
     }),
     { numRuns: runs(200, 5_000), seed: SEED },
   )
+})
+
+test('the letter O is in no homoclave', () => {
+  const taken = (place: number) => Array.from(LETTERS).filter((letter) => isRfc(`ABC930714${place === 0 ? `${letter}B` : `A${letter}`}1`))
+  assert.deepEqual([taken(0).join(''), taken(1).join('')], ['ABCDEFGHIJKLMNPQRSTUV', 'ABCDEFGHIJKLMNPQRSTUVWXYZ'])
 })
 
 test('every date of two centuries and no other', () => {
@@ -100,7 +106,8 @@ test('stands between stdnum, which takes a second table, and the strict reading'
     fc.property(near, (text) => {
       if (!/^[0-9A-ZÑ&]+$/.test(text)) return
       const theirs = stdnumTakes('MX', 'rfc', text)
-      if (theirs) assert.equal(isRfc(text), true, text)
+      // They take the letter O in the homoclave, which SAT never writes.
+      if (theirs) assert.equal(isRfc(text), !text.slice(-3, -1).includes('O'), text)
       if (isRfc(text, true)) assert.equal(theirs, true, text)
     }),
     { numRuns: runs(3_000, 20_000), seed: SEED },

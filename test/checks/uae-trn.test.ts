@@ -13,7 +13,7 @@ const good = exactly(12, DIGITS)
 holdsForAnyText({
   check: checkUaeTrn,
   is: isUaeTrn,
-  codes: 'empty too_long_input non_ascii_digits bad_charset bad_separator bad_length bad_prefix all_zero',
+  codes: 'empty too_long_input non_ascii_digits bad_charset bad_separator bad_length bad_prefix all_zero series_newer',
   warnings: 'none',
   near: around(good, `${DIGITS}OISBZ-/é٣`),
 })
@@ -26,11 +26,18 @@ test('fifteen digits that begin with 100 and nothing else', () => {
   )
 })
 
+test('series 101 to 109 are well formed and not confirmed, series 110 and beyond are invalid', () => {
+  const verdicts = Array.from({ length: 1_000 }, (_, series) => checkUaeTrn(`${String(series).padStart(3, '0')}123456700003`).verdict)
+  const count = (verdict: string) => verdicts.filter((one) => one === verdict).length
+  assert.deepEqual([verdicts[100], count('valid'), count('invalid')], ['valid', 1, 990])
+  assert.deepEqual(new Set(verdicts.slice(101, 110)), new Set(['well_formed_unverifiable']))
+})
+
 test('the first ten digits are the TIN, and the word in front is taken off', () => {
   fc.assert(
     fc.property(good, fc.constantFrom('', 'TRN', 'trn ', 'TRN: '), (trn, word) => {
       const { facts, verdict, normalized } = checkUaeTrn(word + trn)
-      assert.deepEqual([verdict, normalized], ['well_formed_unverifiable', trn])
+      assert.deepEqual([verdict, normalized], ['valid', trn])
       assert.deepEqual([facts?.tin, facts?.peppol_participant_id], [trn.slice(0, 10), `0235:${trn.slice(0, 10)}`])
       assert.equal(isUaeTrn(word + trn), true)
     }),

@@ -8,24 +8,32 @@ import { SEED } from '../support/counts.ts'
 
 const SMALL = 'abcdefghijklmnopqrstuvwxyz'
 const table = JSON.parse(readFileSync(new URL('../../data/upi-handles.json', import.meta.url), 'utf8')) as {
-  rows: { handle: string; status: string }[]
+  rows: { handle: string; status: string; source: string }[]
+  sources: Record<string, string>
 }
 const handles = table.rows.map(({ handle }) => handle)
+const payable = new Set(table.rows.filter(({ status }) => status !== 'withdrawn').map(({ handle }) => handle))
 const local = fc.string({ unit: fc.constantFrom(...Array.from(`${SMALL}0123456789._-`)), minLength: 2, maxLength: 20 })
 const good = fc.tuple(local, fc.constantFrom(...handles)).map((parts) => parts.join('@'))
 
 holdsForAnyText({
   check: checkUpiVpa,
   is: isUpiVpa,
-  codes: 'empty too_long_input non_ascii_digits bad_charset bad_separator bad_structure bad_component too_short',
-  warnings: 'not_listed withdrawn bad_component',
+  codes:
+    'empty too_long_input non_ascii_digits bad_charset bad_separator bad_structure bad_component too_short withdrawn handle_not_in_registry',
+  warnings: 'withdrawn bad_component',
   near: around(good, `${SMALL}ABZ0123456789@._- +é٣`),
 })
 
-test('the form and nothing else', () => {
+test('a listed handle behind a name of the right form, and nothing else', () => {
   const any = fc.oneof(good, exactly(8, 'a@1'), exactly(12, 'ab.@_-1 '))
   fc.assert(
-    fc.property(any, (vpa) => assert.equal(isUpiVpa(vpa), /^[a-z0-9._-]{2,}@[a-z][a-z0-9]+$/.test(vpa.trim()))),
+    fc.property(any, (vpa) => {
+      const formed = /^[a-z0-9._-]{2,}@[a-z][a-z0-9]+$/.test(vpa.trim())
+      assert.equal(isUpiVpa(vpa), formed && payable.has(vpa.trim().split('@')[1] ?? ''))
+      const { verdict } = checkUpiVpa(vpa)
+      if (formed && !handles.includes(vpa.trim().split('@')[1] ?? '')) assert.equal(verdict, 'well_formed_unverifiable')
+    }),
     { numRuns: 3_000, seed: SEED },
   )
 })
@@ -41,9 +49,11 @@ test('capitals and space around change nothing', () => {
 })
 
 test('every listed handle is known, and a suggestion is one edit away from what was sent', () => {
-  for (const { handle, status } of table.rows) {
-    const { facts, suggestion } = checkUpiVpa(`name@${handle}`)
-    assert.deepEqual([facts?.handle_status, suggestion], [status, null])
+  for (const { handle, status, source } of table.rows) {
+    const { facts, verdict, reason_code, suggestion } = checkUpiVpa(`name@${handle}`)
+    if (status === 'withdrawn') assert.deepEqual([verdict, reason_code, facts, suggestion], ['invalid', 'withdrawn', null, null])
+    else assert.deepEqual([verdict, facts?.handle_status, facts?.handle_source, suggestion], ['valid', status, table.sources[source], null])
+    assert.ok(table.sources[source]?.match(/20[0-9]{2}/), `${handle}: source ${source} has no date`)
   }
   const spoiled = fc.tuple(fc.constantFrom(...handles), fc.nat(20), fc.constantFrom(...Array.from(SMALL)))
   let suggested = 0
@@ -69,9 +79,13 @@ test('every listed handle is known, and a suggestion is one edit away from what 
 })
 
 test('handles in use that our list lacks are no look-alikes of short ones, or of those that they contain', () => {
-  for (const handle of ['ptys', 'axb', 'mairtel', 'tmb', 'hdfc', 'up', 'xokaxis', 'okaxisx']) {
-    const { warnings, suggestion } = checkUpiVpa(`shop@${handle}`)
-    assert.deepEqual([warnings.map(({ code, expected }) => [code, expected]), suggestion], [[['not_listed', null]], null], handle)
+  for (const handle of ['hdfc', 'up', 'zz', 'abc', 'xokaxis', 'okaxisx']) {
+    const { findings, suggestion } = checkUpiVpa(`shop@${handle}`)
+    assert.deepEqual(
+      [findings.map(({ code, expected }) => [code, expected]), suggestion],
+      [[['handle_not_in_registry', null]], null],
+      handle,
+    )
   }
 })
 

@@ -38,7 +38,7 @@ const PEERS: Record<string, Peer> = {
   IT: { oracle: ['IT', 'iva'], formats: ['9999999009_', '9999999999_', '999999912__'] },
   LT: { oracle: ['LT', 'pvm'], formats: ['9999999__', '9999999999__'] },
   LU: { oracle: ['LU', 'tva'], formats: ['999999__'] },
-  LV: { oracle: ['LV', 'pvn'], formats: ['4999999999_', '1501999999_', '3299999999_', '9999999999_'] },
+  LV: { oracle: ['LV', 'pvn'], formats: ['4999999999_', '1501999999_', '3299999999_', '3999999999_', '9999999999_'] },
   MT: { oracle: ['MT', 'vat'], formats: ['999999__'] },
   NL: { oracle: ['NL', 'btw'], formats: ['99999999_B01', '999999999B__'] },
   NO: { oracle: ['NO', 'mva'], tail: 'MVA', formats: ['99999999_'] },
@@ -109,7 +109,7 @@ const DIFFERENCES: readonly Difference[] = [
     example: '191774000',
     covers: (number) => /^[0-9]{9}(?:[0-9]{3})?$/.test(number) && britishRemainder(number) === 55,
   },
-  { country: 'LV', why: 'personal codes since 2017 are refused', example: '32191774000', covers: (number) => number.startsWith('32') },
+  { country: 'LV', why: 'personal codes since 2017 are refused', example: '32191774000', covers: (number) => /^3[2-9]/.test(number) },
   {
     country: 'LV',
     why: 'births after today are refused',

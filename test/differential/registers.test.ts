@@ -179,7 +179,7 @@ test('KRA PIN', () => {
 })
 
 test('RFC, strictly', () => {
-  const shape = /^[A-ZÑ&]{3,4}[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[1-9A-V][1-9A-Z][0-9A]$/
+  const shape = /^[A-ZÑ&]{3,4}[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[1-9A-NP-V][1-9A-NP-Z][0-9A]$/
   const isByRule = (text: string) => shape.test(text) && rfcUnit(text.slice(0, -1)) === text.slice(-1)
   const date = (random: Random) =>
     [random.below(100), 1 + random.below(12), 1 + random.below(28)].map((part) => String(part).padStart(2, '0')).join('')
@@ -203,6 +203,7 @@ test('RFC, strictly', () => {
       stdnum: {
         judge: peer('MX', 'rfc'),
         allowed: [
+          { name: 'the letter O in the homoclave', ours: false, holds: (text) => text.slice(-3, -1).includes('O') },
           { name: 'another rule for the check character', ours: false, holds: (text) => rfcUnit(text.slice(0, -1)) !== text.slice(-1) },
         ],
       },

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { hashTypedData, keccak256, toBytes, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
+import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 import { typedDigest, typedSigner, type TypedStruct } from '../../src/pure/payments/typed-data.ts'
 import { nobleCrypto, toHex } from '../../src/pure/receipts/crypto.ts'
 import { signReceipt } from '../../src/pure/receipts/sign.ts'
@@ -56,6 +57,21 @@ test('a schema claim is judged by what the published schema says, and undecided 
     (schema) => adjudicate(claim, facts(schema)).rule,
   )
   assert.deepEqual(outcomes, ['DIP-S2', 'DIP-S2', 'DIP-S1', 'DIP-S4'])
+})
+
+test('a schema claim against the receipt of another issuer is inconclusive, whatever schema this service publishes', () => {
+  const other = nobleSigner(Uint8Array.from({ length: 32 }, () => 0x77))
+  const { signature: _signature, signer: _signer, ...body } = receiptWith()
+  const receipt = signReceipt(body, other).receipt
+  const claim = dispute({ claim: 'SCHEMA', delivered_output: DELIVERED, receipt })
+  for (const schema of [true, { required: ['z'] }]) {
+    const { rule, verdict, receipt: read } = adjudicate(claim, facts(schema))
+    assert.deepEqual([rule, verdict, read.issuer, DIP_RULES[rule].code], ['DIP-S3', 'INCONCLUSIVE', 'other', 'schema_unknown'])
+  }
+  // Without its signer it cannot be checked whose it is.
+  const { signer: _own, tool_version: _version, tier: _tier, ...short } = receipt
+  const unchecked = adjudicate(dispute({ claim: 'SCHEMA', delivered_output: DELIVERED, receipt: short }), facts({ required: ['z'] }))
+  assert.deepEqual([unchecked.rule, unchecked.receipt.issuer], ['DIP-S3', 'unknown'])
 })
 
 test('every rule decides what its table says, and the gates come first', () => {

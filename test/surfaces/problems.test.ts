@@ -236,8 +236,9 @@ test('a refusal says what to send instead', async () => {
     const { errors } = (await response.json()) as { errors: { code: string; message: string }[] }
     return errors.map(({ code, message }) => `${code}: ${message}`)
   }
-  // A description may say what a field is for; its form stands in the schema.
+  // A description may say what a field is for; the refusal says its form, with an example and without a regular expression.
   const token = '{"input":{"address":"0x12","token_address":"usdc"}}'
-  for (const message of await said('/v1/tools/erc20-balance/call', token)) assert.ok(message.includes('^0x[0-9a-fA-F]{40}$'), message)
+  const form = 'must be 0x and 40 hexadecimal digits, for example 0x1000000000000000000000000000000000000001. It has 4 characters.'
+  for (const message of await said('/v1/tools/erc20-balance/call', token)) assert.ok(message.includes(form), message)
   for (const nothing of ['', ' \n']) assert.deepEqual(await said('/v1/tools/iban-check/call', nothing), ['not_json: The body is empty.'])
 })

@@ -134,5 +134,7 @@ export type ReasonCode =
   | 'withdrawn'
   | 'test_only'
   | 'not_listed'
+  | 'series_newer'
+  | 'handle_not_in_registry'
 
 export type Scope = { checked: readonly string[]; not_checked: readonly string[] }

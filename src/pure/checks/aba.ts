@@ -7,6 +7,7 @@ import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 /** What the first two digits are set aside for. */
 export const ABA_CLASSES = ['us_government', 'fed_district', 'thrift', 'electronic', 'travellers_cheque'] as const
@@ -31,7 +32,7 @@ export interface AbaFacts extends AbaRange {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const ABA_DATA_AS_OF = { aba_ranges: table.published_at } as const
+export const ABA_DATA_AS_OF = { aba_ranges: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',

@@ -1,5 +1,5 @@
 import { readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings } from './fixed-digits.ts'
@@ -87,7 +87,7 @@ function judge(value: string): Judgement<AbnFacts> {
 function companyFinding(acn: string): Finding {
   readPlain(`00${acn}`, values)
   const message = `Nine digits that hold as an Australian Company Number (ACN); the ABN of such a company is usually ${expectedCheck()}${acn}.`
-  return finding('bad_length', 'abn', null, `${LENGTH} digits`, message)
+  return lengthFinding('abn', acn, `${LENGTH} digits`, { hint: message })
 }
 
 /** The pair adds itself less 10 to the rest, and all together 89 must divide. */

@@ -1,5 +1,5 @@
 import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
@@ -86,7 +86,7 @@ function judge(value: string): Judgement<BicFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'bic')
   if (foreign.length > 0) return foreign
-  if (value.length !== PARTY_CHARS && value.length !== BRANCH_CHARS) return [finding('bad_length', 'bic', null, '8 or 11 characters')]
+  if (value.length !== PARTY_CHARS && value.length !== BRANCH_CHARS) return [lengthFinding('bic', value, '8 or 11 characters')]
   const country = { value, start: 4, end: 6 }
   if (!/^.{4}[A-Z]{2}/.test(value)) return [finding('bad_structure', 'country', country, 'two letters')]
   return COUNTRIES.has(value.slice(4, 6)) ? [] : [finding('bad_country', 'country', country, null)]

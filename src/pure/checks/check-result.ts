@@ -29,6 +29,19 @@ export function finding(code: ReasonCode, field: string, place: Place | null, ex
   }
 }
 
+/** A finding about the length of the whole value: says how many characters there are and how many are expected. */
+export function lengthFinding(
+  field: string,
+  value: string,
+  expected: string,
+  { code = 'bad_length', hint = null }: { code?: 'bad_length' | 'too_short' | 'too_long'; hint?: string | null } = {},
+): Finding {
+  const unit = /^[0-9]+$/.test(value) ? 'digit' : 'character'
+  const found = `${value.length} ${unit}${value.length === 1 ? '' : 's'}`
+  const message = `${hint === null ? '' : `${hint} `}The value has ${found}; expected: ${expected}.`
+  return { code, expected, field, found, message, position: null }
+}
+
 /** What a rule says of a value that could be read. */
 export interface Judgement<Facts> {
   findings: Finding[]
@@ -37,6 +50,8 @@ export interface Judgement<Facts> {
   facts?: Facts | null
   /** Set for identifiers without a checksum. */
   unverifiable?: boolean
+  /** Keeps a value without findings from being valid: its form is right, but no published list or series confirms it. */
+  unconfirmed?: Finding | null
 }
 
 interface Outcome<Facts> extends Judgement<Facts> {
@@ -45,18 +60,20 @@ interface Outcome<Facts> extends Judgement<Facts> {
   suggestion: string | null
 }
 
-/** The answer: invalid by its first finding, or good. */
+/** Returns the answer: invalid by its first finding, not confirmed, or good. */
 export function conclude<Facts>(text: Normalized, outcome: Outcome<Facts>): Check<Facts> {
-  const first = outcome.findings[0]
-  const good = outcome.unverifiable === true ? 'well_formed_unverifiable' : 'valid'
+  const unconfirmed = outcome.findings.length === 0 ? (outcome.unconfirmed ?? null) : null
+  const findings = unconfirmed === null ? outcome.findings : [unconfirmed]
+  const first = findings[0]
+  const good = outcome.unverifiable === true || unconfirmed !== null ? 'well_formed_unverifiable' : 'valid'
   return {
     valid: first === undefined,
-    verdict: first === undefined ? good : 'invalid',
+    verdict: outcome.findings.length === 0 ? good : 'invalid',
     reason_code: first?.code ?? 'ok',
     reason: first?.message ?? outcome.praise,
     normalized: text.value,
     changes: text.changes,
-    findings: outcome.findings,
+    findings,
     warnings: outcome.warnings ?? [],
     expected_check: outcome.expected_check ?? null,
     suggestion: outcome.suggestion,

@@ -1,5 +1,5 @@
 import { characterFindings, readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { twoDigits } from './mod97.ts'
 import { withLeadingZero } from './fixed-digits.ts'
@@ -95,7 +95,7 @@ function judge(value: string): Judgement<CnpjFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'cnpj')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'cnpj', null, `${LENGTH} characters`, isCpf(value) ? PERSON : undefined)]
+  if (value.length !== LENGTH) return [lengthFinding('cnpj', value, `${LENGTH} characters`, { hint: isCpf(value) ? PERSON : null })]
   const place = { value, start: CHECK_AT, end: LENGTH }
   if (!/[0-9]{2}$/.test(value)) return [finding('bad_structure', 'check', place, 'two digits')]
   return /^0{12}/.test(value) ? [finding('all_zero', 'cnpj', null, null)] : []

@@ -1,9 +1,10 @@
 import table from '../../../data/uk-company-prefixes.json' with { type: 'json' }
 import { characterFindings } from './characters.ts'
-import { conclude, finding, type Judgement, type Part } from './check-result.ts'
+import { conclude, finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { inFront, isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
 import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface CompanyNumberFacts {
   /** Empty for companies of England and Wales. */
@@ -21,7 +22,7 @@ export interface CompanyNumberFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const COMPANY_NUMBER_DATA_AS_OF = { uk_company_prefixes: table.published_at } as const
+export const COMPANY_NUMBER_DATA_AS_OF = { uk_company_prefixes: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -./',
@@ -88,7 +89,7 @@ function withZeros(value: string): string {
 function faultsOf(value: string): Finding[] {
   const foreign = characterFindings(value, 'company_number')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'company_number', null, 'eight characters')]
+  if (value.length !== LENGTH) return [lengthFinding('company_number', value, 'eight characters')]
   const prefix = prefixOf(value)
   const number = value.slice(prefix.length)
   const place = { value, start: prefix.length, end: LENGTH }

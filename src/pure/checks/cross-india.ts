@@ -46,7 +46,7 @@ function registrationFindings({ kind, state_code, state_name }: GstinFacts): Cro
 function addressFindings({ handle, handle_status, sebi_category }: UpiVpaFacts): CrossFinding[] {
   const fields = ['vpa']
   if (handle_status === 'unknown') {
-    const message = `No bank or app on our partial list gives out @${handle}: confirm it before you pay.`
+    const message = `The partial registry of handles lacks @${handle}: confirm it before you pay.`
     return [{ code: 'upi_handle_unknown', fields, severity: 'warning', message }]
   }
   if (sebi_category === null) return []

@@ -1,11 +1,12 @@
 import table from '../../../data/iso4217.json' with { type: 'json' }
 import { characterFindings } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { withLeadingZero } from './fixed-digits.ts'
 import { grouped } from './grouped.ts'
 import { normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 /** What a code stands for. */
 export const CURRENCY_KINDS = ['currency', 'fund', 'metal', 'unit', 'testing', 'none'] as const
@@ -42,7 +43,7 @@ export interface CurrencyFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const CURRENCY_DATA_AS_OF = { iso4217: table.published_at } as const
+export const CURRENCY_DATA_AS_OF = { iso4217: dataDate(table) } as const
 
 type Row = (typeof table.rows)[number]
 
@@ -119,7 +120,7 @@ function withdrawnFindings(row: Row, place: { value: string; start: number; end:
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'currency')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'currency', null, 'three letters or three digits')]
+  if (value.length !== LENGTH) return [lengthFinding('currency', value, 'three letters or three digits')]
   if (/^(?:[A-Z]{3}|[0-9]{3})$/.test(value)) return []
   return [finding('bad_structure', 'currency', { value, start: 0, end: LENGTH }, 'letters only or digits only')]
 }

@@ -1,10 +1,11 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import table from '../../../data/free-mail-domains.json' with { type: 'json' }
 import { once } from '../once.ts'
+import { dataDate } from '../data-date.ts'
 
 export const MAIL_DOMAINS_AS_OF = {
   disposable_domains: 'disposable-email-domains-js 1.26.0, 2026-09-21',
-  free_mail_domains: table.published_at,
+  free_mail_domains: dataDate(table),
 } as const
 
 /** Read at the first question: the list is long, and few ask. */

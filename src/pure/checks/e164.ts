@@ -1,8 +1,8 @@
-import { conclude, finding, type Part } from './check-result.ts'
+import { conclude, finding, lengthFinding, type Part } from './check-result.ts'
 import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
 import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import { PHONE_PLANS_AS_OF, phonePlan, type PhonePlan } from './phone-plan.ts'
+import { PHONE_PLANS_AS_OF, PHONE_PLANS_DATE, phonePlan, type PhonePlan } from './phone-plan.ts'
 import { repair } from './repair.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -39,6 +39,7 @@ const OPTIONS: NormalizeOptions = {
 const PRAISE = 'The number has the form of E.164; whether it is in use was not asked.'
 const LEAST_DIGITS = 8
 const MOST_DIGITS = 15
+const EXPECTED_DIGITS = `${LEAST_DIGITS} to ${MOST_DIGITS} digits`
 const EXTENSION = /(?:;ext=|[,;]?\s*(?:ext(?:ension|n)?\.?|x|#)[\s:.]*)([0-9]{1,7})\s*$/i
 /** The zero that is dialled inside a country, as in +44 (0)20 …; people put it in parentheses because it goes abroad. */
 const TRUNK_ZERO = /[(\uff08]\s*[0\uff10]\s*[)\uff09]/
@@ -106,8 +107,8 @@ function shapeFindings(value: string): Finding[] {
   if (foreign.length > 0) return foreign
   if (!value.startsWith('+')) return [prefixFinding(value)]
   const digits = value.length - 1
-  if (digits < LEAST_DIGITS) return [finding('too_short', 'phone', null, `${LEAST_DIGITS} to ${MOST_DIGITS} digits`)]
-  if (digits > MOST_DIGITS) return [finding('too_long', 'phone', null, `${LEAST_DIGITS} to ${MOST_DIGITS} digits`)]
+  if (digits < LEAST_DIGITS) return [lengthFinding('phone', value.slice(1), EXPECTED_DIGITS, { code: 'too_short' })]
+  if (digits > MOST_DIGITS) return [lengthFinding('phone', value.slice(1), EXPECTED_DIGITS, { code: 'too_long' })]
   if (value[1] !== '0') return []
   return [finding('bad_prefix', 'country_code', { value, start: 1, end: 2 }, '1-9', 'No country code begins with 0.')]
 }
@@ -141,14 +142,26 @@ function trunkWarning(value: string): Finding {
 
 function planWarnings(value: string, plan: PhonePlan | null): Finding[] {
   if (plan === null) {
-    return [finding('unassigned_range', 'country_code', null, null, 'No numbering plan that we know has this country code.')]
+    return [finding('unassigned_range', 'country_code', null, null, `This country code is not in the metadata of ${PHONE_PLANS_DATE}.`)]
   }
   const place = { value, start: nationalStart(value, plan), end: value.length }
   const dialled = dialledWarnings(value, plan)
   if (plan.valid) return dialled
   const fault = plan.possible
-    ? finding('unassigned_range', 'national_number', place, null, 'The numbering plan does not assign this range.')
-    : finding('bad_length', 'national_number', place, null, 'The numbering plan has no numbers of this length.')
+    ? finding(
+        'unassigned_range',
+        'national_number',
+        place,
+        null,
+        `The range is not in the metadata of ${PHONE_PLANS_DATE}; it may be newer, or not assigned.`,
+      )
+    : finding(
+        'bad_length',
+        'national_number',
+        place,
+        null,
+        `The metadata of ${PHONE_PLANS_DATE} has no numbers of this length in this country.`,
+      )
   return [...dialled, fault]
 }
 

@@ -1,4 +1,4 @@
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
@@ -109,7 +109,8 @@ function judge(value: string): Judgement<Ean13Facts> {
 
 /** Says which other code has this length. */
 function withHint(fault: Finding, value: string): Finding {
-  return fault.code === 'bad_length' ? { ...fault, expected: OTHER_LENGTHS[value.length] ?? fault.expected } : fault
+  const expected = OTHER_LENGTHS[value.length]
+  return fault.code === 'bad_length' && expected !== undefined ? lengthFinding('code', value, expected) : fault
 }
 
 function ean13Warnings(value: string, { kind }: Ean13Facts): Finding[] {

@@ -5,6 +5,7 @@ import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
 import { inFront, normalize, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface EinFacts {
   /** Digits 1 and 2. */
@@ -21,7 +22,7 @@ export interface EinFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const EIN_DATA_AS_OF = { ein_prefixes: table.published_at } as const
+export const EIN_DATA_AS_OF = { ein_prefixes: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
@@ -74,7 +75,7 @@ function judge(value: string): Judgement<EinFacts> {
   const campuses = CAMPUSES.get(prefix)
   if (campuses === undefined) return { findings: [finding('bad_prefix', 'prefix', { value, start: 0, end: PREFIX_END }, null)] }
   const serial = value.slice(PREFIX_END)
-  const facts = { prefix, campuses: [...campuses], prefixes_as_of: table.published_at, serial, print_form: `${prefix}-${serial}` }
+  const facts = { prefix, campuses: [...campuses], prefixes_as_of: dataDate(table), serial, print_form: `${prefix}-${serial}` }
   return { unverifiable: true, findings: [], facts: { ...facts, parts: [...PARTS] } }
 }
 

@@ -1,4 +1,4 @@
-import { finding } from './check-result.ts'
+import { lengthFinding } from './check-result.ts'
 import { strangers } from './digits.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -6,7 +6,7 @@ import type { Check, Finding } from './verdict.ts'
 export function digitFindings(value: string, field: string, digits: number): Finding[] {
   const foreign = strangers(value, field, /[^0-9]+/gu, 'digits 0-9')
   if (foreign.length > 0 || value.length === digits) return foreign
-  return [finding('bad_length', field, null, `${digits} digits`)]
+  return [lengthFinding(field, value, `${digits} digits`)]
 }
 
 /** Whether what `readPlain` left is exactly so many digits. */

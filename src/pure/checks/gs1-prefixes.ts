@@ -1,4 +1,5 @@
 import table from '../../../data/gs1-prefixes.json' with { type: 'json' }
+import { dataDate } from '../data-date.ts'
 
 /** What a range of GS1 prefixes is for. */
 export const GS1_KINDS = [
@@ -22,7 +23,7 @@ interface Gs1Range {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const EAN13_DATA_AS_OF = { gs1_prefixes: table.published_at } as const
+export const EAN13_DATA_AS_OF = { gs1_prefixes: dataDate(table) } as const
 
 /** By each prefix of three digits, or of seven where zeros stand in front. */
 const RANGES: ReadonlyMap<string, Gs1Range> = new Map(

@@ -1,12 +1,13 @@
 import table from '../../../data/gst-states.json' with { type: 'json' }
 import { characterFindings, readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { carriesPan, gstinKind, type GstinKind, panFits } from './gstin-kinds.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface GstinFacts {
   kind: GstinKind
@@ -26,7 +27,7 @@ export interface GstinFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const GSTIN_DATA_AS_OF = { gst_states: table.published_at } as const
+export const GSTIN_DATA_AS_OF = { gst_states: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
@@ -95,7 +96,7 @@ export function checkGstin(text: string): Check<GstinFacts> {
 function judge(value: string): Judgement<GstinFacts> {
   const foreign = characterFindings(value, 'gstin')
   if (foreign.length > 0) return { findings: foreign }
-  if (value.length !== LENGTH) return { findings: [finding('bad_length', 'gstin', null, `${LENGTH} characters`)] }
+  if (value.length !== LENGTH) return { findings: [lengthFinding('gstin', value, `${LENGTH} characters`)] }
   readPlain(value, values)
   const kind = gstinKind(values)
   if (kind === null) return { findings: structureFindings(value) }

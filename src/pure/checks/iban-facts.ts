@@ -4,6 +4,7 @@ import { COUNTRIES } from './countries.ts'
 import { IBAN_REGISTRY_RELEASE, type IbanFormat } from './iban-format.ts'
 import type { NationalCheck } from './national-check.ts'
 import { sanctionsHint, SANCTIONS_AS_OF, type SanctionsHint } from './sanctions.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface IbanFacts {
   country: string
@@ -36,7 +37,7 @@ export interface IbanFacts {
 export const IBAN_DATA_AS_OF = {
   iban_registry: `release ${IBAN_REGISTRY_RELEASE}`,
   sanctioned_countries: SANCTIONS_AS_OF,
-  sepa_countries: sepa.published_at,
+  sepa_countries: dataDate(sepa),
 } as const
 
 const SEPA: ReadonlySet<string> = new Set(sepa.rows.map(({ country }) => country))
@@ -65,7 +66,7 @@ export function ibanFacts(value: string, format: IbanFormat, national_check: Nat
     print_form: inFours(value),
     registry_release: IBAN_REGISTRY_RELEASE,
     sanctions: sanctionsHint(country),
-    sepa_as_of: sepa.published_at,
+    sepa_as_of: dataDate(sepa),
     sepa_scope: SEPA.has(country),
     territories: [...format.territories],
   }

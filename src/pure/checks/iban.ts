@@ -1,5 +1,5 @@
 import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
-import { finding, type Judgement } from './check-result.ts'
+import { finding, lengthFinding, type Judgement } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { ibanFacts, type IbanFacts } from './iban-facts.ts'
 import { DIGIT, formatOf, hostOf, type IbanFormat, LETTER } from './iban-format.ts'
@@ -90,11 +90,12 @@ function shapeOf(value: string): Shape {
   const foreign = characterFindings(value, 'iban')
   if (foreign.length > 0) return { format: null, findings: foreign }
   const country = { value, start: 0, end: 2 }
-  if (value.length < 4) return { format: null, findings: [finding('too_short', 'iban', null, `at least ${SHORTEST} characters`)] }
+  if (value.length < 4)
+    return { format: null, findings: [lengthFinding('iban', value, `at least ${SHORTEST} characters`, { code: 'too_short' })] }
   if (!/^[A-Z]{2}/.test(value)) return { format: null, findings: [finding('bad_structure', 'country', country, 'two letters')] }
   const format = formatOf(value.charCodeAt(0) - 55, value.charCodeAt(1) - 55)
   if (format === undefined) return { format: null, findings: [finding('bad_country', 'country', country, hostOf(value.slice(0, 2)))] }
-  const findings = value.length === format.length ? structureFindings(value, format) : [lengthFinding(value, format)]
+  const findings = value.length === format.length ? structureFindings(value, format) : [wrongLength(value, format)]
   if (findings.length === 0) return { format }
   return { format: null, findings: format.registry ? findings : [unsupported(value)] }
 }
@@ -103,8 +104,8 @@ function unsupported(value: string): Finding {
   return finding('unsupported_country', 'country', { value, start: 0, end: 2 }, null)
 }
 
-function lengthFinding(value: string, { length }: IbanFormat): Finding {
-  return finding(value.length < length ? 'too_short' : 'too_long', 'iban', null, `${length} characters`)
+function wrongLength(value: string, { length }: IbanFormat): Finding {
+  return lengthFinding('iban', value, `${length} characters`, { code: value.length < length ? 'too_short' : 'too_long' })
 }
 
 /** Runs of characters of the wrong kind, part by part. */

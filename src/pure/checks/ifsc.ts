@@ -1,10 +1,11 @@
 import table from '../../../data/ifsc-banks.json' with { type: 'json' }
 import { characterFindings } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface IfscFacts {
   bank_code: string
@@ -16,7 +17,7 @@ export interface IfscFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const IFSC_DATA_AS_OF = { ifsc_banks: table.published_at } as const
+export const IFSC_DATA_AS_OF = { ifsc_banks: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
@@ -75,7 +76,7 @@ function judge(value: string): Judgement<IfscFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'ifsc')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'ifsc', null, `${LENGTH} characters`)]
+  if (value.length !== LENGTH) return [lengthFinding('ifsc', value, `${LENGTH} characters`)]
   const findings: Finding[] = []
   if (!/^[A-Z]{4}/.test(value)) findings.push(finding('bad_structure', 'bank', { value, start: 0, end: ZERO_AT }, 'four letters'))
   if (value[ZERO_AT] !== '0') findings.push(finding('bad_structure', 'zero', { value, start: ZERO_AT, end: 5 }, 'the digit 0'))

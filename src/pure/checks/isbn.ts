@@ -1,4 +1,4 @@
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
@@ -88,7 +88,7 @@ function shapeFindings(value: string): Finding[] {
   const foreign = strangers(value, 'isbn', /[^0-9X]+/gu, 'digits 0-9, and X as the last of ten')
   if (foreign.length > 0) return foreign
   const form = FORMS[value.length]
-  if (form === undefined) return [finding('bad_length', 'isbn', null, '10 or 13 characters')]
+  if (form === undefined) return [lengthFinding('isbn', value, '10 or 13 characters')]
   const crossed = value.indexOf('X')
   if (crossed >= 0 && (form === 'isbn13' || crossed < value.length - 1)) {
     return [finding('bad_structure', 'isbn', { value, start: crossed, end: crossed + 1 }, 'a digit; X stands only as the last of ten')]

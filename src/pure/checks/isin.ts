@@ -1,6 +1,6 @@
 import table from '../../../data/isin-prefixes.json' with { type: 'json' }
 import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
 import { isinCheckDigit, luhnSum } from './isin-luhn.ts'
@@ -8,6 +8,7 @@ import { embeddedId, type EmbeddedId } from './isin-parts.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 /** Who stands behind the first two letters. */
 export const ISIN_PREFIX_KINDS = ['country', 'agency', 'internal', 'historical'] as const
@@ -28,7 +29,7 @@ export interface IsinFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const ISIN_DATA_AS_OF = { isin_prefixes: table.published_at } as const
+export const ISIN_DATA_AS_OF = { isin_prefixes: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
@@ -107,7 +108,7 @@ function judge(value: string): Judgement<IsinFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'isin')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'isin', null, `${LENGTH} characters`)]
+  if (value.length !== LENGTH) return [lengthFinding('isin', value, `${LENGTH} characters`)]
   const findings: Finding[] = []
   if (!/^[A-Z]{2}/.test(value)) findings.push(finding('bad_structure', 'prefix', { value, start: 0, end: 2 }, 'two letters'))
   if (!/[0-9]$/.test(value)) findings.push(finding('bad_structure', 'check', { value, start: CHECK_AT, end: LENGTH }, 'a digit'))

@@ -1,5 +1,5 @@
 import { readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
@@ -91,8 +91,8 @@ function shapeFindings(value: string): Finding[] {
   const foreign = strangers(value, 'number', /[^0-9]+/gu, 'digits 0-9')
   if (foreign.length > 0) return foreign
   if (value.length === 12)
-    return [finding('bad_length', 'number', null, '13 digits', 'Twelve digits lack the check digit, which stands in front.')]
-  if (value.length !== LENGTH) return [finding('bad_length', 'number', null, '13 digits')]
+    return [lengthFinding('number', value, '13 digits', { hint: 'Twelve digits lack the check digit, which stands in front.' })]
+  if (value.length !== LENGTH) return [lengthFinding('number', value, '13 digits')]
   return /^.0{12}$/.test(value) ? [finding('all_zero', 'base', { value, start: 1, end: LENGTH }, null)] : []
 }
 

@@ -1,5 +1,5 @@
 import { characterFindings } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
@@ -73,7 +73,7 @@ function judge(value: string): Judgement<KraPinFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'pin')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'pin', null, `${LENGTH} characters`)]
+  if (value.length !== LENGTH) return [lengthFinding('pin', value, `${LENGTH} characters`)]
   if (!/^[AP]/.test(value)) return [finding('bad_prefix', 'type', { value, start: 0, end: 1 }, 'A (individual) or P (others)')]
   const wrong: Finding[] = []
   if (!/^[0-9]{9}$/.test(value.slice(1, 10))) wrong.push(finding('bad_structure', 'serial', { value, start: 1, end: 10 }, 'nine digits'))

@@ -1,12 +1,13 @@
 import table from '../../../data/lou-prefixes.json' with { type: 'json' }
 import { characterFindings, readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { isZero } from './fixed-digits.ts'
 import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface LeiFacts {
   /** Characters 1–4: who first issued the code, for codes since 30 November 2012; another issuer may manage it today. */
@@ -24,7 +25,7 @@ export interface LeiFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const LEI_DATA_AS_OF = { lou_prefixes: table.published_at } as const
+export const LEI_DATA_AS_OF = { lou_prefixes: dataDate(table) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
@@ -86,7 +87,7 @@ function judge(value: string): Judgement<LeiFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'lei')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'lei', null, `${LENGTH} characters`)]
+  if (value.length !== LENGTH) return [lengthFinding('lei', value, `${LENGTH} characters`)]
   if (ZEROS.test(value)) return [finding('all_zero', 'lei', null, null)]
   const place = { value, start: CHECK_AT, end: LENGTH }
   return /[0-9]{2}$/.test(value) ? [] : [finding('bad_structure', 'check', place, 'two digits')]

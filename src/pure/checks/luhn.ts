@@ -1,4 +1,4 @@
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt, strangers } from './digits.ts'
 import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
@@ -57,7 +57,7 @@ export function isLuhn(text: string, bounds: DigitBounds = ANY_LENGTH): boolean 
 function shapeFindings(value: string, bounds: DigitBounds): Finding[] {
   const foreign = strangers(value, 'number', /[^0-9]+/gu, 'digits 0-9')
   if (foreign.length > 0 || inBounds(value, bounds)) return foreign
-  return [finding('bad_length', 'number', null, `${bounds.min_digits} to ${bounds.max_digits} digits`)]
+  return [lengthFinding('number', value, `${bounds.min_digits} to ${bounds.max_digits} digits`)]
 }
 
 function judge(value: string, bounds: DigitBounds): Judgement<LuhnFacts> {

@@ -12,7 +12,7 @@ export interface CrossFinding {
 }
 
 export interface PackAnswer<Field extends string> {
-  /** Every given check is valid and no cross finding is fatal. */
+  /** No given check is invalid and no cross finding is fatal. */
   valid: boolean
   /** `review`: valid, with warnings to read. */
   verdict: 'pass' | 'review' | 'fail'
@@ -37,9 +37,9 @@ export function missing(fields: readonly string[], input: Readonly<Record<string
   return fields.map((field) => ({ code: 'custom', input: undefined, path: [field], message, params: { code: 'missing' } }))
 }
 
-/** What a check has read off a good value; cross findings look at nothing else. */
+/** Facts of a value that is not invalid; cross findings look at nothing else. */
 export function sound<Facts>(check: Check<Facts> | null): Facts | null {
-  return check?.valid === true ? check.facts : null
+  return check === null || check.verdict === 'invalid' ? null : check.facts
 }
 
 /** Puts the checks of a pack and their cross findings into one answer. Nothing here adds up points: each finding stands by itself. */
@@ -49,23 +49,27 @@ export function packAnswer<Field extends string>(
 ): PackAnswer<Field> {
   const done = entriesOf(checks).flatMap(([field, check]) => (check === null ? [] : [{ field, check }]))
   const faults = [
-    ...done.filter(({ check }) => !check.valid).map(({ field, check }) => `${field} fails (${check.reason_code})`),
+    ...done.filter(({ check }) => check.verdict === 'invalid').map(({ field, check }) => `${field} fails (${check.reason_code})`),
     ...cross_checks.filter(({ severity }) => severity === 'fatal').map(({ code }) => code),
   ]
   const cross_remarks = cross_checks.filter(({ severity }) => severity === 'warning').length
-  const remarks = done.reduce((sum, { check }) => sum + check.warnings.length, cross_remarks)
+  // Well formed, but not confirmed by a published list or series: a warning, not a failure.
+  const unconfirmed = done.filter(({ check }) => check.verdict !== 'invalid' && !check.valid)
+  const remarks = done.reduce((sum, { check }) => sum + check.warnings.length, cross_remarks) + unconfirmed.length
   const verdict = faults.length > 0 ? 'fail' : remarks > 0 ? 'review' : 'pass'
+  const open = unconfirmed.map(({ field, check }) => `${field} could not be confirmed (${check.reason_code})`)
   return {
     valid: faults.length === 0,
     verdict,
-    summary: summaryOf(faults, done.length, remarks),
+    summary: summaryOf(faults, open, done.length, remarks),
     checks: wholeChecks(checks),
     cross_checks,
   }
 }
 
-function summaryOf(faults: readonly string[], count: number, remarks: number): string {
+function summaryOf(faults: readonly string[], open: readonly string[], count: number, remarks: number): string {
   if (faults.length > 0) return `Do not rely on these values: ${faults.join('; ')}.`
+  if (open.length > 0) return `Confirm before you pay: ${open.join('; ')}. No register was asked.`
   const values = count === 1 ? 'The one given value holds' : `All ${count} given values hold`
   if (remarks > 0) return `${values}; ${remarks === 1 ? 'one remark needs' : `${remarks} remarks need`} a look. No register was asked.`
   return `${values}${count === 1 ? '' : ', and agree where they can be compared'}. No register was asked.`

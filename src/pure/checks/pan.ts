@@ -1,5 +1,5 @@
 import { characterFindings } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
@@ -86,7 +86,7 @@ export function checkPan(text: string): Check<PanFacts> {
 function judge(value: string): Judgement<PanFacts> {
   const foreign = characterFindings(value, 'pan')
   if (foreign.length > 0) return { findings: foreign }
-  if (value.length !== LENGTH) return { findings: [finding('bad_length', 'pan', null, `${LENGTH} characters`)] }
+  if (value.length !== LENGTH) return { findings: [lengthFinding('pan', value, `${LENGTH} characters`)] }
   const wrong = kindFindings(value)
   if (wrong.length > 0) return { findings: wrong }
   const findings = panComponentFindings(value, 0)

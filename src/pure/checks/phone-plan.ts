@@ -21,7 +21,9 @@ export interface PhonePlan {
   rfc3966: string
 }
 
-export const PHONE_PLANS_AS_OF = 'libphonenumber-js 1.13.16, 2026-11-10'
+/** Date of the metadata. */
+export const PHONE_PLANS_DATE = '2026-11-10'
+export const PHONE_PLANS_AS_OF = `libphonenumber-js 1.13.16, ${PHONE_PLANS_DATE}`
 
 /** `e164` is a plus sign and 8 to 15 digits; null when no plan has the calling code. */
 export function phonePlan(e164: string): PhonePlan | null {

@@ -1,6 +1,7 @@
 import table from '../../../data/rdap-bootstrap.json' with { type: 'json' }
+import { dataDate } from '../data-date.ts'
 
-export const RDAP_SERVERS_AS_OF = table.published_at
+export const RDAP_SERVERS_AS_OF = dataDate(table)
 
 const SERVERS: ReadonlyMap<string, string> = new Map(table.rows.map(({ tld, url }) => [tld, url]))
 

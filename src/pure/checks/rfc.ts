@@ -1,4 +1,4 @@
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
@@ -36,6 +36,10 @@ const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const MISMATCH = 'The check digit does not match; SAT itself issued about one number in a hundred like this.'
 const NO_HOMOCLAVE = 'Ten characters lack the homoclave, so there is no check digit; invoices need all thirteen.'
 
+const AMPERSAND = RFC_ALPHABET.indexOf('&')
+/** SAT writes the homoclave with 34 characters, 1-9 and A-Z without O (Instructivo para la formación de la clave del RFC, annex II). */
+const LETTER_O = RFC_ALPHABET.indexOf('O')
+
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(PERSON)
 
@@ -59,7 +63,7 @@ function holds(read: Uint8Array, length: number, strict: boolean): boolean {
   if (length !== COMPANY && isInconvenient(read)) return false
   if (length === BARE_PERSON) return true
   const check = read[length - 1] ?? 0
-  // 1-9 or A-V, then 1-9 or A-Z, then 0-9 or A; neither & nor Ñ.
+  // 1-9 or A-V, then 1-9 or A-Z, both without O; then 0-9 or A; neither & nor Ñ.
   if (!inHomoclave(read[length - 3] ?? 0, 32) || !inHomoclave(read[length - 2] ?? 0, 36) || check > 10) return false
   return !strict || check === checkValue(read, length)
 }
@@ -69,7 +73,7 @@ function isDigit(read: Uint8Array, index: number): boolean {
 }
 
 function inHomoclave(value: number, highest: number): boolean {
-  return value > 0 && value <= highest && value !== 24
+  return value > 0 && value <= highest && value !== AMPERSAND && value !== LETTER_O
 }
 
 function number(read: Uint8Array, at: number): number {
@@ -102,7 +106,7 @@ function withCapitalEnye(text: string): string {
 
 /**
  * Decides whether text is built like a Mexican RFC (SAT): four initials for a person or three for a company (letters, Ñ, &), a date
- * YYMMDD, two characters of homoclave and a check digit 0-9 or A. Ten characters without homoclave pass with a warning.
+ * YYMMDD, two characters of homoclave (1-9, A-Z without O) and a check digit 0-9 or A. Ten characters without homoclave pass with a warning.
  *
  * Errs towards valid: about one real number in a hundred has a wrong check digit, given out by SAT itself, so a mismatch is the
  * warning `bad_checksum` and the verdict well_formed_unverifiable. `strict` makes a mismatch, or a missing homoclave, a fault.
@@ -142,7 +146,7 @@ function shapeFindings(value: string): Finding[] {
   const foreign = strangers(value, 'rfc', /[^0-9A-ZÑ&]+/gu, 'letters A-Z, Ñ, & and digits 0-9')
   if (foreign.length > 0) return foreign
   if (![BARE_PERSON, COMPANY, PERSON].includes(value.length))
-    return [finding('bad_length', 'rfc', null, '12 characters for a company, 13 for a person')]
+    return [lengthFinding('rfc', value, '12 characters for a company, 13 for a person')]
   if (GENERIC[value] !== undefined) return []
   const wrong = kindFindings(value)
   if (wrong.length > 0) return wrong
@@ -157,7 +161,7 @@ function shapeFindings(value: string): Finding[] {
 const KINDS: Readonly<Record<string, [pattern: RegExp, expected: string]>> = {
   initials: [/^[A-ZÑ&]+$/, 'letters, Ñ or &'],
   date: [/^[0-9]+$/, 'six digits, YYMMDD'],
-  homoclave: [/^[1-9A-V][1-9A-Z]$/, '1-9 or A-V, then 1-9 or A-Z'],
+  homoclave: [/^[1-9A-NP-V][1-9A-NP-Z]$/, 'two of the digits 1-9 and the letters A-Z without O, the first at most V'],
   check: [/^[0-9A]$/, '0-9 or A'],
 }
 

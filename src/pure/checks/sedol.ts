@@ -1,5 +1,5 @@
 import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { isinCheckDigit } from './isin-luhn.ts'
@@ -99,7 +99,7 @@ function shapeFindings(value: string): Finding[] {
   if (foreign.length > 0) return foreign
   const vowel = value.search(/[AEIOU]/)
   if (vowel >= 0) return [finding('bad_charset', 'sedol', { value, start: vowel, end: vowel + 1 }, 'no vowels')]
-  if (value.length !== LENGTH) return [finding('bad_length', 'sedol', null, `${LENGTH} characters`)]
+  if (value.length !== LENGTH) return [lengthFinding('sedol', value, `${LENGTH} characters`)]
   const findings: Finding[] = []
   if (/^[0-9]/.test(value) && /[A-Z]/.test(value.slice(1, CHECK_AT))) {
     findings.push(finding('bad_structure', 'code', { value, start: 0, end: 1 }, 'a letter first, or digits only'))

@@ -1,4 +1,4 @@
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
@@ -21,8 +21,12 @@ const OPTIONS: NormalizeOptions = {
   label: inFront(['TRN'], (value) => /^[0-9]{15}$/.test(value)),
   field: 'trn',
 }
-const PRAISE = 'The form holds; the number has no published check digit.'
+const PRAISE = 'The form is right; no check digit is published for this number.'
 const LENGTH = 15
+/** Series of the numbers that the Federal Tax Authority documents. */
+const SERIES = '100'
+/** Series 101 to 109; numbers of 104 and 105 are on invoices of registered businesses. */
+const NEWER_SERIES = /^10[1-9]/
 const TIN_DIGITS = 10
 const PARTS: readonly Part[] = [
   { label: 'tin', start: 0, end: TIN_DIGITS },
@@ -49,8 +53,9 @@ function holds(read: Uint8Array, length: number): boolean {
 
 /**
  * Decides whether text has the form of a tax registration number of the United Arab Emirates (Federal Tax Authority): fifteen digits
- * that begin with 100, and not only zeros behind it. No check digit has been published, so a mistyped digit goes unnoticed and the
- * verdict is never more than well_formed_unverifiable. Spaces, hyphens and the word TRN in front are allowed.
+ * that begin with 100, and not only zeros after it. A number of series 101 to 109 is `well_formed_unverifiable` with the finding
+ * `series_newer`, because series 104 and 105 are in use and no published list names the newer series. No check digit has been published,
+ * so a mistyped digit goes unnoticed. Spaces, hyphens and the word TRN in front are allowed.
  */
 export function checkUaeTrn(text: string): Check<UaeTrnFacts> {
   return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isUaeTrn, judge })
@@ -61,8 +66,8 @@ function judge(value: string): Judgement<UaeTrnFacts> {
   if (findings.length > 0) return { findings }
   const tin = value.slice(0, TIN_DIGITS)
   return {
-    unverifiable: true,
     findings,
+    unconfirmed: value.startsWith(SERIES) ? null : newerSeries(value),
     facts: { tin, suffix: value.slice(TIN_DIGITS), peppol_participant_id: `0235:${tin}`, parts: [...PARTS] },
   }
 }
@@ -70,7 +75,14 @@ function judge(value: string): Judgement<UaeTrnFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = strangers(value, 'trn', /[^0-9]+/gu, 'digits 0-9')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'trn', null, `${LENGTH} digits`)]
-  if (!value.startsWith('100')) return [finding('bad_prefix', 'tin', { value, start: 0, end: 3 }, '100')]
-  return /^1000*$/.test(value) ? [finding('all_zero', 'trn', { value, start: 3, end: LENGTH }, null)] : []
+  if (value.length !== LENGTH) return [lengthFinding('trn', value, `${LENGTH} digits`)]
+  if (!value.startsWith(SERIES) && !NEWER_SERIES.test(value)) return [finding('bad_prefix', 'tin', { value, start: 0, end: 3 }, SERIES)]
+  return /^10[0-9]0*$/.test(value) ? [finding('all_zero', 'trn', { value, start: 3, end: LENGTH }, null)] : []
+}
+
+function newerSeries(value: string): Finding {
+  const message =
+    `The number begins with ${value.slice(0, 3)}; the documented series is ${SERIES}. Series 104 and 105 are in use, ` +
+    'but no published list confirms the newer series.'
+  return finding('series_newer', 'tin', { value, start: 0, end: 3 }, SERIES, message)
 }

@@ -1,15 +1,21 @@
 import table from '../../../data/upi-handles.json' with { type: 'json' }
+import { dataDate } from '../data-date.ts'
+
+const STATUSES = ['known', 'legacy', 'withdrawn'] as const
 
 interface UpiHandle {
   handle: string
-  status: 'known' | 'legacy'
-  /** The bank that answers for it. */
-  psp: string
+  /** legacy: redirected, or of a merged bank. withdrawn: of a bank that closed without a successor. */
+  status: (typeof STATUSES)[number]
+  /** Bank behind the handle; null where no source names it. */
+  psp: string | null
   app: string | null
+  /** List that names the handle, with its date. */
+  source: string
 }
 
-/** Date of the table of handles. */
-export const UPI_HANDLES_AS_OF = table.published_at
+/** Date of the registry of handles. */
+export const UPI_HANDLES_AS_OF = dataDate(table)
 
 /** Kinds of intermediaries, by the last word before a validated handle (SEBI circular 2025/86 of 11 June 2025, annexure B). */
 export const SEBI_CATEGORIES: Readonly<Record<string, string>> = {
@@ -26,7 +32,10 @@ export const SEBI_CATEGORIES: Readonly<Record<string, string>> = {
 }
 
 const HANDLES: ReadonlyMap<string, UpiHandle> = new Map(
-  table.rows.map(({ handle, status, psp, app }) => [handle, { handle, status: status === 'legacy' ? status : 'known', psp, app }]),
+  table.rows.map(({ handle, status, psp, app, source }) => {
+    const title = (table.sources as Readonly<Record<string, string>>)[source] ?? source
+    return [handle, { handle, status: STATUSES.find((one) => one === status) ?? 'known', psp, app, source: title }]
+  }),
 )
 
 export function upiHandle(handle: string): UpiHandle | null {
@@ -44,7 +53,7 @@ export function lookAlike(handle: string): string | null {
   if (handle.length < LOOK_ALIKE_CHARS) return null
   let found: string | null = null
   for (const { handle: known, status } of HANDLES.values()) {
-    if (status === 'legacy' || known.length < LOOK_ALIKE_CHARS || !oneEditApart(handle, known)) continue
+    if (status !== 'known' || known.length < LOOK_ALIKE_CHARS || !oneEditApart(handle, known)) continue
     if (handle.startsWith(known) || handle.endsWith(known)) continue
     if (found !== null) return null
     found = known

@@ -8,10 +8,12 @@ export interface UpiVpaFacts {
   local: string
   local_kind: 'mobile_number' | 'name'
   handle: string
-  handle_status: 'known' | 'legacy' | 'unknown'
-  /** The bank behind the handle; null when the handle is unknown. */
+  handle_status: 'known' | 'legacy' | 'withdrawn' | 'unknown'
+  /** The bank behind the handle; null when the handle is unknown, or no source names its bank. */
   psp: string | null
   app: string | null
+  /** List that names the handle, with its date; null when the handle is unknown. */
+  handle_source: string | null
   /** Set for a listed valid* handle whose name ends in a category of SEBI: the payee is a registered intermediary of this kind. */
   sebi_category: string | null
   parts: Part[]
@@ -23,7 +25,7 @@ export const UPI_DATA_AS_OF = { upi_handles: UPI_HANDLES_AS_OF } as const
 /** Set off by a space or colon: upi-name and vpa.name may begin an address. */
 const WORDS = /^ {0,8}(?:UPI|VPA)(?:[ -](?:ID|ADDRESS))?[ :]{1,8}(?![ :]|(?:ID|ADDRESS)[ :-])/i
 const OPTIONS: NormalizeOptions = { separators: '', label: { words: WORDS, fits: (value) => value.includes('@') }, field: 'vpa' }
-const PRAISE = 'The form holds; nobody was asked whether the address exists or whose it is.'
+const PRAISE = 'The form is right and the handle is in the registry; whether the address exists, and whose it is, was not asked.'
 const EMAIL = 'A dot behind the @ marks an e-mail address (or an inner form of NPCI), not a UPI address.'
 /** Also in the full-width form, which is folded first. */
 const CAPITAL = /[A-ZＡ-Ｚ]/
@@ -32,10 +34,15 @@ const HANDLE_CHARS = 2
 
 /** Always the same answer as `checkUpiVpa(text).valid`. */
 export function isUpiVpa(text: string): boolean {
-  // What holds as it stands would be left as it is.
-  if (text.length <= MAX_CHARS && holds(text)) return true
+  // A text of the right form is its own normal form.
+  if (text.length <= MAX_CHARS && holds(text)) return isRegistered(text)
   const { value, finding: unreadable } = readVpa(text)
-  return unreadable === null && holds(value)
+  return unreadable === null && holds(value) && isRegistered(value)
+}
+
+function isRegistered(value: string): boolean {
+  const listed = upiHandle(value.slice(value.indexOf('@') + 1))
+  return listed !== null && listed.status !== 'withdrawn'
 }
 
 function holds(value: string): boolean {
@@ -52,18 +59,18 @@ function holds(value: string): boolean {
 }
 
 /**
- * Decides whether text is built like a virtual payment address of India's Unified Payments Interface (NPCI): two or more letters,
- * digits, dots, underscores or hyphens, one @, and a handle of letters and digits that begins with a letter. Capitals count as small
- * letters, and only space around the address is taken off.
+ * Decides whether text is a virtual payment address of India's Unified Payments Interface (NPCI): two or more letters, digits, dots,
+ * underscores or hyphens, one @, and a handle of letters and digits that begins with a letter. Capitals count as small letters, and only
+ * space around the address is taken off.
  *
- * The list of handles is partial and moves, so an unknown one is the warning `not_listed`; when a single long handle in use is one edit
- * away, it is the suggestion, for such look-alikes are a way to steal payments. There is no checksum and nobody is asked, so the
- * verdict is never more than well_formed_unverifiable.
+ * A handle of the registry is valid, with a warning where it is redirected or of a merged bank. The registry is partial and dated, so a
+ * handle that it lacks is `well_formed_unverifiable`, `valid: false`, with the finding `handle_not_in_registry`; when a single long handle
+ * in use is one edit away, it is the suggestion, because such look-alikes are a way to steal payments. A withdrawn handle is invalid.
  */
 export function checkUpiVpa(text: string): Check<UpiVpaFacts> {
   const read = readVpa(text)
   if (read.finding !== null) {
-    const suggestion = read.suggestion !== null && holds(read.suggestion) ? read.suggestion : null
+    const suggestion = read.suggestion !== null && isUpiVpa(read.suggestion) ? read.suggestion : null
     return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
   }
   const judged = judge(read.value)
@@ -99,7 +106,16 @@ function judge(value: string): Judgement<UpiVpaFacts> {
   const findings = shapeFindings(value)
   if (findings.length > 0) return { findings }
   const facts = factsOf(value)
-  return { unverifiable: true, findings, warnings: warningsOf(value, facts), facts }
+  const place = { value, start: facts.local.length + 1, end: value.length }
+  if (facts.handle_status === 'withdrawn') return { findings: [finding('withdrawn', 'handle', place, null, WITHDRAWN)] }
+  const unconfirmed = facts.handle_status === 'unknown' ? notInRegistry(facts.handle, place) : null
+  return { findings, unconfirmed, warnings: warningsOf(value, facts), facts }
+}
+
+function notInRegistry(handle: string, place: { value: string; start: number; end: number }): Finding {
+  const near = lookAlike(handle)
+  const message = near === null ? NOT_IN_REGISTRY : `${NOT_IN_REGISTRY} It looks like @${near}.`
+  return finding('handle_not_in_registry', 'handle', place, near, message)
 }
 
 function shapeFindings(value: string): Finding[] {
@@ -129,6 +145,7 @@ function factsOf(value: string): UpiVpaFacts {
     handle_status: listed?.status ?? 'unknown',
     psp: listed?.psp ?? null,
     app: listed?.app ?? null,
+    handle_source: listed?.source ?? null,
     sebi_category: listed !== null && isValidated(handle) ? categoryOf(local) : null,
     parts: [
       { label: 'local', start: 0, end: at },
@@ -152,13 +169,7 @@ function categoryOf(local: string): string | null {
 function warningsOf(value: string, { local, handle, handle_status }: UpiVpaFacts): Finding[] {
   const place = { value, start: local.length + 1, end: value.length }
   const warnings: Finding[] = []
-  const near = handle_status === 'unknown' ? lookAlike(handle) : null
-  if (handle_status === 'unknown') {
-    const message = near === null ? 'Our partial list lacks this handle.' : `Our partial list lacks this handle; it looks like @${near}.`
-    warnings.push(finding('not_listed', 'handle', place, near, message))
-  }
-  if (handle_status === 'legacy')
-    warnings.push(finding('withdrawn', 'handle', place, null, 'The handle is old: its bank was merged or closed, or it is redirected.'))
+  if (handle_status === 'legacy') warnings.push(finding('withdrawn', 'handle', place, null, LEGACY))
   const category = categoryOf(local)
   if (isValidated(handle) && category === null)
     warnings.push(finding('bad_component', 'local', { value, start: 0, end: local.length }, 'a name that ends in .brk, .mf …', NO_CATEGORY))
@@ -167,5 +178,8 @@ function warningsOf(value: string, { local, handle, handle_status }: UpiVpaFacts
   return warnings
 }
 
-const NO_CATEGORY = 'Validated handles stand behind a name that ends in a category of SEBI.'
-const NOT_VALIDATED = 'The name ends like that of an intermediary of SEBI, whose handles begin with valid.'
+const NOT_IN_REGISTRY = `The registry of handles (${UPI_HANDLES_AS_OF}) lacks this one. The registry is partial: a handle in use may be missing.`
+const WITHDRAWN = 'The handle was withdrawn: its bank has closed, and no other bank took the handle over.'
+const LEGACY = 'The handle is a legacy one: it is redirected to another bank, or its bank was merged.'
+const NO_CATEGORY = 'The name before a validated handle ends in a SEBI category, such as .brk or .mf; this one does not.'
+const NOT_VALIDATED = 'The name ends in a SEBI category, but the handles of SEBI intermediaries begin with valid.'

@@ -1,7 +1,7 @@
 import provinces from '../../../data/china-provinces.json' with { type: 'json' }
 import authorities from '../../../data/uscc-authorities.json' with { type: 'json' }
 import { characterFindings, readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
+import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { isZero } from './fixed-digits.ts'
@@ -9,6 +9,7 @@ import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { isCitizenNumber, organizationCheck, otherNumber } from './uscc-kin.ts'
 import type { Check, Finding } from './verdict.ts'
+import { dataDate } from '../data-date.ts'
 
 export interface UsccFacts {
   /** Who registered: the first character. */
@@ -27,7 +28,7 @@ export interface UsccFacts {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const USCC_DATA_AS_OF = { china_provinces: provinces.published_at, uscc_authorities: authorities.published_at } as const
+export const USCC_DATA_AS_OF = { china_provinces: dataDate(provinces), uscc_authorities: dataDate(authorities) } as const
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
@@ -115,7 +116,7 @@ function judge(value: string): Judgement<UsccFacts> {
 function shapeFindings(value: string): Finding[] {
   const foreign = characterFindings(value, 'uscc')
   if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [finding('bad_length', 'uscc', null, `${LENGTH} characters`, otherNumber(value) ?? undefined)]
+  if (value.length !== LENGTH) return [lengthFinding('uscc', value, `${LENGTH} characters`, { hint: otherNumber(value) })]
   if (ZEROS.test(value)) return [finding('all_zero', 'uscc', null, null)]
   const unused = strangers(value, 'uscc', /[IOSVZ]+/gu, 'no I, O, S, V or Z')
   if (unused.length > 0) return unused

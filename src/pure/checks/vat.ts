@@ -1,5 +1,5 @@
 import { NEEDS_NORMALIZING, pairIndex, pairIndexOf, readPlain } from './characters.ts'
-import { conclude, finding, type Judgement } from './check-result.ts'
+import { conclude, finding, lengthFinding, type Judgement } from './check-result.ts'
 import { COUNTRIES } from './countries.ts'
 import { strangers } from './digits.ts'
 import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
@@ -37,6 +37,10 @@ const PRAISE = 'Format and check digits hold; the tax office was not asked.'
 const PRAISE_WITHOUT_CHECK = 'The format holds; numbers of this kind have no public check digits, and the tax office was not asked.'
 /** Non-Union scheme: the numeric ISO 3166 code of the member state, five digits, and a check digit whose rule is not published. */
 const ONE_STOP_SHOP = /^EU[0-9]{9}$/
+/** Import scheme (IOSS): IM for traders and IN for intermediaries, the numeric ISO 3166 code, six digits, and a check digit as above. */
+const IMPORT_ONE_STOP_SHOP = /^I[MN][0-9]{10}$/
+const NO_VAT_NUMBER =
+  'IM and IN stand before numbers of the import one-stop shop (IOSS), for goods sent from outside the EU. VIES does not list them, and how they are checked is not public.'
 const NOT_IN_VIES = 'EU stands before numbers of the one-stop shop for suppliers outside the EU; how they are checked is not public.'
 const BELGIUM = BY_LETTERS.get('BE')
 
@@ -157,6 +161,7 @@ function countryFaults({ country, prefix, value }: VatReading): Finding[] | null
   const place = { value, start: 0, end: Math.max(prefix.length, 2) }
   const known = 'the prefix of an EU member, XI, GB, CHE or NO'
   if (country === null) {
+    if (IMPORT_ONE_STOP_SHOP.test(value)) return [finding('bad_prefix', 'prefix', place, known, NO_VAT_NUMBER)]
     const code = COUNTRIES.has(prefix) ? 'unsupported_country' : 'bad_country'
     return [finding(code, 'prefix', place, known, ONE_STOP_SHOP.test(value) ? NOT_IN_VIES : undefined)]
   }
@@ -166,7 +171,7 @@ function countryFaults({ country, prefix, value }: VatReading): Finding[] | null
 /** A length that no format has; or the places where the nearest format of this length wants something else. */
 function shapeFaults({ value, prefix, number }: VatReading, country: VatCountry, fitting: boolean): Finding[] {
   const formats = country.formats.get(number.length) ?? []
-  if (!fitting || formats.length === 0) return [finding('bad_length', 'number', null, country.structure)]
+  if (!fitting || formats.length === 0) return [lengthFinding('number', number, country.structure)]
   const wrongs = formats.map((format) =>
     format.flatMap((place, index) => (takes(place, values[index] ?? 0) ? [] : [{ words: place.words, index }])),
   )

@@ -1,10 +1,13 @@
 /**
  * The one shape in which every check answers. A wrong identifier is a good answer: checks never throw.
  *
- * `valid` is true for the verdicts `valid` and `well_formed_unverifiable`. Neither says that the thing exists.
+ * `valid` is true for the verdict `valid`, and for `well_formed_unverifiable` without findings. Neither says that the thing exists.
  */
 
-/** `well_formed_unverifiable` is for identifiers that have no public checksum. */
+/**
+ * `well_formed_unverifiable` is for identifiers that have no public checksum. With `valid: false` it means that the form is right and that a
+ * finding names the published list or series that does not confirm the value.
+ */
 type Verdict = 'valid' | 'well_formed_unverifiable' | 'invalid'
 
 /** The closed vocabulary, in order of stage: input, characters, length, parts, checksum, then knowledge of the world. */
@@ -32,6 +35,8 @@ export const REASON_CODES = {
   withdrawn: 'The value has been withdrawn.',
   test_only: 'The value is marked as a test value.',
   not_listed: 'The value is not on the list.',
+  series_newer: 'The value is of a newer series than the published ones.',
+  handle_not_in_registry: 'The handle is not in the registry.',
 } as const
 
 export type ReasonCode = keyof typeof REASON_CODES
@@ -59,7 +64,7 @@ export interface Finding {
   position: [start: number, end: number] | null
   /** What would have been right, in our own words or digits; null when there is no single answer. */
   expected: string | null
-  /** What stands there: at most 34 characters of the normalized value; null when the whole is meant. */
+  /** What stands there: at most 34 characters of the normalized value, or its length; null when the whole is meant. */
   found: string | null
   message: string
 }
@@ -73,7 +78,7 @@ export interface Check<Facts> {
   reason: string
   normalized: string
   changes: Change[]
-  /** Fatal: the findings of the earliest stage that failed. */
+  /** The findings of the earliest stage that failed; one that only could not be confirmed leaves the verdict `well_formed_unverifiable`. */
   findings: Finding[]
   /** Not fatal. */
   warnings: Finding[]

@@ -1,5 +1,6 @@
 import table from '../../../data/crypto-symbols.json' with { type: 'json' }
 import { nearWords } from './near-words.ts'
+import { dataDate } from '../data-date.ts'
 
 /** An asset whose price may be asked, and what its sources call it. */
 export interface CryptoAsset {
@@ -12,7 +13,7 @@ export interface CryptoAsset {
   kraken: string | null
 }
 
-export const CRYPTO_SYMBOLS_AS_OF = { crypto_symbols: table.published_at } as const
+export const CRYPTO_SYMBOLS_AS_OF = { crypto_symbols: dataDate(table) } as const
 
 const BY_SYMBOL: ReadonlyMap<string, CryptoAsset> = new Map(
   table.rows.flatMap((row) => [row.ticker, row.ticker.toLowerCase(), row.asset_id].map((symbol) => [symbol, row])),

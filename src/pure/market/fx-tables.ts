@@ -2,6 +2,7 @@ import feeds from '../../../data/chainlink-feeds.json' with { type: 'json' }
 import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
 import type { Feed } from './chainlink.ts'
 import { spellings } from './spellings.ts'
+import { dataDate } from '../data-date.ts'
 
 /** The chain that the tables are about: Base. */
 export const MARKET_CHAIN_ID = 8_453
@@ -9,7 +10,7 @@ export const MARKET_CHAIN_ID = 8_453
 /** Uptime of Base's sequencer, as Chainlink's page on L2 networks names it; the directory of feeds does not list it. */
 export const SEQUENCER_FEED = '0xbcf85224fc0756b9fa45aa7892530b47e10b6433'
 
-export const FX_DATA_AS_OF = { chainlink_feeds: feeds.published_at, uniswap_pools: pools.published_at } as const
+export const FX_DATA_AS_OF = { chainlink_feeds: dataDate(feeds), uniswap_pools: dataDate(pools) } as const
 
 /** The currencies that have a feed. */
 export const CURRENCIES = ['AUD', 'BRL', 'CAD', 'CHF', 'EUR', 'GBP', 'IDR', 'MXN', 'NGN', 'NZD', 'PHP', 'SGD', 'TRY', 'ZAR'] as const

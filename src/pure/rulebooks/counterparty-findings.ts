@@ -5,7 +5,7 @@ import type { IbanFacts } from '../checks/iban-facts.ts'
 import { readJurisdiction, tidied } from '../checks/jurisdictions.ts'
 import { checkLei, type LeiFacts } from '../checks/lei.ts'
 import { readPostalAddress, type PostalAddress } from '../checks/postal-address.ts'
-import { alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
+import { addressedWith, alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
 import { sanctionsHint } from '../checks/sanctions.ts'
 import { bareVatNumber, checkVat } from '../checks/vat.ts'
 import { BY_LETTERS } from '../checks/vat/countries.ts'
@@ -97,8 +97,8 @@ const TAX_DIGITS = 5
 
 /** They have neither VAT nor GST, so what is given as a number of theirs is none. */
 const WITHOUT_VAT = new Set(['HK', 'US'])
-/** The Commission's one-stop shop gives such numbers to suppliers outside the EU; VIES does not know them. */
-const ONE_STOP_SHOP = /^EU[0-9]{9}$/
+/** The one-stop shops give such numbers to suppliers outside the EU and to importers (IOSS); VIES does not know them. */
+const ONE_STOP_SHOP = /^(?:EU[0-9]{9}|I[MN][0-9]{10})$/
 
 /** A number of a declared country whose rule is not known here, such as a GSTIN of India: no letters of another country stand in front. */
 function isForeignVat(text: string, declared: string | null): boolean {
@@ -127,7 +127,7 @@ function vatFound(vat: VatCheck, differs: Differs): Found[] {
 
 function addressFound({ country, po_box }: PostalAddress, differs: Differs): Found[] {
   const found: Found[] = []
-  if (country !== null && differs((declared) => banksWith(declared, country) || banksWith(country, declared))) {
+  if (country !== null && differs((declared) => addressedWith(declared, country))) {
     found.push({ factor: 'address_country_mismatch', reason: `The address names ${country}, not the declared country.` })
   }
   if (po_box) found.push({ factor: 'po_box', reason: 'The address is a post office box.' })

@@ -138,7 +138,8 @@ function schemaClaim(dispute: Dispute, receipt: ReadReceipt, facts: DipFacts): D
     const other = mismatch(dispute, receipt, facts)
     return { ...other, notes: ['DIP-R3', ...other.notes] }
   }
-  const published = facts.published(tool)
+  // Another issuer may give out another schema under the same name, so only the schemas of own receipts are known.
+  const published = DIP.table.schema_issuers.some((issuer) => issuer === receipt.issuer) ? facts.published(tool) : null
   const known = published !== null && (receipt.tool_version === null || receipt.tool_version === published.version)
   if (!known) return { rule: 'DIP-S3', grade: 'receipt_and_output', notes: [] }
   const { outcome } = validateJsonSchema(published.schema, delivered_output, { steps: SCHEMA_STEPS })

@@ -67,6 +67,7 @@ export const POD1_CODES: Readonly<Record<Pod1Code, string>> = {
 export const POD1_WARNINGS: Readonly<Record<WarningCode, string>> = {
   replay_not_checked: 'Without last_seen_counter an attestation that was used before passes again.',
   device_key_self_asserted: 'The attestation itself names the key of the device; the mandate does not bind it.',
-  device_did_not_sign: 'No signature of the device was asked for or given.',
+  device_did_not_sign:
+    'The attestation carries no valid signature of the device. Name device in required_signers and give its signature in signatures.device.',
   role_unbound: 'The mandate binds no key to a role: anybody could have signed for it.',
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Tool } from './define.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'
 import { nearest } from '../nearest.ts'
+import { formOf } from './forms.ts'
 
 export type Decoded = { ok: true; input: Record<string, unknown> } | { ok: false; problem: Problem }
 
@@ -67,11 +68,12 @@ function valueError(pointer: string, at: string, { input, values }: z.core.$ZodI
   return { pointer, code: 'not_allowed', message: `${at} ${words}` }
 }
 
-/** Says which form is asked for: many a description says what a field is for, and leaves its form to the schema. */
-function formWords({ pattern }: z.core.$ZodIssueInvalidStringFormat): string {
-  return pattern === undefined
-    ? 'does not have the form that its description asks for.'
-    : `does not have the form that is asked for, which is ${pattern.replace(/^\/|\/[a-z]*$/g, '')} as a regular expression.`
+/** Says which form is expected, with an example, and how long the value is, which is what most often is wrong. */
+function formWords({ pattern, input }: z.core.$ZodIssueInvalidStringFormat): string {
+  const form = pattern === undefined ? null : formOf(pattern)
+  if (form === null) return 'does not have the form that its description asks for.'
+  const length = typeof input === 'string' ? ` It has ${input.length} characters.` : ''
+  return `must be ${form}.${length}`
 }
 
 /** Names the kinds that a union takes, as far as the reader told them apart. */
@@ -79,6 +81,9 @@ function unionError(pointer: string, at: string, { input, errors }: z.core.$ZodI
   const kinds = new Set(
     errors.flat().flatMap((issue) => (issue.code === 'invalid_type' && issue.path.length === 0 ? [article(issue.expected)] : [])),
   )
+  // A text may be of a kind that is taken, and of the wrong form.
+  const format = typeof input === 'string' ? errors.flat().find((issue) => issue.code === 'invalid_format') : undefined
+  if (format !== undefined) return { pointer, code: 'wrong_format', message: `${at} ${formWords(format)}` }
   const words = kinds.size === 0 ? 'of a kind that its description names' : [...kinds].join(' or ')
   if (input === undefined) return { pointer, code: 'missing', message: `${at} is missing; it must be ${words}.` }
   return { pointer, code: 'wrong_type', message: `${at} must be ${words}.` }

@@ -38,12 +38,14 @@ export const PARTS = z
 export function checkOutput<Facts extends z.ZodObject>(facts: Facts) {
   return z.strictObject({
     valid: z.boolean().describe('True when every rule that was checked holds. It never says that the thing exists.'),
-    verdict: z.enum(['valid', 'well_formed_unverifiable', 'invalid']).describe('The verdict in three levels.'),
+    verdict: z
+      .enum(['valid', 'well_formed_unverifiable', 'invalid'])
+      .describe('well_formed_unverifiable: no published checksum, list or series confirms a right form.'),
     reason_code: z.enum(['ok', ...CODES]).describe('ok, or the code of the first finding.'),
     reason: z.string().describe('One sentence for people.'),
     normalized: z.string().describe('The value as it was checked.'),
     changes: z.array(z.string()).describe('What normalization altered.'),
-    findings: z.array(FINDING).describe('Faults of the earliest stage that failed.'),
+    findings: z.array(FINDING).describe('Faults of the earliest stage that failed, or what could not be confirmed.'),
     warnings: z.array(FINDING).describe('Remarks that do not make the value invalid.'),
     expected_check: z.string().nullable().describe('The check characters that the rest calls for.'),
     suggestion: z
@@ -65,8 +67,10 @@ export const SANCTIONS = z
   .nullable()
   .describe('OFAC programmes by country code alone, or null. No screening of names.')
 
-/** Publication dates of the tables that an answer used, by table. */
-export const DATA_AS_OF = z.record(z.string(), z.string()).describe('Date or release of each reference table used.')
+/** Dates of the tables that an answer used, by table. */
+export const DATA_AS_OF = z
+  .record(z.string(), z.string())
+  .describe('Publication date or release of each reference table used; "compiled <date>" where a person compiled it.')
 
 /** A check's own answer inside that of a pack. */
 export const PACK_CHECK = z.record(z.string(), z.unknown()).nullable()
@@ -96,7 +100,7 @@ export function packInput<Fields extends z.ZodRawShape>(fields: Fields) {
 /** The output of a pack with these checks: the wire form of `pure/checks/pack.ts`. */
 export function packOutput<Checks extends z.ZodRawShape>(checks: Checks) {
   return z.strictObject({
-    valid: z.boolean().describe('Every given value is valid and no cross finding is fatal.'),
+    valid: z.boolean().describe('No given value is invalid and no cross finding is fatal.'),
     verdict: z.enum(['pass', 'review', 'fail']).describe('review: valid, with warnings to read.'),
     summary: z.string().describe('One sentence for people.'),
     checks: z.strictObject(checks).describe('Each check whole, under the field that was given.'),

@@ -52,7 +52,7 @@ export default defineTool({
     'Checks an ABA routing number: 9 digits, a prefix that is set aside for use, and the check digit (weights 3, 7, 1, modulus 10). ' +
     'Returns class and Federal Reserve district. Does not establish that the number is assigned, or to which bank.',
   family: 'bank',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -41,7 +41,7 @@ export default defineTool({
     'Checks an IBAN: country format of the registry, ISO 7064 check digits 02-98, and national check digits where they are known. ' +
     'Returns bank, branch, account, SEPA scope and the digits expected. Does not establish that the account exists or whose it is.',
   family: 'bank',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -20,7 +20,7 @@ export default defineTool({
     'list. There is no checksum, so a wrong code can pass; branches are not looked up. The letter O typed for the zero is ' +
     'found and put right as a suggestion.',
   family: 'bank',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -48,7 +48,7 @@ export default defineTool({
     'Checks a currency code of ISO 4217, three letters or three digits. Returns minor units, sign, official name, countries, and the token ' +
     'that settles it on chain (USD: USDC, EUR: EURC, else null with a reason). Withdrawn codes are invalid, with date and successor.',
   family: 'bank',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -22,7 +22,7 @@ export default defineTool({
     'Checks the Luhn (modulus 10) check digit of a number of 12 to 19 digits, such as an IMEI, an ICCID or a published test number. ' +
     'Never send a real payment card number: it must not be submitted here. A passing number need not exist.',
   family: 'bank',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -32,7 +32,7 @@ export default defineTool({
     'Checks a BIC or SWIFT code against ISO 9362:2022: 8 or 11 characters, digits in the prefix allowed, a real country. Returns ' +
     'prefix, country, branch, both lengths and test codes. A BIC has no checksum; the directory is not asked.',
   family: 'bank',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -22,7 +22,7 @@ export default defineTool({
     'USDC sent and received by an address over about the last 48 hours of blocks: exact totals both ways, transfers to itself once, and the ' +
     'newest transfers. A history that could not be read whole is refused, never sold. Not charged while the chain cannot be read.',
   family: 'chain',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -38,6 +38,8 @@ export default defineTool({
     chain: CHAIN,
     token: z.string().describe('USDC of this chain.'),
     block: BLOCK.describe('The last block that was read.'),
+    usdc_sent: z.string().describe('USDC sent to others, exact decimal text: sent.total.'),
+    usdc_received: z.string().describe('USDC received from others, exact decimal text: received.total.'),
     sent: FLOW.describe('To others.'),
     received: FLOW.describe('From others.'),
     to_self: FLOW.describe('From the account to itself: in neither of the two.'),
@@ -79,6 +81,8 @@ export default defineTool({
       chain: chainShown(source),
       token: token.address,
       block: blockShown(history.to, clock.now_ms()),
+      usdc_sent: tokenText(sent.total_minor, USDC_DECIMALS),
+      usdc_received: tokenText(received.total_minor, USDC_DECIMALS),
       sent: flowShown(sent),
       received: flowShown(received),
       to_self: flowShown(to_self),

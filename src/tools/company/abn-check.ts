@@ -21,7 +21,7 @@ export default defineTool({
     'Checks an ABN: 11 digits, modulus 89, and check digits 11-99 as the register calculates them. Returns the digits expected and whether ' +
     'an ACN may be inside. Does not ask the register whether the number was issued or is active.',
   family: 'company',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -24,7 +24,7 @@ export default defineTool({
     'number is taken off. Modulus 9 takes a 0 for a 9. Returns base number, kind and invoice form. Does not ask the tax ' +
     'agency whether the body exists.',
   family: 'company',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -22,7 +22,7 @@ export default defineTool({
     'Checks a Legal Entity Identifier (ISO 17442): 20 characters and ISO 7064 MOD 97-10 check digits 02-98. Returns issuer prefix, ' +
     'entity part and the digits expected. Does not ask the register whether the code was issued or is current.',
   family: 'company',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

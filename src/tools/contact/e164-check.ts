@@ -11,8 +11,8 @@ const FACTS = z.strictObject({
   nanp: z.boolean().describe('One of the countries that share +1.'),
   national_number: z.string().nullable().describe('The number behind the country code.'),
   type: z.string().nullable().describe('mobile, fixed_line, toll_free and the like, where the range tells.'),
-  possible: z.boolean().describe('The length fits the numbering plan.'),
-  in_numbering_plan: z.boolean().describe('The numbering plan assigns the range.'),
+  possible: z.boolean().describe('The length fits the metadata of data_as_of.'),
+  in_numbering_plan: z.boolean().describe('The range is in the metadata of data_as_of; a newer one may be missing.'),
   extension: z.string().nullable().describe('Extension behind the number; no part of E.164.'),
   e164: z.string().describe('Plus sign and digits as dialled from abroad; these facts are about this number.'),
   international_form: z.string().nullable().describe('As printed for callers from abroad.'),
@@ -29,7 +29,7 @@ export default defineTool({
     'Checks the form of E.164: a plus sign, 8 to 15 digits, no leading zero. Says beside it whether the numbering plan knows the length ' +
     'and the range, the region (Guernsey is not GB), the type and the print forms. Nobody is called.',
   family: 'contact',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -27,7 +27,7 @@ export default defineTool({
     'Checks an EAN-13 (GTIN-13): 13 digits and the check digit (modulus 10, weights 1 and 3). Returns the GS1 organisation, restricted ' +
     'circulation, and the UPC-A, ISBN, ISMN or ISSN it stands for. Does not establish that an article exists.',
   family: 'goods',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

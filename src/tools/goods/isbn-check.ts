@@ -29,7 +29,7 @@ export default defineTool({
     'Checks an ISBN-10 (modulus 11) or ISBN-13 (modulus 10, prefix 978 or 979) and gives group, registrant, publication, hyphenation, ' +
     'the other form and the GTIN. Tells an ISMN or an ISSN bar code from an ISBN. A valid ISBN need not belong to a book.',
   family: 'goods',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -10,6 +10,8 @@ const ID_CHARS = 35
 const DIRECTORY_ENTRIES = 1_000
 const WALLET = z.string().max(64)
 const IBAN = z.string().max(limits.identifier_chars)
+const STANDARD = 'EIP-3009 transfer authorization, EIP-712 typed data' as const
+const NOTICE = 'A template, not a payment: nothing is signed, held or moved here, and there is no fiat leg.'
 const SECONDS = z.union([
   z
     .int()
@@ -30,7 +32,7 @@ export default defineTool({
     'your own directory, a nonce that follows from the instruction so that a retry cannot pay twice. Signs nothing, holds nothing, moves ' +
     'nothing.',
   family: 'messages',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {
@@ -82,6 +84,13 @@ export default defineTool({
     valid_before: SECONDS.optional().describe('Seconds since 1970, exclusive; without it the template says that it is needed.'),
   }),
   output: z.strictObject({
+    ok: z.boolean().describe('The same as valid.'),
+    status: z
+      .enum(['ready', 'incomplete', 'refused'])
+      .describe('ready: can be signed as it is. incomplete: `needs` must be filled in first. refused: no template, see findings.'),
+    standard: z.literal(STANDARD).describe('Form of the template.'),
+    intent_template: z.record(z.string(), z.unknown()).nullable().describe('The same as typed_data.'),
+    notice: z.string().describe('What the template does not do.'),
     valid: z.boolean().describe('There is a template.'),
     reason_code: z.enum(['ok', ...INTENT_CODES]).describe('ok, or the code of the first finding.'),
     reason: z.string().describe('One sentence.'),
@@ -134,6 +143,11 @@ export default defineTool({
     })
     const [first] = findings
     const stated = {
+      ok: intent !== null,
+      status: intent === null ? ('refused' as const) : intent.needs.length > 0 ? ('incomplete' as const) : ('ready' as const),
+      standard: STANDARD,
+      intent_template: intent === null ? null : { ...intent.typed_data },
+      notice: NOTICE,
       valid: intent !== null,
       reason_code: first?.code ?? ('ok' as const),
       reason: first?.message ?? 'The template moves exactly this amount, once.',

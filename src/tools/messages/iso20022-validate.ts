@@ -9,6 +9,7 @@ import { limits } from '../../service/limits.ts'
 /** Far more than a call of 20,000 JSON values can hold. */
 const TRANSACTIONS = 2_000
 const NAMESPACE_CHARS = 200
+const STANDARD = 'ISO 20022' as const
 
 const identifier = (what: string) => z.string().max(limits.identifier_chars).optional().describe(what)
 
@@ -60,7 +61,7 @@ export default defineTool({
     'Validates pain.001, pacs.008 and camt.053, XML or JSON: structure by version, control sums by exact decimals, IBAN, BIC and LEI check ' +
     'digits, addresses, and rules of SEPA, CBPR+ and SPS. DOCTYPE is refused. Each finding has code, severity, path, line, found and expected.',
   family: 'messages',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'document',
   annotations: PURE,
   heavy: true,
@@ -86,7 +87,9 @@ export default defineTool({
     profile: z.enum(PROFILES).optional().describe('Market practice; else seen by header, namespace or service level.'),
   }),
   output: z.strictObject({
+    ok: z.boolean().describe('The same as valid.'),
     valid: z.boolean().describe('Whether no finding is an error.'),
+    standard: z.literal(STANDARD).describe('Standard of the message.'),
     format: z.enum(['xml', 'json', 'transactions']).describe('What was read.'),
     message_type: z.enum(['pain.001', 'pacs.008', 'camt.053']).nullable().describe('The message, or null.'),
     version: z.string().nullable().describe('Two digits, or null.'),
@@ -105,6 +108,7 @@ export default defineTool({
       .strictObject({ error: COUNT.describe('Errors.'), warning: COUNT.describe('Warnings.'), info: COUNT.describe('Remarks.') })
       .describe('How many there are.'),
     truncated: z.boolean().describe('Whether some are not listed.'),
+    receipt_digest: z.null().describe('Always null: the receipt covers this result, so its digest is outside it.'),
     data_as_of: DATA_AS_OF,
   }),
   example: { raw_payload: EXAMPLE },
@@ -118,7 +122,10 @@ export default defineTool({
       transactions: transactions ?? null,
     })
     return {
+      ok: answer.valid,
       ...answer,
+      standard: STANDARD,
+      receipt_digest: null,
       data_as_of: { iban_registry: IBAN_DATA_AS_OF.iban_registry, ...CURRENCY_DATA_AS_OF, iso20022_rules: RULES_VERSION },
     }
   },

@@ -16,7 +16,7 @@ export default defineTool({
     'holds them against one another: IBAN country and BIC country, accounts outside Kenya (which has no IBANs) or Africa, ' +
     'sanctions by country. No register is asked: a pass proves no supplier.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

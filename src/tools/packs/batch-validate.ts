@@ -16,7 +16,7 @@ export default defineTool({
     'Runs up to 50 single-value checks in one call with one receipt, ten times cheaper per item. Items are {tool, value}; each answer ' +
     'stands at the index of its item, and a wrong item never fails the batch.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'batch',
   annotations: PURE,
   scope: {

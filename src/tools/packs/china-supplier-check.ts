@@ -18,7 +18,7 @@ export default defineTool({
     'receipt, and holds them against one another: IBAN country and BIC country, accounts outside China (which has no ' +
     'IBANs), sanctions by country. No register is asked: a pass proves no supplier.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

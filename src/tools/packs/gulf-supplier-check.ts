@@ -17,7 +17,7 @@ export default defineTool({
     'and holds them against one another: IBAN country and BIC country, accounts outside the Emirates (or the Gulf), ' +
     'sanctions by country; names TIN and Peppol id. No register is asked.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -16,7 +16,7 @@ export default defineTool({
     'holds them against one another: the PAN inside the GSTIN, kind and state of the registration, unknown UPI handles. No ' +
     'register is asked: a pass proves no supplier.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

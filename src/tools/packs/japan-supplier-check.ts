@@ -17,7 +17,7 @@ export default defineTool({
     'no IBANs, so an IBAN always means an account abroad, which is a warning; sanctions by country are looked at too. No ' +
     'register is asked: a pass proves no supplier.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

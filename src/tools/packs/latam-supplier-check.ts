@@ -23,7 +23,7 @@ export default defineTool({
     "them against one another: two tax countries, a CNPJ that is the bank's own, accounts abroad, sanctions by country. No " +
     'register is asked: a pass proves no supplier.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -39,7 +39,7 @@ export default defineTool({
     'Screens a payee before money leaves: IBAN, LEI, VAT and UK company number, age of the vendor’s domain (RDAP, under 30 days is a ' +
     'scam signal), disposable mail domains and mismatches of countries. A published rule book gives CLEAR, REVIEW or BLOCK.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

@@ -20,7 +20,7 @@ export default defineTool({
     'Checks a SEDOL: 7 characters without vowels and the check digit (weights 1, 3, 1, 7, 3, 9, modulus 10). Returns old or new form, the ' +
     'digit expected and the British ISIN it would have. Does not establish that the code was issued.',
   family: 'securities',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

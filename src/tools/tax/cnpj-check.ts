@@ -23,7 +23,7 @@ export default defineTool({
     'establishment, head office flag, print form and the digits expected. Does not ask the Receita Federal whether the ' +
     'company exists or is active.',
   family: 'tax',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -21,7 +21,7 @@ export default defineTool({
     'Checks the form of a US Employer Identification Number: 9 digits and a prefix that the IRS assigns. Dashes and spaces may stand ' +
     'anywhere; unusual places are a warning. An EIN has no check digit: a good form is well_formed_unverifiable.',
   family: 'tax',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

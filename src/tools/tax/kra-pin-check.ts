@@ -21,7 +21,7 @@ export default defineTool({
     'check letter has been published, so it is not verified and a wrong PIN can pass. Does not ask the Kenya Revenue ' +
     'Authority.',
   family: 'tax',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -21,7 +21,7 @@ export default defineTool({
     'HUF and so on. How the last letter is computed is not public, so a wrong PAN can pass. Returns kind of holder and a ' +
     'masked form. Does not ask the tax department.',
   family: 'tax',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

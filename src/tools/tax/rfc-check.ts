@@ -25,7 +25,7 @@ export default defineTool({
     'number in a hundred has a wrong check digit, so a mismatch is a warning unless strict is true. Knows the generic ' +
     'numbers. Does not ask SAT whether the taxpayer exists.',
   family: 'tax',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -16,15 +16,15 @@ export default defineTool({
   id: 'uae-trn-check',
   title: 'Check the form of a UAE TRN',
   description:
-    'Checks the form of a tax registration number of the United Arab Emirates: 15 digits that begin with 100. No check ' +
-    'digit has been published, so a mistyped digit goes unnoticed. Returns the TIN (first ten digits) and the Peppol ' +
-    'participant id. Does not ask the Federal Tax Authority.',
+    'Checks the form of a tax registration number of the United Arab Emirates: 15 digits that begin with 100. Series 101 to ' +
+    '109 (104 and 105 are in use) are well_formed_unverifiable, valid: false. No check digit has been published, so a mistyped ' +
+    'digit goes unnoticed. Returns the TIN (first ten digits) and the Peppol id. Does not ask the Federal Tax Authority.',
   family: 'tax',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {
-    checked: ['15 digits', '100 in front'],
+    checked: ['15 digits', 'series 100, and the newer series 101 to 109 apart from it'],
     not_checked: ['any check digit: none is published', 'that the number was issued, and to whom'],
   },
   sources: [],

@@ -6,7 +6,7 @@ import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
 import { assuredState, type AssuredState } from '../../pure/rulebooks/assured-record.ts'
 import { disputeTypedData } from '../../pure/rulebooks/dip1-evidence.ts'
 import { adjudicate, refundOrder, type Adjudication, type Dispute } from '../../pure/rulebooks/dip1.ts'
-import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_RULES, type DipRule, type DipVerdict } from '../../pure/rulebooks/dip1-table.ts'
+import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_RULES, type DipCode, type DipRule, type DipVerdict } from '../../pure/rulebooks/dip1-table.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -14,6 +14,7 @@ const INPUT_CHARS = 500_000
 const SIGNATURE_CHARS = 200
 const FIELD = z.string().max(limits.receipt_field_chars)
 const RULES = Object.keys(DIP_RULES) as [DipRule, ...DipRule[]]
+const CODES = [...new Set(Object.values(DIP_RULES).map(({ code }) => code))] as [DipCode, ...DipCode[]]
 const ANY_OBJECT = z.record(z.string(), z.unknown())
 
 const RECEIPT = z.strictObject({
@@ -47,8 +48,18 @@ export default defineTool({
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: false },
   scope: {
-    checked: ['the signature of the receipt', 'hashes of input and output', 'the published output schema', 'the window of 7 days'],
-    not_checked: ['what arrived, beyond what is signed', 'whether the result was true', 'that money moved or is given back'],
+    checked: [
+      'the signature of the receipt',
+      'hashes of input and output',
+      'the output schema, for receipts of this service',
+      'the window of 7 days',
+    ],
+    not_checked: [
+      'output schemas of other issuers',
+      'what arrived, beyond what is signed',
+      'whether the result was true',
+      'that money moved or is given back',
+    ],
   },
   sources: ['clock', 'crypto', 'schemas', 'registrar', 'disputes', 'assured'],
   input: z.strictObject({
@@ -88,6 +99,7 @@ export default defineTool({
   output: z.strictObject({
     verdict: z.enum(['UPHELD', 'REJECTED', 'INCONCLUSIVE']).describe('The decision.'),
     reason: z.string().describe('One sentence.'),
+    reason_code: z.enum(CODES).describe('What the deciding rule found, in one word.'),
     rule: z.enum(RULES).describe('The rule that decided.'),
     grade: z.enum(DIP_GRADES).describe('How good the evidence is, best first.'),
     findings: z
@@ -143,6 +155,8 @@ export default defineTool({
     const kept = JSON.parse(record.outcome) as Outcome
     return {
       ...kept,
+      // Not part of what is kept: disputes that were filed before it existed have none.
+      reason_code: DIP_RULES[kept.rule].code,
       findings: [...kept.findings, ...(record.payer_signed ? [] : found.findings.filter(({ rule }) => rule === FOREIGN_SIGNATURE))],
       dispute_id: record.dispute_id,
       receipt_hash,

@@ -116,7 +116,7 @@ export default defineTool({
     'the signatures of all required roles (secp256k1, Ed25519 or P-256). Every check is reported; the verdict is VERIFIED, REJECTED or ' +
     'INCOMPLETE. Verification only: nothing is stored or released.',
   family: 'trust',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -11,7 +11,7 @@ export interface SwiftBicCheckInput {
 export interface SwiftBicCheckOutput {
   /** True when every rule that was checked holds. It never says that the thing exists. */
   valid: boolean
-  /** The verdict in three levels. */
+  /** well_formed_unverifiable: no published checksum, list or series confirms a right form. */
   verdict: 'valid' | 'well_formed_unverifiable' | 'invalid'
   /** ok, or the code of the first finding. */
   reason_code: ReasonCode
@@ -21,7 +21,7 @@ export interface SwiftBicCheckOutput {
   normalized: string
   /** What normalization altered. */
   changes: readonly string[]
-  /** Faults of the earliest stage that failed. */
+  /** Faults of the earliest stage that failed, or what could not be confirmed. */
   findings: readonly Finding[]
   /** Remarks that do not make the value invalid. */
   warnings: readonly Finding[]
@@ -48,7 +48,7 @@ export interface SwiftBicCheckOutput {
   } | null
   /** Country code, once the structure could be read. */
   country: string | null
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -21,6 +21,10 @@ export interface SettlementHistoryCheckOutput {
   token: string
   /** The last block that was read. */
   block: Block
+  /** USDC sent to others, exact decimal text: sent.total. */
+  usdc_sent: string
+  /** USDC received from others, exact decimal text: received.total. */
+  usdc_received: string
   /** To others. */
   sent: { count: number; total_minor: string; total: string }
   /** From others. */

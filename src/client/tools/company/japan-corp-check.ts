@@ -11,7 +11,7 @@ export interface JapanCorpCheckInput {
 export interface JapanCorpCheckOutput {
   /** True when every rule that was checked holds. It never says that the thing exists. */
   valid: boolean
-  /** The verdict in three levels. */
+  /** well_formed_unverifiable: no published checksum, list or series confirms a right form. */
   verdict: 'valid' | 'well_formed_unverifiable' | 'invalid'
   /** ok, or the code of the first finding. */
   reason_code: ReasonCode
@@ -21,7 +21,7 @@ export interface JapanCorpCheckOutput {
   normalized: string
   /** What normalization altered. */
   changes: readonly string[]
-  /** Faults of the earliest stage that failed. */
+  /** Faults of the earliest stage that failed, or what could not be confirmed. */
   findings: readonly Finding[]
   /** Remarks that do not make the value invalid. */
   warnings: readonly Finding[]

@@ -35,7 +35,7 @@ export interface OfacSdnCheckOutput {
   list: { name: string; published_at: string; count: number; age_days: number; limit_days: number; stale: boolean } | null
   /** Time of the answer, from which the age of the list is counted. */
   evaluated_at: string
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

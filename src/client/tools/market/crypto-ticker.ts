@@ -264,7 +264,7 @@ export interface CryptoTickerOutput {
   cached: boolean
   /** Time of the answer. */
   evaluated_at: string
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -41,7 +41,7 @@ export interface FxSpotPriceOracleOutput {
   sandbox: boolean
   /** Time of the answer. */
   evaluated_at: string
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

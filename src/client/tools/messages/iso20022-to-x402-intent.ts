@@ -24,6 +24,16 @@ export interface Iso20022ToX402IntentInput {
 }
 
 export interface Iso20022ToX402IntentOutput {
+  /** The same as valid. */
+  ok: boolean
+  /** ready: can be signed as it is. incomplete: `needs` must be filled in first. refused: no template, see findings. */
+  status: 'ready' | 'incomplete' | 'refused'
+  /** Form of the template. */
+  standard: 'EIP-3009 transfer authorization, EIP-712 typed data'
+  /** The same as typed_data. */
+  intent_template: Readonly<Record<string, unknown>> | null
+  /** What the template does not do. */
+  notice: string
   /** There is a template. */
   valid: boolean
   /** ok, or the code of the first finding. */

@@ -26,8 +26,12 @@ export interface Iso20022ValidateInput {
 }
 
 export interface Iso20022ValidateOutput {
+  /** The same as valid. */
+  ok: boolean
   /** Whether no finding is an error. */
   valid: boolean
+  /** Standard of the message. */
+  standard: 'ISO 20022'
   /** What was read. */
   format: 'xml' | 'json' | 'transactions'
   /** The message, or null. */
@@ -64,7 +68,9 @@ export interface Iso20022ValidateOutput {
   finding_counts: { error: number; warning: number; info: number }
   /** Whether some are not listed. */
   truncated: boolean
-  /** Date or release of each reference table used. */
+  /** Always null: the receipt covers this result, so its digest is outside it. */
+  receipt_digest: null
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

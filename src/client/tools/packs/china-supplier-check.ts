@@ -13,7 +13,7 @@ export interface ChinaSupplierCheckInput {
 }
 
 export interface ChinaSupplierCheckOutput {
-  /** Every given value is valid and no cross finding is fatal. */
+  /** No given value is invalid and no cross finding is fatal. */
   valid: boolean
   /** review: valid, with warnings to read. */
   verdict: 'pass' | 'review' | 'fail'
@@ -27,7 +27,7 @@ export interface ChinaSupplierCheckOutput {
   }
   /** What the values say of one another. */
   cross_checks: readonly CrossCheck[]
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

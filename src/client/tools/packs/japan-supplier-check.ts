@@ -11,7 +11,7 @@ export interface JapanSupplierCheckInput {
 }
 
 export interface JapanSupplierCheckOutput {
-  /** Every given value is valid and no cross finding is fatal. */
+  /** No given value is invalid and no cross finding is fatal. */
   valid: boolean
   /** review: valid, with warnings to read. */
   verdict: 'pass' | 'review' | 'fail'
@@ -21,7 +21,7 @@ export interface JapanSupplierCheckOutput {
   checks: { corporate_number: Readonly<Record<string, unknown>> | null; iban: Readonly<Record<string, unknown>> | null }
   /** What the values say of one another. */
   cross_checks: readonly CrossCheck[]
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

@@ -66,7 +66,7 @@ export interface PreDisbursementGuardOutput {
   policy_hash: string
   /** Time of the answer, from which ages are counted. */
   evaluated_at: string
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

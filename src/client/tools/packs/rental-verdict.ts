@@ -49,7 +49,7 @@ export interface RentalVerdictOutput {
   standard: string
   /** keccak-256 of the canonical text of {standard, table}. */
   policy_hash: string
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

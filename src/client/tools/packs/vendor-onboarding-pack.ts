@@ -15,7 +15,7 @@ export interface VendorOnboardingPackInput {
 }
 
 export interface VendorOnboardingPackOutput {
-  /** Every given value is valid and no cross finding is fatal. */
+  /** No given value is invalid and no cross finding is fatal. */
   valid: boolean
   /** review: valid, with warnings to read. */
   verdict: 'pass' | 'review' | 'fail'
@@ -30,7 +30,7 @@ export interface VendorOnboardingPackOutput {
   }
   /** What the values say of one another. */
   cross_checks: readonly CrossCheck[]
-  /** Date or release of each reference table used. */
+  /** Publication date or release of each reference table used; "compiled <date>" where a person compiled it. */
   data_as_of: Readonly<Record<string, string>>
   /** The reach of this answer. */
   scope: Scope

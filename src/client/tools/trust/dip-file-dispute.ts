@@ -43,6 +43,23 @@ export interface DipFileDisputeOutput {
   verdict: 'UPHELD' | 'REJECTED' | 'INCONCLUSIVE'
   /** One sentence. */
   reason: string
+  /** What the deciding rule found, in one word. */
+  reason_code:
+    | 'receipt_malformed'
+    | 'signature_invalid'
+    | 'window_closed'
+    | 'input_differs'
+    | 'output_empty'
+    | 'output_not_empty'
+    | 'call_not_over'
+    | 'output_matches'
+    | 'other_output_signed'
+    | 'output_unproven'
+    | 'output_missing'
+    | 'schema_violated'
+    | 'schema_fits'
+    | 'schema_unknown'
+    | 'schema_not_applicable'
   /** The rule that decided. */
   rule:
     | 'DIP-G1'

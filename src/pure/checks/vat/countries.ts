@@ -6,6 +6,7 @@ import { DENMARK, FINLAND, GREECE, LITHUANIA, NORWAY, POLAND, PORTUGAL, SLOVENIA
 import { BULGARIA, CZECHIA, LATVIA, ROMANIA, SLOVAKIA } from './persons.ts'
 import { BELGIUM, FRANCE, LUXEMBOURG, MALTA, NETHERLANDS, UNITED_KINGDOM } from './remainders.ts'
 import { accepts, covers, type CountryRule, isAllZero, type LengthRule, type Scheme } from './rule.ts'
+import { dataDate } from '../../data-date.ts'
 
 /** The rule of each country by the code in front of its numbers, EL for Greece. */
 const RULES: Readonly<Record<string, CountryRule>> = {
@@ -93,7 +94,7 @@ function countryOf(row: (typeof table.rows)[number]): VatCountry {
 
 export const VAT_COUNTRIES: readonly VatCountry[] = table.rows.map(countryOf)
 
-export const VAT_AS_OF = table.published_at
+export const VAT_AS_OF = dataDate(table)
 
 /** By the first two letters of a number; both GR and EL are Greece. */
 export const BY_LETTERS: ReadonlyMap<string, VatCountry> = new Map(

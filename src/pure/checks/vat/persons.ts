@@ -148,8 +148,11 @@ export const ROMANIA = lengths({
 })
 
 const isLatvianCompany = (values: Uint8Array) => at(values, 0) > 3
-/** Personal codes since July 2017 begin with 32 and hold no date; no check digit is documented for them. */
-const isUndated = (values: Uint8Array) => decimal(values, 0, 2) === 32
+/**
+ * Personal codes since July 2017 hold no date: 3, a digit from 2 to 9, and nine random digits (Physical Persons Register Law, section 10).
+ * No check digit is documented for them.
+ */
+const isUndated = (values: Uint8Array) => at(values, 0) === 3 && at(values, 1) >= 2
 
 /** The seventh digit counts centuries from 1800. */
 function isLatvianDate(values: Uint8Array): boolean {

@@ -16,6 +16,10 @@ export interface FoundMessage {
   profile: Profile | null
 }
 
+/** How to mend a document that does not say which message it is. */
+const NO_NAMESPACE =
+  'The document has no namespace, so its message and version are unknown. In JSON give the argument namespace, for example pain.001.001.09, or ' +
+  'put "@xmlns": "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09" into Document; in XML put xmlns="…" on Document.'
 const HEADER_NAMESPACE = /head\.001\.001\.\d{2}/
 const DOCUMENT = '/Document'
 
@@ -77,7 +81,11 @@ export class Envelope implements XmlHandler {
         this.findings.add('NS_UNKNOWN', this.place(), { found: namespace, expected: knownVersions(seen.message) })
         return
       case 'stranger':
-        this.findings.add('NS_UNKNOWN', this.place(), { found: namespace, expected: 'pain.001, pacs.008 or camt.053' })
+        this.findings.add('NS_UNKNOWN', this.place(), {
+          found: namespace,
+          expected: 'pain.001, pacs.008 or camt.053',
+          ...(namespace === '' && { message: NO_NAMESPACE }),
+        })
     }
   }
 

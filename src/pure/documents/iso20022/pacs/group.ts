@@ -1,6 +1,6 @@
 /** What pacs.008 says once for the whole message: totals, settlement, expiry. */
 import { decimalText, equalsSum } from '../decimal.ts'
-import { differs, type Stated } from '../pain/group.ts'
+import { compared, differs, type Stated } from '../pain/group.ts'
 import type { RuleContext, Watcher } from '../rule-engine.ts'
 import { checkExpiry } from './expiry.ts'
 
@@ -53,7 +53,8 @@ function checkTotals(context: RuleContext, count: Stated | null, sum: Stated | n
   }
   if (unreadable) return
   const expected = decimalText(settled.total(), 2)
-  if (sum !== null && !equalsSum(sum.text, settled.total())) context.reportAt(sum.place, 'C_CTRLSUM', { found: sum.text, expected })
+  if (sum !== null && !equalsSum(sum.text, settled.total()))
+    context.reportAt(sum.place, 'C_CTRLSUM', compared(sum.text, expected, 'of the settlement amounts'))
   // Over several currencies the total means nothing; that has been reported already.
   if (total !== null && currencies.size <= 1 && total.amount !== settled.total()) {
     context.reportAt(total.place, 'C_TTLAMT', { found: total.text, expected })

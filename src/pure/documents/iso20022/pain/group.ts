@@ -28,13 +28,22 @@ export function groupWatcher(context: RuleContext): Watcher {
         }
         if (sum === null) return
         if (!unreadable && !equalsSum(sum.text, total.total())) {
-          context.reportAt(sum.place, 'P_CTRLSUM_GROUP', { found: sum.text, expected: decimalText(total.total(), 2) })
+          context.reportAt(sum.place, 'P_CTRLSUM_GROUP', compared(sum.text, decimalText(total.total(), 2), 'of all amounts'))
         }
         if (currencies.size > 1) context.reportAt(sum.place, 'P_CCY_MIXED', { found: [...currencies].slice(0, 8).join(', ') })
       },
     },
   }
 }
+
+/** A control sum that differs from the exact sum of the amounts. */
+export function compared(found: string, expected: string, which: string): { found: string; expected: string; message: string } {
+  const message = `CtrlSum is ${found.trim().slice(0, SUM_CHARS)}, but the exact sum ${which} is ${expected}.`
+  return { found, expected, message }
+}
+
+/** Longest sum that a message names: 18 digits, a point and a sign. */
+const SUM_CHARS = 20
 
 /** Leading zeros do not matter. */
 export function differs({ text }: Stated, count: number): boolean {

@@ -3,7 +3,7 @@ import { dayNumber } from '../dates.ts'
 import { decimalText, equalsSum } from '../decimal.ts'
 import { TextSet } from '../text-set.ts'
 import type { RuleContext, Watcher } from '../rule-engine.ts'
-import { differs, type Stated } from './group.ts'
+import { compared, differs, type Stated } from './group.ts'
 import { clearPayment, type Payment } from './payment.ts'
 
 const FAR_DAYS = 365
@@ -79,7 +79,7 @@ function checkTotals(context: RuleContext, payment: Payment, count: Stated | nul
     context.reportAt(count.place, 'P_NBTX_PMT', { found: count.text, expected: String(payment.transactions) })
   }
   if (sum !== null && !payment.unreadable && !equalsSum(sum.text, payment.sum.total())) {
-    context.reportAt(sum.place, 'P_CTRLSUM_PMT', { found: sum.text, expected: decimalText(payment.sum.total(), 2) })
+    context.reportAt(sum.place, 'P_CTRLSUM_PMT', compared(sum.text, decimalText(payment.sum.total(), 2), 'of the amounts of this payment'))
   }
 }
 

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeInput } from '../../src/service/catalogue/decode.ts'
+import { formOf } from '../../src/service/catalogue/forms.ts'
+import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
+import { loadCatalogue } from '../../src/service/catalogue/load.ts'
+
+const { tools } = await loadCatalogue()
+
+/** Every pattern in a schema, with the names of the fields on the way to it. */
+function patternsOf(node: unknown, path: string[] = []): { pattern: string; path: string[] }[] {
+  if (typeof node !== 'object' || node === null) return []
+  return Object.entries(node).flatMap(([name, value]) =>
+    name === 'pattern' && typeof value === 'string' ? [{ pattern: value, path }] : patternsOf(value, [...path, name]),
+  )
+}
+
+test('every pattern of an input has words and an example that fits it', () => {
+  let count = 0
+  for (const tool of tools) {
+    for (const { pattern } of patternsOf(toolSchemas(tool).input)) {
+      count++
+      const words = formOf(`/${pattern}/`)
+      assert.ok(words !== null, `${tool.id}: add words for ${pattern} to src/service/catalogue/forms.ts`)
+      const example = /for example (\S+?)(?:[,;]? |[,;]?$)/.exec(words)?.[1] ?? ''
+      assert.match(example, new RegExp(pattern), `${tool.id}: ${words}`)
+      assert.doesNotMatch(words, /\\|\(\?|\]\{|\^/)
+    }
+  }
+  assert.ok(count > 20)
+})
+
+function faultOf(id: string, change: Record<string, unknown>) {
+  const tool = tools.find((one) => one.id === id)
+  assert.ok(tool !== undefined)
+  const decoded = decodeInput(tool, { ...tool.example, ...change })
+  assert.ok(!decoded.ok)
+  const [error] = (decoded.problem as { errors?: { code: string; message: string; pointer: string }[] }).errors ?? []
+  return error
+}
+
+test('a text of a wrong form is told the expected form with an example and its own length, and no regular expression', () => {
+  assert.deepEqual(faultOf('erc20-balance', { address: '0x123' }), {
+    pointer: '/input/address',
+    code: 'wrong_format',
+    message:
+      'The field "address" must be 0x and 40 hexadecimal digits, for example 0x1000000000000000000000000000000000000001. It has 5 characters.',
+  })
+  assert.deepEqual(faultOf('pre-disbursement-guard', { invoice_amount_usd: '1,250.50' }), {
+    pointer: '/input/invoice_amount_usd',
+    code: 'wrong_format',
+    message:
+      'The field "invoice_amount_usd" must be decimal text with a point and no separators, for example 1250.50. It has 8 characters.',
+  })
+  assert.equal(
+    faultOf('pre-disbursement-guard', { invoice_amount_usd: true })?.message,
+    'The field "invoice_amount_usd" must be a number or a string.',
+  )
+})
