@@ -26,7 +26,7 @@ export default defineTool({
     'Checks the IBAN for a rental deposit and whether its country is that of the property, and flags deposits asked before a viewing. Adds ' +
     'up named factors of a published rule book to a score of 0-100. Does not establish whose account it is.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

@@ -18,7 +18,7 @@ export default defineTool({
     'holds them against one another: VAT country and company country against the account, sanctions by country, old LEI ' +
     'prefixes. No register is asked: a pass proves no vendor.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {
