@@ -1,6 +1,7 @@
 /**
  * Rebuilds data/prohibited-jurisdictions.json. OFAC publishes no machine-readable list of jurisdictions, so the source is a reviewed JSON
- * array of rows {code, kind, level, name, aliases, names_alone, programme}: the rows of the table itself, edited after a reading of the programme
+ * array of rows {code, kind, level, name, aliases, names_alone, towns, small_towns,
+ * programme}: the rows of the table itself, edited after a reading of the programme
  * pages (https://ofac.treasury.gov/sanctions-programs-and-country-information).
  *
  *   node scripts/refresh-prohibited-jurisdictions.ts --rows <path or URL> --version "<what changed last>" \
@@ -8,6 +9,7 @@
  *
  * `published` is the day up to which the programmes are known; a clean answer is refused when it is too long ago.
  */
+import { readFile } from 'node:fs/promises'
 import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
@@ -17,6 +19,8 @@ interface Row {
   name: string
   aliases: string[]
   names_alone: string[]
+  towns: string[]
+  small_towns: string[]
   programme: string
 }
 
@@ -31,7 +35,7 @@ function proveRow(row: Row): void {
   assert(/^[A-Z]{2}(-[A-Z0-9]{1,3})?$/.test(row.code), `"${row.code}" is no code`)
   assert((row.kind === 'region') === row.code.includes('-'), `${row.code}: kind and code differ`)
   assert(LEVELS.has(row.level), `${row.code}: unknown level`)
-  const listed = Array.isArray(row.aliases) && Array.isArray(row.names_alone)
+  const listed = [row.aliases, row.names_alone, row.towns, row.small_towns].every((names) => Array.isArray(names))
   assert(row.name !== '' && row.programme !== '' && listed, `${row.code}: a field is missing`)
 }
 
@@ -54,8 +58,7 @@ await writeTable(
     source: 'US Treasury, OFAC sanctions programmes and country information; 31 CFR chapter V; executive orders',
     source_version: option('version'),
     ...tableDates(option('rows')),
-    notes:
-      'comprehensive: nearly all dealings are prohibited. elevated: list-based or sectoral programmes, so the country alone prohibits nothing. needs_review: a part of the region is prohibited, and its code does not say which. UA-DNR and UA-LNR are our own codes. aliases: other names, those of other scripts mostly as in CLDR. names_alone: names in other languages of Latin script, acronyms and some large towns; as streets, persons and offices bear them too, they count only where they stand alone.',
+    notes: (JSON.parse(await readFile(PATH, 'utf8')) as { notes: string }).notes,
   },
   rows,
 )

@@ -26,7 +26,6 @@ const ALLOWED: Record<string, Record<string, string>> = {
     '[^0-9+]+': 'what stands before the plus is looked at for one character',
   },
   'pure/checks/iban-format.ts': { '(\\d+)!': 'a reference table' },
-  'pure/checks/jurisdictions.ts': { '\\s*[(,]': 'a reference table' },
   'pure/checks/vendor-domain.ts': { '^https?': 'at most 320 characters of a domain' },
   'pure/documents/first-sentence.ts': { '(?<![': 'what looks behind lets no run of stops be begun in its middle' },
   'pure/documents/iso20022/decimal.ts': { '0+$': 'digits of a number that we wrote' },

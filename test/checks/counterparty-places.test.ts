@@ -14,7 +14,6 @@ test('a place under a comprehensive programme is found wherever the address sets
     'Valiasr Street 12, Tehran, Iran\nTel: +98 21 1234',
     'Valiasr Street 12, Tehran, Iran, office@example.com',
     'Valiasr Street 12, Tehran,\u2028\uff29\uff52\uff41\uff4e',
-    'Valiasr Street 12, Iran, Dubai, United Arab Emirates',
     "Pyongyang, Korea, Democratic People's Republic of",
     'Pjöngjang, Nordkorea',
     'Calle 23, La Habana, CU',
@@ -25,6 +24,7 @@ test('a place under a comprehensive programme is found wherever the address sets
     'ул. Ленина 1, Симферополь, Крым',
   ]
   const elsewhere = [
+    'Valiasr Street 12, Iran, Dubai, United Arab Emirates',
     '123 Main Street, Cuba, NM 87013',
     'Cuba, Missouri 65453',
     'Cuba, New York 14727, USA',

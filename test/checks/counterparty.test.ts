@@ -27,7 +27,9 @@ const POINTS: Record<CounterpartyFactor, number> = {
   domain_age_unknown: 10,
   address_country_mismatch: 10,
   po_box: 5,
-  country_sanctioned: 0,
+  country_sanctioned: 100,
+  country_elevated: 20,
+  place_needs_review: 0,
 }
 const FACTORS = Object.keys(POINTS) as CounterpartyFactor[]
 const AMOUNTS = [null, 9_999n, 10_000n, 99_999n, 100_000n, 10n ** 30n]
@@ -48,7 +50,7 @@ test('all sets of factors and amounts score what they add up to, and nothing fur
         ),
       )
       assert.equal(fired.length, found.length + (weight > 0 ? 1 : 0))
-      const lowest = found.some(({ factor }) => factor === 'country_sanctioned') ? 'REVIEW' : 'CLEAR'
+      const lowest = found.some(({ factor }) => factor === 'place_needs_review') ? 'REVIEW' : 'CLEAR'
       assert.equal(decision, score < 20 ? lowest : score < 50 ? 'REVIEW' : 'BLOCK')
       assert.equal(level, score < 20 ? 'low' : score < 45 ? 'elevated' : score < 70 ? 'high' : 'critical')
       steps.push(score)
@@ -107,10 +109,18 @@ test('what is registered is one label below a public suffix; addresses of machin
     ['xn--bcher-kva.de', 'xn--bcher-kva.de'],
     ['ＥＸＡＭＰＬＥ．com', 'example.com'],
     ['example.com.', 'example.com'],
+    ['example.com:8080', 'example.com'],
+    ['http://example.com:80/', 'example.com'],
+    ['Acme <billing@example.com>', 'example.com'],
+    ['"Acme, Inc." <billing@example.com>;', 'example.com'],
+    ['billing@example.com,', 'example.com'],
+    ['billing@example.com (Acme)', 'example.com'],
+    ['mailto:billing@example.com', 'example.com'],
+    ['<billing@example.com>', 'example.com'],
     ...['127.0.0.1', '2130706433', '0x7f000001', '0177.0.0.1', '[::1]', 'localhost', 'com', 'co.uk', '', '@', 'a@b', 'a b.com'].map(
       (text): [string, null] => [text, null],
     ),
-    ...['http://user:pass@example.com/', 'example.com:8080', 'example.com/..', 'exam%70le.com', '../domain/x', 'a..com'].map(
+    ...['http://user:pass@example.com/', 'a@example.com, b@example.com', 'example.com/..', 'exam%70le.com', '../domain/x', 'a..com'].map(
       (text): [string, null] => [text, null],
     ),
   ]
@@ -162,16 +172,21 @@ test('territories do not differ from the country whose accounts and taxes they s
   assert.deepEqual(factors({ vat_number: '094259216', declared_country: 'EL' }), [])
 })
 
-/** As facts/identifiers.md rules them on 31 CFR chapter V: comprehensive, and list-based or sectoral. */
+/** 31 CFR chapter V as of August 2025: comprehensive, and list-based or sectoral. */
 const COMPREHENSIVE = ['CU', 'IR', 'KP']
+const ELEVATED = 'AF AL BA BY CD CF ET HK IQ LB LY ME MK MM NI RS RU SD SO SS VE XK YE'.split(' ')
 const names = new Intl.DisplayNames(['en'], { type: 'region' })
 
-test('no country under a comprehensive programme is cleared, declared or at the end of an address, and no other is stopped', () => {
+test('a country under a comprehensive programme is blocked, declared or in an address, one under another programme reviewed, and no other stopped', () => {
   for (const code of COUNTRIES.keys()) {
     const declared = inspect({ declared_country: code, lei: '5493001KJTIIGC8Y1R12', domain: null })
     const address = inspect({ physical_address: `1 Main Street, ${names.of(code) ?? code}`, lei: '5493001KJTIIGC8Y1R12', domain: null })
     for (const { found } of [declared, address]) {
-      assert.equal(counterpartyRisk(found, 250_000n).decision, COMPREHENSIVE.includes(code) ? 'REVIEW' : 'CLEAR', code)
+      assert.equal(
+        counterpartyRisk(found, 250_000n).decision,
+        COMPREHENSIVE.includes(code) ? 'BLOCK' : ELEVATED.includes(code) ? 'REVIEW' : 'CLEAR',
+        code,
+      )
     }
   }
 })

@@ -2,8 +2,8 @@ import type { BicFacts } from './bic.ts'
 import { COUNTRIES } from './countries.ts'
 import type { IbanFacts } from './iban-facts.ts'
 import { type CrossFinding, sound } from './pack.ts'
-import { banksWith } from './same-country.ts'
-import type { SanctionsHint } from './sanctions.ts'
+import { banksWith, ibanCountry } from './same-country.ts'
+import { sanctionsHint } from './sanctions.ts'
 import type { Check } from './verdict.ts'
 
 /** Where the party that was asked about should hold its account. */
@@ -24,22 +24,27 @@ type Bic = Check<BicFacts> | null
  */
 export function accountFindings(iban: Iban, bic: Bic): CrossFinding[] {
   const [account, bank] = [sound(iban), sound(bic)]
-  const findings = [...sanctionFindings('iban', account), ...sanctionFindings('swift', bank)]
+  // An IBAN names its country also when it is wrong, as each one of a country without IBANs is.
+  const findings = [
+    ...sanctionFindings('iban', iban === null ? null : ibanCountry(iban)),
+    ...sanctionFindings('swift', bank?.country ?? null),
+  ]
   if (account === null || bank === null || banksWith(bank.country, account.country)) return findings
   const message = `The account lies in ${account.country_name}, the bank code in ${bank.country_name}: a transfer would go astray.`
   return [{ code: 'iban_bic_country_mismatch', fields: ['iban', 'swift'], severity: 'fatal', message }, ...findings]
 }
 
-function sanctionFindings(field: string, facts: { country_name: string; sanctions: SanctionsHint | null } | null): CrossFinding[] {
-  if (facts === null || facts.sanctions === null) return []
-  const comprehensive = facts.sanctions.level === 'comprehensive'
+function sanctionFindings(field: string, country: string | null): CrossFinding[] {
+  const sanctions = country === null ? null : sanctionsHint(country)
+  if (country === null || sanctions === null) return []
+  const comprehensive = sanctions.level === 'comprehensive'
   const programmes = comprehensive ? 'nearly all dealings are prohibited' : 'there are list-based or sectoral programmes'
   return [
     {
       code: comprehensive ? 'country_sanctioned' : 'country_elevated',
       fields: [field],
       severity: comprehensive ? 'fatal' : 'warning',
-      message: `${facts.country_name}: ${programmes} under US sanctions (table of ${facts.sanctions.as_of}).`,
+      message: `${COUNTRIES.get(country)?.name ?? country}: ${programmes} under US sanctions (table of ${sanctions.as_of}).`,
     },
   ]
 }

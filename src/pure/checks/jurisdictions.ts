@@ -1,23 +1,16 @@
-import table from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
 import { COUNTRIES } from './countries.ts'
+import { BY_CODE, mentionsIn, ROWS, termOf, type Jurisdiction, type Mention, type Term } from './listed-places.ts'
+import { englishNames, folded, foreignNames, stateCountryAtEnd } from './place-names.ts'
 
-export type JurisdictionLevel = 'comprehensive' | 'elevated' | 'needs_review'
-
-/** A row of the table. */
-interface Jurisdiction {
-  code: string
-  kind: 'country' | 'region'
-  level: JurisdictionLevel
-  name: string
-  programme: string
-}
+export { JURISDICTIONS, type JurisdictionLevel } from './listed-places.ts'
 
 /** A place of the table that a text names. */
 interface ListedPlace extends Jurisdiction {
-  /** False when its name stands among other words, as in "Cuba Street": whether the place is meant, only a person can tell. */
+  /**
+   * False when the text may mean another place: the name stands among other words, as in "Cuba Street", or a state or another country stands
+   * behind it, as in "Cuba, NY" and "Kuba, Poland". Only a person can tell.
+   */
   meant: boolean
-  /** Its name, numbers aside, is all that stands between two separators. */
-  alone: boolean
 }
 
 /**
@@ -31,147 +24,199 @@ export type JurisdictionReading =
 
 /** One of several places in a text, with all that is written to it. */
 interface Statement {
-  places: Jurisdiction[]
+  places: ListedPlace[]
   /** A country that is not in the table; null when none can be read, or a place of the table is. */
   country: string | null
   unread: string[]
 }
 
-export const JURISDICTIONS = { published_at: table.published_at, count: table.count } as const
-
-const ROWS: readonly Jurisdiction[] = table.rows.map(({ code, kind, level, name, programme }) => ({
-  code,
-  kind: kind === 'region' ? kind : 'country',
-  level: level === 'comprehensive' || level === 'needs_review' ? level : 'elevated',
-  name,
-  programme,
-}))
-const BY_CODE: ReadonlyMap<string, Jurisdiction> = new Map(ROWS.map((row) => [row.code, row]))
-const byNames = (names: (row: (typeof table.rows)[number]) => readonly string[]) =>
-  table.rows.flatMap((listed_row) => {
-    const row = BY_CODE.get(listed_row.code)
-    return row === undefined ? [] : names(listed_row).map((name) => [folded(name), row] as const)
-  })
-const BY_NAME: ReadonlyMap<string, Jurisdiction> = new Map(byNames(({ name, aliases, names_alone }) => [...names_alone, ...aliases, name]))
-/** What is looked for among other words: the names, and the codes of regions, which no other word is like. Rue de Crimée is a street, a DNR an office. */
-const NAMES: readonly (readonly [name: string, row: Jurisdiction])[] = [
-  ...new Map(byNames(({ name, aliases }) => [...aliases, name])),
-  ...ROWS.filter(({ kind }) => kind === 'region').map((row) => [folded(row.code), row] as const),
-]
-
-/** Names by which people know countries, beside those of ISO 3166-1 and of CLDR. */
-const ALIASES: Readonly<Record<string, string>> = {
-  uk: 'GB',
-  'great britain': 'GB',
-  britain: 'GB',
-  england: 'GB',
-  scotland: 'GB',
-  wales: 'GB',
-  'northern ireland': 'GB',
-  'north ireland': 'GB',
-  'n ireland': 'GB',
-  usa: 'US',
-  'u s a': 'US',
-  'u s': 'US',
-  'u k': 'GB',
-  'u a e': 'AE',
-  america: 'US',
-  'united states of america': 'US',
-  'republic of korea': 'KR',
-  's korea': 'KR',
-  'n korea': 'KP',
-  'dpr korea': 'KP',
-  'd p r korea': 'KP',
-  'd p r k': 'KP',
-  'korea d p r': 'KP',
-  uae: 'AE',
-  'czech republic': 'CZ',
-  holland: 'NL',
-  'ivory coast': 'CI',
-  turkey: 'TR',
-  palestine: 'PS',
-  'hong kong': 'HK',
-  macau: 'MO',
-  macao: 'MO',
-  'cape verde': 'CV',
-  'democratic republic of the congo': 'CD',
-  'republic of the congo': 'CG',
-  'peoples republic of china': 'CN',
-  'republic of ireland': 'IE',
-  macedonia: 'MK',
-  swaziland: 'SZ',
-  vatican: 'VA',
-}
-
-/** Built when first asked for: the names of CLDR take a moment to load. */
-let country_codes: ReadonlyMap<string, string> | null = null
-
-function countryCodes(): ReadonlyMap<string, string> {
-  const names = new Intl.DisplayNames(['en'], { type: 'region' })
-  return new Map([
-    ...[...COUNTRIES.values()].flatMap(({ alpha2, alpha3, name }) => [
-      [alpha2.toLowerCase(), alpha2] as const,
-      [alpha3.toLowerCase(), alpha2] as const,
-      [folded(name), alpha2] as const,
-      // "Korea, Republic of" and "Iran (Islamic Republic of)" are known by what stands before.
-      [folded(name.replace(/\s*[(,].*$/, '')), alpha2] as const,
-      [folded(names.of(alpha2) ?? name), alpha2] as const,
-    ]),
-    // Before these words stand two countries each.
-    ...Object.entries({ korea: '', congo: '', 'virgin islands': '' }),
-    ...[...BY_NAME].flatMap(([name, { kind, code }]) => (kind === 'country' ? [[name, code] as const] : [])),
-    ...Object.entries(ALIASES),
-  ])
-}
-
 /**
  * Reads a country (ISO 3166-1 alpha-2 or alpha-3 code, or English name; listed ones in other languages too), a region (ISO 3166-2 code, or
- * name) or a place written with its country behind a comma. Errs towards listed: one listed part is enough, and so is a listed name at the end
- * of a part that is not known. Of places that a semicolon, slash or line break sets apart each must be known. Names of persons and companies
- * are unknown.
+ * name), or a postal address. A listed place is found wherever the text names it, in any order, with or without commas. Errs towards listed,
+ * but a homonym with a state or another country behind it is never `meant`. Of places that a semicolon or slash sets apart each must be known.
+ * Names of persons and companies are unknown.
  */
 export function readJurisdiction(text: string): JurisdictionReading {
-  const whole = readStatement(text.trim())
-  const single = whole.unread.length === 0 && (whole.places.length > 0 || whole.country !== null)
-  const statements = single ? [whole] : split(text, /[;/\n]/).map(readStatement)
+  const apart = split(text, /[;/]/).map(readStatement)
+  const places = gravestFirst(apart.flatMap((statement) => statement.places))
+  const [gravest] = places
+  if (gravest !== undefined) return { kind: 'listed', gravest, places, unread: apart.flatMap(({ unread }) => unread) }
+  // Lines are those of one address, or of a list: a list of places of which one is not known says nothing.
+  const statements = split(text, /[;/\n]/).map(readStatement)
   const unread = statements.flatMap((statement) => statement.unread)
   const countries = [...new Set(statements.flatMap(({ country }) => (country === null ? [] : [country])))]
-  const places = statements.flatMap((statement) => statement.places)
-  if (countries.length === 0 && places.length === 0) return { kind: 'unknown', unread: [] }
-  const named = gravestFirst([...unread.flatMap(namedIn), ...places.map((row) => ({ ...row, meant: true, alone: true }))])
-  const [gravest] = named
-  if (gravest !== undefined) return { kind: 'listed', gravest, places: named, unread }
+  if (countries.length === 0) return { kind: 'unknown', unread: [] }
   if (statements.some(({ country }) => country === null)) return { kind: 'unknown', unread }
-  const listed_regions = ROWS.filter(({ kind, code }) => kind === 'region' && countries.includes(code.slice(0, 2))).map(({ code }) => code)
   return {
     kind: 'unlisted',
     countries: countries.map((code) => ({ code, name: COUNTRIES.get(code)?.name ?? code })),
-    listed_regions,
+    listed_regions: ROWS.filter(({ kind, code }) => kind === 'region' && countries.includes(code.slice(0, 2))).map(({ code }) => code),
     unread,
   }
 }
 
 /** What stands between the parts of a place, or between places that are not told apart further. */
-const BETWEEN = /[,()|·•、，\\]|\s[-–—]\s/
+const BETWEEN = /[\n,()|·•、，،\\]|\s[-–—]\s/
 
-/** A place with its country behind a comma, or either in parentheses. */
 function readStatement(text: string): Statement {
-  const row = listed(text)
-  const code = row === null ? countryCode(text) : null
-  if (row !== null || code !== null) return { places: row === null ? [] : [row], country: code, unread: [] }
-  const parts = joined(split(text, BETWEEN))
-  const last = parts.at(-1) ?? ''
-  const places = parts.map(listed).filter((one) => one !== null)
-  const country = places.length === 0 ? countryNamed(last) : null
-  return { places, country, unread: parts.filter((part) => listed(part) === null && countryNamed(part) === null) }
+  const code = countryCode(text)
+  const row = BY_CODE.get(text.toUpperCase()) ?? termRow(text) ?? (code === null ? null : (BY_CODE.get(code) ?? null))
+  if (row !== null) return { places: [{ ...row, meant: true }], country: null, unread: [] }
+  if (code !== null) return { places: [], country: code, unread: [] }
+  const parts = joined(split(text, BETWEEN)).map(readPart)
+  const places = placesIn(parts)
+  const last = parts.at(-1)
+  const state = last === undefined ? null : stateCountryAtEnd(last.text)
+  const dropped = parts.some(({ mentions }) => mentions.length > 0) ? state : null
+  return {
+    places,
+    country: places.length > 0 ? null : (dropped ?? last?.country ?? null),
+    unread: parts.filter((part) => !isKnown(part)).map((part) => part.text),
+  }
+}
+
+/** The place of the table whose name the whole text is; a small town is left to the reading of its statement. */
+function termRow(text: string): Jurisdiction | null {
+  const term = termOf(text)
+  return term === null || term.kind === 'small_town' ? null : term.row
+}
+
+/** A part of a statement. */
+interface Part {
+  text: string
+  words: readonly string[]
+  mentions: Mention[]
+  /** Words that no term takes and that say something: no numbers, and no words that only tell what kind of place it is. */
+  others: number[]
+  /** The whole part names a country that is not in the table. */
+  country: string | null
+}
+
+function readPart(text: string): Part {
+  const words = folded(text).split(' ')
+  const code = BY_CODE.get(text.toUpperCase())
+  // Two letters are as likely a state of the United States, but for those of a comprehensive programme.
+  const by_code: Mention[] =
+    code?.level === 'comprehensive' && words.length > 0
+      ? [{ term: { words, kind: 'name', row: code, exact: null }, start: 0, end: words.length }]
+      : []
+  const named = termOf(text) === null ? BY_CODE.get(countryNamed(text) ?? '') : undefined
+  const by_name: Mention[] =
+    named === undefined ? [] : [{ term: { words, kind: 'name', row: named, exact: null }, start: 0, end: words.length }]
+  const mentions = [by_code, by_name].find((found) => found.length > 0) ?? mentionsIn(text, words)
+  const taken = new Set(mentions.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)))
+  const others = [...words.keys()].filter(
+    (index) => !taken.has(index) && !SAYS_LITTLE.has(words[index] ?? '') && !/\d/.test(words[index] ?? ''),
+  )
+  return { text, words, mentions, others, country: mentions.length > 0 ? null : countryNamed(text) }
+}
+
+function isKnown({ mentions, others, country }: Part): boolean {
+  return country !== null || (mentions.length > 0 && others.length === 0)
+}
+
+const set = (words: string) => new Set(words.split(' '))
+
+/** What kind of place it is, and words that join names. */
+const SAYS_LITTLE = set(
+  'g gor gorod m misto s selo pgt smt city town of the ville de ciudad cidade stadt citta oblast obl область обл region regiao province ' +
+    'prov republic rep resp республика респ autonomous island г гор город м місто с село пгт смт and or und et y i e и та та و 市 省 시',
+)
+const STREET_BEFORE = set(
+  'rue calle via viale corso avenida av avenue ave boulevard blvd bulevar plaza praca place piazza ul ulica ulitsa ulitza улица ул вулиця вул ' +
+    'проспект пр prospekt prospect allee rua carrer strada strasse platz quai chemin route impasse passage square str weg rd',
+)
+const STREET_AFTER = set(
+  'street st road rd avenue ave av boulevard blvd lane ln drive dr way court ct crescent close terrace place pl square sq gardens grove hill ' +
+    'house building tower hotel cafe restaurant bar strasse str gasse weg platz allee gate gata gatan utca ulica straat laan caddesi sokak',
+)
+const ARTICLES = set('de du des la le les l d di della del dell do da dos das der den van a')
+
+/** Whether the name is that of a street, or of a house. */
+function isStreet({ words }: Part, { start, end }: Mention): boolean {
+  if (STREET_AFTER.has(words[end] ?? '')) return true
+  let before = start - 1
+  while (ARTICLES.has(words[before] ?? '')) before--
+  return STREET_BEFORE.has(words[before] ?? '')
+}
+
+/** Places of the table that a statement names, each as it is meant there. */
+function placesIn(parts: readonly Part[]): ListedPlace[] {
+  const all = parts.flatMap((part, index) => part.mentions.map((mention) => ({ part, index, mention })))
+  const names = Map.groupBy(all, ({ mention }) => mention.term.row.code)
+  const places: ListedPlace[] = []
+  for (const { part, index, mention } of all) {
+    const { term } = mention
+    const several = (names.get(term.row.code)?.length ?? 0) > 1
+    const elsewhere = several || !isHomonym(term) ? null : behind(parts, index, mention)
+    const meant = elsewhere === null && !isStreet(part, mention) && (several || standsForItself(part, mention))
+    if (counts(term, part, meant, elsewhere)) places.push({ ...term.row, ...(term.kind === 'small_town' && REVIEW), meant })
+  }
+  return places
+}
+
+/** What a small town says of a programme, only its exact position decides. */
+const REVIEW = { level: 'needs_review' } as const
+
+/** Names of one word are those of towns, persons and streets elsewhere; those of several, and in other scripts, are not. */
+function isHomonym({ words }: Term): boolean {
+  return words.length === 1 && /^[a-z]+$/.test(words[0] ?? '')
+}
+
+/** Streets, persons and offices bear names in other languages and those of towns; programmes that prohibit little are looked for by name alone. */
+function counts({ kind, row }: Term, part: Part, meant: boolean, elsewhere: Elsewhere): boolean {
+  if (meant) return true
+  if (row.level === 'elevated') return elsewhere !== 'state' && kind === 'name'
+  if (kind === 'small_town') return false
+  return kind === 'name' || part.others.length === 0 || elsewhere === null
+}
+
+/** Alone in its part, at the end of it, or a town at its beginning: "Tehran 11369", "Xyz Iran", "Pyongyang Central District". */
+function standsForItself(part: Part, { term, start, end }: Mention): boolean {
+  if (part.others.length === 0 || part.others.every((index) => index < start)) return true
+  return term.kind === 'town' && part.others.every((index) => index >= end)
+}
+
+/** Of whom the regions of the table are parts, or are said to be. */
+const PARENTS = new Set(['UA', 'RU'])
+
+/** What stands behind a name and shows that it is that of another place. */
+type Elsewhere = 'state' | 'country' | null
+
+/** Whether a state, or a country that the place is not in, stands behind the name. */
+function behind(parts: readonly Part[], index: number, { term, end }: Mention): Elsewhere {
+  const own = parts[index]
+  const rest = own === undefined ? '' : own.words.slice(end).join(' ')
+  const later = parts.slice(index + 1).filter(({ mentions }) => mentions.every((one) => one.term.row.level === 'elevated'))
+  if (own !== undefined && rest !== '' && stateCountryAtEnd(own.text) !== null) return 'state'
+  if (later.some(({ text }) => stateCountryAtEnd(text) !== null)) return 'state'
+  const isOther = (code: string | null) => code !== null && code !== term.row.code && !(term.row.kind === 'region' && PARENTS.has(code))
+  return isOther(rest === '' ? null : countryAtEnd(rest)) || later.some(({ text }) => isOther(countryAtEnd(text))) ? 'country' : null
+}
+
+/** Longest name of a country, in words. */
+const COUNTRY_WORDS = 8
+
+/** The country whose name, in one of many languages, the last words are, numbers aside. */
+function countryAtEnd(text: string): string | null {
+  const words = folded(text)
+    .split(' ')
+    .filter((word) => !/\d/.test(word))
+  foreign ??= foreignNames()
+  for (let count = Math.min(words.length, COUNTRY_WORDS); count > 0; count--) {
+    const name = words.slice(-count).join(' ')
+    const code = isCode(name) ? null : countryCodes().get(name) || (foreign.get(name) ?? null)
+    if (code !== null) return code
+  }
+  return null
 }
 
 /** Names that a comma or parentheses cut in two, "Korea, North" or "Korea (Democratic People's Republic of)", put together again. */
 function joined(parts: readonly string[]): string[] {
   const whole: string[] = []
   for (const part of parts) {
-    const both = `${whole.at(-1) ?? ''} ${part}`
-    if (whole.length > 0 && (listed(both) !== null || countryCode(both) !== null)) whole.splice(-1, 1, both)
+    const both = `${whole.at(-1) ?? ''} ${part.replace(/^the\s+/i, '')}`
+    if (whole.length > 0 && (termOf(both) !== null || countryCode(both) !== null)) whole.splice(-1, 1, both)
     else whole.push(part)
   }
   return whole
@@ -194,53 +239,28 @@ function split(text: string, separator: RegExp): string[] {
     .filter((part) => part !== '')
 }
 
-/** Places of the table whose name stands in a part that is none; at its end it is meant, as in "Tehran Iran". */
-function namedIn(part: string): ListedPlace[] {
-  const words = [folded(part), withoutNumbers(part)].map((text) => ` ${text} `)
-  const named = NAMES.filter(([name]) => words.some((text) => text.includes(` ${name} `)))
-  return named.map(([name, row]) => ({ ...row, meant: words.some((text) => text.endsWith(` ${name} `)), alone: false }))
-}
-
-/** Each place once, and as meant and alone where it is so in one place. */
+/** Each place once, and as meant where it is so in one place. */
 function gravestFirst(places: readonly ListedPlace[]): ListedPlace[] {
   const gravity = ({ level, meant }: ListedPlace) => (level === 'elevated' ? 2 : level === 'comprehensive' && meant ? 0 : 1)
-  const ordered = places.toSorted((one, other) => gravity(one) - gravity(other) || Number(other.alone) - Number(one.alone))
+  const ordered = places.toSorted((one, other) => gravity(one) - gravity(other))
   return ordered.filter(({ code }, index) => ordered.findIndex((one) => one.code === code) === index)
 }
 
-/** The alpha-2 code of a country by code or English name; null when it is none, or could be two. */
+/** Built when first asked for: the names of CLDR take a moment to load. */
+let english: ReadonlyMap<string, string> | null = null
+let foreign: ReadonlyMap<string, string> | null = null
+
+function countryCodes(): ReadonlyMap<string, string> {
+  english ??= englishNames()
+  return english
+}
+
+/** The alpha-2 code of a country by code or name; null when it is none, or could be two. Listed countries are known in other languages too. */
 export function countryCode(text: string): string | null {
   const subdivision = /^([A-Za-z]{2})-[A-Za-z0-9]{1,3}$/.exec(text)
-  country_codes ??= countryCodes()
-  return country_codes.get(subdivision?.[1]?.toLowerCase() ?? folded(text)) || null
-}
-
-/** Numbers beside a name say nothing: "Iran 11369" is Iran. */
-function listed(text: string): Jurisdiction | null {
-  const code = text.toUpperCase()
-  const country = countryCode(text)
-  const row = BY_CODE.get(code) ?? BY_NAME.get(folded(text)) ?? (country === null ? null : (BY_CODE.get(country) ?? null))
-  return row ?? BY_NAME.get(withoutNumbers(text)) ?? null
-}
-
-function withoutNumbers(text: string): string {
-  return folded(text)
-    .split(' ')
-    .filter((word) => !/\d/.test(word))
-    .join(' ')
-}
-
-/** Lower case, no accents, words only: so that a name can be looked up however it is written. */
-function folded(name: string): string {
-  const plain = name
-    .normalize('NFKD')
-    .replace(/[\p{M}\p{Cf}]/gu, '')
-    .replace(/['’]/g, '')
-    .toLowerCase()
-  return plain
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
-    .replace(/^(?:the|so called) /, '')
+  const term = termOf(text)
+  if (term !== null && term.row.kind === 'country' && (term.kind === 'name' || term.kind === 'other_name')) return term.row.code
+  return countryCodes().get(subdivision?.[1]?.toLowerCase() ?? folded(text)) || null
 }
 
 /**

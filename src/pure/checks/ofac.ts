@@ -1,4 +1,5 @@
 import table from '../../../data/ofac-addresses.json' with { type: 'json' }
+import { BY_CODE, type Jurisdiction } from './listed-places.ts'
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
 import { JURISDICTIONS, readJurisdiction, tidied, type JurisdictionLevel, type JurisdictionReading } from './jurisdictions.ts'
 
@@ -114,7 +115,8 @@ const PLACE_WORDS: Readonly<Record<JurisdictionLevel, { status: ScreeningStatus;
 
 const NAMED: (typeof PLACE_WORDS)['elevated'] = {
   status: 'needs_review',
-  reason: 'The name of a prohibited jurisdiction stands among other words; whether the place is meant, a person must tell.',
+  reason:
+    'The name of a prohibited jurisdiction stands among other words, or before a state or another country: a person must decide which place is meant.',
 }
 const PLACE = { subject_kind: 'jurisdiction', chain_id: null, list: 'prohibited_jurisdictions' } as const
 
@@ -123,23 +125,36 @@ type Reading<Kind> = Extract<JurisdictionReading, { kind: Kind }>
 /** Decided by the gravest place; with a match, what else was written changes nothing. */
 function screenedPlace({ gravest, places, unread }: Reading<'listed'>): Screened {
   const { status, reason } = gravest.level === 'comprehensive' && !gravest.meant ? NAMED : PLACE_WORDS[gravest.level]
-  const matches = places.map(({ code, level, name, programme }): ScreeningMatch => ({
-    list: 'prohibited_jurisdictions',
-    name,
-    key: code,
-    level,
-    programmes: [programme],
-  }))
+  const matches = places.map(placeMatch)
   return { ...PLACE, status, normalized: gravest.code, reason, matches, findings: status === 'match' ? [] : unreadRemarks(unread) }
+}
+
+function placeMatch({ code, level, name, programme }: Jurisdiction): ScreeningMatch {
+  return { list: 'prohibited_jurisdictions', name, key: code, level, programmes: [programme] }
+}
+
+function matchOf(code: string): ScreeningMatch[] {
+  const row = BY_CODE.get(code)
+  return row === undefined ? [] : [placeMatch(row)]
 }
 
 function unlistedPlace({ countries, listed_regions, unread }: Reading<'unlisted'>): Screened {
   const names = countries.map(({ name }) => name).join(' and ')
-  const reason = `${names} ${countries.length === 1 ? 'is' : 'are'} not on the list of jurisdictions. That is no clearance.`
-  const message = `Regions of ${countries.length === 1 ? 'this country' : 'these countries'} are on the list: ${listed_regions.join(', ')}.`
-  const regions: ScreeningRemark[] = listed_regions.length === 0 ? [] : [{ code: 'bad_component', message, expected: null }]
   const normalized = countries.map(({ code }) => code).join(', ')
-  return { ...PLACE, status: 'no_match', normalized, reason, matches: [], findings: [...regions, ...unreadRemarks(unread)] }
+  if (listed_regions.length > 0) {
+    const regions = listed_regions.map((code) => `${BY_CODE.get(code)?.name ?? code} (${code})`).join(', ')
+    const reason = `Regions of ${names} are on the list: ${regions}. The country alone does not say whether the place lies in one of them.`
+    return {
+      ...PLACE,
+      status: 'needs_review',
+      normalized,
+      reason,
+      matches: listed_regions.flatMap(matchOf),
+      findings: unreadRemarks(unread),
+    }
+  }
+  const reason = `${names} ${countries.length === 1 ? 'is' : 'are'} not on the list of jurisdictions. That is no clearance.`
+  return { ...PLACE, status: 'no_match', normalized, reason, matches: [], findings: unreadRemarks(unread) }
 }
 
 /** The answer says nothing about what was not read. */

@@ -20,21 +20,35 @@ export const PUBLIC_SUFFIXES_AS_OF = 'tldts 7.4.9'
 const HOST_CHARS = 253
 
 /**
- * Reads a domain, an e-mail address or an http(s) address. International names are brought to their ASCII form (as the WHATWG URL standard
- * does it), so `bücher.example` and its xn-- form are one. Null for IP addresses, single labels, public suffixes and everything else.
+ * Reads a domain, an e-mail address as mail programs write it ("Acme <billing@acme.example>"), or an http(s) address. International names
+ * are brought to their ASCII form (as the WHATWG URL standard does it), so `bücher.example` and its xn-- form are one. Null for IP addresses,
+ * single labels, public suffixes, addresses with a user name before the host, several addresses and everything else.
  */
 export function readVendorDomain(text: string): VendorDomain | null {
-  const trimmed = text.trim()
-  const mailbox = /^[^\s@/]{1,64}@[^\s@/]+$/.test(trimmed)
-  const named = mailbox ? trimmed.slice(trimmed.lastIndexOf('@') + 1) : trimmed.replace(/^https?:\/\/([^/?#\s]+).*$/i, '$1')
-  if (/[\s@/\\?#:%[\]]/.test(named)) return null
-  const host = asciiHost(named)
+  const address = bareAddress(text)
+  const mailbox = /^[^\s@/]{1,64}@[^\s@/]+$/.test(address)
+  const named = mailbox ? address.slice(address.lastIndexOf('@') + 1) : address.replace(/^https?:\/\/([^/?#\s]+).*$/i, '$1')
+  const bare = named.replace(/:[0-9]{1,5}$/, '')
+  if (/[\s@/\\?#:%[\]]/.test(bare)) return null
+  const host = asciiHost(bare)
   if (host === null || host.length > HOST_CHARS) return null
   const { domain, publicSuffix, isIp } = parse(host, { allowPrivateDomains: false })
   if (isIp === true || domain === null || publicSuffix === null) return null
   const privately = parse(host, { allowPrivateDomains: true })
   const shared_platform = privately.isPrivate === true && privately.domain !== null ? privately.publicSuffix : null
   return { host, registrable: domain, public_suffix: publicSuffix, shared_platform, mailbox }
+}
+
+/** Without a display name, a comment behind, `mailto:` and the punctuation of a sentence or list (RFC 5322, 3.4; RFC 6068). */
+function bareAddress(text: string): string {
+  const plain = text.trim()
+  const named = /<([^<>]{1,320})>[\s,;.]{0,16}$/.exec(plain)?.[1] ?? plain.replace(/\([^()]{0,200}\)$/, '')
+  return named
+    .trim()
+    .replace(/^mailto:/i, '')
+    .replace(/[,;>]{1,16}$/, '')
+    .replace(/^[<"']{1,4}|["']{1,4}$/g, '')
+    .trim()
 }
 
 function asciiHost(name: string): string | null {

@@ -6,7 +6,7 @@ import { readJurisdiction, tidied } from '../checks/jurisdictions.ts'
 import { checkLei, type LeiFacts } from '../checks/lei.ts'
 import { readPostalAddress, type PostalAddress } from '../checks/postal-address.ts'
 import { addressedWith, alpha2, banksWith, ibanCountry, taxedWith, vatHost } from '../checks/same-country.ts'
-import { sanctionsHint } from '../checks/sanctions.ts'
+import { sanctionsHint, type SanctionsHint } from '../checks/sanctions.ts'
 import { bareVatNumber, checkVat } from '../checks/vat.ts'
 import { BY_LETTERS } from '../checks/vat/countries.ts'
 import type { VendorDomain } from '../checks/vendor-domain.ts'
@@ -43,6 +43,10 @@ export interface Inspected {
   company_unjudged: boolean
   /** The same of a tax number. */
   vat_unjudged: boolean
+  /** An account, LEI, VAT or company number was given and is valid. */
+  verified: boolean
+  /** Fields that were given and of which nothing could be told. */
+  unknown: string[]
 }
 
 /** Checks everything that was given, by itself and against the declared country. A country code that no country has differs from all. */
@@ -66,14 +70,37 @@ export function inspect(given: Counterparty): Inspected {
   }
   const address = given.physical_address === undefined ? null : readPostalAddress(given.physical_address)
   if (address !== null) found.push(...addressFound(address, differs))
-  const places = placesFound(declared_country, address, given.physical_address ?? '')
+  const places = placesFound(declared_country, iban_country, address, given.physical_address ?? '')
   found.push(...places)
   if (given.domain !== null) found.push(...mailFound(given.domain.name), ...domainFound(given.domain.age))
   const company_unjudged = given.company_number !== undefined && !british
   const checked = [iban, lei, vat, company, given.domain?.name ?? null].some((part) => part !== null)
   const read = address !== null && (address.country !== null || address.po_box)
   const empty = !checked && !read && places.length === 0
-  return { found, declared_country, iban_country, iban, lei, vat, company, address, empty, company_unjudged, vat_unjudged }
+  const verified = [iban, lei, vat, company].some((check) => check?.valid === true)
+  const unknown = [
+    ...(declared !== null && declared_country === null ? ['declared_country'] : []),
+    ...(company_unjudged ? ['company_number'] : []),
+    ...(vat_unjudged ? ['vat_number'] : []),
+    ...(given.domain !== null && given.domain.name === null ? ['vendor_domain'] : []),
+  ]
+  const read_off = { declared_country, iban_country, iban, lei, vat, company, address }
+  return { found, ...read_off, empty, company_unjudged, vat_unjudged, verified, unknown }
+}
+
+/** Whole dollars from which on an unknown age of the domain is looked at by a person. */
+const LARGE_USD = 10_000n
+
+/**
+ * Whether a payee against whom little was found may be cleared: something that identifies it was given and is valid, nothing that was given
+ * is unknown, and the age of its domain is known where much is at stake. Null, or why a person must look.
+ */
+export function reasonToReview({ empty, verified, unknown, found: factors }: Inspected, whole_usd: bigint | null): string | null {
+  if (empty) return 'Nothing about the recipient was given that could be inspected.'
+  if (!verified) return 'No account, LEI, VAT number or company number was given that is valid.'
+  if (unknown.length > 0) return `Nothing could be told about ${unknown.join(', ')}.`
+  const ageless = factors.some(({ factor }) => factor === 'domain_age_unknown')
+  return ageless && whole_usd !== null && whole_usd >= LARGE_USD ? 'The age of the domain is unknown, and the amount is large.' : null
 }
 
 type VatCheck = ReturnType<typeof checkVat>
@@ -134,29 +161,42 @@ function addressFound({ country, po_box }: PostalAddress, differs: Differs): Fou
   return found
 }
 
-/** Towns of the United States that are called Cuba, by what stands behind the name. */
-const AMERICAN_CUBA = /\bcuba\b[\s,]+(?:AL|IL|KS|KY|MO|NM|NY|OH|TN|Alabama|Illinois|Kansas|Kentucky|Missouri|New Mexico|New York|Ohio)\b/i
-
 /**
- * Places under a comprehensive programme that the payee declares or its address names; the country of the account has a factor of its own.
- * A country counts at the end of the address and where its name stands alone, as in "Iran, Tehran, 12 …": streets bear such names as well. A
- * region counts wherever the address names it, also one of which only a part is prohibited.
+ * Places under sanctions that the payee declares, banks in, or that its address names. The country of the account has a factor of its own
+ * where nearly all dealings with it are prohibited, and is not counted twice. A homonym, and a region of which a part is prohibited, leave the
+ * score as it is, and a person must look.
  */
-function placesFound(declared: string | null, address: PostalAddress | null, text: string): Found[] {
-  const last = address?.country ?? null
+function placesFound(declared: string | null, iban_country: string | null, address: PostalAddress | null, text: string): Found[] {
   const read = readJurisdiction(tidied(text))
-  const listed = read.kind === 'listed' ? read.places.filter(({ meant }) => meant) : []
-  const elsewhere = (last !== null && last !== 'CU') || AMERICAN_CUBA.test(text)
-  const alone = listed.filter((place) => place.kind === 'country' && place.alone && !(place.code === 'CU' && elsewhere))
-  const codes = [declared, last, ...alone.map(({ code }) => code)]
-  const countries = codes.filter((code) => code !== null && sanctionsHint(code)?.level === 'comprehensive')
-  const regions = listed.filter(({ kind }) => kind === 'region')
-  const named = regions.map(({ name, level }) => (level === 'needs_review' ? `a part of ${name}` : name))
-  const places = [...new Set([...countries, ...named])]
-  if (places.length === 0) return []
-  return [
-    { factor: 'country_sanctioned', reason: `Nearly all dealings with ${places.join(' and ')} are prohibited under OFAC programmes.` },
+  const listed = read.kind === 'listed' ? read.places : []
+  const named = [declared, address?.country ?? null].filter((code) => code !== null)
+  const of_level = (level: SanctionsHint['level'], codes: readonly (string | null)[]) =>
+    codes.filter((code) => code !== null && sanctionsHint(code)?.level === level)
+  const meant = listed.filter((place) => place.meant)
+  const prohibited = [
+    ...of_level('comprehensive', named).filter((code) => code !== iban_country),
+    ...meant
+      .filter(({ level, code }) => level === 'comprehensive' && code !== iban_country)
+      .map(({ kind, code, name }) => (kind === 'region' ? name : code)),
   ]
+  const elevated = [
+    ...of_level('elevated', [...named, iban_country]),
+    ...meant.filter(({ level }) => level === 'elevated').map(({ code }) => code),
+  ]
+  const unsure = listed.filter(({ level, meant: sure }) => level === 'needs_review' || (level === 'comprehensive' && !sure))
+  return [
+    ...foundAt('country_sanctioned', prohibited, (places) => `Nearly all dealings with ${places} are prohibited under OFAC programmes.`),
+    ...foundAt('country_elevated', elevated, (places) => `OFAC has list-based or sectoral programmes for ${places}.`),
+    ...foundAt(
+      'place_needs_review',
+      unsure.map(({ name }) => name),
+      (places) => `The address may name a prohibited place (${places}): a person must decide which place is meant.`,
+    ),
+  ]
+}
+
+function foundAt(factor: Found['factor'], places: readonly (string | null)[], reason: (places: string) => string): Found[] {
+  return places.length === 0 ? [] : [{ factor, reason: reason([...new Set(places)].join(' and ')) }]
 }
 
 function mailFound(name: VendorDomain | null): Found[] {
@@ -179,9 +219,11 @@ const DECISION_WORDS: Readonly<Record<Decision, string>> = {
   BLOCK: 'Do not pay this before the flags are resolved.',
 }
 
-export function summaryOf(decision: Decision, flags: number, empty: boolean): string {
-  if (empty) return 'Nothing about the recipient was given that could be inspected.'
-  return `${DECISION_WORDS[decision]} ${flags === 0 ? 'No factor' : flags === 1 ? 'One factor' : `${flags} factors`} of the rule book fired.`
+/** `why` is the reason to review beside the factors; null for none. */
+export function summaryOf(decision: Decision, flags: number, why: string | null, empty: boolean): string {
+  const factors = `${flags === 0 ? 'No factor' : flags === 1 ? 'One factor' : `${flags} factors`} of the rule book fired.`
+  if (empty && why !== null) return why
+  return why === null || decision === 'BLOCK' ? `${DECISION_WORDS[decision]} ${factors}` : `${DECISION_WORDS.REVIEW} ${why} ${factors}`
 }
 
 /** What a person should do next, in the order of weight. */
@@ -191,8 +233,11 @@ export function advice({ found, company_unjudged, vat_unjudged, empty }: Inspect
   if (empty) given.push('Give the account, the domain or an identifier of the payee.')
   if (has('iban_country_sanctioned')) given.push('Stop, and ask counsel: the country of the account is under a comprehensive programme.')
   if (has('country_sanctioned')) {
-    given.push('Ask counsel before anything is paid: the declared country, or a place of the address, is under a comprehensive programme.')
+    given.push('Stop, and ask counsel: the declared country, or a place of the address, is under a comprehensive programme.')
   }
+  if (has('place_needs_review')) given.push('Find out where exactly the payee is: the address may lie in a prohibited place.')
+  if (has('country_elevated'))
+    given.push('Screen the names of the payee and of its bank: the country is under a list-based or sectoral programme.')
   if (has('iban_invalid')) given.push('Ask for the account again, by a way that you already know.')
   if (has('disposable_email_domain', 'free_mail_domain', 'domain_age_under_30_days')) {
     given.push('Call the vendor back on a number that you had before this invoice.')

@@ -17,10 +17,12 @@ export const COUNTERPARTY_TABLE = {
     domain_age_unknown: 10,
     address_country_mismatch: 10,
     po_box: 5,
-    country_sanctioned: 0,
+    country_sanctioned: 100,
+    country_elevated: 20,
+    place_needs_review: 0,
   },
-  /** Factors that a person must look at whatever the score: money is not sent to such a place unasked. */
-  review_at_least: ['country_sanctioned'],
+  /** Factors that a person must look at whatever the score: the address may name a prohibited place. */
+  review_at_least: ['place_needs_review'],
   /** Whole US dollars from which on a payment weighs more, once a factor of at least `grave_points` was found; the highest step counts. */
   large_amount: [
     { from_usd: 10_000, points: 10 },
@@ -48,7 +50,7 @@ export interface CounterpartyTable {
   decisions: Readonly<Record<Decision, number>>
 }
 
-export const COUNTERPARTY: RuleBook<CounterpartyTable> = ruleBook('COUNTERPARTY-1', COUNTERPARTY_TABLE)
+export const COUNTERPARTY: RuleBook<CounterpartyTable> = ruleBook('COUNTERPARTY-2', COUNTERPARTY_TABLE)
 
 /** A factor that was found, and why. */
 export interface Found {

@@ -24,7 +24,7 @@ export const TENANCY_TABLE = {
     { above_pct: 50, points: 25 },
   ],
   together: { irreversible_and_no_viewing: 10, abroad_and_no_viewing: 5 },
-  deposit: { iban_invalid: 40, country_sanctioned: 60, country_mismatch: 25, deposit_before_viewing: 30 },
+  deposit: { iban_invalid: 40, country_sanctioned: 100, country_elevated: 20, country_mismatch: 25, deposit_before_viewing: 30 },
   landlord: { landlord_lei_invalid: 20, landlord_company_number_malformed: 15 },
   /** The verdict's score: the higher of the two, and the lower divided by this, rounded down. */
   lower_score_divisor: 3,
@@ -45,7 +45,7 @@ export interface TenancyTable {
   verdicts: Readonly<Record<keyof (typeof TENANCY_TABLE)['verdicts'], number>>
 }
 
-export const TENANCY: RuleBook<TenancyTable> = ruleBook('TENANCY-1', TENANCY_TABLE)
+export const TENANCY: RuleBook<TenancyTable> = ruleBook('TENANCY-2', TENANCY_TABLE)
 
 export type Band = keyof TenancyTable['bands']
 export type TenancyVerdict = keyof TenancyTable['verdicts']
@@ -130,6 +130,8 @@ export function depositRisk(asked: DepositAsked, { table } = TENANCY): DepositRi
   if (!check.valid) fire('iban_invalid', `The IBAN does not hold: ${check.reason}`)
   const prohibited = [iban_country, property_country].find((code) => code !== null && sanctionsHint(code)?.level === 'comprehensive')
   if (prohibited !== undefined) fire('country_sanctioned', `Nearly all dealings with ${prohibited} are prohibited under OFAC programmes.`)
+  const elevated = [iban_country, property_country].find((code) => code !== null && sanctionsHint(code)?.level === 'elevated')
+  if (elevated !== undefined) fire('country_elevated', `OFAC has list-based or sectoral programmes for ${elevated}.`)
   if (given !== null && iban_country !== null && (property_country === null || !banksWith(property_country, iban_country))) {
     fire(
       'country_mismatch',

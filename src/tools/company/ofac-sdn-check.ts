@@ -44,7 +44,7 @@ export default defineTool({
     'Looks an EVM address up in a dated copy of the OFAC SDN list, or a country or region among prohibited jurisdictions. A match is ' +
     'always told; "no match" and "elevated" only from a list of at most 30 days, or with its age. Never by name. No match is not a clearance.',
   family: 'company',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {
@@ -52,7 +52,7 @@ export default defineTool({
     not_checked: [
       'names of persons, companies and vessels',
       'addresses off the list that a listed party controls',
-      'towns, but for a few large ones',
+      'towns, but for large ones of prohibited places',
       'lists other than OFAC’s',
     ],
   },

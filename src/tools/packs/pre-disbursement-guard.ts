@@ -7,7 +7,7 @@ import { RDAP_SERVERS_AS_OF } from '../../pure/checks/rdap-servers.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { PUBLIC_SUFFIXES_AS_OF, readVendorDomain } from '../../pure/checks/vendor-domain.ts'
 import { COUNTERPARTY, counterpartyRisk } from '../../pure/rulebooks/counterparty.ts'
-import { advice, inspect, summaryOf, wholeUsd } from '../../pure/rulebooks/counterparty-findings.ts'
+import { advice, inspect, reasonToReview, summaryOf, wholeUsd } from '../../pure/rulebooks/counterparty-findings.ts'
 import { domainAge, type DomainAge } from '../../pure/rulebooks/domain-age.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
@@ -83,7 +83,9 @@ export default defineTool({
   output: z.strictObject({
     decision: z
       .enum(['CLEAR', 'REVIEW', 'BLOCK'])
-      .describe('Below 20, below 50, from 50. At least REVIEW for country_sanctioned, and when nothing that was given could be inspected.'),
+      .describe(
+        'Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number and nothing unknown; else at least REVIEW.',
+      ),
     clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It is no proof of anything.'),
     risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
     risk_level: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),
@@ -129,15 +131,17 @@ export default defineTool({
     const now_ms = clock.now_ms()
     const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
     const seen = inspect({ ...asked, domain })
-    const risk = counterpartyRisk(seen.found, wholeUsd(asked.invoice_amount_usd))
+    const whole_usd = wholeUsd(asked.invoice_amount_usd)
+    const risk = counterpartyRisk(seen.found, whole_usd)
     // Silence about the recipient is no reason to pay.
-    const decision = seen.empty ? ('REVIEW' as const) : risk.decision
+    const why = risk.decision === 'BLOCK' ? null : reasonToReview(seen, whole_usd)
+    const decision = risk.decision === 'CLEAR' && why !== null ? ('REVIEW' as const) : risk.decision
     return {
       decision,
       clear_to_disburse: decision === 'CLEAR',
       risk_score: risk.score,
       risk_level: risk.level,
-      summary: summaryOf(decision, risk.fired.length, seen.empty),
+      summary: summaryOf(decision, risk.fired.length, why, seen.empty),
       flags_triggered: risk.fired,
       recommendations: advice(seen, decision),
       inspected_counterparty: {

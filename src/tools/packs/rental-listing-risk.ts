@@ -32,7 +32,7 @@ export default defineTool({
     'Adds up what speaks against a rental listing, from your own observations: each factor has its points in a published rule book, and the ' +
     'answer names those that were found. The same observations always give the same score. Give at least one.',
   family: 'packs',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: PURE,
   scope: {

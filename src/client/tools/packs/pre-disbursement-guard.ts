@@ -23,7 +23,7 @@ export interface PreDisbursementGuardInput {
 }
 
 export interface PreDisbursementGuardOutput {
-  /** Below 20, below 50, from 50. At least REVIEW for country_sanctioned, and when nothing that was given could be inspected. */
+  /** Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number and nothing unknown; else at least REVIEW. */
   decision: 'CLEAR' | 'REVIEW' | 'BLOCK'
   /** Whether the decision is CLEAR. It is no proof of anything. */
   clear_to_disburse: boolean
