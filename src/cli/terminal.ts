@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
-import { VERDICT_TEXT, type BadgeVerdict } from '../service/calls/proof.ts'
+import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
+import { markOf } from '../service/catalogue/headlines.ts'
 import type { Invocation } from './arguments.ts'
 
 /** What the command line shows to people. Colours appear only where the terminal has them and NO_COLOR is not set. */
@@ -41,13 +42,15 @@ export function paint(tone: Tone, text: string): string {
   return styleText(STYLES[tone], text, { stream: process.stdout })
 }
 
-export function verdictMark(verdict: BadgeVerdict): string {
-  return paint(verdict === 'done' ? 'strong' : verdict, `${SHAPES[verdict]} ${VERDICT_TEXT[verdict]}`)
+/** A decision with the shape and colour of its tone. */
+export function headlineMark(tone: HeadlineTone, word: string): string {
+  const mark = markOf(tone)
+  return paint(mark === 'done' ? 'strong' : mark, `${SHAPES[mark]} ${printable(word)}`)
 }
 
 /** A good or bad end of something that is no verdict on an identifier, with the same shapes. */
 export function outcomeMark(good: boolean, text: string): string {
-  return paint(good ? 'valid' : 'invalid', `${good ? SHAPES.valid : SHAPES.invalid} ${text}`)
+  return headlineMark(good ? 'good' : 'bad', text)
 }
 
 export function terminalWidth(): number {

@@ -88,10 +88,18 @@ test('a person sees verdict, reason, parts, scope and proof, in colours where th
   )
 })
 
+test('a decision leads, in its own word and with the mark of its tone', async () => {
+  const payee = '{"declared_country":"IR","recipient_iban":"GB83 WEST 1234 5698 7654 32","lei":"5493001KJTIIGC8Y1R13"}'
+  const { code, stdout } = await desk.run(['call', 'pre-disbursement-guard', payee, '--text'])
+  assert.equal(code, 0)
+  assert.match(stdout, /^○ BLOCK {2}pre-disbursement-guard .*\nDo not pay/)
+  assert.doesNotMatch(stdout, /answered/)
+})
+
 test('text of strangers cannot drive the terminal', async () => {
   const { code, stdout } = await desk.run(['call', 'context-distill', JSON.stringify({ text: 'Hello \u009b31m \u202eworld.' }), '--text'])
   assert.equal(code, 0)
-  assert.match(stdout, /◆ answered/)
+  assert.match(stdout, /◆ 3 words/)
   for (const dangerous of ['\u001b', '\u009b', '\u202e']) assert.ok(!stdout.includes(dangerous))
 })
 

@@ -50,6 +50,11 @@ export default defineTool({
     checked: ['the signature of the receipt', 'hashes of input and output', 'the published output schema', 'the window of 7 days'],
     not_checked: ['what arrived, beyond what is signed', 'whether the result was true', 'that money moved or is given back'],
   },
+  headline: [
+    { when: { verdict: 'UPHELD' }, tone: 'good', word: 'UPHELD' },
+    { when: { verdict: 'REJECTED' }, tone: 'bad', word: 'REJECTED' },
+    { when: { verdict: 'INCONCLUSIVE' }, tone: 'caution', word: 'INCONCLUSIVE' },
+  ],
   sources: ['clock', 'crypto', 'schemas', 'registrar', 'disputes', 'assured'],
   input: z.strictObject({
     dispute_id: z

@@ -2,7 +2,7 @@ import { verifyLink, type LinkVerdict } from '../../../pure/receipts/chain.ts'
 import type { PublishedKey } from '../../../pure/receipts/keys.ts'
 import { valueHash } from '../../../pure/receipts/receipt.ts'
 import { verifyReceipt, type ReceiptVerdict } from '../../../pure/receipts/verify.ts'
-import type { BadgeVerdict } from '../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../pure/headline.ts'
 import type { Given } from './given.ts'
 import { isMembers } from './shapes.ts'
 

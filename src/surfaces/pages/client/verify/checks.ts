@@ -1,5 +1,5 @@
 import { SIGNED_FIELDS } from '../../../../pure/receipts/receipt.ts'
-import type { BadgeVerdict } from '../../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../../pure/headline.ts'
 import type { Given } from '../given.ts'
 import type { Judgement } from '../judge.ts'
 import { timeText } from '../proof.ts'

@@ -1,6 +1,6 @@
 import { judgeKey, type PublishedKey } from '../../../../pure/receipts/keys.ts'
 import { verifyPolicy, type PolicyVerdict } from '../../../../pure/rulebooks/pol1.ts'
-import type { BadgeVerdict } from '../../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../../pure/headline.ts'
 import { el } from '../dom.ts'
 import { factsTable } from '../facts.ts'
 import { row, seal } from '../proof.ts'
