@@ -2,6 +2,9 @@ import { styleText } from 'node:util'
 import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
 import { markOf } from '../service/catalogue/headlines.ts'
 import type { Invocation } from './arguments.ts'
+import { printable } from './printable.ts'
+
+export { printable }
 
 /** What the command line shows to people. Colours appear only where the terminal has them and NO_COLOR is not set. */
 
@@ -55,14 +58,6 @@ export function outcomeMark(good: boolean, text: string): string {
 
 export function terminalWidth(): number {
   return Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_ELSEWHERE))
-}
-
-/**
- * Text that may come from strangers, made safe to show: control characters, which could drive the terminal, and those that reorder what is
- * read (Unicode UAX #9) are shown as their numbers.
- */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
 }
 
 /** Breaks at spaces; a word that is longer than a line is cut. */

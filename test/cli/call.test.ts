@@ -118,13 +118,17 @@ test('what is wrong with an input is said with pointers, for machines and for pe
 
 test('mistakes on the command line are told, with what may be meant', async () => {
   const mistakes: [string[], string, RegExp][] = [
-    [['iban-chek', GOOD], 'usage', /did you mean iban-check/],
+    [['iban-chek', GOOD], 'usage', /^Unknown tool "iban-chek"\. Did you mean "iban-check"\?$/],
     [['iban-check'], 'usage', /assay call iban-check '\{"iban":"GB82/],
     [[], 'usage', /assay tools/],
     [['iban-check', GOOD, '--no-receipt'], 'usage', /--jsonl/],
     [['iban-check', GOOD, '--jsonl'], 'usage', /standard input/],
     [['iban-check', '--jsonl', '--prev-receipt-hash', '0x12'], 'usage', /single call/],
-    [['iban-check', GOOD, '--prev-receipt-hsah', '0x12'], 'usage', /did you mean --prev-receipt-hash/],
+    [
+      ['iban-check', GOOD, '--prev-receipt-hsah', '0x12'],
+      'usage',
+      /^Unknown option "--prev-receipt-hsah"\. Did you mean "--prev-receipt-hash"\?$/,
+    ],
     [['iban-check', GOOD, '--prev-receipt-hash'], 'usage', /needs a value/],
     [['iban-check', GOOD, '--json=yes'], 'usage', /takes no value/],
     [['iban-check', 'GB82', 'WEST'], 'usage', /quotation marks/],
