@@ -4,9 +4,16 @@ import { readArguments } from '../../src/cli/arguments.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/verify.ts'
 import { signLink } from '../../src/pure/receipts/chain.ts'
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { valueHash, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
 import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { readEntry } from '../../src/pure/rulebooks/pol1-entry.ts'
+import { issuePolicy } from '../../src/pure/rulebooks/pol1-issue.ts'
+import { verifyPolicy } from '../../src/pure/rulebooks/pol1.ts'
 import { ADDRESS_ONE, BODY, DIGEST, INPUT, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
+import { fixedRegistrar } from '../support/fixed-registrar.ts'
+import { insurer } from '../support/insurer.ts'
+import { NOON_S } from '../support/underwriters.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
 
 let desk: Desk
@@ -200,6 +207,30 @@ test('a person sees every answer and what is not proved', async () => {
     'money moved',
   ]) {
     assert.ok(stdout.includes(words), words)
+  }
+})
+
+test('a certificate is verified only with the key list of its registrar', async () => {
+  const underwriter = insurer(`0x${'8'.repeat(64)}`)
+  const read = readEntry(await underwriter.registration('https://assay.test', NOON_S), 'https://assay.test', NOON_S)
+  assert.ok(read.ok)
+  const subject = { tx_hash: null, transaction_id: null, invoice_id: 'INV-1' }
+  const asked = { coverage_minor: 1_000_001n, policyholder: `0x${'1'.repeat(40)}`, beneficiary: null, subject }
+  const maker = { registrar: fixedRegistrar(), crypto: nobleCrypto, hmac: () => 'a'.repeat(64), now_s: NOON_S }
+  const policy = issuePolicy(read.entry, read.entry_hash, asked, maker)
+  const registrar = verifyPolicy(policy).registrar ?? ''
+  const own = await desk.file('own.json', keyList({ address: registrar }))
+  const other = await desk.file('other.json', keyList({ address: `0x${'12'.repeat(20)}` }))
+  const ends: [unknown, string[], number, RegExp][] = [
+    [policy, [], 3, /^◐ signatures valid, registrar unknown/],
+    [policy, ['--keys', own], 0, /^● verified/],
+    [policy, ['--keys', other], 1, /^○ unknown registrar/],
+    [{ ...policy, coverage_minor: '1000002' }, ['--keys', own], 1, /^○ certificate altered or not valid/],
+  ]
+  for (const [document, args, exit, words] of ends) {
+    const { code, stdout } = await desk.run(['verify', await desk.file('policy.json', document), ...args, '--text'])
+    assert.match(stdout, words)
+    assert.equal(code, exit, stdout)
   }
 })
 

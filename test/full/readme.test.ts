@@ -112,7 +112,7 @@ const ALIASES = BLOCKS.flatMap(commandsOf).filter((command) => command.startsWit
 async function typed(commands: readonly string[], url: string): Promise<Typed[]> {
   const mark = '== end of command'
   const script = commands.map((command) => `${command.replaceAll(ORIGIN, url)}\nprintf '\\n${mark} %s\\n' "$?"`).join('\n')
-  const child = shell(`${['shopt -s expand_aliases', 'exec 2>&1', ...ALIASES, script].join('\n')}`)
+  const child = shell(['shopt -s expand_aliases', 'exec 2>&1', ...ALIASES, script].join('\n'))
   const chunks: Buffer[] = []
   child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk))
   await once(child, 'close')
