@@ -61,7 +61,8 @@ function askForm(): Markup {
     <p class="hint" id="key-list">Reading the key list of this service.</p>
     <noscript
       ><p class="hint">
-        This page needs a script of this site. In a shell: <code>assay verify receipt.json</code>, or <code>POST /v1/receipt/verify</code>.
+        This page needs a script of this site. In a shell: <code>assay verify receipt.json --keys xdr-1.json</code>, or
+        <code>POST /v1/receipt/verify</code>.
       </p></noscript
     >
   </form>`
