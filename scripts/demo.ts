@@ -18,6 +18,9 @@ import { signPayment, type PaymentRequired, type SignedPayment } from './demo/wa
 const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
 const OTHER = { iban: 'DE89 3704 0044 0532 0130 00' }
 
+/** As in live mode: a sandbox grants far more, and the tour shows what follows them. */
+const FREE_CALLS = 3
+
 type Members = Record<string, unknown>
 interface Reply {
   status: number
@@ -35,7 +38,7 @@ try {
 }
 
 async function tour(): Promise<void> {
-  const read = readSettings({ ASSAY_PORT: '0', ASSAY_DATA_DIR: data_dir, ASSAY_LOG_LEVEL: 'silent' })
+  const read = readSettings({ ASSAY_PORT: '0', ASSAY_DATA_DIR: data_dir, ASSAY_LOG_LEVEL: 'silent', ASSAY_FREE_DAILY: String(FREE_CALLS) })
   if (!read.ok) throw new Error(read.message)
   say(`${paint('strong', 'assay')}  deterministic checks that software agents call and pay for per call`)
   say(paint('unverifiable', '◐ SANDBOX  a chain of its own, worthless tokens, throw-away keys: no real money moves'))
@@ -59,7 +62,7 @@ async function tour(): Promise<void> {
 async function freeCalls(url: string): Promise<void> {
   begin(
     'Free calls',
-    'Three a day for everybody, without account, key or wallet. A wrong identifier is a good answer, with the reason and no error.',
+    'Three a day for each client in live mode, without account, key or wallet. A wrong identifier is a successful answer with findings, not an error.',
   )
   const wrong = { iban: IBAN.iban.replace('WEST', 'WETS') }
   for (const input of [IBAN, OTHER, wrong]) {

@@ -1,14 +1,15 @@
+import { checkHeadline } from '../service/catalogue/headlines.ts'
 import { receiptDigest } from '../pure/receipts/receipt.ts'
 import { toHex } from '../pure/receipts/crypto.ts'
 import type { Answer } from '../service/calls/outcome.ts'
-import { verdictWord, VERDICT_TEXT } from '../service/calls/proof.ts'
 import type { Tool } from '../service/catalogue/define.ts'
-import { paint, printable, table, terminalWidth, verdictMark, wrap } from './terminal.ts'
+import { headlineMark, paint, printable, table, terminalWidth, wrap } from './terminal.ts'
 
-/** An answer for people: verdict, reason, the identifier in its parts, facts, scope, proof. */
+/** An answer for people: the decision, its sentence, the identifier in its parts, facts, scope, proof. */
 export function renderAnswer(tool: Tool, answer: Answer): string {
   const { result, receipt, chain } = answer
-  const reason = typeof result['reason'] === 'string' ? wrap(printable(result['reason']), terminalWidth()) : []
+  const { tone, word, sentence } = tool.headline(result)
+  const said = sentence === '' ? [] : wrap(printable(sentence), terminalWidth())
   const proof = [
     ['Checked', tool.scope.checked.join('; ')],
     ['Not checked', tool.scope.not_checked.join('; ')],
@@ -17,9 +18,9 @@ export function renderAnswer(tool: Tool, answer: Answer): string {
     ...(chain === null ? [] : [['Follows', chain.prev_receipt_hash]]),
   ]
   const blocks = [
-    [`${verdictMark(verdictWord(result))}  ${paint('muted', `${tool.id} ${tool.version}`)}`, ...reason],
+    [`${headlineMark(tone, word)}  ${paint('muted', `${tool.id} ${tool.version}`)}`, ...said],
     identifierLines(result),
-    table(factRows(result), terminalWidth(), ['muted']),
+    table(factRows(result, sentence), terminalWidth(), ['muted']),
     table(proof, terminalWidth(), ['muted']),
   ]
   return blocks
@@ -73,10 +74,11 @@ const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set([
 const ROWS_MAX = 60
 const VALUE_CHARS = 400
 
-function factRows(result: Record<string, unknown>): string[][] {
+/** The sentence of the headline stands above, so its member is not shown again. */
+function factRows(result: Record<string, unknown>, sentence: string): string[][] {
   const { facts, ...rest } = result
   const shown = [...Object.entries(record(facts)), ...Object.entries(rest)].filter(
-    ([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null,
+    ([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null && (sentence === '' || value !== sentence),
   )
   const rows = shown.flatMap(([name, value]) => flatten(name, value))
   return rows.length > ROWS_MAX ? [...rows.slice(0, ROWS_MAX), ['…', `${rows.length - ROWS_MAX} more with --json`]] : rows
@@ -87,8 +89,10 @@ function flatten(name: string, value: unknown): string[][] {
   if (Array.isArray(value) && !value.some(isRecord)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
   if (Array.isArray(value)) return value.flatMap((item, index) => flatten(`${name}.${index}`, item))
   if (!isRecord(value)) return value === null ? [] : [[name, cut(typeof value === 'string' ? value : JSON.stringify(value))]]
-  if (value['verdict'] !== undefined)
-    return [[name, cut(`${VERDICT_TEXT[verdictWord(value)]}: ${typeof value['reason'] === 'string' ? value['reason'] : ''}`)]]
+  if (value['reason_code'] !== undefined && value['verdict'] !== undefined) {
+    const { word, sentence } = checkHeadline(value)
+    return [[name, cut(`${word}: ${sentence}`)]]
+  }
   return Object.entries(value).flatMap(([inner, one]) => flatten(`${name}.${inner}`, one))
 }
 

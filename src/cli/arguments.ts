@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '../service/nearest.ts'
 import { CliError } from './exit-codes.ts'
+import { unknownName } from './unknown-name.ts'
 
 interface Option {
   type: 'boolean' | 'string'
@@ -45,14 +45,14 @@ export function readArguments(args: readonly string[], given: Options, most_word
 function checkOption({ name, rawName, value }: { name: string; rawName: string; value?: string | undefined }, options: Options): void {
   const known = Object.hasOwn(options, name) ? options[name] : undefined
   if (known === undefined) {
-    const near = nearest(name, Object.keys(options))
-    throw new CliError('usage', `There is no such option here${near === null ? '' : `; did you mean --${near}`}.`)
+    const names = Object.keys(options).map((one) => `--${one}`)
+    throw unknownName('option', rawName, names, `Options of this command: ${names.join(', ')}.`)
   }
-  if (known.type === 'string' && value === undefined) throw new CliError('usage', `${rawName} needs a value: ${known.meaning}`)
-  if (known.type === 'boolean' && value !== undefined) throw new CliError('usage', `${rawName} takes no value.`)
+  if (known.type === 'string' && value === undefined) throw new CliError('usage', `The option ${rawName} needs a value: ${known.meaning}`)
+  if (known.type === 'boolean' && value !== undefined) throw new CliError('usage', `The option ${rawName} takes no value.`)
 }
 
 function tooMany(most: number): string {
   const words = most === 0 ? 'no arguments' : `at most ${most} argument${most === 1 ? '' : 's'}`
-  return `This command takes ${words}; put a text with spaces in quotation marks.`
+  return `This command takes ${words}; put a value with spaces in quotation marks.`
 }

@@ -20,22 +20,24 @@ import { remark, say, wantsJson } from './terminal.ts'
 /** `assay call <tool> <input>`: the same call as over REST, on the operator's own machine: no server, no allowance, no network. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [id, given] = invocation.words
-  if (id === undefined) throw new CliError('usage', 'Name a tool: assay call <tool> <input>. "assay tools" lists them.')
+  if (id === undefined)
+    throw new CliError('usage', 'Give a tool and its input: assay call <tool> <input>. Run "assay tools" to list the tools.')
   const settings = settingsHere()
   const catalogue = await loadCatalogue()
   const tool = findTool(catalogue, id)
   if (invocation.flag('jsonl')) return callLines(tool, catalogue, settings, invocation)
-  if (invocation.flag('no-receipt')) throw new CliError('usage', '--no-receipt goes with --jsonl.')
-  if (given === undefined) throw new CliError('usage', `Give the input, such as:  ${exampleCall(tool)}`)
+  if (invocation.flag('no-receipt')) throw new CliError('usage', '--no-receipt needs --jsonl.')
+  if (given === undefined) throw new CliError('usage', `Give the input of ${tool.id}, for example:  ${exampleCall(tool)}`)
   markMode(settings)
   const outcome = await call(await depsHere(catalogue, settings), requestOf(tool, given, invocation.text('prev-receipt-hash')))
   return show(tool, outcome, wantsJson(invocation))
 }
 
 async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, invocation: Invocation): Promise<Exit> {
-  if (invocation.words.length > 1) throw new CliError('usage', 'With --jsonl the inputs come from standard input, one a line.')
+  if (invocation.words.length > 1)
+    throw new CliError('usage', 'With --jsonl the inputs are read from standard input, one per line; remove the input argument.')
   if (invocation.text('prev-receipt-hash') !== null)
-    throw new CliError('usage', '--prev-receipt-hash goes with a single call, not with --jsonl.')
+    throw new CliError('usage', '--prev-receipt-hash cannot be combined with --jsonl: it links the receipt of a single call.')
   if (!invocation.flag('no-receipt')) markMode(settings)
   const { callStream } = await import('./call-stream.ts')
   return callStream(tool, sourcesHere(catalogue, settings), invocation.flag('no-receipt') ? null : await stampHere(settings))

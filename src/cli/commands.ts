@@ -1,7 +1,6 @@
-import { nearest } from '../service/nearest.ts'
 import type { Options } from './arguments.ts'
-import { CliError } from './exit-codes.ts'
 import { JSON_OPTIONS } from './terminal.ts'
+import { unknownName } from './unknown-name.ts'
 
 /** The commands: what each is for and how it is used. Its work lies in the file of its name. */
 
@@ -41,8 +40,8 @@ export const COMMANDS = {
     },
     most_words: 2,
     notes: [
-      'The input is the object of the tool itself, without a wrapper; @file reads it from a file, - from standard input. No allowance is',
-      'drawn on and no network is used. Receipts are signed by the key of this deployment, which is made in the data folder if missing.',
+      'The input is the object of the tool itself, without a wrapper; @file reads it from a file, - from standard input. It uses no free',
+      'call. Tools that read a chain, prices or registrations ask their sources; all others use no network. Receipts are signed by the key of this deployment, which is made in the data folder if missing.',
       'With --jsonl every line gets exactly one line, {"result":…,"receipt":…} or {"problem":{"line":…,…}}; that includes empty lines, lines',
       'that are not UTF-8 and lines that are too long. A line may end in CR LF, and the last may lack its end.',
     ],
@@ -68,6 +67,8 @@ export const COMMANDS = {
     },
     most_words: 1,
     notes: [
+      'Ends with 0 when a key of the list signed the receipt and everything given matches; with 1 when the receipt or the result was altered,',
+      'or the signer is not on the list; with 3 when the signature is valid but no key list was given, so that the issuer is unknown.',
       'Takes a receipt, {"receipt":…}, a whole answer, an array of these, or one of them a line. With several, a link must lead to a receipt',
       'that stands earlier in the file; only the first may follow one that is not there. JSON output is one line a receipt.',
       'A POL-1 certificate, bare or under certificate, is verified too; it stands alone in its file.',
@@ -234,11 +235,10 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS
 
-/** The command of this name; throws a CliError that names the one that may be meant. */
+/** The command of this name; throws a CliError that says which one may be meant. */
 export function findCommand(name: string): CommandName {
   const names = Object.keys(COMMANDS) as CommandName[]
   const found = names.find((known) => known === name)
   if (found !== undefined) return found
-  const near = nearest(name, names)
-  throw new CliError('usage', `There is no such command${near === null ? '; "assay help" lists them' : `; did you mean "assay ${near}"`}.`)
+  throw unknownName('command', name, names, 'Run "assay help" to list the commands.')
 }

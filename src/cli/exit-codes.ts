@@ -4,13 +4,13 @@ export const EXIT_CODES = {
   negative: {
     code: 1,
     meaning:
-      'A receipt does not verify, a replay disagrees, a document does not pass the preflight, a check of doctor failed, or the chain does not bear out the ledger.',
+      'A receipt was altered or its signer is not on the key list, a replay gives another result, a document fails the preflight, a check of doctor failed, or the ledger and the chain differ.',
   },
   usage: { code: 2, meaning: 'The command line is wrong: an unknown command, tool or option, or an argument too few or too many.' },
   undecided: {
     code: 3,
     meaning:
-      'A replay cannot judge: the tool is not here, is here in another version, or reads what changes, such as a chain or kept records; or the time of the call is not told.',
+      'Undecided. verify: the signature is valid, but no key list was given with --keys, so the issuer is unknown. replay: the tool is not here, is here in another version, or reads data that changes, such as a chain; or the time of the call is missing.',
   },
   data: { code: 65, meaning: 'The input is not JSON, does not fit the schema, or is too large; with --jsonl, at least one line was such.' },
   no_input: { code: 66, meaning: 'A file that was named cannot be read.' },

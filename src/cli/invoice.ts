@@ -1,6 +1,6 @@
-import { nearest } from '../service/nearest.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
+import { unknownName } from './unknown-name.ts'
 
 const ACTIONS = ['reconcile'] as const
 
@@ -8,9 +8,7 @@ const ACTIONS = ['reconcile'] as const
 export async function run(invocation: Invocation): Promise<Exit> {
   const [word] = invocation.words
   const action = ACTIONS.find((known) => known === word)
-  if (action === undefined) {
-    const near = word === undefined ? null : nearest(word, ACTIONS)
-    throw new CliError('usage', `invoice takes reconcile${near === null ? '' : `; did you mean ${near}`}.`)
-  }
+  if (word === undefined) throw new CliError('usage', 'Give an action: assay invoice reconcile --statement <camt.053>.')
+  if (action === undefined) throw unknownName('action', word, ACTIONS, 'The action is reconcile.')
   return (await import('./invoice-reconcile.ts')).reconcileInvoices(invocation)
 }

@@ -3,12 +3,12 @@ import { chooseSigning } from '../adapters/signer/choose.ts'
 import { publicKeys, revokeKey, rotateKey, type KeyringRead } from '../adapters/signer/keyring.ts'
 import { identityOf, orStop, places, ringOf } from '../identity.ts'
 import type { KeyList, PublishedKey } from '../pure/receipts/keys.ts'
-import { nearest } from '../service/nearest.ts'
 import type { Invocation } from './arguments.ts'
 import { orConfig } from './deployment.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { markMode, settingsHere } from './settings.ts'
 import { dateText, printable, remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
+import { unknownName } from './unknown-name.ts'
 
 /** After a rotation the old key stays good for this long, so that what a running server still signs with it verifies. */
 const GRACE_S = 3_600
@@ -50,10 +50,8 @@ function changeOf(action: string, address: string | undefined, invocation: Invoc
       if (since !== null && !/^\d{1,12}$/.test(since)) throw new CliError('usage', '--since takes a Unix time in whole seconds.')
       return (path, identity, now_ts) => revokeKey(path, identity, address, reason, now_ts, since === null ? now_ts : Number(since))
     }
-    default: {
-      const near = nearest(action, ['list', 'rotate', 'revoke'])
-      throw new CliError('usage', `keys takes list, rotate or revoke${near === null ? '' : `; did you mean ${near}`}.`)
-    }
+    default:
+      throw unknownName('action', action, ['list', 'rotate', 'revoke'], 'The actions are list, rotate and revoke.')
   }
 }
 

@@ -1,9 +1,9 @@
 import type { LedgerQuery } from '../ports/payments.ts'
 import { PAYMENT_STATES, type PaymentState } from '../pure/payments/states.ts'
-import { nearest } from '../service/nearest.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError } from './exit-codes.ts'
 import { wantsJson } from './terminal.ts'
+import { unknownName } from './unknown-name.ts'
 
 const DAY_MS = 86_400_000
 const FORMATS = ['table', 'csv', 'json'] as const
@@ -57,6 +57,5 @@ function stateOf(text: string | null): PaymentState | null {
   if (text === null) return null
   const found = PAYMENT_STATES.find((state) => state === text)
   if (found !== undefined) return found
-  const near = nearest(text, PAYMENT_STATES)
-  throw new CliError('usage', `--state takes ${PAYMENT_STATES.join(', ')}${near === null ? '' : `; did you mean ${near}`}.`)
+  throw unknownName('state', text, PAYMENT_STATES, `The states are ${PAYMENT_STATES.join(', ')}.`)
 }

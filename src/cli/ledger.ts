@@ -1,5 +1,4 @@
 import { pagesOf } from '../service/payments/prove-ledger.ts'
-import { nearest } from '../service/nearest.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { filterOf, formatOf, type LedgerFilter, type LedgerFormat } from './ledger-query.ts'
@@ -8,6 +7,7 @@ import { withLedger, type LedgerDesk } from './ledger-store.ts'
 import { LineWriter } from './line-writer.ts'
 import { markMode, settingsHere } from './settings.ts'
 import { paint, printable, say } from './terminal.ts'
+import { unknownName } from './unknown-name.ts'
 
 const ACTIONS = ['sums', 'list', 'prove'] as const
 /** Rows that are read at once. */
@@ -17,10 +17,7 @@ const PAGE_ROWS = 500
 export async function run(invocation: Invocation): Promise<Exit> {
   const [word = 'sums'] = invocation.words
   const action = ACTIONS.find((known) => known === word)
-  if (action === undefined) {
-    const near = nearest(word, ACTIONS)
-    throw new CliError('usage', `ledger takes sums, list or prove${near === null ? '' : `; did you mean ${near}`}.`)
-  }
+  if (action === undefined) throw unknownName('action', word, ACTIONS, 'The actions are sums, list and prove.')
   const format = formatOf(invocation)
   const filter = filterOf(invocation)
   if (action === 'prove' && Object.keys(filter).length > 0) {

@@ -5,12 +5,12 @@ import type { Finding } from '../pure/protocols/findings.ts'
 import { readDocument } from '../pure/protocols/read-document.ts'
 import { PROTOCOL_IDS, type ProtocolId } from '../pure/protocols/rule.ts'
 import { limits } from '../service/limits.ts'
-import { nearest } from '../service/nearest.ts'
 import { boundProblem, DOCUMENT_BOUNDS } from '../service/preflight/request.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { chunksOf, readBounded } from './input.ts'
 import { outcomeMark, paint, printable, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
+import { unknownName } from './unknown-name.ts'
 
 /** `assay preflight`: a document of an agent-commerce protocol against the rules of the preflight; offline. Any JSON value may be sent. */
 export async function run(invocation: Invocation): Promise<Exit> {
@@ -30,9 +30,9 @@ export async function run(invocation: Invocation): Promise<Exit> {
 function protocolNamed(name: string | null): ProtocolId {
   const found = PROTOCOL_IDS.find((id) => id === name)
   if (found !== undefined) return found
-  const near = name === null ? null : nearest(name, [...PROTOCOL_IDS])
-  const hint = near === null ? `one of ${PROTOCOL_IDS.join(', ')}` : `did you mean ${near}`
-  throw new CliError('usage', name === null ? `Say which protocol with --protocol: ${hint}.` : `There is no such protocol; ${hint}.`)
+  const list = PROTOCOL_IDS.join(', ')
+  if (name === null) throw new CliError('usage', `Name the protocol with --protocol: one of ${list}.`)
+  throw unknownName('protocol', name, PROTOCOL_IDS, `The protocols are ${list}.`)
 }
 
 const BOUNDS = { depth: limits.preflight_depth, nodes: limits.preflight_nodes }

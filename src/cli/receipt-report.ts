@@ -1,19 +1,41 @@
+import type { HeadlineTone } from '../pure/headline.ts'
 import { verifyLink, type LinkCode } from '../pure/receipts/chain.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import type { KeyList } from '../pure/receipts/keys.ts'
 import type { ReceiptCode, ReceiptFinding } from '../pure/receipts/reasons.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
+import type { Exit } from './exit-codes.ts'
 import { entryOf, entryText, judgeLog, logFailures, type LogProofGiven, type LogReport } from './log-report.ts'
 import type { ReceiptFile } from './receipt-file.ts'
 import { dateText } from './terminal.ts'
+
+/**
+ * `verified`: a published key of the issuer signed it, and nothing that was checked contradicts it. `issuer_unknown`: the signature is valid,
+ * but no key list was given, and anyone can sign with a key of their own. `failed`: see `failures`.
+ */
+export type VerifyOutcome = 'verified' | 'issuer_unknown' | 'failed'
+
+/** Exit of a command that verifies, by the worst outcome. */
+export const OUTCOME_EXITS = { verified: 'ok', issuer_unknown: 'undecided', failed: 'negative' } as const satisfies Record<
+  VerifyOutcome,
+  Exit
+>
+
+export const OUTCOME_TONES = { verified: 'good', issuer_unknown: 'caution', failed: 'bad' } as const satisfies Record<
+  VerifyOutcome,
+  HeadlineTone
+>
 
 type Match = 'match' | 'mismatch' | 'not_checked'
 
 /** All that can be said of one receipt offline, each question with its own answer. */
 export interface ReceiptReport {
-  /** Nothing that was checked speaks against it. */
+  /** The outcome is `verified`. */
   verified: boolean
+  outcome: VerifyOutcome
+  /** The outcome in a word for people, with its tone. */
+  headline: { tone: HeadlineTone; word: string }
   /** Place in the file, from 0. */
   index: number
   tool: string | null
@@ -84,11 +106,16 @@ export function judgeReceipt(
     findings,
     warnings,
   }
-  const failures = failuresOf(facts)
-  return { verified: failures.length === 0, ...facts, failures, not_proved: notProved(facts) }
+  const found = failuresOf(facts)
+  const outcome = found.length > 0 ? 'failed' : keys === null ? 'issuer_unknown' : 'verified'
+  const headline = { tone: OUTCOME_TONES[outcome], word: found[0]?.word ?? GOOD_WORDS[outcome] }
+  const failures = found.map(({ sentence }) => sentence)
+  return { verified: outcome === 'verified', outcome, headline, ...facts, failures, not_proved: notProved(facts) }
 }
 
-type Facts = Omit<ReceiptReport, 'verified' | 'failures' | 'not_proved'>
+const GOOD_WORDS = { verified: 'verified', issuer_unknown: 'signature valid, issuer unknown', failed: 'not verified' } as const
+
+type Facts = Omit<ReceiptReport, 'verified' | 'outcome' | 'headline' | 'failures' | 'not_proved'>
 
 function judgeLink(
   chain: unknown,
@@ -119,17 +146,39 @@ function inputMatches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Mat
   return inner === 'match' ? inner : matches(value, hash, crypto)
 }
 
-function failuresOf({ signature, signer_published, signer_valid_at_ts, input, output, link, log, warnings }: Facts): string[] {
+/** A reason why a receipt is not verified: in a word, and as a sentence. */
+interface Failure {
+  word: string
+  sentence: string
+}
+
+/** Signature faults of a well-formed receipt; any other fault means that the document is no receipt at all. */
+const FORGERIES: ReadonlySet<ReceiptCode | 'ok'> = new Set<ReceiptCode>(['signer_mismatch', 'not_recoverable'])
+
+/** Every failure, the gravest first. */
+function failuresOf({ signature, signer_published, signer_valid_at_ts, input, output, link, log, warnings }: Facts): Failure[] {
   const keyNote = warnings.find(({ field, code }) => field === 'signer' && code !== 'signer_case' && code !== 'revoked_later')
+  const failure = (fails: boolean, word: string, sentence: string): Failure[] => (fails ? [{ word, sentence }] : [])
   return [
-    ...(signature.valid ? [] : [signature.reason]),
-    ...(signer_published === false || signer_valid_at_ts === false
-      ? [keyNote?.message ?? 'The key was not good at the date of the receipt.']
-      : []),
-    ...(input === 'mismatch' ? ['The input is not the one that the receipt covers.'] : []),
-    ...(output === 'mismatch' ? ['The result is not the one that the receipt covers.'] : []),
-    ...(link === null || link.valid ? [] : [link.reason]),
-    ...logFailures(log),
+    ...failure(
+      !signature.valid,
+      FORGERIES.has(signature.reason_code) ? 'receipt altered or forged' : 'not a valid receipt',
+      signature.reason,
+    ),
+    ...failure(
+      signer_published === false,
+      'unknown signer',
+      'The signer is not on the key list: another service, or anyone, may have signed this receipt.',
+    ),
+    ...failure(
+      signer_published === true && signer_valid_at_ts === false,
+      'key not valid at that time',
+      keyNote?.message ?? 'The key was not valid at the date of the receipt.',
+    ),
+    ...failure(output === 'mismatch', 'result was changed', 'The result was changed: this receipt was issued for a different result.'),
+    ...failure(input === 'mismatch', 'another input', 'The input does not match: this receipt was issued for a different input.'),
+    ...failure(link?.valid === false, 'broken link', link?.reason ?? ''),
+    ...logFailures(log).map((sentence) => ({ word: 'log proof not valid', sentence })),
   ]
 }
 

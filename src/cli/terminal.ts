@@ -1,6 +1,10 @@
 import { styleText } from 'node:util'
-import { VERDICT_TEXT, type BadgeVerdict } from '../service/calls/proof.ts'
+import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
+import { markOf } from '../service/catalogue/headlines.ts'
 import type { Invocation } from './arguments.ts'
+import { printable } from './printable.ts'
+
+export { printable }
 
 /** What the command line shows to people. Colours appear only where the terminal has them and NO_COLOR is not set. */
 
@@ -41,25 +45,19 @@ export function paint(tone: Tone, text: string): string {
   return styleText(STYLES[tone], text, { stream: process.stdout })
 }
 
-export function verdictMark(verdict: BadgeVerdict): string {
-  return paint(verdict === 'done' ? 'strong' : verdict, `${SHAPES[verdict]} ${VERDICT_TEXT[verdict]}`)
+/** A decision with the shape and colour of its tone. */
+export function headlineMark(tone: HeadlineTone, word: string): string {
+  const mark = markOf(tone)
+  return paint(mark === 'done' ? 'strong' : mark, `${SHAPES[mark]} ${printable(word)}`)
 }
 
 /** A good or bad end of something that is no verdict on an identifier, with the same shapes. */
 export function outcomeMark(good: boolean, text: string): string {
-  return paint(good ? 'valid' : 'invalid', `${good ? SHAPES.valid : SHAPES.invalid} ${text}`)
+  return headlineMark(good ? 'good' : 'bad', text)
 }
 
 export function terminalWidth(): number {
   return Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_ELSEWHERE))
-}
-
-/**
- * Text that may come from strangers, made safe to show: control characters, which could drive the terminal, and those that reorder what is
- * read (Unicode UAX #9) are shown as their numbers.
- */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
 }
 
 /** Breaks at spaces; a word that is longer than a line is cut. */

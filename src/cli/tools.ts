@@ -2,11 +2,11 @@ import { FAMILIES, type Family, type Tool } from '../service/catalogue/define.ts
 import { toolSchemas } from '../service/catalogue/json-schema.ts'
 import { loadCatalogue, type Catalogue } from '../service/catalogue/load.ts'
 import { priceRange, priceWords } from '../service/catalogue/text.ts'
-import { nearest } from '../service/nearest.ts'
 import type { Invocation } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
+import type { Exit } from './exit-codes.ts'
 import { exampleCall } from './find-tool.ts'
 import { paint, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
+import { unknownName } from './unknown-name.ts'
 
 /** `assay tools [family | tool]`: the catalogue, a family of it, or one tool. */
 export async function run(invocation: Invocation): Promise<Exit> {
@@ -22,11 +22,8 @@ export async function run(invocation: Invocation): Promise<Exit> {
 function chosen(catalogue: Catalogue, family: string | undefined): readonly Tool[] {
   if (family === undefined) return catalogue.tools
   if (Object.hasOwn(FAMILIES, family)) return catalogue.tools.filter((tool) => tool.family === family)
-  const near = nearest(family, [...Object.keys(FAMILIES), ...catalogue.tools.map((tool) => tool.id)])
-  throw new CliError(
-    'usage',
-    `No family and no tool has this name${near === null ? '; "assay tools" lists both' : `; did you mean ${near}`}.`,
-  )
+  const names = [...Object.keys(FAMILIES), ...catalogue.tools.map((tool) => tool.id)]
+  throw unknownName('tool or family', family, names, 'Run "assay tools" to list both.')
 }
 
 function list(tools: readonly Tool[], json: boolean): string {

@@ -6,15 +6,17 @@ import { readJsonFile } from './input.ts'
 import { logFailures, readLogProof, type LogReport } from './log-report.ts'
 import { readReceipts } from './receipt-file.ts'
 import { judgePolicy, policyIn, renderPolicy, type PolicyReport } from './policy-report.ts'
-import { judgeReceipt, type ReceiptReport } from './receipt-report.ts'
-import { dateText, outcomeMark, paint, printable, say, table, wantsJson, wrap, terminalWidth } from './terminal.ts'
+import { judgeReceipt, OUTCOME_EXITS, OUTCOME_TONES, type ReceiptReport, type VerifyOutcome } from './receipt-report.ts'
+import { dateText, headlineMark, paint, printable, say, table, wantsJson, wrap, terminalWidth } from './terminal.ts'
 
 /** `assay verify`: receipts, or a certificate POL-1, against their signatures, a key list, their inputs and results, and one another; offline. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [name] = invocation.words
-  if (name === undefined) throw new CliError('usage', 'Name a file with the receipt, or - for standard input.')
+  if (name === undefined)
+    throw new CliError('usage', 'Give the file with the receipt, or - for standard input: assay verify <receipt.json | ->.')
   const files = ['keys', 'input', 'result'].map((option) => invocation.text(option))
-  if ([name, ...files].filter((file) => file === '-').length > 1) throw new CliError('usage', 'Only one file can come from standard input.')
+  if ([name, ...files].filter((file) => file === '-').length > 1)
+    throw new CliError('usage', 'Only one file can be read from standard input: use - once.')
   const [keys, input, result] = await Promise.all([readKeys(files[0]), readNamed(files[1]), readNamed(files[2])])
   const proof = await readLogProof(invocation)
   const { crypto } = await chooseSigning()
@@ -22,30 +24,35 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const seen = new Set<string>()
   let held: ReceiptReport | null = null
   let policy: unknown = null
-  let [count, good] = [0, 0]
+  let count = 0
+  const outcomes: Record<VerifyOutcome, number> = { verified: 0, issuer_unknown: 0, failed: 0 }
   for await (const file of readReceipts(name)) {
-    if (policy !== null) throw new CliError('usage', 'A certificate stands alone in its file.')
+    if (policy !== null) throw new CliError('usage', 'A file with a POL-1 certificate must contain nothing else.')
     policy = count === 0 ? policyIn(file.receipt) : null
     if (policy !== null) continue
     if (count > 0 && (input !== undefined || result !== undefined || proof !== null))
-      throw new CliError('usage', '--input, --result and --log go with a single receipt.')
+      throw new CliError('usage', '--input, --result and --log need a file with a single receipt.')
     if (held !== null) show.several(held)
     held = judgeReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++, proof })
-    if (held.verified) good++
+    outcomes[held.outcome]++
   }
   if (policy !== null) return showPolicy(invocation, judgePolicy(policy, keys, crypto))
-  if (held === null) throw new CliError('data', `${printable(name)} holds no receipt.`)
+  if (held === null) throw new CliError('data', `${printable(name)} contains no receipt.`)
   if (count === 1) show.single(held)
   else {
     show.several(held)
-    show.end(count, good)
+    show.end(count, outcomes)
   }
-  return good === count ? 'ok' : 'negative'
+  return OUTCOME_EXITS[worst(outcomes)]
+}
+
+function worst({ failed, issuer_unknown }: Record<VerifyOutcome, number>): VerifyOutcome {
+  return failed > 0 ? 'failed' : issuer_unknown > 0 ? 'issuer_unknown' : 'verified'
 }
 
 function showPolicy(invocation: Invocation, report: PolicyReport): Exit {
   say(wantsJson(invocation) ? JSON.stringify(report) : renderPolicy(report))
-  return report.verified ? 'ok' : 'negative'
+  return OUTCOME_EXITS[report.outcome]
 }
 
 async function readNamed(name: string | null | undefined): Promise<unknown> {
@@ -55,7 +62,8 @@ async function readNamed(name: string | null | undefined): Promise<unknown> {
 async function readKeys(name: string | null | undefined): Promise<KeyList | null> {
   if (name === null || name === undefined) return null
   const keys = readKeyList(await readJsonFile(name))
-  if (keys === null) throw new CliError('data', `${printable(name)} holds no key list; the issuer publishes it at /.well-known/xdr-1.json.`)
+  if (keys === null)
+    throw new CliError('data', `${printable(name)} is not a key list. The issuer publishes its key list at /.well-known/xdr-1.json.`)
   return keys
 }
 
@@ -67,24 +75,40 @@ const showJson = {
 
 const showText = {
   single: (report: ReceiptReport) =>
-    say([heading(report), ...details(report), '', ...wrap(`Not proved: ${report.not_proved.join('; ')}.`, terminalWidth())].join('\n')),
+    say(
+      [
+        heading(report),
+        ...failures(report),
+        ...details(report),
+        '',
+        ...wrap(`Not proved: ${report.not_proved.join('; ')}.`, terminalWidth()),
+      ].join('\n'),
+    ),
   several: (report: ReceiptReport) => say([heading(report), ...report.failures.map((failure) => `    ${failure}`)].join('\n')),
-  end: (count: number, good: number) => say(outcomeMark(good === count, `${good} of ${count} receipts verify`)),
+  end: (count: number, outcomes: Record<VerifyOutcome, number>) => {
+    const unknown = outcomes.issuer_unknown > 0 ? `; ${outcomes.issuer_unknown} with a valid signature of an unknown issuer` : ''
+    say(headlineMark(OUTCOME_TONES[worst(outcomes)], `${outcomes.verified} of ${count} receipts verified${unknown}`))
+  },
 }
 
-function heading({ verified, tool, tool_version, digest }: ReceiptReport): string {
+/** Every failure as a sentence under the heading. */
+function failures({ failures: sentences }: ReceiptReport): string[] {
+  return sentences.flatMap((sentence) => wrap(printable(sentence), terminalWidth()))
+}
+
+function heading({ headline, tool, tool_version, digest }: ReceiptReport): string {
   const call = tool === null ? '' : `  ${printable(`${tool} ${tool_version ?? ''}`)}`
-  return `${outcomeMark(verified, verified ? 'verifies' : 'does not verify')}${call}  ${paint('muted', digest ?? 'no digest')}`
+  return `${headlineMark(headline.tone, headline.word)}${call}  ${paint('muted', digest ?? 'no digest')}`
 }
 
 function details(report: ReceiptReport): string[] {
   const { signature, signer, signer_published, signer_valid_at_ts, link, log, log_entry } = report
   const rows = [
     ['Signature', signature.reason],
-    ['Signed by', signer ?? 'nobody that can be told'],
+    ['Signed by', signer ?? 'unknown: the signature gives no key'],
     ['Dated', report.dated ?? 'not readable'],
-    ['On the key list', answerOf(signer_published, 'give --keys')],
-    ['Key good then', answerOf(signer_valid_at_ts, 'give --keys')],
+    ['On the key list', answerOf(signer_published, signature.valid)],
+    ['Key valid then', answerOf(signer_valid_at_ts, signature.valid)],
     ['Input', MATCH_TEXT[report.input]],
     ['Result', MATCH_TEXT[report.output]],
     ...(link === null ? [] : [['Link', link.reason]]),
@@ -103,13 +127,14 @@ function logText(log: LogReport): string {
   return `${reason} Entry ${index} of ${checkpoint.size} in ${printable(checkpoint.origin)}.${[...seen, ...missing].join('')}`
 }
 
-function answerOf(value: boolean | 'not_checked', hint: string): string {
-  if (value === 'not_checked') return `not checked; ${hint}`
-  return value ? 'yes' : 'no'
+/** A key can be looked up only for a valid signature; without `--keys` there is no list. */
+function answerOf(value: boolean | 'not_checked', signature_valid: boolean): string {
+  if (value !== 'not_checked') return value ? 'yes' : 'no'
+  return signature_valid ? 'not checked: give the key list of the issuer with --keys' : 'not checked: the signature is not valid'
 }
 
 const MATCH_TEXT = {
-  match: 'is the one that the receipt covers',
-  mismatch: 'is not the one that the receipt covers',
-  not_checked: 'not checked; it is not here',
+  match: 'matches: the receipt was issued for it',
+  mismatch: 'does not match: the receipt was issued for another one',
+  not_checked: 'not checked: it was not given',
 } as const

@@ -105,6 +105,8 @@ export const limits = {
   description_chars: 400,
   field_description_chars: 200,
   proof_summary_chars: 600,
+  /** Characters of the headline's sentence in a proof summary. */
+  proof_sentence_chars: 200,
   request_id_chars: 64,
   jsonl_line_chars: 1_048_576,
   mcp_list_bytes: 400_000,

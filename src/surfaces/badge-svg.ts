@@ -1,5 +1,6 @@
 import { SEAL_UNITS, sealPaths } from '../pure/receipts/seal.ts'
-import { VERDICT_TEXT, type BadgeVerdict } from '../service/calls/proof.ts'
+import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
+import { markOf } from '../service/catalogue/headlines.ts'
 
 const HEIGHT = 28
 const CHARACTER = 7
@@ -23,9 +24,8 @@ const MARKS: Record<BadgeVerdict, { colour: string; shape: string }> = {
 }
 
 /** The badge of a verdict, with the seal of its receipt. The words come from fixed lists and a checked id, so nothing needs escaping. */
-export function badgeSvg(tool: string, verdict: BadgeVerdict, digest: string): string {
-  const { colour, shape } = MARKS[verdict]
-  const words = VERDICT_TEXT[verdict]
+export function badgeSvg(tool: string, { word: words, tone }: { word: string; tone: HeadlineTone }, digest: string): string {
+  const { colour, shape } = MARKS[markOf(tone)]
   const left = 34 + (tool.length + 6) * CHARACTER
   const width = left + 30 + words.length * CHARACTER
   const seal = sealPaths(digest).map(({ d, stroke_width }) => `<path stroke-width="${stroke_width * 3}" d="${d}"/>`)

@@ -44,7 +44,7 @@ export function createRoutes(deps: AppDeps, { calls, rest, headers, callerAddres
   http.post('/v1/receipt/verify', (context) => serve(context, 'receipt-verify', unwrapReceipt))
   catalogueRoutes(http, deps, caller)
   healthRoutes(http, deps)
-  badgeRoutes(http)
+  badgeRoutes(http, deps.call.catalogue)
   paymentRoutes(http, deps, rest.words)
   invoiceRoutes(http, deps, rest.words, caller)
   creditRoutes(http, deps, caller)

@@ -88,10 +88,18 @@ test('a person sees verdict, reason, parts, scope and proof, in colours where th
   )
 })
 
+test('a decision leads, in its own word and with the mark of its tone', async () => {
+  const payee = '{"declared_country":"IR","recipient_iban":"GB83 WEST 1234 5698 7654 32","lei":"5493001KJTIIGC8Y1R13"}'
+  const { code, stdout } = await desk.run(['call', 'pre-disbursement-guard', payee, '--text'])
+  assert.equal(code, 0)
+  assert.match(stdout, /^○ BLOCK {2}pre-disbursement-guard .*\nDo not pay/)
+  assert.doesNotMatch(stdout, /answered/)
+})
+
 test('text of strangers cannot drive the terminal', async () => {
   const { code, stdout } = await desk.run(['call', 'context-distill', JSON.stringify({ text: 'Hello \u009b31m \u202eworld.' }), '--text'])
   assert.equal(code, 0)
-  assert.match(stdout, /◆ answered/)
+  assert.match(stdout, /◆ 3 words/)
   for (const dangerous of ['\u001b', '\u009b', '\u202e']) assert.ok(!stdout.includes(dangerous))
 })
 
@@ -110,13 +118,17 @@ test('what is wrong with an input is said with pointers, for machines and for pe
 
 test('mistakes on the command line are told, with what may be meant', async () => {
   const mistakes: [string[], string, RegExp][] = [
-    [['iban-chek', GOOD], 'usage', /did you mean iban-check/],
+    [['iban-chek', GOOD], 'usage', /^Unknown tool "iban-chek"\. Did you mean "iban-check"\?$/],
     [['iban-check'], 'usage', /assay call iban-check '\{"iban":"GB82/],
     [[], 'usage', /assay tools/],
     [['iban-check', GOOD, '--no-receipt'], 'usage', /--jsonl/],
     [['iban-check', GOOD, '--jsonl'], 'usage', /standard input/],
     [['iban-check', '--jsonl', '--prev-receipt-hash', '0x12'], 'usage', /single call/],
-    [['iban-check', GOOD, '--prev-receipt-hsah', '0x12'], 'usage', /did you mean --prev-receipt-hash/],
+    [
+      ['iban-check', GOOD, '--prev-receipt-hsah', '0x12'],
+      'usage',
+      /^Unknown option "--prev-receipt-hsah"\. Did you mean "--prev-receipt-hash"\?$/,
+    ],
     [['iban-check', GOOD, '--prev-receipt-hash'], 'usage', /needs a value/],
     [['iban-check', GOOD, '--json=yes'], 'usage', /takes no value/],
     [['iban-check', 'GB82', 'WEST'], 'usage', /quotation marks/],

@@ -76,7 +76,7 @@ test('keys rotate and are revoked; old receipts are judged by the published list
 
 test('mistakes are told before anything is changed', async () => {
   const mistakes: [string[], RegExp][] = [
-    [['rotat'], /did you mean rotate/],
+    [['rotat'], /Unknown action "rotat"\. Did you mean "rotate"\?/],
     [['revoke'], /address/],
     [['revoke', `0x${'12'.repeat(20)}`], /--reason/],
     [['revoke', `0x${'12'.repeat(20)}`, '--reason', 'x', '--since', 'soon'], /whole seconds/],

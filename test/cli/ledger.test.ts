@@ -158,11 +158,11 @@ test('a row has exactly the fields that are announced', async () => {
 
 test('wrong words and days are refused before anything is opened', async () => {
   const wrong: [string[], RegExp][] = [
-    [['lst'], /did you mean list/],
+    [['lst'], /Unknown action "lst"\. Did you mean "list"\?/],
     [['--from', '2026-02-30'], /--from takes a day/],
     [['--to', '1 March'], /--to takes a day/],
     [['--from', '2026-03-02', '--to', '2026-03-01'], /later day/],
-    [['--state', 'setled'], /did you mean settled/],
+    [['--state', 'setled'], /Unknown state "setled"\. Did you mean "settled"\?/],
     [['--tool', "x' or 1=1"], /--tool takes/],
     [['--format', 'xml'], /table, csv, json/],
     [['prove', '--from', '2026-03-01'], /whole ledger/],

@@ -34,7 +34,7 @@ test('warnings alone end with 0; people read code, place and hint', async () => 
 test('what cannot be checked is said, with the exit code of its kind', async () => {
   const cases: [string[], string | Uint8Array, number, RegExp][] = [
     [['-'], '{}', 2, /--protocol: one of ucp/],
-    [['--protocol', 'x403', '-'], '{}', 2, /did you mean x402/],
+    [['--protocol', 'x403', '-'], '{}', 2, /Unknown protocol "x403"\. Did you mean "x402"\?/],
     [['--protocol', 'x402'], '{}', 2, /Name a file/],
     [['--protocol', 'x402', '/nowhere/at/all.json'], '', 66, /cannot be read/],
     [['--protocol', 'x402', '-'], '{"a":1,"a":2}', 65, /second time/],

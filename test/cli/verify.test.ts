@@ -4,9 +4,16 @@ import { readArguments } from '../../src/cli/arguments.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/verify.ts'
 import { signLink } from '../../src/pure/receipts/chain.ts'
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { valueHash, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
 import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { readEntry } from '../../src/pure/rulebooks/pol1-entry.ts'
+import { issuePolicy } from '../../src/pure/rulebooks/pol1-issue.ts'
+import { verifyPolicy } from '../../src/pure/rulebooks/pol1.ts'
 import { ADDRESS_ONE, BODY, DIGEST, INPUT, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
+import { fixedRegistrar } from '../support/fixed-registrar.ts'
+import { insurer } from '../support/insurer.ts'
+import { NOON_S } from '../support/underwriters.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
 
 let desk: Desk
@@ -27,6 +34,48 @@ function linked(byte: string, previous: string, changes: Partial<ReceiptBody> = 
   return { answer: { result: RESULT, receipt, chain: signLink(digest, previous, signerOne) }, digest }
 }
 
+test('a forged receipt without a key list is a valid signature of an unknown issuer, never verified', async () => {
+  // Anyone can make a key and sign a receipt in the name of the service.
+  const { receipt } = signReceipt({ ...BODY, amount: '999999' }, signerOne)
+  const forged = await desk.file('forged.json', { result: RESULT, receipt })
+  const text = await desk.run(['verify', forged, '--text'])
+  assert.equal(text.code, 3)
+  assert.match(text.stdout, /^◐ signature valid, issuer unknown/)
+  assert.doesNotMatch(text.stdout, /●/)
+  const json = parsed((await desk.run(['verify', forged])).stdout)
+  assert.deepEqual([json['verified'], json['outcome'], json['failures']], [false, 'issuer_unknown', []])
+  const listed = await desk.file('listed.json', keyList({ address: `0x${'12'.repeat(20)}` }))
+  const unknown = await desk.run(['verify', forged, '--keys', listed, '--text'])
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stdout, /^○ unknown signer[^\n]*\nThe signer is not on the key list/)
+  // A certificate and many receipts end alike.
+  const many = await desk.run(['verify', await desk.file('many.json', [RECEIPT, receipt]), '--text'])
+  assert.equal(many.code, 3)
+  assert.match(many.stdout, /◐ 0 of 2 receipts verified; 2 with a valid signature of an unknown issuer/)
+})
+
+test('with a key list an altered file is told what was altered, not to give a key list', async () => {
+  const keys = await desk.file('own.json', keyList({}))
+  const whole = { result: RESULT, receipt: RECEIPT }
+  const alterations: [unknown, RegExp][] = [
+    [
+      { ...whole, receipt: { ...RECEIPT, amount: '5001' } },
+      /^○ receipt altered or forged[^\n]*\nThe signature was made by another key .*altered\./,
+    ],
+    [{ ...whole, result: { ...RESULT, valid: false } }, /^○ result was changed[^\n]*\nThe result was changed: this receipt was issued for/],
+    [{ ...whole, receipt: { ...RECEIPT, signature: '0x00' } }, /^○ not a valid receipt[^\n]*\nThe signature is not 65 bytes long\./],
+  ]
+  for (const [document, words] of alterations) {
+    const { code, stdout } = await desk.run(['verify', await desk.file('altered.json', document), '--keys', keys, '--text'])
+    assert.equal(code, 1)
+    assert.match(stdout, words)
+    assert.doesNotMatch(stdout, /--keys/)
+  }
+  const { code, stdout } = await desk.run(['verify', await desk.file('whole.json', whole), '--keys', keys, '--text'])
+  assert.equal(code, 0)
+  assert.match(stdout, /^● verified/)
+})
+
 test('a receipt verifies in each of its wrappings, and says what is not proved', async () => {
   const wrappings: [unknown, string][] = [
     [RECEIPT, 'not_checked'],
@@ -38,7 +87,7 @@ test('a receipt verifies in each of its wrappings, and says what is not proved',
     const report = parsed(stdout)
     assert.deepEqual(
       [code, report['verified'], report['digest'], report['signer'], report['output']],
-      [0, true, DIGEST, ADDRESS_ONE, output],
+      [3, false, DIGEST, ADDRESS_ONE, output],
     )
     assert.ok((report['not_proved'] as string[]).includes('whose key it is'))
   }
@@ -72,8 +121,13 @@ test('each question has its own answer: signature, key list, key then, input, re
       { signer_published: true, signer_valid_at_ts: false, failures: ['The key of this receipt has been revoked.'] },
     ],
     [RECEIPT, ['--keys', files.other], 1, { signer_published: false }],
-    [RECEIPT, ['--input', files.body], 0, { input: 'match' }],
-    [RECEIPT, ['--input', files.wrong], 1, { input: 'mismatch', failures: ['The input is not the one that the receipt covers.'] }],
+    [RECEIPT, ['--input', files.body], 3, { input: 'match' }],
+    [
+      RECEIPT,
+      ['--input', files.wrong],
+      1,
+      { input: 'mismatch', failures: ['The input does not match: this receipt was issued for a different input.'] },
+    ],
     [{ receipt: RECEIPT, result: other }, [], 1, { output: 'mismatch' }],
     [tampered, ['--keys', files.good], 1, { signer_published: 'not_checked', verified: false }],
   ]
@@ -101,7 +155,7 @@ test('a file of many receipts: each is judged, and so are the links between them
     desk.run(['verify', '-', '--text'], { input: asLines([first.answer, third.answer]) }),
     desk.run(['verify', '-'], { input: asLines([first.answer, second.answer, forged]) }),
   ])
-  assert.deepEqual([array.code, lines.code, gap.code, forgery.code], [0, 0, 1, 1])
+  assert.deepEqual([array.code, lines.code, gap.code, forgery.code], [3, 3, 1, 1])
   assert.equal(array.stdout, lines.stdout)
   assert.deepEqual(
     lines.stdout
@@ -110,8 +164,8 @@ test('a file of many receipts: each is judged, and so are the links between them
       .map((line) => parsed(line)['digest']),
     [first.digest, second.digest, third.digest],
   )
-  assert.match(gap.stdout, /○ does not verify[^\n]*\n[^\n]*does not stand earlier in this file/)
-  assert.match(gap.stdout, /○ 1 of 2 receipts verify/)
+  assert.match(gap.stdout, /○ broken link[^\n]*\n[^\n]*does not stand earlier in this file/)
+  assert.match(gap.stdout, /○ 0 of 2 receipts verified; 1 with a valid signature of an unknown issuer/)
   const last = parsed(forgery.stdout.trim().split('\n').at(-1) ?? '') as { link: { code: string } }
   assert.equal(last.link.code, 'digest_mismatch')
 })
@@ -125,9 +179,9 @@ test('a bare answer verifies: its `chain` is a word of the tool, and `receipt_ch
   const followed = { ...result, receipt: next.answer.receipt, receipt_chain: next.answer.chain }
   const forged = { ...followed, receipt_chain: answer.chain }
   const alone = await desk.run(['verify', await desk.file('bare.json', bare)])
-  assert.deepEqual([alone.code, parsed(alone.stdout)['verified']], [0, true], alone.stdout)
+  assert.deepEqual([alone.code, parsed(alone.stdout)['outcome']], [3, 'issuer_unknown'], alone.stdout)
   const both = await desk.run(['verify', await desk.file('both.json', [bare, followed])])
-  assert.equal(both.code, 0, both.stdout)
+  assert.equal(both.code, 3, both.stdout)
   const wrong = await desk.run(['verify', await desk.file('wrong.json', forged)])
   assert.deepEqual([wrong.code, (parsed(wrong.stdout)['link'] as { code: string }).code], [1, 'digest_mismatch'])
 })
@@ -137,22 +191,46 @@ test('the result of a bare answer is held against its receipt', async () => {
   const { receipt } = signReceipt({ ...BODY, tool: 'token-contract-risk', output_hash: valueHash(result) }, signerOne)
   const beside = { receipt, tier: 'free', settlement: null, allowance: null, embeddable_badge: '', proof_summary_markdown: '' }
   const genuine = await desk.run(['verify', await desk.file('genuine.json', { ...result, ...beside })])
-  assert.deepEqual([genuine.code, parsed(genuine.stdout)['output']], [0, 'match'], genuine.stdout)
+  assert.deepEqual([genuine.code, parsed(genuine.stdout)['output']], [3, 'match'], genuine.stdout)
   const altered = await desk.run(['verify', await desk.file('altered.json', { ...result, is_contract: false, ...beside })])
   assert.deepEqual([altered.code, parsed(altered.stdout)['output']], [1, 'mismatch'], altered.stdout)
 })
 
 test('a person sees every answer and what is not proved', async () => {
   const { code, stdout } = await desk.run(['verify', '-', '--text'], { input: JSON.stringify({ result: RESULT, receipt: RECEIPT }) })
-  assert.equal(code, 0)
+  assert.equal(code, 3)
   for (const words of [
-    '● verifies',
-    'On the key list  not checked; give --keys',
-    'is the one that the receipt covers',
+    '◐ signature valid, issuer unknown',
+    'On the key list  not checked: give the key list of the issuer with --keys',
+    'matches: the receipt was issued for it',
     'Not proved: ',
     'money moved',
   ]) {
     assert.ok(stdout.includes(words), words)
+  }
+})
+
+test('a certificate is verified only with the key list of its registrar', async () => {
+  const underwriter = insurer(`0x${'8'.repeat(64)}`)
+  const read = readEntry(await underwriter.registration('https://assay.test', NOON_S), 'https://assay.test', NOON_S)
+  assert.ok(read.ok)
+  const subject = { tx_hash: null, transaction_id: null, invoice_id: 'INV-1' }
+  const asked = { coverage_minor: 1_000_001n, policyholder: `0x${'1'.repeat(40)}`, beneficiary: null, subject }
+  const maker = { registrar: fixedRegistrar(), crypto: nobleCrypto, hmac: () => 'a'.repeat(64), now_s: NOON_S }
+  const policy = issuePolicy(read.entry, read.entry_hash, asked, maker)
+  const registrar = verifyPolicy(policy).registrar ?? ''
+  const own = await desk.file('own.json', keyList({ address: registrar }))
+  const other = await desk.file('other.json', keyList({ address: `0x${'12'.repeat(20)}` }))
+  const ends: [unknown, string[], number, RegExp][] = [
+    [policy, [], 3, /^◐ signatures valid, registrar unknown/],
+    [policy, ['--keys', own], 0, /^● verified/],
+    [policy, ['--keys', other], 1, /^○ unknown registrar/],
+    [{ ...policy, coverage_minor: '1000002' }, ['--keys', own], 1, /^○ certificate altered or not valid/],
+  ]
+  for (const [document, args, exit, words] of ends) {
+    const { code, stdout } = await desk.run(['verify', await desk.file('policy.json', document), ...args, '--text'])
+    assert.match(stdout, words)
+    assert.equal(code, exit, stdout)
   }
 })
 
@@ -162,12 +240,12 @@ test('what is no receipt is told from what cannot be read', async () => {
   const receipt = await desk.file('receipt.json', RECEIPT)
   const unreadable: [string[], string, RegExp][] = [
     [[await desk.file('broken.json', '{"receipt":')], 'data', /line 1, column 12/],
-    [[await desk.file('empty.json', '[]')], 'data', /holds no receipt/],
+    [[await desk.file('empty.json', '[]')], 'data', /contains no receipt/],
     [['/nowhere/at.all'], 'no_input', /ENOENT/],
-    [[receipt, '--keys', await desk.file('no-list.json', {})], 'data', /no key list/],
+    [[receipt, '--keys', await desk.file('no-list.json', {})], 'data', /is not a key list/],
     [[await desk.file('two.json', [RECEIPT, RECEIPT]), '--input', receipt], 'usage', /single receipt/],
     [['-', '--keys', '-'], 'usage', /Only one/],
-    [[], 'usage', /Name a file/],
+    [[], 'usage', /Give the file/],
   ]
   const { options, most_words } = COMMANDS.verify
   for (const [args, exit, message] of unreadable) {

@@ -29,15 +29,15 @@ test('a page says no more of a receipt than its weakest part carries', () => {
   const receipt = RECEIPT
   assert.deepEqual(wordOf({ receipt }, [STRANGER, KEY]), ['valid', 'verified'])
   assert.deepEqual(wordOf({ receipt, result: RESULT, chain: CHAIN }, [KEY]), ['valid', 'verified'])
-  assert.deepEqual(wordOf({ receipt }, [STRANGER]), ['unverifiable', 'signed by a stranger'])
-  assert.deepEqual(wordOf({ receipt }, null), ['unverifiable', 'signed'])
-  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, not_after: BODY.ts - 1, status: 'retired' }]), ['invalid', 'key does not count'])
-  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, revoked_at: BODY.ts, status: 'revoked' }]), ['invalid', 'key does not count'])
-  assert.deepEqual(wordOf({ receipt, result: { ...RESULT, valid: false } }, [KEY]), ['invalid', 'another result'])
+  assert.deepEqual(wordOf({ receipt }, [STRANGER]), ['unverifiable', 'unknown signer'])
+  assert.deepEqual(wordOf({ receipt }, null), ['unverifiable', 'signature valid, issuer unknown'])
+  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, not_after: BODY.ts - 1, status: 'retired' }]), ['invalid', 'key not valid at that time'])
+  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, revoked_at: BODY.ts, status: 'revoked' }]), ['invalid', 'key not valid at that time'])
+  assert.deepEqual(wordOf({ receipt, result: { ...RESULT, valid: false } }, [KEY]), ['invalid', 'result was changed'])
   assert.deepEqual(wordOf({ receipt, chain: { ...CHAIN, prev_receipt_hash: `0x${'45'.repeat(32)}` } }, [KEY]), ['invalid', 'broken link'])
-  assert.deepEqual(wordOf({ receipt: { ...RECEIPT, amount: '5001' } }, [KEY]), ['invalid', 'broken'])
+  assert.deepEqual(wordOf({ receipt: { ...RECEIPT, amount: '5001' } }, [KEY]), ['invalid', 'receipt altered or forged'])
   for (const broken of [null, 'x', [], {}, { ...RECEIPT, signature: undefined }])
-    assert.deepEqual(wordOf({ receipt: broken }, [KEY]), ['invalid', 'broken'])
+    assert.deepEqual(wordOf({ receipt: broken }, [KEY]), ['invalid', 'not a valid receipt'])
 })
 
 test('what is given may be a receipt, an answer or the link of a badge', () => {

@@ -96,18 +96,18 @@ test('a changed receipt is shown broken with its link, and what follows it loses
   // The broken one is shown at once: which part disagrees, and that a signature cannot tell the field.
   assert.match(
     (await page.textContent('#one')) ?? '',
-    /^number 2broken.*cannot tell which one was changed.*The digest of the link does not follow/s,
+    /^number 2receipt altered or forged.*cannot tell which one was changed.*The digest of the link does not follow/s,
   )
   assert.deepEqual(await page.locator('#one .checks li.invalid b').allTextContents(), ['signature', 'link'])
   const foreign = { ...first, result: { ...asMembers(first['result']), valid: false } }
   await verify(page, JSON.stringify(foreign))
-  await wordIs(page, 'another result')
+  await wordIs(page, 'result was changed')
   assert.equal(await page.locator('#chain').isHidden(), true)
   assert.deepEqual(await page.locator('.checks li.invalid b').allTextContents(), ['result'])
   assert.deepEqual(await page.locator('tr.at-fault th').allTextContents(), ['output hashhere'])
   const { tier: _, ...lacking } = asMembers(first['receipt'])
   await verify(page, JSON.stringify(lacking))
-  await wordIs(page, 'broken')
+  await wordIs(page, 'not a valid receipt')
   assert.match((await page.textContent('.checks')) ?? '', /tier: A field that every receipt has is missing/)
   assert.deepEqual(complaints, [])
   await close()
@@ -121,7 +121,7 @@ test('once it is loaded the page judges without a network', async () => {
   await verify(page, JSON.stringify(bodies))
   await wordIs(page, 'all verified')
   await verify(page, JSON.stringify({ ...asMembers(bodies[0]?.['receipt']), amount: '1' }))
-  await wordIs(page, 'broken')
+  await wordIs(page, 'receipt altered or forged')
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -65,7 +65,7 @@ function bench(...next: Bench['next']): Bench {
       if (outcome instanceof Error) throw outcome
       return typeof outcome === 'function' ? outcome() : outcome
     },
-    told: { words, api_url: 'https://assay.example', network: 'eip155:84532' },
+    told: { words, api_url: 'https://assay.example', network: 'eip155:84532', catalogue },
     tasks,
     catalogue,
     desk: { fetch: (token) => Promise.resolve(token === PENDING.token ? made.end.is : null), tokenOf: () => PENDING.token },

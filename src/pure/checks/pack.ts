@@ -1,4 +1,12 @@
+import type { HeadlineRule } from '../headline.ts'
 import type { Check } from './verdict.ts'
+
+/** Headlines of every pack of checks. */
+export const PACK_HEADLINES: readonly HeadlineRule[] = [
+  { when: { verdict: 'fail' }, tone: 'bad', word: 'FAIL', sentence: '{summary}' },
+  { when: { verdict: 'review' }, tone: 'caution', word: 'REVIEW', sentence: '{summary}' },
+  { when: { verdict: 'pass' }, tone: 'good', word: 'PASS', sentence: '{summary}' },
+]
 
 /** `fatal`: the values cannot belong together, or must not be paid. `warning`: ask. `info`: good to know. */
 type Severity = 'fatal' | 'warning' | 'info'

@@ -3,7 +3,16 @@ import type { IbanFacts } from '../checks/iban-facts.ts'
 import { alpha2, banksWith, ibanCountry } from '../checks/same-country.ts'
 import { sanctionsHint } from '../checks/sanctions.ts'
 import type { Check } from '../checks/verdict.ts'
+import type { HeadlineRule } from '../headline.ts'
 import { bandOf, ruleBook, scoreOf, type Fired, type RuleBook } from './rule-book.ts'
+
+/** Headlines of the tools that answer with a band. */
+export const TENANCY_HEADLINES: readonly HeadlineRule[] = [
+  { when: { band: 'critical' }, tone: 'bad', word: 'CRITICAL RISK', sentence: '{recommendation}' },
+  { when: { band: 'high' }, tone: 'bad', word: 'HIGH RISK', sentence: '{recommendation}' },
+  { when: { band: 'elevated' }, tone: 'caution', word: 'ELEVATED RISK', sentence: '{recommendation}' },
+  { when: { band: 'low' }, tone: 'good', word: 'LOW RISK', sentence: '{recommendation}' },
+]
 
 /** Points of what is known to go before rental fraud. Each weight is a judgement, not a measurement; the table is there to be seen and replaced. */
 export const TENANCY_TABLE = {

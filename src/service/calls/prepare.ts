@@ -87,6 +87,7 @@ function described(stamp: Stamp, { tool, previous }: Asked, result: Record<strin
   // A tool that is free without limit would let anybody fill the log.
   if (tool.price !== 'free') stamp.log?.add(digest, receipt.signature)
   const receipt_text = JSON.stringify(receipt)
+  const headline = tool.headline(result)
   return {
     result,
     result_text: draft.result_text,
@@ -94,8 +95,8 @@ function described(stamp: Stamp, { tool, previous }: Asked, result: Record<strin
     receipt_text,
     chain: previous === null ? null : signLink(digest, previous, signer, crypto),
     tier: receipt.tier,
-    embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, result, receipt_text, digest),
-    proof_summary_markdown: proofSummary(tool, result, receipt, digest),
+    embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, headline, receipt_text, digest),
+    proof_summary_markdown: proofSummary(tool, headline, receipt, digest),
   }
 }
 

@@ -1,44 +1,20 @@
+import type { Headline } from '../../pure/headline.ts'
 import type { Receipt } from '../../pure/receipts/receipt.ts'
 import type { Tool } from '../catalogue/define.ts'
 import { limits } from '../limits.ts'
 
-/** Tools without a verdict whose `valid` is one. With the others it only says that there is an answer: they tell facts, or what became of something. */
-const JUDGE_BY_VALID: ReadonlySet<unknown> = new Set(['iso20022-validate', 'iso20022-to-x402-intent', 'receipt-verify'])
-
-/** The verdict in one word: the tool's own, else what `valid` says where it judges, else that it answered. */
-export function verdictWord(result: Record<string, unknown>): BadgeVerdict {
-  const verdict = result['verdict']
-  if (verdict === 'valid' || verdict === 'invalid') return verdict
-  if (verdict === 'well_formed_unverifiable') return 'unverifiable'
-  if (result['valid'] === false) return 'invalid'
-  return result['valid'] === true && JUDGE_BY_VALID.has(result['tool']) ? 'valid' : 'done'
-}
-
-/** The words that a badge may carry. */
-export const BADGE_VERDICTS = ['valid', 'unverifiable', 'invalid', 'done'] as const
-export type BadgeVerdict = (typeof BADGE_VERDICTS)[number]
-
-export const VERDICT_TEXT: Record<BadgeVerdict, string> = {
-  valid: 'valid',
-  unverifiable: 'well formed, not verifiable',
-  invalid: 'invalid',
-  done: 'answered',
-}
-
 /** A Markdown image that links to the receipt, given as its JSON text; the image is drawn from its address alone. */
-export function badgeMarkdown(site_url: string, tool: Tool, result: Record<string, unknown>, receipt_text: string, digest: string): string {
-  const verdict = verdictWord(result)
-  const image = `${site_url}/badge/${tool.id}/${verdict}/${digest}.svg`
-  return `[![assay ${tool.id}: ${VERDICT_TEXT[verdict]}](${image})](${site_url}/verify#r=${Buffer.from(receipt_text).toString('base64url')})`
+export function badgeMarkdown(site_url: string, tool: Tool, { word, code }: Headline, receipt_text: string, digest: string): string {
+  const image = `${site_url}/badge/${tool.id}/${code}/${digest}.svg`
+  return `[![assay ${tool.id}: ${escapeMarkdown(word)}](${image})](${site_url}/verify#r=${Buffer.from(receipt_text).toString('base64url')})`
 }
 
-/** A few lines of Markdown that say what was found, by whom it is signed and what it does not say. The same parts give the same text. */
-export function proofSummary(tool: Tool, result: Record<string, unknown>, receipt: Receipt, digest: string): string {
-  const reason = typeof result['reason'] === 'string' ? ` ${escapeMarkdown(result['reason'])}` : ''
+/** Returns a few lines of Markdown: the decision, who signed it and what it does not say. The same parts give the same text. */
+export function proofSummary(tool: Tool, { word, sentence }: Headline, receipt: Receipt, digest: string): string {
   const { title, not_checked } = wordsOf(tool)
   const lines = [
-    `**${title}**: ${VERDICT_TEXT[verdictWord(result)]}.${reason}`,
-    `- Tool \`${receipt.tool}\` ${receipt.tool_version}, ts ${receipt.ts}, tier ${receipt.tier}`,
+    `**${escapeMarkdown(word)}**${sentence === '' ? '' : `: ${escapeMarkdown(cut(sentence))}`}`,
+    `- ${title}: tool \`${receipt.tool}\` ${receipt.tool_version}, ts ${receipt.ts}, tier ${receipt.tier}`,
     `- Receipt \`${digest}\``,
     `- Signed by \`${receipt.signer}\``,
     `- Not checked: ${not_checked}`,
@@ -56,6 +32,11 @@ function wordsOf(tool: Tool): { title: string; not_checked: string } {
   const words = { title: escapeMarkdown(tool.title), not_checked: escapeMarkdown(tool.scope.not_checked.join('; ')) }
   escaped.set(tool, words)
   return words
+}
+
+/** Cuts a sentence, so that a long one leaves room for receipt and signer. */
+function cut(sentence: string): string {
+  return sentence.length > limits.proof_sentence_chars ? `${sentence.slice(0, limits.proof_sentence_chars - 1)}…` : sentence
 }
 
 /** Keeps text from being read as markup. */

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Headline, HeadlineRule } from '../../pure/headline.ts'
+import { CHECK_HEADLINES, checkHeadline, headlineReader } from './headlines.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { ChainFacts, Transfers } from '../../ports/chain-facts.ts'
@@ -173,6 +175,8 @@ interface Words {
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject, Names extends readonly SourceName[]> extends Words {
   /** What `run` gets beside its input; `[]` makes it a pure function, and the type then gives it nothing else. */
   sources: Names
+  /** Headlines by the decision of the result; those of a single check when left out. */
+  headline?: readonly HeadlineRule[]
   input: Input
   /** Everything that `run` returns; `tool` and `scope` are added here. */
   output: Output
@@ -187,6 +191,10 @@ export interface Tool extends Readonly<Words> {
   readonly input: z.ZodObject
   readonly output: z.ZodObject
   readonly example: Record<string, unknown>
+  /** Table that `headline` reads by; data, so that a browser can read by it too. */
+  readonly headlines: readonly HeadlineRule[]
+  /** Returns the decision of a result in one word, with its tone and one sentence. */
+  headline(result: Readonly<Record<string, unknown>>): Headline
   /** `input` must have passed `this.input`; a tool without sources needs none. */
   execute(input: Record<string, unknown>, sources: Sources | null): Record<string, unknown> | Promise<Record<string, unknown>>
 }
@@ -209,7 +217,7 @@ const DEFAULT_BOUNDS: ReadBounds = {
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject, const Names extends readonly SourceName[]>(
   spec: ToolSpec<Input, Output, Names>,
 ): Tool {
-  const { run, sources, input, output, example, bounds, ...words } = spec
+  const { run, sources, headline: headlines = CHECK_HEADLINES, input, output, example, bounds, ...words } = spec
   const whole = output.extend({ scope: SCOPE_SCHEMA, tool: z.literal(spec.id).describe('The tool that answered.') })
   const close = closing(Object.keys(whole.shape).toSorted(), { scope: spec.scope, tool: spec.id })
   return {
@@ -219,6 +227,8 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
     input,
     output: whole,
     example,
+    headlines,
+    headline: headlines === CHECK_HEADLINES ? checkHeadline : headlineReader(headlines),
     execute(checked, available) {
       const result = run(...([checked, available] as unknown as RunArguments<z.output<Input>, Names>))
       return result instanceof Promise ? result.then(close) : close(result)

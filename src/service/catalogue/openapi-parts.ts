@@ -67,7 +67,10 @@ function answerSchema(): JsonSchema {
       settlement: { anyOf: [ref('schemas', 'settlement'), { type: 'null' }], description: 'The payment; null on free calls.' },
       allowance: { anyOf: [ref('schemas', 'allowance'), { type: 'null' }], description: 'Null for tools that are free without limit.' },
       embeddable_badge: { type: 'string', description: 'A Markdown image that links to the receipt.' },
-      proof_summary_markdown: { type: 'string', description: 'The check in a few lines of Markdown.' },
+      proof_summary_markdown: {
+        type: 'string',
+        description: 'The decision first, then tool, receipt and signer, in a few lines of Markdown.',
+      },
     },
     required: ['result', 'receipt', 'tier', 'settlement', 'allowance', 'embeddable_badge', 'proof_summary_markdown'],
   }

@@ -1,8 +1,10 @@
 import { Role, TaskState, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk'
 import { answerText } from '../../service/calls/answer-text.ts'
+import type { Catalogue } from '../../service/catalogue/load.ts'
 import type { Outcome, PaymentRequired } from '../../service/calls/outcome.ts'
 import { withVerdict } from '../../service/catalogue/bare.ts'
 import { PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
+import { isObject } from '../mcp/message.ts'
 import type { PaymentWords } from '../payment.ts'
 import * as names from './names.ts'
 
@@ -22,15 +24,16 @@ export interface EndingWords {
   api_url: string
   /** CAIP-2. */
   network: string
+  catalogue: Pick<Catalogue, 'find'>
 }
 
 /** The state of a task by the outcome of its call; `paying` says whether a payment came with it. */
 export function endingOf(told: EndingWords, outcome: Outcome, paying: boolean, request_id: string): Ending {
   switch (outcome.kind) {
     case 'answered':
-      return done(outcome.tool, answerText(outcome.answer), undefined)
+      return done(told, outcome.tool, answerText(outcome.answer), undefined)
     case 'paid':
-      return done(outcome.tool, outcome.text, paidMetadata(told.words.response(outcome.settlement)))
+      return done(told, outcome.tool, outcome.text, paidMetadata(told.words.response(outcome.settlement)))
     case 'pending':
       return {
         ...ending(TaskState.TASK_STATE_WORKING, problemParts(told, outcome.tool, outcome.problem, request_id)),
@@ -51,9 +54,19 @@ function paidMetadata(response: Record<string, unknown> | null): Ending['metadat
   return { [names.STATUS_KEY]: 'payment-completed' satisfies names.PaymentStatus, [names.RECEIPTS_KEY]: [response] }
 }
 
-function done(tool: string, text: string, metadata: Ending['metadata']): Ending {
-  const parts = [textPart('The artifact holds the answer: result and signed receipt.')]
+function done(told: EndingWords, tool: string, text: string, metadata: Ending['metadata']): Ending {
+  const parts = [textPart(`${decision(told, tool, text)}The artifact has the whole answer: result and signed receipt.`)]
   return { state: TaskState.TASK_STATE_COMPLETED, parts, metadata, answer: { tool, text }, token: null }
+}
+
+/** The decision of an answer in plain words. A bare answer has the members of its result at top level. */
+function decision({ catalogue }: EndingWords, tool: string, text: string): string {
+  const body: unknown = JSON.parse(text)
+  if (!isObject(body)) return ''
+  const result = isObject(body['result']) ? body['result'] : body
+  const headline = catalogue.find(tool)?.headline(result)
+  if (headline === undefined) return ''
+  return `${tool}: ${headline.word}. ${headline.sentence === '' ? '' : `${headline.sentence} `}`
 }
 
 /** Nobody paid yet: the task waits for it. Where nothing can be paid it cannot go on today. */

@@ -95,7 +95,7 @@ function partsOf(deps: AppDeps, serve: ServeCall): A2aParts {
   const { catalogue, sources, payments, onFault } = deps.call
   return {
     serve,
-    told: { words: restWords(deps), api_url: deps.origins.api_url, network: caip2(deps.chain_id) },
+    told: { words: restWords(deps), api_url: deps.origins.api_url, network: caip2(deps.chain_id), catalogue: deps.call.catalogue },
     tasks: sealedTasks(deps.tasks, deps.sealer),
     catalogue,
     desk: payments?.desk ?? null,

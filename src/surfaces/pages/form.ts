@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { CHECK_HEADLINES } from '../../service/catalogue/headlines.ts'
 import type { Tool } from '../../service/catalogue/define.ts'
 import type { AppDeps } from '../deps.ts'
 import { SAMPLES, sampleText, type SampleKind } from './client/samples.ts'
@@ -170,16 +171,23 @@ function rowsOf(value: string, kind: Field['kind']): number {
  * The half that answers, filled by the script. Until a call is made it shows what the tool answers to the example, marked as such. A short
  * one folds the facts and shows no tabs.
  */
-export function answerPane(deps: AppDeps, example: Record<string, unknown> | null, length: 'short' | 'whole'): Markup {
+export function answerPane(deps: AppDeps, tool: Tool, example: Record<string, unknown> | null, length: 'short' | 'whole'): Markup {
   return html`<section
       class="answer ${length}"
       id="answer"
       aria-label="Answer"
+      data-headlines="${headlineTables([tool])}"
       ${example === null ? '' : html` data-example="${JSON.stringify(example)}"`}
     >
       <p class="empty">The answer will stand here: the verdict, the reason, and the receipt that proves it was given.</p>
     </section>
     <div id="payment-words" hidden>${waysToPay(deps)}</div>`
+}
+
+/** Headline tables for the script of a page, as JSON; tools without a table of their own are left out. */
+export function headlineTables(tools: readonly Tool[]): string {
+  const own = tools.filter(({ headlines }) => headlines !== CHECK_HEADLINES)
+  return JSON.stringify(Object.fromEntries(own.map(({ id, headlines }) => [id, headlines])))
 }
 
 /** What to do once the free calls are used up. */

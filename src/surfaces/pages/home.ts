@@ -46,7 +46,7 @@ async function tryIt(deps: AppDeps, tool: Tool): Promise<Markup> {
       Try one: <a href="/tools/${tool.id}"><code>${tool.id}</code></a>
     </h2>
     <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(deps, await exampleResult(tool, deps.call.sources), 'short')}
+      ${askForm(deps, tool)} ${answerPane(deps, tool, await exampleResult(tool, deps.call.sources), 'short')}
       <div>${samples(deps, tool)}</div>
     </div>
   </section>`

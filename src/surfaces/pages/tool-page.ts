@@ -17,7 +17,7 @@ export async function toolPage(deps: AppDeps, tool: Tool, prices: PricesNow | nu
       ${terms(deps, tool, prices)}
     </div>
     <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(deps, await exampleResult(tool, deps.call.sources), 'whole')}
+      ${askForm(deps, tool)} ${answerPane(deps, tool, await exampleResult(tool, deps.call.sources), 'whole')}
       <div>${samples(deps, tool)} ${scope(tool)}</div>
     </div>`
   return layout({ title: `${tool.title} · assay`, mark: modeMark(deps), main, script: 'tool', style: 'tool' })

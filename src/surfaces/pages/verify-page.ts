@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { assetPath } from './assets.ts'
-import { sendRow } from './form.ts'
+import { headlineTables, sendRow } from './form.ts'
 import { layout, type Markup } from './layout.ts'
 
 /** `/verify`: judges receipts and certificates in the browser. What is judged stands behind `#r=`, which browsers do not send, is pasted, or let fall as files. */
@@ -17,7 +17,7 @@ export function verifyPage(deps: AppDeps): string {
     </div>
     <div class="halves">
       ${askForm()}
-      <section class="answer" id="answer" aria-label="Verdict">
+      <section class="answer" id="answer" aria-label="Verdict" data-headlines="${headlineTables(deps.call.catalogue.tools)}">
         <p class="empty">
           The verdict will stand here: each question with its own answer, the seal, the text that was signed and the key that signed it.
         </p>
@@ -61,7 +61,8 @@ function askForm(): Markup {
     <p class="hint" id="key-list">Reading the key list of this service.</p>
     <noscript
       ><p class="hint">
-        This page needs a script of this site. In a shell: <code>assay verify receipt.json</code>, or <code>POST /v1/receipt/verify</code>.
+        This page needs a script of this site. In a shell: <code>assay verify receipt.json --keys xdr-1.json</code>, or
+        <code>POST /v1/receipt/verify</code>.
       </p></noscript
     >
   </form>`

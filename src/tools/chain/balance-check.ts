@@ -25,6 +25,35 @@ export default defineTool({
     checked: ['native balance, balanceOf() and decimals() at one block'],
     not_checked: ['who controls the account', 'whether the token is worth anything', 'what was pending at that time'],
   },
+  headline: [
+    {
+      when: { valid: true, 'token.is_usdc': true },
+      tone: 'neutral',
+      word: '{token.formatted} USDC',
+      sentence: 'And {native.formatted} ETH, at block {block.number}.',
+      badge: 'balance',
+    },
+    {
+      when: { valid: true },
+      tone: 'neutral',
+      word: '{token.formatted} tokens',
+      sentence: 'And {native.formatted} ETH, at block {block.number}.',
+      badge: 'balance',
+    },
+    {
+      when: { valid: true },
+      tone: 'caution',
+      word: '{token.raw} smallest units',
+      sentence: 'The token does not say its decimals. And {native.formatted} ETH, at block {block.number}.',
+      badge: 'balance without decimals',
+    },
+    {
+      when: { valid: false },
+      tone: 'caution',
+      word: 'TOKEN BALANCE NOT READ',
+      sentence: 'balanceOf() of the token: {token.status}. The account has {native.formatted} ETH, at block {block.number}.',
+    },
+  ],
   sources: ['chain', 'clock'],
   input: z.strictObject({
     address: ADDRESS.describe('The account: 0x and 40 hexadecimal digits.'),

@@ -20,6 +20,17 @@ export default defineTool({
     checked: ['the header as a node of this chain returns it'],
     not_checked: ['what the transactions did', 'proofs of consensus'],
   },
+  headline: [
+    {
+      when: { found: true },
+      tone: 'neutral',
+      word: 'block {number}',
+      sentence: '{transaction_count|transaction|transactions}, at {timestamp}.',
+      badge: 'block',
+    },
+    { when: { found: true }, tone: 'neutral', word: 'block {number}', sentence: 'At {timestamp}.', badge: 'block' },
+    { when: { found: false }, tone: 'caution', word: 'BLOCK NOT FOUND', sentence: 'The chain has no block {requested}.' },
+  ],
   sources: ['chain', 'clock'],
   input: z.strictObject({
     block: z

@@ -20,6 +20,29 @@ export default defineTool({
     checked: ['balanceOf() and decimals() at one block'],
     not_checked: ['whether the contract is an honest token', 'who controls the account', 'what was pending at that time'],
   },
+  headline: [
+    {
+      when: { valid: true },
+      tone: 'neutral',
+      word: '{formatted} tokens',
+      sentence: 'Balance of {address} at block {block.number}.',
+      badge: 'balance',
+    },
+    {
+      when: { valid: true },
+      tone: 'caution',
+      word: '{raw} smallest units',
+      sentence: 'The token does not say its decimals, so the amount in whole tokens is unknown.',
+      badge: 'balance without decimals',
+    },
+    {
+      when: { status: 'not_a_contract' },
+      tone: 'bad',
+      word: 'NOT A CONTRACT',
+      sentence: 'There is no contract at {token_address}, so there is no balance.',
+    },
+    { tone: 'caution', word: 'BALANCE NOT READ', sentence: 'balanceOf() of {token_address}: {status}.' },
+  ],
   sources: ['chain', 'clock'],
   input: z.strictObject({
     address: ADDRESS.describe('The account: 0x and 40 hexadecimal digits.'),

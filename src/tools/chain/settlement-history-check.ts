@@ -29,6 +29,14 @@ export default defineTool({
     checked: [`Transfer logs of USDC in the last ${limits.history_blocks} blocks (about 48 hours), to two below the head`],
     not_checked: ['what the transfers were for', 'other tokens', 'older transfers', 'who controls the addresses'],
   },
+  headline: [
+    {
+      tone: 'neutral',
+      word: '{received.count} received, {sent.count} sent',
+      sentence: 'Received {received.total} and sent {sent.total} USDC in the last {coverage.blocks|block|blocks}.',
+      badge: 'history',
+    },
+  ],
   sources: ['transfers', 'clock'],
   input: z.strictObject({ address: ADDRESS.describe('The account: 0x and 40 hexadecimal digits.') }),
   output: z.strictObject({

@@ -122,6 +122,33 @@ export default defineTool({
       'control outside the chain',
     ],
   },
+  headline: [
+    {
+      when: { is_contract: false },
+      tone: 'caution',
+      word: 'NOT A CONTRACT',
+      sentence: 'There is no contract code at this address.',
+    },
+    {
+      when: { 'flag_counts.warning': 0, 'flag_counts.caution': 0 },
+      tone: 'neutral',
+      word: 'no warnings',
+      sentence: 'Facts at block {block.number}, not a verdict: no flag does not mean safe.',
+    },
+    {
+      when: { 'flag_counts.warning': 0 },
+      tone: 'caution',
+      word: '{flag_counts.caution|caution|cautions}',
+      sentence: 'Facts at block {block.number}, not a verdict: each flag names what it rests on.',
+      badge: 'cautions',
+    },
+    {
+      tone: 'caution',
+      word: '{flag_counts.warning|warning|warnings}, {flag_counts.caution|caution|cautions}',
+      sentence: 'Facts at block {block.number}, not a verdict: each flag names what it rests on.',
+      badge: 'warnings',
+    },
+  ],
   sources: ['chain', 'clock'],
   input: z.strictObject({
     address: ADDRESS.describe('The contract: 0x and 40 hexadecimal digits.'),

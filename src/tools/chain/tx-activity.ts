@@ -20,6 +20,26 @@ export default defineTool({
     checked: ['account nonce, code and native balance at one block'],
     not_checked: ['transactions received', 'transfers of tokens', 'who controls the account', 'what was pending at that time'],
   },
+  headline: [
+    {
+      when: { account_kind: 'contract' },
+      tone: 'neutral',
+      word: 'CONTRACT',
+      sentence: 'It has {native_formatted} ETH at block {block.number}.',
+    },
+    {
+      when: { has_sent: true },
+      tone: 'neutral',
+      word: 'HAS SENT',
+      sentence: '{outbound_nonce|transaction|transactions} sent; it has {native_formatted} ETH at block {block.number}.',
+    },
+    {
+      when: { has_sent: false },
+      tone: 'neutral',
+      word: 'NEVER SENT',
+      sentence: 'No transaction sent; it has {native_formatted} ETH at block {block.number}.',
+    },
+  ],
   sources: ['chain', 'clock'],
   input: z.strictObject({ address: ADDRESS.describe('The account: 0x and 40 hexadecimal digits.') }),
   output: z.strictObject({

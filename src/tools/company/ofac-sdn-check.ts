@@ -56,6 +56,14 @@ export default defineTool({
       'lists other than OFAC’s',
     ],
   },
+  headline: [
+    { when: { status: 'match' }, tone: 'bad', word: 'MATCH' },
+    { when: { status: 'needs_review' }, tone: 'caution', word: 'NEEDS REVIEW' },
+    { when: { status: 'elevated' }, tone: 'caution', word: 'ELEVATED RISK' },
+    { when: { status: 'no_match' }, tone: 'good', word: 'NO MATCH' },
+    { when: { status: 'no_match_on_stale_list' }, tone: 'caution', word: 'NO MATCH ON AN OLD LIST' },
+    { when: { status: 'not_screened' }, tone: 'caution', word: 'NOT SCREENED' },
+  ],
   sources: ['clock', 'screening'],
   input: z.strictObject({
     subject: z

@@ -50,6 +50,11 @@ export default defineTool({
     checked: ['amount, kind and date against the signed rate card', 'the countersignature, once it is there'],
     not_checked: ['who the underwriter is', 'licences and solvency', 'transaction, invoice and addresses', 'that a premium was paid'],
   },
+  headline: [
+    { when: { status: 'PENDING_UNDERWRITER' }, tone: 'caution', word: 'PENDING UNDERWRITER' },
+    { when: { status: 'BOUND' }, tone: 'good', word: 'BOUND' },
+    { when: { status: 'REFUSED' }, tone: 'bad', word: 'REFUSED' },
+  ],
   sources: ['clock', 'crypto', 'derive', 'registrar', 'insurance'],
   input: INPUT,
   output: z.strictObject({

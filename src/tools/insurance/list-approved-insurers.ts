@@ -24,6 +24,10 @@ export default defineTool({
     ],
     not_checked: ['who the underwriter is', 'licences and solvency', 'what the terms say'],
   },
+  headline: [
+    { when: { count: 0 }, tone: 'caution', word: 'no underwriters', sentence: '{notice}' },
+    { tone: 'neutral', word: '{count|underwriter|underwriters}', sentence: '{notice}', badge: 'underwriters' },
+  ],
   sources: ['clock', 'insurance'],
   input: z.strictObject({
     coverage_type: z.enum(COVERAGE_TYPES).optional().describe('Only underwriters of this kind of cover.'),

@@ -35,6 +35,10 @@ export default defineTool({
     checked: ['amount, kind and date against each signed rate card', 'that the domain of the terms named the key', 'arithmetic'],
     not_checked: ['who the underwriter is', 'whether it would accept this risk', 'transaction, invoice and counterparty'],
   },
+  headline: [
+    { when: { quote_count: 0 }, tone: 'caution', word: 'no quotes' },
+    { tone: 'neutral', word: '{quote_count|quote|quotes}', badge: 'quotes' },
+  ],
   sources: ['clock', 'insurance'],
   input: INPUT,
   output: z.strictObject({

@@ -17,6 +17,10 @@ export default defineTool({
     checked: ['that this deployment grants the credit'],
     not_checked: ['who the client is', 'any AP2 mandate', 'tax: it is a payment request, no tax invoice'],
   },
+  headline: [
+    { when: { status: 'ISSUED' }, tone: 'good', word: 'ISSUED' },
+    { when: { valid: false }, tone: 'bad', word: 'REFUSED' },
+  ],
   sources: ['invoices'],
   input: z.strictObject({ client_name: z.string().max(120).optional().describe('Who takes part in the pilot, in words.') }),
   output: z.strictObject({

@@ -60,6 +60,10 @@ export default defineTool({
     checked: ['amount, address and texts', 'that the merchant is not the referrer'],
     not_checked: ['who controls the merchant’s address', 'whether anything is owed', 'tax: it is a payment request, no tax invoice'],
   },
+  headline: [
+    { when: { status: 'ISSUED' }, tone: 'good', word: 'ISSUED' },
+    { when: { valid: false }, tone: 'bad', word: 'REFUSED' },
+  ],
   sources: ['invoices'],
   input: INPUT,
   output: z.strictObject({

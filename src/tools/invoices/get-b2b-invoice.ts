@@ -17,6 +17,19 @@ export default defineTool({
     checked: ['transfers to the merchant that name the invoice, or fit it alone', 'depth of their blocks'],
     not_checked: ['refunds', 'bank transfers', 'who controls the merchant’s address'],
   },
+  headline: [
+    { when: { status: 'ISSUED' }, tone: 'neutral', word: 'NOT PAID YET', sentence: 'The invoice over {amount_usdc} USDC is open.' },
+    { when: { status: 'PROCESSING' }, tone: 'neutral', word: 'PROCESSING', sentence: 'A payment was seen and is not final yet.' },
+    {
+      when: { status: 'PARTIALLY_PAID' },
+      tone: 'caution',
+      word: 'PARTIALLY PAID',
+      sentence: 'The invoice over {amount_usdc} USDC is not paid in full.',
+    },
+    { when: { status: 'SETTLED' }, tone: 'good', word: 'SETTLED', sentence: 'The invoice over {amount_usdc} USDC is paid.' },
+    { when: { status: 'EXPIRED' }, tone: 'bad', word: 'EXPIRED', sentence: 'The time to pay the invoice over {amount_usdc} USDC is over.' },
+    { when: { status: 'VOID' }, tone: 'bad', word: 'VOID', sentence: 'The merchant withdrew the invoice over {amount_usdc} USDC.' },
+  ],
   sources: ['invoices', 'chain'],
   input: z.strictObject({
     invoice_id: z

@@ -88,6 +88,32 @@ export default defineTool({
     checked: ['rate of the feed: name, decimals, round and age (in a sandbox: fixed samples, marked in source)', 'arithmetic'],
     not_checked: ['your assumptions', 'that one USDC is one dollar', 'what turning USDC into the currency costs', 'network fees'],
   },
+  headline: [
+    {
+      when: { savings_vs_bank_usd: '0' },
+      tone: 'neutral',
+      word: 'no saving',
+      sentence: 'By your percentages a bank costs nothing for {amount_usd} USD.',
+    },
+    {
+      tone: 'neutral',
+      word: 'saves {savings_vs_bank_usd} USD',
+      sentence: 'Against a bank with the percentage that you gave, on {amount_usd} USD.',
+      badge: 'saving',
+    },
+    {
+      tone: 'neutral',
+      word: 'saves {savings_vs_custodial_usd} USD',
+      sentence: 'Against a custodial service with the percentage that you gave, on {amount_usd} USD.',
+      badge: 'saving',
+    },
+    {
+      tone: 'neutral',
+      word: '{direct.net_usd} USD arrive',
+      sentence: 'Sent directly. Give bank_fee_pct or custodial_fee_pct to compare.',
+      badge: 'rates',
+    },
+  ],
   sources: ['clock', 'chain'],
   input: INPUT,
   output: z.strictObject({

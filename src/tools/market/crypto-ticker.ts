@@ -39,6 +39,7 @@ export default defineTool({
     checked: ['two public sources against one another (in a sandbox: fixed samples, marked in source)', 'age of at most 60 seconds'],
     not_checked: ['volume and depth behind the price', 'when the last trade was, where a source does not tell', 'future prices'],
   },
+  headline: [{ tone: 'neutral', word: '{price_usd} USD', sentence: 'Price of one {symbol} ({name}) at {as_of}.', badge: 'price' }],
   sources: ['clock', 'prices'],
   input: z.strictObject({ symbol: SYMBOL }),
   output: z.strictObject({

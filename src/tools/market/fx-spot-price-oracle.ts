@@ -42,6 +42,7 @@ export default defineTool({
     ],
     not_checked: ['that anybody trades at this rate', 'spreads and fees', 'rates while foreign exchange is closed: the last before'],
   },
+  headline: [{ tone: 'neutral', word: '{rate}', sentence: 'One {base} is {rate} {quote}.', badge: 'rate' }],
   sources: ['clock', 'chain'],
   input: z.strictObject({
     base: SYMBOL.describe('What is priced, such as EUR.'),

@@ -39,6 +39,10 @@ export default defineTool({
     checked: ['amount against the minor units of its currency', 'IBANs by their check digits, wallets by EIP-55'],
     not_checked: ['whose the wallets are', 'balances and allowances', 'that the instruction is genuine or was not paid by bank'],
   },
+  headline: [
+    { when: { valid: true }, tone: 'good', word: 'PAYMENT TEMPLATE READY' },
+    { when: { valid: false }, tone: 'bad', word: 'NO PAYMENT TEMPLATE' },
+  ],
   sources: [],
   input: z.strictObject({
     instruction: z

@@ -78,6 +78,26 @@ export default defineTool({
       'usage guidelines of single banks',
     ],
   },
+  headline: [
+    {
+      when: { valid: true, 'finding_counts.warning': 0 },
+      tone: 'good',
+      word: 'valid',
+      sentence: 'No rule of the profile {profile} is broken.',
+    },
+    {
+      when: { valid: true },
+      tone: 'good',
+      word: 'valid',
+      sentence: 'No error against the profile {profile}; {finding_counts.warning|warning|warnings} to read.',
+    },
+    {
+      when: { valid: false },
+      tone: 'bad',
+      word: 'invalid',
+      sentence: '{finding_counts.error|error|errors} against the profile {profile}; each finding names its place and the expected value.',
+    },
+  ],
   sources: [],
   input: z.strictObject({
     raw_payload: z.string().max(limits.document_body_bytes).describe('The message as text; with transactions it may be anything.'),

@@ -81,6 +81,16 @@ export default defineTool({
   },
   bounds: { body_bytes: limits.document_body_bytes },
   heavy: true,
+  headline: [
+    {
+      when: { valid: false },
+      tone: 'bad',
+      word: 'NOT RECONCILED',
+      sentence: 'An input could not be read whole, so no payment was judged; the findings say why.',
+    },
+    { when: { all_settled: true }, tone: 'good', word: 'ALL SETTLED', sentence: '{summary}' },
+    { when: { all_settled: false }, tone: 'bad', word: 'NOT ALL SETTLED', sentence: '{summary}' },
+  ],
   sources: [],
   input: z
     .strictObject({

@@ -23,6 +23,35 @@ export default defineTool({
     checked: ['each item by the rules of its own tool'],
     not_checked: ['anything across items', 'that any of the values exists'],
   },
+  headline: [
+    {
+      when: { invalid_count: 0, error_count: 0 },
+      tone: 'good',
+      word: 'all {count} valid',
+      badge: 'all valid',
+      sentence: 'No item is invalid.',
+    },
+    {
+      when: { error_count: 0 },
+      tone: 'bad',
+      word: '{invalid_count} of {count} invalid',
+      badge: 'some invalid',
+      sentence: '{valid_count|item is|items are} valid.',
+    },
+    {
+      when: { invalid_count: 0 },
+      tone: 'caution',
+      word: '{error_count} of {count} not checked',
+      badge: 'some not checked',
+      sentence: '{valid_count|item is|items are} valid.',
+    },
+    {
+      tone: 'bad',
+      word: '{invalid_count} of {count} invalid, {error_count} not checked',
+      badge: 'some invalid',
+      sentence: '{valid_count|item is|items are} valid.',
+    },
+  ],
   sources: ['catalogue'],
   input: z.strictObject({
     items: z

@@ -2,7 +2,7 @@ import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
 import { abroadFindings, accountFindings, homeOf } from '../../pure/checks/cross-account.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, packAnswer } from '../../pure/checks/pack.ts'
+import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkUscc, USCC_DATA_AS_OF } from '../../pure/checks/uscc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
@@ -25,6 +25,7 @@ export default defineTool({
     checked: ['each value by its own check', 'IBAN country against BIC country', 'accounts outside China', 'sanctions by country'],
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
+  headline: PACK_HEADLINES,
   sources: [],
   input: packInput({
     uscc: PACK_VALUE.describe('Unified social credit code, 18 characters.'),

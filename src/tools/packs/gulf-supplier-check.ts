@@ -3,7 +3,7 @@ import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/che
 import { trnFindings } from '../../pure/checks/cross-gulf.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, packAnswer } from '../../pure/checks/pack.ts'
+import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkUaeTrn } from '../../pure/checks/uae-trn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
@@ -29,6 +29,7 @@ export default defineTool({
     ],
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
+  headline: PACK_HEADLINES,
   sources: [],
   input: packInput({
     trn: PACK_VALUE.describe('UAE tax registration number, 15 digits.'),

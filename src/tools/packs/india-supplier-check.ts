@@ -1,7 +1,7 @@
 import { indiaFindings } from '../../pure/checks/cross-india.ts'
 import { checkGstin, GSTIN_DATA_AS_OF } from '../../pure/checks/gstin.ts'
 import { checkIfsc, IFSC_DATA_AS_OF } from '../../pure/checks/ifsc.ts'
-import { given, packAnswer } from '../../pure/checks/pack.ts'
+import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkPan } from '../../pure/checks/pan.ts'
 import { checkUpiVpa, UPI_DATA_AS_OF } from '../../pure/checks/upi-vpa.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
@@ -23,6 +23,7 @@ export default defineTool({
     checked: ['each value by its own check', 'PAN inside the GSTIN', 'kind and state of the registration', 'handle of the UPI address'],
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
+  headline: PACK_HEADLINES,
   sources: [],
   input: packInput({
     gstin: PACK_VALUE.describe('GSTIN, 15 characters.'),

@@ -2,7 +2,7 @@ import { abroadFindings, accountFindings, homeOf } from '../../pure/checks/cross
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { checkJapanCorp } from '../../pure/checks/japan-corp.ts'
-import { given, packAnswer } from '../../pure/checks/pack.ts'
+import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
@@ -24,6 +24,7 @@ export default defineTool({
     checked: ['each value by its own check', 'accounts outside Japan', 'sanctions by country'],
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
+  headline: PACK_HEADLINES,
   sources: [],
   input: packInput({
     corporate_number: PACK_VALUE.describe('Corporate number, 13 digits.'),

@@ -3,7 +3,7 @@ import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/che
 import { latamFindings } from '../../pure/checks/cross-latam.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, packAnswer } from '../../pure/checks/pack.ts'
+import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkRfc } from '../../pure/checks/rfc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
@@ -35,6 +35,7 @@ export default defineTool({
     ],
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
+  headline: PACK_HEADLINES,
   sources: [],
   input: packInput({
     cnpj: PACK_VALUE.describe('Brazilian CNPJ, 14 characters.'),

@@ -55,6 +55,11 @@ export default defineTool({
       'VAT numbers of declared countries outside the EU, the UK, Switzerland and Norway',
     ],
   },
+  headline: [
+    { when: { decision: 'BLOCK' }, tone: 'bad', word: 'BLOCK', sentence: '{summary}' },
+    { when: { decision: 'REVIEW' }, tone: 'caution', word: 'REVIEW', sentence: '{summary}' },
+    { when: { decision: 'CLEAR' }, tone: 'good', word: 'CLEAR', sentence: '{summary}' },
+  ],
   sources: ['clock', 'registrations'],
   input: packInput({
     recipient_iban: PACK_VALUE.describe('The account to be paid.'),

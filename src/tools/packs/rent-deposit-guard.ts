@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { depositRisk, TENANCY, type Band } from '../../pure/rulebooks/tenancy.ts'
+import { depositRisk, TENANCY, TENANCY_HEADLINES, type Band } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -37,6 +37,7 @@ export default defineTool({
     ],
     not_checked: ['who owns the account', 'that the landlord owns the place', 'that your answers are so'],
   },
+  headline: TENANCY_HEADLINES,
   sources: [],
   input: z.strictObject({
     deposit_iban: z.string().max(limits.identifier_chars).describe('The account that the deposit is asked to.'),

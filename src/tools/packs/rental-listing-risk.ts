@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listingRisk, TENANCY, type Band } from '../../pure/rulebooks/tenancy.ts'
+import { listingRisk, TENANCY, TENANCY_HEADLINES, type Band } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { packInput } from '../../service/catalogue/schemas.ts'
 
@@ -39,6 +39,7 @@ export default defineTool({
     checked: ['your observations against the rule book'],
     not_checked: ['the listing, its photos and its price themselves', 'that your observations are so'],
   },
+  headline: TENANCY_HEADLINES,
   sources: [],
   input: INPUT,
   output: z.strictObject({

@@ -44,6 +44,11 @@ export default defineTool({
     checked: ['IBAN, LEI and UK company number by their own rules', 'country of the account', 'your observations against the rule book'],
     not_checked: ['who owns the account or the place', 'that the landlord is registered', 'that your observations are so'],
   },
+  headline: [
+    { when: { verdict: 'STOP' }, tone: 'bad', word: 'STOP', sentence: '{summary}' },
+    { when: { verdict: 'CAUTION' }, tone: 'caution', word: 'CAUTION', sentence: '{summary}' },
+    { when: { verdict: 'PROCEED' }, tone: 'good', word: 'PROCEED', sentence: '{summary}' },
+  ],
   sources: [],
   input: z.strictObject({
     deposit_iban: IDENTIFIER.describe('The account that the deposit is asked to.'),

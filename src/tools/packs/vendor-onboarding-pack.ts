@@ -4,7 +4,7 @@ import { vendorFindings } from '../../pure/checks/cross-vendor.ts'
 import { checkIban } from '../../pure/checks/iban.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
-import { given, packAnswer } from '../../pure/checks/pack.ts'
+import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
@@ -25,6 +25,7 @@ export default defineTool({
     checked: ['each value by its own check', 'country of VAT number, company and account', 'sanctions by country', 'old LEI prefixes'],
     not_checked: ['that any of the values was issued', 'whose they are', 'that a payment would arrive'],
   },
+  headline: PACK_HEADLINES,
   sources: [],
   input: packInput({
     iban: PACK_VALUE.describe('IBAN to be paid.'),

@@ -36,6 +36,11 @@ export default defineTool({
     not_checked: ['whether the issuer publishes this signer, and for which time', 'that money moved', 'that the result was true'],
   },
   bounds: { ...BOUNDS, body_bytes: limits.unpaid_body_bytes, unsafe_numbers: 'keep_text' },
+  headline: [
+    // The key list of the issuer is not read here, so that a good signature alone is no proof of who issued the receipt.
+    { when: { valid: true }, tone: 'caution', word: 'signature valid, issuer unknown', badge: 'signature valid' },
+    { when: { valid: false }, tone: 'bad', word: 'invalid' },
+  ],
   sources: ['crypto'],
   input: z.strictObject({
     receipt: z

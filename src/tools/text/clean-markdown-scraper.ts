@@ -34,6 +34,21 @@ export default defineTool({
   },
   bounds: { body_bytes: limits.document_body_bytes },
   heavy: true,
+  headline: [
+    {
+      when: { truncated: true },
+      tone: 'caution',
+      word: 'cut to {word_count|word|words}',
+      sentence: 'The Markdown is longer than an answer may be and was cut.',
+      badge: 'cut',
+    },
+    {
+      tone: 'neutral',
+      word: '{word_count|word|words}',
+      sentence: 'Markdown with {headings_total|heading|headings} and {links_total|link|links}.',
+      badge: 'converted',
+    },
+  ],
   sources: [],
   input: z.strictObject({
     html: z.string().max(HTML_CHARS).describe('The HTML, a whole page or a part of one.'),

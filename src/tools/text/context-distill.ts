@@ -21,6 +21,14 @@ export default defineTool({
   batch_field: 'text',
   bounds: { body_bytes: limits.document_body_bytes },
   heavy: true,
+  headline: [
+    {
+      tone: 'neutral',
+      word: '{word_count|word|words}',
+      sentence: 'The most frequent words are listed, and the first sentence.',
+      badge: 'distilled',
+    },
+  ],
   sources: [],
   input: z.strictObject({ text: z.string().max(limits.text_chars).describe('The text, in any language.') }),
   output: z.strictObject({

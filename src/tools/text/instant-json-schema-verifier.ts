@@ -33,6 +33,11 @@ export default defineTool({
   },
   bounds: { body_bytes: limits.document_body_bytes, nodes: limits.document_nodes },
   heavy: true,
+  headline: [
+    { when: { verdict: 'valid' }, tone: 'good', word: 'valid' },
+    { when: { verdict: 'invalid' }, tone: 'bad', word: 'invalid' },
+    { when: { verdict: 'undetermined' }, tone: 'caution', word: 'undetermined' },
+  ],
   sources: [],
   input: z.strictObject({
     data: ANY_JSON.describe('The data: an object, or any other JSON value.'),

@@ -47,6 +47,12 @@ export default defineTool({
     checked: ['the figures against the published table', 'signature, subject, role and time of each sponsor edge'],
     not_checked: ['that the figures are true', 'who stands behind an address, a c402 name or a sponsor', 'what happens after today'],
   },
+  headline: [
+    { when: { tier: 'T0' }, tone: 'caution', word: 'TIER T0', sentence: 'The lowest tier: score {score_bp} of 10000. Advisory only.' },
+    { when: { tier: 'T1' }, tone: 'neutral', word: 'TIER T1', sentence: 'Score {score_bp} of 10000. Advisory only.' },
+    { when: { tier: 'T2' }, tone: 'good', word: 'TIER T2', sentence: 'Score {score_bp} of 10000. Advisory only.' },
+    { when: { tier: 'T3' }, tone: 'good', word: 'TIER T3', sentence: 'The highest tier: score {score_bp} of 10000. Advisory only.' },
+  ],
   sources: ['clock', 'crypto'],
   input: z.strictObject({
     subject: z

@@ -63,6 +63,10 @@ export default defineTool({
     ],
     not_checked: ['whether the issuer publishes this signer', 'that money moved', 'that anything was delivered'],
   },
+  headline: [
+    { when: { status: 'RECORDED' }, tone: 'good', word: 'RECORDED' },
+    { when: { status: 'REFUSED' }, tone: 'bad', word: 'REFUSED' },
+  ],
   sources: ['clock', 'crypto', 'assured'],
   input: z.strictObject({
     ...ASSURED_ASKED.shape,

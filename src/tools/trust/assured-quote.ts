@@ -21,6 +21,11 @@ export default defineTool({
     checked: ['the amount against the published table', 'the tier’s advisory cap'],
     not_checked: ['that the counterparty has this tier', 'that anything was delivered or paid', 'that an insurer would cover it'],
   },
+  headline: [
+    { when: { status: 'QUOTED' }, tone: 'good', word: 'QUOTED' },
+    { when: { status: 'ESCALATED' }, tone: 'caution', word: 'ESCALATED' },
+    { when: { status: 'REFUSED' }, tone: 'bad', word: 'REFUSED' },
+  ],
   sources: [],
   input: ASSURED_ASKED,
   output: z.strictObject({

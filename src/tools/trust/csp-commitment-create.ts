@@ -27,6 +27,10 @@ export default defineTool({
     not_checked: ['whether the terms are true or agreed', 'that a packaged address belongs to its ephemeral key', 'anything on a chain'],
   },
   bounds: { body_bytes: limits.unpaid_body_bytes },
+  headline: [
+    { when: { ok: true }, tone: 'good', word: 'COMMITTED' },
+    { when: { ok: false }, tone: 'bad', word: 'NO COMMITMENT' },
+  ],
   sources: ['crypto', 'derive'],
   input: z.strictObject({
     invoice_object: z

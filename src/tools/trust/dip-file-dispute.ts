@@ -61,6 +61,11 @@ export default defineTool({
       'that money moved or is given back',
     ],
   },
+  headline: [
+    { when: { verdict: 'UPHELD' }, tone: 'good', word: 'UPHELD' },
+    { when: { verdict: 'REJECTED' }, tone: 'bad', word: 'REJECTED' },
+    { when: { verdict: 'INCONCLUSIVE' }, tone: 'caution', word: 'INCONCLUSIVE' },
+  ],
   sources: ['clock', 'crypto', 'schemas', 'registrar', 'disputes', 'assured'],
   input: z.strictObject({
     dispute_id: z

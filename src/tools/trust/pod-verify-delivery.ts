@@ -127,6 +127,11 @@ export default defineTool({
       'replay, unless last_seen_counter is given',
     ],
   },
+  headline: [
+    { when: { verdict: 'VERIFIED' }, tone: 'good', word: 'VERIFIED' },
+    { when: { verdict: 'REJECTED' }, tone: 'bad', word: 'REJECTED' },
+    { when: { verdict: 'INCOMPLETE' }, tone: 'caution', word: 'INCOMPLETE' },
+  ],
   sources: ['crypto'],
   input: z.strictObject({
     mandate: MANDATE.describe('What was to be delivered: where, when and who signs.'),

@@ -17,6 +17,11 @@ export default defineTool({
     checked: ['the staged spend against the staged envelope'],
     not_checked: ['anything real: no mandate, wallet, delivery or payment exists', 'whether a guard of yours would decide so'],
   },
+  headline: [
+    { when: { verdict: 'HALTED' }, tone: 'bad', word: 'HALTED', sentence: '{action_taken}' },
+    { when: { verdict: 'REJECTED' }, tone: 'bad', word: 'REJECTED', sentence: '{action_taken}' },
+    { when: { verdict: 'ELIGIBLE' }, tone: 'good', word: 'ELIGIBLE', sentence: '{action_taken}' },
+  ],
   sources: [],
   input: z.strictObject({
     scenario: z.enum(SCENARIOS).optional().describe('Which case to play; injection when absent.'),

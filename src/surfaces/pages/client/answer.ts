@@ -1,6 +1,7 @@
-import { VERDICT_TEXT, verdictWord } from '../../../service/calls/proof.ts'
+import { markOf } from '../../../service/catalogue/headlines.ts'
 import { el } from './dom.ts'
 import { copiedList, factsTable, recordTables } from './facts.ts'
+import { headlineOf } from './headlines.ts'
 import { identifier } from './identifier.ts'
 import { emptyProof } from './seal.ts'
 import { findingsOf, isMembers, listOf, partsOf, textOf, type Members } from './shapes.ts'
@@ -43,17 +44,17 @@ const SHOWN = [
 const FACTS_TITLE = 'What can be read off it'
 
 /**
- * An answer in the order in which it is read: verdict and reason, scope, the identifier or document with its findings, proof, facts, lists.
+ * An answer in the order in which it is read: decision and sentence, scope, the identifier or document with its findings, proof, facts, lists.
  * A short one folds its facts and its text; a whole one has the text on a second tab.
  */
 export function answerView(answer: Answer, short: boolean): Node {
   const { result, proof, text } = answer
-  const mark = verdictWord(result)
+  const { tone, word, sentence } = headlineOf(result)
   const documents = answer.documents?.(result, answer.asked) ?? null
-  const facts = factsOf(result, documents?.shown ?? [])
+  const facts = factsOf(result, documents?.shown ?? [], sentence)
   const parts = [
     text === null ? el('p', { class: 'example' }, 'Example') : null,
-    verdictBlock(mark, VERDICT_TEXT[mark], textOf(result['reason']) ?? textOf(result['summary'])),
+    verdictBlock(markOf(tone), word, sentence === '' ? null : sentence),
     scopeLine(result),
     hero(result),
     ...(documents?.views ?? []),
@@ -117,17 +118,14 @@ function remarks(result: Members): HTMLElement | null {
   return lines.length === 0 ? null : el('ul', { class: 'remarks' }, ...lines)
 }
 
-function factsOf(result: Members, elsewhere: readonly string[]): Members {
+/** The sentence of the headline stands above, so its member is not shown again. */
+function factsOf(result: Members, elsewhere: readonly string[], sentence: string): Members {
   const facts = isMembers(result['facts']) ? result['facts'] : {}
   const rest = Object.entries(result).filter(
-    ([name]) => !SHOWN.includes(name) && !elsewhere.includes(name) && !Object.hasOwn(facts, name) && !isReason(name, result),
+    ([name]) =>
+      !SHOWN.includes(name) && !elsewhere.includes(name) && !Object.hasOwn(facts, name) && (sentence === '' || result[name] !== sentence),
   )
   return Object.fromEntries([...Object.entries(facts).filter(([name]) => name !== 'parts'), ...rest])
-}
-
-/** A summary stands under the verdict where there is no reason. */
-function isReason(name: string, result: Members): boolean {
-  return name === 'summary' && textOf(result['reason']) === null
 }
 
 /** The items of a batch, one line each. */
@@ -135,10 +133,11 @@ function items(result: Members): HTMLElement | null {
   const rows = listOf(result['results']).map((item) => {
     const answer = isMembers(item['result']) ? item['result'] : {}
     const error = isMembers(item['error']) ? textOf(item['error']['message']) : null
-    const mark = verdictWord(answer)
-    const verdict = el('span', { class: `verdict small ${mark}` }, markShape(mark), error === null ? VERDICT_TEXT[mark] : 'not checked')
+    const { tone, word, sentence } = headlineOf(answer)
+    const mark = error === null ? markOf(tone) : 'done'
+    const verdict = el('span', { class: `verdict small ${mark}` }, markShape(mark), error === null ? word : 'not checked')
     const before = [String(item['index']), textOf(item['tool']) ?? '']
-    const behind = [textOf(answer['normalized']) ?? '', error ?? textOf(answer['reason']) ?? '']
+    const behind = [textOf(answer['normalized']) ?? '', error ?? sentence]
     return { cells: [...before, verdict, ...behind], texts: [...before, verdict.textContent, ...behind] }
   })
   return rows.length === 0 ? null : copiedList('Each item', ['item', 'tool', 'verdict', 'value', 'reason'], rows)

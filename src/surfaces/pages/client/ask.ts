@@ -1,11 +1,11 @@
 import type { Receipt } from '../../../pure/receipts/receipt.ts'
-import { VERDICT_TEXT, verdictWord } from '../../../service/calls/proof.ts'
 import { showAllowance } from './allowance.ts'
 import { answerView, type Asked, type Documents } from './answer.ts'
 import { areReadable, clearFaults, controlsOf, inputText, isBroken, showFaults } from './ask/controls.ts'
 import { startSamples } from './ask/samples-pane.ts'
 import { send, type Reply } from './ask/send.ts'
 import { bringIntoView, byId, copyOnClick } from './dom.ts'
+import { headlineOf } from './headlines.ts'
 import { paymentView, problemView, unreachableView } from './problem.ts'
 import type * as proofRoom from './proof.ts'
 import { bodyOf } from './samples.ts'
@@ -125,7 +125,8 @@ function viewOf(reply: Reply, proof: Verify | null, show: Show): View {
 function answered(body: Members, proof: Verify | null, show: Show): View {
   showAllowance(body['allowance'])
   const result = isMembers(body['result']) ? body['result'] : {}
-  const words = [VERDICT_TEXT[verdictWord(result)], textOf(result['reason']) ?? ''].join('. ')
+  const { word, sentence } = headlineOf(result)
+  const words = [word, sentence].join('. ')
   const receipt = body['receipt'] as Receipt
   const block = proof === null ? unreadProof() : proof.proofBlock(receipt)
   return { words, shown: show({ result, proof: block, text: JSON.stringify(body, null, 2) }) }

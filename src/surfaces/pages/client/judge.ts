@@ -2,7 +2,7 @@ import { verifyLink, type LinkVerdict } from '../../../pure/receipts/chain.ts'
 import type { PublishedKey } from '../../../pure/receipts/keys.ts'
 import { valueHash } from '../../../pure/receipts/receipt.ts'
 import { verifyReceipt, type ReceiptVerdict } from '../../../pure/receipts/verify.ts'
-import type { BadgeVerdict } from '../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../pure/headline.ts'
 import type { Given } from './given.ts'
 import { isMembers } from './shapes.ts'
 
@@ -34,29 +34,35 @@ export function judge({ receipt, result, chain }: Given, keys: readonly Publishe
 
 type Standing = Pick<Judgement, 'mark' | 'word' | 'reason'>
 
+/** Signature faults of a well-formed receipt; any other fault means that the document is no receipt at all. */
+const FORGERIES: readonly string[] = ['signer_mismatch', 'not_recoverable']
+
 function standing(receipt: ReceiptVerdict, keysRead: boolean, result_matches: boolean | null, link: LinkVerdict | null): Standing {
-  if (!receipt.valid) return { mark: 'invalid', word: 'broken', reason: receipt.reason }
+  if (!receipt.valid) {
+    const word = FORGERIES.includes(receipt.reason_code) ? 'receipt altered or forged' : 'not a valid receipt'
+    return { mark: 'invalid', word, reason: receipt.reason }
+  }
+  if (receipt.signer_published === true && receipt.signer_valid_at_ts !== true)
+    return { mark: 'invalid', word: 'key not valid at that time', reason: receipt.warnings.at(-1)?.message ?? '' }
   if (result_matches === false)
     return {
       mark: 'invalid',
-      word: 'another result',
-      reason: 'The receipt is genuine, but the result beside it is not the one that it stamps.',
+      word: 'result was changed',
+      reason: 'The result was changed: this receipt was issued for a different result.',
     }
   if (link !== null && !link.valid) return { mark: 'invalid', word: 'broken link', reason: link.reason }
   if (!keysRead)
     return {
       mark: 'unverifiable',
-      word: 'signed',
-      reason: 'The signature holds; the key list of this service could not be read, so the signer stays unknown.',
+      word: 'signature valid, issuer unknown',
+      reason: 'The key list of this service could not be read, so whose signature it is remains unknown.',
     }
   if (receipt.signer_published !== true)
     return {
       mark: 'unverifiable',
-      word: 'signed by a stranger',
-      reason: 'The signature holds, but this service does not publish that key. Ask the issuer for its key list.',
+      word: 'unknown signer',
+      reason: 'The signature is valid, but this service does not publish that key. Ask the issuer for its key list.',
     }
-  if (receipt.signer_valid_at_ts !== true)
-    return { mark: 'invalid', word: 'key does not count', reason: receipt.warnings.at(-1)?.message ?? '' }
   return { mark: 'valid', word: 'verified', reason: 'A key that this service publishes signed exactly this receipt.' }
 }
 

@@ -1,7 +1,9 @@
 import { SIGNED_FIELDS, TAIL_FIELDS } from '../../../pure/receipts/receipt.ts'
+import { markOf } from '../../../service/catalogue/headlines.ts'
 import { el } from './dom.ts'
 import { factsTable } from './facts.ts'
 import type { Given } from './given.ts'
+import { headlineOf } from './headlines.ts'
 import type { Judgement } from './judge.ts'
 import { amountText, row, seal, timeText } from './proof.ts'
 import { isMembers, type Members } from './shapes.ts'
@@ -13,7 +15,7 @@ export function judgementView(judgement: Judgement, given: Given): DocumentFragm
   const { mark, word, reason, receipt } = judgement
   const checks = checksOf(judgement, given)
   const view = document.createDocumentFragment()
-  view.append(verdictBlock(mark, word, reason), proofSection(judgement, checks))
+  view.append(verdictBlock(mark, word, reason), ...decision(judgement, given), proofSection(judgement, checks))
   if (receipt.warnings.length > 0) view.append(remarks('To be known', receipt.warnings))
   const fields = isMembers(given.receipt)
     ? factsTable(saidBy(given.receipt), receipt.valid ? 'What the signer said' : 'What it claims')
@@ -21,6 +23,22 @@ export function judgementView(judgement: Judgement, given: Given): DocumentFragm
   if (fields !== null) view.append(pointedOut(fields, checks))
   if (receipt.canonical !== null) view.append(signedText(receipt.canonical))
   return view
+}
+
+/** The decision of the result that the receipt covers; nothing for a receipt alone or beside another result. */
+function decision({ receipt, result_matches }: Judgement, { result }: Given): HTMLElement[] {
+  if (!receipt.valid || result_matches !== true || !isMembers(result)) return []
+  const { tone, word, sentence } = headlineOf(result)
+  const mark = markOf(tone)
+  return [
+    el(
+      'p',
+      { class: 'decided' },
+      'The tool’s decision: ',
+      el('span', { class: `verdict small ${mark}` }, markShape(mark), word),
+      sentence === '' ? null : ` ${sentence}`,
+    ),
+  ]
 }
 
 export function unreadableView(reason: string): HTMLElement {

@@ -1,4 +1,4 @@
-import type { BadgeVerdict } from '../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../pure/headline.ts'
 import { el, svg } from './dom.ts'
 import { isMembers, type Members } from './shapes.ts'
 

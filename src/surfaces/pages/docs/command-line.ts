@@ -35,6 +35,7 @@ export const COMMAND_LINE: Topic = {
         ${sample('replay', 'text', 'Run the tool again and compare', 'assay replay answer.json input.json')}
         ${items(
           'verify takes a receipt, a whole answer, an array of them, or one a line; links among them are checked.',
+          'verify ends with 0 when a key of the list signed the receipt; with 1 when something was altered or the signer is not on the list; with 3 without --keys, because a valid signature alone does not say who the issuer is.',
           'replay needs the input and the same version of the tool; tools that read the world cannot be replayed.',
         )}`,
       },

@@ -1,4 +1,4 @@
-import type { BadgeVerdict } from '../../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../../pure/headline.ts'
 import { el } from '../dom.ts'
 import type { Range } from '../shapes.ts'
 import { markShape } from '../verdict.ts'

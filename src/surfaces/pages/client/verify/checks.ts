@@ -1,5 +1,5 @@
 import { SIGNED_FIELDS } from '../../../../pure/receipts/receipt.ts'
-import type { BadgeVerdict } from '../../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../../pure/headline.ts'
 import type { Given } from '../given.ts'
 import type { Judgement } from '../judge.ts'
 import { timeText } from '../proof.ts'
@@ -46,12 +46,12 @@ const signature: Question = ({ receipt }) => {
 
 const key: Question = ({ receipt, key: published }) => {
   const name = 'key'
-  if (!receipt.valid) return { name, mark: 'done', words: 'Not looked at: nobody’s signature fits.', fields: [] }
+  if (!receipt.valid) return { name, mark: 'done', words: 'Not checked: the signature is not valid.', fields: [] }
   if (receipt.signer_published === 'not_checked')
     return {
       name,
       mark: 'unverifiable',
-      words: 'The key list of this service could not be read, so nobody can say whose key it is.',
+      words: 'The key list of this service could not be read, so the issuer is unknown.',
       fields: [],
     }
   if (published === null)

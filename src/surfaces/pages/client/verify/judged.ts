@@ -1,6 +1,6 @@
 import type { PublishedKey } from '../../../../pure/receipts/keys.ts'
 import { readReceiptHash } from '../../../../pure/receipts/chain.ts'
-import type { BadgeVerdict } from '../../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../../pure/headline.ts'
 import type { Entry } from '../given.ts'
 import { judge, type Judgement } from '../judge.ts'
 import { judgementView, unreadableView } from '../judgement-view.ts'

@@ -1,6 +1,6 @@
 import { judgeKey, type PublishedKey } from '../../../../pure/receipts/keys.ts'
 import { verifyPolicy, type PolicyVerdict } from '../../../../pure/rulebooks/pol1.ts'
-import type { BadgeVerdict } from '../../../../service/calls/proof.ts'
+import type { BadgeVerdict } from '../../../../pure/headline.ts'
 import { el } from '../dom.ts'
 import { factsTable } from '../facts.ts'
 import { row, seal } from '../proof.ts'
@@ -31,9 +31,9 @@ function standing(policy: PolicyVerdict, published: boolean | null): Pick<Policy
   if (published !== true) {
     const reason =
       published === null
-        ? 'Its signatures hold; the key list of this service could not be read, so the registrar stays unknown.'
-        : 'Its signatures hold, but this service does not publish the registrar’s key, or it was not good at the date of issue.'
-    return { mark: 'unverifiable', word: 'certificate of a stranger', reason }
+        ? 'Its signatures are valid; the key list of this service could not be read, so the registrar remains unknown.'
+        : 'Its signatures are valid, but this service does not publish the registrar’s key, or it was not good at the date of issue.'
+    return { mark: 'unverifiable', word: 'certificate of an unknown registrar', reason }
   }
   return policy.underwriter_signed
     ? { mark: 'valid', word: 'bound certificate', reason: 'The registrar attests the record, and the underwriter countersigned it.' }
