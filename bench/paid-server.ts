@@ -63,7 +63,7 @@ const [catalogue, store] = await Promise.all([loadCatalogue(), openStore(places.
 await store.identity(identity)
 const place = placeOf(identity)
 const prices = createPriceBook({ store, clock: systemClock })
-const free = { free_daily: settings.ASSAY_FREE_DAILY, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
+const free = { free_daily: settings.ASSAY_FREE_DAILY ?? 0, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
 const origin = `http://127.0.0.1`
 const origins = { base_url: origin, api_url: origin, site_url: origin, mcp_url: origin }
 

@@ -30,7 +30,7 @@ import { itemCatalogue } from './service/catalogue/items.ts'
 import { publishedSchemas } from './service/catalogue/published.ts'
 import { schemasOf } from './service/catalogue/json-schema.ts'
 import type { Catalogue } from './service/catalogue/load.ts'
-import type { Settings } from './service/config.ts'
+import { freeDaily, type Settings } from './service/config.ts'
 import { purgeJob, purgePaymentsJob, purgeStretchesJob, purgeTasksJob } from './service/jobs/purge.ts'
 import { runJobs, type Job, type RunningJobs } from './service/jobs/run.ts'
 import { limits } from './service/limits.ts'
@@ -316,8 +316,8 @@ function outsideReads(settings: Settings, store: Store, secret: Uint8Array): { f
   return { failures, reads: createOutsideReads({ clock: systemClock, sources, failures }) }
 }
 
-function freeRules({ ASSAY_FREE_DAILY, ASSAY_FREE_DAILY_OVERRIDES }: Settings) {
-  return { free_daily: ASSAY_FREE_DAILY, overrides: ASSAY_FREE_DAILY_OVERRIDES }
+function freeRules(settings: Settings) {
+  return { free_daily: freeDaily(settings), overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
 }
 
 function queueOf(signing: Signing, private_key: Uint8Array, log: Log) {

@@ -216,6 +216,8 @@ test('the derived schemas are JSON Schema 2020-12 and agree with the runtime on 
     const [takes, gives] = [ajv.compile(input), ajv.compile(output)]
     for (const vector of vectorsOf(tool).cases) {
       assert.ok(takes(vector.in), `${tool.id}, ${vector.name}: ${JSON.stringify(takes.errors)}`)
+      // Refused by the tool itself: there is no answer.
+      if (Object.hasOwn(vector.out, 'problem')) continue
       const result = await tool.execute(tool.input.parse(vector.in), sources)
       assert.ok(gives(result), `${tool.id}, ${vector.name}: ${JSON.stringify(gives.errors)}`)
       assert.ok(runtimeTakes(tool.output, result), `${tool.id}, ${vector.name}: the runtime schema refuses the answer`)

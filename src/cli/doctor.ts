@@ -1,4 +1,4 @@
-import { readSettings, SETTINGS, type Settings } from '../service/config.ts'
+import { freeDaily, readSettings, SETTINGS, type Settings } from '../service/config.ts'
 import type { Invocation } from './arguments.ts'
 import { localOrigin, places } from '../identity.ts'
 import { checksOf, checkProgram, type Check } from './doctor-checks.ts'
@@ -52,6 +52,7 @@ function effectiveSettings(settings: Settings): Settings {
   return {
     ...settings,
     ASSAY_STORE: places.store(settings),
+    ASSAY_FREE_DAILY: freeDaily(settings),
     ASSAY_RECEIPT_KEY_FILE: places.receiptKeys(settings),
     ASSAY_SECRET_FILE: places.secret(settings),
     ASSAY_BASE_URL: settings.ASSAY_BASE_URL || address,

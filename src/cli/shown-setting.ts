@@ -1,5 +1,5 @@
 /** A setting as it may be shown: what a URL keeps secret is masked, and numbers that JSON cannot hold are text. */
-export function shownSetting(value: string | number | bigint | readonly string[] | Readonly<Record<string, number>>): unknown {
+export function shownSetting(value: string | number | bigint | null | readonly string[] | Readonly<Record<string, number>>): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value === 'string') return maskUrl(value)
   return Array.isArray(value) ? value.map((one: string) => maskUrl(one)) : value

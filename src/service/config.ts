@@ -147,7 +147,11 @@ export const SETTINGS = {
   ),
   ASSAY_LOG_WITNESSES: setting<string[]>('Witnesses of that log as https://address|verifier-key, separated by commas.', [], list),
   ASSAY_WITNESSED_LOGS: setting<string[]>('Verifier keys of other logs whose checkpoints this service signs as a witness.', [], list),
-  ASSAY_FREE_DAILY: setting('Free calls per client and UTC day.', limits.free_daily, integer(0, limits.free_daily_max)),
+  ASSAY_FREE_DAILY: setting<number | null>(
+    `Free calls per client and UTC day; ${limits.free_daily}, in a sandbox ${limits.sandbox_free_daily}, if left out.`,
+    null,
+    integer(0, limits.free_daily_max),
+  ),
   ASSAY_FREE_DAILY_OVERRIDES: setting<Record<string, number>>('Tools with a count of their own.', { 'token-contract-risk': 5 }, overrides),
   ASSAY_SOURCE_READS_DAILY: setting(
     'Free calls, and other requests without a payment, of all clients in a UTC day that read outside sources.',
@@ -259,6 +263,11 @@ const BANK_DETAILS = ['ASSAY_BANK_NAME', 'ASSAY_BANK_BIC', 'ASSAY_BANK_INSTITUTI
 /** The first detail that is set of a bank account that is not. */
 function strayBank(settings: Settings): SettingName | undefined {
   return BANK_DETAILS.find((name) => settings[name].length > 0 && settings[name] !== SETTINGS[name].fallback)
+}
+
+/** The free calls of a client and UTC day. */
+export function freeDaily({ ASSAY_MODE, ASSAY_FREE_DAILY }: Pick<Settings, 'ASSAY_MODE' | 'ASSAY_FREE_DAILY'>): number {
+  return ASSAY_FREE_DAILY ?? (ASSAY_MODE === 'sandbox' ? limits.sandbox_free_daily : limits.free_daily)
 }
 
 /** Says which of the tools with free calls of their own is none of these; null when each is one. */

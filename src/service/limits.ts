@@ -39,6 +39,8 @@ export const limits = {
   /** Receipt fields of other issuers are read up to this length. */
   receipt_field_chars: 1_024,
   free_daily: 3,
+  /** In a sandbox, where whoever tries the service makes many. */
+  sandbox_free_daily: 1_000,
   free_daily_max: 1_000_000_000,
   /** Clients whose free calls one IPv6 /48 has together: as many as there are addresses in an IPv4 /24. */
   free_network_clients: 256,

@@ -71,6 +71,14 @@ export function problemBody(found: Problem, request_id: string, base_url: string
     charged: found.charged,
     request_id,
     errors: found.errors,
-    ...found.extra,
+    ...absolute(found.extra, base_url),
   }
 }
+
+/** Addresses of this service with its origin before them: an answer is read where its surface is not known. */
+function absolute(extra: Record<string, unknown> = {}, base_url: string): Record<string, unknown> {
+  const names = ADDRESSES.filter((name) => typeof extra[name] === 'string' && extra[name].startsWith('/'))
+  return names.length === 0 ? extra : { ...extra, ...Object.fromEntries(names.map((name) => [name, `${base_url}${String(extra[name])}`])) }
+}
+
+const ADDRESSES = ['status_url', 'answer_url'] as const

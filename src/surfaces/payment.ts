@@ -25,12 +25,40 @@ const UNSAID = 'unexpected_settle_error'
 const NOTHING_MOVED = { success: false, transaction: '' } as const
 
 /** The words of REST, where the resource of a tool is the address of its calls. */
-export function restWords({ call, origins, place }: Pick<AppDeps, 'call' | 'origins' | 'place'>): PaymentWords {
-  return createPaymentWords(place, call.catalogue, (tool) => callUrl({ origins }, { id: tool }))
+export function restWords({ call, origins, place, schemas }: Pick<AppDeps, 'call' | 'origins' | 'place' | 'schemas'>): PaymentWords {
+  const address = (tool: string) => callUrl({ origins }, { id: tool })
+  return createPaymentWords(place, call.catalogue, address, (tool) => httpSchema(schemas.get(tool)?.input))
+}
+
+/**
+ * A call over HTTP as x402 version 1 describes it in `outputSchema`, which catalogues of paid resources read: method, names and types of the
+ * body, and the answer. The whole schemas are in x402.json.
+ */
+export function httpSchema(input_schema: Record<string, unknown> | undefined): Record<string, unknown> {
+  const properties = isRecord(input_schema?.['properties']) ? input_schema['properties'] : {}
+  const required = Array.isArray(input_schema?.['required']) ? input_schema['required'] : []
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const type = isRecord(schema) && typeof schema['type'] === 'string' ? { type: schema['type'] } : {}
+    return [name, { ...type, required: required.includes(name) }]
+  })
+  const input = { type: 'object', required: true, properties: Object.fromEntries(fields) as Record<string, unknown> }
+  return {
+    input: { type: 'http', method: 'POST', discoverable: true, bodyType: 'json', bodyFields: { input } },
+    output: { type: 'object', properties: { result: { type: 'object' }, receipt: { type: 'object' } } },
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Terms are the same bytes for a tool and an amount, whoever asks; only a refusal puts its own reason into them. */
-export function createPaymentWords(place: PaymentPlace, catalogue: Catalogue, resourceOf: (tool: string) => string): PaymentWords {
+export function createPaymentWords(
+  place: PaymentPlace,
+  catalogue: Catalogue,
+  resourceOf: (tool: string) => string,
+  schemaOf: (tool: string) => Record<string, unknown> | undefined = () => undefined,
+): PaymentWords {
   const ready = createChallenges(place, UNPAID)
   const endOf = (settlement: Settlement) => ({
     ...place,
@@ -42,7 +70,12 @@ export function createPaymentWords(place: PaymentPlace, catalogue: Catalogue, re
   return {
     challenge({ tool, amount_minor, x402_reason }) {
       if (amount_minor === null) return null
-      const offer = { resource: resourceOf(tool), description: catalogue.find(tool)?.description ?? '', amount_minor }
+      const offer = {
+        resource: resourceOf(tool),
+        description: catalogue.find(tool)?.description ?? '',
+        amount_minor,
+        output_schema: schemaOf(tool),
+      }
       return x402_reason === null ? ready(offer) : challengeOf({ ...place, ...offer }, x402_reason)
     },
     failureHeaders: ({ x402_reason, payer }) =>

@@ -79,12 +79,9 @@ async function stopped(child: ChildProcess): Promise<void> {
   await closed
 }
 
-/** A sandbox grants 1,000 free calls; the README needs more than three. */
-const SANDBOX_FREE_CALLS = '1000'
-
 /** The first terminal: resolves with the address once the service says where it listens. */
 async function terminal(command: string): Promise<{ url: string; child: ChildProcess }> {
-  const child = shell(command, { ASSAY_PORT: '0', ASSAY_ADMIN_PORT: 'off', ASSAY_FREE_DAILY: SANDBOX_FREE_CALLS })
+  const child = shell(command, { ASSAY_PORT: '0', ASSAY_ADMIN_PORT: 'off' })
   let said = ''
   const url = await new Promise<string>((resolve, reject) => {
     const hear = (chunk: Buffer) => {

@@ -61,7 +61,7 @@ test('equal duplicates pass, different ones and everything unfit are refused by 
     [{ amountUsdc: 5, merchant, referrer: '0x5aAeb7053F3E94C9b9A09f33669435E7Ef1BeAed' }, '/referrer'],
     [{ amountUsdc: 5, merchant, memo: 'x'.repeat(501) }, '/memo'],
     [{ amountUsdc: 5, merchant, memo: '\u202e' }, '/memo'],
-    [{ amountUsdc: 5, merchant, other: 1 }, ''],
+    [{ amountUsdc: 5, merchant, other: 1 }, '/other'],
     [[], ''],
   ]
   for (const [body, pointer] of wrong) {

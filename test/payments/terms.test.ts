@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { getAddress } from 'viem'
 import {
   createChallenges,
   mcpResource,
@@ -26,7 +27,7 @@ test('version 2 is as the x402 specification shows it, without extensions', () =
         network: 'eip155:8453',
         amount: '5000',
         asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-        payTo: PLACE.pay_to,
+        payTo: getAddress(PLACE.pay_to),
         maxTimeoutSeconds: 120,
         extra: { name: 'USD Coin', version: '2' },
       },
@@ -46,7 +47,7 @@ test('version 1 is as the x402 specification shows it', () => {
         resource: TERMS.resource,
         description: 'Checks an IBAN.',
         mimeType: 'application/json',
-        payTo: PLACE.pay_to,
+        payTo: getAddress(PLACE.pay_to),
         maxTimeoutSeconds: 120,
         asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
         extra: { name: 'USD Coin', version: '2' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings, SETTINGS, strayOverride } from '../../src/service/config.ts'
+import { freeDaily, readSettings, SETTINGS, strayOverride } from '../../src/service/config.ts'
 
 function settings(environment: Record<string, string>) {
   const read = readSettings(environment)
@@ -29,13 +29,15 @@ test('no settings at all make a sandbox on port 8402', () => {
   assert.equal(found.ASSAY_HOST, '127.0.0.1')
   assert.deepEqual([found.ASSAY_ADMIN_PORT, found.ASSAY_ADMIN_HOST], [8403, '127.0.0.1'])
   assert.equal(found.ASSAY_CHAIN_ID, 84_532)
-  assert.equal(found.ASSAY_FREE_DAILY, 3)
+  assert.equal(freeDaily(found), 1_000)
   assert.deepEqual(found.ASSAY_FREE_DAILY_OVERRIDES, { 'token-contract-risk': 5 })
 })
 
 test('live reads its settings, on Base unless told otherwise', () => {
   const found = settings(LIVE)
   assert.equal(found.ASSAY_CHAIN_ID, 8453)
+  assert.equal(freeDaily(found), 3)
+  assert.equal(freeDaily(settings({ ...LIVE, ASSAY_FREE_DAILY: '7' })), 7)
   assert.equal(found.ASSAY_PAY_TO, '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed')
   assert.equal(settings({ ...LIVE, ASSAY_CHAIN_ID: '84532' }).ASSAY_CHAIN_ID, 84_532)
 })

@@ -50,7 +50,7 @@ export async function refusedService(settings: Record<string, string>): Promise<
 function spawnService(settings: Record<string, string>): ChildProcess {
   const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
   return spawn(process.execPath, [MAIN], {
-    env: { ...machine, ASSAY_PORT: '0', ASSAY_LOG_LEVEL: 'warn', ...settings },
+    env: { ...machine, ASSAY_PORT: '0', ASSAY_LOG_LEVEL: 'warn', ASSAY_FREE_DAILY: '3', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

@@ -44,7 +44,10 @@ test('a live deployment shows its public origins, its own facts and no sandbox',
     }
     const manifest = await readJson(`${url}/.well-known/x402.json`)
     const token = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
-    assert.deepEqual([manifest['environment'], manifest['notice'], manifest['recipient']], ['production', null, PAY_TO])
+    assert.deepEqual(
+      [manifest['environment'], manifest['notice'], String(manifest['recipient']).toLowerCase()],
+      ['production', null, PAY_TO.toLowerCase()],
+    )
     assert.deepEqual(manifest['network'], { chain_id: 8453, name: 'base', caip2: 'eip155:8453' })
     assert.deepEqual(manifest['eip712_domain'], { name: 'USD Coin', version: '2', chainId: 8453, verifyingContract: token })
     const mcp = await readJson(`${url}/.well-known/mcp.json`)

@@ -34,7 +34,9 @@ test('balances and budgets are shown on the operator port alone', async () => {
   assert.deepEqual(Object.keys(wallet ?? {}), ['balance_wei', 'least_balance_wei', 'budget_left_wei'])
   for (const value of Object.values(wallet ?? {})) assert.match(value, /^\d+$/)
   assert.deepEqual(health['budgets'], { source_reads_daily: { limit: 77, used: 0 } })
-  const [shown, whole] = [await metricsOf(app.url), await metricsOf(operator_url)]
+  // In this order: gauges that are first seen between the two are on both.
+  const whole = await metricsOf(operator_url)
+  const shown = await metricsOf(app.url)
   const names = (text: string) => Array.from(text.matchAll(/^# TYPE (\w+) /gm), ([, name = '']) => name)
   const more = names(whole).filter((name) => !names(shown).includes(name))
   assert.deepEqual(more, ['assay_gas_balance_gwei', 'assay_gas_comfort_gwei', 'assay_gas_budget_left_gwei', 'assay_source_reads_left'])

@@ -17,3 +17,10 @@ export function usdcOn(chain_id: number): UsdcToken {
   if (token === undefined) throw new Error(`no USDC is known on chain ${chain_id}`)
   return token
 }
+
+/** An amount as people write it: 5000 minor units are "0.005", 49000000 are "49.00". */
+export function usdcText(amount_minor: bigint): string {
+  const digits = amount_minor.toString().padStart(USDC_DECIMALS + 1, '0')
+  const fraction = digits.slice(-USDC_DECIMALS).replace(/0{1,4}$/, '')
+  return `${digits.slice(0, -USDC_DECIMALS)}.${fraction}`
+}

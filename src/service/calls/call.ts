@@ -68,7 +68,7 @@ async function admit(deps: CallDeps, asked: ReadCall, payment: Exclude<RequestPa
     const taken = await deps.allowance.take(tool.id, address, readsSources(tool))
     if (taken.granted) return { kind: 'free', taken }
     const amount_minor = (await quote(deps, tool, asked.input))?.amount_minor ?? null
-    const found = { problem: exhausted(tool, taken), allowance: taken.state, amount_minor, x402_reason: null }
+    const found = { problem: exhausted(taken, amount_minor), allowance: taken.state, amount_minor, x402_reason: null }
     return { kind: 'ended', outcome: { kind: 'payment_required', tool: tool.id, ...found } }
   } catch (error) {
     deps.onFault(error, tool.id)

@@ -1,3 +1,4 @@
+import { usdcText } from '../../pure/payments/usdc.ts'
 import type { ChainFault, ChainFaultReason } from '../../ports/chain.ts'
 import type { HeavyFault, HeavyFaultCode } from '../../ports/heavy-work.ts'
 import { Refusal, SourceDown, type Tool } from '../catalogue/define.ts'
@@ -29,7 +30,7 @@ export function storeDown(): Problem {
 /** What a fault means to the caller that stops a call after it was admitted; those of a source and of the store pass by themselves. */
 export function brokenOff(tool: Tool, error: unknown): Problem {
   if (error instanceof SourceDown) return unread(error.message, error.reason)
-  if (error instanceof Refusal) return problem(error.problem, error.message)
+  if (error instanceof Refusal) return problem(error.problem, error.message, { errors: error.errors })
   if (isChainFault(error))
     return unread(`${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`, error.reason)
   const heavy = heavyProblem(error, tool.id)
@@ -107,14 +108,30 @@ export function unknownTool({ tools }: Catalogue, id: string): Problem {
   return problem('TOOL_NOT_FOUND', `No tool has this id. ${hint}`)
 }
 
-export function exhausted(tool: Tool, { state, spent }: Pick<Taken, 'state' | 'spent'>): Problem {
-  const own = `The ${state.limit} free calls of this UTC day are used up for ${tool.id}.`
-  const detail = `${spent === null || spent === 'own' ? own : SHARED[spent]} They start anew at ${state.resets_at}.`
+/** `amount_minor` is what the call costs; null where nothing can be paid. */
+export function exhausted({ state, spent }: Pick<Taken, 'state' | 'spent'>, amount_minor: bigint | null): Problem {
+  const used = spent === null || spent === 'own' ? ownText(state.limit) : SHARED[spent]
+  const price =
+    amount_minor === null ? 'This deployment takes no payments.' : `This call costs ${usdcText(amount_minor)} USDC; see \`accepts\`.`
+  const reset = `Free calls reset at 00:00 UTC (in ${durationText(state.resets_in_s)}).`
+  const detail = [used, price, ...(state.limit === 0 ? [] : [reset])].join(' ')
   return problem('PAYMENT_REQUIRED', detail, { retry_after_s: state.resets_in_s, extra: { allowance: allowanceShown(state) } })
 }
 
+function ownText(limit: number): string {
+  if (limit === 0) return 'There are no free calls here.'
+  return limit === 1 ? "You have used today's free call." : `You have used today's ${limit} free calls.`
+}
+
+/** "20 h 11 min", rounded up to the minute. */
+function durationText(seconds: number): string {
+  const minutes = Math.max(1, Math.ceil(seconds / 60))
+  const hours = Math.floor(minutes / 60)
+  return hours === 0 ? `${minutes} min` : `${hours} h ${minutes % 60} min`
+}
+
 const SHARED: Readonly<Record<Exclude<Spent, 'own'>, string>> = {
-  wide: 'The free calls of this UTC day are used up for the IPv6 /48 of this client.',
-  network: 'The free calls of this UTC day that read outside sources are used up for the network of this client.',
-  all: 'The free calls of this UTC day that read outside sources are used up for all clients.',
+  wide: 'The networks of your IPv6 /48 have used the free calls of today.',
+  network: 'Your network has used the free calls of today that read outside sources.',
+  all: 'All clients together have used the free calls of today that read outside sources.',
 }

@@ -22,7 +22,7 @@ export async function askForUnread(
     const down = await preflight()
     const price = down === null ? await quote(deps, tool, null) : null
     if (price === null || price.formula !== null) return refused(down ?? found)
-    const problem = exhausted(tool, { state: allowance, spent: 'own' })
+    const problem = exhausted({ state: allowance, spent: 'own' }, price.amount_minor)
     return { kind: 'payment_required', tool: tool.id, problem, allowance, amount_minor: price.amount_minor, x402_reason: null }
   } catch (error) {
     deps.onFault(error, tool.id)

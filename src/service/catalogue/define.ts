@@ -14,6 +14,7 @@ import type { RegistrationData } from '../../ports/registration-data.ts'
 import type { InvoiceSource } from '../invoices/desk.ts'
 import { limits } from '../limits.ts'
 import type { PriceClass } from '../payments/price.ts'
+import type { ProblemError } from '../problems.ts'
 import type { INVOICE_PROBLEMS } from '../problems/invoices.ts'
 import type { RECORD_PROBLEMS } from '../problems/records.ts'
 
@@ -76,14 +77,17 @@ export class SourceDown extends Error {
 }
 
 /** Thrown by `run` when what is kept stands against the input: the call ends with this problem, uncharged. */
-type RefusalCode = keyof typeof RECORD_PROBLEMS | keyof typeof INVOICE_PROBLEMS | 'NOT_CONFIGURED'
+type RefusalCode = keyof typeof RECORD_PROBLEMS | keyof typeof INVOICE_PROBLEMS | 'NOT_CONFIGURED' | 'INPUT_SCHEMA_INVALID'
 
 export class Refusal extends Error {
   readonly problem: RefusalCode
+  /** Faults of the input that only `run` can find. */
+  readonly errors: ProblemError[]
 
-  constructor(problem: RefusalCode, message: string) {
+  constructor(problem: RefusalCode, message: string, errors: ProblemError[] = []) {
     super(message)
     this.problem = problem
+    this.errors = errors
   }
 }
 

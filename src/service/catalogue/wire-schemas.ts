@@ -183,11 +183,13 @@ function termsSchema(): Record<string, JsonSchema> {
     resource: text,
     description: text,
     mimeType: { const: 'application/json' },
-    payTo: { type: 'string', pattern: ADDRESS },
+    payTo: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'With the capitals of EIP-55.' },
     maxTimeoutSeconds: { const: limits.max_timeout_s },
     asset: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
     extra: { type: 'object', properties: { name: text, version: text }, required: ['name', 'version'], additionalProperties: false },
   }
-  const accepted = { type: 'object', properties: entry, required: Object.keys(entry), additionalProperties: false }
+  const outputSchema = { type: 'object', description: 'How the resource is called and what it answers, for catalogues; absent over MCP.' }
+  const properties = { ...entry, outputSchema }
+  const accepted = { type: 'object', properties, required: Object.keys(entry), additionalProperties: false }
   return { x402Version: { const: 1 }, error: text, accepts: { type: 'array', minItems: 1, maxItems: 1, items: accepted } }
 }

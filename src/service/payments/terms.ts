@@ -2,6 +2,7 @@
  * What a payment must be, as x402 says it in its two generations: version 1 in the body of a 402, version 2 in its PAYMENT-REQUIRED
  * header, so that clients of either can pay one and the same answer. Read against x402-fetch 1.2.0 and @x402/core 2.27.0 (2026-09).
  */
+import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { limits } from '../limits.ts'
 
 /** The scheme `exact` on an EIP-3009 token is the only one that is offered. */
@@ -30,6 +31,8 @@ interface Offer {
   /** Plain text, cut to the bound. */
   description: string
   amount_minor: bigint
+  /** How the resource is called, as version 1 and the catalogues that read it want it; undefined where it is no HTTP endpoint. */
+  output_schema?: Record<string, unknown> | undefined
 }
 
 export interface Terms extends PaymentPlace, Offer {}
@@ -42,6 +45,11 @@ export function mcpResource(tool: string): string {
 /** CAIP-2 name of an EVM chain. */
 export function caip2(chain_id: number): string {
   return `eip155:${chain_id}`
+}
+
+/** The address with the capitals of EIP-55, by which a person or a program can see a slip. */
+export function checksumAddress(address: string): string {
+  return readEvmAddress(address)?.checksummed ?? address
 }
 
 /** The object in PAYMENT-REQUIRED, and what an unpaid call over MCP returns. Carries no extensions, since clients send them all back. */
@@ -57,7 +65,7 @@ export function v2PaymentRequired(terms: Terms, error: string) {
         network: caip2(chain_id),
         amount: amount_minor.toString(),
         asset: token.address,
-        payTo: pay_to,
+        payTo: checksumAddress(pay_to),
         maxTimeoutSeconds: limits.max_timeout_s,
         extra: { name: token.name, version: token.version },
       },
@@ -67,7 +75,7 @@ export function v2PaymentRequired(terms: Terms, error: string) {
 
 /** Members for the body of a 402. Clients ignore further members beside them, but refuse all entries for one they cannot read. */
 export function v1PaymentRequired(terms: Terms, error: string) {
-  const { resource, description, amount_minor, pay_to, token, network } = terms
+  const { resource, description, amount_minor, pay_to, token, network, output_schema } = terms
   return {
     x402Version: 1 as const,
     error,
@@ -79,7 +87,9 @@ export function v1PaymentRequired(terms: Terms, error: string) {
         resource,
         description: shortened(description),
         mimeType: 'application/json',
-        payTo: pay_to,
+        // Clients of version 1 refuse null here.
+        ...(output_schema !== undefined && { outputSchema: output_schema }),
+        payTo: checksumAddress(pay_to),
         maxTimeoutSeconds: limits.max_timeout_s,
         asset: token.address,
         extra: { name: token.name, version: token.version },

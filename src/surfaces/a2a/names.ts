@@ -1,6 +1,8 @@
 /** Names of the protocol A2A (1.0 and 0.3) and of its extension for x402 payments. */
 
 export const A2A_PATH = '/a2a'
+/** As people also write it. */
+export const A2A_PATHS = [A2A_PATH, `${A2A_PATH}/`]
 
 /** The extension, by the name under which its version 0.1 and the x402 transport for A2A of version 2 are declared and activated. */
 export const X402_EXTENSION = 'https://github.com/google-a2a/a2a-x402/v0.1'

@@ -24,7 +24,7 @@ import { agentCard, currentCard, legacyCard, sharedCard } from './card.ts'
 import { createRequestHandler } from './handler.ts'
 import { sealedTasks } from './kept.ts'
 import { messageFault, methodFault, requestFault } from './message-fault.ts'
-import { A2A_PATH, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION } from './names.ts'
+import { A2A_PATHS, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION } from './names.ts'
 import { bringsPayment, type A2aExchange, type A2aParts } from './work.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -72,15 +72,16 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCal
     if (!body.ok) return refusal(body.problem, deps, request_id)
     return { message: body.message, request_id, address, header }
   }
-  app.post(A2A_PATH, async (context) => {
+  app.on('POST', A2A_PATHS, async (context) => {
     const exchange = await readExchange(context)
     if (exchange instanceof Response || !bringsPayment(exchange)) await turn(laneOf(exchange), caller(context))
     return exchange instanceof Response ? exchange : answer(parts(), exchange, card())
   })
-  app.all(A2A_PATH, (context) => {
-    const found = problem('METHOD_NOT_ALLOWED', 'Send JSON-RPC messages by POST; /.well-known/agent-card.json describes them.')
-    return refusal(found, deps, context.env.request_id, { allow: 'POST' })
-  })
+  for (const path of A2A_PATHS)
+    app.all(path, (context) => {
+      const found = problem('METHOD_NOT_ALLOWED', 'Send JSON-RPC messages by POST; /.well-known/agent-card.json describes them.')
+      return refusal(found, deps, context.env.request_id, { allow: 'POST' })
+    })
 }
 
 const LOOKING = new Set(['tasks/get', 'GetTask'])

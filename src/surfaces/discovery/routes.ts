@@ -31,7 +31,8 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
     app.get(path, async (context) => sendDocument(context, await document()))
   }
   const manifest = livePriced(deps, async (prices) => x402Manifest(deps, await examples(), prices))
-  app.get('/.well-known/x402.json', async (context) => sendDocument(context, await manifest()))
+  for (const path of ['/.well-known/x402.json', '/.well-known/x402'])
+    app.get(path, async (context) => sendDocument(context, await manifest()))
   const index = once(() => storedDocument(JSON_TYPE, JSON.stringify(homeIndex(deps)), VARY))
   const home = pricedPage(deps, (prices) => homePage(deps, prices), VARY)
   app.get('/', async (context) => {

@@ -1,10 +1,11 @@
 import type { Tool } from '../../service/catalogue/define.ts'
 import { allowanceWords, callUrl, modeMark, paymentWords, priceRange } from '../../service/catalogue/text.ts'
 import { JSON_SCHEMA_DIALECT } from '../../service/catalogue/wire-schemas.ts'
-import { v1PaymentRequired, v2PaymentRequired } from '../../service/payments/terms.ts'
+import { checksumAddress, v1PaymentRequired, v2PaymentRequired } from '../../service/payments/terms.ts'
 import { priceBounds, priceOf, type PricesNow } from '../../service/payments/price.ts'
 import { USDC_DECIMALS, usdcOn } from '../../pure/payments/usdc.ts'
 import type { AppDeps } from '../deps.ts'
+import { httpSchema } from '../payment.ts'
 import type { Examples } from './examples.ts'
 
 /** `/.well-known/x402.json`: what a call costs, in which token, to whom, and one resource a tool. */
@@ -19,7 +20,7 @@ export function x402Manifest(deps: AppDeps, examples: Examples, prices: PricesNo
     notice: modeMark(deps),
     payments_enabled: deps.takes_payments,
     statement: paymentWords(deps),
-    recipient: deps.call.stamp.recipient,
+    recipient: checksumAddress(deps.call.stamp.recipient),
     network: { chain_id: token.chain_id, name: token.network, caip2: `eip155:${token.chain_id}` },
     asset: 'USDC',
     token_address: token.address,
@@ -63,7 +64,8 @@ function widestBounds(tools: readonly Tool[]) {
 function termsNow(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
   if (tool.price === 'free' || prices === null || !deps.takes_payments) return { accepts: [], accepts_v1: [] }
   const { amount_minor } = priceOf(tool.price, null, prices)
-  const terms = { ...deps.place, resource: callUrl(deps, tool), description: tool.description, amount_minor }
+  const output_schema = httpSchema(deps.schemas.get(tool.id)?.input)
+  const terms = { ...deps.place, resource: callUrl(deps, tool), description: tool.description, amount_minor, output_schema }
   return { accepts: v2PaymentRequired(terms, '').accepts, accepts_v1: v1PaymentRequired(terms, '').accepts }
 }
 
@@ -72,6 +74,8 @@ function resource(deps: AppDeps, tool: Tool, example: Record<string, unknown> | 
   return {
     tool: tool.id,
     url: callUrl(deps, tool),
+    resource: callUrl(deps, tool),
+    type: 'http',
     method: 'POST',
     mime_type: 'application/json',
     description: tool.description,

@@ -1,4 +1,5 @@
 import { INVOICE_FAULTS, sameAmount, type InvoiceAsked, type InvoiceFault } from '../../pure/invoices/input.ts'
+import { unknownField } from '../../service/catalogue/decode.ts'
 import { INVOICE_RULES } from '../../service/invoices/rules.ts'
 import { problem, type Problem, type ProblemError } from '../../service/problems.ts'
 
@@ -19,9 +20,8 @@ export function readInvoiceRequest(body: unknown): InvoiceRequest {
   const fields = new Map(Object.entries(body))
   const errors: ProblemError[] = []
   const fail = (name: string, code: string, message: string) => void errors.push({ pointer: name === '' ? '' : `/${name}`, code, message })
-  const strays = [...fields.keys()].filter((name) => !KNOWN.includes(name)).length
-  if (strays > 0)
-    fail('', 'unknown_field', `The body holds ${strays} other member${strays === 1 ? '' : 's'}; known are ${KNOWN.join(', ')}.`)
+  for (const name of [...fields.keys()].filter((one) => !KNOWN.includes(one)).slice(0, STRAYS_NAMED))
+    errors.push(unknownField('', name, KNOWN))
   const one = (names: readonly string[], same: (one: unknown, other: unknown) => boolean) => {
     const [first, second] = names.filter((name) => fields.has(name))
     if (first !== undefined && second !== undefined && !same(fields.get(first), fields.get(second))) {
@@ -37,6 +37,9 @@ export function readInvoiceRequest(body: unknown): InvoiceRequest {
   const signature = signatureOf(fields.get('signature'), fail)
   return errors.length > 0 ? refuse(errors) : { ok: true, asked: { amount, merchant, client_name, memo, referrer }, signature }
 }
+
+/** Unknown members that are named; a body of thousands is not repeated. */
+const STRAYS_NAMED = 20
 
 interface Member {
   name: string

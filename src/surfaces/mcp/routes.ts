@@ -25,7 +25,9 @@ import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
 import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
 import { createViews } from './view.ts'
 
-const PATH = '/mcp'
+const PATHS = ['/mcp', '/mcp/']
+/** What a client of Streamable HTTP must take. */
+const BOTH_FORMS = 'application/json, text/event-stream'
 const SEARCH = 'search'
 const NO_SUCH_LIST = 'The parameter tools is search, or is left out.'
 
@@ -62,7 +64,7 @@ export function mcpRoutes(
   const protocol = once(() => createAnswers(protocolParts(deps, serve), turn))
 
   const readExchange = async (context: Context<Env>): Promise<Received | Response> => {
-    const header = (name: string) => context.req.header(name) ?? null
+    const header = (name: string) => (name === 'accept' ? acceptOf(context.req.header(name)) : (context.req.header(name) ?? null))
     const mayEnter = guard()
     if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
     if (!isJsonContentType(header('content-type'))) return rpcErrorResponse(415, NOT_JSON)
@@ -84,23 +86,39 @@ export function mcpRoutes(
     if (!read.ok) return refusal(read.problem, deps, request_id)
     return { exchange: { message: read.message, request_id, address, header, view: seen.view }, is_counted: large.is_counted() }
   }
-  app.post(PATH, async (context) => {
+  app.on('POST', PATHS, async (context) => {
     const received = await readExchange(context)
     if (!(received instanceof Response)) {
       const { exchange, is_counted } = received
       const open = is_counted ? { ...desk, refuse: () => null } : desk
-      return answerPreflight(open, exchange, deps.origins.api_url) ?? protocol()(context.req.raw, exchange)
+      return answerPreflight(open, exchange, deps.origins.api_url) ?? protocol()(withAccept(context.req.raw), exchange)
     }
     await turn('reads', caller(context))
     return received
   })
-  app.all(PATH, (context) => {
-    const found = problem(
-      'METHOD_NOT_ALLOWED',
-      'Send JSON-RPC messages by POST. There are no sessions, so there is no stream to open or to end.',
-    )
-    return refusal(found, deps, context.env.request_id, { allow: 'POST' })
-  })
+  for (const path of PATHS)
+    app.all(path, (context) => {
+      const found = problem(
+        'METHOD_NOT_ALLOWED',
+        'Send JSON-RPC messages by POST. There are no sessions, so there is no stream to open or to end.',
+      )
+      return refusal(found, deps, context.env.request_id, { allow: 'POST' })
+    })
+}
+
+/** Who takes anything, or does not say, takes what the protocol asks for (RFC 9110, 12.5.1). */
+function acceptOf(accept: string | undefined): string {
+  return accept === undefined || /^\s*(?:\*\/\*\s*(?:;[^,]*)?)?$/.test(accept) ? BOTH_FORMS : accept
+}
+
+/** The request as the official package wants it; the body was read already. */
+function withAccept(request: Request): Request {
+  const given = request.headers.get('accept') ?? undefined
+  const accept = acceptOf(given)
+  if (accept === given) return request
+  const headers = new Headers(request.headers)
+  headers.set('accept', accept)
+  return new Request(request.url, { method: request.method, headers })
 }
 
 /** Plain calls and lists on the short way, everything else by the official package; who brings no payment waits for a turn. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INVOICE_FAULTS, sameAmount, type InvoiceFault } from '../../pure/invoices/input.ts'
+import { INVOICE_FAULTS, sameAmount } from '../../pure/invoices/input.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 import { ADDRESS } from '../../service/catalogue/schemas.ts'
 
@@ -13,7 +13,6 @@ const AMOUNT = z
   ])
   .optional()
 const NAME = z.string().max(120).optional()
-const FAULTS = Object.keys(INVOICE_FAULTS) as [InvoiceFault, ...InvoiceFault[]]
 
 const AMOUNTS = ['amount_usdc', 'amountUsdc'] as const
 /** Two spellings of one field, of which the first is the specified one, and when they say the same. */
@@ -53,22 +52,19 @@ export default defineTool({
     'Creates an invoice that a client pays in USDC straight to the merchant: gaslessly by one signature or over x402 from 1 USDC, or by a ' +
     'plain transfer once the merchant has signed the invoice. Nothing is held; the protocol fee is zero today and capped. The id is a secret: whoever has it can read the invoice.',
   family: 'invoices',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'check',
   annotations: { read_only: false, idempotent: false, destructive: false, open_world: false },
   scope: {
     checked: ['amount, address and texts', 'that the merchant is not the referrer'],
     not_checked: ['who controls the merchant’s address', 'whether anything is owed', 'tax: it is a payment request, no tax invoice'],
   },
-  headline: [
-    { when: { status: 'ISSUED' }, tone: 'good', word: 'ISSUED' },
-    { when: { valid: false }, tone: 'bad', word: 'REFUSED' },
-  ],
+  headline: [{ when: { status: 'ISSUED' }, tone: 'good', word: 'ISSUED' }],
   sources: ['invoices'],
   input: INPUT,
   output: z.strictObject({
-    valid: z.boolean().describe('False: nothing was created.'),
-    reason_code: z.enum(['ok', ...FAULTS]).describe('ok, or why nothing was created.'),
+    valid: z.literal(true).describe('True: what cannot be invoiced is refused, uncharged.'),
+    reason_code: z.enum(['ok']).describe('ok.'),
     reason: z.string().describe('One sentence.'),
     invoice_id: z.string().nullable().describe('Secret name of the invoice.'),
     invoice_url: z.string().nullable().describe('Where its record is.'),
@@ -93,13 +89,15 @@ export default defineTool({
     switch (end.kind) {
       case 'refused':
         throw new Refusal('INVOICE_LIMIT', end.problem.detail)
-      case 'invalid':
-        return { ...NOTHING, reason_code: end.fault, reason: INVOICE_FAULTS[end.fault] }
+      case 'invalid': {
+        const message = INVOICE_FAULTS[end.fault]
+        throw new Refusal('INPUT_SCHEMA_INVALID', message, [{ pointer: `/input/${end.field}`, code: end.fault, message }])
+      }
       case 'made': {
         const { record } = end.view
         const shown = Object.fromEntries(SHOWN.map((name) => [name, record[name]])) as Record<(typeof SHOWN)[number], string>
         const reason = record['x402'] === null ? OPEN_BUT_SMALL : 'The invoice is open.'
-        return { valid: true, reason_code: 'ok' as const, reason, ...shown, record }
+        return { valid: true as const, reason_code: 'ok' as const, reason, ...shown, record }
       }
     }
   },
@@ -121,9 +119,3 @@ const SHOWN = [
 
 const OPEN_BUT_SMALL =
   'The invoice is open. No payment of this amount is carried to the chain here: sign it, so that a plain transfer is matched to it.'
-
-const NOTHING = {
-  valid: false,
-  ...(Object.fromEntries(SHOWN.map((name) => [name, null])) as Record<(typeof SHOWN)[number], null>),
-  record: null,
-}

@@ -13,7 +13,7 @@ export default defineTool({
   id: 'batch-validate',
   title: 'Check many values at once',
   description:
-    'Runs up to 50 single-value checks in one call with one receipt, ten times cheaper per item. Items are {tool, value}; each answer ' +
+    'Runs up to 50 single-value checks in one call with one receipt, from 10 items on at a tenth of the price each; the minimum price is that of one call. Items are {tool, value}; each answer ' +
     'stands at the index of its item, and a wrong item never fails the batch.',
   family: 'packs',
   version: '1.1.0',

@@ -21,21 +21,10 @@ export interface CreateB2bInvoiceInput {
 }
 
 export interface CreateB2bInvoiceOutput {
-  /** False: nothing was created. */
-  valid: boolean
-  /** ok, or why nothing was created. */
-  reason_code:
-    | 'ok'
-    | 'amount_not_positive'
-    | 'amount_precision'
-    | 'amount_above_ceiling'
-    | 'merchant_checksum'
-    | 'merchant_zero'
-    | 'merchant_is_token'
-    | 'referrer_checksum'
-    | 'self_referral'
-    | 'referrer_zero'
-    | 'text_unprintable'
+  /** True: what cannot be invoiced is refused, uncharged. */
+  valid: true
+  /** ok. */
+  reason_code: 'ok'
   /** One sentence. */
   reason: string
   /** Secret name of the invoice. */
