@@ -5,7 +5,7 @@ import { systemClock } from './adapters/clock/system.ts'
 import { readSecret } from './adapters/secret/file.ts'
 import type { Signing } from './adapters/signer/choose.ts'
 import { activeKey, loadKeyring, type Keyring } from './adapters/signer/keyring.ts'
-import type { StoreIdentity } from './ports/store.ts'
+import type { Store, StoreIdentity } from './ports/store.ts'
 import { secretFileFault } from './pure/secret-file.ts'
 import type { Settings } from './service/config.ts'
 
@@ -112,4 +112,33 @@ export function activeOf(ring: Keyring) {
 
 export function secretOf(settings: Settings): Uint8Array {
   return orStop(readSecret(places.secret(settings), settings.ASSAY_SECRET_FILE === '')).secret
+}
+
+const FINGERPRINT_NOTE = 'secret-fingerprint'
+
+/** Tells whether two secrets are the same and nothing else about them: the secret has 256 random bits. */
+function fingerprintOf(secret: Uint8Array): string {
+  return createHmac('sha256', createSecretKey(secret)).update('fingerprint of the secret of a deployment').digest('hex').slice(0, 32)
+}
+
+/**
+ * Binds the store to the secret at the first start and compares afterwards: with another secret the paid answers, tasks and credits in it could
+ * not be read. Throws a StartError.
+ */
+export async function bindSecret(store: Pick<Store, 'remember'>, settings: Settings, secret: Uint8Array): Promise<void> {
+  const mine = fingerprintOf(secret)
+  if ((await store.remember(FINGERPRINT_NOTE, mine)) !== mine) throw new StartError(otherSecret(settings))
+}
+
+/** The same without binding a store that was never started: nothing is written. */
+export async function checkBoundSecret(store: Pick<Store, 'recall'>, settings: Settings, secret: Uint8Array): Promise<void> {
+  const bound = await store.recall(FINGERPRINT_NOTE)
+  if (bound !== null && bound !== fingerprintOf(secret)) throw new StartError(otherSecret(settings))
+}
+
+function otherSecret(settings: Settings): string {
+  return (
+    `The store was begun with another secret than that in ${places.secret(settings)}, so paid answers and credits in it could not be read. ` +
+    'Restore the secret that the store was begun with (ASSAY_SECRET_FILE), or name another store (ASSAY_STORE).'
+  )
 }

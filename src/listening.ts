@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { openStore } from './adapters/store/open.ts'
 import type { ChainBase } from './chain-room.ts'
-import { places, StartError } from './identity.ts'
+import { bindSecret, places, StartError } from './identity.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import type { Tracing } from './ports/tracing.ts'
@@ -24,11 +24,12 @@ export async function tracedChain(tracing: Tracing | null, base: Promise<ChainBa
 export async function openTogether(
   settings: Settings,
   identity: StoreIdentity,
+  secret: Uint8Array,
   log: Log,
   tracing: Tracing | null,
   chain: Promise<ChainBase | null>,
 ): Promise<{ catalogue: Catalogue; store: Store; base: ChainBase | null }> {
-  const opening = [loadKnown(settings), openChecked(settings, identity, log, tracing), chain] as const
+  const opening = [loadKnown(settings), openChecked(settings, identity, secret, log, tracing), chain] as const
   try {
     const [catalogue, store, base] = await Promise.all(opening)
     return { catalogue, store, base }
@@ -49,7 +50,13 @@ async function loadKnown(settings: Settings): Promise<Catalogue> {
 }
 
 /** The store, once it is known to belong to this deployment. */
-async function openChecked(settings: Settings, identity: StoreIdentity, log: Log, tracing: Tracing | null): Promise<Store> {
+async function openChecked(
+  settings: Settings,
+  identity: StoreIdentity,
+  secret: Uint8Array,
+  log: Log,
+  tracing: Tracing | null,
+): Promise<Store> {
   const target = places.store(settings)
   const store = await openStore(target).catch((error: unknown) => {
     log.error({ error: String(error) }, 'the store did not open')
@@ -57,7 +64,13 @@ async function openChecked(settings: Settings, identity: StoreIdentity, log: Log
   })
   const written = await store.identity(identity)
   const mine = written.mode === identity.mode && written.chain_id === identity.chain_id && written.pay_to === identity.pay_to
-  if (mine) return around(tracing, 'store', store)
+  if (mine) {
+    await bindSecret(store, settings, secret).catch(async (error: unknown) => {
+      await store.close()
+      throw error
+    })
+    return around(tracing, 'store', store)
+  }
   await store.close()
   const describe = (one: StoreIdentity) => `${one.mode}, chain ${one.chain_id}, pay-to ${one.pay_to}`
   throw new StartError(

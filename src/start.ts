@@ -105,7 +105,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   // The chain of the sandbox needs a moment to start; everything else is made ready meanwhile.
   const tracing = settings.ASSAY_TRACING === 'on' ? await openTracing(VERSION) : null
   const opening = tracedChain(tracing, openChain(settings, identity, signing, secret, log))
-  const { catalogue, store, base } = await openTogether(settings, identity, log, tracing, opening)
+  const { catalogue, store, base } = await openTogether(settings, identity, secret, log, tracing, opening)
   const prices = createPriceBook({ store, clock: systemClock })
   const lease_clock = await openStoreClock(store)
   const listening = { url: '' }

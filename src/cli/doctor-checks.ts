@@ -1,12 +1,26 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
+import { OFAC_LIST_DAYS } from '../pure/checks/ofac.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning, type Signing } from '../adapters/signer/choose.ts'
 import { readRingFile } from '../adapters/signer/keyring-file.ts'
 import { openStore } from '../adapters/store/open.ts'
 import { cardsOf } from '../credit-room.ts'
-import { activeOf, identityOf, permissionFault, places, ringOf, secretFiles, secretOf, StartError, type SecretFile } from '../identity.ts'
+import {
+  activeOf,
+  checkBoundSecret,
+  identityOf,
+  isLoopback,
+  localOrigin,
+  permissionFault,
+  places,
+  ringOf,
+  secretFiles,
+  secretOf,
+  StartError,
+  type SecretFile,
+} from '../identity.ts'
 import { readAhead } from '../start.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import { isPostgres, strayOverride, type Settings } from '../service/config.ts'
@@ -39,6 +53,7 @@ export async function checksOf(settings: Settings): Promise<Check[]> {
     await attempt('secret', () => checkSecret(settings)),
     ...(await Promise.all(secretFiles(settings).map((file) => attempt('permissions', () => checkPermissions(file))))),
     await attempt('store', () => checkStore(settings)),
+    ...(settings.ASSAY_MODE === 'live' ? [checkOrigins(settings)] : []),
     await checkPort('port', settings.ASSAY_PORT, settings.ASSAY_HOST, 'ASSAY_PORT', 'ASSAY_HOST'),
     ...(settings.ASSAY_ADMIN_PORT === 'off' ? [] : [await checkAdminPort(settings)]),
   ]
@@ -94,11 +109,23 @@ function readTable(name: string): TableHead {
 function checkTable(name: string): Found {
   const { published_at, compiled_at, retrieved_at, rows, count } = readTable(name)
   const dates = published_at === null ? `compiled by hand ${compiled_at ?? ''}` : `published ${published_at}`
-  const words = `${name}: ${dates}, retrieved ${retrieved_at}.`
-  return rows.length === count
+  const age_days = Math.floor((systemClock.now_ms() - Date.parse(published_at ?? compiled_at ?? retrieved_at)) / DAY_MS)
+  const words = `${name}: ${dates}, ${age_days} days ago; retrieved ${retrieved_at}.`
+  if (rows.length !== count) return { state: 'failed', words: `${words} It has ${rows.length} rows and should have ${count}.` }
+  const limit_days = SCREENED.has(name) ? OFAC_LIST_DAYS : OLD_DAYS
+  return age_days <= limit_days
     ? { state: 'ok', words }
-    : { state: 'failed', words: `${words} It has ${rows.length} rows and should have ${count}.` }
+    : {
+        state: 'warning',
+        words: `${words} It is older than ${limit_days} days; refresh it with scripts/refresh-${name.replace('.json', '.ts')}.`,
+      }
 }
+
+const DAY_MS = 86_400_000
+/** Age of a table at which an operator should look for a newer one. */
+const OLD_DAYS = 400
+/** Lists whose clean answers are refused, or marked, when they are older. */
+const SCREENED = new Set(['ofac-addresses.json', 'prohibited-jurisdictions.json'])
 
 /** Receipts carry the date of this machine; a clock that lies before the data was fetched is certainly wrong. */
 function checkClock(): Found {
@@ -190,11 +217,24 @@ async function checkStore(settings: Settings): Promise<Found> {
   const store = await openStore(target)
   try {
     await store.ping()
+    if (settings.ASSAY_SECRET_FILE !== '' || existsSync(places.secret(settings)))
+      await checkBoundSecret(store, settings, secretOf(settings))
     const found = Object.entries(await store.settings()).map(([name, value]) => `${name} ${value}`)
     return { state: 'ok', words: `${store.kind} answers; ${found.join(', ')}.` }
   } finally {
     await store.close()
   }
+}
+
+const ORIGINS = ['ASSAY_BASE_URL', 'ASSAY_API_URL', 'ASSAY_SITE_URL', 'ASSAY_MCP_URL'] as const
+
+/** Outsiders read these in 402s, receipts, cards and discovery documents: an origin of this machine leads them nowhere. */
+function checkOrigins(settings: Settings): Check {
+  const own = localOrigin(settings.ASSAY_HOST, settings.ASSAY_PORT)
+  const local = ORIGINS.filter((name) => isLoopback(new URL(settings[name] || own).hostname.replace(/^\[|\]$/g, '')))
+  if (local.length === 0) return { name: 'origins', state: 'ok', words: 'The public origins name other machines than this one.' }
+  const words = `${local.join(', ')}: the origin is of this machine alone, so nobody outside can follow it; set the public https origin.`
+  return { name: 'origins', state: 'warning', words }
 }
 
 function checkAdminPort({ ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST }: Settings): Promise<Check> {

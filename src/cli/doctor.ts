@@ -1,4 +1,4 @@
-import { freeDaily, readSettings, SETTINGS, type Settings } from '../service/config.ts'
+import { freeDaily, isPostgres, readSettings, SETTINGS, type Settings } from '../service/config.ts'
 import type { Invocation } from './arguments.ts'
 import { localOrigin, places } from '../identity.ts'
 import { checksOf, checkProgram, type Check } from './doctor-checks.ts'
@@ -55,6 +55,8 @@ function effectiveSettings(settings: Settings): Settings {
     ASSAY_FREE_DAILY: freeDaily(settings),
     ASSAY_RECEIPT_KEY_FILE: places.receiptKeys(settings),
     ASSAY_SECRET_FILE: places.secret(settings),
+    // With PostgreSQL no log is kept without the file.
+    ASSAY_LOG_KEY_FILE: isPostgres(settings.ASSAY_STORE) ? settings.ASSAY_LOG_KEY_FILE : places.logKey(settings),
     ASSAY_BASE_URL: settings.ASSAY_BASE_URL || address,
     ASSAY_API_URL: settings.ASSAY_API_URL || address,
     ASSAY_SITE_URL: settings.ASSAY_SITE_URL || address,

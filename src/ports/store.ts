@@ -58,6 +58,8 @@ export interface Store {
   identity(mine: StoreIdentity): Promise<StoreIdentity>
   /** Writes a note under a name on first use; afterwards returns the one that was written. */
   remember(name: string, note: string): Promise<string>
+  /** The note under a name; null where none was written. */
+  recall(name: string): Promise<string | null>
   /**
    * Takes or renews the named lease until `until_ms`: its fencing number, which counts up whenever the lease changes hands; null when
    * another holder has it.

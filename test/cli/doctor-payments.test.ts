@@ -44,6 +44,19 @@ async function examine(changes: Record<string, string>): Promise<{ code: number 
   return { code, checks: all.filter(({ name }) => /^(rpc|token|pay-to|gas|batches|facilitator|chain)$/.test(name)) }
 }
 
+test('public origins of this machine are told in live mode', async () => {
+  const live = { ASSAY_MODE: 'live', ASSAY_PORT: '0', ASSAY_RPC_URLS: anvil.rpc_url, ASSAY_PAY_TO: PAY_TO }
+  const origins = async (changes: Record<string, string>) => {
+    const { stdout } = await desk.run(['doctor'], { settings: { ...live, ...changes } })
+    return (parsed(stdout)['checks'] as Checks).find(({ name }) => name === 'origins')
+  }
+  const local = await origins({ ASSAY_API_URL: 'https://api.example' })
+  assert.equal(local?.state, 'warning')
+  assert.match(local?.words ?? '', /^ASSAY_BASE_URL, ASSAY_SITE_URL, ASSAY_MCP_URL: /)
+  const all = Object.fromEntries(['BASE', 'API', 'SITE', 'MCP'].map((name) => [`ASSAY_${name}_URL`, 'https://assay.example']))
+  assert.equal((await origins(all))?.state, 'ok')
+})
+
 const states = (checks: Checks) => checks.map(({ name, state }) => `${name} ${state}`)
 
 test('a live deployment in order: endpoint, token, pay-to, gas and batch contract', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -41,7 +41,15 @@ test('before the first start all is well, and nothing is made', async () => {
     ],
   )
   const tables = readdirSync('data').filter((name) => name.endsWith('.json'))
-  assert.equal(checks.filter(({ name }) => name === 'data').length, tables.length)
+  const data = checks.filter(({ name }) => name === 'data')
+  assert.equal(data.length, tables.length)
+  for (const { words } of data) assert.match(words, /(?:published|compiled by hand) \d{4}-\d{2}(?:-\d{2})?, \d+ days ago; retrieved/)
+  // The lists that screen say when a clean answer is no longer relied on.
+  const published = JSON.parse(readFileSync('data/ofac-addresses.json', 'utf8')) as { published_at: string }
+  const old = Date.now() - Date.parse(published.published_at) > 31 * 86_400_000
+  assert.equal(data.find(({ words }) => words.startsWith('ofac-addresses.json'))?.state, old ? 'warning' : 'ok')
+  assert.match(String(settings.find(({ name }) => name === 'ASSAY_LOG_KEY_FILE')?.value), /log\.key$/)
+  assert.equal(settings.find(({ name }) => name === 'ASSAY_FREE_DAILY')?.value, 1_000)
   assert.throws(() => readdirSync(desk.settings['ASSAY_DATA_DIR'] ?? ''), { code: 'ENOENT' })
 })
 

@@ -81,6 +81,11 @@ export abstract class SqlStore implements Store {
     return text(row, 'note')
   }
 
+  async recall(name: string): Promise<string | null> {
+    const [row] = await this.read(READ_NOTE, [name])
+    return row === undefined ? null : text(row, 'note')
+  }
+
   async lease(name: string, holder: string, now_ms: number, until_ms: number): Promise<number | null> {
     const [row] = await this.write(TAKE_LEASE, [name, holder, now_ms, until_ms])
     return row === undefined ? null : integer(row, 'fence')

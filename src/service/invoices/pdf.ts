@@ -1,3 +1,4 @@
+import { usdcText } from '../../pure/payments/usdc.ts'
 import { PDFDocument, StandardFonts, rgb, type PDFFont, type PDFPage } from 'pdf-lib'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { sealPaths, SEAL_UNITS } from '../../pure/receipts/seal.ts'
@@ -125,7 +126,7 @@ function rowsOf(record: Record<string, unknown>): Row[] {
     ['Merchant', record['merchant_verified'] === true ? 'Signed by the key of this address.' : 'Unverified. Compare the address.', false],
     ['Client', text('client_name'), false],
     ['For', text('memo'), false],
-    ['Due', due === null ? null : `${due} millionths of a USDC`, false],
+    ['Due', due === null ? null : `${usdcText(BigInt(due))} USDC`, false],
     ['Protocol fee', `${String(record['protocol_fee_usdc'])} USDC`, false],
     ['Chain and token', text('asset'), true],
     ['Issued', text('created_at'), false],
