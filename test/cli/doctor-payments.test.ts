@@ -45,7 +45,8 @@ async function examine(changes: Record<string, string>): Promise<{ code: number 
 }
 
 test('public origins of this machine are told in live mode', async () => {
-  const live = { ASSAY_MODE: 'live', ASSAY_PORT: '0', ASSAY_RPC_URLS: anvil.rpc_url, ASSAY_PAY_TO: PAY_TO }
+  const gas = await gasFile('origins.key', generatePrivateKey())
+  const live = { ASSAY_MODE: 'live', ASSAY_PORT: '0', ASSAY_RPC_URLS: anvil.rpc_url, ASSAY_PAY_TO: PAY_TO, ASSAY_GAS_KEY_FILE: gas }
   const origins = async (changes: Record<string, string>) => {
     const { stdout } = await desk.run(['doctor'], { settings: { ...live, ...changes } })
     return (parsed(stdout)['checks'] as Checks).find(({ name }) => name === 'origins')
