@@ -8,7 +8,7 @@ import { evidenceOf } from '../../src/service/payments/evidence.ts'
 import { reconcileJob } from '../../src/service/jobs/reconcile.ts'
 import type { SelfSettler } from '../../src/service/payments/self-settler.ts'
 import { batchAsStranger, cancelAsPayer, spendElsewhere, transferAsStranger } from '../support/token-acts.ts'
-import { newWallet, startSettlement, type SettlementBench } from '../support/settlement.ts'
+import { newWallet, startSettlement, until, type SettlementBench } from '../support/settlement.ts'
 
 const STRANGER = '0x00000000000000000000000000000000000000aa'
 
@@ -117,6 +117,44 @@ test('what a reorganisation took away and then ran out unused is lost, and never
   await pass(301)
   assert.equal((await bench.reconcile()).lost, 1)
   assert.equal((await bench.row(payment)).state, 'lost')
+})
+
+/** An answered payment that a reorganisation took away, whose same bytes are then mined and move nothing. */
+async function failsAfterReorganisation(): Promise<Payment> {
+  const payer = await bench.payer()
+  const payment = await bench.settling(payer, { settler: wallet.address, valid_before_s: await windowOf(300) })
+  const snapshot = await bench.anvil.snapshot()
+  settler.start()
+  await settled(payment)
+  await settler.stop()
+  await bench.anvil.revert(snapshot)
+  await spendElsewhere(bench.anvil, payer, STRANGER, await bench.held(payer.address))
+  await bench.anvil.mine(2)
+  assert.equal((await bench.reconcile()).unknown, 1)
+  settler = bench.settler({ wallets: [wallet] })
+  settler.start()
+  const sent = () => bench.anvil.rpc('eth_getTransactionCount', [wallet.address, 'latest'])
+  const before = await sent()
+  await until('the same bytes are mined', async () => (await sent()) !== before)
+  await until('the sending is done', async () => (await bench.store.payments.open_sendings(wallet.address)).length === 0)
+  await settler.stop()
+  return payment
+}
+
+test('an answered payment that a reorganisation took away and that then fails is lost, whatever it failed for', async () => {
+  const payment = await failsAfterReorganisation()
+  assert.equal((await bench.row(payment)).state, 'unknown', 'it can still be executed by anybody')
+  await pass(301)
+  await bench.reconcile()
+  assert.equal((await bench.row(payment)).state, 'lost')
+})
+
+test('and settled, when somebody sends it while it is valid', async () => {
+  const payment = await failsAfterReorganisation()
+  await bench.anvil.mint(payment.payer as `0x${string}`, 1_000_000n)
+  await transferAsStranger(bench.anvil, payment)
+  await bench.reconcile()
+  assert.equal((await bench.row(payment)).state, 'settled')
 })
 
 test('an unknown payment settles by whoever sent it, and is refused when cancelled or spent elsewhere', async () => {

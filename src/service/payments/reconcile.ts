@@ -9,7 +9,7 @@ import { EPOCH_MS } from './price-book.ts'
 import { ANY_TIME_MS, RECONCILE_RULES, type ReconcileParts, type ReconcileRules } from './reconcile-rules.ts'
 import { watchRefused } from './recheck-refused.ts'
 import { recheckSettled } from './recheck-settled.ts'
-import { closingOf, REORGANISED } from './wallet-outcome.ts'
+import { closingOf, lostIfAnswered } from './wallet-outcome.ts'
 
 /** What one run did, and what stays open for too long. */
 export interface ReconcileSummary {
@@ -92,8 +92,7 @@ function isForgotten({ state, method }: Payment): boolean {
 /** Open rows stay as they are, but for those nobody works on. What was settled once is lost, not refused. */
 function moveOf(payment: Payment, evidence: Evidence): Closing | null {
   if (evidence.kind === 'open' && !isForgotten(payment)) return null
-  const closing = closingOf(payment, evidence)
-  return closing.to === 'refused' && payment.reason === REORGANISED ? { ...closing, to: 'lost' } : closing
+  return lostIfAnswered(payment, closingOf(payment, evidence))
 }
 
 async function write({ store, clock }: ReconcileParts, summary: ReconcileSummary, closings: readonly Closing[]): Promise<void> {

@@ -56,20 +56,26 @@ async function withoutProof(
   if (used.includes(null)) return null
   const outcome: Outcome = { closings: [], requeue: [] }
   for (const [index, payment] of payments.entries()) {
+    // It was settled once and its answer left: until it has run out anybody may execute it, and the reconciler closes it.
+    const answered = payment.reason === REORGANISED
     if (used[index] === true) {
-      outcome.closings.push(closingOf(payment, await evidenceOf(deps.source, payment, true)))
+      outcome.closings.push(lostIfAnswered(payment, closingOf(payment, await evidenceOf(deps.source, payment, true))))
     } else if (receipt !== null && tried(payment)) {
       const reason = await refusalReason(deps, payment, receipt)
-      // Its answer left when it was settled first, so the ledger must show what was not paid in the end.
-      const to = reason === EXPIRED && payment.reason === REORGANISED ? 'lost' : 'refused'
-      outcome.closings.push({ ...keyOf(payment), to, reason, transaction: receipt.transaction_hash })
+      if (answered && reason !== EXPIRED) continue
+      outcome.closings.push(lostIfAnswered(payment, { ...keyOf(payment), to: 'refused', reason, transaction: receipt.transaction_hash }))
     } else if (hasLife(deps, payment)) {
       outcome.requeue.push(keyOf(payment))
-    } else {
+    } else if (!answered) {
       outcome.closings.push({ ...keyOf(payment), to: 'refused', reason: 'out_of_time', transaction: payment.transaction })
     }
   }
   return outcome
+}
+
+/** What was settled and answered once is lost and never called refused, whatever took its transfer away: the ledger must show it. */
+export function lostIfAnswered(payment: Payment, closing: Closing): Closing {
+  return closing.to === 'refused' && payment.reason === REORGANISED ? { ...closing, to: 'lost' } : closing
 }
 
 /** Enough of its window is left to send it now. */
