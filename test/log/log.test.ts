@@ -134,7 +134,7 @@ test('the command line finds a receipt in the log, and says when it is not', asy
   assert.deepEqual([unseen.code, judged.verified, judged.log.code, judged.log.missing_witnesses], [1, false, 'ok', [name]])
   assert.deepEqual(judged.failures, [`The witness ${name} did not sign the checkpoint of the proof.`])
   const words = await desk.run(['verify', answer, '--keys', keys, '--log', proof, '--witness', witness, '--text'])
-  assert.match(words.stdout.replaceAll(/\s+/g, ' '), /does not verify.* did not sign the checkpoint of the proof/)
+  assert.match(words.stdout.replaceAll(/\s+/g, ' '), /log proof not valid.* did not sign the checkpoint of the proof/)
   const keyless = await desk.run(['verify', answer, '--log', proof])
   assert.equal(keyless.code, 2)
   await desk.clear()
@@ -200,7 +200,8 @@ test('checkpoints carry the signatures of witnesses that the settings name', asy
     const entry = logEntry(digest ?? '', (answer['receipt'] as { signature: string }).signature) ?? assert.fail('no entry')
     const proof = await (await fetch(`${log.url}/log/proof/${bytesToHex(entry)}`)).text()
     const desk = await openDesk()
-    const files = [await desk.file('answer.json', answer), '--log', await desk.file('proof', proof), '--log-key', log_key]
+    const keys = await desk.file('keys.json', await (await fetch(`${log.url}/.well-known/xdr-1.json`)).text())
+    const files = [await desk.file('answer.json', answer), '--keys', keys, '--log', await desk.file('proof', proof), '--log-key', log_key]
     const seen = await desk.run(['verify', ...files, '--witness', origin_key, '--json'])
     assert.equal(seen.code, 0, seen.stdout)
     await desk.clear()
