@@ -37,14 +37,14 @@ export async function assertTerms(world: World, { headers, body }: Answered): Pr
   const { pay_to } = world.chain
   // A world apart has another recipient, but the same token on the same chain, at the same price.
   assert.deepEqual({ ...found, payTo: pay_to }, { ...entry, payTo: pay_to })
-  assert.match(found.payTo, /^0x[0-9a-f]{40}$/)
+  assert.match(found.payTo, /^0x[0-9a-fA-F]{40}$/)
   assert.equal(required.x402Version, 2)
   assert.equal(new URL(required.resource.url).pathname, `/v1/tools/${TOOL}/call`)
   assert.equal(body['x402Version'], 1)
   assert.equal(body['error'], required.error)
   // Version 1 says the same, under other names for the network and the amount, and with the resource inside.
   const { network: _, amount, ...same } = found
-  const { network, maxAmountRequired, resource, description: __, mimeType, ...v1 } = asRecord((body['accepts'] as unknown[])[0])
+  const { network, maxAmountRequired, resource, description: __, mimeType, outputSchema: ___, ...v1 } = asRecord((body['accepts'] as unknown[])[0])
   assert.deepEqual(v1, same)
   assert.deepEqual([network, maxAmountRequired, resource, mimeType], ['base-sepolia', amount, required.resource.url, 'application/json'])
 }
