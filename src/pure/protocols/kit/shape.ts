@@ -2,10 +2,11 @@ import type { Place } from '../place.ts'
 import type { Say } from '../rule.ts'
 import { oneOf, optional, present } from './expect.ts'
 import { integer as integerIn } from './money.ts'
+import { optionalUri } from './url.ts'
 
 /** Shapes of members that no rule looks at more closely. A shape is finite, so walking it is bounded whatever the document is. */
 export type Shape =
-  | { kind: 'known' | 'text' | 'text_or_null' | 'boolean' | 'number' }
+  | { kind: 'known' | 'text' | 'text_or_null' | 'uri' | 'boolean' | 'number' }
   | { kind: 'integer'; min: bigint }
   | { kind: 'one_of'; values: readonly string[] }
   | { kind: 'list'; of: Shape }
@@ -19,6 +20,8 @@ export type Members = Readonly<Record<string, Shape>>
 export const known: Shape = { kind: 'known' }
 export const text: Shape = { kind: 'text' }
 export const text_or_null: Shape = { kind: 'text_or_null' }
+/** An absolute URI, such as the `format: uri` of JSON Schema. */
+export const uri: Shape = { kind: 'uri' }
 export const boolean: Shape = { kind: 'boolean' }
 export const number: Shape = { kind: 'number' }
 
@@ -76,6 +79,9 @@ function walk(says: ShapeSays, place: Place, shape: Shape): void {
       return
     case 'text_or_null':
       if (place.kind !== 'null') optional(type, place, 'string')
+      return
+    case 'uri':
+      optionalUri(says.rule !== undefined && place.kind === 'string' ? says.rule : type, place)
       return
     case 'boolean':
     case 'number':
