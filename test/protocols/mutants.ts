@@ -32,7 +32,12 @@ interface Mutant {
 }
 
 /** Changes one place of each good document, many times over; the official schema says which mutants violate it. */
-export function countMutants(protocol: SchemaProtocol, clean: Readonly<Record<string, CleanDocument>>, seed: number, each: number): MutantCount {
+export function countMutants(
+  protocol: SchemaProtocol,
+  clean: Readonly<Record<string, CleanDocument>>,
+  seed: number,
+  each: number,
+): MutantCount {
   const judgeOf = officialJudge(protocol)
   const count: MutantCount = { documents: 0, violating: 0, found: 0, missed: [], refused: [] }
   for (const [name, one] of Object.entries(clean)) {

@@ -160,7 +160,12 @@ const PROFILE_CASES: readonly RuleCase[] = [
   warning('026', 'platform 01-23', set('/ucp/capabilities/dev.ucp.shopping.order/0/config/webhook_url', '/orders')),
   // Without its webhook and without endpoints, a profile that takes orders is that of a business.
   error('009', 'platform 04-08', drop('/ucp/capabilities/dev.ucp.shopping.order/0/config'), `${SHOPPING}/0/endpoint`),
-  error('009', 'business 04-08', all(...[0, 1, 2].map((index) => drop(`${SHOPPING}/${index}/endpoint`)), drop('/ucp/supported_versions')), `${SHOPPING}/0/endpoint`),
+  error(
+    '009',
+    'business 04-08',
+    all(...[0, 1, 2].map((index) => drop(`${SHOPPING}/${index}/endpoint`)), drop('/ucp/supported_versions')),
+    `${SHOPPING}/0/endpoint`,
+  ),
   error('047', 'checkout 04-08', set('/ucp/status', 'banana'), '/ucp/status'),
   error('047', 'cart 08-25', set('/ucp/status', ''), '/ucp/status'),
   ...['not a url', '', '/terms'].map((url) => error('027', 'checkout 04-08', set('/links/0/url', url), '/links/0/url')),

@@ -139,7 +139,16 @@ export function checkout(version: Version) {
     payment: {
       ...(first ? { handlers: [firstHandler] } : {}),
       instruments: [
-        { id: 'pi_1', handler_id: 'card', type: 'card', brand: 'visa', last_digits: '4242', selected: true, credential: { type: 'token', token: 'tok_1' }, billing_address: ADDRESS },
+        {
+          id: 'pi_1',
+          handler_id: 'card',
+          type: 'card',
+          brand: 'visa',
+          last_digits: '4242',
+          selected: true,
+          credential: { type: 'token', token: 'tok_1' },
+          billing_address: ADDRESS,
+        },
       ],
     },
   }

@@ -1,5 +1,17 @@
 import type { CleanDocument } from './harness.ts'
-import { cart, catalog, checkout, completed, failed, firstHandler, handlers, isSigned, order, sharedCart, type Version } from './ucp-clean-responses.ts'
+import {
+  cart,
+  catalog,
+  checkout,
+  completed,
+  failed,
+  firstHandler,
+  handlers,
+  isSigned,
+  order,
+  sharedCart,
+  type Version,
+} from './ucp-clean-responses.ts'
 
 /** Right documents of UCP, built by hand from the fields that the specification of each version names. */
 

@@ -1,7 +1,7 @@
 import { readDateVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
 import type { Detection } from '../rule.ts'
-import { ACP_VERSIONS, JANUARY_NEW, type AcpType, type AcpVersion } from './shape.ts'
+import { ACP_VERSIONS, ERROR_TYPES, JANUARY_NEW, type AcpType, type AcpVersion } from './shape.ts'
 
 /** The document itself: JSON-RPC carries it in `result`, an error in `error.data`, a webhook event its order in `data`. */
 export function bodyOf(document: Place): Place {
@@ -71,8 +71,14 @@ function typeOf(body: Place): AcpType {
   return has('variants') ? 'feed_product' : 'checkout_session'
 }
 
+/** Members that an error has not, and each other document has. */
+const NO_ERROR = ['id', 'currency', 'totals', 'fulfillment_options', 'variants']
+
+/** An error may lack what ACP-043 asks for; two of its members, or a type that only errors have, tell it. */
 function isError(body: Place): boolean {
-  return body.has('message') && (body.has('type') || body.has('code')) && !body.has('id')
+  if (NO_ERROR.some((name) => body.has(name))) return false
+  const isTyped = ERROR_TYPES.includes(body.get('type').text() ?? '')
+  return isTyped || ['type', 'code', 'message', 'param'].filter((name) => body.has(name)).length >= 2
 }
 
 function versionOf(body: Place, type: 'checkout_session' | 'discovery'): Omit<Detection, 'type'> {

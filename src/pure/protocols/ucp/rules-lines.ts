@@ -51,8 +51,7 @@ export const LINE_RULES = [
       // Members of fulfilment differ between versions, so an unknown version says nothing about them.
       const isKnown = context.version_source !== 'assumed'
       if (context.type === 'order') {
-        if (isKnown && fulfillment.kind === 'object')
-          expectShape(error, fulfillment, newest ? NEWEST_ORDER_FULFILLMENT : ORDER_FULFILLMENT)
+        if (isKnown && fulfillment.kind === 'object') expectShape(error, fulfillment, newest ? NEWEST_ORDER_FULFILLMENT : ORDER_FULFILLMENT)
         movedQuantities(error, body)
       } else if (isKnown) expectShape(error, fulfillment, newest ? NEWEST_CHECKOUT_FULFILLMENT : CHECKOUT_FULFILLMENT)
       const ids = lines.map((line) => line.get('id').text()).filter((id) => id !== null)

@@ -122,7 +122,7 @@ function messageForm(error: Say, message: Place): void {
   if (type === 'error' || type === 'warning') needText(error, code)
   if (type === 'error') {
     if (!severity.present) error(severity, 'is missing', { expected: `one of ${SEVERITIES.join(', ')}` })
-  } else optional(error, code, 'string')
+  } else if (type !== 'warning') optional(error, code, 'string')
   oneOf(error, severity, SEVERITIES)
   oneOf(error, message.get('content_type'), ['plain', 'markdown'])
   for (const name of ['image_url', 'presentation', 'url']) optional(error, message.get(name), 'string')

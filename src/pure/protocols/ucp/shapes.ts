@@ -99,7 +99,10 @@ export const NEWEST_CHECKOUT_FULFILLMENT = object({}, { methods: list(newestMeth
 
 const newestContext = object(
   {},
-  { ...each(text, 'address_country', 'address_region', 'postal_code', 'location', 'intent', 'language', 'currency'), eligibility: list(text) },
+  {
+    ...each(text, 'address_country', 'address_region', 'postal_code', 'location', 'intent', 'language', 'currency'),
+    eligibility: list(text),
+  },
 )
 
 const NEWEST = {
