@@ -50,6 +50,7 @@ function versionOfText(text: string): Version {
   const [, major, minor, patch] = /^([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$/.exec(text) ?? []
   if (major === undefined || minor === undefined) return { version: '0.3', version_source: 'assumed' }
   const declared = { version_source: 'declared', declared: text.slice(0, 32) } as const
+  if (/^1\.0(?:\.|$)/.test(text)) return { version: '1.0', version_source: 'declared' }
   if (!/^0+$/.test(major)) return { version: '1.0', ...declared }
   if (minor === '3') return { version: '0.3', version_source: 'declared' }
   if (/^(?:[4-9]|[1-9][0-9]+)$/.test(minor)) return { version: '0.3', ...declared }

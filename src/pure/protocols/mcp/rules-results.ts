@@ -3,6 +3,7 @@ import { integer } from '../kit/money.ts'
 import { isDate } from '../kit/dates.ts'
 import { readDateVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
+import { optionalUri } from '../kit/url.ts'
 import { rule, type Say } from '../rule.ts'
 import { MCP_TYPES, MCP_VERSIONS } from './detect.ts'
 import { LIFECYCLE, mcpSpec } from './spec.ts'
@@ -221,7 +222,8 @@ function implementation(error: Say, info: Place): void {
   if (info.redacted) return
   needText(error, info.get('name'))
   needText(error, info.get('version'))
-  for (const name of ['title', 'description', 'websiteUrl']) optional(error, info.get(name), 'string')
+  for (const name of ['title', 'description']) optional(error, info.get(name), 'string')
+  optionalUri(error, info.get('websiteUrl'))
 }
 
 const FLAGS = ['listChanged', 'subscribe'] as const
