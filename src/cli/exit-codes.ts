@@ -10,7 +10,7 @@ export const EXIT_CODES = {
   undecided: {
     code: 3,
     meaning:
-      'A replay cannot judge: the tool is not here, is here in another version, or reads what changes, such as a chain or kept records; or the time of the call is not told.',
+      'A replay cannot judge: the tool is not here, is here in another version, or reads what changes, such as a chain or kept records; or the time of the call is not told. A preflight has no rules for the type or version of the document.',
   },
   data: { code: 65, meaning: 'The input is not JSON, does not fit the schema, or is too large; with --jsonl, at least one line was such.' },
   no_input: { code: 66, meaning: 'A file that was named cannot be read.' },

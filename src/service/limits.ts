@@ -165,6 +165,8 @@ export const limits = {
   preflight_string_chars: 65_536,
   preflight_array_items: 5_000,
   preflight_payee_chars: 512,
+  /** Characters of the version that a caller of the preflight states. */
+  preflight_version_chars: 32,
   /** Documents that one client may send in a minute, unless a setting says otherwise. */
   preflight_per_minute: 60,
   /** Clients that are counted at once; beyond it the one that came first is forgotten. */

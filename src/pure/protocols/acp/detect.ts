@@ -1,3 +1,4 @@
+import { isRequest } from '../coverage.ts'
 import { readDateVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
 import type { Detection } from '../rule.ts'
@@ -39,6 +40,43 @@ export function isAcp(document: Place): boolean {
 /** An allowance stands alone or in a request to delegate a payment. */
 export function allowanceIn(body: Place): Place {
   return body.get('allowance').kind === 'object' ? body.get('allowance') : body
+}
+
+/** Members that requests have, and those that only other documents have. */
+const ASKED = ['items', 'line_items', 'payment_data', 'buyer', 'fulfillment_details', 'fulfillment_address', 'selected_fulfillment_options']
+const ANSWERED = [
+  'id',
+  'status',
+  'totals',
+  'fulfillment_options',
+  'messages',
+  'links',
+  'permalink_url',
+  'allowance',
+  'max_amount',
+  'variants',
+]
+
+/** Requests to create, update, complete or cancel a session: they have no id, no status and no totals. */
+export function isAcpRequest(document: Place): boolean {
+  if (isRequest(document)) return true
+  return [...ASKED, 'intent_trace'].some((name) => document.has(name)) && !ANSWERED.some((name) => document.has(name))
+}
+
+/** Members of a session that no cart has (schema.cart.json of 2026-04-17). */
+const NO_CART = [
+  'status',
+  'fulfillment_options',
+  'fulfillment_details',
+  'selected_fulfillment_options',
+  'links',
+  'payment_provider',
+  'capabilities',
+]
+
+export function isAcpCart(document: Place): boolean {
+  const body = bodyOf(document)
+  return ['id', 'line_items', 'totals'].every((name) => body.has(name)) && !NO_CART.some((name) => body.has(name))
 }
 
 export function detectAcp(document: Place): Detection {

@@ -11,6 +11,18 @@ import { isAsking, type McpView } from './view.ts'
 
 const RESULTS = mcpSpec('schema', 'Common Types')
 const DISCOVER = mcpSpec('schema', 'server/discover')
+/** Members by which results of a type are known, the one that is asked for first. A result can lack it only where the caller states its type. */
+const TYPE_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  tools_list: ['tools'],
+  tool_result: ['content', 'structuredContent', 'isError'],
+  resources_list: ['resources'],
+  resource_templates_list: ['resourceTemplates'],
+  resource_contents: ['contents'],
+  prompts_list: ['prompts'],
+  prompt: ['messages'],
+  completion: ['completion'],
+}
+
 const CACHEABLE = ['tools', 'resources', 'resourceTemplates', 'prompts', 'contents', 'supportedVersions'] as const
 
 /** MCP-011…017, 040, 041: what all results share, the handshake, discovery, completions, pages. */
@@ -204,6 +216,26 @@ export const RESULT_RULES = [
         if (cursor.kind === 'null') warning(cursor, 'is null, and should be left out')
         else if (optional(error, cursor, 'string') && cursor.text() === '') warning(cursor, 'is an empty text, and should be left out')
       }
+    },
+  ),
+  rule<McpView>(
+    {
+      code: 'MCP-045',
+      severity: 'error',
+      types: [...Object.keys(TYPE_MEMBERS), 'error'],
+      why: 'Clients read the member that gives a result its type; without it there is nothing to read.',
+      spec: mcpSpec('schema', 'Common Types'),
+      hint: 'Send the member, with an empty list where there is nothing to list.',
+      good: { document_type: 'tools_list', document: { tools: [] } },
+      bad: { document_type: 'tools_list', document: {} },
+    },
+    ({ error }, { context, document, messages }) => {
+      if (context.type === 'error') return void present(error, document.get('error'), { expected: 'an object' })
+      const [name, ...others] = TYPE_MEMBERS[context.type] ?? []
+      if (name === undefined) return
+      for (const { result } of messages)
+        if (![name, ...others].some((one) => result.has(one)))
+          error(result.get(name), 'is missing', { expected: 'the member of this type' })
     },
   ),
 ]

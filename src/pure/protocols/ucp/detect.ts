@@ -1,3 +1,4 @@
+import { isRequest } from '../coverage.ts'
 import { declaredVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
 import type { Detection } from '../rule.ts'
@@ -31,6 +32,16 @@ export function bodyOf(document: Place): Place {
 
 export function isUcp(document: Place): boolean {
   return bodyOf(document).has('ucp')
+}
+
+/** Members that requests have, and those that only responses, profiles and errors have. */
+const ASKED = ['line_items', 'payment', 'query', 'filters', 'fulfillment', 'discounts']
+const ANSWERED = ['ucp', 'id', 'status', 'currency', 'totals', 'links', 'messages', 'products', 'product', 'keys', 'signing_keys']
+
+/** Requests carry no `ucp`: their version travels in a header. */
+export function isUcpRequest(document: Place): boolean {
+  if (isRequest(document)) return true
+  return ASKED.some((name) => document.has(name)) && !ANSWERED.some((name) => document.has(name))
 }
 
 /** Profiles, responses and errors, by the members they have; whose profile it is, by what only one side publishes. */
