@@ -175,6 +175,8 @@ export const limits = {
   a2a_parts: 16,
   a2a_id_chars: 128,
   a2a_tasks_client: 64,
+  /** Tasks that one context lists; older ones are found by their ids alone. */
+  a2a_tasks_context: 64,
   a2a_tasks: 100_000,
   a2a_task_ms: 24 * 3_600_000,
 } as const
