@@ -86,16 +86,24 @@ export const COMMANDS = {
   },
   preflight: {
     summary: 'Check a document of an agent-commerce protocol, offline.',
-    usage: ['assay preflight --protocol x402 <document.json | -> [--expected-payee <payee>]'],
+    usage: [
+      'assay preflight --protocol x402 <document.json | -> [--expected-payee <payee>] [--document-type <type>] [--protocol-version <version>]',
+    ],
     options: {
       protocol: { type: 'string', value: 'protocol', meaning: 'ucp, acp, mcp, ap2, x402, micro-ast or a2a.' },
       'expected-payee': { type: 'string', value: 'payee', meaning: 'Whom you mean to pay: an address, a merchant id or a host.' },
+      'document-type': {
+        type: 'string',
+        value: 'type',
+        meaning: 'What kind of document it is, such as cart, where its shape could mean another.',
+      },
+      'protocol-version': { type: 'string', value: 'version', meaning: 'Version of the protocol to check by, such as 2026-04-08.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,
     notes: [
       'The file holds the document itself. Selected structural rules are applied; nothing is fetched and no signature is verified. A document',
-      'with errors ends the command with 1, one with warnings alone with 0.',
+      'with errors ends the command with 1, one with warnings alone with 0, one whose type or version has no rules with 3.',
     ],
   },
   reconcile: {

@@ -10,7 +10,7 @@ export const EXIT_CODES = {
   undecided: {
     code: 3,
     meaning:
-      'Undecided. verify: the signature is valid, but no key list was given with --keys, so the issuer is unknown. replay: the tool is not here, is here in another version, or reads data that changes, such as a chain; or the time of the call is missing.',
+      'Undecided. verify: the signature is valid, but no key list was given with --keys, so the issuer is unknown. replay: the tool is not here, is here in another version, or reads data that changes, such as a chain; or the time of the call is missing. preflight: there are no rules for the type or version of the document.',
   },
   data: { code: 65, meaning: 'The input is not JSON, does not fit the schema, or is too large; with --jsonl, at least one line was such.' },
   no_input: { code: 66, meaning: 'A file that was named cannot be read.' },

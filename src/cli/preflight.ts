@@ -1,11 +1,14 @@
 import { systemClock } from '../adapters/clock/system.ts'
 import { decodeUtf8 } from '../pure/documents/strict-json.ts'
 import { checkDocument, type PreflightReport } from '../pure/protocols/check.ts'
+import { documentTypes } from '../pure/protocols/coverage.ts'
 import type { Finding } from '../pure/protocols/findings.ts'
 import { readDocument } from '../pure/protocols/read-document.ts'
+import { PROTOCOLS } from '../pure/protocols/registry.ts'
 import { PROTOCOL_IDS, type ProtocolId } from '../pure/protocols/rule.ts'
 import { limits } from '../service/limits.ts'
-import { boundProblem, DOCUMENT_BOUNDS } from '../service/preflight/request.ts'
+import { nearest } from '../service/nearest.ts'
+import { boundProblem, DOCUMENT_BOUNDS, isVersion, VERSION_EXPECTED } from '../service/preflight/request.ts'
 import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { chunksOf, readBounded } from './input.ts'
@@ -20,11 +23,31 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const { value, literals } = await readNamed(name)
   const now_s = Math.floor(systemClock.now_ms() / 1_000)
   const expected_payee = invocation.text('expected-payee')
-  const result = checkDocument(protocol, value, { expected_payee, now_s, literals, bounds: DOCUMENT_BOUNDS })
+  const stated = {
+    document_type: typeNamed(protocol, invocation.text('document-type')),
+    version: versionNamed(invocation.text('protocol-version')),
+  }
+  const result = checkDocument(protocol, value, { ...stated, expected_payee, now_s, literals, bounds: DOCUMENT_BOUNDS })
   if (result.kind === 'exceeded') throw new CliError('data', `${shownName(name)}: ${boundProblem(result.exceeded).detail}`)
   if (wantsJson(invocation)) say(JSON.stringify(result.report))
   else show(result.report)
+  if (result.report.status === 'not_covered') return 'undecided'
   return result.report.status === 'fail' ? 'negative' : 'ok'
+}
+
+function typeNamed(protocol: ProtocolId, name: string | null): string | null {
+  const types = documentTypes(PROTOCOLS[protocol])
+  if (name === null || types.includes(name)) return name
+  const near = nearest(name, [...types])
+  throw new CliError(
+    'usage',
+    `Unknown document type of ${protocol}; ${near === null ? `one of ${types.join(', ')}` : `did you mean ${near}`}.`,
+  )
+}
+
+function versionNamed(text: string | null): string | null {
+  if (text === null || isVersion(text)) return text
+  throw new CliError('usage', `--protocol-version is ${VERSION_EXPECTED}.`)
 }
 
 function protocolNamed(name: string | null): ProtocolId {
@@ -51,12 +74,17 @@ function shownName(name: string): string {
   return name === '-' ? 'Standard input' : printable(name)
 }
 
-const HEADINGS = { pass: 'passes', warn: 'passes with warnings', fail: 'does not pass' } as const
+const HEADINGS = {
+  pass: 'passes',
+  warn: 'passes with warnings',
+  fail: 'does not pass',
+  not_covered: 'is not covered by any rules',
+} as const
 
 function show(report: PreflightReport): void {
   const { status, protocol, document_type, version, version_source, errors, warnings, not_checked, statement } = report
   const read_as = `${protocol} ${document_type.replaceAll('_', ' ')}, version ${version} (${version_source})`
-  const lines = [`${outcomeMark(status !== 'fail', HEADINGS[status])}  ${paint('muted', read_as)}`]
+  const lines = [`${outcomeMark(status === 'pass' || status === 'warn', HEADINGS[status])}  ${paint('muted', read_as)}`]
   for (const finding of [...errors, ...warnings]) lines.push('', ...findingLines(finding))
   if (report.truncated) lines.push('', 'There are more findings than are shown.')
   say([...lines, '', ...wrap(`${statement} Not checked: ${not_checked.join('; ')}.`, terminalWidth())].join('\n'))

@@ -169,6 +169,8 @@ export const limits = {
   preflight_string_chars: 65_536,
   preflight_array_items: 5_000,
   preflight_payee_chars: 512,
+  /** Characters of the version that a caller of the preflight states. */
+  preflight_version_chars: 32,
   /** Documents that one client may send in a minute, unless a setting says otherwise. */
   preflight_per_minute: 60,
   /** Clients that are counted at once; beyond it the one that came first is forgotten. */
@@ -177,6 +179,8 @@ export const limits = {
   a2a_parts: 16,
   a2a_id_chars: 128,
   a2a_tasks_client: 64,
+  /** Tasks that one context lists; older ones are found by their ids alone. */
+  a2a_tasks_context: 64,
   a2a_tasks: 100_000,
   a2a_task_ms: 24 * 3_600_000,
 } as const

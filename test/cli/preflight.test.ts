@@ -48,3 +48,19 @@ test('what cannot be checked is said, with the exit code of its kind', async () 
     assert.match(ended[index]?.stderr ?? '', words)
   }
 })
+
+test('type and version may be stated; what no rules cover ends with 3', async () => {
+  const ways: [string[], string, number, RegExp][] = [
+    [['--protocol', 'a2a'], '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}', 3, /"status":"not_covered"/],
+    [['--protocol', 'x402', '--protocol-version', '3'], JSON.stringify(clean), 3, /"status":"not_covered"/],
+    [['--protocol', 'x402', '--document-type', 'payment_required', '--protocol-version', '2'], JSON.stringify(clean), 0, /"stated"/],
+  ]
+  const ended = await Promise.all(ways.map(([args, input]) => desk.run(['preflight', ...args, '-'], { input })))
+  for (const [index, [args, , code, words]] of ways.entries()) {
+    assert.equal(ended[index]?.code, code, args.join(' '))
+    assert.match(ended[index]?.stdout ?? '', words)
+  }
+  const wrong = await desk.run(['preflight', '--protocol', 'x402', '--document-type', 'payment_requird', '-'], { input: '{}' })
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.stderr, /did you mean payment_required/)
+})

@@ -84,6 +84,8 @@ const INTERFACE_CASES: readonly RuleCase[] = [
   ...['v1', '1', '1.0-rc', '1.x'].map((version) => error('007', ...put(`${WAY}/protocolVersion`, version))),
   ...['0.3', 'latest', 'v0.3.0', 0.3].map((version) => error('007', ...put('/protocolVersion', version, '0.3'))),
   warning('007', ...put(`${WAY}/protocolVersion`, '1.0.0')),
+  warning('042', 'least 1.0', set(`${WAY}/protocolVersion`, '1.1'), `${WAY}/protocolVersion`),
+  warning('042', 'least 0.3', set('/protocolVersion', '0.4.0'), '/protocolVersion'),
   warning('008', ...without(`${WAY}/protocolVersion`)),
   warning('008', ...put(`${WAY}/protocolVersion`, '')),
   ...['jsonrpc', 'JsonRpc', ' JSONRPC'].map((binding) => error('009', ...put(`${WAY}/protocolBinding`, binding))),

@@ -44,15 +44,16 @@ const first = {
 
 const { fulfillment_address: _address, fulfillment_option_id: _option, ...common } = first
 const nested = [{ type: 'shipping', shipping: { option_id: 'standard', item_ids: ['sku_1'] } }]
+const card = { type: 'card', supported_card_networks: ['visa', 'mastercard'] }
 const december = {
   ...common,
   buyer: { first_name: 'Ada', last_name: 'Berg', email: 'ada@example.com' },
+  payment_provider: { provider: 'stripe', supported_payment_methods: [card] },
   fulfillment_details: details,
   fulfillment_options: [{ type: 'shipping', id: 'standard', title: 'Standard', ...window, total: 500 }],
   selected_fulfillment_options: nested,
   links: [...terms, { type: 'return_policy', url: 'https://shop.example.com/returns' }],
 }
-const card = { type: 'card', supported_card_networks: ['visa', 'mastercard'] }
 const middle = {
   ...december,
   payment_provider: { provider: 'stripe', merchant_id: 'acct_1', supported_payment_methods: [card] },
@@ -161,6 +162,11 @@ const details_3ds = {
   acquirer_merchant_id: 'mid_1',
   merchant_name: 'Example Shop',
 }
+/** What the browser of the buyer says, for 3-D Secure. */
+const channel = {
+  type: 'browser',
+  browser: { accept_header: '*/*', ip_address: '203.0.113.7', javascript_enabled: false, language: 'en', user_agent: 'Example/1.0' },
+}
 const allowance = {
   reason: 'one_time',
   max_amount: 5000,
@@ -186,6 +192,11 @@ const other = (type: string, version_source: 'declared' | 'inferred' | 'assumed'
 
 export const ACP_CLEAN: Readonly<Record<string, CleanDocument>> = {
   session_2025_09: { document: first, ...session('2025-09-29', 'inferred') },
+  /** Goods by weight: 2025-09-29 asks for any number above zero. */
+  weighed_2025_09: {
+    document: { ...first, line_items: [{ ...first_line, item: { id: 'sku_1', quantity: 2.5 } }] },
+    ...session('2025-09-29', 'inferred'),
+  },
   session_2025_12: { document: december, ...session('2025-12-12', 'inferred') },
   session_2026_01_16: { document: middle, ...session('2026-01-16', 'inferred'), expected_payee: 'acct_1' },
   session_2026_01_30: { document: modern, ...session('2026-01-30', 'declared'), expected_payee: 'acct_1' },
@@ -195,7 +206,7 @@ export const ACP_CLEAN: Readonly<Record<string, CleanDocument>> = {
     document: {
       ...modern,
       status: 'authentication_required',
-      authentication_metadata: { acquirer_details: details_3ds, directory_server: 'visa' },
+      authentication_metadata: { channel, acquirer_details: details_3ds, directory_server: 'visa' },
     },
     ...session('2026-01-30', 'declared'),
   },
@@ -266,7 +277,25 @@ export const ACP_CLEAN: Readonly<Record<string, CleanDocument>> = {
     document: {
       id: 'p_1',
       title: 'Wool blanket',
-      variants: [{ id: 'sku_1', title: 'Grey', price: { amount: 2000, currency: 'USD' }, list_price: { amount: 2500, currency: 'USD' } }],
+      description: { plain: 'Warm.' },
+      url: 'https://shop.example.com/blankets',
+      media: [{ type: 'image', url: 'https://shop.example.com/1.png', alt_text: 'A blanket', width: 640 }],
+      variants: [
+        {
+          id: 'sku_1',
+          title: 'Grey',
+          url: 'https://shop.example.com/blankets/grey',
+          barcodes: [{ type: 'gtin', value: '4006381333931' }],
+          price: { amount: 2000, currency: 'USD' },
+          list_price: { amount: 2500, currency: 'USD' },
+          unit_price: { amount: 10, currency: 'USD', measure: { value: 1.5, unit: 'kg' }, reference: { value: 1, unit: 'kg' } },
+          availability: { available: true, status: 'in_stock' },
+          categories: [{ value: 'Bedding', taxonomy: 'google' }],
+          condition: ['new'],
+          variant_options: [{ name: 'Colour', value: 'Grey' }],
+          seller: { name: 'Example Shop', links: [{ type: 'terms', url: 'https://shop.example.com/terms' }] },
+        },
+      ],
     },
     ...other('feed_product', 'assumed'),
   },

@@ -93,7 +93,7 @@ const LEGACY_CASES: readonly RuleCase[] = [
   error('039', 'intent', set('/skus', [7]), '/skus/0'),
   error('039', 'intent', set('/requires_refundability', 'yes'), '/requires_refundability'),
   error('039', 'intent', set('/intent_expiry', 'tomorrow'), '/intent_expiry'),
-  error('039', 'intent', set('/user_cart_confirmation_required', false), '/user_cart_confirmation_required'),
+  warning('039', 'intent', set('/user_cart_confirmation_required', false), '/user_cart_confirmation_required'),
   ...['id', 'merchant_name', 'cart_expiry', 'user_cart_confirmation_required', 'payment_request'].map((name) =>
     error('040', 'cart', drop(`${CONTENTS}/${name}`), `${CONTENTS}/${name}`, { also: ['AP2-044'] }),
   ),

@@ -145,3 +145,81 @@ test('pointers are those of RFC 6901, and long ones end at a whole step', () => 
   const paths = report.errors.filter(({ code }) => code === 'X402-030').map(({ path }) => path)
   assert.deepEqual(paths, ['/extensions/a~1b~0c', '/extensions'])
 })
+
+const a2aRequest = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'SendMessage',
+  params: { message: { messageId: 'm_1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] } },
+}
+const a2aTask = { id: 't_1', contextId: 'c_1', status: { state: 'TASK_STATE_COMPLETED' } }
+const ucpRequest = { line_items: [{ item: { id: 'sku_1' }, quantity: 1 }], buyer: { email: 'ada@example.com' } }
+const acpRequest = { items: [{ id: 'sku_1', quantity: 1 }], fulfillment_address: {} }
+
+test('a document that no rule set covers neither passes nor fails, whoever says what it is', () => {
+  const recognised: [ProtocolId, unknown, string][] = [
+    ['a2a', a2aRequest, 'request'],
+    ['a2a', a2aTask, 'task'],
+    ['a2a', { jsonrpc: '2.0', id: 1, result: { task: a2aTask } }, 'task'],
+    ['a2a', { kind: 'message', messageId: 'm_1', role: 'user', parts: [] }, 'message'],
+    ['a2a', { tasks: [a2aTask], nextPageToken: '' }, 'task_list'],
+    ['a2a', { jsonrpc: '2.0', id: 1, error: { code: -32001, message: 'Task not found' } }, 'error'],
+    ['ucp', ucpRequest, 'request'],
+    ['ucp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: {} }, 'request'],
+    ['acp', acpRequest, 'request'],
+    ['acp', { payment_data: { token: 'vt_1' } }, 'request'],
+    ['acp', { products: [] }, 'feed'],
+  ]
+  for (const [id, document, type] of recognised) {
+    const report = checkText(id, JSON.stringify(document))
+    assert.deepEqual([report.status, report.document_type, report.errors], ['not_covered', type, []], `${id} ${type}`)
+    assert.ok(report.not_checked.some((words) => words.includes(`the type ${type} `)))
+  }
+  const stated = checkText('mcp', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }), null, NOW_S, { document_type: 'request' })
+  assert.deepEqual([stated.status, stated.errors], ['not_covered', []])
+  const secret = checkText('ucp', JSON.stringify({ ...ucpRequest, client_secret: 'hunter2hunter2' }))
+  assert.deepEqual([secret.status, codesOf(secret)], ['not_covered', ['PRE-003 warning']])
+})
+
+test('what the caller states comes before what the document shows', () => {
+  const cart = JSON.stringify(UCP_CLEAN['cart 04-08']?.document)
+  const stated = checkText('ucp', cart, null, NOW_S, { document_type: 'checkout', version: 'v2026-04-08' })
+  assert.deepEqual([stated.document_type, stated.version, stated.version_source], ['checkout', '2026-04-08', 'stated'])
+  assert.ok(stated.errors.some(({ path }) => path === '/status'))
+  const other = checkText('ucp', cart, null, NOW_S, { version: '2026-08-25' })
+  assert.deepEqual([other.version, codesOf(other)], ['2026-08-25', ['PRE-006 warning']])
+  const a2a = checkText('a2a', JSON.stringify(A2A_CLEAN['0.3']?.document), null, NOW_S, { version: '0.3.0' })
+  assert.deepEqual([a2a.status, a2a.version, a2a.version_source], ['pass', '0.3', 'stated'])
+  const quantity = set('/line_items/0/item/quantity', 2.5)(JSON.stringify(ACP_CLEAN['session_2025_12']?.document))
+  assert.ok(codesOf(checkText('acp', quantity, null, NOW_S, { version: '2025-12-12' })).includes('ACP-015 error'))
+})
+
+test('a version without rules, or a type that its version does not have, is not covered', () => {
+  const cases: [ProtocolId, unknown, { document_type?: string; version?: string }][] = [
+    ['acp', ACP_CLEAN['session_2026_04']?.document, { version: '2027-01-01' }],
+    ['a2a', A2A_CLEAN['1.0']?.document, { version: '1.1' }],
+    ['ucp', UCP_CLEAN['cart 04-08']?.document, { document_type: 'cart', version: '2026-01-23' }],
+    ['acp', ACP_CLEAN['product']?.document, { version: '2025-09-29' }],
+    ['mcp', { result: {} }, { document_type: 'discover', version: '2025-06-18' }],
+    ['ap2', {}, { document_type: 'payment_mandate', version: '0.1' }],
+    ['x402', X402_CLEAN['challenge_v2']?.document, { version: '3' }],
+  ]
+  for (const [id, document, stated] of cases) {
+    const report = checkText(id, JSON.stringify(document), null, NOW_S, stated)
+    assert.deepEqual([report.status, report.errors], ['not_covered', []], `${id} ${JSON.stringify(stated)}`)
+  }
+})
+
+test('every type that can be stated is checked as such, and what lacks everything fails', () => {
+  for (const { id, types, versions } of Object.values(PROTOCOLS)) {
+    for (const document_type of types) {
+      if (['other', 'batch', 'resource_list', 'supported_response'].includes(document_type)) continue
+      const { status } = checkText(id, '{}', null, NOW_S, { document_type })
+      assert.equal(status, 'fail', `${id} ${document_type}`)
+      for (const version of versions) {
+        const known = checkText(id, JSON.stringify(X402_CLEAN['challenge_v2']?.document), null, NOW_S, { document_type, version })
+        assert.ok(known.errors.length > 0 || known.status === 'not_covered' || id === 'x402', `${id} ${document_type} ${version}`)
+      }
+    }
+  }
+})

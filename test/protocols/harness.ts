@@ -39,6 +39,13 @@ export interface RuleCase {
   also?: readonly string[]
   expected_payee?: string
   now_s?: number
+  /** What the caller states of the changed document. */
+  stated?: Stated
+}
+
+export interface Stated {
+  document_type?: string
+  version?: string
 }
 
 /** Changes the text of a JSON document: through its value, or as text where the value cannot say it. */
@@ -96,10 +103,16 @@ function edit(pointer: string, act: (holder: unknown[] | Record<string, unknown>
 }
 
 /** Reads and checks a text as the endpoint does. */
-export function checkText(id: ProtocolId, text: string, expected_payee: string | null = null, now_s = NOW_S): PreflightReport {
+export function checkText(
+  id: ProtocolId,
+  text: string,
+  expected_payee: string | null = null,
+  now_s = NOW_S,
+  stated: Stated = {},
+): PreflightReport {
   const read = readDocument(text, { depth: 64, nodes: 20_000 })
   assert.ok(read.ok, 'the document is not JSON')
-  const result = checkDocument(id, read.value, { expected_payee, now_s, literals: read.literals, bounds: BOUNDS })
+  const result = checkDocument(id, read.value, { ...stated, expected_payee, now_s, literals: read.literals, bounds: BOUNDS })
   assert.ok(result.kind === 'report', 'the document breaks a bound')
   return result.report
 }
@@ -180,7 +193,7 @@ function assertCase(id: ProtocolId, clean: Suite['clean'], one: RuleCase): void 
   const text = JSON.stringify(start.document)
   const payee = one.expected_payee ?? start.expected_payee ?? null
   const before = checkText(id, text, start.expected_payee ?? null)
-  const report = checkText(id, one.change(text), payee, one.now_s ?? NOW_S)
+  const report = checkText(id, one.change(text), payee, one.now_s ?? NOW_S, one.stated)
   const found = added(before, report).filter(({ code }) => one.also?.includes(code) !== true)
   assert.deepEqual(
     [...new Set(found.map(({ code, severity }) => `${code} ${severity}`))],

@@ -276,4 +276,21 @@ const DATA_CASES: readonly RuleCase[] = [
   warning('044', `tools ${NEW}`, same, '', { expected_payee: 'shop.example.com' }),
 ]
 
-export const MCP_CASES: readonly RuleCase[] = [...ENVELOPE_CASES, ...RESULT_CASES, ...TOOL_CASES, ...CONTENT_CASES, ...DATA_CASES]
+export const MCP_CASES: readonly RuleCase[] = [
+  ...ENVELOPE_CASES,
+  ...RESULT_CASES,
+  ...TOOL_CASES,
+  ...CONTENT_CASES,
+  ...DATA_CASES,
+  ...[
+    ['tools', 'tools_list'],
+    ['contents', 'resource_contents'],
+    ['messages', 'prompt'],
+    ['completion', 'completion'],
+    ['content', 'tool_result'],
+  ].map(([name, document_type = '']): RuleCase => ({
+    ...error('045', 'empty', (text) => text, `/result/${name}`),
+    stated: { document_type },
+  })),
+  { ...error('045', 'empty', (text) => text, '/error'), stated: { document_type: 'error' } },
+]

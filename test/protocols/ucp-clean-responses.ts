@@ -14,6 +14,10 @@ export const firstHandler = {
   config: { merchant_id: 'm_4711', endpoint: 'https://shop.example.com/tokens' },
 }
 
+/** The newest version writes constraints as expressions (schemas/common/types/constraint_expression.json). */
+const constraintsOf = (version: Version) =>
+  version >= '2026-08-25' ? { properties: { brands: { enum: ['visa'] } } } : { brands: ['visa'] }
+
 export const handlers = (version: Version) => ({
   'com.example.tokenizer': [
     {
@@ -21,7 +25,7 @@ export const handlers = (version: Version) => ({
       version,
       spec: 'https://example.com/ucp/tokenizer',
       schema: 'https://example.com/ucp/tokenizer.json',
-      ...(isSigned(version) ? { available_instruments: [{ type: 'card', constraints: { brands: ['visa'] } }] } : {}),
+      ...(isSigned(version) ? { available_instruments: [{ type: 'card', constraints: constraintsOf(version) }] } : {}),
       config: { merchant_id: 'm_4711' },
     },
   ],
@@ -63,14 +67,14 @@ const ADDRESS = {
   address_country: 'US',
 }
 
-const fulfillment = {
+const fulfillmentOf = (version: Version) => ({
   methods: [
     {
       id: 'ship',
       type: 'shipping',
       line_item_ids: ['li_1', 'li_2'],
       selected_destination_id: 'home',
-      destinations: [{ id: 'home', ...ADDRESS }],
+      destinations: [{ id: 'home', ...(version >= '2026-08-25' ? { type: 'shipping_address' } : {}), ...ADDRESS }],
       groups: [
         {
           id: 'parcel',
@@ -80,7 +84,7 @@ const fulfillment = {
             {
               id: 'standard',
               title: 'Standard',
-              description: 'Three days',
+              description: version >= '2026-08-25' ? { plain: 'Three days' } : 'Three days',
               latest_fulfillment_time: '2026-11-25T18:00:00Z',
               totals: [{ type: 'total', amount: 490 }],
             },
@@ -90,7 +94,13 @@ const fulfillment = {
     },
   ],
   available_methods: [{ type: 'shipping', line_item_ids: ['li_1'], description: 'Parcel', fulfillable_on: null }],
-}
+})
+
+/** Consents are named by who defines them since 2026-08-25 (schemas/shopping/buyer_consent.json). */
+const consentOf = (version: Version) =>
+  version >= '2026-08-25'
+    ? { 'dev.ucp.marketing': { granted: false, source: 'business', description: 'News by e-mail' } }
+    : { marketing: false }
 
 export function checkout(version: Version) {
   const first = version === '2026-01-11'
@@ -99,7 +109,7 @@ export function checkout(version: Version) {
     id: 'chk_1',
     status: 'incomplete',
     currency: 'USD',
-    buyer: { email: 'ada@example.com', first_name: 'Ada', last_name: 'Jones', phone_number: '+15550100', consent: { marketing: false } },
+    buyer: { email: 'ada@example.com', first_name: 'Ada', last_name: 'Jones', phone_number: '+15550100', consent: consentOf(version) },
     context: { address_country: 'US', postal_code: '62701' },
     line_items: [line('li_1', 1250, 2, 2500), line('li_2', 500, 1, 500)],
     totals: totals(version),
@@ -125,11 +135,20 @@ export function checkout(version: Version) {
         },
       ],
     },
-    fulfillment,
+    fulfillment: fulfillmentOf(version),
     payment: {
       ...(first ? { handlers: [firstHandler] } : {}),
       instruments: [
-        { id: 'pi_1', handler_id: 'card', type: 'card', selected: true, credential: { type: 'token' }, billing_address: ADDRESS },
+        {
+          id: 'pi_1',
+          handler_id: 'card',
+          type: 'card',
+          brand: 'visa',
+          last_digits: '4242',
+          selected: true,
+          credential: { type: 'token', token: 'tok_1' },
+          billing_address: ADDRESS,
+        },
       ],
     },
   }
@@ -178,6 +197,7 @@ export const order = (version: Version) => ({
         occurred_at: '2026-11-20T09:00:00Z',
         line_items: [{ id: 'li_1', quantity: 2 }],
         carrier: 'Post',
+        tracking_url: 'https://post.example.com/RR1',
         tracking_number: 'RR1',
       },
     ],
@@ -202,6 +222,13 @@ export const cart = (version: Version) => ({
   totals: totals(version),
   continue_url: 'https://shop.example.com/cart/cart_1',
 })
+
+/** A cart of a shop that also sells by checkout, as the pages of the specification show it. */
+export const sharedCart = (version: Version) => {
+  const { ucp, ...rest } = cart(version)
+  const capabilities = { 'dev.ucp.shopping.checkout': [{ version }], 'dev.ucp.shopping.cart': [{ version }] }
+  return { ...rest, ucp: { ...ucp, status: 'success', capabilities } }
+}
 
 export const catalog = (version: Version) => ({
   ucp: meta(version, 'dev.ucp.shopping.catalog.search'),

@@ -1,5 +1,17 @@
 import type { CleanDocument } from './harness.ts'
-import { cart, catalog, checkout, completed, failed, firstHandler, handlers, isSigned, order, type Version } from './ucp-clean-responses.ts'
+import {
+  cart,
+  catalog,
+  checkout,
+  completed,
+  failed,
+  firstHandler,
+  handlers,
+  isSigned,
+  order,
+  sharedCart,
+  type Version,
+} from './ucp-clean-responses.ts'
 
 /** Right documents of UCP, built by hand from the fields that the specification of each version names. */
 
@@ -106,6 +118,7 @@ function ofVersion(version: Version): Record<string, CleanDocument> {
   return {
     ...both,
     [`cart ${year}`]: { document: cart(version), ...declared('cart', version) },
+    [`shared cart ${year}`]: { document: sharedCart(version), ...declared('cart', version) },
     [`catalog ${year}`]: { document: catalog(version), ...declared('catalog', version) },
     [`wrapped ${year}`]: { document: wrapped, ...declared('checkout', version) },
   }

@@ -89,3 +89,22 @@ test('x402: the form of EIP-3009 is asked for on EVM networks alone', () => {
   const changes = all(set('/accepted', { ...accepted, ...elsewhere }), set('/payload', { authorization: { to: '0x04718f' } }))
   assert.deepEqual(codesOf(checkText('x402', changes(clean('payment_v2')), '0x04718f')), ['X402-008 warning'])
 })
+
+test('x402: what EVM networks ask of batch-settlement and upto is asked on no other network', () => {
+  const solana = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+  for (const [name, code] of [
+    ['voucher_payment', 'X402-037'],
+    ['payment_upto', 'X402-022'],
+    ['payment_upto', 'X402-037'],
+  ] as const) {
+    const text = clean(name).replaceAll(/eip155:[0-9]+/g, solana)
+    const codes = checkText('x402', text).errors.map((finding) => finding.code)
+    assert.ok(!codes.includes(code), `${name} ${code}`)
+  }
+  const unknown = clean('voucher_payment')
+  const changed = set('/payload/channelConfig/payer', 'alice')(unknown.replaceAll(/eip155:[0-9]+/g, 'nonsense'))
+  assert.deepEqual(
+    checkText('x402', changed).errors.map(({ code }) => code),
+    ['X402-006'],
+  )
+})

@@ -8,7 +8,7 @@ import { METHODS, X402_EXTENSION } from '../../src/surfaces/a2a/names.ts'
 import { A2A_CARDS, answerOf, asking, connectA2a, metadataOf, taskFor, type A2aVersion } from '../support/a2a.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { runs, SEED } from '../support/counts.ts'
-import { asMembers } from '../support/documents.ts'
+import { asList, asMembers } from '../support/documents.ts'
 
 const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
 const CALL = { tool: 'iban-check', input: IBAN }
@@ -124,8 +124,74 @@ test('what the protocol knows and this service does not is refused by its own er
     ['message/nothing', 'SendNothing', -32601],
   ] as const) {
     const [older, newer] = [await post(rpc(old, { id, pushNotificationConfigId: 'x' })), await post(rpc(current, { id, taskId: id }))]
-    assert.deepEqual([older.error?.code, newer.error?.code], code === null ? [-32601, -32004] : [code, code], old)
+    // Version 0.3 has no list of tasks; that of 1.0 wants a context.
+    assert.deepEqual([older.error?.code, newer.error?.code], code === null ? [-32601, -32602] : [code, code], old)
   }
+})
+
+test('tasks are listed by their context, a page at a time, and no other context shows', async () => {
+  const begun = async (contextId?: string) => {
+    const message = { ...NEW, messageId: crypto.randomUUID(), ...(contextId === undefined ? {} : { contextId }) }
+    const task = asMembers((await post(rpc('SendMessage', { message }))).result?.['task'])
+    return { id: String(task['id']), contextId: String(task['contextId']) }
+  }
+  const first = await begun()
+  const [second, third] = [await begun(first.contextId), await begun(first.contextId)]
+  const stranger = await begun()
+  const listed = async (params: object) => {
+    const { result, error } = await post(rpc('ListTasks', params))
+    return { error, page: asMembers(result ?? {}), ids: asList(result?.['tasks'] ?? []).map(({ id }) => id) }
+  }
+  const own = await listed({ contextId: first.contextId })
+  assert.deepEqual(own.ids.toSorted(), [first.id, second.id, third.id].toSorted())
+  assert.ok(!JSON.stringify(own.page).includes(stranger.id) && !JSON.stringify(own.page).includes('"artifacts":[{'))
+  assert.deepEqual([own.page['totalSize'], own.page['nextPageToken'], own.page['pageSize']], [3, '', 50])
+  const [one] = asList((await listed({ contextId: first.contextId, includeArtifacts: true })).page['tasks'])
+  assert.equal(asList(one?.['artifacts']).length, 1)
+  const page_1 = await listed({ contextId: first.contextId, pageSize: 2 })
+  const page_2 = await listed({ contextId: first.contextId, pageSize: 2, pageToken: page_1.page['nextPageToken'] })
+  assert.deepEqual([page_1.ids.length, [...page_1.ids, ...page_2.ids], page_2.page['nextPageToken']], [2, own.ids, ''])
+  assert.deepEqual((await listed({ contextId: first.contextId, status: 'TASK_STATE_FAILED' })).ids, [])
+  assert.deepEqual((await listed({ contextId: first.contextId, status: 'TASK_STATE_COMPLETED' })).ids, own.ids)
+  assert.deepEqual((await listed({ contextId: first.contextId, statusTimestampAfter: '2099-01-01T00:00:00Z' })).ids, [])
+  assert.deepEqual((await listed({ contextId: crypto.randomUUID() })).ids, [])
+  // A context whose name can be guessed is no capability.
+  await begun('chat-1')
+  for (const params of [
+    {},
+    { contextId: 'chat-1' },
+    { contextId: first.contextId, pageSize: 0 },
+    { contextId: first.contextId, pageSize: 101 },
+    { contextId: first.contextId, pageSize: 'two' },
+    { contextId: first.contextId, pageToken: 'bm9uc2Vuc2U' },
+    { contextId: first.contextId, status: 'done' },
+    { contextId: first.contextId, statusTimestampAfter: 'yesterday' },
+  ])
+    assert.equal((await listed(params)).error?.code, -32602, JSON.stringify(params))
+})
+
+test('a media type that is not read is ContentTypeNotSupportedError, and a message without a known role is refused', async () => {
+  for (const [method, message] of [
+    ['message/send', OLD],
+    ['SendMessage', NEW],
+  ] as const) {
+    const codeOf = async (change: object) => (await post(rpc(method, { message: { ...message, ...change } }))).error?.code
+    assert.equal(await codeOf({ role: undefined }), -32602, method)
+    for (const role of ['', 'robot', 7, null, {}]) assert.equal(await codeOf({ role }), -32602, `${method} ${JSON.stringify(role)}`)
+  }
+  // A2A 1.0, 9.5 and 0.3, 8.2: -32005.
+  const parts: [string, object][] = [
+    ['SendMessage', { raw: 'AAAA', mediaType: 'image/png' }],
+    ['SendMessage', { url: 'https://example.com/a.png', mediaType: 'image/png' }],
+    ['SendMessage', { text: 'a,b', mediaType: 'text/csv' }],
+    ['message/send', { kind: 'file', file: { uri: 'https://example.com/a.png', mimeType: 'image/png' } }],
+  ]
+  for (const [method, part] of parts) {
+    const message = { ...(method === 'SendMessage' ? NEW : OLD), parts: [part] }
+    assert.equal((await post(rpc(method, { message }))).error?.code, -32005, JSON.stringify(part))
+  }
+  const right = { ...NEW, parts: [{ data: CALL, mediaType: 'application/json; charset=utf-8' }] }
+  assert.equal((await post(rpc('SendMessage', { message: right }))).error, undefined)
 })
 
 test('what is no request, names no method, or lacks its parameters is told apart as JSON-RPC does it', async () => {

@@ -8,6 +8,7 @@ import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { limits } from '../../src/service/limits.ts'
 import type { PaymentEnd } from '../../src/service/payments/ends.ts'
 import { problem } from '../../src/service/problems.ts'
+import { listTasks } from '../../src/surfaces/a2a/list.ts'
 import { cancel, look, send } from '../../src/surfaces/a2a/tasks.ts'
 import type { A2aExchange, A2aParts } from '../../src/surfaces/a2a/work.ts'
 import { answerOf, dataOf, metadataOf } from '../support/a2a.ts'
@@ -229,6 +230,47 @@ test('no client keeps more than its share, and no address is kept', async () => 
   }
   assert.equal(at.tasks.records.size, limits.a2a_tasks_client)
   assert.ok([...at.tasks.records.values()].every(({ body }) => !body.includes('198.51.100.1')))
+})
+
+const LIST = {
+  tenant: '',
+  contextId: '',
+  status: TaskState.TASK_STATE_UNSPECIFIED,
+  pageToken: '',
+  statusTimestampAfter: undefined,
+  pageSize: 100,
+}
+
+test('a context leads to its tasks alone, at most to the newest, and the store shows neither', async () => {
+  const at = bench(OUTCOMES.required)
+  const first = await ask(at)
+  const context = first.contextId
+  const later: Task[] = []
+  for (let number = 0; number < 5; number++) {
+    at.clock.ms += 1 + number
+    later.push(await ask(at, { contextId: context }))
+  }
+  const other = await ask(at)
+  const page = (contextId: string) => listTasks(at.parts, { ...LIST, contextId })
+  assert.deepEqual(
+    (await page(context)).tasks.map(({ id }) => id),
+    [...later.toReversed(), first].map(({ id }) => id),
+  )
+  assert.deepEqual(
+    (await page(other.contextId)).tasks.map(({ id }) => id),
+    [other.id],
+  )
+  // Neither the id of a task nor that of its client opens the list.
+  assert.deepEqual((await page(first.id)).tasks, [])
+  await assert.rejects(look(at.parts, exchangeOf({}), `context:${context}`), /No task has this id/)
+  at.clock.ms += limits.a2a_task_ms + 1
+  assert.deepEqual((await page(context)).tasks, [])
+  for (let number = 0; number < limits.a2a_tasks_context + 3; number++) {
+    at.clock.ms += 1
+    await ask(at, { contextId: context })
+  }
+  const all = await page(context)
+  assert.ok(all.totalSize <= limits.a2a_tasks_context + 1, String(all.totalSize))
 })
 
 /** Each part with the tool and input that it asks for; null where it asks for none. */

@@ -109,11 +109,32 @@ test('everything that is no valid request is refused with 400', async () => {
   }
 })
 
+test('type and version may be stated, and what no rules cover is not_covered', async () => {
+  const request = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: {} }
+  const { status, body } = await posted(JSON.stringify({ protocol: 'a2a', document: request }))
+  assert.deepEqual([status, body['status'], body['document_type'], body['errors']], [200, 'not_covered', 'request', []])
+  const stated = await checked(DOCUMENT, { document_type: 'payment_required', version: '2' })
+  assert.deepEqual([stated.body['status'], stated.body['version_source']], ['pass', 'stated'])
+  const newer = await checked(DOCUMENT, { version: '3' })
+  assert.deepEqual([newer.body['status'], newer.body['version'], newer.body['errors']], ['not_covered', '3', []])
+  for (const [more, pointer, words] of [
+    [{ document_type: 'payment_requird' }, '/document_type', /payment_required, payment_requirements/],
+    [{ document_type: 7 }, '/document_type', /is one of/],
+    [{ version: 2 }, '/version', /1 to 32 characters/],
+    [{ version: 'v'.repeat(33) }, '/version', /1 to 32 characters/],
+  ] as const) {
+    const refused = await checked(DOCUMENT, more)
+    const [first] = asList(refused.body['errors'])
+    assert.deepEqual([refused.status, refused.body['code'], first?.['pointer']], [400, 'PREFLIGHT_REQUEST_INVALID', pointer])
+    assert.match(String(first?.['message']), words)
+  }
+})
+
 test('a member that is not known is named where its name is harmless, and what it holds never', async () => {
   const named = async (more: object) =>
     asList((await checked({}, { ...more })).body['errors']).map(({ pointer, message }) => [pointer, message])
   assert.deepEqual(await named({ strict: 'zq7-canary' }), [
-    ['/strict', 'The field "strict" is not known here. Known fields: protocol, document, expected_payee.'],
+    ['/strict', 'The field "strict" is not known here. Known fields: protocol, document, document_type, version, expected_payee.'],
   ])
   assert.deepEqual(await named({ expected_paye: 1 }), [
     ['/expected_paye', 'The field "expected_paye" is not known here. Did you mean "expected_payee"?'],

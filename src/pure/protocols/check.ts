@@ -1,14 +1,18 @@
 import { COMMON_RULES, type CommonView } from './common-rules.ts'
+import { coverageOf } from './coverage.ts'
 import { Findings, type Finding } from './findings.ts'
 import { Place, type NumberLiterals } from './place.ts'
 import { PROTOCOLS } from './registry.ts'
-import type { Context, Detection, Exceeded, Protocol, ProtocolId, RuleHead, VersionSource } from './rule.ts'
+import type { Context, Detection, Exceeded, Protocol, ProtocolId, Rule, RuleHead, VersionSource } from './rule.ts'
 import type { Secret } from './secrets.ts'
 import { survey, type DocumentBounds, type Survey } from './survey.ts'
 
 export interface CheckOptions {
   /** Whom the caller means to pay: an address, an id, a host; each protocol says what it compares. */
   expected_payee: string | null
+  /** Type and version that the caller states; what the document shows counts where they are left out. */
+  document_type?: string | null
+  version?: string | null
   /** Unix time in seconds. */
   now_s: number
   literals: NumberLiterals
@@ -16,8 +20,8 @@ export interface CheckOptions {
 }
 
 export interface PreflightReport {
-  /** `fail` with at least one error, `warn` with warnings alone. */
-  status: 'pass' | 'warn' | 'fail'
+  /** `fail` with at least one error, `warn` with warnings alone; `not_covered` where no rule set covers the type or version. */
+  status: 'pass' | 'warn' | 'fail' | 'not_covered'
   protocol: ProtocolId
   document_type: string
   version: string
@@ -65,9 +69,16 @@ export function checkDocument(id: ProtocolId, document: unknown, options: CheckO
     const { bound, place } = seen.exceeded
     return { kind: 'exceeded', exceeded: { bound, limit: options.bounds[bound], path: place.path() } }
   }
+  const { is_covered, detection, other_declared } = coverageOf(protocol, root, {
+    document_type: options.document_type ?? null,
+    version: options.version ?? null,
+  })
+  if (!is_covered) {
+    runUncovered(run, protocol, seen, root, detection)
+    return { kind: 'report', report: { ...reportOf(run, protocol, detection), status: 'not_covered' } }
+  }
   const other = otherProtocol(protocol, root)
-  const detection = protocol.detect(root)
-  runCommon(run, protocol, seen, root, other)
+  runCommon(run, COMMON_RULES, { ...commonView(protocol, seen, root, other), other_declared })
   if (other === null) runProtocol(run, protocol, root, detection, { level: 0, secrets: seen.secrets })
   if (run.exceeded !== null) return { kind: 'exceeded', exceeded: run.exceeded }
   return { kind: 'report', report: reportOf(run, protocol, detection) }
@@ -87,20 +98,36 @@ function otherProtocol(chosen: Protocol, document: Place): Protocol | null {
   return Object.values(PROTOCOLS).find((other) => other.id !== chosen.id && other.marks(document)) ?? null
 }
 
-function runCommon(run: Run, protocol: Protocol, seen: Survey, document: Place, other: Protocol | null): void {
-  const view: CommonView = {
+function commonView(protocol: Protocol, seen: Survey, document: Place, other: Protocol | null): CommonView {
+  return {
     document,
     other_protocol: other === null ? null : `${other.title} ("${other.id}")`,
+    other_declared: null,
     first_redacted: seen.first_redacted,
     redacted_count: seen.redacted_count,
     secrets: protocol.secret_rule === undefined ? seen.secrets : [],
     odd_numbers: seen.odd_numbers,
     message: other === null && IN_MESSAGES.has(protocol.id) && document.has('jsonrpc') ? document : null,
   }
-  for (const one of COMMON_RULES) {
+}
+
+function runCommon(run: Run, rules: readonly Rule<CommonView>[], view: CommonView): void {
+  for (const one of rules) {
     run.checked.add(one.code)
     one.check(run.findings.reportOf(one), view)
   }
+}
+
+/** Runs on a document without a rule set what holds for every document: redaction, secrets and numbers, which draw warnings alone. */
+function runUncovered(run: Run, protocol: Protocol, seen: Survey, document: Place, { type, version }: Detection): void {
+  const rules = COMMON_RULES.filter(({ severity }) => severity === 'warning')
+  runCommon(run, rules, { ...commonView(protocol, seen, document, null), secrets: seen.secrets })
+  run.not_checked.add(`rules of the protocol: none covers the type ${printableType(type)} in version ${printableType(version)}`)
+}
+
+/** A type or version that a caller states may be any text. */
+function printableType(text: string): string {
+  return /^[\w.-]{1,64}$/.test(text) ? text : 'that was stated'
 }
 
 interface Nesting {

@@ -7,6 +7,8 @@ export interface CommonView {
   document: Place
   /** Title of the protocol whose mark the document bears, when it is not the one that was chosen. */
   other_protocol: string | null
+  /** Version that the document declares, where the caller states another one. */
+  other_declared: string | null
   first_redacted: Place | null
   redacted_count: number
   /** Empty where the protocol has a rule of its own. */
@@ -91,6 +93,21 @@ export const COMMON_RULES: readonly Rule<CommonView>[] = [
     },
     ({ error }, { message }) => {
       if (message !== null) envelope(error, message)
+    },
+  ),
+  rule<CommonView>(
+    {
+      code: 'PRE-006',
+      severity: 'warning',
+      why: 'Readers go by the version that the document declares, and may refuse what the stated one allows.',
+      spec: OWN,
+      hint: 'State the version that the document declares, or leave the version out.',
+      good: { version: '2026-04-08', document: { ucp: { version: '2026-04-08' } } },
+      bad: { version: '2026-01-23', document: { ucp: { version: '2026-04-08' } } },
+    },
+    ({ warning }, { document, other_declared }) => {
+      if (other_declared !== null)
+        warning(document, 'declares another version than the one that was stated, whose rules were used', { expected: other_declared })
     },
   ),
 ]

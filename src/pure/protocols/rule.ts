@@ -102,8 +102,11 @@ export function rule<View>(head: RuleHead, check: (report: Report, view: View) =
   return { ...head, check }
 }
 
-/** `declared`: the document says so. `inferred`: its shape says so. `assumed`: nothing says so, and the newest rules are used. */
-export type VersionSource = 'declared' | 'inferred' | 'assumed'
+/**
+ * `stated`: the caller says so. `declared`: the document says so. `inferred`: its shape says so. `assumed`: nothing says so, and the newest
+ * rules are used.
+ */
+export type VersionSource = 'stated' | 'declared' | 'inferred' | 'assumed'
 
 export interface Detection {
   /** One of the protocol's `types`. */
@@ -148,12 +151,31 @@ export interface Context extends Detection {
   notChecked(phrase: string): void
 }
 
+/** A type of document of the protocol that no rule set covers, such as a request. */
+export interface UncoveredType {
+  type: string
+  /** Returns whether a document is of this type, when the caller states none. */
+  recognises(document: Place): boolean
+}
+
+/** The versions that have a type of document, inclusive; all when left out. */
+export interface TypeSpan {
+  since?: string
+  until?: string
+}
+
 interface ProtocolHead {
   id: ProtocolId
   title: string
   /** Newest first. */
   versions: readonly string[]
   types: readonly string[]
+  /** Types of documents that callers may state, or that are recognised, without any rules about them. */
+  uncovered?: readonly UncoveredType[]
+  /** Versions of the types that not every version has. */
+  spans?: Readonly<Record<string, TypeSpan>>
+  /** Returns the version of the rules for a version as callers write it, where that is not its own name. */
+  readVersion?(text: string): string
   /** What no rule looks at, in short phrases. */
   not_checked: readonly string[]
   /** The rule that reports secrets, instead of the common one. */

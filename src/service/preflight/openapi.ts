@@ -1,3 +1,5 @@
+import { documentTypes } from '../../pure/protocols/coverage.ts'
+import { PROTOCOLS } from '../../pure/protocols/registry.ts'
 import { PROTOCOL_IDS } from '../../pure/protocols/rule.ts'
 import { ref, json, type Json } from '../catalogue/openapi-parts.ts'
 import type { JsonSchema } from '../catalogue/json-schema.ts'
@@ -32,6 +34,9 @@ const EXAMPLE = {
 const text = (description: string, more: JsonSchema = {}): JsonSchema => ({ type: 'string', description, ...more })
 const texts = (description: string): JsonSchema => ({ type: 'array', items: { type: 'string' }, description })
 
+/** Document types of all protocols; each protocol takes its own. */
+const ALL_TYPES = [...new Set(PROTOCOL_IDS.flatMap((id) => documentTypes(PROTOCOLS[id])))]
+
 const REQUEST: JsonSchema = {
   type: 'object',
   properties: {
@@ -42,6 +47,15 @@ const REQUEST: JsonSchema = {
         'Redacted profile, checkout response, MCP response, decoded AP2 claim, x402 requirements, Micro-AST catalogue or agent card. ' +
         'Put [REDACTED] in the place of secrets and personal data.',
     },
+    document_type: text(
+      'What kind of document it is, where its shape could mean another; each protocol has its own list at /v1/protocols/rules. A type without ' +
+        'rules, such as request, gets the status not_covered.',
+      { enum: ALL_TYPES },
+    ),
+    version: text('Version of the protocol to check by, such as 2026-04-08 or 1.0. One without rules gets the status not_covered.', {
+      minLength: 1,
+      maxLength: limits.preflight_version_chars,
+    }),
     expected_payee: text('Whom you mean to pay: an address, a merchant id or a host. It is compared with what the document says.', {
       minLength: 1,
       maxLength: limits.preflight_payee_chars,
@@ -76,11 +90,13 @@ function reportSchema(finding: JsonSchema): JsonSchema {
   return {
     type: 'object',
     properties: {
-      status: text('fail with errors, warn with warnings alone, else pass.', { enum: ['pass', 'warn', 'fail'] }),
+      status: text('fail with errors, warn with warnings alone, not_covered without rules for the type or version, else pass.', {
+        enum: ['pass', 'warn', 'fail', 'not_covered'],
+      }),
       protocol: text('As asked.', { enum: [...PROTOCOL_IDS] }),
       document_type: text('What kind of document it was read as.'),
       version: text('The version whose rules were used.'),
-      version_source: text('Who said so.', { enum: ['declared', 'inferred', 'assumed'] }),
+      version_source: text('Who said so.', { enum: ['stated', 'declared', 'inferred', 'assumed'] }),
       errors: { type: 'array', items: finding, description: 'What breaks the protocol.' },
       warnings: { type: 'array', items: finding, description: 'What is risky, unusual or could not be checked.' },
       checked: texts('Codes of the rules that were applied.'),

@@ -1,6 +1,8 @@
 import { checkDocument, type PreflightReport } from '../../pure/protocols/check.ts'
+import { documentTypes } from '../../pure/protocols/coverage.ts'
 import type { Finding } from '../../pure/protocols/findings.ts'
 import type { NumberLiterals } from '../../pure/protocols/place.ts'
+import { PROTOCOLS } from '../../pure/protocols/registry.ts'
 import { PROTOCOL_IDS, type Exceeded, type ProtocolId } from '../../pure/protocols/rule.ts'
 import { limits } from '../limits.ts'
 import { unknownField } from '../catalogue/decode.ts'
@@ -14,16 +16,18 @@ export interface ReadValue {
 
 export type Preflight = { ok: true; report: PreflightReport } | { ok: false; problem: Problem }
 
-/** Bounds of the whole body: the document lies one level deep in it, beside two texts. */
+/** Bounds of the whole body: the document lies one level deep in it, beside texts; the third and fourth count against its values. */
 export const BODY_BOUNDS = { depth: limits.preflight_depth + 1, nodes: limits.preflight_nodes + 3 }
 
 export const DOCUMENT_BOUNDS = { string_chars: limits.preflight_string_chars, array_items: limits.preflight_array_items }
 
-const MEMBERS = ['protocol', 'document', 'expected_payee']
+const MEMBERS = ['protocol', 'document', 'document_type', 'version', 'expected_payee']
 
 interface Request {
   protocol: ProtocolId
   document: object
+  document_type: string | null
+  version: string | null
   expected_payee: string | null
 }
 
@@ -31,8 +35,8 @@ interface Request {
 export function preflight({ value, literals }: ReadValue, now_s: number, base_url: string): Preflight {
   const read = readRequest(value)
   if (!read.ok) return read
-  const { protocol, document, expected_payee } = read.request
-  const result = checkDocument(protocol, document, { expected_payee, now_s, literals, bounds: DOCUMENT_BOUNDS })
+  const { protocol, document, ...given } = read.request
+  const result = checkDocument(protocol, document, { ...given, now_s, literals, bounds: DOCUMENT_BOUNDS })
   if (result.kind === 'exceeded') return { ok: false, problem: boundProblem(result.exceeded) }
   const { errors, warnings, ...rest } = result.report
   const absolute = (finding: Finding) => ({ ...finding, spec: { ...finding.spec, url: absoluteUrl(finding.spec.url, base_url) } })
@@ -60,7 +64,7 @@ export function boundProblem({ bound, limit, path }: Exceeded): Problem {
 
 function readRequest(value: unknown): { ok: true; request: Request } | { ok: false; problem: Problem } {
   if (!isObject(value)) return invalid([{ pointer: '', code: 'wrong_type', message: 'The body is no object.' }])
-  const { protocol, document, expected_payee } = value
+  const { protocol, document, document_type, version, expected_payee } = value
   const errors: ProblemError[] = []
   const strays = Object.keys(value).filter((name) => !MEMBERS.includes(name))
   errors.push(...strays.slice(0, MOST_STRAYS).map((name) => unknownField('', name, MEMBERS)))
@@ -73,8 +77,19 @@ function readRequest(value: unknown): { ok: true; request: Request } | { ok: fal
     })
   if (!isObject(document)) errors.push(documentError(document))
   if (expected_payee !== undefined && !isPayee(expected_payee)) errors.push(PAYEE_ERROR)
+  if (document_type !== undefined && known !== undefined && !isTypeOf(known, document_type)) errors.push(typeError(known))
+  if (version !== undefined && !isVersion(version)) errors.push(VERSION_ERROR)
   if (errors.length > 0 || known === undefined || !isObject(document)) return invalid(errors)
-  return { ok: true, request: { protocol: known, document, expected_payee: isPayee(expected_payee) ? expected_payee : null } }
+  return {
+    ok: true,
+    request: {
+      protocol: known,
+      document,
+      document_type: isTypeOf(known, document_type) ? document_type : null,
+      version: isVersion(version) ? version : null,
+      expected_payee: isPayee(expected_payee) ? expected_payee : null,
+    },
+  }
 }
 
 /** Unknown members that are named; a body may hold thousands. */
@@ -90,6 +105,23 @@ const PAYEE_ERROR: ProblemError = {
   pointer: '/expected_payee',
   code: 'wrong_type',
   message: `expected_payee is a text of 1 to ${limits.preflight_payee_chars} characters.`,
+}
+
+export const VERSION_EXPECTED = `a text of 1 to ${limits.preflight_version_chars} characters, such as 2026-04-08 or 1.0`
+
+const VERSION_ERROR: ProblemError = { pointer: '/version', code: 'wrong_type', message: `version is ${VERSION_EXPECTED}.` }
+
+export function isVersion(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= limits.preflight_version_chars
+}
+
+function isTypeOf(protocol: ProtocolId, value: unknown): value is string {
+  return typeof value === 'string' && documentTypes(PROTOCOLS[protocol]).includes(value)
+}
+
+function typeError(protocol: ProtocolId): ProblemError {
+  const types = documentTypes(PROTOCOLS[protocol]).join(', ')
+  return { pointer: '/document_type', code: 'not_allowed', message: `document_type of ${protocol} is one of ${types}.` }
 }
 
 function isPayee(value: unknown): value is string {

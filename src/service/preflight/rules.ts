@@ -23,6 +23,8 @@ export interface PartShown {
   title: string
   versions: readonly string[]
   document_types: readonly string[]
+  /** Types that may be stated and that no rule looks at. */
+  uncovered_types: readonly string[]
   not_checked: readonly string[]
   rules: RuleShown[]
 }
@@ -52,11 +54,13 @@ export function partShown(part: RulePart, base_url: string): PartShown {
       title: 'Rules for every protocol',
       versions: [],
       document_types: [],
+      uncovered_types: [],
       not_checked: [],
       rules: COMMON_RULES.map(shown),
     }
-  const { title, versions, types, not_checked, rules } = PROTOCOLS[part satisfies ProtocolId]
-  return { id: part, title, versions, document_types: types, not_checked, rules: rules.map(shown) }
+  const { title, versions, types, uncovered = [], not_checked, rules } = PROTOCOLS[part satisfies ProtocolId]
+  const uncovered_types = uncovered.map(({ type }) => type)
+  return { id: part, title, versions, document_types: types, uncovered_types, not_checked, rules: rules.map(shown) }
 }
 
 function ruleShown({ code, severity, types, since, until, why, spec, hint, good, bad }: RuleHead, base_url: string): RuleShown {

@@ -8,7 +8,8 @@ export const PREFLIGHT_PROBLEMS = {
     phase: 'tool',
     retryable: false,
     fault: 'caller',
-    description: 'The body is one object with protocol, document and, if wished, expected_payee, and nothing else. Each fault is listed.',
+    description:
+      'The body is one object with protocol and document, and optionally document_type, version and expected_payee. Each fault is listed.',
   },
   PREFLIGHT_BOUND_EXCEEDED: {
     status: 413,

@@ -7,6 +7,7 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors'
 import type { A2ARequestHandler } from '@a2a-js/sdk/server'
+import { listTasks } from './list.ts'
 import { cancel, isFinal, look, send } from './tasks.ts'
 import type { A2aExchange, A2aParts } from './work.ts'
 
@@ -30,7 +31,7 @@ export function createRequestHandler(parts: A2aParts, exchange: A2aExchange, car
       yield* eventsOf(await answer(params))
     },
     getTask: ({ id }) => guarded(() => look(parts, exchange, id)),
-    listTasks: () => Promise.reject(new UnsupportedOperationError('Callers are not authenticated, so tasks are found by their ids alone.')),
+    listTasks: (params) => guarded(() => listTasks(parts, params)),
     cancelTask: ({ id }) => guarded(() => cancel(parts, exchange, id)),
     async *resubscribe({ id }) {
       const task = await guarded(() => look(parts, exchange, id))

@@ -1,4 +1,5 @@
-import { RequestMalformedError } from '@a2a-js/sdk/errors'
+import { TaskState } from '@a2a-js/sdk'
+import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors'
 import { limits } from '../../service/limits.ts'
 import { isObject } from '../mcp/message.ts'
 import type { RpcError } from '../mcp/rpc-error.ts'
@@ -21,6 +22,8 @@ export function methodFault({ method }: Record<string, unknown>, version: string
   return known ? null : { code: -32601, message: `Version ${version} has no such method.` }
 }
 
+const STATES: ReadonlySet<unknown> = new Set(Object.keys(TaskState).filter((name) => name.startsWith('TASK_STATE_')))
+
 /** Operations on one task, which they name. */
 const ON_TASKS = new Set(['tasks/get', 'tasks/cancel', 'tasks/resubscribe', 'GetTask', 'CancelTask', 'SubscribeToTask'])
 
@@ -33,9 +36,11 @@ export function messageFault({ method, params }: Record<string, unknown>): void 
   if (ON_TASKS.has(String(method)) && (params['id'] ?? '') === '') refuse('params.id names the task.')
   idFault('params.id', params['id'])
   if (params['tenant'] !== undefined && params['tenant'] !== '') refuse('params.tenant is not known here.')
+  if (method === 'ListTasks') listFieldsFault(params)
   if (!SEND.calls({ method })) return
   const sent = params['message']
   if (!isObject(sent)) return refuse('params.message must be an object.')
+  roleFault(sent['role'], String(method))
   const { messageId, taskId, contextId, parts, metadata, extensions, referenceTaskIds } = sent
   if (messageId === undefined || messageId === '') refuse('params.message.messageId is required.')
   idFault('params.message.messageId', messageId)
@@ -56,11 +61,43 @@ function partsFault(parts: unknown): void {
   for (const part of parts) {
     if (!isObject(part)) return refuse('A part is an object.')
     const { kind: named, text, metadata } = part
-    if (named !== undefined && named !== 'text' && named !== 'data') refuse('A part is text or data; files are not read.')
+    mediaFault(part)
+    if (named !== undefined && named !== 'text' && named !== 'data') refuse('The kind of a part is text or data.')
     if (text !== undefined && typeof text !== 'string') refuse('The text of a part is a text.')
     if (metadata !== undefined && !isObject(metadata)) refuse('The metadata of a part is an object.')
-    if (['raw', 'file', 'url'].some((kind) => part[kind] !== undefined)) refuse('Files are not read; send data or text.')
   }
+}
+
+/** Files, and parts of a media type that no skill reads (A2A 1.0, 3.3.2: ContentTypeNotSupportedError). */
+function mediaFault(part: Record<string, unknown>): void {
+  if (part['kind'] === 'file' || ['raw', 'file', 'url'].some((kind) => part[kind] !== undefined))
+    throw new ContentTypeNotSupportedError('Files are not read. Send data or text: application/json or text/plain.')
+  for (const name of ['mediaType', 'mimeType']) {
+    const type = part[name]
+    if (type === undefined || type === null || type === '') continue
+    if (typeof type !== 'string') refuse(`The ${name} of a part is a text.`)
+    else if (!MEDIA_TYPES.test(type))
+      throw new ContentTypeNotSupportedError('This media type is not read. Send application/json or text/plain.')
+  }
+}
+
+const MEDIA_TYPES = /^(?:application\/(?:[a-z0-9.-]{1,64}\+)?json|text\/plain) *(?:;|$)/i
+
+/** Version 0.3 says `user`, version 1.0 `ROLE_USER`, or its number in the protocol buffers. */
+function roleFault(role: unknown, method: string): void {
+  const isNew = /^[A-Z]/.test(method)
+  const known: readonly unknown[] = isNew ? ['ROLE_USER', 'ROLE_AGENT', 1, 2] : ['user', 'agent']
+  if (!known.includes(role)) refuse(`params.message.role is ${isNew ? 'ROLE_USER' : 'user'} for a message of a client.`)
+}
+
+/** The official package turns what is no text into text, and unknown states into a number. */
+function listFieldsFault(params: Record<string, unknown>): void {
+  idFault('params.contextId', params['contextId'])
+  idFault('params.pageToken', params['pageToken'])
+  idFault('params.statusTimestampAfter', params['statusTimestampAfter'])
+  const { status, pageSize } = params
+  if (status !== undefined && status !== null && !STATES.has(status)) refuse('params.status is a state such as TASK_STATE_COMPLETED.')
+  if (pageSize !== undefined && pageSize !== null && !Number.isInteger(pageSize)) refuse('params.pageSize is a whole number.')
 }
 
 function idFault(place: string, id: unknown): void {

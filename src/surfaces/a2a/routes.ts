@@ -136,7 +136,7 @@ async function answer(parts: A2aParts, exchange: A2aExchange, card: ReturnType<t
     messageFault(message)
     const handler = createRequestHandler(parts, exchange, card)
     const replied = await new transport(handler).handle(message, new ServerCallContext({ requestedVersion: version }))
-    if (!isStream(replied)) return Response.json(bounded(replied), { headers })
+    if (!isStream(replied)) return Response.json(bounded(message['method'] === 'ListTasks' ? wholeList(replied) : replied), { headers })
     // A call has one end: all that a stream tells is there when it begins.
     let text = ''
     for await (const event of replied) text += formatSSEEvent(event)
@@ -153,6 +153,12 @@ function bounded(replied: object): object {
   const error = isObject(replied) ? replied['error'] : undefined
   if (!isObject(error) || typeof error['message'] !== 'string') return replied
   return { ...replied, error: { ...error, message: error['message'].replace(/[^\x20-\x7e]/g, '?').slice(0, ERROR_CHARS) } }
+}
+
+/** The package leaves out members with empty values, which a list of tasks always has (A2A 1.0, ListTasksResponse). */
+function wholeList(replied: object): object {
+  const result = isObject(replied) ? replied['result'] : undefined
+  return isObject(result) ? { ...replied, result: { tasks: [], nextPageToken: '', totalSize: 0, ...result } } : replied
 }
 
 function errorOf(error: unknown, legacy: boolean): unknown {

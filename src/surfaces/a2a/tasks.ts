@@ -9,6 +9,7 @@ import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.t
 import { readAsk } from './ask.ts'
 import { ending, endingOf, taskOf, textPart, type Ending } from './ending.ts'
 import { keptText, readKept, type Kept, type KeptAsk } from './kept.ts'
+import { addToContext, firstTaskOf } from './list.ts'
 import { broughtBy, orderOf, remembered, work, type A2aExchange, type A2aParts, type Brought, type Metadata } from './work.ts'
 
 const FINAL: ReadonlySet<TaskState> = new Set([
@@ -27,14 +28,26 @@ export function send(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, 
 async function begin(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: Brought): Promise<Task> {
   const order = orderOf(parts, readAsk(exchange.message), brought, null)
   const end = await work(parts, exchange, order, brought)
-  const ids = { id: crypto.randomUUID(), contextId: sent.contextId === '' ? crypto.randomUUID() : sent.contextId }
+  const ids = idsFor(sent)
   const open = !FINAL.has(end.state)
   const now_ms = parts.clock.now_ms()
   const kept = keptOf(ids, end, open ? remembered(parts, order, exchange) : null, brought, now_ms)
   const record = { task_id: ids.id, client: parts.client(exchange.address), revision: 1, ...written(kept, now_ms) }
   // An answer that is there is given, even when it cannot be asked for again.
-  await parts.tasks.keep(record, limits.a2a_tasks_client).catch((error: unknown) => parts.onFault(error, 'a2a'))
+  await keepNew(parts, record, sent.contextId).catch((error: unknown) => parts.onFault(error, 'a2a'))
   return kept.task
+}
+
+/** A message without a context begins one, which leads to its first task. */
+function idsFor({ contextId }: SentMessage): Pick<Task, 'id' | 'contextId'> {
+  if (contextId !== '') return { id: crypto.randomUUID(), contextId }
+  const context_id = crypto.randomUUID()
+  return { id: firstTaskOf(context_id), contextId: context_id }
+}
+
+async function keepNew(parts: A2aParts, record: TaskRecord, context_id: string): Promise<void> {
+  await parts.tasks.keep(record, limits.a2a_tasks_client)
+  if (context_id !== '') await addToContext(parts, record, context_id)
 }
 
 async function goOn(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: Brought): Promise<Task> {

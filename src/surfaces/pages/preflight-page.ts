@@ -45,8 +45,9 @@ export function preflightPage(deps: AppDeps): string {
 /** What the script says of each part of the rules before any answer is there. */
 function parts(deps: AppDeps) {
   return RULE_PARTS.map((part) => {
-    const { id, title, versions, not_checked, rules } = partShown(part, deps.origins.base_url)
-    return { id, title, versions, not_checked, rules: rules.length, prefix: rules[0]?.code.replace(/-.*/, '') ?? '' }
+    const { id, title, versions, document_types, uncovered_types, not_checked, rules } = partShown(part, deps.origins.base_url)
+    const types = [...document_types, ...uncovered_types]
+    return { id, title, versions, types, not_checked, rules: rules.length, prefix: rules[0]?.code.replace(/-.*/, '') ?? '' }
   })
 }
 
@@ -62,6 +63,16 @@ function protocolChoice(): Markup {
       )}
       <p class="hint" id="protocol-title"></p>
     </fieldset>
+    <div class="field">
+      <label for="document-type">document type <span class="kind">optional</span></label>
+      <select id="document-type" name="document_type" aria-describedby="about-type"></select>
+      <p class="hint" id="about-type">State it where the shape of the document could mean another type.</p>
+    </div>
+    <div class="field">
+      <label for="version">version <span class="kind">optional</span></label>
+      <select id="version" name="version" aria-describedby="about-version"></select>
+      <p class="hint" id="about-version">Version of the protocol to check by.</p>
+    </div>
     <div class="field">
       <label for="payee">expected payee <span class="kind">optional</span></label>
       <input

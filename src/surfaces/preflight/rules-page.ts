@@ -36,9 +36,10 @@ function partList(deps: AppDeps): Markup {
   </section>`
 }
 
-function ruleList({ versions, document_types, not_checked, rules }: PartShown): Markup {
+function ruleList({ versions, document_types, uncovered_types, not_checked, rules }: PartShown): Markup {
   return html`<section>
       ${versions.length === 0 ? '' : html`<p>Versions: ${versions.join(', ')}. Documents: ${document_types.join(', ')}.</p>`}
+      ${uncovered_types.length === 0 ? '' : html`<p>Without rules: ${uncovered_types.join(', ')}.</p>`}
       ${not_checked.length === 0 ? '' : html`<p>Not checked: ${not_checked.join('; ')}.</p>`}
       <p><a href="/v1/protocols/rules">All protocols</a></p>
     </section>

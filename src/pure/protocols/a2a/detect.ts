@@ -1,5 +1,6 @@
+import { isRequest } from '../coverage.ts'
 import type { Place } from '../place.ts'
-import type { Detection } from '../rule.ts'
+import type { Detection, UncoveredType } from '../rule.ts'
 import { at, isSet } from './names.ts'
 
 /** Newest first. 0.2 stands for 0.2.0 to 0.2.4, whose cards do not say their version. */
@@ -16,6 +17,45 @@ export function isA2a(document: Place): boolean {
   const card = cardOf(document)
   if (at(card, 'supportedInterfaces').present) return true
   return card.has('skills') && USUAL.filter((name) => at(card, name).present).length >= 2
+}
+
+/** A task, whole or in the wrapper of 1.0. */
+function taskIn(result: Place): Place {
+  return result.get('task').kind === 'object' ? result.get('task') : result
+}
+
+function isTask(document: Place): boolean {
+  const task = taskIn(cardOf(document))
+  return task.get('kind').text() === 'task' || (task.has('id') && task.get('status').has('state'))
+}
+
+function isMessage(document: Place): boolean {
+  const result = cardOf(document)
+  const message = result.get('message').kind === 'object' ? result.get('message') : result
+  return message.get('kind').text() === 'message' || (message.has('messageId') && message.has('parts'))
+}
+
+const EVENTS = ['statusUpdate', 'artifactUpdate']
+const EVENT_KINDS: ReadonlySet<string> = new Set(['status-update', 'artifact-update'])
+
+function isEvent(document: Place): boolean {
+  const result = cardOf(document)
+  return EVENTS.some((name) => result.get(name).kind === 'object') || EVENT_KINDS.has(result.get('kind').text() ?? '')
+}
+
+/** Documents of the protocol that no rule looks at. */
+export const UNCOVERED: readonly UncoveredType[] = [
+  { type: 'request', recognises: isRequest },
+  { type: 'error', recognises: (document) => document.has('jsonrpc') && document.has('error') && !document.has('result') },
+  { type: 'task_list', recognises: (document) => cardOf(document).get('tasks').kind === 'array' },
+  { type: 'event', recognises: isEvent },
+  { type: 'task', recognises: isTask },
+  { type: 'message', recognises: isMessage },
+]
+
+/** Returns the version of the rules for one with a patch number. */
+export function rulesVersion(text: string): string {
+  return versionOfText(text).declared === undefined ? versionOfText(text).version : text
 }
 
 export function detectA2a(document: Place): Detection {
@@ -50,6 +90,7 @@ function versionOfText(text: string): Version {
   const [, major, minor, patch] = /^([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$/.exec(text) ?? []
   if (major === undefined || minor === undefined) return { version: '0.3', version_source: 'assumed' }
   const declared = { version_source: 'declared', declared: text.slice(0, 32) } as const
+  if (/^1\.0(?:\.|$)/.test(text)) return { version: '1.0', version_source: 'declared' }
   if (!/^0+$/.test(major)) return { version: '1.0', ...declared }
   if (minor === '3') return { version: '0.3', version_source: 'declared' }
   if (/^(?:[4-9]|[1-9][0-9]+)$/.test(minor)) return { version: '0.3', ...declared }

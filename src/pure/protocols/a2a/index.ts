@@ -1,5 +1,5 @@
 import { defineProtocol } from '../rule.ts'
-import { A2A_VERSIONS, detectA2a, isA2a } from './detect.ts'
+import { A2A_VERSIONS, detectA2a, isA2a, rulesVersion, UNCOVERED } from './detect.ts'
 import { CAPABILITY_RULES } from './rules-capabilities.ts'
 import { CARD_RULES } from './rules-card.ts'
 import { INTERFACE_RULES } from './rules-interfaces.ts'
@@ -19,6 +19,8 @@ export const A2A = defineProtocol<A2aView>({
   title: 'Agent2Agent',
   versions: A2A_VERSIONS,
   types: ['agent_card'],
+  uncovered: UNCOVERED,
+  readVersion: rulesVersion,
   not_checked: ['signatures', 'reachability of URLs', 'messages and tasks', 'whether the agent does what it says'],
   secret_rule: 'A2A-034',
   marks: isA2a,

@@ -33,6 +33,23 @@ export const CARD_RULES = [
   ),
   rule<A2aView>(
     {
+      code: 'A2A-042',
+      severity: 'warning',
+      why: 'The version is none whose rules are known here, so newer or other rules may apply.',
+      spec: a2aSpec('3.6. Versioning'),
+      hint: 'Compare it with the published versions; findings follow the nearest known one.',
+      good: { supportedInterfaces: [{ protocolVersion: '1.0' }] },
+      bad: { supportedInterfaces: [{ protocolVersion: '1.1' }] },
+    },
+    ({ warning }, { card, context, interfaces }) => {
+      if (context.declared === undefined) return
+      const versions = [at(card, 'protocolVersion'), ...interfaces.map(({ place }) => at(place, 'protocolVersion'))]
+      const found = versions.find((place) => place.text()?.startsWith(context.declared ?? '') === true)
+      warning(found ?? card, 'is a version that is not known here', { expected: 'a published version, such as 1.0' })
+    },
+  ),
+  rule<A2aView>(
+    {
       code: 'A2A-002',
       severity: 'error',
       since: '1.0',

@@ -1,7 +1,8 @@
+import { isRequest } from '../coverage.ts'
 import { readDateVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
 import type { Detection } from '../rule.ts'
-import { ACP_VERSIONS, JANUARY_NEW, type AcpType, type AcpVersion } from './shape.ts'
+import { ACP_VERSIONS, ERROR_TYPES, JANUARY_NEW, type AcpType, type AcpVersion } from './shape.ts'
 
 /** The document itself: JSON-RPC carries it in `result`, an error in `error.data`, a webhook event its order in `data`. */
 export function bodyOf(document: Place): Place {
@@ -41,6 +42,43 @@ export function allowanceIn(body: Place): Place {
   return body.get('allowance').kind === 'object' ? body.get('allowance') : body
 }
 
+/** Members that requests have, and those that only other documents have. */
+const ASKED = ['items', 'line_items', 'payment_data', 'buyer', 'fulfillment_details', 'fulfillment_address', 'selected_fulfillment_options']
+const ANSWERED = [
+  'id',
+  'status',
+  'totals',
+  'fulfillment_options',
+  'messages',
+  'links',
+  'permalink_url',
+  'allowance',
+  'max_amount',
+  'variants',
+]
+
+/** Requests to create, update, complete or cancel a session: they have no id, no status and no totals. */
+export function isAcpRequest(document: Place): boolean {
+  if (isRequest(document)) return true
+  return [...ASKED, 'intent_trace'].some((name) => document.has(name)) && !ANSWERED.some((name) => document.has(name))
+}
+
+/** Members of a session that no cart has (schema.cart.json of 2026-04-17). */
+const NO_CART = [
+  'status',
+  'fulfillment_options',
+  'fulfillment_details',
+  'selected_fulfillment_options',
+  'links',
+  'payment_provider',
+  'capabilities',
+]
+
+export function isAcpCart(document: Place): boolean {
+  const body = bodyOf(document)
+  return ['id', 'line_items', 'totals'].every((name) => body.has(name)) && !NO_CART.some((name) => body.has(name))
+}
+
 export function detectAcp(document: Place): Detection {
   const body = bodyOf(document)
   const type = typeOf(body)
@@ -71,8 +109,14 @@ function typeOf(body: Place): AcpType {
   return has('variants') ? 'feed_product' : 'checkout_session'
 }
 
+/** Members that an error has not, and each other document has. */
+const NO_ERROR = ['id', 'currency', 'totals', 'fulfillment_options', 'variants']
+
+/** An error may lack what ACP-043 asks for; two of its members, or a type that only errors have, tell it. */
 function isError(body: Place): boolean {
-  return body.has('message') && (body.has('type') || body.has('code')) && !body.has('id')
+  if (NO_ERROR.some((name) => body.has(name))) return false
+  const isTyped = ERROR_TYPES.includes(body.get('type').text() ?? '')
+  return isTyped || ['type', 'code', 'message', 'param'].filter((name) => body.has(name)).length >= 2
 }
 
 function versionOf(body: Place, type: 'checkout_session' | 'discovery'): Omit<Detection, 'type'> {

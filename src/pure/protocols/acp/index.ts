@@ -1,5 +1,5 @@
 import { defineProtocol } from '../rule.ts'
-import { detectAcp, isAcp } from './detect.ts'
+import { detectAcp, isAcp, isAcpCart, isAcpRequest } from './detect.ts'
 import { DISCOUNT_RULES } from './rules-discounts.ts'
 import { DOCUMENT_RULES } from './rules-documents.ts'
 import { FULFILLMENT_RULES } from './rules-fulfillment.ts'
@@ -22,6 +22,13 @@ export const ACP = defineProtocol<AcpView>({
   title: 'Agentic Commerce Protocol',
   versions: ACP_VERSIONS,
   types: ACP_TYPES,
+  uncovered: [
+    { type: 'request', recognises: isAcpRequest },
+    { type: 'cart', recognises: isAcpCart },
+    { type: 'feed', recognises: (document) => document.has('products') },
+    { type: 'authentication_session', recognises: () => false },
+  ],
+  spans: { discovery: { since: '2026-04-17' }, feed_product: { since: '2026-04-17' } },
   not_checked: ['request signatures', 'payment credentials', 'prices and tax rates', 'reachability of URLs', 'live state'],
   secret_rule: 'ACP-041',
   marks: isAcp,

@@ -1,4 +1,21 @@
-import { known, boolean, closed, each, integer, list, number, object, oneOfTexts, text, within, type Shape } from '../kit/shape.ts'
+import {
+  boolean,
+  closed,
+  each,
+  email,
+  form,
+  integer,
+  known,
+  list,
+  number,
+  object,
+  oneOfTexts,
+  text,
+  uri,
+  within,
+  type Shape,
+} from '../kit/shape.ts'
+import { isDate } from '../kit/dates.ts'
 import { ORDER_MEMBERS } from './nested-order.ts'
 import { ADDRESS, LEAST, TOTAL, TOTALS } from './nested-parts.ts'
 import { OLD_LINE_AMOUNTS, type AcpType } from './shape.ts'
@@ -85,7 +102,8 @@ const LINE = within(
       ...each(known, 'id', 'quantity', 'unit_amount', 'fulfillable_on', ...OLD_LINE_AMOUNTS),
       item: within(closed({}, { ...each(known, 'id', 'unit_amount', 'quantity'), name: text })),
       ...each(text, 'name', 'description', 'product_id', 'sku', 'variant_id', 'category', 'tax_exemption_reason', 'parent_id'),
-      ...each(list(text), 'images', 'tags'),
+      images: list(uri),
+      tags: list(text),
       tax_exempt: boolean,
       totals: TOTALS,
       disclosures: list(DISCLOSURE),
@@ -107,7 +125,7 @@ const LINE = within(
   ),
 )
 
-const DETAILS = closed({}, { ...each(text, 'name', 'phone_number', 'email'), address: ADDRESS })
+const DETAILS = closed({}, { ...each(text, 'name', 'phone_number'), email, address: ADDRESS })
 
 const OPTION = { ...each(known, 'type', 'id', 'title', 'subtotal', 'tax', 'total'), description: text, totals: TOTALS }
 
@@ -118,7 +136,7 @@ export const OPTIONS: ReadonlyMap<string, Shape> = new Map([
   [
     'pickup',
     closed(
-      { location: object({ name: text, address: ADDRESS }, each(text, 'phone', 'instructions')) },
+      { location: closed({ name: text, address: ADDRESS }, each(text, 'phone', 'instructions')) },
       { ...OPTION, pickup_type: oneOfTexts('in_store', 'curbside', 'locker'), ...each(known, 'ready_by', 'pickup_by') },
     ),
   ],
@@ -128,8 +146,8 @@ export const OPTIONS: ReadonlyMap<string, Shape> = new Map([
       {},
       {
         ...OPTION,
-        delivery_window: object(each(known, 'start', 'end')),
-        service_area: object({}, { radius_miles: number, center_postal_code: text }),
+        delivery_window: closed(each(known, 'start', 'end')),
+        service_area: closed({}, { radius_miles: number, center_postal_code: text }),
       },
     ),
   ],
@@ -211,6 +229,47 @@ const CARD = object(
   },
 )
 
+const day = form((found) => (isDate(found) ? null : 'is not a day of the calendar'), 'a day, such as 2026-04-17')
+const lower_case_code = form(
+  (found) => (/^[a-z]{3}$/.test(found) ? null : 'is not a currency code in lower case'),
+  'three lower-case letters, such as usd',
+)
+
+/** Members of the product feed, from schema.feed.json of 2026-04-17. Currencies have a rule of their own. */
+const description = closed({}, each(text, 'plain', 'html', 'markdown'))
+const PRICE = closed({ amount: known }, { currency: known })
+const MEDIA = closed({ type: text, url: uri }, { alt_text: text, ...each(integer(LEAST), 'width', 'height') })
+const SELLER = closed({}, { name: text, links: list(closed({ type: text, url: uri }, { title: text })) })
+
+const VARIANT = within(
+  closed(
+    {},
+    {
+      ...each(known, 'id', 'title'),
+      description,
+      url: uri,
+      barcodes: list(closed(each(text, 'type', 'value'))),
+      ...each(PRICE, 'price', 'list_price'),
+      unit_price: closed(
+        {
+          amount: known,
+          measure: closed({ value: number, unit: text }),
+          reference: closed({ value: integer(LEAST), unit: text }),
+        },
+        { currency: known },
+      ),
+      availability: closed({}, { available: boolean, status: text }),
+      categories: list(closed({ value: text }, { taxonomy: text })),
+      condition: list(text),
+      variant_options: list(closed(each(text, 'name', 'value'))),
+      media: list(MEDIA),
+      ...each(SELLER, 'seller', 'marketplace'),
+    },
+  ),
+)
+
+const FEED_PRODUCT = object({}, { title: text, description, url: uri, media: list(MEDIA), variants: within(list(VARIANT)) })
+
 /** Members of whole documents; what else stands at their top, other rules know. */
 export const DOCUMENTS: Readonly<Record<AcpType, Shape>> = {
   checkout_session: object(
@@ -253,13 +312,14 @@ export const DOCUMENTS: Readonly<Record<AcpType, Shape>> = {
             ...each(known, 'services', 'merchant_id'),
             extensions: list(closed({ name: text }, each(text, 'spec', 'schema'))),
             intervention_types: list(oneOfTexts(...INTERVENTIONS)),
-            ...each(list(text), 'supported_currencies', 'supported_locales'),
+            supported_currencies: list(lower_case_code),
+            supported_locales: list(text),
           },
         ),
       ),
     },
   ),
-  error: object({}, { param: text, supported_versions: list(text) }),
+  error: object({}, { param: text, supported_versions: list(day) }),
   allowance: object(
     {},
     {
@@ -268,21 +328,5 @@ export const DOCUMENTS: Readonly<Record<AcpType, Shape>> = {
       metadata: object({}),
     },
   ),
-  feed_product: object(
-    {},
-    { title: text, variants: within(list(within(object({}, each(object({}), 'price', 'list_price', 'unit_price'))))) },
-  ),
+  feed_product: FEED_PRODUCT,
 }
-
-/** Sessions up to 2026-01-16, of which only the types are looked at. */
-export const OLD_SESSION: Shape = object(
-  {},
-  {
-    fulfillment_details: object({}, { ...each(text, 'name', 'phone_number', 'email'), address: known }),
-    payment_provider: object({}, { provider: text, supported_payment_methods: list(known) }),
-    authentication_provider: object({}, { ...each(text, 'provider', 'merchant_id'), supported_authentication_methods: list(known) }),
-    selected_fulfillment_options: within(
-      list(within(object({}, each(within(object({}, { item_ids: within(list(text)) })), 'shipping', 'digital')))),
-    ),
-  },
-)

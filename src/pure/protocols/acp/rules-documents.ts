@@ -4,12 +4,11 @@ import { integer } from '../kit/money.ts'
 import { httpsUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
-import { FINAL_STATUSES } from './shape.ts'
+import { ERROR_TYPES, FINAL_STATUSES } from './shape.ts'
 import { ALLOWANCE_SPEC, rfcSpec, schemaSpec } from './spec.ts'
 import { objects, type AcpView } from './view.ts'
 
 const SERVICES = ['checkout', 'orders', 'delegate_payment', 'carts']
-const ERROR_TYPES = ['invalid_request', 'processing_error', 'service_unavailable', 'rate_limit_exceeded']
 const ADDRESS_TEXTS = ['name', 'line_one', 'city', 'state', 'country', 'postal_code']
 const DATED = ['checkout_session', 'order']
 

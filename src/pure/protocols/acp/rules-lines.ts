@@ -1,4 +1,4 @@
-import { need, needText, treeOf, unique } from '../kit/expect.ts'
+import { need, needText, optional, treeOf, unique } from '../kit/expect.ts'
 import { integer } from '../kit/money.ts'
 import type { Place } from '../place.ts'
 import { rule, type Say } from '../rule.ts'
@@ -45,8 +45,8 @@ export const LINE_RULES = [
       good: { id: 'li_1', item: { id: 'sku_1' }, quantity: 2 },
       bad: { id: 'li_1', item: { id: 'sku_1', quantity: 2 } },
     },
-    ({ error }, { lines, is_old }) => {
-      for (const { place } of lines) quantity(error, place, is_old)
+    ({ error }, { lines, is_old, version }) => {
+      for (const { place } of lines) quantity(error, place, { is_old, may_be_part: version === '2025-09-29' })
     },
   ),
   rule<AcpView>(
@@ -124,15 +124,17 @@ export const LINE_RULES = [
   ),
 ]
 
-function quantity(error: Say, line: Place, is_old: boolean): void {
+/** 2025-09-29 also sells by weight and length: its quantities are any number above zero. */
+function quantity(error: Say, line: Place, { is_old, may_be_part }: { is_old: boolean; may_be_part: boolean }): void {
   const [onLine, onItem] = [line.get('quantity'), line.down('item', 'quantity')]
   const [right, wrong] = is_old ? [onItem, onLine] : [onLine, onItem]
   const words = is_old
     ? 'stands on the line, where versions up to 2026-01-16 do not look'
     : 'stands on the item, where versions since 2026-01-30 do not look'
   if (wrong.present) error(wrong, words, { expected: is_old ? 'item.quantity' : 'quantity beside item' })
-  else if (!right.present) error(right, 'is missing', { expected: 'an integer of at least 1' })
-  integer(error, right, { min: 1n })
+  else if (!right.present) error(right, 'is missing', { expected: may_be_part ? 'a number above 0' : 'an integer of at least 1' })
+  if (!may_be_part) integer(error, right, { min: 1n })
+  else if (optional(error, right, 'number') && (right.number() ?? 1) <= 0) error(right, 'is not above 0', { expected: 'a number above 0' })
 }
 
 function oldAmounts(error: Say, line: Place): void {

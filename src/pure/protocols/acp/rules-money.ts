@@ -26,7 +26,8 @@ export const MONEY_RULES = [
       bad: { type: 'total', amount: 19.99 },
     },
     ({ error }, view) => {
-      for (const place of moneyIn(view)) minorUnits(error, place)
+      const bounds = view.context.type === 'feed_product' ? { min: 0n } : {}
+      for (const place of moneyIn(view)) minorUnits(error, place, bounds)
     },
   ),
   rule<AcpView>(

@@ -148,3 +148,6 @@ export const PRICED_STATUSES: ReadonlySet<string> = new Set([
 
 /** Statuses that nothing follows. */
 export const FINAL_STATUSES: ReadonlySet<string> = new Set(['completed', 'canceled', 'expired'])
+
+/** Types of errors that are still in use; 2026-04-17 dropped request_not_idempotent. */
+export const ERROR_TYPES: readonly string[] = ['invalid_request', 'processing_error', 'service_unavailable', 'rate_limit_exceeded']

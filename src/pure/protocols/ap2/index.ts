@@ -12,6 +12,9 @@ import { RECEIPT_RULES } from './rules-receipts.ts'
 import { TIME_RULES } from './rules-times.ts'
 import { AP2_VERSIONS, detectAp2, isAp2, viewAp2, type Ap2View } from './view.ts'
 
+const UNTIL_0_1 = ['intent_mandate', 'cart_mandate', 'legacy_payment_mandate'] as const
+const SINCE_0_2 = AP2_TYPES.filter((type) => ![...UNTIL_0_1, 'mandates', 'unknown'].includes(type))
+
 /**
  * Agent Payments Protocol, versions 0.2 and 0.1 (repository of the protocol, read 2026-11-21): decoded claims of mandates and receipts, alone,
  * in tokens taken apart, or several together such as a chain. No signature, no key binding and no count of earlier payments is verified.
@@ -22,6 +25,10 @@ export const AP2 = defineProtocol<Ap2View>({
   title: 'Agent Payments Protocol',
   versions: AP2_VERSIONS,
   types: AP2_TYPES,
+  spans: {
+    ...Object.fromEntries(SINCE_0_2.map((type) => [type, { since: '0.2' }])),
+    ...Object.fromEntries(UNTIL_0_1.map((type) => [type, { until: '0.1' }])),
+  },
   not_checked: [
     'signatures and key bindings',
     'digests of disclosures',

@@ -3,7 +3,7 @@ import { Place } from '../place.ts'
 import type { Context, Detection } from '../rule.ts'
 import type { Disclosed } from './disclosed.ts'
 import { limitsOf, type Constraint, type Limits } from './limits.ts'
-import { findMandates, isLegacy, VCT, type Ap2Type, type Mandate } from './mandates.ts'
+import { AP2_TYPES, findMandates, isLegacy, VCT, type Ap2Type, type Mandate } from './mandates.ts'
 
 /** Newest first. */
 export const AP2_VERSIONS = ['0.2', '0.1'] as const
@@ -79,7 +79,9 @@ export function detectAp2(document: Place): Detection {
 }
 
 export function viewAp2(context: Context): Ap2View {
-  const { mandates, tokens, disclosed } = findMandates(context.document)
+  const found = findMandates(context.document)
+  const { tokens, disclosed } = found
+  const mandates = asStated(context, found.mandates)
   const open = mandates
     .filter(({ type }) => type === 'open_payment_mandate' || type === 'open_checkout_mandate')
     .map((mandate) => openOf(mandate, disclosed))
@@ -93,6 +95,15 @@ export function viewAp2(context: Context): Ap2View {
     payment.checkout = (hash === null ? undefined : closed.get(hash)) ?? (isPair ? (only ?? null) : null)
   }
   return { context, mandates, tokens, disclosed, open, payments, checkouts }
+}
+
+/** The document as a mandate of the type that the caller states, where its claims show another one or none. */
+function asStated({ type, document }: Context, mandates: Mandate[]): Mandate[] {
+  const stated = AP2_TYPES.find((one) => one === type)
+  const [only, ...others] = mandates
+  if (stated === undefined || stated === 'mandates' || stated === 'unknown' || others.length > 0) return mandates
+  if (only === undefined) return document.kind === 'object' ? [{ type: stated, claims: document, envelope: null }] : mandates
+  return only.type === stated ? mandates : [{ ...only, type: stated }]
 }
 
 /** A chain puts the open mandate before those that are made from it. */

@@ -45,6 +45,11 @@ export function needText(say: Say, place: Place): string | null {
   return null
 }
 
+/** A text that stands here must not be empty or blank; nothing need stand here. */
+export function optionalText(say: Say, place: Place): void {
+  if (place.present) needText(say, place)
+}
+
 export interface TextForm {
   pattern?: RegExp
   max_chars?: number

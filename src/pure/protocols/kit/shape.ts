@@ -2,11 +2,14 @@ import type { Place } from '../place.ts'
 import type { Say } from '../rule.ts'
 import { oneOf, optional, present } from './expect.ts'
 import { integer as integerIn } from './money.ts'
+import { uriFault } from './url.ts'
 
 /** Shapes of members that no rule looks at more closely. A shape is finite, so walking it is bounded whatever the document is. */
 export type Shape =
   | { kind: 'known' | 'text' | 'text_or_null' | 'boolean' | 'number' }
   | { kind: 'integer'; min: bigint }
+  /** A text with a format; `fault` says in words what is wrong with it, or null. */
+  | { kind: 'form'; fault: (text: string) => string | null; expected: string }
   | { kind: 'one_of'; values: readonly string[] }
   | { kind: 'list'; of: Shape }
   | { kind: 'object'; required: Members; optional: Members; closed: boolean }
@@ -19,6 +22,18 @@ export type Members = Readonly<Record<string, Shape>>
 export const known: Shape = { kind: 'known' }
 export const text: Shape = { kind: 'text' }
 export const text_or_null: Shape = { kind: 'text_or_null' }
+/** A text with a format. */
+export function form(fault: (text: string) => string | null, expected: string): Shape {
+  return { kind: 'form', fault, expected }
+}
+
+/** An absolute URI, as `format: uri` of JSON Schema. */
+export const uri = form(uriFault, 'an absolute URL, such as https://shop.example.com/terms')
+/** `format: email` of JSON Schema, letters of every script allowed. */
+export const email = form(
+  (found) => (/^[^\s@]{1,64}@[^\s@.]+(?:\.[^\s@.]+)*$/.test(found) ? null : 'is not an e-mail address'),
+  'an e-mail address, such as ada@example.com',
+)
 export const boolean: Shape = { kind: 'boolean' }
 export const number: Shape = { kind: 'number' }
 
@@ -77,6 +92,9 @@ function walk(says: ShapeSays, place: Place, shape: Shape): void {
     case 'text_or_null':
       if (place.kind !== 'null') optional(type, place, 'string')
       return
+    case 'form':
+      formOf(type, place, shape)
+      return
     case 'boolean':
     case 'number':
       optional(type, place, shape.kind)
@@ -98,6 +116,12 @@ function walk(says: ShapeSays, place: Place, shape: Shape): void {
     case 'within':
       if (place.kind === (shape.of.kind === 'list' ? 'array' : 'object')) walk(says, place, shape.of)
   }
+}
+
+function formOf(say: Say, place: Place, { fault, expected }: Extract<Shape, { kind: 'form' }>): void {
+  const text = optional(say, place, 'string') ? place.text() : null
+  const words = text === null ? null : fault(text)
+  if (words !== null) say(place, words, { expected })
 }
 
 function members(says: ShapeSays, place: Place, { required, optional: more, closed: isClosed }: Extract<Shape, { kind: 'object' }>): void {

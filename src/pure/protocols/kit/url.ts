@@ -1,5 +1,6 @@
 import type { Place } from '../place.ts'
 import type { Say } from '../rule.ts'
+import { optional } from './expect.ts'
 
 /** URLs are read by the URL Standard, and by form alone: nothing is resolved or fetched. */
 
@@ -18,6 +19,22 @@ export function httpsFault(text: string): string | null {
   if (url.protocol !== 'https:') return 'is not an https URL'
   if (url.username !== '' || url.password !== '') return 'carries a user name or password'
   return null
+}
+
+const URI_FORM = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i
+
+/** Returns what is wrong with a text as an absolute URI (RFC 3986, letters of every script allowed), in words; null when nothing is. */
+export function uriFault(text: string): string | null {
+  if (!URI_FORM.test(text)) return 'is not an absolute URL'
+  return /^https?:/i.test(text) && !URL.canParse(text) ? 'is not an absolute URL' : null
+}
+
+/** The text here must be an absolute URI of any scheme; nothing is said of what is absent or redacted. */
+export function optionalUri(say: Say, place: Place): void {
+  if (!optional(say, place, 'string')) return
+  const text = place.text()
+  const fault = text === null ? null : uriFault(text)
+  if (fault !== null) say(place, fault, { expected: 'an absolute URL, such as https://shop.example.com/terms' })
 }
 
 /** The text here must be an absolute https URL without user name; nothing is said of what is absent or redacted. */

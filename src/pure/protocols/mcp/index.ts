@@ -20,6 +20,17 @@ export const MCP = defineProtocol<McpView>({
   title: 'Model Context Protocol',
   versions: MCP_VERSIONS,
   types: MCP_TYPES,
+  uncovered: [
+    // MCP-005 speaks of requests where an answer was meant; only a caller who states them gets no verdict.
+    { type: 'request', recognises: () => false },
+    { type: 'notification', recognises: () => false },
+  ],
+  spans: {
+    initialize: { until: '2025-11-25' },
+    discover: { since: '2026-07-28' },
+    input_required: { since: '2026-07-28' },
+    batch: { since: '2025-03-26', until: '2025-03-26' },
+  },
   not_checked: ['requests', 'reachability of URLs', 'what tools do', 'tasks', 'live state'],
   marks: isMcp,
   detect: detectMcp,

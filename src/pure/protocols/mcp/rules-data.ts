@@ -2,6 +2,7 @@ import { need, needText, oneOf, optional, unique } from '../kit/expect.ts'
 import { readDateTime } from '../kit/dates.ts'
 import { readUrl } from '../kit/url.ts'
 import type { Place } from '../place.ts'
+import { integer } from '../kit/money.ts'
 import { rule, type Report, type Say } from '../rule.ts'
 import { entryNames, iconHolders } from './rules-tools.ts'
 import { mcpSpec } from './spec.ts'
@@ -26,7 +27,7 @@ export const DATA_RULES = [
       entryNames(error, [...resources, ...templates])
       for (const resource of resources) {
         uri(error, resource.get('uri'))
-        optional(error, resource.get('size'), 'number')
+        integer(error, resource.get('size'))
       }
       for (const result of results) {
         const own = objects(result.get('resources')).map((resource) => resource.get('uri'))

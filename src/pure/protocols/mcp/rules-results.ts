@@ -3,6 +3,7 @@ import { integer } from '../kit/money.ts'
 import { isDate } from '../kit/dates.ts'
 import { readDateVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
+import { optionalUri } from '../kit/url.ts'
 import { rule, type Say } from '../rule.ts'
 import { MCP_TYPES, MCP_VERSIONS } from './detect.ts'
 import { LIFECYCLE, mcpSpec } from './spec.ts'
@@ -10,6 +11,18 @@ import { isAsking, type McpView } from './view.ts'
 
 const RESULTS = mcpSpec('schema', 'Common Types')
 const DISCOVER = mcpSpec('schema', 'server/discover')
+/** Members by which results of a type are known, the one that is asked for first. A result can lack it only where the caller states its type. */
+const TYPE_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  tools_list: ['tools'],
+  tool_result: ['content', 'structuredContent', 'isError'],
+  resources_list: ['resources'],
+  resource_templates_list: ['resourceTemplates'],
+  resource_contents: ['contents'],
+  prompts_list: ['prompts'],
+  prompt: ['messages'],
+  completion: ['completion'],
+}
+
 const CACHEABLE = ['tools', 'resources', 'resourceTemplates', 'prompts', 'contents', 'supportedVersions'] as const
 
 /** MCP-011…017, 040, 041: what all results share, the handshake, discovery, completions, pages. */
@@ -205,6 +218,26 @@ export const RESULT_RULES = [
       }
     },
   ),
+  rule<McpView>(
+    {
+      code: 'MCP-045',
+      severity: 'error',
+      types: [...Object.keys(TYPE_MEMBERS), 'error'],
+      why: 'Clients read the member that gives a result its type; without it there is nothing to read.',
+      spec: mcpSpec('schema', 'Common Types'),
+      hint: 'Send the member, with an empty list where there is nothing to list.',
+      good: { document_type: 'tools_list', document: { tools: [] } },
+      bad: { document_type: 'tools_list', document: {} },
+    },
+    ({ error }, { context, document, messages }) => {
+      if (context.type === 'error') return void present(error, document.get('error'), { expected: 'an object' })
+      const [name, ...others] = TYPE_MEMBERS[context.type] ?? []
+      if (name === undefined) return
+      for (const { result } of messages)
+        if (![name, ...others].some((one) => result.has(one)))
+          error(result.get(name), 'is missing', { expected: 'the member of this type' })
+    },
+  ),
 ]
 
 const ASKED = ['sampling/createMessage', 'roots/list', 'elicitation/create'] as const
@@ -221,7 +254,8 @@ function implementation(error: Say, info: Place): void {
   if (info.redacted) return
   needText(error, info.get('name'))
   needText(error, info.get('version'))
-  for (const name of ['title', 'description', 'websiteUrl']) optional(error, info.get(name), 'string')
+  for (const name of ['title', 'description']) optional(error, info.get(name), 'string')
+  optionalUri(error, info.get('websiteUrl'))
 }
 
 const FLAGS = ['listChanged', 'subscribe'] as const

@@ -1,3 +1,4 @@
+import { isRequest } from '../coverage.ts'
 import { declaredVersion } from '../kit/versions.ts'
 import type { Place } from '../place.ts'
 import type { Detection } from '../rule.ts'
@@ -31,6 +32,16 @@ export function bodyOf(document: Place): Place {
 
 export function isUcp(document: Place): boolean {
   return bodyOf(document).has('ucp')
+}
+
+/** Members that requests have, and those that only responses, profiles and errors have. */
+const ASKED = ['line_items', 'payment', 'query', 'filters', 'fulfillment', 'discounts']
+const ANSWERED = ['ucp', 'id', 'status', 'currency', 'totals', 'links', 'messages', 'products', 'product', 'keys', 'signing_keys']
+
+/** Requests carry no `ucp`: their version travels in a header. */
+export function isUcpRequest(document: Place): boolean {
+  if (isRequest(document)) return true
+  return ASKED.some((name) => document.has(name)) && !ANSWERED.some((name) => document.has(name))
 }
 
 /** Profiles, responses and errors, by the members they have; whose profile it is, by what only one side publishes. */
@@ -78,26 +89,40 @@ function typeOf(body: Place, version: string): UcpType {
   return isPlatform(body, version) ? 'platform_profile' : 'business_profile'
 }
 
-/** A cart has no status; what the response says of its capabilities comes first. Carts came with 2026-04-08. */
+/** Members of a checkout that no cart has. */
+const CHECKOUT_MEMBERS = ['status', 'payment', 'order', 'fulfillment', 'ap2', 'cart_id']
+
+/**
+ * Tells a cart from a checkout, since 2026-04-08. Capabilities that name one of the two decide; a response that names both, or none, is a
+ * checkout when it has a member of checkouts or the payment handlers that every checkout needs.
+ */
 function isCart(body: Place, version: string): boolean {
   if (version < '2026-04-08') return false
-  const { ucp, status } = { ucp: body.get('ucp'), status: body.get('status') }
+  const ucp = body.get('ucp')
   const names = ucp.get('capabilities')
-  if (names.has('dev.ucp.shopping.checkout')) return false
-  if (names.has('dev.ucp.shopping.cart')) return true
-  return !status.present && !ucp.has('payment_handlers')
+  const [names_checkout, names_cart] = [names.has('dev.ucp.shopping.checkout'), names.has('dev.ucp.shopping.cart')]
+  if (names_checkout !== names_cart) return names_cart
+  return !ucp.has('payment_handlers') && !CHECKOUT_MEMBERS.some((name) => body.has(name))
 }
 
-/** Only platforms say where orders are reported to; since 2026-04-08 they publish no endpoints, and businesses must. */
+/**
+ * Tells the profile of a platform from that of a business. Only platforms say where orders are reported to. Since 2026-04-08 platforms
+ * publish no endpoints, but spec and schema of everything; a profile without endpoints that lacks one of those is a business's.
+ */
 function isPlatform(body: Place, version: string): boolean {
   const ucp = body.get('ucp')
-  const capabilities = ucp.get('capabilities')
-  const list = capabilities.kind === 'array' ? capabilities.items() : capabilities.members().flatMap((member) => member.items())
-  if (list.some((entry) => entry.get('config').has('webhook_url'))) return true
+  const capabilities = entriesIn(ucp.get('capabilities'))
+  if (capabilities.some((entry) => entry.get('config').has('webhook_url'))) return true
   if (version < '2026-04-08' || ucp.has('supported_versions')) return false
-  const bindings = ucp
-    .get('services')
-    .members()
-    .flatMap((service) => service.items())
-  return bindings.length > 0 && !bindings.some((binding) => binding.has('endpoint'))
+  const bindings = entriesIn(ucp.get('services'))
+  if (bindings.length === 0 || bindings.some((binding) => binding.has('endpoint'))) return false
+  // Platforms that take orders must name their webhook.
+  if (ucp.get('capabilities').has('dev.ucp.shopping.order')) return false
+  const isDescribed = (entry: Place) => entry.has('spec') && (entry.has('schema') || entry.get('transport').text() === 'a2a')
+  return [...bindings, ...capabilities].every(isDescribed)
+}
+
+/** Entries of a registry: an array, or arrays by name. */
+function entriesIn(registry: Place): Place[] {
+  return registry.kind === 'array' ? registry.items() : registry.members().flatMap((member) => member.items())
 }

@@ -1,5 +1,5 @@
 import { defineProtocol } from '../rule.ts'
-import { detectUcp, isUcp, UCP_TYPES, UCP_VERSIONS } from './detect.ts'
+import { detectUcp, isUcp, isUcpRequest, UCP_TYPES, UCP_VERSIONS } from './detect.ts'
 import { CATALOG_RULES } from './rules-catalog.ts'
 import { CHECKOUT_RULES } from './rules-checkout.ts'
 import { ENVELOPE_RULES } from './rules-envelope.ts'
@@ -23,6 +23,8 @@ export const UCP = defineProtocol<UcpView>({
   title: 'Universal Commerce Protocol',
   versions: UCP_VERSIONS,
   types: UCP_TYPES,
+  uncovered: [{ type: 'request', recognises: isUcpRequest }],
+  spans: { cart: { since: '2026-04-08' }, catalog: { since: '2026-04-08' } },
   not_checked: ['signatures', 'reachability of URLs', 'schemas of extensions and payment handlers', 'requests', 'live state'],
   secret_rule: 'UCP-024',
   marks: isUcp,

@@ -23,6 +23,8 @@ export const CATALOG_RULES = [
       expectShape(error, body, CATALOG)
       for (const product of [...objects(body.get('products')), body.get('product')]) {
         const variants = product.get('variants')
+        for (const place of [product, ...objects(variants)].map((one) => one.get('description')))
+          if (place.kind === 'object' && place.members().length === 0) error(place, 'is empty', { expected: 'plain, html or markdown' })
         if (variants.kind === 'array' && variants.items().length === 0) error(variants, 'is empty', { expected: 'at least one variant' })
         const prices = [...rangesOf(product).flat(), ...objects(variants).flatMap((one) => [one.get('price'), one.get('list_price')])]
         for (const price of prices)

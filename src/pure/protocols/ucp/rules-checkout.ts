@@ -1,6 +1,6 @@
 import { need, needText, oneOf, optional } from '../kit/expect.ts'
 import { isCurrencyCode } from '../kit/money.ts'
-import { httpsUrl } from '../kit/url.ts'
+import { httpsUrl, optionalUri } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule } from '../rule.ts'
 import { BASKETS } from './detect.ts'
@@ -135,7 +135,10 @@ export const CHECKOUT_RULES = [
       if (state === 'completed' && !order.present)
         strict(order, 'is missing though the checkout is completed', { expected: 'an object with id and permalink_url' })
       if (state === 'complete_in_progress' && order.present) strict(order, 'is present though the checkout is not completed')
-      if (optional(error, order, 'object') && !order.redacted) for (const name of ['id', 'permalink_url']) needText(error, order.get(name))
+      if (optional(error, order, 'object') && !order.redacted) {
+        for (const name of ['id', 'permalink_url']) needText(error, order.get(name))
+        if (order.get('permalink_url').text()?.trim() !== '') optionalUri(error, order.get('permalink_url'))
+      }
       if (state === 'ready_for_complete')
         for (const message of messages) if (isError(message)) warning(message, 'is an error though the checkout is ready')
     },

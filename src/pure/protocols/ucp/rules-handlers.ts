@@ -1,15 +1,15 @@
 import { isDate } from '../kit/dates.ts'
-import { need, needItems, needText, optional, unique } from '../kit/expect.ts'
+import { need, needItems, needText, optional, optionalText, unique } from '../kit/expect.ts'
 import { httpsFault, httpsUrl } from '../kit/url.ts'
 import { rule } from '../rule.ts'
 import { ucpSpec } from './spec.ts'
 import { isCapability, type UcpView } from './view.ts'
-import { expectShape, list, object, text } from '../kit/shape.ts'
+import { expectShape, list, object, text, uri } from '../kit/shape.ts'
 
 const HANDLERS = ucpSpec('overview', 'Payment Architecture')
 
 /** What 2026-01-11 asks of a handler besides its name and version, which other rules hold. */
-const FIRST_HANDLER = object({ spec: text, config_schema: text, instrument_schemas: list(text), config: object({}) })
+const FIRST_HANDLER = object({ spec: text, config_schema: uri, instrument_schemas: list(uri), config: object({}) })
 
 /** UCP-019…021 and 026: payment handlers, older versions, and where orders are reported to. */
 export const HANDLER_RULES = [
@@ -27,14 +27,13 @@ export const HANDLER_RULES = [
       const handlers = entities.filter(({ registry }) => registry === 'payment_handlers')
       for (const { place } of handlers) {
         needText(error, place.get('id'))
-        if (first) expectShape(error, place, FIRST_HANDLER)
-        else
-          for (const [name, kind] of [
-            ['config', 'object'],
-            ['schema', 'string'],
-            ['spec', 'string'],
-          ] as const)
-            optional(error, place.get(name), kind)
+        if (first) {
+          expectShape(error, place, FIRST_HANDLER)
+          optionalText(error, place.get('spec'))
+        } else {
+          optional(error, place.get('config'), 'object')
+          for (const name of ['schema', 'spec']) optionalText(error, place.get(name))
+        }
       }
       unique(
         warning,

@@ -85,7 +85,7 @@ export const KEY_RULES = [
     (report, view) => {
       const { body } = view
       const [own, other] = keyFields(view)
-      for (const name of [own, other]) keySet(report, body.get(name))
+      for (const name of [own, other]) keySet(report, body.get(name), view.newest)
     },
   ),
 ]
@@ -140,7 +140,9 @@ function keyForm(error: Say, key: Place, newest: boolean): void {
 }
 
 /** One list of keys; nothing is said of an absent or empty one. */
-function keySet({ error, warning }: Report, list: Place): void {
+function keySet({ error, warning }: Report, list: Place, newest: boolean): void {
+  // The schema of the newest version binds each curve to its algorithm.
+  const sayAlgorithm = newest ? error : warning
   const keys = objects(list)
   unique(
     error,
@@ -151,7 +153,7 @@ function keySet({ error, warning }: Report, list: Place): void {
     const alg = key.get('alg').text()
     const expected = ofCurve(ALGORITHMS, key)
     if (alg !== null && expected !== undefined && alg !== expected)
-      warning(key.get('alg'), 'is not the algorithm of the curve', { expected })
+      sayAlgorithm(key.get('alg'), 'is not the algorithm of the curve', { expected })
   }
   const isRedacted = keys.some((key) => key.get('crv').redacted || key.get('alg').redacted)
   const hasBaseline = keys.some((key) => key.get('crv').text() === 'P-256' || key.get('alg').text() === 'ES256')

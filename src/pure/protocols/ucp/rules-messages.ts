@@ -76,6 +76,22 @@ export const MESSAGE_RULES = [
   ),
   rule<UcpView>(
     {
+      code: 'UCP-047',
+      severity: 'error',
+      types: ['business_profile', 'platform_profile', 'checkout', 'cart', 'order', 'catalog'],
+      since: '2026-04-08',
+      why: 'The member ucp.status says whether the response carries a resource or an error; readers know two values.',
+      spec: ERRORS,
+      hint: 'Send success, or leave ucp.status out, which means success; error stands in error responses alone.',
+      good: { ucp: { version: '2026-04-08', status: 'success' } },
+      bad: { ucp: { version: '2026-04-08', status: 'banana' } },
+    },
+    ({ error }, { ucp }) => {
+      oneOf(error, ucp.get('status'), ['success', 'error'])
+    },
+  ),
+  rule<UcpView>(
+    {
       code: 'UCP-044',
       severity: 'both',
       why: 'After this time the other side may refuse; a time that cannot be read is none.',
@@ -103,10 +119,10 @@ function messageForm(error: Say, message: Place): void {
   const type = need(error, message.get('type'), 'string') ? oneOf(error, message.get('type'), ['error', 'warning', 'info']) : null
   need(error, message.get('content'), 'string')
   const [code, severity] = [message.get('code'), message.get('severity')]
+  if (type === 'error' || type === 'warning') needText(error, code)
   if (type === 'error') {
-    needText(error, code)
     if (!severity.present) error(severity, 'is missing', { expected: `one of ${SEVERITIES.join(', ')}` })
-  } else optional(error, code, 'string')
+  } else if (type !== 'warning') optional(error, code, 'string')
   oneOf(error, severity, SEVERITIES)
   oneOf(error, message.get('content_type'), ['plain', 'markdown'])
   for (const name of ['image_url', 'presentation', 'url']) optional(error, message.get(name), 'string')

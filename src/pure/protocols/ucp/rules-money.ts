@@ -34,7 +34,7 @@ export const MONEY_RULES = [
         for (const part of entries.flatMap((entry) => objects(entry.get('lines')))) amount(part.get('amount'))
       }
       for (const line of view.lines) if (line.get('item').kind === 'object') amount(line.down('item', 'price'), 0n)
-      for (const place of discountAmounts(view.body)) amount(place)
+      for (const place of discountAmounts(view.body)) amount(place, 0n)
       for (const price of catalogPrices(view.body)) amount(price.get('amount'), 0n)
       for (const change of objects(view.body.get('adjustments'))) minorUnits(error, change.get('amount'))
     },

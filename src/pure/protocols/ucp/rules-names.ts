@@ -1,5 +1,6 @@
 import { needItems, optional } from '../kit/expect.ts'
 import { isReverseDomain } from '../kit/versions.ts'
+import { uriFault } from '../kit/url.ts'
 import type { Place } from '../place.ts'
 import { rule, type Report, type Say } from '../rule.ts'
 import { authorityFault, isUnknownReserved } from './names.ts'
@@ -25,8 +26,8 @@ export const NAME_RULES = [
         const [text, { name }] = [place.text(), entity]
         if (text === null || name === null || text.trim() === '' || !isReverseDomain(name, { hyphens: view.newest })) continue
         const fault = authorityFault(text, name)
-        if (fault !== null)
-          (view.newest || isCapability(entity) ? error : warning)(place, fault, { expected: 'an https URL of the domain in the name' })
+        const isStrict = view.newest || isCapability(entity) || uriFault(text) !== null
+        if (fault !== null) (isStrict ? error : warning)(place, fault, { expected: 'an https URL of the domain in the name' })
       }
     },
   ),

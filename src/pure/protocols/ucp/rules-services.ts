@@ -1,4 +1,4 @@
-import { need, needText, optional } from '../kit/expect.ts'
+import { need, needText, optional, optionalText } from '../kit/expect.ts'
 import { httpsFault, privateHost, readUrl } from '../kit/url.ts'
 import { rule } from '../rule.ts'
 import { PROFILES } from './detect.ts'
@@ -50,13 +50,13 @@ export const SERVICE_RULES = [
       for (const { place, transport } of bindings) {
         const isAsked = transport !== null && transport !== 'a2a' && (first || is_platform)
         if (isAsked) needText(error, place.get('schema'))
-        else optional(error, place.get('schema'), 'string')
+        else optionalText(error, place.get('schema'))
         const isCalled = transport === 'rest' || transport === 'mcp'
         if (is_platform && isCalled && context.version === '2026-01-23') needText(error, place.get('endpoint'))
       }
       for (const { place } of entities.filter(({ registry }) => registry === 'services')) {
         if (first || is_platform) needText(error, place.get('spec'))
-        else optional(error, place.get('spec'), 'string')
+        else optionalText(error, place.get('spec'))
         optional(error, place.get('config'), 'object')
       }
     },
@@ -120,11 +120,11 @@ export const SERVICE_RULES = [
       for (const { place } of entities.filter(isCapability)) {
         const [spec, schema] = [place.get('spec'), place.get('schema')]
         if (is_profile && (is_platform || first)) needText(error, spec)
-        else optional(error, spec, 'string')
+        else optionalText(error, spec)
         if (is_profile && (is_platform || first || newest)) needText(error, schema)
         else if (is_profile && !schema.present && context.atLeast('2026-04-08'))
           warning(schema, 'is missing', { expected: 'the URL of its JSON Schema' })
-        else optional(error, schema, 'string')
+        else optionalText(error, schema)
         optional(error, place.get('config'), 'object')
       }
     },

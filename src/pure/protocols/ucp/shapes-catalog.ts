@@ -1,4 +1,4 @@
-import { known, boolean, each, list, number, object, text } from '../kit/shape.ts'
+import { known, boolean, each, list, number, object, text, uri } from '../kit/shape.ts'
 
 /** Products and their variants, from the schemas of the catalogue (ucp.dev, read 2026-11-22). Amounts have a rule of their own. */
 
@@ -7,9 +7,10 @@ const PRICE = object({ amount: known, currency: text })
 const RANGE = object({ min: PRICE, max: PRICE })
 
 const SHOWN = {
-  ...each(text, 'handle', 'url'),
+  handle: text,
+  url: uri,
   categories: list(object({}, each(text, 'value', 'taxonomy'))),
-  media: list(object({}, each(text, 'type', 'url', 'alt_text'))),
+  media: list(object({}, { ...each(text, 'type', 'alt_text'), url: uri })),
   rating: object({}, { ...each(number, 'value', 'scale_max', 'count') }),
   tags: list(text),
   metadata: object({}),

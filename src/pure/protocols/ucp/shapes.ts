@@ -1,4 +1,4 @@
-import { boolean, each, list, number, object, oneOfTexts, text, text_or_null, type Shape } from '../kit/shape.ts'
+import { boolean, each, integer, list, object, oneOfTexts, text, text_or_null, uri, type Shape } from '../kit/shape.ts'
 
 /**
  * Types of members of responses, from the reference pages of the specification (ucp.dev, read 2026-11-21). Amounts, quantities, times,
@@ -38,14 +38,14 @@ const discount = object(
     ...each(boolean, 'automatic', 'provisional'),
     ...each(text, 'code', 'eligibility'),
     method: oneOfTexts('across', 'each'),
-    priority: number,
+    priority: integer(1n),
   },
 )
 
-const item = object(each(text, 'id', 'title'), { image_url: text })
+const item = object(each(text, 'id', 'title'), { image_url: uri })
 const line = object({ item })
 
-const LINK = object(each(text, 'type', 'url'), { title: text })
+const LINK = object({ type: text, url: uri }, { title: text })
 
 /** What every response with lines has. */
 const BASKET = { id: text, line_items: list(line), currency: text, totals: list(object({})) }
@@ -71,33 +71,49 @@ export const RESPONSES: Readonly<Record<'checkout' | 'cart' | 'order', Shape>> =
   checkout: object({ ...BASKET, status: text, links: list(LINK) }, EXTRAS),
   cart: object(BASKET, EXTRAS),
   order: object(
-    { id: text, checkout_id: text, permalink_url: text, line_items: list(line), fulfillment: object({}), totals: list(object({})) },
+    { id: text, checkout_id: text, permalink_url: uri, line_items: list(line), fulfillment: object({}), totals: list(object({})) },
     { messages: list(object({})), currency: text, label: text, adjustments: list(adjustment) },
   ),
 }
 
-/** What the newest version has of these, as far as its pages show it: types alone, and nothing is asked for. */
-const newestInstrument = object({}, { ...each(text, 'id', 'handler_id', 'type'), selected: boolean, display: object({}) })
-const newestDiscounts = object({}, { codes: list(text), applied: list(object({}, { ...each(text, 'title', 'code'), automatic: boolean })) })
-const newestGroup = object({}, { ...each(text, 'id'), line_item_ids: list(text), options: list(object({}, each(text, 'id', 'title'))) })
-const newestMethod = object(
-  {},
-  { ...each(text, 'id', 'type'), line_item_ids: list(text), destinations: list(object({})), groups: list(newestGroup) },
+/** The newest version, from the schemas of three days before its cut: what it leaves open, such as ways of delivery, is open here. */
+const newestInstrument = object(each(text, 'id', 'handler_id', 'type'), {
+  billing_address: address,
+  credential: object({ type: text }),
+  selected: boolean,
+  display: object({}, { ...each(text, 'brand', 'last_digits', 'description'), card_art: uri }),
+})
+const newestOption = object(
+  { id: text, title: text, totals: list(object({})) },
+  { carrier: text, description: object({}, each(text, 'plain', 'html', 'markdown')) },
 )
-const newestMoves = list(object({}, { ...each(text, 'id', 'type', 'description'), line_items: list(object({}, { id: text })) }))
+const newestGroup = object({ id: text, line_item_ids: list(text) }, { options: list(newestOption), selected_option_id: text_or_null })
+const newestDestination = object({ id: text, type: text }, each(text, ...ADDRESS_NAMES))
+const newestMethod = object(
+  { id: text, type: text, line_item_ids: list(text) },
+  { destinations: list(newestDestination), groups: list(newestGroup), selected_destination_id: text_or_null },
+)
+const newestAvailable = object({ type: text, line_item_ids: list(text) }, { description: text, fulfillable_on: text_or_null })
 
-export const NEWEST_CHECKOUT_FULFILLMENT = object({}, { methods: list(newestMethod), available_methods: list(object({})) })
-export const NEWEST_ORDER_FULFILLMENT = object({}, { expectations: newestMoves, events: newestMoves })
+export const NEWEST_CHECKOUT_FULFILLMENT = object({}, { methods: list(newestMethod), available_methods: list(newestAvailable) })
+
+const newestContext = object(
+  {},
+  {
+    ...each(text, 'address_country', 'address_region', 'postal_code', 'location', 'intent', 'language', 'currency'),
+    eligibility: list(text),
+  },
+)
 
 const NEWEST = {
   messages: list(object({})),
   buyer,
-  context: object({}),
+  context: newestContext,
   payment: object({}, { instruments: list(newestInstrument) }),
-  discounts: newestDiscounts,
+  discounts: object({}, { codes: list(text), applied: list(discount) }),
 }
 
-/** The same with the members alone whose form has been the same in every version; of the newest, not everything was known. */
+/** The same for the newest version. */
 export const NEWEST_RESPONSES: typeof RESPONSES = {
   checkout: object({ ...BASKET, status: text, links: list(LINK) }, NEWEST),
   cart: object(BASKET, { ...NEWEST, links: list(LINK) }),
@@ -123,6 +139,14 @@ const expectation = object(
   { id: text, line_items: list(movedLine), method_type: oneOfTexts('shipping', 'pickup', 'digital'), destination: address },
   { description: text, fulfillable_on: text },
 )
-const event = object({ id: text, type: text, line_items: list(movedLine) }, { ...times, tracking_number: text, tracking_url: text })
+const event = object({ id: text, type: text, line_items: list(movedLine) }, { ...times, tracking_number: text, tracking_url: uri })
 
 export const ORDER_FULFILLMENT = object({}, { expectations: list(expectation), events: list(event) })
+
+/** The newest version leaves the ways of delivery open, so any text names one. */
+const newestExpectation = object(
+  { id: text, line_items: list(movedLine), method_type: text, destination: address },
+  { description: text, fulfillable_on: text },
+)
+
+export const NEWEST_ORDER_FULFILLMENT = object({}, { expectations: list(newestExpectation), events: list(event) })

@@ -10,8 +10,8 @@ import type { Payload } from './view.ts'
 
 /** What a channel is opened with; null for payments of other schemes and networks. */
 export function channelOf(payload: Payload): Place | null {
-  const family = networkOf(payload)?.family ?? 'evm'
-  return schemeOf(payload) === 'batch-settlement' && family === 'evm' ? payload.place.down('payload', 'channelConfig') : null
+  const isEvm = networkOf(payload)?.family === 'evm'
+  return schemeOf(payload) === 'batch-settlement' && isEvm ? payload.place.down('payload', 'channelConfig') : null
 }
 
 const HASH = { pattern: /^0x[0-9a-fA-F]{64}$/, expected: '0x and 64 hexadecimal digits' }

@@ -194,11 +194,12 @@ export const ADDRESS_RULES = [
     },
     ({ error }, { entries }) => {
       for (const { place, scheme, network } of entries) {
-        if (scheme !== 'upto' || !hasExtra(place)) continue
+        // The scheme is written down for EVM networks alone.
+        if (scheme !== 'upto' || network?.family !== 'evm' || !hasExtra(place)) continue
         needText(error, place.down('extra', 'name'))
         needText(error, place.down('extra', 'version'))
         const facilitator = place.down('extra', 'facilitatorAddress')
-        if (need(error, facilitator, 'string')) addressForm(error, facilitator, network?.family ?? 'other')
+        if (need(error, facilitator, 'string')) addressForm(error, facilitator, network.family)
       }
     },
   ),

@@ -108,7 +108,9 @@ export const PAYLOAD_RULES = [
       for (const payload of payloads) {
         const { place } = payload
         const transaction = place.down('payload', 'transaction')
-        if (networkOf(payload)?.family !== 'svm' || place.get('payload').kind !== 'object' || !need(error, transaction, 'string')) continue
+        // Other schemes have not said how they are paid on Solana.
+        const isExact = [null, 'exact'].includes(schemeOf(payload)) && networkOf(payload)?.family === 'svm'
+        if (!isExact || place.get('payload').kind !== 'object' || !need(error, transaction, 'string')) continue
         const text = transaction.text()
         if (text !== null && !isBase64(text)) error(transaction, 'is not base64')
       }

@@ -18,6 +18,8 @@ const form = byId('preflight', HTMLFormElement)
 const pane = byId('answer', HTMLElement)
 const asking = byId('asking', HTMLElement)
 const payee = byId('payee', HTMLInputElement)
+const document_type = byId('document-type', HTMLSelectElement)
+const version = byId('version', HTMLSelectElement)
 const file = byId('file', HTMLInputElement)
 const editor = new Editor(byId('editor', HTMLElement))
 const parts = readParts(form.dataset['parts'] ?? '[]')
@@ -37,6 +39,7 @@ form.addEventListener('submit', (event) => {
 })
 form.addEventListener('input', (event) => {
   if (event.target === file) return
+  if (event.target instanceof HTMLInputElement && event.target.type === 'radio') offerChoices()
   consider(event.target instanceof HTMLInputElement && event.target.type === 'radio')
 })
 for (const kind of ['correct', 'faulty'] as const) byId(`sample-${kind}`, HTMLButtonElement).addEventListener('click', () => fill(kind))
@@ -44,6 +47,7 @@ byId('indent', HTMLButtonElement).addEventListener('click', () => indent())
 byId('open', HTMLButtonElement).addEventListener('click', () => file.click())
 file.addEventListener('change', () => void openFile(file.files?.[0]))
 takeDrops(byId('editor', HTMLElement))
+offerChoices()
 showScope(null)
 if (editor.field.value !== '') consider(false)
 
@@ -52,10 +56,25 @@ function chosen(): ProtocolId {
   return PROTOCOL_IDS.find((id) => id === value) ?? 'ucp'
 }
 
+/** Fills the two lists with what the chosen protocol has; nothing is stated until one of them is taken. */
+function offerChoices(): void {
+  const part = parts.find(({ id }) => id === chosen())
+  const option = (value: string, words: string) => el('option', { value }, words)
+  document_type.replaceChildren(
+    option('', 'as its shape says'),
+    ...(part?.types ?? []).map((type) => option(type, type.replaceAll('_', ' '))),
+  )
+  version.replaceChildren(option('', 'as it declares'), ...(part?.versions ?? []).map((one) => option(one, one)))
+}
+
 /** The body of a request. The document goes in as it was typed, so that the service reads the very same literals. */
 function bodyOf(text: string): string {
-  const expected = payee.value === '' ? '' : `,"expected_payee":${JSON.stringify(payee.value)}`
-  return `${FIRST}${JSON.stringify(chosen())}${expected},"document":${text}}`
+  const stated = [
+    ['document_type', document_type.value],
+    ['version', version.value],
+    ['expected_payee', payee.value],
+  ].map(([name, value]) => (value === '' ? '' : `,"${name}":${JSON.stringify(value)}`))
+  return `${FIRST}${JSON.stringify(chosen())}${stated.join('')},"document":${text}}`
 }
 
 /** Looks at what stands in the field: says at once what keeps it from being checked, and offers it to be sent otherwise. */
@@ -180,6 +199,7 @@ function fill(kind: 'correct' | 'faulty'): void {
   const now_s = Math.floor((performance.timeOrigin + performance.now()) / 1_000)
   const sample = sampleText(chosen(), kind, now_s)
   payee.value = sample.expected_payee
+  offerChoices()
   editor.set(sample.text)
   consider(true)
 }

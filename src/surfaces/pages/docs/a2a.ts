@@ -26,6 +26,8 @@ export const A2A: Topic = {
           html`The artifact of the task holds the whole answer: ${code('result')}, ${code('receipt')} and what else REST answers with.`,
           'A message that names no tool is asked back in words, with skills that may be meant. Nothing is guessed.',
           'Tasks are kept for a day and can be read by their id; there are no push notifications.',
+          html`${code('ListTasks')} lists the tasks of one ${code('contextId')}, those changed last first. Callers are not authenticated:
+          whoever knows a context id may list its tasks, so only ids that are UUIDs count. Keep them as you keep task ids.`,
           html`${code('assay/prev-receipt-hash')} in the metadata of the message links to an earlier receipt.`,
         )}`,
       },

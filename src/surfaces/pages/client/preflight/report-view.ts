@@ -12,8 +12,9 @@ export interface Stands {
   show(): void
 }
 
-const MARKS = { pass: 'valid', warn: 'unverifiable', fail: 'invalid' } as const
+const MARKS = { pass: 'valid', warn: 'unverifiable', fail: 'invalid', not_covered: 'unverifiable' } as const
 const SOURCES: Readonly<Record<string, string>> = {
+  stated: 'as you stated',
   declared: 'as the document says',
   inferred: 'as its shape says',
   assumed: 'assumed: the document names none',
@@ -22,7 +23,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 /** Status, what the document was taken for, and each finding with its place, rule and remedy. */
 export function reportView(report: Report, parts: readonly Part[], standsOf: (finding: Finding) => Stands | null): DocumentFragment {
   const view = document.createDocumentFragment()
-  view.append(verdictBlock(MARKS[report.status], report.status, countWords(report)))
+  view.append(verdictBlock(MARKS[report.status], report.status.replaceAll('_', ' '), countWords(report)))
   view.append(el('p', { class: 'scope-line' }, takenFor(report)))
   const items = report.findings.map((finding) => findingItem(finding, parts, standsOf(finding)))
   if (items.length > 0) view.append(el('ol', { class: 'found' }, ...items))
@@ -31,6 +32,7 @@ export function reportView(report: Report, parts: readonly Part[], standsOf: (fi
 }
 
 export function countWords({ status, findings }: Report): string {
+  if (status === 'not_covered') return 'No rules cover this type of document in this version; it neither passes nor fails.'
   if (status === 'pass') return 'No rule that was applied found anything.'
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors

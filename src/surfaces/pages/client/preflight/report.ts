@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 export interface Report {
-  status: 'pass' | 'warn' | 'fail'
+  status: 'pass' | 'warn' | 'fail' | 'not_covered'
   protocol: string
   document_type: string
   version: string
@@ -28,7 +28,7 @@ export interface Report {
 
 /** The report in an answer; null when it is none. */
 export function readReport(answer: Members): Report | null {
-  const status = (['pass', 'warn', 'fail'] as const).find((one) => one === answer['status'])
+  const status = (['pass', 'warn', 'fail', 'not_covered'] as const).find((one) => one === answer['status'])
   if (status === undefined) return null
   return {
     status,
@@ -69,6 +69,8 @@ export interface Part {
   prefix: string
   rules: number
   versions: string[]
+  /** Document types that may be stated. */
+  types: string[]
   not_checked: string[]
 }
 
@@ -80,6 +82,7 @@ export function readParts(text: string): Part[] {
     prefix: textOf(part['prefix']) ?? '',
     rules: typeof part['rules'] === 'number' ? part['rules'] : 0,
     versions: texts(part['versions']),
+    types: texts(part['types']),
     not_checked: texts(part['not_checked']),
   }))
 }

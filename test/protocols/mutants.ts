@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { checkDocument } from '../../src/pure/protocols/check.ts'
+import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
+import type { ProtocolId } from '../../src/pure/protocols/rule.ts'
+import type { CleanDocument } from './harness.ts'
+import { BOUNDS, NOW_S } from './harness.ts'
+import { officialJudge, type SchemaProtocol } from './official-schemas.ts'
+import { changed, DROPPED, stepsIn } from './ucp-mutants.ts'
+
+/** Values of every JSON type, and texts and numbers that formats and ranges refuse. */
+const REPLACEMENTS: readonly unknown[] = [DROPPED, null, true, 'banana', '', 'not a url', 7, -1, 2.5, [], {}, [{}], { x: 1 }]
+
+/** Key of a member that no schema has, which closed objects refuse. */
+const STRAY = 'x_no_such_member'
+
+export interface MutantCount {
+  /** Documents whose mutants were judged: the schema and the preflight both accept the document itself. */
+  documents: number
+  /** Mutants that the official schema refuses. */
+  violating: number
+  /** Those of them that the preflight finds an error in. */
+  found: number
+  /** What the preflight misses: document, version and place of the change. */
+  missed: string[]
+  /** Documents that the official schema refuses though the preflight accepts them. */
+  refused: string[]
+}
+
+interface Mutant {
+  document: unknown
+  change: string
+}
+
+/** Changes one place of each good document, many times over; the official schema says which mutants violate it. */
+export function countMutants(
+  protocol: SchemaProtocol,
+  clean: Readonly<Record<string, CleanDocument>>,
+  seed: number,
+  each: number,
+): MutantCount {
+  const judgeOf = officialJudge(protocol)
+  const count: MutantCount = { documents: 0, violating: 0, found: 0, missed: [], refused: [] }
+  for (const [name, one] of Object.entries(clean)) {
+    const judge = judgeOf(judgedType(protocol, one), one.version)
+    if (judge === null) continue
+    const good = bare(protocol, one.document)
+    if (!judge(good)) {
+      count.refused.push(name)
+      continue
+    }
+    count.documents++
+    for (const { document, change } of fc.sample(mutantsOf(good), { numRuns: each, seed })) {
+      if (judge(document)) continue
+      count.violating++
+      if (isFound(protocol, document)) count.found++
+      else count.missed.push(`${name} ${change}`)
+    }
+  }
+  return count
+}
+
+/** What the schema is about: messages around a document have a schema only in MCP. */
+function bare(protocol: ProtocolId, document: unknown): unknown {
+  if (protocol === 'mcp' || typeof document !== 'object' || document === null || !('jsonrpc' in document)) return document
+  const { result } = document as { result?: { structuredContent?: unknown } }
+  return result?.structuredContent ?? result ?? document
+}
+
+function judgedType(protocol: SchemaProtocol, { type, document }: CleanDocument): string {
+  if (protocol === 'ap2') return AP2_FILES[type] ?? type
+  const has_order = typeof document === 'object' && document !== null && 'order' in document
+  return protocol === 'acp' && type === 'checkout_session' && has_order ? 'checkout_session_with_order' : type
+}
+
+const AP2_FILES: Readonly<Record<string, string>> = {}
+
+function mutantsOf(good: unknown): fc.Arbitrary<Mutant> {
+  const places = stepsIn(good)
+  const replaced = fc.tuple(fc.constantFrom(...places), fc.constantFrom(...REPLACEMENTS)).map(([steps, to]) => ({
+    document: changed(good, steps, to),
+    change: `/${steps.join('/')} ${to === DROPPED ? 'dropped' : JSON.stringify(to)}`,
+  }))
+  const objects = [[], ...places].filter((steps) => isObject(at(good, steps)))
+  const extended = fc.constantFrom(...objects).map((steps) => ({
+    document: changed(good, [...steps, STRAY], 1),
+    change: `/${steps.join('/')} + stray`,
+  }))
+  return fc.oneof({ weight: 9, arbitrary: replaced }, { weight: 1, arbitrary: extended })
+}
+
+function at(value: unknown, steps: readonly string[]): unknown {
+  return steps.reduce((holder, step) => (holder as Record<string, unknown>)[step], value)
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isFound(protocol: ProtocolId, document: unknown): boolean {
+  const result = checkDocument(protocol, document, { expected_payee: null, now_s: NOW_S, literals: NO_LITERALS, bounds: BOUNDS })
+  return result.kind === 'exceeded' || result.report.errors.length > 0
+}
