@@ -26,8 +26,8 @@ const DOCUMENTS: readonly RuleCase[] = [
     severity: 'warning',
   },
   { code: 'XML_PI_OR_COMMENT', changes: [['<PmtInf>', '<?go on?><PmtInf>']], severity: 'warning' },
-  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.001.001.99']] },
-  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.002.001.09']] },
+  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.001.001.99']], severity: 'warning' },
+  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.002.001.09']], severity: 'warning' },
   { code: 'NS_VARIANT', changes: [['pain.001.001.03', 'pain.001.003.03']], message: { version: '03' }, severity: 'warning' },
   { code: 'NS_MISMATCH', changes: [], namespace: 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.03' },
   {

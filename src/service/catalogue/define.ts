@@ -74,14 +74,17 @@ export class SourceDown extends Error {
 }
 
 /** Thrown by `run` when what is kept stands against the input: the call ends with this problem, uncharged. */
-type RefusalCode = keyof typeof RECORD_PROBLEMS | keyof typeof INVOICE_PROBLEMS | 'NOT_CONFIGURED'
+type RefusalCode = keyof typeof RECORD_PROBLEMS | keyof typeof INVOICE_PROBLEMS | 'NOT_CONFIGURED' | 'MESSAGE_UNKNOWN'
 
 export class Refusal extends Error {
   readonly problem: RefusalCode
+  /** Further members of the problem. */
+  readonly extra: Readonly<Record<string, unknown>>
 
-  constructor(problem: RefusalCode, message: string) {
+  constructor(problem: RefusalCode, message: string, extra: Readonly<Record<string, unknown>> = {}) {
     super(message)
     this.problem = problem
+    this.extra = extra
   }
 }
 
@@ -168,6 +171,11 @@ interface Words {
    * in `run`, so that a start does not load what only the worker needs.
    */
   heavy?: true
+  /**
+   * Returns the refusal with which a result is answered in place of a receipt, uncharged; null when the result is an answer. For a result
+   * that decides nothing because the input is outside what the tool knows. It runs beside the event loop's other work: no long computation.
+   */
+  refuses?(result: Readonly<Record<string, unknown>>): Refusal | null
 }
 
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject, Names extends readonly SourceName[]> extends Words {

@@ -1,6 +1,6 @@
 /** Finds header and message wherever an envelope holds them, by their namespaces, and walks the message. */
 import type { XmlAttribute, XmlHandler, XmlName } from '../xml/reader.ts'
-import { knownVersions, recognize } from './definitions.ts'
+import { recognize } from './definitions.ts'
 import { Findings } from './findings.ts'
 import { emptyHeader, HeaderReader } from './header.ts'
 import type { Leaf } from './leaves.ts'
@@ -8,6 +8,7 @@ import { Machine } from './machine.ts'
 import type { MessageKind, Profile } from './rule.ts'
 import type { MessageDefinition } from './rule-engine.ts'
 import { sharedWatchers } from './shared-watchers.ts'
+import { knownVersions } from './versions.ts'
 
 export interface FoundMessage {
   kind: MessageKind

@@ -32,7 +32,7 @@ const DOCUMENT_RULES = {
   JSON_LIMIT: rule(ERROR, ALL, 'It goes beyond the depth or number of values that any message has.'),
   JSON_DUP_KEY: rule(ERROR, ALL, 'Readers keep the first or the last of two equal keys.'),
   JSON_AMOUNT_NOT_STRING: rule(INFO, ALL, 'Other readers round a bare number; its literal was kept here.'),
-  NS_UNKNOWN: rule(ERROR, ALL, 'No message of a version known here was found.'),
+  NS_UNKNOWN: rule(WARNING, ALL, 'No message of a type and version known here was found, so nothing of it was checked.'),
   NS_VARIANT: rule(WARNING, ALL, 'A local variant of the namespace: banks elsewhere will not know it.'),
   NS_MISMATCH: rule(ERROR, ALL, 'The document has another namespace than was expected.'),
   ROOT_MISMATCH: rule(ERROR, ALL, 'What stands in Document is not the message that its namespace names.'),

@@ -1,4 +1,5 @@
 import type { MessageDefinition } from '../rule-engine.ts'
+import { MESSAGE_VERSIONS } from '../versions.ts'
 import { agentWatcher, debtorWatcher, headerWatcher } from './agents.ts'
 import { groupWatcher, newGroup, settlementWatcher } from './group.ts'
 import { identificationWatcher, instructionWatcher } from './identification.ts'
@@ -10,13 +11,7 @@ import { PACS_TYPES } from './structure.ts'
 export const PACS: MessageDefinition = {
   kind: 'pacs.008',
   root: 'FIToFICstmrCdtTrf',
-  versions: new Map([
-    [2, 9],
-    [8, 19],
-    [10, 19],
-    [12, 23],
-    [13, 23],
-  ]),
+  versions: MESSAGE_VERSIONS['pacs.008'],
   types: PACS_TYPES,
   overrides: { empty: { 'CdtTrfTxInf/PmtId/EndToEndId': 'C_E2E_EMPTY' } },
   watch(context) {

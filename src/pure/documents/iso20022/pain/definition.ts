@@ -1,4 +1,5 @@
 import type { MessageDefinition } from '../rule-engine.ts'
+import { MESSAGE_VERSIONS } from '../versions.ts'
 import { groupWatcher } from './group.ts'
 import { newPayment } from './payment.ts'
 import { paymentWatcher } from './payment-watcher.ts'
@@ -10,12 +11,7 @@ import { transactionWatcher } from './transaction.ts'
 export const PAIN: MessageDefinition = {
   kind: 'pain.001',
   root: 'CstmrCdtTrfInitn',
-  versions: new Map([
-    [3, 9],
-    [9, 19],
-    [11, 19],
-    [12, 23],
-  ]),
+  versions: MESSAGE_VERSIONS['pain.001'],
   types: PAIN_TYPES,
   overrides: {
     missing: { 'PmtInf/DbtrAcct': 'P_DBTR_ACCT', 'PmtInf/DbtrAcct/Id': 'P_DBTR_ACCT' },
