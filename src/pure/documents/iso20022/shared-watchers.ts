@@ -8,7 +8,7 @@ export function sharedWatchers(context: RuleContext, kind: MessageKind): readonl
   const countries = countryWatcher(context)
   return kind === 'camt.053'
     ? [headWatcher(context), countries]
-    : [headWatcher(context), countries, addressWatcher(context), partyWatcher(context)]
+    : [headWatcher(context), levelWatcher(context), countries, addressWatcher(context), partyWatcher(context)]
 }
 
 function headWatcher({ totals }: RuleContext): Watcher {
@@ -16,9 +16,13 @@ function headWatcher({ totals }: RuleContext): Watcher {
     text: {
       'GrpHdr/MsgId': (text) => void (totals.message_id ??= text),
       'GrpHdr/CreDtTm': (text) => void (totals.created ??= text),
-      '**/PmtTpInf/SvcLvl/Cd': (text) => void (totals.service_level ??= text),
     },
   }
+}
+
+/** Not for statements: the service level of one entry is not that of the statement. */
+function levelWatcher({ totals }: RuleContext): Watcher {
+  return { text: { '**/PmtTpInf/SvcLvl/Cd': (text) => void (totals.service_level ??= text) } }
 }
 
 const CUT_OVER_CBPR = dayNumber('2026-11-14') ?? 0
