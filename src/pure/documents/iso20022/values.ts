@@ -8,7 +8,7 @@ import type { Node } from './node.ts'
 import type { MessageKind } from './rule.ts'
 import type { RuleContext } from './rule-engine.ts'
 import type { RuleCode } from './rule-table.ts'
-import { FOREIGN, LATIN, SLASH_OR_SPACE, traitsOf } from './texts.ts'
+import { EUROPEAN, FOREIGN, LATIN, SLASH_OR_SPACE, traitsOf } from './texts.ts'
 import { TextSet } from './text-set.ts'
 
 const UETR = /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/
@@ -100,9 +100,8 @@ export class Values {
     if (length === 0 || (length > most && Array.from(text).length > most)) return sizeText(most)
     const traits = traitsOf(text)
     if (traits === 0) return null
-    if ((traits & (LATIN | FOREIGN)) !== 0) {
-      this.context.report((traits & FOREIGN) === 0 ? 'TEXT_CHARSET' : 'TEXT_CHARSET_FOREIGN', { found: text })
-    }
+    const rule = charsetRule(traits, id)
+    if (rule !== null) this.context.report(rule, { found: text })
     if (id && (traits & SLASH_OR_SPACE) !== 0) this.readId(text)
     return null
   }
@@ -199,6 +198,13 @@ export class Values {
     this.context.report(code, { found, expected })
     return ''
   }
+}
+
+function charsetRule(traits: number, id: boolean): RuleCode | null {
+  if ((traits & FOREIGN) !== 0) return 'TEXT_CHARSET_FOREIGN'
+  if ((traits & EUROPEAN) !== 0) return id ? 'TEXT_CHARSET_FOREIGN' : 'TEXT_CHARSET_EUROPEAN'
+  if ((traits & LATIN) === 0) return null
+  return id ? 'TEXT_CHARSET_ID' : 'TEXT_CHARSET'
 }
 
 function readDecimal(text: string, { total, behind_point, least }: Extract<Leaf, { kind: 'decimal' }>): string | null {
