@@ -85,7 +85,7 @@ export const CAMT_DETAIL_TYPES: TypeTable = {
     'PAN=digits8to28 CardSeqNb?=digits2to3 FctvDt?=yearMonth XpryDt=yearMonth SvcCd?=digits3 TrckData*=TrackData1 ' +
     'CardSctyCd?=CardSecurityInformation1',
   PointOfInteraction1:
-    'Id=GenericIdentification32 SysNm?=t70 GrpId?=t35 Cpblties?=PointOfInteractionCapabilities1 ' + 'Cmpnt*=PointOfInteractionComponent1',
+    'Id=GenericIdentification32 SysNm?=t70 GrpId?=t35 Cpblties?=PointOfInteractionCapabilities1 Cmpnt*=PointOfInteractionComponent1',
   PointOfInteractionCapabilities1:
     'CardRdngCpblties*=CardDataReading1Code CrdhldrVrfctnCpblties*=CardholderVerificationCapability1Code ' +
     'OnLineCpblties?=OnLineCapability1Code DispCpblties*=DisplayCapabilities1 PrtLineWidth?=digits1to3',
