@@ -142,10 +142,10 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
 
-/** Every element but those inside Envlp, with its parent. */
-export function placesOf(sample: Sample, found: { parent: Sample; at: number }[] = []): { parent: Sample; at: number }[] {
-  if (sample.name === 'Envlp') return found
+/** Every element with its parent, but for Envlp and what stands inside, which the tool names as not checked. */
+function placesOf(sample: Sample, found: { parent: Sample; at: number }[] = []): { parent: Sample; at: number }[] {
   sample.children.forEach((child, at) => {
+    if (child.name === 'Envlp') return
     found.push({ parent: sample, at })
     placesOf(child, found)
   })

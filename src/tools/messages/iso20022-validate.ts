@@ -117,7 +117,9 @@ export default defineTool({
   refuses(result) {
     if (result['valid'] !== null) return null
     const { valid, verdict, namespace, findings } = result
-    const sentence = 'No message of a type and version known here was found, so it is neither valid nor invalid. Nothing was charged.'
+    const sentence =
+      'No message of a known type and version was found, so it is neither valid nor invalid. Nothing was charged. ' +
+      `Known: ${KNOWN_MESSAGES.join(', ')}.`
     return new Refusal('MESSAGE_UNKNOWN', sentence, { valid, verdict, namespace, findings, known_messages: KNOWN_MESSAGES })
   },
   async run({ raw_payload, format, namespace, transactions, profile }) {

@@ -85,6 +85,14 @@ const CODE_LEAVES: ReadonlyMap<string, Leaf> = new Map(
   Object.entries({ ...CODES, ...DETAIL_CODES }).map(([name, codes]) => [name, { kind: 'codes', codes: new Set(codes.split(' ')) }]),
 )
 
+/** Groups of four characters, white space between any two, at least one group and at most those of 10,240 bytes. */
+const BASE64 = new RegExp(
+  '^[ \\t\\r\\n]*(?:C{4}){0,3413}(?:C{4}|C{2}=[ \\t\\r\\n]*=[ \\t\\r\\n]*|C{3}=[ \\t\\r\\n]*)$'.replaceAll(
+    'C',
+    '(?:[A-Za-z0-9+/][ \\t\\r\\n]*)',
+  ),
+)
+
 /** The leaves that have a name of their own; `bic` depends on the generation. */
 const NAMED: Readonly<Record<string, Leaf>> = {
   amount: { kind: 'amount' },
@@ -113,7 +121,7 @@ const NAMED: Readonly<Record<string, Leaf>> = {
   bareAmount: { kind: 'decimal', total: 18, behind_point: 5, least: 0 },
   price: { kind: 'decimal', total: 18, behind_point: 13, least: 0, priced: true },
   longDecimal: { kind: 'decimal', total: 30, behind_point: 29 },
-  base64: { kind: 'pattern', pattern: /^(?:[A-Za-z0-9+/] ?)+={0,2}\s*$/, form: 'base64 text' },
+  base64: { kind: 'pattern', pattern: BASE64, form: 'base64 text of at most 10,240 bytes' },
   hex: { kind: 'pattern', pattern: /^[0-9a-fA-F]+$/, form: 'hexadecimal digits' },
   sha256: { kind: 'pattern', pattern: /^[0-9A-F]{64}$/, form: '64 hexadecimal digits in upper case' },
   isin: { kind: 'pattern', pattern: /^[A-Z0-9]{12}$/, form: '12 letters or digits' },
