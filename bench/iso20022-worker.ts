@@ -33,7 +33,7 @@ function bare(): { transactions: number } {
   return { transactions: characters > 0 ? transactions : 0 }
 }
 
-function validate(): { transactions: number; valid: boolean; ctrl_sum: string | null } {
+function validate(): { transactions: number; valid: boolean | null; ctrl_sum: string | null } {
   const validator = new XmlValidator()
   for (const chunk of chunks()) validator.write(chunk)
   const { tx_count, valid, ctrl_sum } = validator.end()

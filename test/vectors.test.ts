@@ -29,7 +29,7 @@ async function answerOf(tool: Tool, input: Record<string, unknown>): Promise<Rec
     return await tool.execute(input, sources)
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { problem: error.problem, errors: error.errors }
+    return { problem: error.problem, ...error.details.extra, errors: error.details.errors ?? [] }
   }
 }
 

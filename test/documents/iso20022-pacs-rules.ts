@@ -143,6 +143,8 @@ export const GROUP_CASES: readonly RuleCase[] = [
 const INSTRUCTING = agent('InstgAgt', 'COBADEFFXXX')
 const NO_DEBTOR: Change = ['<Dbtr><Nm>Payer</Nm></Dbtr><DbtrAcct><Id><IBAN>DE89370400440532013000</IBAN></Id></DbtrAcct>', '<Dbtr></Dbtr>']
 
+const HEADER_PRIORITY = ['</MsgDefIdr>', '</MsgDefIdr><Prty>HIGH</Prty>'] as const
+
 export const AGENT_CASES: readonly RuleCase[] = [
   {
     code: 'C_INSTGAGT',
@@ -190,6 +192,28 @@ export const AGENT_CASES: readonly RuleCase[] = [
   },
   { code: 'C_HDR_MSGDEF', document: CORRESPONDENT, changes: [['<MsgDefIdr>pacs.008', '<MsgDefIdr>pacs.009']] },
   { code: 'C_HDR_BIZMSG', document: CORRESPONDENT, changes: [['<BizMsgIdr>PACS-2', '<BizMsgIdr>PACS-3']], at: '/GrpHdr/MsgId' },
+  {
+    code: 'C_HDR_PRTY',
+    document: CORRESPONDENT,
+    changes: [HEADER_PRIORITY, ['</PmtId>', '</PmtId><PmtTpInf><InstrPrty>NORM</InstrPrty></PmtTpInf>']],
+    keeps: [HEADER_PRIORITY, ['</PmtId>', '</PmtId><PmtTpInf><InstrPrty>HIGH</InstrPrty></PmtTpInf>']],
+    profile: 'CBPR',
+    at: '/InstrPrty',
+  },
+  {
+    code: 'C_HDR_BIZSVC',
+    document: CORRESPONDENT,
+    changes: [['</MsgDefIdr>', '</MsgDefIdr><BizSvc>swift.cbprplus.cov.04</BizSvc>']],
+    keeps: [['</MsgDefIdr>', '</MsgDefIdr><BizSvc>swift.cbprplus.stp.04</BizSvc>']],
+    profile: 'CBPR',
+  },
+  {
+    code: 'C_RMT_BOTH',
+    document: CORRESPONDENT,
+    changes: [['</CdtTrfTxInf>', '<RmtInf><Ustrd>a</Ustrd><Strd><AddtlRmtInf>b</AddtlRmtInf></Strd></RmtInf></CdtTrfTxInf>']],
+    keeps: [['</CdtTrfTxInf>', '<RmtInf><Strd><AddtlRmtInf>b</AddtlRmtInf></Strd></RmtInf></CdtTrfTxInf>']],
+    profile: 'CBPR',
+  },
   {
     code: 'C_PREV_AGENT_ORDER',
     document: CORRESPONDENT,

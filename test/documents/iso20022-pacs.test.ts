@@ -20,7 +20,7 @@ test('every rule of pacs.008 has its case', () => {
     Object.keys(PACS_RULES).filter((code) => !covered.has(code)),
     [],
   )
-  assert.equal(Object.keys(PACS_RULES).length, 37, '36 numbered rules, one of which has two codes')
+  assert.equal(Object.keys(PACS_RULES).length, 40, '36 numbered rules, one of which has two codes, and three of CBPR+')
 })
 
 test('every version has clean messages in every profile that carries them', () => {
@@ -50,7 +50,10 @@ const DIFFERENCES: readonly { versions: readonly string[]; change: readonly [str
   { versions: ['13'], change: ['<NbOfTxs>', '<XpryDtTm>2026-11-22T09:00:00Z</XpryDtTm><NbOfTxs>'] },
   { versions: ['10', '12', '13'], change: ['</ChrgBr>', '</ChrgBr><MndtRltdInf/>'] },
   { versions: ['08', '10', '12', '13'], change: ['<RmtInf>', '<Tax/><RmtInf>'] },
-  { versions: ['08', '10', '12', '13'], change: ['</FIToFICstmrCdtTrf>', '<SplmtryData/></FIToFICstmrCdtTrf>'] },
+  {
+    versions: ['08', '10', '12', '13'],
+    change: ['</FIToFICstmrCdtTrf>', '<SplmtryData><Envlp><a/></Envlp></SplmtryData></FIToFICstmrCdtTrf>'],
+  },
   {
     versions: ['08', '10', '12', '13'],
     change: ['<Nm>Payer</Nm>', '<Nm>Payer</Nm><Id><OrgId><LEI>5493001KJTIIGC8Y1R12</LEI></OrgId></Id>'],

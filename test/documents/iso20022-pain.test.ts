@@ -25,7 +25,36 @@ const SUMS: readonly (readonly [string, string])[] = [
   ['<CtrlSum>1300.00</CtrlSum>', '<CtrlSum>1250.75</CtrlSum>'],
 ]
 
+/** The single transfer in an envelope with the header of CBPR+. */
+const SENT = `<Envelope><AppHdr xmlns="urn:iso:std:iso:20022:tech:xsd:head.001.001.02"><BizMsgIdr>MSG-2026-1</BizMsgIdr>
+<MsgDefIdr>pain.001.001.09</MsgDefIdr><BizSvc>swift.cbprplus.03</BizSvc></AppHdr>
+${painMessage({ single: true }).replace(/<\?.*\?>/, '')}</Envelope>`
+const instructions = (...codes: readonly string[]) =>
+  ['</CdtrAcct>', `</CdtrAcct>${codes.map((code) => `<InstrForCdtrAgt><Cd>${code}</Cd></InstrForCdtrAgt>`).join('')}`] as const
+const BANK = 'BNPAFRPPXXX</BICFI>'
+const bank = (rest: string) => [BANK, `${BANK}${rest}`] as const
+
+const CBPR_CASES: readonly RuleCase[] = [
+  { code: 'P_HDR_MSGDEF', document: SENT, changes: [['>pain.001.001.09<', '>pain.001.001.03<']], profile: 'CBPR' },
+  { code: 'P_HDR_MSGDEF', document: SENT, changes: [['>pain.001.001.09<', '>pacs.008.001.09<']] },
+  { code: 'P_HDR_BIZMSG', document: SENT, changes: [['<BizMsgIdr>MSG-2026-1', '<BizMsgIdr>OTHER']], profile: 'CBPR', at: '/GrpHdr/MsgId' },
+  { code: 'P_HDR_BIZMSG', document: SENT, changes: [['<BizMsgIdr>MSG-2026-1', '<BizMsgIdr>OTHER']], severity: 'warning' },
+  { code: 'P_HDR_BIZSVC', document: SENT, changes: [['swift.cbprplus.03', 'swift.cbprplus.cov.03']], profile: 'CBPR' },
+  { code: 'P_PMTINFID_MSGID', changes: [['<PmtInfId>MSG-2026-1', '<PmtInfId>PMT-1']], profile: 'CBPR', message: SINGLE, at: '/PmtInfId' },
+  { code: 'P_INSTR_CODES', changes: [instructions('HOLD', 'CHQB')], keeps: [instructions('HOLD', 'PHOB')] },
+  { code: 'P_INSTR_CODES', changes: [instructions('PHOB', 'TELB')], profile: 'CBPR', message: SINGLE },
+  { code: 'P_INSTR_CODES', changes: [instructions('HOLD', 'HOLD')], profile: 'CBPR', message: SINGLE },
+  {
+    code: 'P_AGENT_NAME_ADDR',
+    changes: [bank('<Nm>Bank</Nm>')],
+    keeps: [bank('<Nm>Bank</Nm><PstlAdr><TwnNm>Paris</TwnNm><Ctry>FR</Ctry></PstlAdr>')],
+    profile: 'CBPR',
+    message: SINGLE,
+  },
+]
+
 const CASES: readonly RuleCase[] = [
+  ...CBPR_CASES,
   { code: 'P_NBTX_GROUP', changes: [['<NbOfTxs>2', '<NbOfTxs>3']], keeps: [['<NbOfTxs>2', '<NbOfTxs>002']], at: '/GrpHdr/NbOfTxs' },
   { code: 'P_CTRLSUM_GROUP', changes: [['1300.00', '1300.01']], keeps: [['1300.00', '+1300.0']], at: '/GrpHdr/CtrlSum' },
   {
@@ -218,7 +247,7 @@ test('P_PMTINFID_DUPLICATE: two payments of one message', () => {
   const head = swap(one, '<NbOfTxs>1</NbOfTxs><CtrlSum>1250.75', '<NbOfTxs>2</NbOfTxs><CtrlSum>2501.50')
   const both = (second: string) => swap(head, '</PmtInf>', `</PmtInf>${second}`)
   assert.deepEqual(codesOf(both(other)), ['P_PMTINFID_DUPLICATE'])
-  assert.deepEqual(codesOf(both(swap(other, 'PMT-1', 'PMT-2'))), [])
+  assert.deepEqual(codesOf(both(swap(other, '<PmtInfId>MSG-2026-1', '<PmtInfId>PMT-2'))), [])
 })
 
 test('every rule of pain.001 has its case', () => {
@@ -227,5 +256,5 @@ test('every rule of pain.001 has its case', () => {
     Object.keys(PAIN_RULES).filter((code) => !covered.has(code)),
     [],
   )
-  assert.equal(Object.keys(PAIN_RULES).length, 39, '37 numbered rules, one of which has two codes, and that of the QR-IBAN')
+  assert.equal(Object.keys(PAIN_RULES).length, 45, '37 numbered rules, one of which has two codes, that of the QR-IBAN, and six of CBPR+')
 })

@@ -26,8 +26,8 @@ const DOCUMENTS: readonly RuleCase[] = [
     severity: 'warning',
   },
   { code: 'XML_PI_OR_COMMENT', changes: [['<PmtInf>', '<?go on?><PmtInf>']], severity: 'warning' },
-  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.001.001.99']] },
-  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.002.001.09']] },
+  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.001.001.99']], severity: 'warning' },
+  { code: 'NS_UNKNOWN', changes: [['pain.001.001.09', 'pain.002.001.09']], severity: 'warning' },
   { code: 'NS_VARIANT', changes: [['pain.001.001.03', 'pain.001.003.03']], message: { version: '03' }, severity: 'warning' },
   { code: 'NS_MISMATCH', changes: [], namespace: 'urn:iso:std:iso:20022:tech:xsd:pain.001.001.03' },
   {
@@ -39,16 +39,24 @@ const DOCUMENTS: readonly RuleCase[] = [
   },
 ]
 
+const HYBRID = '<TwnNm>Paris</TwnNm><Ctry>FR</Ctry><AdrLine>a</AdrLine><AdrLine>b</AdrLine><AdrLine>c</AdrLine>'
+
 const VALUES: readonly RuleCase[] = [
   { code: 'TEXT_CHARSET', changes: [['Creditor 1', 'Müller & Cie'.replace('&', '+')]], severity: 'warning' },
-  { code: 'TEXT_CHARSET', changes: [['Creditor 1', 'Creditor_1']], profile: 'SEPA', at: '/Cdtr/Nm' },
+  { code: 'TEXT_CHARSET', changes: [['Creditor 1', 'Creditor_1']], profile: 'SEPA', at: '/Cdtr/Nm', severity: 'warning' },
+  { code: 'TEXT_CHARSET', changes: [['Creditor 1', 'Müller GmbH']], profile: 'SEPA', at: '/Cdtr/Nm', severity: 'warning' },
+  { code: 'TEXT_CHARSET', changes: [['Creditor 1', 'Smith &amp; Sons']], profile: 'SEPA', at: '/Cdtr/Nm', severity: 'warning' },
+  { code: 'TEXT_CHARSET', changes: [['Creditor 1', 'Müller GmbH']], profile: 'CBPR', message: { single: true }, at: '/Cdtr/Nm' },
+  { code: 'TEXT_CHARSET_ID', changes: [['E2E-1', 'Ü-1']], profile: 'SEPA', at: '/PmtId/EndToEndId', shown: 'TEXT_CHARSET' },
+  { code: 'TEXT_CHARSET_EUROPEAN', changes: [['Creditor 1', 'Αθήνα']], profile: 'SEPA', shown: 'TEXT_CHARSET', severity: 'warning' },
   {
-    code: 'TEXT_CHARSET_FOREIGN',
+    code: 'TEXT_CHARSET_EUROPEAN',
     changes: [['Creditor 1', 'Кредитор']],
     keeps: [['Creditor 1', 'Müller']],
     profile: 'SPS',
     shown: 'TEXT_CHARSET',
   },
+  { code: 'TEXT_CHARSET_FOREIGN', changes: [['Creditor 1', '株式会社']], profile: 'SEPA', shown: 'TEXT_CHARSET' },
   { code: 'ID_SLASH', changes: [['E2E-1', '/E2E']], keeps: [['E2E-1', 'E2/E']], profile: 'SEPA' },
   { code: 'ID_SLASH', changes: [['E2E-1', 'E2//E']], profile: 'SEPA' },
   { code: 'ID_WHITESPACE', changes: [['E2E-1', ' E2E-9']], severity: 'warning' },
@@ -127,14 +135,21 @@ const PARTIES: readonly RuleCase[] = [
     profile: 'SEPA',
     severity: 'warning',
   },
-  {
-    code: 'ADDR_HYBRID_LINES',
-    changes: [[ADDRESS, '<TwnNm>Paris</TwnNm><Ctry>FR</Ctry><AdrLine>a</AdrLine><AdrLine>b</AdrLine><AdrLine>c</AdrLine>']],
-    keeps: [[ADDRESS, '<TwnNm>Paris</TwnNm><Ctry>FR</Ctry><AdrLine>a</AdrLine><AdrLine>b</AdrLine>']],
-  },
-  { code: 'ADDR_MIN', changes: [['<TwnNm>Paris</TwnNm>', '']] },
-  { code: 'ADDR_MIN', changes: [[ADDRESS, '<UnitNb>3</UnitNb>']], message: { version: '12' } },
-  { code: 'ADDR_MIN', changes: [[ADDRESS, '<CareOf>Somebody</CareOf>']], message: { version: '12' } },
+  ...(['HYBRID_LINES', 'MIN'] as const).flatMap((rule): RuleCase[] => {
+    const changes = [rule === 'MIN' ? (['<TwnNm>Paris</TwnNm>', ''] as const) : ([ADDRESS, HYBRID] as const)]
+    const keeps = rule === 'MIN' ? [] : [[ADDRESS, HYBRID.replace('<AdrLine>c</AdrLine>', '')] as const]
+    const on = (day: string) => [...changes, [MADE, `${day}T10:00:00Z`] as const]
+    const early = { shown: `ADDR_${rule}`, severity: 'warning' } as const
+    return [
+      { code: `ADDR_${rule}`, changes, keeps, profile: 'SEPA' },
+      { code: `ADDR_${rule}`, changes, keeps, severity: 'warning' },
+      { code: `ADDR_${rule}_ON_14`, changes: on('2026-11-14'), shown: `ADDR_${rule}`, profile: 'CBPR', message: SINGLE },
+      { code: `ADDR_${rule}_ON_14`, changes: on('2026-11-14'), profile: 'SEPA', ...early },
+      { code: `ADDR_${rule}_BEFORE`, changes: on('2026-11-13'), profile: 'CBPR', message: SINGLE, ...early },
+    ]
+  }),
+  { code: 'ADDR_MIN', changes: [[ADDRESS, '<UnitNb>3</UnitNb>']], message: { version: '12' }, profile: 'SEPA' },
+  { code: 'ADDR_MIN', changes: [[ADDRESS, '<CareOf>Somebody</CareOf>']], message: { version: '12' }, profile: 'SEPA' },
   // The country alone is no structure.
   { code: 'ADDR_UNSTRUCTURED', changes: [[ADDRESS, '<Ctry>FR</Ctry>']], profile: 'SEPA' },
   {

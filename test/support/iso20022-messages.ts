@@ -42,7 +42,7 @@ export function painMessage({ version = '09', namespace = `${URN}pain.001.001.${
 <CstmrCdtTrfInitn>
 <GrpHdr><MsgId>MSG-2026-1</MsgId><CreDtTm>2026-11-21T10:00:00+01:00</CreDtTm>${totals}<InitgPty><Nm>Payer</Nm></InitgPty></GrpHdr>
 <PmtInf>
-<PmtInfId>PMT-1</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>${!single}</BtchBookg>${totals}
+<PmtInfId>${single ? 'MSG-2026-1' : 'PMT-1'}</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>${!single}</BtchBookg>${totals}
 <PmtTpInf><SvcLvl><Cd>URGP</Cd></SvcLvl></PmtTpInf>
 <ReqdExctnDt>${day}</ReqdExctnDt>
 <Dbtr><Nm>Payer</Nm></Dbtr>

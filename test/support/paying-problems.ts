@@ -44,7 +44,15 @@ export async function assertTerms(world: World, { headers, body }: Answered): Pr
   assert.equal(body['error'], required.error)
   // Version 1 says the same, under other names for the network and the amount, and with the resource inside.
   const { network: _, amount, ...same } = found
-  const { network, maxAmountRequired, resource, description: __, mimeType, outputSchema: ___, ...v1 } = asRecord((body['accepts'] as unknown[])[0])
+  const {
+    network,
+    maxAmountRequired,
+    resource,
+    description: __,
+    mimeType,
+    outputSchema: ___,
+    ...v1
+  } = asRecord((body['accepts'] as unknown[])[0])
   assert.deepEqual(v1, same)
   assert.deepEqual([network, maxAmountRequired, resource, mimeType], ['base-sepolia', amount, required.resource.url, 'application/json'])
 }

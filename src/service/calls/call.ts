@@ -96,6 +96,8 @@ async function perform(
     const ran = runTool(deps, asked, claim !== null)
     const result = ran instanceof Promise ? await ran : ran
     marks?.mark('run')
+    const refusal = tool.refuses?.(result) ?? null
+    if (refusal !== null) throw refusal
     const prepared = await prepareQueued(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
     marks?.mark('sign')
     if (claim === null) {

@@ -30,7 +30,7 @@ export function storeDown(): Problem {
 /** What a fault means to the caller that stops a call after it was admitted; those of a source and of the store pass by themselves. */
 export function brokenOff(tool: Tool, error: unknown): Problem {
   if (error instanceof SourceDown) return unread(error.message, error.reason)
-  if (error instanceof Refusal) return problem(error.problem, error.message, { errors: error.errors })
+  if (error instanceof Refusal) return problem(error.problem, error.message, error.details)
   if (isChainFault(error))
     return unread(`${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`, error.reason)
   const heavy = heavyProblem(error, tool.id)

@@ -77,17 +77,27 @@ export class SourceDown extends Error {
 }
 
 /** Thrown by `run` when what is kept stands against the input: the call ends with this problem, uncharged. */
-type RefusalCode = keyof typeof RECORD_PROBLEMS | keyof typeof INVOICE_PROBLEMS | 'NOT_CONFIGURED' | 'INPUT_SCHEMA_INVALID'
+type RefusalCode =
+  | keyof typeof RECORD_PROBLEMS
+  | keyof typeof INVOICE_PROBLEMS
+  | 'NOT_CONFIGURED'
+  | 'INPUT_SCHEMA_INVALID'
+  | 'MESSAGE_UNKNOWN'
+
+/** What a refusal says beside its sentence: faults of the input that only `run` can find, and further members of the problem. */
+interface RefusalDetails {
+  errors?: ProblemError[]
+  extra?: Record<string, unknown>
+}
 
 export class Refusal extends Error {
   readonly problem: RefusalCode
-  /** Faults of the input that only `run` can find. */
-  readonly errors: ProblemError[]
+  readonly details: RefusalDetails
 
-  constructor(problem: RefusalCode, message: string, errors: ProblemError[] = []) {
+  constructor(problem: RefusalCode, message: string, details: RefusalDetails = {}) {
     super(message)
     this.problem = problem
-    this.errors = errors
+    this.details = details
   }
 }
 
@@ -174,6 +184,11 @@ interface Words {
    * in `run`, so that a start does not load what only the worker needs.
    */
   heavy?: true
+  /**
+   * Returns the refusal with which a result is answered in place of a receipt, uncharged; null when the result is an answer. For a result
+   * that decides nothing because the input is outside what the tool knows. It runs beside the event loop's other work: no long computation.
+   */
+  refuses?(result: Readonly<Record<string, unknown>>): Refusal | null
 }
 
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject, Names extends readonly SourceName[]> extends Words {

@@ -91,6 +91,16 @@ export const REQUEST_PROBLEMS = {
     description:
       'The tool was stopped when its time or memory for one input was used up. Nothing was charged, but a free call stays counted. Send a smaller input.',
   },
+  MESSAGE_UNKNOWN: {
+    status: 422,
+    title: 'The message type or version is not known',
+    phase: 'tool',
+    retryable: false,
+    fault: 'caller',
+    description:
+      'The document is no message of a type and version that the tool knows, so it is neither valid nor invalid: `valid` is null, `verdict` is ' +
+      'undetermined, and `known_messages` lists the types and versions. Nothing was charged.',
+  },
   INPUT_SCHEMA_INVALID: {
     status: 400,
     title: 'The input does not fit the schema',

@@ -91,7 +91,7 @@ export default defineTool({
         throw new Refusal('INVOICE_LIMIT', end.problem.detail)
       case 'invalid': {
         const message = INVOICE_FAULTS[end.fault]
-        throw new Refusal('INPUT_SCHEMA_INVALID', message, [{ pointer: `/input/${end.field}`, code: end.fault, message }])
+        throw new Refusal('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: `/input/${end.field}`, code: end.fault, message }] })
       }
       case 'made': {
         const { record } = end.view

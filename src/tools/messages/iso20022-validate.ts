@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { CURRENCY_DATA_AS_OF } from '../../pure/checks/currency.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
 import { PROFILES, RULES_VERSION } from '../../pure/documents/iso20022/rule.ts'
-import { defineTool, PURE } from '../../service/catalogue/define.ts'
+import { KNOWN_MESSAGES } from '../../pure/documents/iso20022/versions.ts'
+import { defineTool, PURE, Refusal } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -61,7 +62,7 @@ export default defineTool({
     'Validates pain.001, pacs.008 and camt.053, XML or JSON: structure by version, control sums by exact decimals, IBAN, BIC and LEI check ' +
     'digits, addresses, and rules of SEPA, CBPR+ and SPS. DOCTYPE is refused. Each finding has code, severity, path, line, found and expected.',
   family: 'messages',
-  version: '1.1.0',
+  version: '1.2.0',
   price: 'document',
   annotations: PURE,
   heavy: true,
@@ -73,7 +74,7 @@ export default defineTool({
       'counts and sums exactly; check digits of ISO 13616 and 17442; form of ISO 9362',
     ],
     not_checked: [
-      'external code lists; tax, regulatory and supplementary data',
+      'external code lists; what stands inside SplmtryData/Envlp; the type that xsi:type names; the header AppHdr beyond what rules compare',
       'that accounts, banks and parties exist',
       'usage guidelines of single banks',
     ],
@@ -108,7 +109,8 @@ export default defineTool({
   }),
   output: z.strictObject({
     ok: z.boolean().describe('The same as valid.'),
-    valid: z.boolean().describe('Whether no finding is an error.'),
+    valid: z.boolean().nullable().describe('Whether no finding is an error; null when the type or version is not known.'),
+    verdict: z.enum(['valid', 'invalid', 'undetermined']).describe('The same in a word.'),
     standard: z.literal(STANDARD).describe('Standard of the message.'),
     format: z.enum(['xml', 'json', 'transactions']).describe('What was read.'),
     message_type: z.enum(['pain.001', 'pacs.008', 'camt.053']).nullable().describe('The message, or null.'),
@@ -132,6 +134,14 @@ export default defineTool({
     data_as_of: DATA_AS_OF,
   }),
   example: { raw_payload: EXAMPLE },
+  refuses(result) {
+    if (result['valid'] !== null) return null
+    const { valid, verdict, namespace, findings } = result
+    const sentence =
+      'No message of a known type and version was found, so it is neither valid nor invalid. Nothing was charged. ' +
+      `Known: ${KNOWN_MESSAGES.join(', ')}.`
+    return new Refusal('MESSAGE_UNKNOWN', sentence, { extra: { valid, verdict, namespace, findings, known_messages: KNOWN_MESSAGES } })
+  },
   async run({ raw_payload, format, namespace, transactions, profile }) {
     const { validateAsked } = await import('../../pure/documents/iso20022/validate.ts')
     const answer = validateAsked({
@@ -142,7 +152,8 @@ export default defineTool({
       transactions: transactions ?? null,
     })
     return {
-      ok: answer.valid,
+      ok: answer.valid === true,
+      verdict: answer.valid === null ? ('undetermined' as const) : answer.valid ? ('valid' as const) : ('invalid' as const),
       ...answer,
       standard: STANDARD,
       receipt_digest: null,

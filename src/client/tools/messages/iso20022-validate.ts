@@ -28,8 +28,10 @@ export interface Iso20022ValidateInput {
 export interface Iso20022ValidateOutput {
   /** The same as valid. */
   ok: boolean
-  /** Whether no finding is an error. */
-  valid: boolean
+  /** Whether no finding is an error; null when the type or version is not known. */
+  valid: boolean | null
+  /** The same in a word. */
+  verdict: 'valid' | 'invalid' | 'undetermined'
   /** Standard of the message. */
   standard: 'ISO 20022'
   /** What was read. */

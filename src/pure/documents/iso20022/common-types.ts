@@ -1,4 +1,5 @@
 /** The types that the messages share: parties, accounts, banks, addresses, remittance. See `schema.ts` for how they are written. */
+import { DETAIL_TYPES } from './detail-types.ts'
 import type { TypeTable } from './schema.ts'
 
 const PARTIES: TypeTable = {
@@ -10,8 +11,8 @@ const PARTIES: TypeTable = {
   OtherIdentification: 'Id=t35@-19 Id=t256@23- SchmeNm?=Scheme Issr?=t35',
   Scheme: 'Cd=e4|Prtry=t35',
   Contact:
-    'NmPrfx?=NamePrefix Nm?=t140 PhneNb?=phone MobNb?=phone FaxNb?=phone URLAdr?=t2048@23- EmailAdr?=t2048 EmailPurp?=t35@19- ' +
-    'JobTitl?=t35@19- Rspnsblty?=t35@19- Dept?=t70@19- Othr?=t35@-13 Othr*=OtherContact@19- PrefrdMtd?=PreferredContact@19-',
+    'NmPrfx?=OldNamePrefix@-13 NmPrfx?=NamePrefix@19- Nm?=t140 PhneNb?=phone MobNb?=phone FaxNb?=phone URLAdr?=t2048@23- EmailAdr?=t2048@-19 EmailAdr?=t256@23- EmailPurp?=t35@19- ' +
+    'JobTitl?=t35@19- Rspnsblty?=t35@19- Dept?=t70@19- Othr?=t35@-13 Othr*=OtherContact@19- PrefrdMtd?=OldPreferredContact@19 PrefrdMtd?=PreferredContact@23-',
   OtherContact: 'ChanlTp=t4 Id?=t128',
   Address:
     'AdrTp?=AddressType@-13 AdrTp?=AddressTypeChoice@19- CareOf?=t140@23- Dept?=t70 SubDept?=t70 StrtNm?=t70@-19 StrtNm?=t140@23- ' +
@@ -33,22 +34,31 @@ const BANKS: TypeTable = {
   Account: 'Id=AccountChoice#-9 Id?=AccountChoice#10- Tp?=AccountType Ccy?=currency Nm?=t70 Prxy?=Proxy@19-',
   AccountChoice: 'IBAN=iban|Othr=OtherAccount',
   OtherAccount: 'Id=t34 SchmeNm?=Scheme Issr?=t35',
-  AccountType: 'Cd=e4|Prtry=t35',
+  AccountType: 'Cd=CashAccount|Prtry=t35@-9 Cd=e4|Prtry=t35@13-',
   Proxy: 'Tp?=Scheme Id=t2048',
 }
 
 const REMITTANCE: TypeTable = {
   Remittance: 'Ustrd*=t140 Strd*=Structured',
   Structured:
-    'RfrdDocInf*=Document RfrdDocAmt?=DocumentAmount CdtrRefInf?=CreditorReference Invcr?=Party Invcee?=Party TaxRmt?=any@19- ' +
-    'GrnshmtRmt?=any@19- AddtlRmtInf*3=t140',
-  Document: 'Tp?=CodeOrProprietary Nb?=t35 RltdDt?=date@-19 RltdDt?=DatedType@23- LineDtls*=any@19-',
+    'RfrdDocInf*=Document RfrdDocAmt?=DocumentAmount CdtrRefInf?=CreditorReference Invcr?=Party Invcee?=Party ' +
+    'TaxRmt?=TaxInformation7@19#-9 TaxRmt?=TaxData1#10- GrnshmtRmt?=Garnishment3@19 GrnshmtRmt?=Garnishment4@23- AddtlRmtInf*3=t140',
+  Document: 'Tp?=DocumentType Nb?=t35 RltdDt?=date@-19 RltdDt?=DatedType@23- LineDtls*=Line@19-',
+  DocumentType: 'CdOrPrtry=DocumentCode Issr?=t35',
+  DocumentCode: 'Cd=OldDocumentKind|Prtry=t35@-13 Cd=DocumentKind|Prtry=t35@19 Cd=e4|Prtry=t35@23-',
   DatedType: 'Tp=Scheme Dt=date',
   CodeOrProprietary: 'CdOrPrtry=Scheme Issr?=t35',
+  Line: 'Id+=LineIdentification Desc?=t2048 Amt?=DocumentAmount',
+  LineIdentification: 'Tp?=CodeOrProprietary Nb?=t35 RltdDt?=date',
   DocumentAmount:
-    'DuePyblAmt?=amount@-19 DscntApldAmt?=amount@-9 DscntApldAmt*=any@13-19 CdtNoteAmt?=amount@-19 TaxAmt?=amount@-9 TaxAmt*=any@13-19 ' +
-    'AdjstmntAmtAndRsn*=any@-19 RmtdAmt?=amount@-19 RmtAmtAndTp*=any@23- AdjstmntAmtAndRsn*=any@23-',
-  CreditorReference: 'Tp?=CodeOrProprietary Ref?=t35',
+    'DuePyblAmt?=amount@-19 DscntApldAmt?=amount@-9 DscntApldAmt*=TypedAmount@13-19 CdtNoteAmt?=amount@-19 TaxAmt?=amount@-9 ' +
+    'TaxAmt*=TypedAmount@13-19 AdjstmntAmtAndRsn*=Adjustment@-19 RmtdAmt?=amount@-19 RmtAmtAndTp*=TypedAmount@23- ' +
+    'AdjstmntAmtAndRsn*=Adjustment@23-',
+  TypedAmount: 'Tp?=Choice4@-19 Tp=Choice4@23- Amt=amount',
+  Adjustment: 'Amt=amount CdtDbtInd?=CreditDebit Rsn?=t4 AddtlInf?=t140',
+  CreditorReference: 'Tp?=ReferenceType Ref?=t35',
+  ReferenceType: 'CdOrPrtry=ReferenceCode Issr?=t35',
+  ReferenceCode: 'Cd=ReferenceKind|Prtry=t35@-19 Cd=e4|Prtry=t35@23-',
 }
 
 const OTHERS: TypeTable = {
@@ -58,4 +68,4 @@ const OTHERS: TypeTable = {
   Instructions: 'Cd?=Instruction@-19 Cd?=e4@23- InstrInf?=t140',
 }
 
-export const COMMON_TYPES: TypeTable = { ...PARTIES, ...BANKS, ...REMITTANCE, ...OTHERS }
+export const COMMON_TYPES: TypeTable = { ...DETAIL_TYPES, ...PARTIES, ...BANKS, ...REMITTANCE, ...OTHERS }

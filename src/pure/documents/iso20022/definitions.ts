@@ -31,9 +31,3 @@ export function recognize(namespace: string): Recognized {
   const profile = /\.ch\.\d\d/.test(namespace) ? 'SPS' : number === '002' || number === '003' ? 'SEPA' : null
   return { kind: 'known', definition, version, variant, profile }
 }
-
-/** All namespaces that are known, for a finding. */
-export function knownVersions(message: MessageKind): string {
-  const definition = DEFINITIONS.find(({ kind }) => kind === message)
-  return [...(definition?.versions.keys() ?? [])].map((version) => `${message}.001.${String(version).padStart(2, '0')}`).join(', ')
-}

@@ -1,6 +1,6 @@
 /** Finds header and message wherever an envelope holds them, by their namespaces, and walks the message. */
 import type { XmlAttribute, XmlHandler, XmlName } from '../xml/reader.ts'
-import { knownVersions, recognize } from './definitions.ts'
+import { recognize } from './definitions.ts'
 import { Findings } from './findings.ts'
 import { emptyHeader, HeaderReader } from './header.ts'
 import type { Leaf } from './leaves.ts'
@@ -8,6 +8,8 @@ import { Machine } from './machine.ts'
 import type { MessageKind, Profile } from './rule.ts'
 import type { MessageDefinition } from './rule-engine.ts'
 import { sharedWatchers } from './shared-watchers.ts'
+import { isSchemaHint, shownName } from './values.ts'
+import { knownVersions } from './versions.ts'
 
 export interface FoundMessage {
   kind: MessageKind
@@ -53,12 +55,12 @@ export class Envelope implements XmlHandler {
       this.machine?.open(name, attributes)
     } else if (this.skipped > 0) this.skipped++
     else if (this.header_reader !== null) this.header_reader.open(name.local)
-    else if (this.inside === 1) this.openRoot(name)
-    else if (name.local === 'Document') this.openDocument(name)
+    else if (this.inside === 1) this.openRoot(name, attributes)
+    else if (name.local === 'Document') this.openDocument(name, attributes)
     else if (name.local === 'AppHdr' && HEADER_NAMESPACE.test(name.namespace)) this.header_reader = new HeaderReader(this.header)
   }
 
-  private openDocument({ namespace }: XmlName): void {
+  private openDocument({ namespace }: XmlName, attributes: readonly XmlAttribute[]): void {
     if (this.namespace !== null) {
       this.skipped = 1
       this.findings.add('ELEMENT_REPEATED', this.place(), { found: 'Document', message: 'Only the first Document was looked at.' })
@@ -75,6 +77,7 @@ export class Envelope implements XmlHandler {
       case 'known':
         this.definition = seen.definition
         this.message = { kind: seen.definition.kind, version: seen.version, namespace, profile: seen.profile }
+        this.checkAttributes(attributes)
         if (seen.variant) this.findings.add('NS_VARIANT', this.place(), { found: namespace })
         return
       case 'other_version':
@@ -89,7 +92,14 @@ export class Envelope implements XmlHandler {
     }
   }
 
-  private openRoot(name: XmlName): void {
+  /** Document and the message inside it have no attributes of their own. */
+  private checkAttributes(attributes: readonly XmlAttribute[]): void {
+    for (const attribute of attributes) {
+      if (!isSchemaHint(attribute)) this.findings.add('STRUCT_ATTRIBUTE', this.place(), { found: shownName(attribute) })
+    }
+  }
+
+  private openRoot(name: XmlName, attributes: readonly XmlAttribute[]): void {
     const { definition, message } = this
     const place = this.place()
     this.roots++
@@ -102,6 +112,7 @@ export class Envelope implements XmlHandler {
       return
     }
     this.inside++
+    this.checkAttributes(attributes)
     this.walking = true
     const { findings, header, line } = this
     const options = { definition, version: message.version, namespace: message.namespace, header, findings, line }

@@ -2,7 +2,16 @@
 import type { BusinessHeader } from './rule-engine.ts'
 
 export function emptyHeader(): BusinessHeader {
-  return { present: false, business_service: null, message_definition: null, message_id: null, copy: false, from_bic: null, to_bic: null }
+  return {
+    present: false,
+    business_service: null,
+    message_definition: null,
+    message_id: null,
+    priority: null,
+    copy: false,
+    from_bic: null,
+    to_bic: null,
+  }
 }
 
 /** Told of what is inside AppHdr by local names. */
@@ -37,6 +46,7 @@ export class HeaderReader {
     else if (last === 'BizSvc') header.business_service ??= text
     else if (last === 'MsgDefIdr') header.message_definition ??= text
     else if (last === 'BizMsgIdr') header.message_id ??= text
+    else if (last === 'Prty') header.priority ??= text
     else if (last === 'CpyDplct') header.copy = true
     else if (last === 'PssblDplct' && (text === 'true' || text === '1')) header.copy = true
   }

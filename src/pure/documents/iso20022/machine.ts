@@ -108,7 +108,7 @@ export class Machine implements RuleContext {
     this.nodes[depth + 1] = child
     this.enter(child)
     if (fault !== null) this.report(fault, { found: name.local })
-    if (attributes.length > 0 || child.leaf?.kind === 'amount') this.values.attributes(child, attributes)
+    if (attributes.length > 0 || child.has_currency) this.values.attributes(child, attributes)
     if (child.on_open !== null) child.on_open()
   }
 

@@ -1,5 +1,5 @@
 /** The elements of one run, made as they are met: structure and watchers bound together, so that the walk looks nothing up by path. */
-import type { Leaf } from './leaves.ts'
+import { hasCurrency, type Leaf } from './leaves.ts'
 import type { MessageDefinition, Overrides, Watcher } from './rule-engine.ts'
 import type { RuleCode } from './rule-table.ts'
 import { contentOf, type Member, type Schema, type TypeDefinition } from './schema.ts'
@@ -15,6 +15,8 @@ export class Node {
   readonly low: number
   readonly high: number
   readonly leaf: Leaf | null
+  /** Whether it must have the attribute Ccy. */
+  readonly has_currency: boolean
   /** Whether its content is not looked at. */
   readonly open_content: boolean
   readonly definition: TypeDefinition | null
@@ -42,6 +44,7 @@ export class Node {
     this.high = member.slot < 31 ? 0 : 1 << (member.slot - 31)
     const content = contentOf(schema, member.type)
     this.leaf = content.kind === 'leaf' ? content.leaf : null
+    this.has_currency = hasCurrency(this.leaf)
     this.open_content = content.kind === 'any'
     this.definition = content.kind === 'complex' ? content.type : null
     this.definition?.required.forEach((required, slot) => {

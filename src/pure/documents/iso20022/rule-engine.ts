@@ -26,6 +26,7 @@ export interface BusinessHeader {
   business_service: string | null
   message_definition: string | null
   message_id: string | null
+  priority: string | null
   /** Whether the header marks a copy or a possible duplicate. */
   copy: boolean
   from_bic: string | null

@@ -8,7 +8,7 @@ export type Profile = 'base' | 'SEPA' | 'CBPR' | 'SPS'
 export const PROFILES = ['base', 'SEPA', 'CBPR', 'SPS'] as const satisfies readonly Profile[]
 
 /** Moves whenever a rule, its weight or a structure table does. */
-export const RULES_VERSION = '2026-11-22'
+export const RULES_VERSION = '2026-11-23'
 
 export type MessageKind = 'pain.001' | 'pacs.008' | 'camt.053'
 

@@ -32,7 +32,7 @@ const DOCUMENT_RULES = {
   JSON_LIMIT: rule(ERROR, ALL, 'It goes beyond the depth or number of values that any message has.'),
   JSON_DUP_KEY: rule(ERROR, ALL, 'Readers keep the first or the last of two equal keys.'),
   JSON_AMOUNT_NOT_STRING: rule(INFO, ALL, 'Other readers round a bare number; its literal was kept here.'),
-  NS_UNKNOWN: rule(ERROR, ALL, 'No message of a version known here was found.'),
+  NS_UNKNOWN: rule(WARNING, ALL, 'No message of a type and version known here was found, so nothing of it was checked.'),
   NS_VARIANT: rule(WARNING, ALL, 'A local variant of the namespace: banks elsewhere will not know it.'),
   NS_MISMATCH: rule(ERROR, ALL, 'The document has another namespace than was expected.'),
   ROOT_MISMATCH: rule(ERROR, ALL, 'What stands in Document is not the message that its namespace names.'),
@@ -41,14 +41,26 @@ const DOCUMENT_RULES = {
 /** Texts, dates and amounts. */
 const VALUE_RULES = {
   TEXT_CHARSET: rule(
+    { base: 'warning', SEPA: 'warning', CBPR: 'error', SPS: null },
+    ALL,
+    'A character outside the basic Latin set is replaced or refused by some banks; EPC217-08 permits more by agreement.',
+  ),
+  TEXT_CHARSET_ID: rule(
     { base: 'warning', SEPA: 'error', CBPR: 'error', SPS: null },
     ALL,
-    'A character outside the basic Latin set of the networks is replaced or refused on the way.',
+    'An identification has characters of the basic Latin set only (EPC217-08); others are replaced or refused on the way.',
+    'TEXT_CHARSET',
+  ),
+  TEXT_CHARSET_EUROPEAN: rule(
+    { base: 'warning', SEPA: 'warning', CBPR: 'error', SPS: 'error' },
+    ALL,
+    'Greek and Cyrillic are converted or refused outside their countries; EPC217-08 permits them by agreement.',
+    'TEXT_CHARSET',
   ),
   TEXT_CHARSET_FOREIGN: rule(
     { base: 'warning', SEPA: 'error', CBPR: 'error', SPS: 'error' },
     ALL,
-    'A character outside extended Latin is refused even where accents pass.',
+    'A character outside the alphabets of Europe is refused even where accents pass.',
     'TEXT_CHARSET',
   ),
   ID_SLASH: rule(only(['SEPA', 'CBPR'], 'error'), ALL, 'Slashes at the ends of an identification, or two in a row, break its conversion.'),
@@ -63,6 +75,10 @@ const VALUE_RULES = {
   CCY_METAL: rule(only(['CBPR'], 'error'), ALL, 'Precious metals are no currency of a payment.'),
   CCY_HISTORIC: rule(WARNING, ALL, 'The currency has been withdrawn.'),
 } as const satisfies Record<string, Rule>
+
+/** Both came with the cut-over of each market practice; before it, and outside of them, such addresses pass. */
+const HYBRID = 'Since the cut-over at most two lines of 70 stand beside town and country.'
+const LEAST_ADDRESS = 'Since the cut-over a structured address has at least town and country.'
 
 /** Accounts, banks, parties. */
 const PARTY_RULES = {
@@ -85,8 +101,12 @@ const PARTY_RULES = {
     'ADDR_UNSTRUCTURED',
   ),
   ADDR_UNSTRUCTURED_BEFORE: rule(WARNING, PAYMENTS, 'Before the cut-over such addresses still passed.', 'ADDR_UNSTRUCTURED'),
-  ADDR_HYBRID_LINES: rule(ERROR, PAYMENTS, 'Beside town and country at most two lines of 70 may stand.'),
-  ADDR_MIN: rule(ERROR, PAYMENTS, 'A structured address has at least town and country.'),
+  ADDR_HYBRID_LINES: rule(only(CUT_OVER, 'error', 'warning'), PAYMENTS, HYBRID),
+  ADDR_HYBRID_LINES_ON_14: rule(only(['CBPR'], 'error', 'warning'), PAYMENTS, HYBRID, 'ADDR_HYBRID_LINES'),
+  ADDR_HYBRID_LINES_BEFORE: rule(WARNING, PAYMENTS, HYBRID, 'ADDR_HYBRID_LINES'),
+  ADDR_MIN: rule(only(CUT_OVER, 'error', 'warning'), PAYMENTS, LEAST_ADDRESS),
+  ADDR_MIN_ON_14: rule(only(['CBPR'], 'error', 'warning'), PAYMENTS, LEAST_ADDRESS, 'ADDR_MIN'),
+  ADDR_MIN_BEFORE: rule(WARNING, PAYMENTS, LEAST_ADDRESS, 'ADDR_MIN'),
   ADDR_DUPLICATED: rule(WARNING, PAYMENTS, 'What stands in its own element does not belong into a line again.'),
   ADDR_COUNTRY: rule(ERROR, ALL, 'ISO 3166 has no such country.'),
   PARTY_NAME_WITH_ADDR: rule(only(['CBPR'], 'error'), PAYMENTS, 'An address says nothing without the name of who lives there.'),

@@ -3,12 +3,13 @@ import { banksWith } from '../../checks/same-country.ts'
 import { dayNumber } from './dates.ts'
 import type { MessageKind } from './rule.ts'
 import type { RuleContext, Watcher } from './rule-engine.ts'
+import type { RuleCode } from './rule-table.ts'
 
 export function sharedWatchers(context: RuleContext, kind: MessageKind): readonly Watcher[] {
   const countries = countryWatcher(context)
   return kind === 'camt.053'
     ? [headWatcher(context), countries]
-    : [headWatcher(context), countries, addressWatcher(context), partyWatcher(context)]
+    : [headWatcher(context), levelWatcher(context), countries, addressWatcher(context), partyWatcher(context)]
 }
 
 function headWatcher({ totals }: RuleContext): Watcher {
@@ -16,9 +17,13 @@ function headWatcher({ totals }: RuleContext): Watcher {
     text: {
       'GrpHdr/MsgId': (text) => void (totals.message_id ??= text),
       'GrpHdr/CreDtTm': (text) => void (totals.created ??= text),
-      '**/PmtTpInf/SvcLvl/Cd': (text) => void (totals.service_level ??= text),
     },
   }
+}
+
+/** Not for statements: the service level of one entry is not that of the statement. */
+function levelWatcher({ totals }: RuleContext): Watcher {
+  return { text: { '**/PmtTpInf/SvcLvl/Cd': (text) => void (totals.service_level ??= text) } }
 }
 
 const CUT_OVER_CBPR = dayNumber('2026-11-14') ?? 0
@@ -71,13 +76,14 @@ function addressWatcher(context: RuleContext): Watcher {
 }
 
 function checkAddress(context: RuleContext, lines: readonly string[], values: readonly string[]): void {
+  const phase = phaseOf(context)
   const located = context.has('TwnNm') && context.has('Ctry')
   const structured = STRUCTURED.some((name) => context.has(name))
   const in_lines = context.has('AdrLine')
   if (located) {
-    if (lines.length > 2) context.report('ADDR_HYBRID_LINES', { found: `${lines.length} lines`, expected: 'at most 2' })
-  } else if (structured) context.report('ADDR_MIN', { expected: 'TwnNm and Ctry' })
-  else if (in_lines || context.has('Ctry')) context.report(unstructured(context), { expected: 'TwnNm and Ctry' })
+    if (lines.length > 2) context.report(ADDRESS_RULES[phase].hybrid, { found: `${lines.length} lines`, expected: 'at most 2' })
+  } else if (structured) context.report(ADDRESS_RULES[phase].least, { expected: 'TwnNm and Ctry' })
+  else if (in_lines || context.has('Ctry')) context.report(ADDRESS_RULES[phase].unstructured, { expected: 'TwnNm and Ctry' })
   const repeated = values.find((value) => value.length >= REPEATED_CHARS && lines.some((line) => holds(line, value)))
   if (repeated !== undefined) context.report('ADDR_DUPLICATED', { found: repeated })
 }
@@ -86,11 +92,19 @@ function holds(line: string, value: string): boolean {
   return line.toLowerCase().includes(value.toLowerCase())
 }
 
+type Phase = 'before' | 'on_14' | 'after'
+
+const ADDRESS_RULES = {
+  before: { unstructured: 'ADDR_UNSTRUCTURED_BEFORE', hybrid: 'ADDR_HYBRID_LINES_BEFORE', least: 'ADDR_MIN_BEFORE' },
+  on_14: { unstructured: 'ADDR_UNSTRUCTURED_ON_14', hybrid: 'ADDR_HYBRID_LINES_ON_14', least: 'ADDR_MIN_ON_14' },
+  after: { unstructured: 'ADDR_UNSTRUCTURED', hybrid: 'ADDR_HYBRID_LINES', least: 'ADDR_MIN' },
+} as const satisfies Record<Phase, Record<string, RuleCode>>
+
 /** By the date in the message: what was made before the cut-over was right then. */
-function unstructured({ totals }: RuleContext): 'ADDR_UNSTRUCTURED' | 'ADDR_UNSTRUCTURED_ON_14' | 'ADDR_UNSTRUCTURED_BEFORE' {
+function phaseOf({ totals }: RuleContext): Phase {
   const day = totals.created === null ? null : dayNumber(totals.created)
-  if (day === null || day > CUT_OVER_CBPR) return 'ADDR_UNSTRUCTURED'
-  return day === CUT_OVER_CBPR ? 'ADDR_UNSTRUCTURED_ON_14' : 'ADDR_UNSTRUCTURED_BEFORE'
+  if (day === null || day > CUT_OVER_CBPR) return 'after'
+  return day === CUT_OVER_CBPR ? 'on_14' : 'before'
 }
 
 function partyWatcher(context: RuleContext): Watcher {

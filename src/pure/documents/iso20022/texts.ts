@@ -8,6 +8,8 @@ export const SLASH_OR_SPACE = 1
 export const LATIN = 2
 /** A character of another script. */
 export const FOREIGN = 4
+/** A character of Greek or Cyrillic. */
+export const EUROPEAN = 8
 
 const TRAITS = new Uint8Array(128).fill(LATIN)
 for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-?:().,'+") TRAITS[character.charCodeAt(0)] = BASIC
@@ -16,6 +18,8 @@ TRAITS[0x09] = LATIN + SLASH_OR_SPACE
 
 /** End of Latin Extended-B. */
 const LATIN_END = 0x24f
+const GREEK_START = 0x370
+const CYRILLIC_END = 0x4ff
 const EURO = 0x20ac
 
 export function traitsOf(text: string): number {
@@ -23,7 +27,8 @@ export function traitsOf(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code < 128) traits |= TRAITS[code] ?? 0
-    else traits |= code > LATIN_END && code !== EURO ? FOREIGN : LATIN
+    else if (code <= LATIN_END || code === EURO) traits |= LATIN
+    else traits |= code >= GREEK_START && code <= CYRILLIC_END ? EUROPEAN : FOREIGN
   }
   return traits
 }

@@ -25,7 +25,8 @@ export interface ValidationOptions {
 }
 
 export interface Validation extends WeighedFindings {
-  valid: boolean
+  /** Null when the document is no message of a known type and version, and no list of transactions was checked. */
+  valid: boolean | null
   message_type: MessageKind | null
   version: string | null
   namespace: string | null
@@ -136,7 +137,13 @@ function broken(envelope: Envelope, options: ValidationOptions, tell: (findings:
   return answer(envelope, options, findings, null)
 }
 
+/** The answer to a document that was read to its end. It is undecided when nothing of it was checked. */
 function concluded(envelope: Envelope, options: ValidationOptions, list: readonly ListedTransaction[] | null): Validation {
+  const concluded_answer = judged(envelope, options, list)
+  return envelope.message === null && list === null ? { ...concluded_answer, valid: null } : concluded_answer
+}
+
+function judged(envelope: Envelope, options: ValidationOptions, list: readonly ListedTransaction[] | null): Validation {
   const totals = envelope.machine?.totals ?? null
   if (list !== null) {
     const listed = checkTransactions(list, envelope.findings)

@@ -3,16 +3,18 @@ import { BIC_COUNTRY_PLACE, bicFault, countryExists, currencyInfo, type Currency
 import type { XmlAttribute } from '../xml/reader.ts'
 import { dateFault, dateTimeFault } from './dates.ts'
 import { isDecimalText, isSumText } from './decimal.ts'
-import type { Leaf } from './leaves.ts'
+import { hasCurrency, type Leaf } from './leaves.ts'
 import type { Node } from './node.ts'
 import type { MessageKind } from './rule.ts'
 import type { RuleContext } from './rule-engine.ts'
 import type { RuleCode } from './rule-table.ts'
-import { FOREIGN, LATIN, SLASH_OR_SPACE, traitsOf } from './texts.ts'
+import { EUROPEAN, FOREIGN, LATIN, SLASH_OR_SPACE, traitsOf } from './texts.ts'
 import { TextSet } from './text-set.ts'
 
 const UETR = /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/
 const CURRENCY = /^[A-Z]{3}$/
+/** IBAN2007Identifier of the message definitions: what a masked account still has. */
+const IBAN_FORM = /^[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}$/
 
 export class Values {
   /** Of the amount that is open. */
@@ -27,14 +29,13 @@ export class Values {
     this.kind = kind
   }
 
-  /** Only amounts have an attribute of their own; those of other namespaces are let pass. */
+  /** Only amounts and prices have an attribute of their own, the currency. */
   attributes({ leaf }: Node, attributes: readonly XmlAttribute[]): void {
-    const amount = leaf?.kind === 'amount'
+    const amount = hasCurrency(leaf)
     let currency = ''
-    for (const { local, namespace, value } of attributes) {
-      if (namespace !== '') continue
-      if (amount && local === 'Ccy') currency = value
-      else this.context.report('STRUCT_ATTRIBUTE', { found: local })
+    for (const attribute of attributes) {
+      if (amount && attribute.local === 'Ccy' && attribute.namespace === '') currency = attribute.value
+      else if (!isSchemaHint(attribute)) this.context.report('STRUCT_ATTRIBUTE', { found: shownName(attribute) })
     }
     if (!amount) return
     if (currency !== this.currency || this.info === null) {
@@ -80,7 +81,7 @@ export class Values {
       case 'sum':
         return isSumText(text) ? null : 'a decimal of at most 18 digits, 17 of them behind the point'
       case 'decimal':
-        return readDecimal(text, leaf.total, leaf.behind_point)
+        return readDecimal(text, leaf)
       case 'date':
       case 'date_time':
         return this.readDate(text, leaf.kind)
@@ -99,9 +100,8 @@ export class Values {
     if (length === 0 || (length > most && Array.from(text).length > most)) return sizeText(most)
     const traits = traitsOf(text)
     if (traits === 0) return null
-    if ((traits & (LATIN | FOREIGN)) !== 0) {
-      this.context.report((traits & FOREIGN) === 0 ? 'TEXT_CHARSET' : 'TEXT_CHARSET_FOREIGN', { found: text })
-    }
+    const rule = charsetRule(traits, id)
+    if (rule !== null) this.context.report(rule, { found: text })
     if (id && (traits & SLASH_OR_SPACE) !== 0) this.readId(text)
     return null
   }
@@ -171,9 +171,10 @@ export class Values {
     }
   }
 
-  private readIban(text: string): '' | null {
+  private readIban(text: string): string | null {
     const fault = ibanFault(text)
     if (fault === null) return null
+    if (this.kind === 'camt.053' && !IBAN_FORM.test(text)) return 'two letters, two digits, at most 30 letters or digits'
     if (this.kind === 'camt.053') return this.reported('S_IBAN_MASKED', text, fault.says.expected ?? null)
     this.context.report(fault.code, { found: text, ...fault.says })
     return ''
@@ -199,9 +200,37 @@ export class Values {
   }
 }
 
-function readDecimal(text: string, total: number, behind_point: number): string | null {
-  if (isDecimalText(text, total, behind_point)) return null
+function charsetRule(traits: number, id: boolean): RuleCode | null {
+  if ((traits & FOREIGN) !== 0) return 'TEXT_CHARSET_FOREIGN'
+  if ((traits & EUROPEAN) !== 0) return id ? 'TEXT_CHARSET_FOREIGN' : 'TEXT_CHARSET_EUROPEAN'
+  if ((traits & LATIN) === 0) return null
+  return id ? 'TEXT_CHARSET_ID' : 'TEXT_CHARSET'
+}
+
+function readDecimal(text: string, { total, behind_point, least }: Extract<Leaf, { kind: 'decimal' }>): string | null {
+  if (isDecimalText(text, total, behind_point)) {
+    if (least === undefined) return null
+    const has_digit = /[1-9]/.test(text)
+    if (least === 0 ? !has_digit || !text.includes('-') : has_digit && !text.includes('-')) return null
+    return `at least ${least}`
+  }
   return behind_point === 0 ? `at most ${total} digits` : `a decimal of at most ${total} digits, ${behind_point} of them behind the point`
+}
+
+const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance'
+const SCHEMA_HINTS: ReadonlySet<string> = new Set(['schemaLocation', 'noNamespaceSchemaLocation', 'type'])
+
+/**
+ * Whether an attribute belongs to XML Schema itself and may stand on any element (XML Schema Part 1, 2.6). `nil` may not: no element of
+ * these messages is nillable. Which type `type` names is not checked.
+ */
+export function isSchemaHint({ namespace, local }: XmlAttribute): boolean {
+  return namespace === SCHEMA_INSTANCE && SCHEMA_HINTS.has(local)
+}
+
+/** Name of an attribute for a finding: with its namespace, where it has one. */
+export function shownName({ namespace, local }: XmlAttribute): string {
+  return namespace === '' ? local : `${local} of ${namespace}`
 }
 
 function sizeText(most: number): string {

@@ -1,4 +1,5 @@
 import type { MessageDefinition } from '../rule-engine.ts'
+import { MESSAGE_VERSIONS } from '../versions.ts'
 import { balanceWatcher } from './balance.ts'
 import { chargeWatcher, groupWatcher, transactionWatcher } from './details.ts'
 import { newEntry } from './entry.ts'
@@ -16,13 +17,7 @@ const STATUS = 'Stmt/Ntry/Sts'
 export const CAMT: MessageDefinition = {
   kind: 'camt.053',
   root: 'BkToCstmrStmt',
-  versions: new Map([
-    [2, 9],
-    [4, 13],
-    [8, 19],
-    [10, 19],
-    [13, 23],
-  ]),
+  versions: MESSAGE_VERSIONS['camt.053'],
   types: CAMT_TYPES,
   overrides: {
     missing: { [ACCOUNT]: 'S_ACCT_ID', [`${ACCOUNT}/Id`]: 'S_ACCT_ID', [`${ACCOUNT}/Id/Othr`]: 'S_ACCT_ID', [STATUS]: 'S_STS_SHAPE' },

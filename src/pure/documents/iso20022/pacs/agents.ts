@@ -47,11 +47,6 @@ export function agentWatcher(context: RuleContext): Watcher {
         for (const one of sides) checkSide(context, one)
         checkOrder(context)
       },
-      ':Institution': () => {
-        const named = context.has('Nm')
-        if (named === context.has('PstlAdr')) return
-        context.report('C_AGENT_NAME_ADDR', { found: named ? 'Nm' : 'PstlAdr', expected: 'Nm and PstlAdr' })
-      },
     },
   }
 }
@@ -89,28 +84,6 @@ function checkOrder(context: RuleContext): void {
   }
 }
 
-/** Whether the header announces this very message. */
-export function headerWatcher(context: RuleContext): Watcher {
-  const { header } = context
-  return {
-    open: {
-      '': () => {
-        const stated = header.message_definition
-        const expected = `pacs.008.001.${String(context.version).padStart(2, '0')}`
-        // Communities have numbers of their own in the third place.
-        if (stated === null || (/^pacs\.008\.\d{3}\.\d{2}$/.test(stated) && stated.slice(-2) === expected.slice(-2))) return
-        context.report('C_HDR_MSGDEF', { found: stated, expected })
-      },
-    },
-    text: {
-      'GrpHdr/MsgId': (text) => {
-        const stated = header.message_id
-        if (stated !== null && stated !== text.trim()) context.report('C_HDR_BIZMSG', { found: text, expected: stated })
-      },
-    },
-  }
-}
-
 export function debtorWatcher(context: RuleContext): Watcher {
   let known = false
   const tell = () => void (known = true)
@@ -128,4 +101,13 @@ export function debtorWatcher(context: RuleContext): Watcher {
       },
     },
   }
+}
+
+/** Priority of the header against that of the payment. */
+export function priorityWatcher(context: RuleContext): Watcher {
+  const { priority } = context.header
+  const check = (text: string) => {
+    if (priority !== null && priority !== text) context.report('C_HDR_PRTY', { found: text, expected: priority })
+  }
+  return { text: { 'GrpHdr/PmtTpInf/InstrPrty': check, [`${TX}/PmtTpInf/InstrPrty`]: check } }
 }

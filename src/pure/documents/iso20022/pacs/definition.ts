@@ -1,35 +1,42 @@
 import type { MessageDefinition } from '../rule-engine.ts'
-import { agentWatcher, debtorWatcher, headerWatcher } from './agents.ts'
+import { MESSAGE_VERSIONS } from '../versions.ts'
+import { agentNameWatcher, headerWatcher, type HeaderRules, instructionWatcher } from '../payment-watchers.ts'
+import { agentWatcher, debtorWatcher, priorityWatcher } from './agents.ts'
 import { groupWatcher, newGroup, settlementWatcher } from './group.ts'
-import { identificationWatcher, instructionWatcher } from './identification.ts'
+import { identificationWatcher } from './identification.ts'
 import { moneyWatcher } from './money.ts'
 import { remittanceWatcher } from './remittance.ts'
 import { PACS_TYPES } from './structure.ts'
+
+const HEADER_RULES: HeaderRules = {
+  kind: 'pacs.008',
+  definition: 'C_HDR_MSGDEF',
+  message_id: 'C_HDR_BIZMSG',
+  service: 'C_HDR_BIZSVC',
+  // Straight-through payments have a service of their own.
+  services: /^swift\.cbprplus(?:\.stp)?\.\d\d$/,
+}
 
 /** FI to FI customer credit transfer. */
 export const PACS: MessageDefinition = {
   kind: 'pacs.008',
   root: 'FIToFICstmrCdtTrf',
-  versions: new Map([
-    [2, 9],
-    [8, 19],
-    [10, 19],
-    [12, 23],
-    [13, 23],
-  ]),
+  versions: MESSAGE_VERSIONS['pacs.008'],
   types: PACS_TYPES,
   overrides: { empty: { 'CdtTrfTxInf/PmtId/EndToEndId': 'C_E2E_EMPTY' } },
   watch(context) {
     const group = newGroup()
     return [
-      headerWatcher(context),
+      headerWatcher(context, HEADER_RULES),
+      priorityWatcher(context),
+      agentNameWatcher(context, 'C_AGENT_NAME_ADDR'),
       groupWatcher(context, group),
       settlementWatcher(context),
       identificationWatcher(context, group),
       moneyWatcher(context, group),
       agentWatcher(context),
       debtorWatcher(context),
-      instructionWatcher(context),
+      instructionWatcher(context, 'CdtTrfTxInf', 'C_INSTR_CODES'),
       remittanceWatcher(context),
     ]
   },

@@ -45,31 +45,3 @@ export function identificationWatcher(context: RuleContext, group: Group): Watch
     },
   }
 }
-
-/** More than any bank would send; what follows is not remembered. */
-const CODES_REMEMBERED = 64
-const CONTRADICTIONS: ReadonlyMap<string, string> = new Map([
-  ['HOLD', 'CHQB'],
-  ['CHQB', 'HOLD'],
-  ['TELB', 'PHOB'],
-  ['PHOB', 'TELB'],
-])
-
-export function instructionWatcher(context: RuleContext): Watcher {
-  const codes = new Set<string>()
-  return {
-    open: {
-      [TX]: () => {
-        if (codes.size > 0) codes.clear()
-      },
-    },
-    text: {
-      [`${TX}/InstrForCdtrAgt/Cd`]: (text) => {
-        const contrary = CONTRADICTIONS.get(text)
-        if (codes.has(text)) context.report('C_INSTR_CODES', { found: text, message: 'An instruction to the creditor agent is repeated.' })
-        else if (contrary !== undefined && codes.has(contrary)) context.report('C_INSTR_CODES', { found: `${contrary} and ${text}` })
-        if (codes.size < CODES_REMEMBERED) codes.add(text)
-      },
-    },
-  }
-}

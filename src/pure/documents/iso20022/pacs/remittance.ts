@@ -4,10 +4,7 @@ import type { RuleContext, Watcher } from '../rule-engine.ts'
 const TX = 'CdtTrfTxInf'
 const CHARACTERS_MOST = 9_000
 
-/**
- * Counts the values of structured remittance, not its tags. Tax and garnishment, whose inside is not looked at, are not counted: errs
- * towards valid.
- */
+/** Counts the values of structured remittance, not its tags. */
 export function remittanceWatcher(context: RuleContext): Watcher {
   let inside = false
   let characters = 0
@@ -24,6 +21,7 @@ export function remittanceWatcher(context: RuleContext): Watcher {
     close: {
       [`${TX}/RmtInf/Strd`]: () => void (inside = false),
       [`${TX}/RmtInf`]: () => {
+        if (context.has('Strd') && context.has('Ustrd')) context.report('C_RMT_BOTH', { found: 'Ustrd and Strd' })
         if (characters > CHARACTERS_MOST) {
           context.report('C_STRD_9000', { found: `${characters} characters`, expected: `at most ${CHARACTERS_MOST}` })
         }

@@ -32,6 +32,8 @@ const AGENT_RULES = {
   C_HDR_BIC: rule(CBPR, PACS, 'The header comes from the instructing agent and goes to the instructed one.'),
   C_HDR_MSGDEF: rule(ERROR, PACS, 'The header announces another message than the document is.'),
   C_HDR_BIZMSG: rule(ERROR, PACS, 'Header and message carry one identification.'),
+  C_HDR_PRTY: rule(CBPR, PACS, 'Header and payment state one priority.'),
+  C_HDR_BIZSVC: rule(CBPR, PACS, 'CBPR+ carries a customer credit transfer under swift.cbprplus or swift.cbprplus.stp.'),
   C_PREV_AGENT_ORDER: rule(ERROR, PACS, 'Agents in a row are filled from the first.'),
   C_AGENT_NAME_ADDR: rule(CBPR, PACS, 'Name and address of an agent stand together or not at all.'),
   C_DBTR_ID: rule(ERROR, PACS, 'Nobody can tell who pays: no name, account or identification.'),
@@ -49,6 +51,7 @@ const TRANSFER_RULES = {
   C_SLEV: rule(only(['SEPA'], 'error'), PACS, 'SEPA knows SLEV only.'),
   C_INSTR_CODES: rule(ERROR, PACS, 'Instructions to the creditor agent contradict or repeat each other.'),
   C_GPI_SVCLVL: rule(CBPR, PACS, 'Of the tracked services only G001 is that of a customer credit transfer.'),
+  C_RMT_BOTH: rule(only(['SEPA', 'CBPR'], 'error'), PACS, 'Remittance is structured or unstructured.'),
   C_RMT_RLTD: rule(ERROR, PACS, 'Remittance travels in the message or on its own, not both.'),
   C_STRD_9000: rule(ERROR, PACS, 'Networks carry at most 9,000 characters of structured remittance.'),
 } as const satisfies Record<string, Rule>

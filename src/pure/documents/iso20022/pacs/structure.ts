@@ -13,16 +13,17 @@ const TRANSFER: TypeTable = {
     'PmtId=Identification PmtTpInf?=TypeInformation IntrBkSttlmAmt=amount IntrBkSttlmDt?=date SttlmPrty?=SettlementPriority ' +
     'SttlmTmIndctn?=SettlementTime SttlmTmReq?=SettlementRequest AddtlDtTm?=AdditionalTimes#13- AccptncDtTm?=dateTime#-12 ' +
     `PoolgAdjstmntDt?=date#-12 InstdAmt?=amount XchgRate?=rate AgrdRate?=AgreedRate#13- ChrgBr=ChargeBearer ChrgsInf*=Charges ` +
-    `MndtRltdInf?=any#10- PmtSgntr?=any#13- ${AGENTS_PASSED} UltmtDbtr?=Party InitgPty?=Party Dbtr=Party DbtrAcct?=Account DbtrAgt=Agent ` +
+    `MndtRltdInf?=CreditTransferMandateData1#10- PmtSgntr?=CryptographicKey1Choice#13- ${AGENTS_PASSED} UltmtDbtr?=Party InitgPty?=Party Dbtr=Party DbtrAcct?=Account DbtrAgt=Agent ` +
     'DbtrAgtAcct?=Account CdtrAgt=Agent CdtrAgtAcct?=Account Cdtr=Party CdtrAcct?=Account UltmtCdtr?=Party ' +
-    'InstrForCdtrAgt*=CreditorInstructions InstrForNxtAgt*=NextInstructions Purp?=Choice4 RgltryRptg*10=any Tax?=any#8- RltdRmtInf*10=any ' +
-    'RmtInf?=Remittance SplmtryData*=any#8-',
+    'InstrForCdtrAgt*=CreditorInstructions InstrForNxtAgt*=NextInstructions Purp?=Choice4 RgltryRptg*10=RegulatoryReporting3 Tax?=TaxInformation8#8 Tax?=TaxInformation10#10 Tax?=TaxData1#12- RltdRmtInf*10=RemittanceLocation2#-2 ' +
+    'RltdRmtInf*10=RemittanceLocation7#8-10 RltdRmtInf*10=RemittanceLocation8#12- ' +
+    'RmtInf?=Remittance SplmtryData*=SupplementaryData1#8-',
   // Version 02 demands TxId; a rule of its own says so.
   Identification: 'InstrId?=id35 EndToEndId=id35 TxId?=id35 UETR?=uetr#8- ClrSysRef?=t35',
   SettlementTime: 'DbtDtTm?=dateTime CdtDtTm?=dateTime',
   SettlementRequest: 'CLSTm?=time TillTm?=time FrTm?=time RjctTm?=time',
   AdditionalTimes: 'AccptncDtTm?=dateTime PoolgAdjstmntDt?=date XpryDtTm?=dateTime',
-  AgreedRate: 'UnitCcy?=currency QtdCcy?=currency PreAgrdXchgRate=rate QtnDtTm?=dateTime QtId?=t36 FXAgt?=Agent',
+  AgreedRate: 'UnitCcy?=currency QtdCcy?=currency PreAgrdXchgRate=rate QtnDtTm?=dateTime QtId?=uuid FXAgt?=Agent',
   Charges: 'Amt=amount Pty=Agent#-2 Agt=Agent#8- Tp?=ChargeType#12-',
   ChargeType: 'Cd=e4|Prtry=Issued',
   Issued: 'Id=t35 Issr?=t35',
@@ -30,22 +31,9 @@ const TRANSFER: TypeTable = {
   NextInstructions: 'Cd?=InstructionNext InstrInf?=t140',
 }
 
-/** Referred documents down to their lines, since structured remittance is counted in characters. */
-const DOCUMENTS: TypeTable = {
-  Document: 'Tp?=CodeOrProprietary Nb?=t35 RltdDt?=date@-19 RltdDt?=DatedType@23- LineDtls*=Line@19-',
-  Line: 'Id+=LineIdentification Desc?=t2048 Amt?=DocumentAmount',
-  LineIdentification: 'Tp?=CodeOrProprietary Nb?=t35 RltdDt?=date',
-  DocumentAmount:
-    'DuePyblAmt?=amount@-19 DscntApldAmt?=amount@-9 DscntApldAmt*=TypedAmount@13-19 CdtNoteAmt?=amount@-19 TaxAmt?=amount@-9 ' +
-    'TaxAmt*=TypedAmount@13-19 AdjstmntAmtAndRsn*=Adjustment@-19 RmtdAmt?=amount@-19 RmtAmtAndTp*=TypedAmount@23- ' +
-    'AdjstmntAmtAndRsn*=Adjustment@23-',
-  TypedAmount: 'Tp?=Choice4 Amt=amount',
-  Adjustment: 'Amt=amount CdtDbtInd?=CreditDebit Rsn?=t4 AddtlInf?=t140',
-}
-
 export const PACS_TYPES: TypeTable = {
   ...COMMON_TYPES,
-  Root: 'GrpHdr=Header CdtTrfTxInf+=Transaction SplmtryData*=any#8-',
+  Root: 'GrpHdr=Header CdtTrfTxInf+=Transaction SplmtryData*=SupplementaryData1#8-',
   Header:
     'MsgId=id35 CreDtTm=dateTime XpryDtTm?=dateTime#13- BtchBookg?=boolean NbOfTxs=count CtrlSum?=sum TtlIntrBkSttlmAmt?=amount ' +
     'IntrBkSttlmDt?=date SttlmInf=Settlement PmtTpInf?=TypeInformation InstgAgt?=Agent InstdAgt?=Agent',
@@ -56,5 +44,4 @@ export const PACS_TYPES: TypeTable = {
   TypeInformation:
     'InstrPrty?=Priority ClrChanl?=ClearingChannel SvcLvl?=Choice4#-2 SvcLvl*=Choice4#8- LclInstrm?=Choice35 CtgyPurp?=Choice4',
   ...TRANSFER,
-  ...DOCUMENTS,
 }

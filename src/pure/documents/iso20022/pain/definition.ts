@@ -1,4 +1,6 @@
 import type { MessageDefinition } from '../rule-engine.ts'
+import { MESSAGE_VERSIONS } from '../versions.ts'
+import { agentNameWatcher, headerWatcher, type HeaderRules, instructionWatcher } from '../payment-watchers.ts'
 import { groupWatcher } from './group.ts'
 import { newPayment } from './payment.ts'
 import { paymentWatcher } from './payment-watcher.ts'
@@ -6,16 +8,19 @@ import { remittanceWatcher } from './remittance.ts'
 import { PAIN_TYPES } from './structure.ts'
 import { transactionWatcher } from './transaction.ts'
 
+const HEADER_RULES: HeaderRules = {
+  kind: 'pain.001',
+  definition: 'P_HDR_MSGDEF',
+  message_id: 'P_HDR_BIZMSG',
+  service: 'P_HDR_BIZSVC',
+  services: /^swift\.cbprplus\.\d\d$/,
+}
+
 /** Customer credit transfer initiation. */
 export const PAIN: MessageDefinition = {
   kind: 'pain.001',
   root: 'CstmrCdtTrfInitn',
-  versions: new Map([
-    [3, 9],
-    [9, 19],
-    [11, 19],
-    [12, 23],
-  ]),
+  versions: MESSAGE_VERSIONS['pain.001'],
   types: PAIN_TYPES,
   overrides: {
     missing: { 'PmtInf/DbtrAcct': 'P_DBTR_ACCT', 'PmtInf/DbtrAcct/Id': 'P_DBTR_ACCT' },
@@ -25,6 +30,9 @@ export const PAIN: MessageDefinition = {
   watch(context) {
     const payment = newPayment()
     return [
+      headerWatcher(context, HEADER_RULES),
+      instructionWatcher(context, 'PmtInf/CdtTrfTxInf', 'P_INSTR_CODES'),
+      agentNameWatcher(context, 'P_AGENT_NAME_ADDR'),
       groupWatcher(context),
       paymentWatcher(context, payment),
       transactionWatcher(context, payment),

@@ -39,6 +39,8 @@ export function paymentWatcher(context: RuleContext, payment: Payment): Watcher 
     text: {
       'PmtInf/PmtInfId': (text) => {
         if (identifications.push(text).add() === 'same') context.report('P_PMTINFID_DUPLICATE', { found: text })
+        const { message_id } = context.totals
+        if (message_id !== null && message_id !== text) context.report('P_PMTINFID_MSGID', { found: text, expected: message_id })
       },
       'PmtInf/PmtMtd': (text) => void (payment.method = text),
       'PmtInf/BtchBookg': (text) => void (payment.batch = text.trim() === 'true' || text.trim() === '1'),

@@ -42,5 +42,11 @@ export const PAIN_RULES = {
   P_CHK_AGENT: rule(WARNING, PAIN, 'A cheque needs no account of the creditor.'),
   P_SELF_PAYMENT: rule(WARNING, PAIN, 'Debtor and creditor account are the same.'),
   P_CBPR_SINGLE: rule(only(['CBPR'], 'error'), PAIN, 'CBPR+ carries one transaction a message.'),
+  P_HDR_MSGDEF: rule(ERROR, PAIN, 'The header announces another message than the document is.'),
+  P_HDR_BIZMSG: rule(only(['CBPR'], 'error', 'warning'), PAIN, 'Under CBPR+ header and message carry one identification.'),
+  P_HDR_BIZSVC: rule(only(['CBPR'], 'error'), PAIN, 'CBPR+ carries a credit transfer initiation under swift.cbprplus and two digits.'),
+  P_PMTINFID_MSGID: rule(only(['CBPR'], 'error'), PAIN, 'CBPR+ carries one payment a message, under the identification of the message.'),
+  P_INSTR_CODES: rule(ERROR, PAIN, 'Instructions to the creditor agent contradict or repeat each other.'),
+  P_AGENT_NAME_ADDR: rule(only(['CBPR'], 'error'), PAIN, 'Name and address of an agent stand together or not at all.'),
   P_UETR_MISSING: rule(only(['CBPR'], 'error'), PAIN, 'CBPR+ follows each payment by its UETR.'),
 } as const satisfies Record<string, Rule>
