@@ -14,7 +14,7 @@ test('an unknown type or version is refused uncharged: neither valid nor invalid
     const refusal = await refusalOf(`<Document xmlns="${NAMESPACE}${name}"><Root/></Document>`)
     assert.ok(refusal !== null, name)
     assert.equal(refusal.problem, 'MESSAGE_UNKNOWN')
-    const { valid, verdict, known_messages, namespace } = refusal.extra
+    const { valid, verdict, known_messages, namespace } = refusal.details.extra ?? {}
     assert.deepEqual([valid, verdict, namespace], [null, 'undetermined', `${NAMESPACE}${name}`])
     assert.ok(Array.isArray(known_messages) && known_messages.includes('pacs.008.001.08') && known_messages.length === 14)
   }

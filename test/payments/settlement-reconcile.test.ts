@@ -134,8 +134,8 @@ async function failsAfterReorganisation(): Promise<Payment> {
   settler = bench.settler({ wallets: [wallet] })
   settler.start()
   const sent = () => bench.anvil.rpc('eth_getTransactionCount', [wallet.address, 'latest'])
-  const before = await sent()
-  await until('the same bytes are mined', async () => (await sent()) !== before)
+  const sent_before = await sent()
+  await until('the same bytes are mined', async () => (await sent()) !== sent_before)
   await until('the sending is done', async () => (await bench.store.payments.open_sendings(wallet.address)).length === 0)
   await settler.stop()
   return payment
@@ -151,7 +151,7 @@ test('an answered payment that a reorganisation took away and that then fails is
 
 test('and settled, when somebody sends it while it is valid', async () => {
   const payment = await failsAfterReorganisation()
-  await bench.anvil.mint(payment.payer as `0x${string}`, 1_000_000n)
+  await bench.anvil.mint(payment.payer, 1_000_000n)
   await transferAsStranger(bench.anvil, payment)
   await bench.reconcile()
   assert.equal((await bench.row(payment)).state, 'settled')

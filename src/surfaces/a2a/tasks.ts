@@ -9,7 +9,8 @@ import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.t
 import { readAsk } from './ask.ts'
 import { ending, endingOf, taskOf, textPart, type Ending } from './ending.ts'
 import { keptText, readKept, type Kept, type KeptAsk } from './kept.ts'
-import { addToContext, firstTaskOf } from './list.ts'
+import { firstTaskOf } from '../../pure/task-ids.ts'
+import { addToContext } from './list.ts'
 import { broughtBy, orderOf, remembered, work, type A2aExchange, type A2aParts, type Brought, type Metadata } from './work.ts'
 
 const FINAL: ReadonlySet<TaskState> = new Set([

@@ -81,22 +81,28 @@ export default defineTool({
   },
   headline: [
     {
-      when: { valid: true, 'finding_counts.warning': 0 },
+      when: { verdict: 'valid', 'finding_counts.warning': 0 },
       tone: 'good',
       word: 'valid',
       sentence: 'No rule of the profile {profile} is broken.',
     },
     {
-      when: { valid: true },
+      when: { verdict: 'valid' },
       tone: 'good',
       word: 'valid',
       sentence: 'No error against the profile {profile}; {finding_counts.warning|warning|warnings} to read.',
     },
     {
-      when: { valid: false },
+      when: { verdict: 'invalid' },
       tone: 'bad',
       word: 'invalid',
       sentence: '{finding_counts.error|error|errors} against the profile {profile}; each finding names its place and the expected value.',
+    },
+    {
+      when: { verdict: 'undetermined' },
+      tone: 'caution',
+      word: 'undetermined',
+      sentence: 'The message or its version is not known here, so nothing is said of it.',
     },
   ],
   sources: [],
