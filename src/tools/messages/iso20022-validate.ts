@@ -74,7 +74,8 @@ export default defineTool({
       'counts and sums exactly; check digits of ISO 13616 and 17442; form of ISO 9362',
     ],
     not_checked: [
-      'external code lists; what stands inside SplmtryData/Envlp; the type that xsi:type names; the header AppHdr beyond what rules compare',
+      'external code lists',
+      'what stands inside SplmtryData/Envlp; the type that xsi:type names; structure of the header AppHdr',
       'that accounts, banks and parties exist',
       'usage guidelines of single banks',
     ],
