@@ -117,11 +117,12 @@ export default defineTool({
   example: { raw_payload: EXAMPLE },
   refuses(result) {
     if (result['valid'] !== null) return null
-    const { valid, verdict, namespace, findings } = result
+    // A problem carries no text of the caller, so the namespace that was found is not among its members.
+    const { valid, verdict } = result
     const sentence =
       'No message of a known type and version was found, so it is neither valid nor invalid. Nothing was charged. ' +
       `Known: ${KNOWN_MESSAGES.join(', ')}.`
-    return new Refusal('MESSAGE_UNKNOWN', sentence, { valid, verdict, namespace, findings, known_messages: KNOWN_MESSAGES })
+    return new Refusal('MESSAGE_UNKNOWN', sentence, { valid, verdict, known_messages: KNOWN_MESSAGES })
   },
   async run({ raw_payload, format, namespace, transactions, profile }) {
     const { validateAsked } = await import('../../pure/documents/iso20022/validate.ts')
