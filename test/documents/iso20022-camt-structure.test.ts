@@ -119,7 +119,8 @@ test('nothing that is done to a statement makes the rules fail themselves', () =
     (version, changes) => {
       const payload = changes.reduce(mutated, twoStatements(version))
       const { valid, finding_counts, findings } = validateAsked({ payload, profile: 'base' })
-      assert.equal(valid, finding_counts.error === 0)
+      const is_unknown = findings.some(({ code }) => code === 'NS_UNKNOWN')
+      assert.equal(valid, is_unknown ? null : finding_counts.error === 0)
       assert.ok(findings.every(({ found }) => found === null || found.length <= 128))
     },
   )

@@ -74,7 +74,8 @@ export default defineTool({
       'counts and sums exactly; check digits of ISO 13616 and 17442; form of ISO 9362',
     ],
     not_checked: [
-      'external code lists; what stands inside SplmtryData/Envlp; the type that xsi:type names; the header AppHdr beyond what rules compare',
+      'external code lists',
+      'what stands inside SplmtryData/Envlp; the type that xsi:type names; structure of the header AppHdr',
       'that accounts, banks and parties exist',
       'usage guidelines of single banks',
     ],
@@ -142,11 +143,12 @@ export default defineTool({
   example: { raw_payload: EXAMPLE },
   refuses(result) {
     if (result['valid'] !== null) return null
-    const { valid, verdict, namespace, findings } = result
+    // A problem carries no text of the caller, so the namespace that was found is not among its members.
+    const { valid, verdict } = result
     const sentence =
       'No message of a known type and version was found, so it is neither valid nor invalid. Nothing was charged. ' +
       `Known: ${KNOWN_MESSAGES.join(', ')}.`
-    return new Refusal('MESSAGE_UNKNOWN', sentence, { extra: { valid, verdict, namespace, findings, known_messages: KNOWN_MESSAGES } })
+    return new Refusal('MESSAGE_UNKNOWN', sentence, { extra: { valid, verdict, known_messages: KNOWN_MESSAGES } })
   },
   async run({ raw_payload, format, namespace, transactions, profile }) {
     const { validateAsked } = await import('../../pure/documents/iso20022/validate.ts')

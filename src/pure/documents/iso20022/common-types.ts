@@ -11,13 +11,16 @@ const PARTIES: TypeTable = {
   OtherIdentification: 'Id=t35@-19 Id=t256@23- SchmeNm?=Scheme Issr?=t35',
   Scheme: 'Cd=e4|Prtry=t35',
   Contact:
-    'NmPrfx?=OldNamePrefix@-13 NmPrfx?=NamePrefix@19- Nm?=t140 PhneNb?=phone MobNb?=phone FaxNb?=phone URLAdr?=t2048@23- EmailAdr?=t2048@-19 EmailAdr?=t256@23- EmailPurp?=t35@19- ' +
-    'JobTitl?=t35@19- Rspnsblty?=t35@19- Dept?=t70@19- Othr?=t35@-13 Othr*=OtherContact@19- PrefrdMtd?=OldPreferredContact@19 PrefrdMtd?=PreferredContact@23-',
+    'NmPrfx?=OldNamePrefix@-13 NmPrfx?=NamePrefix@19- Nm?=t140 PhneNb?=phone MobNb?=phone FaxNb?=phone URLAdr?=t2048@23- ' +
+    'EmailAdr?=t2048@-19 EmailAdr?=t256@23- EmailPurp?=t35@19- ' +
+    'JobTitl?=t35@19- Rspnsblty?=t35@19- Dept?=t70@19- Othr?=t35@-13 Othr*=OtherContact@19- PrefrdMtd?=OldPreferredContact@19 ' +
+    'PrefrdMtd?=PreferredContact@23-',
   OtherContact: 'ChanlTp=t4 Id?=t128',
   Address:
     'AdrTp?=AddressType@-13 AdrTp?=AddressTypeChoice@19- CareOf?=t140@23- Dept?=t70 SubDept?=t70 StrtNm?=t70@-19 StrtNm?=t140@23- ' +
     'BldgNb?=t16 BldgNm?=t35@19 BldgNm?=t140@23- Flr?=t70@19- UnitNb?=t16@23- PstBx?=t16@19- Room?=t70@19- PstCd?=t16 TwnNm?=t35@-19 ' +
-    'TwnNm?=t140@23- TwnLctnNm?=t35@19 TwnLctnNm?=t140@23- DstrctNm?=t35@19 DstrctNm?=t140@23- CtrySubDvsn?=t35 Ctry?=country AdrLine*7=t70',
+    'TwnNm?=t140@23- TwnLctnNm?=t35@19 TwnLctnNm?=t140@23- DstrctNm?=t35@19 DstrctNm?=t140@23- CtrySubDvsn?=t35 Ctry?=country ' +
+    'AdrLine*7=t70',
   AddressTypeChoice: 'Cd=AddressType|Prtry=Generic',
   Generic: 'Id=four Issr=t35 SchmeNm?=t35',
   NameAndAddress: 'Nm=t140 Adr=Address',

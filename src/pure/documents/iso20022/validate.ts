@@ -2,9 +2,9 @@
  * Validates pain.001, pacs.008 and camt.053: structure by version, and rules that no schema expresses, held against a profile.
  *
  * A message that is broken is a good answer with findings, never an error. `valid` means that nothing which was looked at is an error in this
- * profile; code lists that move, and the inside of tax, regulatory and supplementary data, are not looked at. Totals are exact. Sources: the
- * message definitions of ISO 20022 in the versions named, XML 1.0, ISO 4217, 7064, 9362, 13616, 17442, CBPR+ and EPC rules as of November
- * 2026. Structure errs towards valid, totals and check digits never err.
+ * profile; it is null for a message of a type or version that is not known. External code lists and the inside of supplementary data are not
+ * looked at. Totals are exact. Sources: the message definitions of ISO 20022 in the versions named, XML 1.0, ISO 4217, 7064, 9362, 13616,
+ * 17442, CBPR+ and EPC rules as of November 2026. Structure errs towards valid, totals and check digits never err.
  */
 import { XmlReader, type XmlFault } from '../xml/reader.ts'
 import { currencyInfo } from './identifiers.ts'
@@ -139,8 +139,8 @@ function broken(envelope: Envelope, options: ValidationOptions, tell: (findings:
 
 /** The answer to a document that was read to its end. It is undecided when nothing of it was checked. */
 function concluded(envelope: Envelope, options: ValidationOptions, list: readonly ListedTransaction[] | null): Validation {
-  const concluded_answer = judged(envelope, options, list)
-  return envelope.message === null && list === null ? { ...concluded_answer, valid: null } : concluded_answer
+  const judgement = judged(envelope, options, list)
+  return envelope.message === null && list === null ? { ...judgement, valid: null } : judgement
 }
 
 function judged(envelope: Envelope, options: ValidationOptions, list: readonly ListedTransaction[] | null): Validation {

@@ -111,8 +111,8 @@ export const CAMT_DETAIL_TYPES: TypeTable = {
   Rate4: 'Tp=RateType4Choice VldtyRg?=ActiveOrHistoricCurrencyAndAmountRange2',
   RateType4Choice: 'Pctg=rate|Othr=t35',
   References74Choice:
-    '' +
-    'SctiesSttlmTxId=t35|IntraPosMvmntId=t35|IntraBalMvmntId=t35|AcctSvcrTxId=t35|MktInfrstrctrTxId=t35|CtrPtyMktInfrstrctrTxId?=t35|PoolId=t35|CmonId=t35|TradId=t52|OthrTxId=t35',
+    'SctiesSttlmTxId=t35|IntraPosMvmntId=t35|IntraBalMvmntId=t35|AcctSvcrTxId=t35|MktInfrstrctrTxId=t35|' +
+    'CtrPtyMktInfrstrctrTxId?=t35|PoolId=t35|CmonId=t35|TradId=t52|OthrTxId=t35',
   SecuritiesAccount13: 'Id=t35 Tp?=GenericIdentification20 Nm?=t70',
   SecuritiesAccount19: 'Id=t35 Tp?=Generic Nm?=t70',
   SecurityIdentification14: 'ISIN?=isin OthrId*=OtherIdentification1 Desc?=t140',

@@ -15,7 +15,8 @@ const TRANSFER: TypeTable = {
     `PoolgAdjstmntDt?=date#-12 InstdAmt?=amount XchgRate?=rate AgrdRate?=AgreedRate#13- ChrgBr=ChargeBearer ChrgsInf*=Charges ` +
     `MndtRltdInf?=CreditTransferMandateData1#10- PmtSgntr?=CryptographicKey1Choice#13- ${AGENTS_PASSED} UltmtDbtr?=Party InitgPty?=Party Dbtr=Party DbtrAcct?=Account DbtrAgt=Agent ` +
     'DbtrAgtAcct?=Account CdtrAgt=Agent CdtrAgtAcct?=Account Cdtr=Party CdtrAcct?=Account UltmtCdtr?=Party ' +
-    'InstrForCdtrAgt*=CreditorInstructions InstrForNxtAgt*=NextInstructions Purp?=Choice4 RgltryRptg*10=RegulatoryReporting3 Tax?=TaxInformation8#8 Tax?=TaxInformation10#10 Tax?=TaxData1#12- RltdRmtInf*10=RemittanceLocation2#-2 ' +
+    'InstrForCdtrAgt*=CreditorInstructions InstrForNxtAgt*=NextInstructions Purp?=Choice4 RgltryRptg*10=RegulatoryReporting3 ' +
+    'Tax?=TaxInformation8#8 Tax?=TaxInformation10#10 Tax?=TaxData1#12- RltdRmtInf*10=RemittanceLocation2#-2 ' +
     'RltdRmtInf*10=RemittanceLocation7#8-10 RltdRmtInf*10=RemittanceLocation8#12- ' +
     'RmtInf?=Remittance SplmtryData*=SupplementaryData1#8-',
   // Version 02 demands TxId; a rule of its own says so.
