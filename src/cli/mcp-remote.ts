@@ -94,7 +94,9 @@ async function forwarded(ask: Ask, { name, arguments: given }: Params): Promise<
   const [first] = Array.isArray(result?.['content']) ? (result['content'] as unknown[]) : []
   const text =
     isObject(first) && typeof first['text'] === 'string' ? first['text'] : JSON.stringify({ detail: 'The service gave no answer.' })
-  return result?.['structuredContent'] === undefined ? { kind: 'problem', text, meta: null } : { kind: 'answer', text, meta: null }
+  if (result?.['structuredContent'] === undefined) return { kind: 'problem', text, meta: null }
+  // Terms of payment are structured too, in a result that says that it is an error.
+  return result['isError'] === true ? { kind: 'problem', text, meta: null, has_terms: true } : { kind: 'answer', text, meta: null }
 }
 
 function resultOf(reply: unknown): Record<string, unknown> | null {

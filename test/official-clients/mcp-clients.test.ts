@@ -60,7 +60,8 @@ function metaOf({ _meta: meta }: Result): Meta {
 async function unpaid(client: McpClient): Promise<Result> {
   const result = await call(client)
   assert.equal(result.isError, true)
-  assert.equal(result.structuredContent, undefined)
+  // x402 transports-v2/mcp.md: the terms stand in structuredContent and, the same, in the text.
+  assert.deepEqual(result.structuredContent, membersOf(result))
   assert.equal(membersOf(result)['code'], 'PAYMENT_REQUIRED')
   return result
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkDocument } from '../../src/pure/protocols/check.ts'
+import { ruleSpan } from '../../src/pure/protocols/coverage.ts'
 import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
 import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
 import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/rule.ts'
 import { A2A_CLEAN } from './a2a-clean.ts'
 import { ACP_CLEAN } from './acp-clean.ts'
 import { BOUNDS, checkText, codesOf, drop, literally, NOW_S, set } from './harness.ts'
+import { MCP_CLEAN } from './mcp-clean.ts'
 import { UCP_CLEAN } from './ucp-clean.ts'
 import { X402_CLEAN } from './x402-clean.ts'
 
@@ -222,4 +224,56 @@ test('every type that can be stated is checked as such, and what lacks everythin
       }
     }
   }
+})
+
+test('the link of a finding goes to the version that was judged', () => {
+  const first = <Case>(clean: Readonly<Record<string, { document: Case }>>, name: string) => JSON.stringify(clean[name]?.document)
+  const cases: [ProtocolId, string, (text: string) => string, RegExp][] = [
+    ['ucp', first(UCP_CLEAN, 'checkout 01-23'), drop('/totals'), /^https:\/\/ucp\.dev\/2026-01-23\//],
+    ['ucp', first(UCP_CLEAN, 'checkout 08-25'), drop('/totals'), /^https:\/\/ucp\.dev\/2026-08-25\//],
+    ['acp', first(ACP_CLEAN, 'session_2025_09'), drop('/status'), /\/spec\/2025-09-29\//],
+    ['acp', first(ACP_CLEAN, 'session_2026_01_30'), drop('/status'), /\/spec\/2026-01-30\//],
+    ['mcp', first(MCP_CLEAN, 'tools 25-06-18'), set('/result/tools/0/name', 7), /\/specification\/2025-06-18\/server\/tools$/],
+    ['a2a', first(A2A_CLEAN, '0.3'), drop('/skills/0/tags'), /\/v0\.3\.0\/specification/],
+    ['a2a', first(A2A_CLEAN, '1.0'), drop('/skills/0/tags'), /\/latest\/specification/],
+    ['x402', JSON.stringify(X402_CLEAN['challenge_v1']?.document), set('/accepts/0/scheme', ''), /specification-v1\.md$/],
+  ]
+  for (const [id, text, change, url] of cases) {
+    const { errors } = checkText(id, change(text))
+    assert.ok(errors.length > 0, `${id} ${url.source}`)
+    assert.ok(
+      errors.some(({ spec }) => url.test(spec.url)),
+      `${errors[0]?.code} ${errors[0]?.spec.url} ${url.source}`,
+    )
+  }
+})
+
+test('a hint speaks of the member that is wrong, and of the document that was judged', () => {
+  const hintOf = (id: ProtocolId, text: string, path: string) => checkText(id, text).errors.find((one) => one.path === path)?.hint ?? ''
+  const payment = JSON.stringify(X402_CLEAN['payment_v2']?.document)
+  assert.equal(
+    hintOf('x402', set('/payload/authorization/nonce', '0x12')(payment), '/payload/authorization/nonce'),
+    'Send nonce as 0x and 64 hexadecimal digits.',
+  )
+  const cart = JSON.stringify(UCP_CLEAN['cart 04-08']?.document)
+  assert.equal(hintOf('ucp', drop('/id')(cart), '/id'), 'Add id: a text.')
+  assert.match(hintOf('ucp', drop('/totals')(cart), '/totals'), /^Add totals: /)
+})
+
+test('every rule of a protocol has a first and a last version, in their order', () => {
+  for (const protocol of Object.values(PROTOCOLS)) {
+    for (const rule of protocol.rules) {
+      const { since, until } = ruleSpan(protocol, rule)
+      const [from, to] = [since, until].map((version) => protocol.versions.indexOf(version))
+      assert.ok(from !== undefined && to !== undefined && to >= 0 && from >= to, `${rule.code} ${since} ${until}`)
+    }
+  }
+  const spanOf = (id: ProtocolId, code: string) => {
+    const rule = PROTOCOLS[id].rules.find((one) => one.code === code)
+    return rule === undefined ? null : ruleSpan(PROTOCOLS[id], rule)
+  }
+  assert.deepEqual(spanOf('ucp', 'UCP-046'), { since: '2026-04-08', until: '2026-08-25' })
+  assert.deepEqual(spanOf('acp', 'ACP-042'), { since: '2026-04-17', until: '2026-04-17' })
+  assert.deepEqual(spanOf('acp', 'ACP-016'), { since: '2025-09-29', until: '2026-01-16' })
+  assert.deepEqual(spanOf('micro-ast', 'MAST-001'), { since: '1.0', until: '1.0' })
 })

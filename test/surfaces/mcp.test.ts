@@ -5,6 +5,7 @@ import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { verifyLink } from '../../src/pure/receipts/chain.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { limits } from '../../src/service/limits.ts'
+import { answerSchema } from '../../src/surfaces/mcp/answer-schema.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { newAjv } from '../support/json-schema.ts'
 import { connectMcp, MCP_VERSIONS } from '../support/mcp.ts'
@@ -45,11 +46,12 @@ function schemaOf(schema: unknown): Record<string, unknown> {
 /** The problem inside a result that is an error. */
 function problemOf(result: CallToolResult): Record<string, unknown> {
   assert.equal(result.isError, true)
-  // Older official clients would hold it against the output schema.
-  assert.equal(result.structuredContent, undefined)
   const [first] = result.content
   assert.ok(first?.type === 'text')
-  return JSON.parse(first.text) as Record<string, unknown>
+  const problem = JSON.parse(first.text) as Record<string, unknown>
+  // x402 transports-v2/mcp.md: terms stand in structuredContent and, the same, in the text; other problems in the text alone.
+  assert.deepEqual(result.structuredContent, 'accepts' in problem ? problem : undefined)
+  return problem
 }
 
 async function examples(): Promise<{ id: string; input: Record<string, unknown> }[]> {
@@ -225,4 +227,16 @@ test('REST and MCP draw on one allowance; when it is used up the result is the 4
   assert.equal((problem['allowance'] as Record<string, unknown>)['remaining'], 0)
   await client.close()
   await few.stop()
+})
+
+test('the output schema of a tool takes its answers, and the terms of an unpaid call, which older clients hold against it', () => {
+  const validate = newAjv().compile(answerSchema({ type: 'object', properties: { valid: { type: 'boolean' } } }))
+  const answer = { receipt: {}, tier: 'free', settlement: null, allowance: null, embeddable_badge: '', proof_summary_markdown: '' }
+  const cases: [boolean, object][] = [
+    [true, { x402Version: 2, accepts: [], error: 'PAYMENT-SIGNATURE header is required', allowance: null }],
+    [true, { result: { valid: true }, ...answer }],
+    [false, { result: { valid: 'yes' }, ...answer }],
+    [false, { result: { valid: true } }],
+  ]
+  for (const [isRight, value] of cases) assert.equal(validate(value), isRight, JSON.stringify(value))
 })

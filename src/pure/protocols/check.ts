@@ -142,7 +142,8 @@ function runProtocol(run: Run, protocol: Protocol, document: Place, detection: D
     if (run.exceeded !== null) return
     if (!applies(protocol, head, detection)) continue
     run.checked.add(head.code)
-    check(index, run.findings.reportOf(head))
+    const spec = protocol.specAt?.(head.spec, detection.version) ?? head.spec
+    check(index, run.findings.reportOf({ ...head, spec }))
   }
 }
 

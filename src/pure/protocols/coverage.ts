@@ -1,5 +1,5 @@
 import type { Place } from './place.ts'
-import type { Detection, Protocol, TypeSpan } from './rule.ts'
+import type { Detection, Protocol, RuleHead, TypeSpan } from './rule.ts'
 
 /** What the caller states of a document; null where the document itself is asked. */
 export interface Stated {
@@ -67,4 +67,20 @@ export function documentTypes({ types, uncovered = [] }: Pick<Protocol, 'types' 
 /** A JSON-RPC request or notification: it names a method and answers nothing. */
 export function isRequest(document: Place): boolean {
   return document.has('jsonrpc') && document.has('method') && !document.has('result') && !document.has('error')
+}
+
+/** The oldest and the newest version that a rule is about, by its own bounds and by the types that it is about. */
+export function ruleSpan(protocol: Pick<Protocol, 'versions' | 'spans'>, { types, since, until }: RuleHead): Required<TypeSpan> {
+  const { versions, spans = {} } = protocol
+  const [newest = ''] = versions
+  const oldest = versions.at(-1) ?? newest
+  const age = (version: string) => versions.indexOf(version)
+  const starts = types?.map((type) => spans[type]?.since ?? oldest) ?? []
+  const ends = types?.map((type) => spans[type]?.until ?? newest) ?? []
+  const first = starts.length === 0 ? oldest : starts.reduce((one, other) => (age(one) >= age(other) ? one : other))
+  const last = ends.length === 0 ? newest : ends.reduce((one, other) => (age(one) <= age(other) ? one : other))
+  return {
+    since: since !== undefined && age(since) < age(first) ? since : first,
+    until: until !== undefined && age(until) > age(last) ? until : last,
+  }
 }

@@ -49,7 +49,7 @@ export class Findings {
       severity,
       path: place.path(),
       message,
-      hint: hint ?? rule.hint,
+      hint: hint ?? caseHint(rule, place, words, expected) ?? rule.hint,
       spec,
       ...(expected === undefined ? {} : { expected }),
     })
@@ -61,4 +61,11 @@ export class Findings {
     const warnings = this.kept.warning.slice(0, MOST_FINDINGS - errors.length)
     return { errors, warnings, truncated: this.dropped || warnings.length < this.kept.warning.length }
   }
+}
+
+/** What to do about one member, by what was expected of it. */
+function caseHint({ hint_by_case }: RuleHead, place: Place, words: string, expected: string | undefined): string | null {
+  if (hint_by_case !== true || expected === undefined || place.parent === null) return null
+  const name = place.label.replace(/^Item /, 'item ').replace(/^This member$/, 'this member')
+  return words.startsWith('is missing') ? `Add ${name}: ${expected}.` : `Send ${name} as ${expected}.`
 }

@@ -72,6 +72,8 @@ export interface RuleHead {
   spec: SpecReference
   /** What to do about it. */
   hint: string
+  /** The rule looks at several members, so its findings say what to do about theirs where they know what was expected. */
+  hint_by_case?: true
   /** Tiny pieces of JSON that keep and break the rule. */
   good: unknown
   bad: unknown
@@ -174,6 +176,8 @@ interface ProtocolHead {
   uncovered?: readonly UncoveredType[]
   /** Versions of the types that not every version has. */
   spans?: Readonly<Record<string, TypeSpan>>
+  /** Returns the page of a version for a reference of a rule; the reference itself where there is one page for all versions. */
+  specAt?(spec: SpecReference, version: string): SpecReference
   /** Returns the version of the rules for a version as callers write it, where that is not its own name. */
   readVersion?(text: string): string
   /** What no rule looks at, in short phrases. */

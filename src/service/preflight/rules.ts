@@ -1,7 +1,8 @@
 import { STATEMENT } from '../../pure/protocols/check.ts'
+import { ruleSpan } from '../../pure/protocols/coverage.ts'
 import { COMMON_RULES } from '../../pure/protocols/common-rules.ts'
 import { PROTOCOLS } from '../../pure/protocols/registry.ts'
-import { PROTOCOL_IDS, type ProtocolId, type RuleHead } from '../../pure/protocols/rule.ts'
+import { PROTOCOL_IDS, type Protocol, type ProtocolId, type RuleHead } from '../../pure/protocols/rule.ts'
 import { limits } from '../limits.ts'
 import { absoluteUrl } from './request.ts'
 
@@ -11,9 +12,10 @@ export const RULE_PARTS = ['common', ...PROTOCOL_IDS] as const
 export type RulePart = (typeof RULE_PARTS)[number]
 
 /** What the catalogue says of one rule. */
-export type RuleShown = Required<Omit<RuleHead, 'types' | 'since' | 'until'>> & {
+export type RuleShown = Required<Omit<RuleHead, 'types' | 'since' | 'until' | 'hint_by_case'>> & {
   /** null: all of the protocol. */
   types: readonly string[] | null
+  /** null: holds for every version of every protocol. */
   since: string | null
   until: string | null
 }
@@ -58,9 +60,24 @@ export function partShown(part: RulePart, base_url: string): PartShown {
       not_checked: [],
       rules: COMMON_RULES.map(shown),
     }
-  const { title, versions, types, uncovered = [], not_checked, rules } = PROTOCOLS[part satisfies ProtocolId]
+  const protocol = PROTOCOLS[part satisfies ProtocolId]
+  const { title, versions, types, uncovered = [], not_checked, rules } = protocol
   const uncovered_types = uncovered.map(({ type }) => type)
-  return { id: part, title, versions, document_types: types, uncovered_types, not_checked, rules: rules.map(shown) }
+  return {
+    id: part,
+    title,
+    versions,
+    document_types: types,
+    uncovered_types,
+    not_checked,
+    rules: rules.map((rule) => shown(atVersions(protocol, rule))),
+  }
+}
+
+/** A rule with the versions that it is about, and the page of the newest of them. */
+function atVersions(protocol: Protocol, rule: RuleHead): RuleHead {
+  const span = ruleSpan(protocol, rule)
+  return { ...rule, ...span, spec: protocol.specAt?.(rule.spec, span.until) ?? rule.spec }
 }
 
 function ruleShown({ code, severity, types, since, until, why, spec, hint, good, bad }: RuleHead, base_url: string): RuleShown {

@@ -28,12 +28,13 @@ export function answerSchema(result: JsonSchema): JsonSchema & { type: 'object' 
   // References such as #/$defs/x count from the root, so the definitions move there with them.
   const definitions = { ...($defs as Record<string, unknown> | undefined), ...shared.$defs }
   const properties = { result: shared.schema, ...PARTS }
-  const required = Object.keys(properties).filter((name) => name !== 'chain')
+  const required = Object.keys(PARTS).filter((name) => name !== 'chain')
   return {
     $schema: DIALECT,
     type: 'object',
     properties,
-    required,
+    // Clients of 2025 hold the terms of an unpaid call against this schema too: those have no result.
+    dependentRequired: { result: required },
     ...(Object.keys(definitions).length === 0 ? {} : { $defs: definitions }),
   }
 }

@@ -92,7 +92,8 @@ function members(value: Record<string, unknown>): string {
 function replyText(reply: ToolReply, id: string, frame: Frame): string {
   if (reply.kind === 'error') return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(reply.error)}}`
   const { head, tail } = frame(reply.meta)
-  const more = reply.kind === 'answer' ? `"structuredContent":${reply.text}` : '"isError":true'
+  const structured = reply.kind === 'answer' || reply.has_terms === true ? `"structuredContent":${reply.text}` : null
+  const more = [structured, reply.kind === 'answer' ? null : '"isError":true'].filter((one) => one !== null).join(',')
   return `{"result":{${head}"content":[${textContent(reply.text)}],${more}${tail}},"jsonrpc":"2.0","id":${id}}`
 }
 

@@ -32,10 +32,13 @@ export interface CallParams {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** How a call ends in MCP: an answer or a problem, both as JSON text inside a result, or an error of the protocol. */
+/**
+ * How a call ends in MCP: an answer or a problem, both as JSON text inside a result, or an error of the protocol. A problem with x402 terms is
+ * also structured content (x402 transports-v2/mcp.md, Payment Required Signaling), which every revision that is served allows.
+ */
 export type ToolReply =
   | { kind: 'answer'; text: string; meta: ResultMeta | null }
-  | { kind: 'problem'; text: string; meta: ResultMeta | null }
+  | { kind: 'problem'; text: string; meta: ResultMeta | null; has_terms?: true }
   | { kind: 'error'; error: RpcError }
 
 /** `_meta` of a result. */
@@ -169,12 +172,13 @@ function outcomeReply({ api_url, words }: ToolCalls, outcome: Outcome, request_i
   }
 }
 
-/** The problem with the terms of version 2 beside it, as official clients read them from the text, and those of version 1 in `_meta`. */
+/** The problem with the terms of version 2 beside it, as text and as structured content, and those of version 1 in `_meta`. */
 function withTerms(problem_text: string, { required_json, body_members_json }: Challenge): ToolReply {
   return {
     kind: 'problem',
     text: `${required_json.slice(0, -1)},${problem_text.slice(1)}`,
     meta: { [ERROR_KEY]: JSON.parse(`{${body_members_json}}`) as unknown },
+    has_terms: true,
   }
 }
 

@@ -42,8 +42,12 @@ function toolResult(reply: ToolReply): CallToolResult {
         structuredContent: JSON.parse(reply.text) as Record<string, unknown>,
       })
     case 'problem':
-      // No structured content: older clients hold it against the output schema even when the result is an error.
-      return withMeta(reply.meta, { content: [{ type: 'text', text: reply.text }], isError: true })
+      // Older clients hold structured content against the output schema even when the result is an error; that schema admits terms alone.
+      return withMeta(reply.meta, {
+        content: [{ type: 'text', text: reply.text }],
+        ...(reply.has_terms === true ? { structuredContent: JSON.parse(reply.text) as Record<string, unknown> } : {}),
+        isError: true,
+      })
     case 'error':
       throw new ProtocolError(reply.error.code, reply.error.message, reply.error.data)
   }

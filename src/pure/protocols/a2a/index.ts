@@ -8,6 +8,7 @@ import { SCHEME_RULES } from './rules-schemes.ts'
 import { SKILL_RULES } from './rules-skills.ts'
 import { TRUST_RULES } from './rules-trust.ts'
 import { viewA2a, type A2aView } from './view.ts'
+import { a2aSpecAt } from './spec.ts'
 
 /**
  * Agent2Agent, agent cards of 0.2.0 to 1.0 (specification and protocol buffers, read 2026-11-21), also inside a JSON-RPC answer. The shape
@@ -25,6 +26,7 @@ export const A2A = defineProtocol<A2aView>({
   secret_rule: 'A2A-034',
   marks: isA2a,
   detect: detectA2a,
+  specAt: a2aSpecAt,
   view: viewA2a,
   rules: [...CARD_RULES, ...INTERFACE_RULES, ...CAPABILITY_RULES, ...SKILL_RULES, ...SCHEME_RULES, ...REQUIREMENT_RULES, ...TRUST_RULES],
 })

@@ -44,6 +44,7 @@ export const INTERFACE_RULES = [
       why: 'A client compares this version with its own.',
       spec: INTERFACE,
       hint: 'Send major and minor in an interface of 1.0, such as 1.0; before that three numbers, such as 0.3.0.',
+      hint_by_case: true,
       good: { supportedInterfaces: [{ protocolVersion: '1.0' }] },
       bad: { supportedInterfaces: [{ protocolVersion: 'v1' }] },
     },

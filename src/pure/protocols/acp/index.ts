@@ -11,6 +11,7 @@ import { PAYMENT_RULES } from './rules-payment.ts'
 import { SESSION_RULES } from './rules-session.ts'
 import { ACP_TYPES, ACP_VERSIONS } from './shape.ts'
 import { viewAcp, type AcpView } from './view.ts'
+import { acpSpecAt } from './spec.ts'
 
 /**
  * Agentic Commerce Protocol, versions 2025-09-29 to 2026-04-17 (published schemas and proposals, read 2026-11-21): checkout sessions, orders,
@@ -33,6 +34,7 @@ export const ACP = defineProtocol<AcpView>({
   secret_rule: 'ACP-041',
   marks: isAcp,
   detect: detectAcp,
+  specAt: acpSpecAt,
   view: viewAcp,
   rules: [
     ...SESSION_RULES,

@@ -18,6 +18,7 @@ export const NESTED_RULES = [
       why: 'The schemas are closed to their last member: a strict reader refuses the whole document for one of another type.',
       spec: schemaSpec('CheckoutSessionBase'),
       hint: 'Send members of the type, and with the values, that the schema of the version has; declare what an extension adds.',
+      hint_by_case: true,
       good: { line_items: [{ id: 'li_1', name: 'Wool blanket', images: ['https://shop.example.com/1.png'] }] },
       bad: { line_items: [{ id: 'li_1', name: 7, images: 'https://shop.example.com/1.png' }] },
     },

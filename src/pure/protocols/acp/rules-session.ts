@@ -90,6 +90,7 @@ export const SESSION_RULES = [
       why: 'Amounts mean nothing without their currency.',
       spec: schemaSpec('CheckoutSessionBase.currency'),
       hint: 'Write the three letters of ISO 4217: lower case in checkout, upper case in product feeds.',
+      hint_by_case: true,
       good: { currency: 'usd' },
       bad: { currency: 'US Dollar' },
     },

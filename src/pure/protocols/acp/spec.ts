@@ -21,3 +21,8 @@ export const ALLOWANCE_SPEC: SpecReference = {
   url: `${REPOSITORY}/spec/2026-04-17/openapi/openapi.delegate_payment.yaml`,
   section: 'Allowance',
 }
+
+/** The same file of another version; definitions keep their names. Feeds and discovery came with 2026-04-17. */
+export function acpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
+  return { url: url.replace(/\/spec\/[0-9-]{10}\//, `/spec/${version}/`), section }
+}

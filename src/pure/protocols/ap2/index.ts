@@ -11,6 +11,7 @@ import { PAYMENT_RULES } from './rules-payment.ts'
 import { RECEIPT_RULES } from './rules-receipts.ts'
 import { TIME_RULES } from './rules-times.ts'
 import { AP2_VERSIONS, detectAp2, isAp2, viewAp2, type Ap2View } from './view.ts'
+import { ap2SpecAt } from './spec.ts'
 
 const UNTIL_0_1 = ['intent_mandate', 'cart_mandate', 'legacy_payment_mandate'] as const
 const SINCE_0_2 = AP2_TYPES.filter((type) => ![...UNTIL_0_1, 'mandates', 'unknown'].includes(type))
@@ -39,6 +40,7 @@ export const AP2 = defineProtocol<Ap2View>({
   secret_rule: 'AP2-012',
   marks: isAp2,
   detect: detectAp2,
+  specAt: ap2SpecAt,
   view: viewAp2,
   rules: [
     ...ENVELOPE_RULES,

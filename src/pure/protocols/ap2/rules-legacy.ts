@@ -47,6 +47,7 @@ export const LEGACY_RULES = [
       why: 'The user confirms the cart as it is shown; items that do not add up hide a charge.',
       spec: legacySpec('CartContents'),
       hint: 'Send every member of contents, and display items in one currency that add up to the total.',
+      hint_by_case: true,
       good: { display_items: [{ amount: { currency: 'USD', value: 120 } }], total: { amount: { currency: 'USD', value: 120 } } },
       bad: { display_items: [{ amount: { currency: 'USD', value: 120 } }], total: { amount: { currency: 'USD', value: 130 } } },
     },

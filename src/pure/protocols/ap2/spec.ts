@@ -6,7 +6,7 @@ type Page = 'specification' | 'agent_authorization' | 'checkout_mandate' | 'paym
 
 /** A heading of a page of the specification, version 0.2. */
 export function ap2Spec(page: Page, section: string): SpecReference {
-  return { url: `${REPOSITORY}/main/docs/ap2/${page}.md`, section }
+  return { url: `${REPOSITORY}/v0.2.0/docs/ap2/${page}.md`, section }
 }
 
 /** A type of version 0.1, which is written down as code. */
@@ -21,4 +21,10 @@ export const ISSUE_BUDGET: SpecReference = {
 
 export function rfc(number: number, section: string): SpecReference {
   return { url: `https://www.rfc-editor.org/rfc/rfc${number}`, section }
+}
+
+/** Version 0.1 had one page; its mandates are written down as code. */
+export function ap2SpecAt(spec: SpecReference, version: string): SpecReference {
+  if (version !== '0.1' || !spec.url.startsWith(`${REPOSITORY}/v0.2.0/`)) return spec
+  return { url: `${REPOSITORY}/v0.1.0/docs/specification.md`, section: spec.section }
 }

@@ -1,6 +1,6 @@
 import type { Place } from '../place.ts'
 import type { Say } from '../rule.ts'
-import { oneOf, optional, present } from './expect.ts'
+import { listed, oneOf, optional, present } from './expect.ts'
 import { integer as integerIn } from './money.ts'
 import { uriFault } from './url.ts'
 
@@ -118,6 +118,34 @@ function walk(says: ShapeSays, place: Place, shape: Shape): void {
   }
 }
 
+/** What a shape asks for, in words; null where another rule knows. */
+function expectedOf(shape: Shape): string | null {
+  switch (shape.kind) {
+    case 'known':
+      return null
+    case 'text':
+      return 'a text'
+    case 'text_or_null':
+      return 'a text or null'
+    case 'boolean':
+      return 'true or false'
+    case 'number':
+      return 'a number'
+    case 'integer':
+      return 'an integer'
+    case 'form':
+      return shape.expected
+    case 'one_of':
+      return listed(shape.values)
+    case 'list':
+      return 'an array'
+    case 'object':
+      return 'an object'
+    case 'within':
+      return expectedOf(shape.of)
+  }
+}
+
 function formOf(say: Say, place: Place, { fault, expected }: Extract<Shape, { kind: 'form' }>): void {
   const text = optional(say, place, 'string') ? place.text() : null
   const words = text === null ? null : fault(text)
@@ -127,7 +155,8 @@ function formOf(say: Say, place: Place, { fault, expected }: Extract<Shape, { ki
 function members(says: ShapeSays, place: Place, { required, optional: more, closed: isClosed }: Extract<Shape, { kind: 'object' }>): void {
   for (const [name, shape] of Object.entries(required)) {
     const member = place.get(name)
-    if (present(says.rule ?? says.type, member)) walk(says, member, shape)
+    const expected = expectedOf(shape)
+    if (present(says.rule ?? says.type, member, expected === null ? {} : { expected })) walk(says, member, shape)
   }
   for (const [name, shape] of Object.entries(more)) walk(says, place.get(name), shape)
   if (!isClosed || says.stray === undefined) return

@@ -8,6 +8,7 @@ import { RESULT_RULES } from './rules-results.ts'
 import { SCHEMA_RULES } from './rules-schemas.ts'
 import { TOOL_RULES } from './rules-tools.ts'
 import { viewMcp, type McpView } from './view.ts'
+import { mcpSpecAt } from './spec.ts'
 
 /**
  * Model Context Protocol, versions 2024-11-05 to 2026-07-28 (specification and schemas, read 2026-11-21): one response of a server, its bare
@@ -34,6 +35,7 @@ export const MCP = defineProtocol<McpView>({
   not_checked: ['requests', 'reachability of URLs', 'what tools do', 'tasks', 'live state'],
   marks: isMcp,
   detect: detectMcp,
+  specAt: mcpSpecAt,
   view: viewMcp,
   rules: [...ENVELOPE_RULES, ...RESULT_RULES, ...TOOL_RULES, ...SCHEMA_RULES, ...CONTENT_RULES, ...DATA_RULES, ...NESTED_RULES],
 })

@@ -37,6 +37,7 @@ export const CONTENT_RULES = [
       why: 'A client that meets a block it cannot read throws, or drops the whole answer.',
       spec: mcpSpec('schema', 'ContentBlock'),
       hint: 'Send text with text, image and audio with base64 data and mimeType, resource_link with uri and name, resource with text or blob.',
+      hint_by_case: true,
       good: { type: 'text', text: 'Four degrees.' },
       bad: { type: 'image', url: 'https://example.com/a.png' },
     },

@@ -41,3 +41,16 @@ export const X402_OVER_MCP: SpecReference = {
   url: 'https://github.com/coinbase/x402/blob/main/specs/transports-v2/mcp.md',
   section: 'Payment Required Signaling',
 }
+
+/** Versions before the schema had a page of its own. */
+const WITHOUT_SCHEMA_PAGE: ReadonlySet<string> = new Set(['2025-03-26', '2024-11-05'])
+
+/** The same page as published for another version. Pages about the change of one version stay as they are. */
+export function mcpSpecAt(spec: SpecReference, version: string): SpecReference {
+  const { url, section } = spec
+  if (url === LIFECYCLE.url && version < '2025-11-25') return { url: url.replace('2025-11-25', version), section }
+  if (!url.includes('/specification/2026-07-28/') || version === '2026-07-28') return spec
+  if (url.endsWith('/schema') && WITHOUT_SCHEMA_PAGE.has(version))
+    return { url: `https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/${version}/schema.ts`, section }
+  return { url: url.replace('2026-07-28', version).replace('/transports/streamable-http', '/transports'), section }
+}

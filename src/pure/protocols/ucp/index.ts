@@ -12,6 +12,7 @@ import { NAME_RULES } from './rules-names.ts'
 import { PAYEE_RULES } from './rules-payee.ts'
 import { SERVICE_RULES } from './rules-services.ts'
 import { viewUcp, type UcpView } from './view.ts'
+import { ucpSpecAt } from './spec.ts'
 
 /**
  * Universal Commerce Protocol, versions 2026-01-11 to 2026-08-25 (ucp.dev and its repository, read 2026-11-21; the newest three days before
@@ -29,6 +30,7 @@ export const UCP = defineProtocol<UcpView>({
   secret_rule: 'UCP-024',
   marks: isUcp,
   detect: detectUcp,
+  specAt: ucpSpecAt,
   view: viewUcp,
   rules: [
     ...ENVELOPE_RULES,

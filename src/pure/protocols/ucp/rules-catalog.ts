@@ -16,6 +16,7 @@ export const CATALOG_RULES = [
       why: 'Platforms show products by these members, and buy a variant by its id at its price.',
       spec: { url: 'https://ucp.dev/2026-04-08/specification/catalog/', section: 'Product' },
       hint: 'Send id, title, description, price_range and at least one variant with each product; prices with amount and currency.',
+      hint_by_case: true,
       good: { products: [{ id: 'prod_1', variants: [{ id: 'sku_1', price: { amount: 1250, currency: 'USD' } }] }] },
       bad: { products: [{ id: 'prod_1', variants: [] }] },
     },

@@ -24,6 +24,7 @@ export const CHECKOUT_RULES = [
       why: 'Platforms show and total a response by these members, and break where one is missing or of another type.',
       spec: ucpSpec('checkout', 'Capability Schema Definition'),
       hint: 'Send every required member: for a checkout ucp, id, line_items, status, currency, totals and links.',
+      hint_by_case: true,
       good: { id: 'chk_1', status: 'incomplete', currency: 'EUR', line_items: [], totals: [], links: [] },
       bad: { id: 'chk_1', status: 'incomplete' },
     },

@@ -20,6 +20,7 @@ export const HANDLER_RULES = [
       why: 'Payment instruments say by this id which handler made them.',
       spec: HANDLERS,
       hint: 'Give each handler an id of its own, and in 2026-01-11 spec, config_schema, instrument_schemas and config.',
+      hint_by_case: true,
       good: { payment_handlers: { 'com.google.pay': [{ id: 'gpay', version: '2026-04-08' }] } },
       bad: { payment_handlers: { 'com.google.pay': [{ version: '2026-04-08' }] } },
     },

@@ -42,6 +42,7 @@ export const LINE_RULES = [
       why: 'A choice or a parcel that points at nothing cannot be shown, priced or shipped.',
       spec: ucpSpec('fulfillment', 'Schema'),
       hint: 'Refer to ids that the response itself has.',
+      hint_by_case: true,
       good: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_1'] }] } },
       bad: { line_items: [{ id: 'li_1' }], fulfillment: { methods: [{ line_item_ids: ['li_2'] }] } },
     },

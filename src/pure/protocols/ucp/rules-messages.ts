@@ -20,6 +20,7 @@ export const MESSAGE_RULES = [
       why: 'The platform decides by type and severity who has to act.',
       spec: ERRORS,
       hint: 'Send type and content, for errors also code and severity; path is a JSONPath such as $.buyer.email.',
+      hint_by_case: true,
       good: { type: 'error', code: 'missing', severity: 'recoverable', content: 'An e-mail address is needed', path: '$.buyer.email' },
       bad: { type: 'failure', content: 'An e-mail address is needed' },
     },

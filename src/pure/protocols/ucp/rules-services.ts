@@ -38,6 +38,7 @@ export const SERVICE_RULES = [
       why: 'Platforms declare transports by their specification and schema; without them nothing can be composed.',
       spec: SERVICE,
       hint: 'Add spec, and schema for rest, mcp and embedded; version 2026-01-23 asks platforms for an endpoint too.',
+      hint_by_case: true,
       good: {
         transport: 'rest',
         spec: 'https://ucp.dev/2026-04-08/specification/overview',
@@ -109,6 +110,7 @@ export const SERVICE_RULES = [
       why: 'Each side fetches the schema of a capability before it composes requests.',
       spec: ucpSpec('overview', 'Capability Definition'),
       hint: 'Add the URLs spec and schema.',
+      hint_by_case: true,
       good: {
         spec: 'https://ucp.dev/2026-04-08/specification/checkout',
         schema: 'https://ucp.dev/2026-04-08/schemas/shopping/checkout.json',

@@ -10,3 +10,8 @@ export function ucpSpec(page: Page, section: string): SpecReference {
 export function rfc(number: number, section: string): SpecReference {
   return { url: `https://www.rfc-editor.org/rfc/rfc${number}`, section }
 }
+
+/** The same page as published for another version; pages are kept by version. */
+export function ucpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
+  return { url: url.replace('https://ucp.dev/2026-04-08/', `https://ucp.dev/${version}/`), section }
+}

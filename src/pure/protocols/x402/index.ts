@@ -7,6 +7,7 @@ import { PAYLOAD_RULES } from './rules-payload.ts'
 import { SCHEME_RULES } from './rules-schemes.ts'
 import { TERMS_RULES } from './rules-terms.ts'
 import { detectX402, isX402, viewX402, X402_TYPES, type X402View } from './view.ts'
+import { x402SpecAt } from './spec.ts'
 
 /**
  * x402, protocol versions 1 and 2 (coinbase/x402 specifications, read 2026-11-21): challenges, single requirements, payloads, facilitator
@@ -21,6 +22,7 @@ export const X402 = defineProtocol<X402View>({
   secret_rule: 'X402-043',
   marks: isX402,
   detect: detectX402,
+  specAt: x402SpecAt,
   view: viewX402,
   rules: [...ENVELOPE_RULES, ...TERMS_RULES, ...ADDRESS_RULES, ...EXTENSION_RULES, ...PAYLOAD_RULES, ...ANSWER_RULES, ...SCHEME_RULES],
 })

@@ -17,3 +17,8 @@ export function eip(number: number, section: string): SpecReference {
 }
 
 export const CAIP_2: SpecReference = { url: 'https://chainagnostic.org/CAIPs/caip-2', section: 'Syntax' }
+
+/** The same section of the specification of another version. */
+export function x402SpecAt({ url, section }: SpecReference, version: string): SpecReference {
+  return { url: url.replace(/x402-specification-v[12]\.md$/, `x402-specification-v${version}.md`), section }
+}
