@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { TaskState, type ListTasksRequest, type ListTasksResponse, type Task } from '@a2a-js/sdk'
 import { RequestMalformedError } from '@a2a-js/sdk/errors'
 import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import { limits } from '../../service/limits.ts'
+import { firstTaskOf } from '../../pure/task-ids.ts'
 import { readKept } from './kept.ts'
 import type { A2aParts } from './work.ts'
 
@@ -21,12 +21,6 @@ const MOST_ATTEMPTS = 8
 /** No task id: those are UUIDs, so that no client can ask for this row as a task. */
 function rowOf(context_id: string): string {
   return `context:${context_id.toLowerCase()}`
-}
-
-/** The id of the task that begins a context; no context id follows from it. */
-export function firstTaskOf(context_id: string): string {
-  const hex = createHash('sha256').update(`a2a-first-task:${context_id.toLowerCase()}`).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** Adds a further task to those of its context. The newest stay; contexts whose id could be guessed are not kept. */

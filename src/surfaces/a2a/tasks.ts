@@ -6,10 +6,11 @@ import { limits } from '../../service/limits.ts'
 import type { PaymentEnd } from '../../service/payments/ends.ts'
 import { readPayment } from '../../service/payments/payment-header.ts'
 import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
+import { firstTaskOf } from '../../pure/task-ids.ts'
 import { readAsk } from './ask.ts'
 import { ending, endingOf, taskOf, textPart, type Ending } from './ending.ts'
 import { keptText, readKept, type Kept, type KeptAsk } from './kept.ts'
-import { addToContext, firstTaskOf } from './list.ts'
+import { addToContext } from './list.ts'
 import { broughtBy, orderOf, remembered, work, type A2aExchange, type A2aParts, type Brought, type Metadata } from './work.ts'
 
 const FINAL: ReadonlySet<TaskState> = new Set([
