@@ -70,6 +70,20 @@ test('a faulty document is found, gone to and mended with the keyboard alone', a
   await close()
 })
 
+test('type and version may be stated, and a document without rules is said to be none that is covered', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/preflight`)
+  await page.check('input[name=protocol][value=a2a]', { force: true })
+  await page.fill('#document', '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}')
+  await status(page, 'not covered')
+  assert.match((await page.textContent('#answer')) ?? '', /neither passes nor fails.*a2a request, version 1\.0/s)
+  await page.selectOption('#document-type', 'agent_card')
+  await status(page, 'fail')
+  await page.selectOption('#version', '0.3')
+  await page.waitForFunction(() => document.querySelector('#answer')?.textContent?.includes('version 0.3 (as you stated)'))
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
 test('what is no JSON is said with line and column, and is not sent', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/preflight`)
   const sent: string[] = []

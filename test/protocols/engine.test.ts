@@ -7,7 +7,7 @@ import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
 import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/rule.ts'
 import { A2A_CLEAN } from './a2a-clean.ts'
 import { ACP_CLEAN } from './acp-clean.ts'
-import { BOUNDS, checkText, codesOf, drop, literally, NOW_S, set } from './harness.ts'
+import { BOUNDS, checkText, codesOf, drop, literally, NOW_S, set, type Change } from './harness.ts'
 import { MCP_CLEAN } from './mcp-clean.ts'
 import { UCP_CLEAN } from './ucp-clean.ts'
 import { X402_CLEAN } from './x402-clean.ts'
@@ -227,8 +227,8 @@ test('every type that can be stated is checked as such, and what lacks everythin
 })
 
 test('the link of a finding goes to the version that was judged', () => {
-  const first = <Case>(clean: Readonly<Record<string, { document: Case }>>, name: string) => JSON.stringify(clean[name]?.document)
-  const cases: [ProtocolId, string, (text: string) => string, RegExp][] = [
+  const first = (clean: Readonly<Record<string, { document: unknown }>>, name: string) => JSON.stringify(clean[name]?.document)
+  const cases: [ProtocolId, string, Change, RegExp][] = [
     ['ucp', first(UCP_CLEAN, 'checkout 01-23'), drop('/totals'), /^https:\/\/ucp\.dev\/2026-01-23\//],
     ['ucp', first(UCP_CLEAN, 'checkout 08-25'), drop('/totals'), /^https:\/\/ucp\.dev\/2026-08-25\//],
     ['acp', first(ACP_CLEAN, 'session_2025_09'), drop('/status'), /\/spec\/2025-09-29\//],
@@ -238,8 +238,8 @@ test('the link of a finding goes to the version that was judged', () => {
     ['a2a', first(A2A_CLEAN, '1.0'), drop('/skills/0/tags'), /\/latest\/specification/],
     ['x402', JSON.stringify(X402_CLEAN['challenge_v1']?.document), set('/accepts/0/scheme', ''), /specification-v1\.md$/],
   ]
-  for (const [id, text, change, url] of cases) {
-    const { errors } = checkText(id, change(text))
+  for (const [id, right, change, url] of cases) {
+    const { errors } = checkText(id, change(right))
     assert.ok(errors.length > 0, `${id} ${url.source}`)
     assert.ok(
       errors.some(({ spec }) => url.test(spec.url)),
@@ -249,7 +249,7 @@ test('the link of a finding goes to the version that was judged', () => {
 })
 
 test('a hint speaks of the member that is wrong, and of the document that was judged', () => {
-  const hintOf = (id: ProtocolId, text: string, path: string) => checkText(id, text).errors.find((one) => one.path === path)?.hint ?? ''
+  const hintOf = (id: ProtocolId, wrong: string, path: string) => checkText(id, wrong).errors.find((one) => one.path === path)?.hint ?? ''
   const payment = JSON.stringify(X402_CLEAN['payment_v2']?.document)
   assert.equal(
     hintOf('x402', set('/payload/authorization/nonce', '0x12')(payment), '/payload/authorization/nonce'),

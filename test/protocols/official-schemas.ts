@@ -38,7 +38,7 @@ export function officialJudge(protocol: SchemaProtocol): Judge {
     const files = versions[published]
     const schema = files === undefined ? null : schemaOf(protocol, type, files)
     const made = files === undefined || schema === null ? null : validatorOf(published, files).compile(schema)
-    const judge = made === null ? null : (document: unknown) => made(document) === true
+    const judge = made === null ? null : (document: unknown) => made(document)
     compiled.set(key, judge)
     return judge
   }
@@ -65,7 +65,7 @@ function compiler(files: Files): Ajv {
     const own = withoutDraft4(file) as Record<string, unknown>
     ajv.addSchema({ ...own, $id: `${BASE}${path}` })
     for (const [name, inner] of Object.entries((own['definitions'] ?? {}) as Record<string, object>))
-      if (isDraft7 === false) addByProtobufName(ajv, name, inner)
+      if (!isDraft7) addByProtobufName(ajv, name, inner)
   }
   return ajv
 }
@@ -131,7 +131,7 @@ function ucpSchema(type: string, files: Files): AnySchema | null {
     const found = [`dev.ucp.shopping.${type}`, type].find((one) => definition(files, file, one) !== undefined)
     return found === undefined || name === 'ap2_mandate' ? [] : [ref(`${file}#/$defs/${found}`)]
   })
-  return { allOf: [ref(path), ...extensions] } as AnySchema
+  return { allOf: [ref(path), ...extensions] }
 }
 
 function definition(files: Files, path: string, name: string): unknown {
@@ -182,7 +182,7 @@ function mcpSchema(type: string, files: Files): AnySchema | null {
   if (name === undefined || known?.[name] === undefined) return null
   const message = known['JSONRPCResultResponse'] === undefined ? 'JSONRPCResponse' : 'JSONRPCResultResponse'
   const result = { type: 'object', properties: { result: ref(`schema.json#/${key}/${name}`) } }
-  return { allOf: [ref(`schema.json#/${key}/${message}`), result] } as AnySchema
+  return { allOf: [ref(`schema.json#/${key}/${message}`), result] }
 }
 
 function a2aSchema(files: Files): AnySchema | null {

@@ -260,6 +260,13 @@ test('the rules can be read as JSON and as a page, whole and one protocol at a t
   const rules = asList(asList(one['protocols'])[0]?.['rules'])
   assert.deepEqual([one['count'], rules.length], [46, 46])
   assert.equal(rules.find(({ code }) => code === 'X402-009')?.['severity'], 'error')
+  // Rules for every protocol have no version of a protocol.
+  const protocols = asList(whole['protocols']).filter(({ id }) => id !== 'common')
+  for (const { code, since, until } of protocols.flatMap((part) => asList(part['rules'])))
+    assert.ok(typeof since === 'string' && typeof until === 'string', String(code))
+  const [ucp] = protocols
+  const urls = asList(ucp?.['rules']).map(({ spec }) => String(at(spec, 'url')))
+  assert.ok(!urls.some((url) => url.includes('/2026-04-08/')), 'the catalogue links to the newest version')
   const page = await fetch(`${app.url}/v1/protocols/rules?protocol=micro-ast`, { headers: { accept: 'text/html' } })
   const text = await page.text()
   assert.match(page.headers.get('content-type') ?? '', /^text\/html/)

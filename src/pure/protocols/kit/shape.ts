@@ -9,7 +9,7 @@ export type Shape =
   | { kind: 'known' | 'text' | 'text_or_null' | 'boolean' | 'number' }
   | { kind: 'integer'; min: bigint }
   /** A text with a format; `fault` says in words what is wrong with it, or null. */
-  | { kind: 'form'; fault: (text: string) => string | null; expected: string }
+  | { kind: 'form'; fault: (found: string) => string | null; expected: string }
   | { kind: 'one_of'; values: readonly string[] }
   | { kind: 'list'; of: Shape }
   | { kind: 'object'; required: Members; optional: Members; closed: boolean }
@@ -23,7 +23,7 @@ export const known: Shape = { kind: 'known' }
 export const text: Shape = { kind: 'text' }
 export const text_or_null: Shape = { kind: 'text_or_null' }
 /** A text with a format. */
-export function form(fault: (text: string) => string | null, expected: string): Shape {
+export function form(fault: (found: string) => string | null, expected: string): Shape {
   return { kind: 'form', fault, expected }
 }
 
@@ -147,8 +147,8 @@ function expectedOf(shape: Shape): string | null {
 }
 
 function formOf(say: Say, place: Place, { fault, expected }: Extract<Shape, { kind: 'form' }>): void {
-  const text = optional(say, place, 'string') ? place.text() : null
-  const words = text === null ? null : fault(text)
+  const found = optional(say, place, 'string') ? place.text() : null
+  const words = found === null ? null : fault(found)
   if (words !== null) say(place, words, { expected })
 }
 

@@ -179,7 +179,7 @@ function showReport(report: Report): void {
       : { ...editor.lines.place(mark.start), exact: place.exact, show: () => editor.show(mark) }
   }
   editor.mark([...marks.values()])
-  asking.textContent = `${report.status}: ${countWords(report)}`
+  asking.textContent = `${report.status.replaceAll('_', ' ')}: ${countWords(report)}`
   pane.replaceChildren(reportView(inOrder(report, places), parts, standsOf))
   showScope(report)
 }
