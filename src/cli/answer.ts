@@ -1,3 +1,4 @@
+import { cutText } from '../pure/cut-text.ts'
 import { checkHeadline } from '../service/catalogue/headlines.ts'
 import { receiptDigest } from '../pure/receipts/receipt.ts'
 import { toHex } from '../pure/receipts/crypto.ts'
@@ -97,7 +98,7 @@ function flatten(name: string, value: unknown): string[][] {
 }
 
 function cut(text: string): string {
-  return printable(text.length > VALUE_CHARS ? `${text.slice(0, VALUE_CHARS)}…` : text)
+  return printable(cutText(text, VALUE_CHARS + 1))
 }
 
 function objects(value: unknown): Record<string, unknown>[] {

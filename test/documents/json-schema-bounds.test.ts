@@ -185,3 +185,23 @@ test('whatever reads all of the data costs steps in proportion, also where it fi
     assert.ok(many > 10_000, `${JSON.stringify(one).slice(0, 60)}: ${few} and ${many} steps`)
   }
 })
+
+test('what strangers wrote is cut between characters: every answer has a canonical text', () => {
+  const odd = fc.tuple(fc.nat(3), fc.nat(120)).map(([narrow, wide]) => 'a'.repeat(narrow) + '\u{1e958}'.repeat(wide))
+  const schema = fc.oneof(
+    odd.map((pattern) => ({ pattern })),
+    odd.map((format) => ({ format })),
+    odd.map(($ref) => ({ $ref: `#/${$ref}` })),
+    odd.map((name) => ({ properties: { [name]: { properties: { [name]: { type: 'string' } } } } })),
+    odd.map((value) => ({ const: value, enum: [value], [value]: true })),
+  )
+  fc.assert(
+    fc.property(schema, odd, (one, name) => {
+      for (const data of [name, { [name]: { [name]: 1 } }]) {
+        // JSON.stringify writes half of a character as an escape.
+        assert.doesNotMatch(JSON.stringify([validateJsonSchema(one, data), checkSchema(one)]), /\\ud[89a-f]/i)
+      }
+    }),
+    { numRuns: runs(500, 20_000), seed: SEED },
+  )
+})

@@ -1,3 +1,4 @@
+import { cutText } from '../cut-text.ts'
 import type { Place } from './place.ts'
 import type { Detection, Protocol, RuleHead, TypeSpan } from './rule.ts'
 
@@ -35,7 +36,12 @@ export function coverageOf(protocol: Protocol, document: Place, stated: Stated):
     return { is_covered, detection, other_declared: null }
   }
   const version = readStatedVersion(protocol, stated.version)
-  const detection: Detection = { ...detected, type, version: version ?? stated.version.slice(0, VERSION_CHARS), version_source: 'stated' }
+  const detection: Detection = {
+    ...detected,
+    type,
+    version: version ?? cutText(stated.version, VERSION_CHARS, ''),
+    version_source: 'stated',
+  }
   const isKnown = version !== null && isWithin(protocol, type, version)
   const is_declared = detected.version_source === 'declared' && detected.declared === undefined
   return {

@@ -1,3 +1,4 @@
+import { cutText } from '../../pure/cut-text.ts'
 import type { Headline } from '../../pure/headline.ts'
 import type { Receipt } from '../../pure/receipts/receipt.ts'
 import type { Tool } from '../catalogue/define.ts'
@@ -20,7 +21,7 @@ export function proofSummary(tool: Tool, { word, sentence }: Headline, receipt: 
     `- Not checked: ${not_checked}`,
   ]
   const text = lines.join('\n')
-  return text.length < limits.proof_summary_chars ? text : `${text.slice(0, limits.proof_summary_chars - 2)}…`
+  return cutText(text, limits.proof_summary_chars - 1)
 }
 
 const escaped = new WeakMap<Tool, { title: string; not_checked: string }>()
@@ -36,7 +37,7 @@ function wordsOf(tool: Tool): { title: string; not_checked: string } {
 
 /** Cuts a sentence, so that a long one leaves room for receipt and signer. */
 function cut(sentence: string): string {
-  return sentence.length > limits.proof_sentence_chars ? `${sentence.slice(0, limits.proof_sentence_chars - 1)}…` : sentence
+  return cutText(sentence, limits.proof_sentence_chars)
 }
 
 /** Keeps text from being read as markup. */

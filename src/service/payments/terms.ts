@@ -2,6 +2,7 @@
  * What a payment must be, as x402 says it in its two generations: version 1 in the body of a 402, version 2 in its PAYMENT-REQUIRED
  * header, so that clients of either can pay one and the same answer. Read against x402-fetch 1.2.0 and @x402/core 2.27.0 (2026-09).
  */
+import { cutText } from '../../pure/cut-text.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { limits } from '../limits.ts'
 
@@ -173,9 +174,7 @@ export function paymentResponseHeaders(end: PaymentEnd): { 'payment-response': s
 
 /** Cut at the bound with a mark, never inside a character of two units; half characters in the text are replaced. */
 function shortened(description: string): string {
-  const text = description.toWellFormed()
-  if (text.length <= TERMS_DESCRIPTION_CHARS) return text
-  return `${text.slice(0, TERMS_DESCRIPTION_CHARS - 1).replace(/[\ud800-\udbff]$/, '')}…`
+  return cutText(description.toWellFormed(), TERMS_DESCRIPTION_CHARS)
 }
 
 /** Other characters escaped: a body of one byte a character is written without being encoded anew for each answer. */

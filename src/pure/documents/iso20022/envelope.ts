@@ -1,4 +1,5 @@
 /** Finds header and message wherever an envelope holds them, by their namespaces, and walks the message. */
+import { cutText } from '../../cut-text.ts'
 import type { XmlAttribute, XmlHandler, XmlName } from '../xml/reader.ts'
 import { recognize } from './definitions.ts'
 import { Findings } from './findings.ts'
@@ -71,7 +72,7 @@ export class Envelope implements XmlHandler {
     const seen = recognize(namespace)
     const expected = this.expected_namespace
     if (expected !== null && namespace !== expected && !namespace.endsWith(`:${expected}`)) {
-      this.findings.add('NS_MISMATCH', this.place(), { found: namespace, expected: expected.slice(0, 200) })
+      this.findings.add('NS_MISMATCH', this.place(), { found: namespace, expected: cutText(expected, 200) })
     }
     switch (seen.kind) {
       case 'known':

@@ -1,4 +1,5 @@
 /** Checks a list of transactions that stands beside a payload, or in place of a message. */
+import { cutText } from '../../cut-text.ts'
 import { AmountText, decimalText, equalsSum, ExactSum, scaled } from './decimal.ts'
 import type { Details, Findings } from './findings.ts'
 import { bicFault, currencyInfo, ibanFault, isExactLei } from './identifiers.ts'
@@ -114,9 +115,9 @@ function readAmount({ amount, currency }: ListedTransaction, report: Report): Am
 export function compareTotals({ count, sum }: ListTotals, stated: StatedTotals, findings: Findings): void {
   const place = { path: '/transactions', line: null }
   if (stated.count !== null && scaled(stated.count, 0) !== BigInt(count)) {
-    findings.add('T_COUNT', place, { found: String(count), expected: stated.count.slice(0, 64) })
+    findings.add('T_COUNT', place, { found: String(count), expected: cutText(stated.count, 64) })
   }
   if (stated.sum !== null && sum !== null && !equalsSum(stated.sum, sum)) {
-    findings.add('T_CTRLSUM', place, { found: decimalText(sum, 2), expected: stated.sum.slice(0, 64) })
+    findings.add('T_CTRLSUM', place, { found: decimalText(sum, 2), expected: cutText(stated.sum, 64) })
   }
 }

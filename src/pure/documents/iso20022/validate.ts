@@ -6,6 +6,7 @@
  * looked at. Totals are exact. Sources: the message definitions of ISO 20022 in the versions named, XML 1.0, ISO 4217, 7064, 9362, 13616,
  * 17442, CBPR+ and EPC rules as of November 2026. Structure errs towards valid, totals and check digits never err.
  */
+import { cutText } from '../../cut-text.ts'
 import { XmlReader, type XmlFault } from '../xml/reader.ts'
 import { currencyInfo } from './identifiers.ts'
 import { decimalText, minorUnits } from './decimal.ts'
@@ -161,7 +162,7 @@ function answer(envelope: Envelope, options: ValidationOptions, findings: Findin
     valid: weighed.finding_counts.error === 0,
     message_type: message?.kind ?? null,
     version: message === null ? null : String(message.version).padStart(2, '0'),
-    namespace: envelope.namespace === null ? null : envelope.namespace.slice(0, 200),
+    namespace: envelope.namespace === null ? null : cutText(envelope.namespace, 200, ''),
     profile,
     profile_source,
     message_id: totals?.message_id === undefined || totals.message_id === null ? null : shownText(totals.message_id),

@@ -1,3 +1,4 @@
+import { cutText } from '../../cut-text.ts'
 import { TICKS, type Budget } from './budget.ts'
 
 /** Small truths about parsed JSON that every part of the engine needs. */
@@ -119,5 +120,5 @@ const SHOWN_CHARS = 64
 /** A stranger's text, short and without control, format or half characters. */
 export function shown(text: string): string {
   const clean = text.slice(0, SHOWN_CHARS + 1).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\u{fffd}')
-  return clean.length > SHOWN_CHARS ? `${clean.slice(0, SHOWN_CHARS - 1)}…` : clean
+  return cutText(clean, SHOWN_CHARS)
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../../cut-text.ts'
 import { TICKS, type Budget } from './budget.ts'
 import type { Dialect } from './dialects.ts'
 import type { Evaluated } from './evaluated.ts'
@@ -146,8 +147,7 @@ export function instancePath(place: Place): string {
 
 /** Long names are cut and characters that print nothing replaced: then the path still leads the eye, if not a program. */
 function pathOf(steps: readonly string[]): string {
-  const text = steps.map((step) => pointerStep(shown(step))).join('')
-  return text.length > PATH_CHARS ? `${text.slice(0, PATH_CHARS - 1)}…` : text
+  return cutText(steps.map((step) => pointerStep(shown(step))).join(''), PATH_CHARS)
 }
 
 export function and(a: Truth, b: Truth): Truth {

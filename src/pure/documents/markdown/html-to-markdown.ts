@@ -1,3 +1,4 @@
+import { cutText } from '../../cut-text.ts'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { webAddress } from './addresses.ts'
@@ -58,8 +59,5 @@ export function htmlToMarkdown(html: string, base_url: string | null = null): Ma
 }
 
 function shown(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  if (line.length <= MARKDOWN_BOUNDS.listed_chars) return line
-  const cut = line.slice(0, MARKDOWN_BOUNDS.listed_chars)
-  return cut.isWellFormed() ? cut : cut.slice(0, -1)
+  return cutText(text.replace(/\s+/g, ' ').trim(), MARKDOWN_BOUNDS.listed_chars, '')
 }

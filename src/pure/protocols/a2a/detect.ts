@@ -1,3 +1,4 @@
+import { cutText } from '../../cut-text.ts'
 import { isRequest } from '../coverage.ts'
 import type { Place } from '../place.ts'
 import type { Detection, UncoveredType } from '../rule.ts'
@@ -82,14 +83,14 @@ function versionOfInterfaces(interfaces: readonly Place[]): Version {
   const texts = interfaces.map((one) => at(one, 'protocolVersion').text() ?? '')
   if (texts.some((text) => /^1\.0(?:\.|$)/.test(text))) return { version: '1.0', version_source: 'declared' }
   const newer = texts.find((text) => /^(?:1\.[1-9][0-9]{0,2}|[2-9])(?:\.|$)/.test(text))
-  if (newer !== undefined) return { version: '1.0', version_source: 'declared', declared: newer.slice(0, 32) }
+  if (newer !== undefined) return { version: '1.0', version_source: 'declared', declared: cutText(newer, 32, '') }
   return { version: '1.0', version_source: 'inferred' }
 }
 
 function versionOfText(text: string): Version {
   const [, major, minor, patch] = /^([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$/.exec(text) ?? []
   if (major === undefined || minor === undefined) return { version: '0.3', version_source: 'assumed' }
-  const declared = { version_source: 'declared', declared: text.slice(0, 32) } as const
+  const declared = { version_source: 'declared', declared: cutText(text, 32, '') } as const
   if (/^1\.0(?:\.|$)/.test(text)) return { version: '1.0', version_source: 'declared' }
   if (!/^0+$/.test(major)) return { version: '1.0', ...declared }
   if (minor === '3') return { version: '0.3', version_source: 'declared' }

@@ -1,4 +1,5 @@
 /** Totals of the whole message: count, control sum, currencies. */
+import { cutText } from '../../../cut-text.ts'
 import { decimalText, equalsSum } from '../decimal.ts'
 import type { Place } from '../findings.ts'
 import type { RuleContext, Watcher } from '../rule-engine.ts'
@@ -38,7 +39,7 @@ export function groupWatcher(context: RuleContext): Watcher {
 
 /** A control sum that differs from the exact sum of the amounts. */
 export function compared(found: string, expected: string, which: string): { found: string; expected: string; message: string } {
-  const message = `CtrlSum is ${found.trim().slice(0, SUM_CHARS)}, but the exact sum ${which} is ${expected}.`
+  const message = `CtrlSum is ${cutText(found.trim(), SUM_CHARS)}, but the exact sum ${which} is ${expected}.`
   return { found, expected, message }
 }
 

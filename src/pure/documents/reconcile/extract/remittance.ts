@@ -1,3 +1,4 @@
+import { cutText } from '../../../cut-text.ts'
 import { compilePaths } from './message-reader.ts'
 import type { Slots } from './slots.ts'
 import { DETAILS, ENTRY, SLOT, SLOTS, STATEMENT_PLACES } from './statement-slots.ts'
@@ -58,7 +59,7 @@ export class RemittanceSlots {
     if (slot < SLOTS) return false
     const lines = slot === EXTRA.creditor_reference ? this.creditor_references : slot === EXTRA.unstructured ? this.unstructured : null
     if (lines === null) this.entry_reference = shortened(text)
-    else if (lines.length < LINES) lines.push(text.slice(0, LINE_CHARS))
+    else if (lines.length < LINES) lines.push(cutText(text, LINE_CHARS, ''))
     return true
   }
 
@@ -71,7 +72,7 @@ export class RemittanceSlots {
 }
 
 function shortened(text: string): string {
-  return text.slice(0, LINE_CHARS).trim()
+  return cutText(text, LINE_CHARS, '').trim()
 }
 
 /** The booking date of the entry, YYYY-MM-DD; null where it is missing or none. */
