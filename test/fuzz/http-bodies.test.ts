@@ -52,16 +52,19 @@ async function overBoth(request: HostileRequest, thorough: boolean): Promise<voi
 
 async function all(count: number, draw: (index: number) => HostileRequest, { from = 0, workers = CONNECTIONS } = {}): Promise<void> {
   let next = from
-  const worker = async () => {
+  const worker = async (number: number) => {
+    // A client of its own, or the calls of all together would wait for heavy tools beyond what one client may.
+    const client = { 'x-forwarded-for': `10.0.${number}.1` }
     for (let index = next++; index < count; index = next++) {
-      const request = draw(index)
+      const drawn = draw(index)
+      const request = { ...drawn, headers: { ...client, ...drawn.headers } }
       await overBoth(request, index % THOROUGH_EVERY === 0).catch((error: unknown) => {
         const shown = `${request.kind} ${request.method} ${request.path.slice(0, 200)} ${JSON.stringify(request.headers).slice(0, 300)}`
         throw new Error(`request ${index}: ${shown} ${JSON.stringify(request.body.subarray(0, 300).toString('latin1'))}`, { cause: error })
       })
     }
   }
-  await Promise.all(Array.from({ length: workers }, worker))
+  await Promise.all(Array.from({ length: workers }, (_, number) => worker(number)))
 }
 
 /** What the process keeps when all garbage is collected: resident memory, and its heap. */

@@ -108,11 +108,7 @@ test('a stored answer opens under the secret that sealed it, and under no other'
     const [own, other] = secrets.map((bytes) => createSealer(bytes).open(sealed, context))
     assert.deepEqual([own?.includes('"result":'), other], [true, null])
 
-    const stranger = await start('1.key')
-    const gone = await call(stranger.url, v2(payment))
-    // The network of the first request is hashed under the secret as well.
-    assert.deepEqual([gone.status, gone.body['code'], gone.body['charged']], [409, 'PAYMENT_ALREADY_USED', true])
-    await stranger.stop()
+    await assert.rejects(start('1.key'), { message: /another secret.*1\.key/ })
 
     const again = await start('0.key')
     assert.equal((await call(again.url, v2(payment))).text, paid.text)
