@@ -1,44 +1,36 @@
-import { format, type FormatConfig } from 'oxfmt'
-import { readFile } from 'node:fs/promises'
 import type { Tool } from '../../src/service/catalogue/define.ts'
 import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { createTypeWriter } from './schema-types.ts'
 
-/** Longest file, in lines; more are refused, so that somebody divides it. */
-const LINES_MAX = 300
-const NOTICE = '// Written by scripts/generate-client-types.ts from the schemas of the tools: change those.'
-const FOLDER = 'src/client/tools'
-
-/** The types of all tools, as files by their path in the project. The same registry always gives the same text. */
-export async function clientTypes(): Promise<Map<string, string>> {
+/**
+ * Declarations that take the place of src/client/tools.ts in the published package: what each tool takes and answers with. The same registry
+ * always gives the same text.
+ */
+export async function clientTypes(): Promise<string> {
   const { tools } = await loadCatalogue()
   const writer = createTypeWriter()
-  const schemas = new Map(tools.map((tool) => [tool.id, toolSchemas(tool)]))
-  for (const { input, output } of schemas.values()) {
+  const schemas = tools.map((tool) => ({ tool, ...toolSchemas(tool) }))
+  for (const { input, output } of schemas) {
     writer.look(input)
     writer.look(output)
   }
-  const files = new Map<string, string[]>([['src/client/tools.ts', indexOf(tools)]])
-  const declared = tools.map((tool) => {
-    const { input = {}, output = {} } = schemas.get(tool.id) ?? {}
+  const declared = schemas.map(({ tool, input, output }) => {
     const name = typeName(tool)
     return [
-      `/** ${tool.title}. */\nexport interface ${name}Input {\n${writer.members(input)}\n}`,
-      `export interface ${name}Output {\n${writer.members(output)}\n}`,
-    ]
+      `/** ${tool.title}. */\nexport interface ${name}Input {\n${indented(writer.members(input))}\n}`,
+      `export interface ${name}Output {\n${indented(writer.members(output))}\n}`,
+    ].join('\n\n')
   })
-  const shared = writer.shared()
-  const used = new Set(declared.flatMap((texts) => usedIn(texts, shared)))
-  files.set(
-    `${FOLDER}/shapes.ts`,
-    shared.map(({ name, text }) => `${used.has(name) ? 'export ' : ''}type ${name} = ${text}`),
-  )
-  for (const [index, { family, id }] of tools.entries()) {
-    const own = declared[index] ?? []
-    files.set(`${FOLDER}/${family}/${id}.ts`, [importsOf(own, shared), ...own])
-  }
-  return new Map(await Promise.all([...files].map(async ([path, texts]) => [path, await formatted(path, texts)] as const)))
+  const map = (part: 'Input' | 'Output') =>
+    `export interface Tool${part}s {\n${indented(tools.map((tool) => `'${tool.id}': ${typeName(tool)}${part}`).join('\n'))}\n}`
+  return [
+    ...writer.shared().map(({ name, text }) => `type ${name} = ${text}`),
+    ...declared,
+    `/** What each tool takes, by its id. */\n${map('Input')}`,
+    `/** What each tool answers with, by its id. */\n${map('Output')}`,
+    '/** Id of a tool. */\nexport type ToolId = keyof ToolInputs\n',
+  ].join('\n\n')
 }
 
 function typeName({ id }: Tool): string {
@@ -48,38 +40,6 @@ function typeName({ id }: Tool): string {
     .join('')
 }
 
-function importsOf(texts: readonly string[], shared: readonly { name: string }[]): string {
-  const used = usedIn(texts, shared)
-  return used.length === 0 ? '' : `import type { ${used.join(', ')} } from '../shapes.ts'`
-}
-
-/** The shared types that stand in these texts. */
-function usedIn(texts: readonly string[], shared: readonly { name: string }[]): string[] {
-  const code = texts.join('\n').replace(/^\/\*\*.*$/gm, '')
-  // A type follows a colon, a bracket or a bar; texts in quotes do not.
-  return shared.filter(({ name }) => new RegExp(`[:(|,<] ?${name}\\b`).test(code)).map(({ name }) => name)
-}
-
-function indexOf(tools: readonly Tool[]): string[] {
-  const imports = tools.map((tool) => {
-    const name = typeName(tool)
-    return `import type { ${name}Input, ${name}Output } from './tools/${tool.family}/${tool.id}.ts'`
-  })
-  const map = (part: 'Input' | 'Output') =>
-    `export interface Tool${part}s {\n${tools.map((tool) => `'${tool.id}': ${typeName(tool)}${part}`).join('\n')}\n}`
-  return [
-    imports.join('\n'),
-    `/** What each tool takes, by its id. */\n${map('Input')}`,
-    `/** What each tool answers with, by its id. */\n${map('Output')}`,
-    '/** Id of a tool. */\nexport type ToolId = keyof ToolInputs',
-  ]
-}
-
-async function formatted(path: string, texts: readonly string[]): Promise<string> {
-  const options = JSON.parse(await readFile(new URL('../../.oxfmtrc.json', import.meta.url), 'utf8')) as FormatConfig
-  const { code, errors } = await format(path, [NOTICE, ...texts.filter((text) => text !== '')].join('\n\n'), options)
-  if (errors.length > 0) throw new Error(`${path} cannot be formatted: ${errors[0]?.message ?? ''}`)
-  const lines = code.split('\n').length - 1
-  if (lines > LINES_MAX) throw new Error(`${path} has ${lines} lines: divide it`)
-  return code
+function indented(lines: string): string {
+  return lines.replace(/^(?=.)/gm, '  ')
 }

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { createRequire } from 'node:module'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { clientTypes } from './client-types.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** The data of this package is written into the folder: it is CommonJS, which a browser cannot load. */
@@ -29,6 +30,7 @@ export async function buildPackage(folder: string): Promise<void> {
       encoding: 'utf8',
     },
   )
+  await writeFile(join(folder, 'src/client/tools.d.ts'), await clientTypes())
   const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest
   const files = await filesBelow(folder)
   const imported = new Set<string>()

@@ -64,8 +64,8 @@ export function createClient(options: ClientOptions): AssayClient {
   const callUntyped = async (tool: string, input: Input, call: CallOptions = {}) => caller.call(prepare(tool, input, call, chain), call)
   const dryRunUntyped = async (tool: string, input: Input, call: CallOptions = {}) => caller.dryRun(prepare(tool, input, call, chain), call)
   return {
-    // The types are those of the registry; the answer is proved to be the service's, and the service keeps its schemas.
-    call: callUntyped as AssayClient['call'],
+    // The published types are those of the registry; the answer is proved to be the service's, and the service keeps its schemas.
+    call: callUntyped,
     callUntyped,
     price: async (tool, input) => readPrice(link, idOf(tool), input),
     dryRun: dryRunUntyped,

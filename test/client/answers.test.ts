@@ -52,7 +52,7 @@ test('free calls need no wallet; looking at the allowance takes none; then a wal
   assert.equal((await client.dryRun('lei-check', LEI)).outcome, 'free')
   for (const remaining of [2, 1, 0]) {
     const answer = await client.call('lei-check', LEI)
-    assert.deepEqual([answer.result.valid, answer.tier, answer.allowance?.remaining], [true, 'free', remaining])
+    assert.deepEqual([answer.result['valid'], answer.tier, answer.allowance?.remaining], [true, 'free', remaining])
   }
   assert.equal((await client.allowance('lei-check'))?.remaining, 0)
   const { code, status, charged } = await failure(client.call('lei-check', LEI))

@@ -39,7 +39,7 @@ test('a call within the caps is paid once, and its receipt is verified', async (
   const signer = await wallet()
   const client = payingClient(proxy.url, signer)
   const answer = await client.call('iban-check', INPUT)
-  assert.equal(answer.result.valid, true)
+  assert.equal(answer.result['valid'], true)
   assert.deepEqual([answer.tier, answer.verification.ok, answer.receipt.payer], ['paid', true, signer.address.toLowerCase()])
   assert.deepEqual(
     signer.signed.map(({ to, value }) => [to, value]),

@@ -1,21 +1,7 @@
-/** The published types of the tools are those of the registry. */
+/** How the published package writes a schema as a type; what it publishes is compiled in package.test.ts. */
 import assert from 'node:assert/strict'
-import { globSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { clientTypes } from '../../scripts/support/client-types.ts'
 import { createTypeWriter } from '../../scripts/support/schema-types.ts'
-
-test('the types of the client library are up to date: node scripts/generate-client-types.ts writes them', async () => {
-  const files = await clientTypes()
-  for (const [path, text] of files) assert.equal(await readFile(path, 'utf8').catch(() => ''), text, `${path} is out of date`)
-  const found = globSync('src/client/tools/**/*.ts').map((path) => path.replaceAll('\\', '/'))
-  assert.deepEqual(
-    found.filter((path) => !files.has(path)),
-    [],
-    'no types are left of tools that are gone',
-  )
-})
 
 test('a schema becomes the type of its values', () => {
   const writer = createTypeWriter()
