@@ -4,7 +4,7 @@ import { createNonceSource } from './adapters/random/system.ts'
 import { createSealer } from './adapters/secret/sealer.ts'
 import type { Signing } from './adapters/signer/choose.ts'
 import type { ChainBase } from './chain-room.ts'
-import type { Clock } from './ports/clock.ts'
+import type { Clock, SteadyClock } from './ports/clock.ts'
 import type { Chain, ChainTransactions } from './ports/chain.ts'
 import type { Log } from './ports/log.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
@@ -69,7 +69,7 @@ export interface PaymentRoomParts {
   secret: Uint8Array
   store: Store
   /** The store's own time: leases are held by it. */
-  lease_clock: Clock
+  lease_clock: Clock & SteadyClock
   prices: PriceBook
   log: Log
   reach: Reach

@@ -1,3 +1,4 @@
+import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
@@ -83,7 +84,7 @@ async function replay(file: ReceiptFile, given: unknown): Promise<Replayed> {
   if (input === null) return found('input_differs', { version_here })
   if (!tool.sources.every((name) => REPEATABLE.has(name))) return found('not_reproducible', { version_here })
   const told_ms = toldTime(file, signed.output_hash, crypto)
-  const clock = { now_ms: () => told_ms ?? signed.ts * 1_000 }
+  const clock = { ...systemClock, now_ms: () => told_ms ?? signed.ts * 1_000 }
   const result = await tool.execute(input, { ...sourcesHere(catalogue, null), clock })
   const output_hash_here = valueHash(result, crypto)
   if (output_hash_here === signed.output_hash.toLowerCase()) return found('agrees', { version_here, output_hash_here })

@@ -15,6 +15,7 @@ import { issue, send } from '../support/invoicing.ts'
 import { startLiveWorld } from '../support/paying-world.ts'
 import { fixedUnderwriters, NOON_S } from '../support/underwriters.ts'
 import { startProofServer, type ProofServer } from '../support/proof-server.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 let app: TestApp
 let files: ProofServer
@@ -158,7 +159,10 @@ test('a flood of reads of the directory reads the store once in five seconds, an
   let reads = 0
   let now_ms = NOON_S * 1_000
   const counted = { ...store, underwriters: (at_s: number) => (reads++, store.underwriters(at_s)) }
-  const directory = cachedDirectory(counted, { now_ms: () => now_ms })
+  const directory = cachedDirectory(
+    counted,
+    clockAt(() => now_ms),
+  )
   const flood = async () =>
     (await Promise.all(Array.from({ length: 1_000 }, () => directory.underwriters(NOON_S)))).map((rows) => rows.length)
   assert.deepEqual([new Set(await flood()), reads], [new Set([4]), 1])

@@ -16,6 +16,7 @@ import { runs, SEED } from '../support/counts.ts'
 import { fixedChain } from '../support/fixed-chain.ts'
 import { abiString, word } from '../support/fixed-words.ts'
 import { TOKENS } from '../support/fixed-tokens.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 test('the committed samples are what the compiler makes of the sources', () => {
   const source = readFileSync('contracts/TokenSamples.sol', 'utf8')
@@ -128,7 +129,7 @@ function resolve(root: unknown, path: string): unknown {
 }
 
 test('every flag points at facts that are there, and the counts are those of the flags', async () => {
-  const sources = { chain: fixedChain(), clock: { now_ms: () => Date.UTC(2026, 10, 21, 12) } } as Parameters<typeof tool.execute>[1]
+  const sources = { chain: fixedChain(), clock: clockAt(() => Date.UTC(2026, 10, 21, 12)) } as Parameters<typeof tool.execute>[1]
   const seen = new Set<string>()
   for (const address of Object.values(TOKENS)) {
     const answer = await tool.execute({ address }, sources)

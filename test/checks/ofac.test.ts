@@ -13,6 +13,7 @@ import tool from '../../src/tools/company/ofac-sdn-check.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { anyText } from '../support/identifiers.ts'
 import { fixedSources } from '../support/sources.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const many = { numRuns: runs(500, 20_000), seed: SEED }
 const hex = fc.string({ unit: fc.constantFrom(...Array.from('0123456789abcdef')), minLength: 40, maxLength: 40 })
@@ -97,7 +98,7 @@ const NOBODY = { subject: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }
 const published_ms = Date.parse(addresses.published_at)
 const at = (days: number, on_stale_list: 'refuse' | 'report') => ({
   ...fixedSources([tool]),
-  clock: { now_ms: () => published_ms + days * 86_400_000 },
+  clock: clockAt(() => published_ms + days * 86_400_000),
   screening: { on_stale_list },
 })
 

@@ -9,6 +9,7 @@ import type { StretchStore } from '../../src/ports/chain-facts.ts'
 import { TRANSFER_TOPIC } from '../../src/pure/payments/token-calls.ts'
 import { spanOf, startSyntheticNode, type Asked, type SyntheticNode } from '../support/synthetic-node.ts'
 import { until } from '../support/until.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const TOKEN = `0x${'70'.repeat(20)}`
 const BUSY = `0x${'11'.repeat(20)}`
@@ -33,7 +34,7 @@ afterEach(() => {
 function started() {
   const pool = new Pool([node.url], CHAIN, systemClock)
   let now_ms = systemClock.now_ms()
-  const clock = { now_ms: () => now_ms }
+  const clock = clockAt(() => now_ms)
   let spent = 0
   const spend = (requests: number) => void (spent += requests)
   const source = createTransfers({ pool, chain_id: CHAIN, clock: systemClock, store: FORGETFUL, spend })

@@ -16,6 +16,7 @@ import { behind, rangeLimit, RANGE_REFUSALS } from '../support/faults-facts.ts'
 import { startRpcProxy, type RpcProxy } from '../support/faults-rpc.ts'
 import { sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
 import { until } from '../support/until.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const SHOP = '0x00000000000000000000000000000000000a11ce'
 
@@ -131,7 +132,7 @@ test('a node that serves ten blocks at a time is no source of histories, and is 
 
 test('what one process may ask is bounded, and fills up again', async () => {
   let now_ms = systemClock.now_ms()
-  const clock = { now_ms: () => now_ms }
+  const clock = clockAt(() => now_ms)
   const pool = new Pool([anvil.rpc_url], anvil.chain_id, systemClock)
   const watch = new ChainWatch({ pool, clock, token: anvil.token.toLowerCase(), account: SHOP, sandbox: true })
   assert.equal(await watch.ready(5), true)

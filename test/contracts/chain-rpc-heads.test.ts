@@ -6,6 +6,7 @@ import { Heads } from '../../src/adapters/chain/heads.ts'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import type { ChainRead } from '../../src/ports/chain.ts'
 import { hashOf, startFakeNode, type FakeNode } from '../support/node.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const READS: ChainRead[] = [
   { kind: 'call', to: `0x${'11'.repeat(20)}`, data: '0x' },
@@ -19,7 +20,7 @@ const GOOD = [
 let first: FakeNode
 let second: FakeNode
 let now_ms = 1_000_000
-const clock = { now_ms: () => now_ms }
+const clock = clockAt(() => now_ms)
 
 before(async () => {
   ;[first, second] = await Promise.all([startFakeNode(), startFakeNode()])

@@ -6,6 +6,7 @@ import { createChainFacts } from '../../src/adapters/chain/facts.ts'
 import { Pool } from '../../src/adapters/chain/pool.ts'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import { answersTo, hashOf, startFakeNode, type FakeNode } from '../support/node.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const ADDRESS = `0x${'11'.repeat(20)}`
 const REVERT = encodeErrorResult({ abi: parseAbi(['error Error(string)']), args: ['Pausable: paused'] })
@@ -22,7 +23,7 @@ beforeEach(() => {
   node.requests.length = 0
 })
 
-const open = () => createChain({ urls: [node.url], chain_id: 8453, clock: { now_ms: () => (now_ms += 60_000) } })
+const open = () => createChain({ urls: [node.url], chain_id: 8453, clock: clockAt(() => (now_ms += 60_000)) })
 
 /** The node answers this method with this error. */
 function failing(method: string, error: unknown): void {
@@ -85,8 +86,12 @@ test('a revert that a node hands out as a result is a revert still, and no balan
     })
     const call = { kind: 'call', to: ADDRESS, data: '0x70a08231' } as const
     assert.deepEqual(await open().read([call]), [{ ok: false, revert: data, message }])
-    const pool = new Pool([node.url], 8453, { now_ms: () => 1_000_000 })
-    const facts = createChainFacts({ pool, chain_id: 8453, clock: { now_ms: () => 1_000_000 }, beforeRead: async () => undefined })
+    const pool = new Pool(
+      [node.url],
+      8453,
+      clockAt(() => 1_000_000),
+    )
+    const facts = createChainFacts({ pool, chain_id: 8453, clock: clockAt(() => 1_000_000), beforeRead: async () => undefined })
     assert.deepEqual(await facts.atOneBlock((at) => at.read([call])), [{ ok: false, revert: data, message }])
   }
 })

@@ -11,6 +11,7 @@ import { balanceCall } from '../../src/pure/payments/token-calls.ts'
 import { startAnvil } from '../support/anvil.ts'
 import { startFakeNode } from '../support/node.ts'
 import { spanOf, startSyntheticNode, type SyntheticNode } from '../support/synthetic-node.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const CHAIN = 8453
 const TOKEN = `0x${'70'.repeat(20)}`
@@ -124,7 +125,7 @@ describe('payments read on, at once, after', () => {
 test('a pause that facts brought about is none for payments', async () => {
   const fake = await startFakeNode()
   try {
-    const clock = { now_ms: () => fake.head.timestamp_s * 1_000 }
+    const clock = clockAt(() => fake.head.timestamp_s * 1_000)
     const options = { pool: new Pool([fake.url], CHAIN, clock), chain_id: CHAIN, clock }
     // Read at the head itself, which this node gives as the block of every number.
     const facts = createChainFacts({ ...options, beforeRead: async () => undefined })

@@ -9,12 +9,13 @@ import { sampleRegistrations } from '../../src/adapters/registration-data/sample
 import type { Registration, RegistrationData } from '../../src/ports/registration-data.ts'
 import { rdapServer } from '../../src/pure/checks/rdap-servers.ts'
 import { domainObject, redirects, says, startRdapServer, type RdapServer } from '../support/rdap-server.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 let registry: RdapServer
 /** A server that nobody may be steered to. */
 let victim: RdapServer
 let now_ms = Date.UTC(2026, 10, 21, 12)
-const clock = { now_ms: () => now_ms }
+const clock = clockAt(() => now_ms)
 const DATE = '1995-08-14T04:00:00Z'
 
 before(async () => {

@@ -193,6 +193,18 @@ for (const start of [sqliteDriver, postgresDriver]) {
       assert.equal(await store.lease('job', holder, now_ms + 50, now_ms + 60), 3, 'run out, but in the same hands')
     })
 
+    test('a lease from a clock that was an hour ahead binds nobody, and giving up what one has not takes none', async () => {
+      const now_ms = 1_795_262_400_000
+      const hour_ms = 3_600_000
+      assert.equal(await store.lease('ahead', 'one', now_ms + hour_ms, now_ms + hour_ms + 8_000), 1)
+      assert.equal(await store.lease('ahead', 'other', now_ms, now_ms), null)
+      assert.equal(await store.lease('ahead', 'other', now_ms, now_ms + 8_000), 2)
+      // A job of the hour has a longer lease than whoever gives up.
+      assert.equal(await store.lease('hourly', 'one', now_ms, now_ms + 2 * hour_ms), 1)
+      assert.equal(await store.lease('hourly', 'other', now_ms, now_ms), null)
+      assert.equal(await store.lease('hourly', 'other', now_ms, now_ms + 2 * hour_ms), null)
+    })
+
     test('the clock of the store runs with the clock of this machine, and forward', async () => {
       const before_ms = Math.floor(performance.timeOrigin + performance.now()) - 1_000
       const first_ms = await store.now_ms()

@@ -11,6 +11,8 @@ import { AHEAD_MS, BEHIND_MS, shiftableClock, type ShiftableClock } from '../sup
 import { watchLeases } from '../support/fault-leases.ts'
 import { FREE_DAILY, FREE_TOOL, startPair, type Pair } from '../support/fault-pair.ts'
 import * as buyers from '../support/faults-buyer.ts'
+import { liveDeployment } from '../support/faults-live.ts'
+import { startFaulty } from '../support/faults-process.ts'
 import { termsOf } from '../support/paying.ts'
 import { query } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -124,3 +126,26 @@ test(
 test('the ledger is what the chain says', async () => {
   await assertLedgerProved(pair.anvil, pair.live, await openStore(pair.store), settled)
 })
+
+test(
+  'a service of one machine whose clock was an hour ahead takes payments when it is set back, not an hour later',
+  { timeout: 120_000 },
+  async (t) => {
+    const live = await liveDeployment(pair.anvil)
+    t.after(live.remove)
+    const own = shiftableClock(join(folder, 'alone-ahead-ms'))
+    const alone = await startFaulty({ ...live.settings, ...own.settings })
+    t.after(() => alone.stop())
+    const paying = async () => {
+      const buyer = await buyers.newBuyer(pair.anvil, alone.url)
+      await buyers.assertPaidOnce(pair.anvil, live, alone.url, buyer, await buyers.insist(alone.url, buyer, WAIT_MS))
+    }
+    await paying()
+    await own.shift(alone.process, AHEAD_MS)
+    // What it remembers of the chain now must not outlast the jump.
+    const refused = await buyers.send(alone.url, await buyers.newBuyer(pair.anvil, pair.services[1].url))
+    assert.notEqual(refused?.status, 200)
+    await own.shift(alone.process, 0)
+    await paying()
+  },
+)

@@ -6,6 +6,7 @@ import { createInvoiceLive, type InvoiceFollower } from '../../src/service/invoi
 import { INVOICE_RULES } from '../../src/service/invoices/rules.ts'
 import { invoiceUrl, issue, send, signAsMerchant, newMerchant } from '../support/invoicing.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 interface Event {
   id: string | null
@@ -114,7 +115,7 @@ describe('the room behind', () => {
         return Promise.resolve({ record: { text: state.text } } as unknown as InvoiceView)
       },
     }
-    return { state, live: createInvoiceLive({ desk, clock: { now_ms: () => state.now_ms } }), reads: () => reads }
+    return { state, live: createInvoiceLive({ desk, clock: clockAt(() => state.now_ms) }), reads: () => reads }
   }
   const told = (): InvoiceFollower & { heard: string[] } => {
     const heard: string[] = []

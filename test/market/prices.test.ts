@@ -7,12 +7,13 @@ import { samplePrices } from '../../src/adapters/prices/samples.ts'
 import { coinbase, coingecko, kraken } from '../../src/adapters/prices/sources.ts'
 import type { Prices, Spot } from '../../src/ports/prices.ts'
 import { answers, startPriceServer, type PriceManner, type PriceServer } from '../support/price-server.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 let first: PriceServer
 let second: PriceServer
 let third: PriceServer
 let now_ms = Date.UTC(2026, 10, 21, 12)
-const clock = { now_ms: () => now_ms }
+const clock = clockAt(() => now_ms)
 
 before(async () => {
   ;[first, second, third] = await Promise.all([startPriceServer(), startPriceServer(), startPriceServer()])

@@ -10,6 +10,7 @@ import type { Settler } from '../../src/service/payments/settler.ts'
 import { startFacilitator, supports, type FacilitatorServer, type Reply, type SettleBody } from '../support/facilitator-server.ts'
 import { startSettlement, type SettlementBench } from '../support/settlement.ts'
 import { transferAsStranger } from '../support/token-acts.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const NO_TRANSACTION = `0x${'ab'.repeat(32)}`
 const NETWORK = 'eip155:8453'
@@ -189,7 +190,7 @@ test('what reached no facilitator and was used on the chain all the same is sett
 test('one that went away is not believed for as long as it said, and is believed again when it is back', async () => {
   const leaving = await startFacilitator(() => Promise.resolve(null))
   let now_ms = 1_000
-  const facilitator = httpFacilitator({ url: leaving.url, clock: { now_ms: () => now_ms } })
+  const facilitator = httpFacilitator({ url: leaving.url, clock: clockAt(() => now_ms) })
   assert.equal(await facilitator.supports(NETWORK), true)
   await leaving.stop()
   assert.equal(await facilitator.supports(NETWORK), true, 'what it said is remembered')

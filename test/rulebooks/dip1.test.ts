@@ -15,6 +15,7 @@ import tool from '../../src/tools/trust/dip-file-dispute.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedRegistrar } from '../support/fixed-registrar.ts'
 import { fixedSources } from '../support/sources.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const registrar = fixedRegistrar()
 const PAYER = privateKeyToAccount(`0x${'1'.repeat(64)}`)
@@ -203,7 +204,7 @@ test('the payer signs what the answer to an unsigned dispute names, and takes th
 /** The tool at a moment, over sources that stay. */
 function filedAt(sources: Sources, receipt: object) {
   return (now_s: number, change: object) =>
-    tool.execute(tool.input.parse({ dispute_id: 'D', receipt, ...change }), { ...sources, clock: { now_ms: () => now_s * 1_000 } })
+    tool.execute(tool.input.parse({ dispute_id: 'D', receipt, ...change }), { ...sources, clock: clockAt(() => now_s * 1_000) })
 }
 
 test('the assured record of a receipt follows the disputes that its payer signed, and those that are upheld', async () => {

@@ -7,6 +7,7 @@ import { clientHasher, networkHasher, widerNetwork } from '../../src/service/cli
 import { limits } from '../../src/service/limits.ts'
 import { createAllowance, type Allowance } from '../../src/service/payments/allowance.ts'
 import { sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 const SECRET = new Uint8Array(32).fill(7)
 
@@ -18,7 +19,12 @@ let allowance: Allowance
 before(async () => {
   driver = await sqliteDriver()
   store = await openStore((await driver.fresh()).target)
-  allowance = createAllowance(store, { now_ms: () => now_ms }, SECRET, { free_daily: 3, overrides: {} })
+  allowance = createAllowance(
+    store,
+    clockAt(() => now_ms),
+    SECRET,
+    { free_daily: 3, overrides: {} },
+  )
 })
 after(async () => {
   await store.close()
@@ -95,7 +101,13 @@ async function usedBy(address: string): Promise<number[]> {
 
 test('a refusal of the last budget returns the units of the two before it', async () => {
   now_ms += 86_400_000
-  const none_left = createAllowance(store, { now_ms: () => now_ms }, SECRET, { free_daily: 3, overrides: {} }, { network: 300, all: 0 })
+  const none_left = createAllowance(
+    store,
+    clockAt(() => now_ms),
+    SECRET,
+    { free_daily: 3, overrides: {} },
+    { network: 300, all: 0 },
+  )
   const refused = await none_left.take('balance-check', ADDRESS, true)
   assert.deepEqual([refused.granted, refused.spent, refused.state.remaining], [false, 'all', 3])
   assert.deepEqual(await usedBy(ADDRESS), [0, 0, 0])
@@ -109,7 +121,12 @@ test('a store error at the second or third budget returns the units of those bef
     ['all', ({ client }) => client === 'all'],
   ]
   for (const [name, fails] of wide) {
-    const broken = createAllowance(failingAt(fails), { now_ms: () => now_ms }, SECRET, rules)
+    const broken = createAllowance(
+      failingAt(fails),
+      clockAt(() => now_ms),
+      SECRET,
+      rules,
+    )
     await assert.rejects(broken.take('balance-check', ADDRESS, true), /the store is gone/, name)
     assert.deepEqual(await usedBy(ADDRESS), [0, 0, 0], name)
   }
@@ -134,7 +151,13 @@ test('a spent wide budget is remembered for a second, so that a flood of refused
     used: (request) => store.used(request),
   }
   const rules = { free_daily: 3, overrides: {} }
-  const none_left = createAllowance(counting, { now_ms: () => now_ms }, SECRET, rules, { network: 300, all: 0 })
+  const none_left = createAllowance(
+    counting,
+    clockAt(() => now_ms),
+    SECRET,
+    rules,
+    { network: 300, all: 0 },
+  )
   await none_left.take('balance-check', ADDRESS, true)
   const first = written.length
   for (let index = 0; index < 50; index += 1) {

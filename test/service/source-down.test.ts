@@ -4,6 +4,7 @@ import { call, type CallDeps } from '../../src/service/calls/call.ts'
 import type { CallRequest } from '../../src/service/calls/outcome.ts'
 import type { Sources } from '../../src/service/catalogue/define.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { clockAt } from '../support/clock-at.ts'
 
 let app: TestApp
 
@@ -39,7 +40,7 @@ async function remaining(tool: string): Promise<number> {
 
 test('no match on a list that is too old: 503 with the command, nothing counted, nobody at fault', async () => {
   const before_call = await remaining('ofac-sdn-check')
-  const { deps: live, faults } = deps({ screening: { on_stale_list: 'refuse' }, clock: { now_ms: () => Date.UTC(2026, 10, 21) } })
+  const { deps: live, faults } = deps({ screening: { on_stale_list: 'refuse' }, clock: clockAt(() => Date.UTC(2026, 10, 21)) })
   const outcome = await call(live, request('ofac-sdn-check', NOBODY))
   assert.equal(outcome.kind, 'refused')
   assert.ok(outcome.kind === 'refused')

@@ -9,6 +9,7 @@ import { nobleCrypto } from '../../src/pure/receipts/index.ts'
 import { ON_CHAIN_LIMITS, type OnChainLimits } from '../../src/service/payments/on-chain-bounds.ts'
 import type { OnChainParts } from '../../src/service/payments/on-chain.ts'
 import { startAnvil, type Anvil } from './anvil.ts'
+import { clockAt } from './clock-at.ts'
 
 /** What is signed, and where what is sent differs from it. */
 export interface Draft {
@@ -83,7 +84,7 @@ export async function startBench(): Promise<Bench> {
       return { authorization: { ...plain, signature }, recovered: recovered.toLowerCase() }
     },
     parts({ name = 'USD Coin', version = '2', limits = {}, shift_ms = () => 0 } = {}) {
-      const clock = { now_ms: () => systemClock.now_ms() + shift_ms() }
+      const clock = clockAt(() => systemClock.now_ms() + shift_ms())
       const chain = createChain({ urls: [anvil.rpc_url], chain_id: 8453, clock, beforeRead: () => Promise.resolve() })
       reads = 0
       const domain = { name, version, chain_id: 8453, verifying_contract: anvil.token.toLowerCase() }

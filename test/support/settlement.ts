@@ -7,6 +7,7 @@ import { gasWallet } from '../../src/adapters/gas-wallet/wallet.ts'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import { BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
+import type { Clock, SteadyClock } from '../../src/ports/clock.ts'
 import type { Chain, ChainSender } from '../../src/ports/chain.ts'
 import type { GasWallet } from '../../src/ports/gas-wallet.ts'
 import type { Payment } from '../../src/ports/payments.ts'
@@ -19,9 +20,8 @@ import { authorization, signTransfer } from './authorization.ts'
 import { sqliteDriver, type StoreDriver } from './store-drivers.ts'
 
 /** Where the service's clock stands, ahead of the machine's. */
-interface MovableClock {
+interface MovableClock extends Clock, SteadyClock {
   ahead_ms: number
-  now_ms(): number
 }
 
 interface Draft {
@@ -130,7 +130,11 @@ export async function until(words: string, holds: () => Promise<boolean> | boole
 }
 
 function movable(): MovableClock {
-  const clock = { ahead_ms: 0, now_ms: () => systemClock.now_ms() + clock.ahead_ms }
+  const clock = {
+    ahead_ms: 0,
+    now_ms: () => systemClock.now_ms() + clock.ahead_ms,
+    steady_ms: () => systemClock.steady_ms() + clock.ahead_ms,
+  }
   return clock
 }
 

@@ -12,13 +12,14 @@ import { insuranceInMemory } from './insurance-memory.ts'
 import { fixedUnderwriters } from './underwriters.ts'
 import { fixedChain, fixedTransfers } from './fixed-chain.ts'
 import type { Sources, Tool } from '../../src/service/catalogue/define.ts'
+import { clockAt } from './clock-at.ts'
 
 /** 21 November 2026, noon UTC: what a clock shows in every test that runs tools by themselves. */
 const FIXED_NOW_MS = Date.UTC(2026, 10, 21, 12)
 
 /** What tools may reach for: a clock that stands still, the real item checks of these tools, and what a sandbox has. */
 export function fixedSources(tools: readonly Tool[]): Sources {
-  const clock = { now_ms: () => FIXED_NOW_MS }
+  const clock = clockAt(() => FIXED_NOW_MS)
   return {
     clock,
     catalogue: itemCatalogue(() => tools),

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import { chainLimits } from './limits.ts'
 
 /** Leave to ask an endpoint once. `probe`: it is out of service, and this one question decides whether it comes back. */
@@ -11,21 +11,21 @@ export interface Ticket {
  * minute. When the time is over a single question is let through; the others wait for what becomes of it.
  */
 export class Breaker {
-  readonly #clock: Clock
+  readonly #clock: SteadyClock
   #failures: number[] = []
   /** Times in a row that it was opened; 0 while in service. */
   #opened = 0
   #open_until_ms = 0
   #probing = false
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock
   }
 
   /** Null while the endpoint is out of service. Whoever takes a ticket reports what became of it. */
   take(): Ticket | null {
     if (this.#opened === 0) return { probe: false }
-    if (this.#probing || this.#clock.now_ms() < this.#open_until_ms) return null
+    if (this.#probing || this.#clock.steady_ms() < this.#open_until_ms) return null
     this.#probing = true
     return { probe: true }
   }
@@ -39,7 +39,7 @@ export class Breaker {
   }
 
   failed(ticket: Ticket): void {
-    const now_ms = this.#clock.now_ms()
+    const now_ms = this.#clock.steady_ms()
     if (ticket.probe) {
       this.#probing = false
       this.#open(now_ms)

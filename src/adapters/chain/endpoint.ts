@@ -1,5 +1,5 @@
 import type { BlockHeader } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Ticket } from './breaker.ts'
 import { EndpointFault, isFault } from './errors.ts'
 import { Heads } from './heads.ts'
@@ -24,12 +24,12 @@ export class Endpoint {
   log_range: number | null = null
   readonly #target: Target
   readonly #chain_id: number
-  readonly #clock: Clock
+  readonly #clock: Clock & SteadyClock
   readonly #lanes: Readonly<Record<Use, Lane>>
   #next_id = 1
   #trust: Promise<void> | null = null
 
-  constructor(url: string, number: number, chain_id: number, clock: Clock) {
+  constructor(url: string, number: number, chain_id: number, clock: Clock & SteadyClock) {
     this.number = number
     this.#lanes = { payments: new Lane(clock), facts: new Lane(clock) }
     this.heads = new Heads(clock)

@@ -1,6 +1,6 @@
 import type { BlockFacts, BlockTag, ChainFacts, FactRead, PinnedBlock } from '../../ports/chain-facts.ts'
 import type { BlockHeader, ChainReadResult } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
 import { ChainUnavailableError, EndpointFault, isFault, ReorganisedError } from './errors.ts'
 import { isAhead } from './heads.ts'
@@ -13,7 +13,7 @@ import { refresh } from './refresh.ts'
 export interface FactsOptions {
   pool: Pool
   chain_id: number
-  clock: Clock
+  clock: Clock & SteadyClock
   /** Told of every round trip, for budgets. */
   spend?: (requests: number) => void
   /** Set in a sandbox: mines a block when the head is old. Its one node is read at the head itself, which nothing can lag behind. */
@@ -57,11 +57,11 @@ export function createChainFacts({ pool, chain_id, clock, beforeRead, spend = ()
 /** Which block to read at: the one below the newest, since machines behind one URL do not learn of the newest all at once. */
 class Pins {
   readonly #pool: Pool
-  readonly #clock: Clock
+  readonly #clock: Clock & SteadyClock
   readonly #beforeRead: (() => Promise<void>) | undefined
   #last: { header: BlockHeader; until_ms: number } | null = null
 
-  constructor(pool: Pool, clock: Clock, beforeRead: (() => Promise<void>) | undefined) {
+  constructor(pool: Pool, clock: Clock & SteadyClock, beforeRead: (() => Promise<void>) | undefined) {
     this.#pool = pool
     this.#clock = clock
     this.#beforeRead = beforeRead
@@ -70,10 +70,10 @@ class Pins {
   async pin(spend: (requests: number) => void): Promise<BlockHeader> {
     const sandbox = this.#beforeRead !== undefined
     await refresh(this.#beforeRead)
-    if (!sandbox && this.#last !== null && this.#clock.now_ms() < this.#last.until_ms) return this.#last.header
+    if (!sandbox && this.#last !== null && this.#clock.steady_ms() < this.#last.until_ms) return this.#last.header
     spend(sandbox ? 1 : 2)
     const header = await this.#pool.facts.run((asker) => (sandbox ? newest(asker) : belowNewest(asker, this.#clock)))
-    this.#last = { header, until_ms: this.#clock.now_ms() + chainLimits.pin_ms }
+    this.#last = { header, until_ms: this.#clock.steady_ms() + chainLimits.pin_ms }
     return header
   }
 

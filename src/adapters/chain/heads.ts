@@ -1,5 +1,5 @@
 import type { BlockHeader } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import { chainLimits } from './limits.ts'
 
 /**
@@ -8,18 +8,18 @@ import { chainLimits } from './limits.ts'
  * nothing higher was seen for 30 s. Errs towards lagging.
  */
 export class Heads {
-  readonly #clock: Clock
+  readonly #clock: SteadyClock
   #seen = new Map<bigint, string>()
   #highest: { header: BlockHeader; at_ms: number } | null = null
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock
   }
 
   /** The highest head that was seen lately; null when that is too long ago to bind. */
   highest(within_ms: number = chainLimits.head_memory_ms): BlockHeader | null {
     if (this.#highest === null) return null
-    return this.#clock.now_ms() - this.#highest.at_ms <= within_ms ? this.#highest.header : null
+    return this.#clock.steady_ms() - this.#highest.at_ms <= within_ms ? this.#highest.header : null
   }
 
   /**
@@ -34,7 +34,7 @@ export class Heads {
     this.#seen.set(header.number, header.hash)
     if (this.#seen.size > chainLimits.heads_kept) this.#forgetOldest()
     const highest = this.highest()
-    if (rewritten || highest === null || header.number >= highest.number) this.#highest = { header, at_ms: this.#clock.now_ms() }
+    if (rewritten || highest === null || header.number >= highest.number) this.#highest = { header, at_ms: this.#clock.steady_ms() }
     return true
   }
 

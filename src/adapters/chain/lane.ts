@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import { Breaker, type Ticket } from './breaker.ts'
 import { EndpointFault } from './errors.ts'
 
@@ -11,18 +11,18 @@ export type Use = 'payments' | 'facts'
 /** How one endpoint fares in one use. Each use has its own, so that nothing a caller chooses to ask for can keep payments from an endpoint. */
 export class Lane {
   readonly breaker: Breaker
-  readonly #clock: Clock
+  readonly #clock: SteadyClock
   #free_at_ms = 0
   #last_fault: unknown = null
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.breaker = new Breaker(clock)
     this.#clock = clock
   }
 
   /** Milliseconds for which the endpoint asked to be left alone. */
   pause_ms(): number {
-    return Math.max(0, this.#free_at_ms - this.#clock.now_ms())
+    return Math.max(0, this.#free_at_ms - this.#clock.steady_ms())
   }
 
   /** Takes note of how a question ended that did not succeed. */
@@ -35,7 +35,7 @@ export class Lane {
         this.#last_fault = error
         return this.breaker.failed(ticket)
       case 'limited':
-        this.#free_at_ms = this.#clock.now_ms() + (error instanceof EndpointFault ? error.pause_ms : 0)
+        this.#free_at_ms = this.#clock.steady_ms() + (error instanceof EndpointFault ? error.pause_ms : 0)
         return this.breaker.dropped(ticket)
       case 'long':
       case 'slow':

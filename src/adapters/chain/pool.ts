@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockHeader } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import { Endpoint } from './endpoint.ts'
 import { ChainUnavailableError, EndpointFault } from './errors.ts'
 import { isAhead } from './heads.ts'
@@ -33,9 +33,9 @@ export class Pool {
   readonly payments: Asking
   readonly facts: Asking
   readonly #endpoints: readonly Endpoint[]
-  readonly #clock: Clock
+  readonly #clock: Clock & SteadyClock
 
-  constructor(urls: readonly string[], chain_id: number, clock: Clock) {
+  constructor(urls: readonly string[], chain_id: number, clock: Clock & SteadyClock) {
     if (urls.length === 0) throw new RangeError('A chain needs at least one RPC endpoint.')
     this.#endpoints = urls.map((url, index) => new Endpoint(url, index + 1, chain_id, clock))
     this.#clock = clock

@@ -1,6 +1,6 @@
 import type { BlockHeader, Chain, ChainLog, ChainRead, ChainReadResult, ChainSender, FeesNow, LogFilter } from '../../ports/chain.ts'
 import type { ChainTransactions, CoinTransfer, Sent, TransactionReceipt } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import { dataFeeReader } from './data-fee.ts'
 import * as decode from './decode.ts'
 import { ChainUnavailableError } from './errors.ts'
@@ -16,7 +16,7 @@ export interface ChainOptions {
   /** In the order of preference. They may carry keys, so they appear in no message. */
   urls: readonly string[]
   chain_id: number
-  clock: Clock
+  clock: Clock & SteadyClock
   /** Runs before the head is looked at; the sandbox mines a block here when the head is old. */
   beforeRead?: () => Promise<void>
   /** Shared by all that speak with this chain, so that each learns of the heads that the others saw; one of its own when left out. */
@@ -38,12 +38,12 @@ const LATEST: RpcCall = { method: 'eth_getBlockByNumber', params: ['latest', fal
 class RpcChain implements Chain, ChainSender, ChainTransactions {
   readonly chain_id: number
   readonly #pool: Pool
-  readonly #clock: Clock
+  readonly #clock: Clock & SteadyClock
   readonly #beforeRead: (() => Promise<void>) | undefined
   readonly #dataFee: (raw_transaction: string) => Promise<bigint>
   #answered: { until_ms: number; answers: Promise<boolean> } | null = null
 
-  constructor(pool: Pool, chain_id: number, clock: Clock, beforeRead: (() => Promise<void>) | undefined) {
+  constructor(pool: Pool, chain_id: number, clock: Clock & SteadyClock, beforeRead: (() => Promise<void>) | undefined) {
     this.chain_id = chain_id
     this.#pool = pool
     this.#clock = clock
@@ -92,9 +92,9 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
   }
 
   answers(): Promise<boolean> {
-    const now_ms = this.#clock.now_ms()
-    if (this.#answered === null || now_ms >= this.#answered.until_ms) {
-      this.#answered = { until_ms: now_ms + chainLimits.answers_ms, answers: this.#headIsFresh() }
+    const steady_ms = this.#clock.steady_ms()
+    if (this.#answered === null || steady_ms >= this.#answered.until_ms) {
+      this.#answered = { until_ms: steady_ms + chainLimits.answers_ms, answers: this.#headIsFresh() }
     }
     return this.#answered.answers
   }

@@ -1,5 +1,5 @@
 import type { BlockHeader } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import { addressTopic, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
 import { limits } from '../../service/limits.ts'
 import * as decode from './decode.ts'
@@ -15,7 +15,7 @@ import { refusesRange } from './transfer-logs.ts'
 
 interface WatchOptions {
   pool: Pool
-  clock: Clock
+  clock: Clock & SteadyClock
   /** The token whose logs histories read, and any account. */
   token: string
   account: string
@@ -41,7 +41,7 @@ export class ChainWatch {
 
   constructor(options: WatchOptions) {
     this.#options = options
-    this.#filled_ms = options.clock.now_ms()
+    this.#filled_ms = options.clock.steady_ms()
   }
 
   /** Looks at the chain from now on; what `ready` says is then read off. */
@@ -69,7 +69,7 @@ export class ChainWatch {
     if (this.#tokens < requests) return false
     // Nobody looks at it regularly, or the first look is not over.
     if (this.#timer === null || this.#good_until_ms === Number.NEGATIVE_INFINITY) await this.#probe()
-    return this.#options.clock.now_ms() < this.#good_until_ms
+    return this.#options.clock.steady_ms() < this.#good_until_ms
   }
 
   /** The newest block that was seen here, fresh or not; null before the first look. */
@@ -88,10 +88,10 @@ export class ChainWatch {
   }
 
   #fill(): void {
-    const now_ms = this.#options.clock.now_ms()
-    const filled = this.#tokens + ((now_ms - this.#filled_ms) * chainLimits.facts_per_second) / 1_000
+    const steady_ms = this.#options.clock.steady_ms()
+    const filled = this.#tokens + ((steady_ms - this.#filled_ms) * chainLimits.facts_per_second) / 1_000
     this.#tokens = Math.min(chainLimits.facts_burst, Math.max(filled, -chainLimits.facts_burst))
-    this.#filled_ms = now_ms
+    this.#filled_ms = steady_ms
   }
 
   #probe(): Promise<void> {
@@ -103,8 +103,8 @@ export class ChainWatch {
     const { pool, clock } = this.#options
     try {
       const head = await pool.facts.run((asker) => this.#lookAt(asker))
-      this.#good_until_ms = clock.now_ms() + chainLimits.probe_good_ms
-      if (this.#range === null || this.#range.until_ms <= clock.now_ms()) this.#ranging ??= this.#learnRange(head.number)
+      this.#good_until_ms = clock.steady_ms() + chainLimits.probe_good_ms
+      if (this.#range === null || this.#range.until_ms <= clock.steady_ms()) this.#ranging ??= this.#learnRange(head.number)
     } catch {
       // Not good: that is the answer. What was seen before stays good for its own time.
       if (this.#good_until_ms === Number.NEGATIVE_INFINITY) this.#good_until_ms = 0
@@ -130,9 +130,9 @@ export class ChainWatch {
         asker.endpoint.log_range = found
         return found
       })
-      this.#range = { blocks, until_ms: clock.now_ms() + chainLimits.log_range_good_ms }
+      this.#range = { blocks, until_ms: clock.steady_ms() + chainLimits.log_range_good_ms }
     } catch {
-      this.#range = { blocks: this.#range?.blocks ?? null, until_ms: clock.now_ms() }
+      this.#range = { blocks: this.#range?.blocks ?? null, until_ms: clock.steady_ms() }
     } finally {
       this.#ranging = null
     }

@@ -1,10 +1,10 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 
 /** How often the store is asked again: the steady counter of a machine drifts by little, but it stands still while a laptop sleeps. */
 const ASK_EVERY_MS = 60_000
 
 /** The clock of the store, for what several processes have to agree on, such as the end of a lease. */
-export interface StoreClock extends Clock {
+export interface StoreClock extends Clock, SteadyClock {
   stop(): void
 }
 
@@ -27,5 +27,9 @@ export async function openStoreClock(store: { now_ms(): Promise<number> }): Prom
     )
   const timer = setInterval(() => void again(), ASK_EVERY_MS)
   timer.unref()
-  return { now_ms: () => Math.round(performance.now() + offset_ms), stop: () => clearInterval(timer) }
+  return {
+    now_ms: () => Math.round(performance.now() + offset_ms),
+    steady_ms: () => performance.now(),
+    stop: () => clearInterval(timer),
+  }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 
-/** The machine's clock: the only place that asks it for the time. */
-export const systemClock: Clock = { now_ms: () => Date.now() }
+/** The clocks of the machine: the only place that asks it for the time of day. */
+export const systemClock: Clock & SteadyClock = { now_ms: () => Date.now(), steady_ms: () => performance.now() }

@@ -1,5 +1,5 @@
 /** A facilitator of x402 (version 2, specs of 2026) over HTTP. Nothing that it says is believed here; it is only put into words. */
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import type { Facilitator, FacilitatorAnswer } from '../../ports/facilitator.ts'
 import { readSettle, readSupported } from './answers.ts'
 import { textOf } from './bounded-text.ts'
@@ -19,7 +19,7 @@ const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNRE
 export interface FacilitatorOptions {
   /** Base URL; paths are appended to it. */
   url: string
-  clock: Clock
+  clock: SteadyClock
   settle_ms?: number
   /** Sent with every request, such as an authorization of the operator. */
   headers?: Readonly<Record<string, string>>
@@ -35,13 +35,13 @@ export function httpFacilitator({ url, clock, settle_ms = SETTLE_MS, headers = {
   async function ask(): Promise<void> {
     const found = await supported(`${base}/supported`, headers)
     networks = found ?? new Set()
-    known_until_ms = clock.now_ms() + (found === null ? FAILED_MS : REMEMBERED_MS)
+    known_until_ms = clock.steady_ms() + (found === null ? FAILED_MS : REMEMBERED_MS)
   }
 
   return {
     url: new URL(url).origin,
     async supports(network) {
-      if (clock.now_ms() >= known_until_ms) {
+      if (clock.steady_ms() >= known_until_ms) {
         asking ??= ask().finally(() => {
           asking = null
         })
@@ -54,7 +54,7 @@ export function httpFacilitator({ url, clock, settle_ms = SETTLE_MS, headers = {
       // It has gone since it said what it settles: the next payment is not to be claimed on that word.
       if (answer.kind === 'unreachable') {
         networks = new Set()
-        known_until_ms = clock.now_ms() + FAILED_MS
+        known_until_ms = clock.steady_ms() + FAILED_MS
       }
       return answer
     },

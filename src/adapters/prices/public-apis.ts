@@ -1,7 +1,7 @@
 /** The price that two independent public interfaces agree on. */
 import { compare, distance, fraction, over, plus, readDecimal, times, toExact, type Fraction } from '../../pure/market/fraction.ts'
 import { cryptoAsset, type CryptoAsset } from '../../pure/market/crypto-symbols.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Prices, SourceQuote, Spot } from '../../ports/prices.ts'
 import { Breaker } from './breaker.ts'
 import { get } from './get.ts'
@@ -9,7 +9,7 @@ import { priceLimits } from './limits.ts'
 import { coinbase, coingecko, kraken, parseKeeping, type PriceSource } from './sources.ts'
 
 export interface PublicPricesOptions {
-  clock: Clock
+  clock: Clock & SteadyClock
   /** In the order in which they are asked; the first two that know an asset are asked together, the others stand in for them. */
   sources?: readonly PriceSource[]
 }
@@ -33,9 +33,8 @@ export function publicPrices({ clock, sources = [coinbase(), kraken(), coingecko
 
   async function fresh(asset_id: string): Promise<Spot> {
     const spot = await agreed(watched, cryptoAsset(asset_id), clock)
-    const now_ms = clock.now_ms()
-    const until_ms = spot.kind === 'priced' ? spot.as_of_ms + priceLimits.oldest_ms : now_ms + priceLimits.refused_ms
-    kept.set(asset_id, { spot, until_ms })
+    const kept_ms = spot.kind === 'priced' ? spot.as_of_ms + priceLimits.oldest_ms - clock.now_ms() : priceLimits.refused_ms
+    kept.set(asset_id, { spot, until_ms: clock.steady_ms() + kept_ms })
     return spot
   }
 
@@ -43,7 +42,7 @@ export function publicPrices({ clock, sources = [coinbase(), kraken(), coingecko
     source: 'public_api',
     spot(asset_id) {
       const known = kept.get(asset_id)
-      if (known !== undefined && clock.now_ms() < known.until_ms) {
+      if (known !== undefined && clock.steady_ms() < known.until_ms) {
         return Promise.resolve(known.spot.kind === 'priced' ? { ...known.spot, cached: true } : known.spot)
       }
       kept.delete(asset_id)

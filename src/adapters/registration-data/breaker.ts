@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import { rdapLimits } from './limits.ts'
 
 interface State {
@@ -8,15 +8,15 @@ interface State {
 
 /** Keeps registries that fail from being asked again at once; each has its own state, by host. */
 export class Breakers {
-  readonly #clock: Clock
+  readonly #clock: SteadyClock
   readonly #states = new Map<string, State>()
 
-  constructor(clock: Clock) {
+  constructor(clock: SteadyClock) {
     this.#clock = clock
   }
 
   isOpen(host: string): boolean {
-    return (this.#states.get(host)?.open_until_ms ?? 0) > this.#clock.now_ms()
+    return (this.#states.get(host)?.open_until_ms ?? 0) > this.#clock.steady_ms()
   }
 
   succeeded(host: string): void {
@@ -28,6 +28,6 @@ export class Breakers {
     const failures = (this.#states.get(host)?.failures ?? 0) + 1
     const open = failures >= rdapLimits.breaker_failures
     if (this.#states.size >= rdapLimits.breakers) this.#states.clear()
-    this.#states.set(host, { failures, open_until_ms: open ? this.#clock.now_ms() + rdapLimits.breaker_open_ms : 0 })
+    this.#states.set(host, { failures, open_until_ms: open ? this.#clock.steady_ms() + rdapLimits.breaker_open_ms : 0 })
   }
 }

@@ -1,5 +1,5 @@
 /** Registries asked over RDAP (RFC 9082 and 9083, June 2021). */
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import type { Registration, RegistrationData } from '../../ports/registration-data.ts'
 import { rdapServer } from '../../pure/checks/rdap-servers.ts'
 import { Breakers } from './breaker.ts'
@@ -8,7 +8,7 @@ import { rdapLimits } from './limits.ts'
 import { registeredAt } from './rdap-answer.ts'
 
 export interface RdapOptions {
-  clock: Clock
+  clock: SteadyClock
   /** Base URL of the server for a domain; that of the bootstrap table unless told otherwise. */
   server?: (domain: string) => string | null
   guard?: Partial<Guard>
@@ -43,13 +43,13 @@ export function rdapRegistrations({ clock, server = rdapServer, guard = {} }: Rd
       const base = server(domain)
       if (base === null) return { kind: 'unknown', reason: 'no_registry', server: null }
       const known = dates.get(domain)
-      if (known !== undefined && known.until_ms > clock.now_ms()) {
+      if (known !== undefined && known.until_ms > clock.steady_ms()) {
         return { kind: 'registered', at_ms: known.at_ms, server: new URL(base).hostname }
       }
       const found = await ask(domain, base)
       if (found.kind !== 'registered') return found
       if (dates.size >= rdapLimits.remembered) dates.clear()
-      dates.set(domain, { at_ms: found.at_ms, until_ms: clock.now_ms() + rdapLimits.remembered_ms })
+      dates.set(domain, { at_ms: found.at_ms, until_ms: clock.steady_ms() + rdapLimits.remembered_ms })
       return found
     },
   }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import type { UnderwriterProof, UnderwriterProofs } from '../../ports/underwriter-proofs.ts'
 import { namesUnderwriter } from '../../pure/rulebooks/pol1-proof.ts'
 import { POL } from '../../pure/rulebooks/pol1-table.ts'
@@ -6,7 +6,7 @@ import { guardedGet, systemResolve, type Got, type Guard } from './guarded-get.t
 import { proofLimits } from './limits.ts'
 
 export interface ProofOptions {
-  clock: Clock
+  clock: SteadyClock
   /** Address of the file of a host; by default the path of the rule book over https. */
   address?: (host: string) => string
   guard?: Partial<Guard>
@@ -23,10 +23,10 @@ export function httpsProofs({
 
   function fileOf(host: string): Promise<Got | null> {
     const known = files.get(host)
-    if (known !== undefined && known.until_ms > clock.now_ms()) return known.got
+    if (known !== undefined && known.until_ms > clock.steady_ms()) return known.got
     if (files.size >= proofLimits.remembered) files.clear()
     const got = guardedGet(addressOf(host), whole, AbortSignal.timeout(proofLimits.read_ms), proofLimits).catch(() => null)
-    files.set(host, { got, until_ms: clock.now_ms() + proofLimits.remembered_ms })
+    files.set(host, { got, until_ms: clock.steady_ms() + proofLimits.remembered_ms })
     return got
   }
 

@@ -61,12 +61,16 @@ export const WRITE_NOTE: Statement = {
 export const READ_NOTE: Statement = { name: 'read_note', text: 'select note from note where name = ?1' }
 
 /** ?3 is now, ?4 the new end. Returns a row when the lease is ours; the fence counts up when another had it before. */
+/**
+ * A lease that ends later than twice the one that is asked for, and a minute more, was written by a machine whose clock was ahead: it counts
+ * as run out, or it would bind until the clocks of others caught up.
+ */
 export const TAKE_LEASE: Statement = {
   name: 'take_lease',
   text: `insert into lease (name, holder, until_ms, fence) values (?1, ?2, ?4, 1)
     on conflict (name) do update set holder = excluded.holder, until_ms = excluded.until_ms,
       fence = case when lease.holder = excluded.holder then lease.fence else lease.fence + 1 end
-    where lease.holder = excluded.holder or lease.until_ms <= ?3
+    where lease.holder = excluded.holder or lease.until_ms <= ?3 or (?4 > ?3 and lease.until_ms > ?3 + 2 * (?4 - ?3) + 60000)
     returning fence`,
 }
 

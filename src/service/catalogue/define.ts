@@ -4,7 +4,7 @@ import { CHECK_HEADLINES, checkHeadline, headlineReader } from './headlines.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { AssuredRecords } from '../../ports/assured-records.ts'
 import type { ChainFacts, Transfers } from '../../ports/chain-facts.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Derivation } from '../../ports/derivation.ts'
 import type { Disputes } from '../../ports/disputes.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
@@ -109,7 +109,7 @@ export interface PublishedSchemas {
 
 /** All that a tool may reach for. It gets only what it names in `sources`. */
 export interface Sources {
-  clock: Clock
+  clock: Clock & SteadyClock
   catalogue: ItemCatalogue
   /** The fastest arithmetic that this machine has; its results are those of the reference. */
   crypto: ReceiptCrypto

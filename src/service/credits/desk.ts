@@ -1,3 +1,4 @@
+import { claimRanOut } from '../../pure/payments/claims.ts'
 import { readCreditCode } from '../../pure/credits/code.ts'
 import { ZERO_ADDRESS } from '../../pure/receipts/receipt.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -88,7 +89,7 @@ async function replay(parts: CreditDeskParts, request: BoundRequest, key: Credit
 
 /** Released, or still with a claimer whose time is over. */
 function mayClaim({ state, claim_until_ms }: CreditUse, now_ms: number): boolean {
-  return state === 'released' || (state === 'claimed' && claim_until_ms < now_ms)
+  return state === 'released' || (state === 'claimed' && claimRanOut(claim_until_ms, now_ms, limits.claim_ms))
 }
 
 async function endOf(parts: CreditDeskParts, key: CreditUseKey, use: CreditUse): Promise<PaymentEnd> {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import type { CreditStore, CreditUse, CreditUseKey } from '../../ports/credits.ts'
 import { limits } from '../limits.ts'
 
@@ -10,7 +10,7 @@ export interface RunningUses {
   ended(key: CreditUseKey, wait_ms: number): Promise<CreditUse | null>
 }
 
-export function createRunningUses(store: Pick<CreditStore, 'find_use'>, clock: Clock): RunningUses {
+export function createRunningUses(store: Pick<CreditStore, 'find_use'>, clock: SteadyClock): RunningUses {
   const running = new Map<string, Promise<void>>()
   return {
     begin(key) {
@@ -23,11 +23,11 @@ export function createRunningUses(store: Pick<CreditStore, 'find_use'>, clock: C
       }
     },
     async ended(key, wait_ms) {
-      const until_ms = clock.now_ms() + wait_ms
+      const until_ms = clock.steady_ms() + wait_ms
       for (;;) {
         const here = running.get(nameOf(key))
         const use = await store.find_use(key)
-        const left_ms = until_ms - clock.now_ms()
+        const left_ms = until_ms - clock.steady_ms()
         if (use === null || use.state !== 'claimed' || left_ms <= 0) return use
         await Promise.race([here ?? never, pause(Math.min(left_ms, limits.settlement_poll_ms))])
       }

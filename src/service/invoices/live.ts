@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import type { InvoiceDesk } from './desk.ts'
 import { INVOICE_RULES } from './rules.ts'
 
@@ -35,7 +35,7 @@ interface Following {
   heard_ms: number
 }
 
-export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceDesk, 'read'>; clock: Clock }): InvoiceLive {
+export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceDesk, 'read'>; clock: SteadyClock }): InvoiceLive {
   const all = new Set<Following>()
   let running: Promise<void> | null = null
   let stopped = false
@@ -46,7 +46,7 @@ export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceDesk, 're
     follow(invoice_id, client, record_json, follower) {
       const own = [...all].filter((one) => one.client === client).length
       if (stopped || all.size >= INVOICE_RULES.followers || own >= INVOICE_RULES.followers_client) return null
-      const now_ms = clock.now_ms()
+      const now_ms = clock.steady_ms()
       const one: Following = { invoice_id, client, follower, known: record_json, since_ms: now_ms, heard_ms: now_ms }
       all.add(one)
       return () => void all.delete(one)
@@ -63,14 +63,19 @@ export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceDesk, 're
   }
 }
 
-async function round(desk: Pick<InvoiceDesk, 'read'>, clock: Clock, all: Set<Following>, end: (one: Following) => void): Promise<void> {
+async function round(
+  desk: Pick<InvoiceDesk, 'read'>,
+  clock: SteadyClock,
+  all: Set<Following>,
+  end: (one: Following) => void,
+): Promise<void> {
   for (const [invoice_id, group] of Map.groupBy(all, (one) => one.invoice_id)) {
     const view = await desk.read(invoice_id)
     const text = view === null ? null : JSON.stringify(view.record)
-    const now_ms = clock.now_ms()
+    const now_ms = clock.steady_ms()
     for (const one of group) if (all.has(one)) tell(one, text, now_ms)
   }
-  const now_ms = clock.now_ms()
+  const now_ms = clock.steady_ms()
   for (const one of all) if (now_ms - one.since_ms >= INVOICE_RULES.follow_longest_ms) end(one)
 }
 

@@ -11,7 +11,17 @@ import { problem, type Problem } from '../problems.ts'
 import { takeEach } from '../payments/budgets.ts'
 import { claimOf } from '../payments/claim.ts'
 import { refused as refusedWord, type DeskParts } from '../payments/desk.ts'
-import { deniedEnd, endOf, isSigned, keyOf, pendingOf, recovered, type AnswerParts, type PaymentEnd } from '../payments/ends.ts'
+import {
+  deniedEnd,
+  endOf,
+  isSigned,
+  keyOf,
+  mayClaimAgain,
+  pendingOf,
+  recovered,
+  type AnswerParts,
+  type PaymentEnd,
+} from '../payments/ends.ts'
 import { contextOf, resendHashes, tokenHash, type Resend, type ResendSecrets } from '../payments/resends.ts'
 import { isOpen } from '../payments/closings.ts'
 import { checkWindow, matchTerms } from '../payments/match-terms.ts'
@@ -94,8 +104,7 @@ async function replay(
   const denied = await deniedEnd(desk, found, resend)
   if (denied !== null) return denied
   if (!isBound(found, invoice.invoice_id, authorization)) return { kind: 'refused', ...refusals.boundElsewhere() }
-  const abandoned = (found.state === 'claimed' || found.state === 'prepared') && found.claim_until_ms <= clock.now_ms()
-  if (found.state === 'released' || abandoned) return null
+  if (mayClaimAgain(found, clock.now_ms())) return null
   const closed = isOpen(found) ? await desk.closings.closed(key, limits.settle_wait_ms) : found
   return closed === null || closed.state === 'released' ? null : endOf(desk, closed)
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { AllowanceGrant, AllowanceRequest, Store } from '../../ports/store.ts'
 import { clientHasher, networkHasher, type NetworkHash } from '../clients.ts'
 import { limits } from '../limits.ts'
@@ -66,7 +66,7 @@ const REMEMBERED_CLIENTS = 100_000
  */
 export function createAllowance(
   store: Pick<Store, 'take' | 'give_back' | 'used'>,
-  clock: Clock,
+  clock: Clock & SteadyClock,
   secret: Uint8Array,
   rules: AllowanceRules,
   budgets: SourceBudgets = SOURCE_BUDGETS,
@@ -195,7 +195,7 @@ function midnightText(ms: number): string {
 }
 
 /** Who has nothing left, for a second each. */
-function spentMemory(clock: Clock) {
+function spentMemory(clock: SteadyClock) {
   const entries = createRecent<{ used: number; asked_ms: number }>(REMEMBERED_CLIENTS)
   const keyOf = ({ day, bucket, client }: AllowanceRequest) => `${day}|${bucket}|${client}`
   let given_back = 0
@@ -204,12 +204,11 @@ function spentMemory(clock: Clock) {
     used(request: AllowanceRequest): number | null {
       const entry = entries.get(keyOf(request))
       if (entry === undefined) return null
-      const age_ms = clock.now_ms() - entry.asked_ms
-      return age_ms >= 0 && age_ms < SPENT_MS ? entry.used : null
+      return clock.steady_ms() - entry.asked_ms < SPENT_MS ? entry.used : null
     },
     /** Remembers an answer of the store, unless a unit came back while it was on its way: it may then speak of the time before. */
     async watch(request: AllowanceRequest, asked: Promise<AllowanceGrant>): Promise<AllowanceGrant> {
-      const asked_ms = clock.now_ms()
+      const asked_ms = clock.steady_ms()
       const seen = given_back
       const grant = await asked
       if (!grant.granted && seen === given_back) entries.set(keyOf(request), { used: grant.used, asked_ms })

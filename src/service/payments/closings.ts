@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import type { Payment, PaymentKey, PaymentStore } from '../../ports/payments.ts'
 import { limits } from '../limits.ts'
 
@@ -10,7 +10,7 @@ export interface Closings {
   closed(key: PaymentKey, wait_ms: number): Promise<Payment | null>
 }
 
-export function createClosings(store: Pick<PaymentStore, 'find'>, clock: Clock): Closings {
+export function createClosings(store: Pick<PaymentStore, 'find'>, clock: SteadyClock): Closings {
   const working = new Map<string, Promise<void>>()
   return {
     begin(key) {
@@ -23,10 +23,10 @@ export function createClosings(store: Pick<PaymentStore, 'find'>, clock: Clock):
       }
     },
     async closed(key, wait_ms) {
-      const until_ms = clock.now_ms() + wait_ms
+      const until_ms = clock.steady_ms() + wait_ms
       for (;;) {
         const payment = await store.find(key)
-        const left_ms = until_ms - clock.now_ms()
+        const left_ms = until_ms - clock.steady_ms()
         if (payment === null || !isOpen(payment) || left_ms <= 0) return payment
         await Promise.race([working.get(nameOf(key)) ?? never, pause(Math.min(left_ms, limits.settlement_poll_ms))])
       }

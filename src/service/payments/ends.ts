@@ -1,3 +1,4 @@
+import { claimRanOut } from '../../pure/payments/claims.ts'
 import { normaliseSignature, recoverPayer } from '../../pure/payments/eip3009.ts'
 import type { Authorization, SignedAuthorization } from '../../pure/payments/authorization.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
@@ -56,10 +57,15 @@ export async function replay(parts: EndParts, request: BoundRequest, payment: X4
     const within = await parts.mismatches.add(key, request.client)
     return { kind: 'refused', ...(within ? refusals.boundElsewhere() : refusals.tooManyMismatches()) }
   }
-  const abandoned = (found.state === 'claimed' || found.state === 'prepared') && found.claim_until_ms <= parts.clock.now_ms()
-  if (found.state === 'released' || abandoned) return null
+  if (mayClaimAgain(found, parts.clock.now_ms())) return null
   const closed = isOpen(found) ? await parts.closings.closed(key, limits.settle_wait_ms) : found
   return closed === null || closed.state === 'released' ? null : endOf(parts, closed)
+}
+
+/** Released, or still with a claimer whose time is over. */
+export function mayClaimAgain({ state, claim_until_ms }: Payment, now_ms: number): boolean {
+  if (state === 'released') return true
+  return (state === 'claimed' || state === 'prepared') && claimRanOut(claim_until_ms, now_ms, limits.claim_ms)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Facilitator, FacilitatorAnswer } from '../../ports/facilitator.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Closing, Payment } from '../../ports/payments.ts'
@@ -19,7 +19,7 @@ export interface FacilitatedOptions {
   source: EvidenceSource
   store: Pick<Store, 'payments'>
   terms: FacilitatedTerms
-  clock: Clock
+  clock: Clock & SteadyClock
   log: Log
 }
 
@@ -37,7 +37,7 @@ export function createFacilitatorSettler(options: FacilitatedOptions): Settler {
       return { ok: false, detail: 'No facilitator takes payments now.', retry_after_s: 5 }
     },
     async settle(payment, wait_ms) {
-      const whole = settle(options, payment, options.clock.now_ms() + wait_ms).catch((error: unknown): SettleResult => {
+      const whole = settle(options, payment, options.clock.steady_ms() + wait_ms).catch((error: unknown): SettleResult => {
         // The row stays open, and the reconciler closes it.
         log.warn({ error: String(error) }, 'a facilitated settlement could not be followed to its end')
         return { kind: 'pending', transaction: payment.transaction }
@@ -60,7 +60,7 @@ async function settle(options: FacilitatedOptions, payment: Payment, until_ms: n
       return follow(options, payment, answer.transaction, until_ms, null)
     case 'refused':
       // It may be wrong, or late: another may have settled it, or it may be on its way all the same.
-      return follow(options, payment, null, Math.min(until_ms, options.clock.now_ms() + DOUBT_MS), answer.reason)
+      return follow(options, payment, null, Math.min(until_ms, options.clock.steady_ms() + DOUBT_MS), answer.reason)
     case 'unreachable':
       return takeBack(options, payment)
   }
@@ -87,7 +87,7 @@ async function askInTurn(
 async function takeBack(options: FacilitatedOptions, payment: Payment): Promise<SettleResult> {
   const { store, clock } = options
   const evidence = await seen(options, payment)
-  if (evidence?.kind !== 'open' || evidence.used) return follow(options, payment, null, clock.now_ms(), null)
+  if (evidence?.kind !== 'open' || evidence.used) return follow(options, payment, null, clock.steady_ms(), null)
   const taken = await store.payments.take_back(keyOf(payment), payment.fence, 'facilitator_unreachable', clock.now_ms())
   return taken ? { kind: 'unsent' } : { kind: 'pending', transaction: payment.transaction }
 }
@@ -106,7 +106,7 @@ async function follow(
   const known = { ...payment, transaction: transaction ?? payment.transaction }
   for (;;) {
     const evidence = await seen(options, known)
-    const left_ms = until_ms - options.clock.now_ms()
+    const left_ms = until_ms - options.clock.steady_ms()
     if (evidence !== null && evidence.kind !== 'open') return close(options, known, closingOf(known, evidence))
     if (left_ms <= 0) {
       if (refusal !== null && evidence?.used === false) {

@@ -72,14 +72,14 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
   async function look(): Promise<void> {
     const before = found
     found = await find().catch((): GasFinding => ({ ok: false, detail: 'The chain or the store does not answer.', retry_after_s: 5 }))
-    until_ms = clock.now_ms() + (found.ok ? GOOD_MS : BAD_MS)
+    until_ms = clock.steady_ms() + (found.ok ? GOOD_MS : BAD_MS)
     if (!found.ok && before.ok) log.error({ wallet: wallet.address, detail: found.detail }, 'the gas wallet cannot settle')
     if (found.ok && !before.ok) log.info({ wallet: wallet.address }, 'the gas wallet can settle again')
   }
 
   return {
     async check() {
-      if (clock.now_ms() >= until_ms) {
+      if (clock.steady_ms() >= until_ms) {
         looking ??= look().finally(() => {
           looking = null
         })

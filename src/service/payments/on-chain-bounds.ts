@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import { limits } from '../limits.ts'
 import { createRecent } from './recent.ts'
 
@@ -35,16 +35,16 @@ export interface FailureCount {
 }
 
 /** Counts the failures of each client over the last minute, whenever it began. A client that is forgotten for others starts anew. */
-export function createFailureCount(clock: Clock, bounds: OnChainLimits): FailureCount {
+export function createFailureCount(clock: SteadyClock, bounds: OnChainLimits): FailureCount {
   const failures = createRecent<number[]>(bounds.remembered)
-  const lately = (client: string) => (failures.get(client) ?? []).filter((at_ms) => clock.now_ms() - at_ms < MINUTE_MS)
+  const lately = (client: string) => (failures.get(client) ?? []).filter((at_ms) => clock.steady_ms() - at_ms < MINUTE_MS)
   return {
     wait_s(client) {
       const [oldest, ...others] = lately(client)
       if (oldest === undefined || others.length + 1 < bounds.failures_per_minute) return 0
-      return Math.max(1, Math.ceil((oldest + MINUTE_MS - clock.now_ms()) / 1_000))
+      return Math.max(1, Math.ceil((oldest + MINUTE_MS - clock.steady_ms()) / 1_000))
     },
-    add: (client) => failures.set(client, [...lately(client), clock.now_ms()].slice(-bounds.failures_per_minute)),
+    add: (client) => failures.set(client, [...lately(client), clock.steady_ms()].slice(-bounds.failures_per_minute)),
   }
 }
 
@@ -56,11 +56,11 @@ export interface RoundTrips {
 }
 
 /** One budget for all clients together. */
-export function createRoundTrips(clock: Clock, { round_trips_burst, round_trips_per_second }: OnChainLimits): RoundTrips {
+export function createRoundTrips(clock: SteadyClock, { round_trips_burst, round_trips_per_second }: OnChainLimits): RoundTrips {
   let left = round_trips_burst
-  let counted_ms = clock.now_ms()
+  let counted_ms = clock.steady_ms()
   const refill = () => {
-    const now_ms = clock.now_ms()
+    const now_ms = clock.steady_ms()
     // A clock that was set back grants nothing, and takes nothing away.
     const grown = (Math.max(0, now_ms - counted_ms) / 1_000) * round_trips_per_second
     counted_ms = now_ms
@@ -92,14 +92,14 @@ export interface LowBalances {
   find(payer: string): LowBalance | null
 }
 
-export function createLowBalances(clock: Clock, bounds: OnChainLimits): LowBalances {
+export function createLowBalances(clock: SteadyClock, bounds: OnChainLimits): LowBalances {
   const known = createRecent<LowBalance>(bounds.remembered)
   return {
     remember: (payer, balance_minor, contract_payer) =>
-      known.set(payer, { balance_minor, contract_payer, until_ms: clock.now_ms() + bounds.insufficient_ms }),
+      known.set(payer, { balance_minor, contract_payer, until_ms: clock.steady_ms() + bounds.insufficient_ms }),
     find(payer) {
       const found = known.get(payer)
-      return found !== undefined && clock.now_ms() < found.until_ms ? found : null
+      return found !== undefined && clock.steady_ms() < found.until_ms ? found : null
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Chain } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Authorization, SignedAuthorization } from '../../pure/payments/authorization.ts'
 import { isInSignatureWrapper } from '../../pure/payments/signature-wrapper.ts'
 import {
@@ -19,7 +19,7 @@ export interface OnChainParts {
   chain: Pick<Chain, 'read' | 'answers'>
   /** The token of the terms; name and version are what payers sign over. */
   token: { address: string; name: string; version: string }
-  clock: Clock
+  clock: Clock & SteadyClock
   limits: OnChainLimits
   /** EIP-712 digest of an authorization for this token. */
   digest: (authorization: Authorization) => Uint8Array

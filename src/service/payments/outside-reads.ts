@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import { quotaClient, widerNetwork } from '../clients.ts'
 import { limits } from '../limits.ts'
 import { createRateGuard } from '../preflight/rate.ts'
@@ -26,7 +26,7 @@ export interface OutsideReads {
 }
 
 export interface OutsideReadParts {
-  clock: Clock
+  clock: Clock & SteadyClock
   /** Daily budgets of the client's network and of all clients, shared with free calls that read sources. */
   sources: SourceBudget
   /** Failures of each client, shared with the verification of payments. */

@@ -1,5 +1,5 @@
 import type { Chain, ChainSender } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Payment, PaymentKey } from '../../ports/payments.ts'
@@ -25,7 +25,7 @@ export interface SelfSettlerOptions {
   token: string
   finality: Finality
   batch: BatchContract | null
-  clock: Clock
+  clock: Clock & SteadyClock
   log: Log
   reach: Reach
   rules?: Partial<WriterRules>
@@ -93,7 +93,7 @@ async function settled(
   payment: Payment,
   wait_ms: number,
 ): Promise<SettleResult> {
-  const until_ms = clock.now_ms() + wait_ms
+  const until_ms = clock.steady_ms() + wait_ms
   let { transaction } = payment
   for (;;) {
     const told = waiters.wait(payment)
@@ -102,7 +102,7 @@ async function settled(
       transaction = row?.transaction ?? transaction
       const end = row === null ? null : endOf(row)
       if (end !== null) return end
-      const left_ms = until_ms - clock.now_ms()
+      const left_ms = until_ms - clock.steady_ms()
       if (left_ms <= 0) return { kind: 'pending', transaction }
       await told.within(Math.min(left_ms, writer?.leads() === true ? LOOK_WHEN_TOLD_MS : LOOK_MS))
     } finally {

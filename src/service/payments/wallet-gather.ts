@@ -93,10 +93,10 @@ async function stillGood(deps: WriterDeps, state: WriterState, payments: Payment
 /** Learns whether the batch contract is there, and deploys it once where the deterministic deployer is. Until then payments settle singly. */
 export async function checkBatch(deps: WriterDeps, state: WriterState): Promise<void> {
   const { batch, clock, chain, deploys } = deps
-  const now_ms = clock.now_ms()
+  const steady_ms = clock.steady_ms()
   const deploying = state.open.some(({ sending }) => sending.kind === 'deploy')
-  if (batch === null || state.batch_there || deploying || now_ms - state.batch_checked_ms < BATCH_CHECK_MS) return
-  state.batch_checked_ms = now_ms
+  if (batch === null || state.batch_there || deploying || steady_ms - state.batch_checked_ms < BATCH_CHECK_MS) return
+  state.batch_checked_ms = steady_ms
   const [there, deployer] = await chain.read([
     { kind: 'code', address: batch.address },
     { kind: 'code', address: DETERMINISTIC_DEPLOYER },

@@ -6,6 +6,8 @@ import { orOutOfStep, OutOfStepError, type OpenSending, type WriterDeps, type Wr
 
 /** Nodes ask for 10 % more on both fees; 12.5 % leaves room for those that ask for a little more. */
 const BUMP_PART = 8n
+/** More than clocks of machines that are set differ by. */
+const AHEAD_MS = 60_000
 /** Gaps that are closed in one go; more will be closed in the next. */
 const GAP_MAX = 16
 
@@ -18,24 +20,29 @@ export async function pushOn(deps: WriterDeps, state: WriterState, mined: number
   const { clock, rules, sender } = deps
   const [front] = state.open
   const now_ms = clock.now_ms()
-  const idle = state.open.filter(({ broadcast_ms }) => now_ms - broadcast_ms >= rules.rebroadcast_ms)
+  const idle = state.open.filter(({ broadcast_ms }) => clock.steady_ms() - broadcast_ms >= rules.rebroadcast_ms)
   if (front === undefined || idle.length === 0) return
   const { base_fee_wei } = await sender.fees()
-  if (mined < front.sending.account_nonce && now_ms - front.sending.created_ms >= rules.gap_ms) await fillGap(deps, state, mined)
+  if (mined < front.sending.account_nonce && ageOf(front.sending.created_ms, now_ms) >= rules.gap_ms) await fillGap(deps, state, mined)
   for (const open of idle) {
     const last = open.sending.attempts.at(-1)
     if (last === undefined || open.sending.account_nonce < mined) continue
     const first = open.sending.account_nonce === mined
-    const stuck = now_ms - last.stored_ms >= rules.bump_after_ms && (first || last.max_fee_wei < base_fee_wei)
+    const stuck = ageOf(last.stored_ms, now_ms) >= rules.bump_after_ms && (first || last.max_fee_wei < base_fee_wei)
     if (stuck) await replace(deps, state, open, last)
     await broadcast(deps, state, open)
   }
 }
 
+/** Milliseconds since a stored time. One from the future was written while a clock was ahead; it is taken for old, so that it does not wait for it. */
+function ageOf(stored_ms: number, now_ms: number): number {
+  return stored_ms > now_ms + AHEAD_MS ? Number.POSITIVE_INFINITY : now_ms - stored_ms
+}
+
 /** The first in line whose account nonce is used up though none of its attempts has a receipt, for long enough to be no delay of a node. */
 export function slotLost({ clock, rules }: WriterDeps, { sending }: OpenSending, mined: number): boolean {
   const last_ms = sending.attempts.at(-1)?.stored_ms ?? sending.created_ms
-  return mined > sending.account_nonce && clock.now_ms() - last_ms >= rules.slot_lost_ms
+  return mined > sending.account_nonce && ageOf(last_ms, clock.now_ms()) >= rules.slot_lost_ms
 }
 
 /** Whether an attempt of a cancelled sending is the cancelling transaction itself: signing that again gives the same bytes. */

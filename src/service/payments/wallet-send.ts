@@ -41,7 +41,12 @@ async function store(
   const write = deps.store.payments.add_sending(sending, attempt, payments.map(keyOf), state.guard)
   await orOutOfStep(write, 'the store did not take the transaction')
   if (account_nonce >= (state.next_nonce ?? 0)) state.next_nonce = account_nonce + 1
-  const open: OpenSending = { sending: { ...sending, state: 'open', attempts: [attempt] }, payments, broadcast_ms: now_ms, overdue: false }
+  const open: OpenSending = {
+    sending: { ...sending, state: 'open', attempts: [attempt] },
+    payments,
+    broadcast_ms: deps.clock.steady_ms(),
+    overdue: false,
+  }
   state.open.push(open)
   state.open.sort((one, other) => one.sending.account_nonce - other.sending.account_nonce)
   await deps.reach('before_send')
@@ -62,7 +67,7 @@ export function attemptOf(
 /** Gives the newest bytes to a node. What it says closes nothing: receipts do. Never rejects; a lost answer leaves the sending as it is. */
 export async function broadcast(deps: WriterDeps, state: WriterState, open: OpenSending): Promise<void> {
   const { sending } = open
-  open.broadcast_ms = deps.clock.now_ms()
+  open.broadcast_ms = deps.clock.steady_ms()
   const raw = sending.attempts.at(-1)?.raw
   if (raw === undefined) return
   let sent: Sent

@@ -47,9 +47,9 @@ export function createWalletWriter(deps: WriterDeps, holder: string): WalletWrit
   async function round(): Promise<number> {
     const now_ms = clock.now_ms()
     // Renewed at half its time, so that a store is not written to each time that a receipt is looked for.
-    if (state === null || now_ms >= renew_ms) {
+    if (state === null || clock.steady_ms() >= renew_ms) {
       const fence = await store.lease(lease, holder, now_ms, now_ms + rules.lease_ms)
-      renew_ms = now_ms + rules.lease_ms / 2
+      renew_ms = clock.steady_ms() + rules.lease_ms / 2
       if (fence === null) {
         state = null
         return rules.idle_ms
@@ -132,9 +132,9 @@ async function opened({ store }: WriterDeps, sending: Sending): Promise<OpenSend
 
 /** Opens the transactions of payments whose block is gone, so that their bytes are sent again. */
 async function lookBack({ wallet, store, clock, log }: WriterDeps, state: WriterState): Promise<void> {
-  const now_ms = clock.now_ms()
-  if (now_ms - state.looked_back_ms < LOOK_BACK_MS) return
-  state.looked_back_ms = now_ms
+  const steady_ms = clock.steady_ms()
+  if (steady_ms - state.looked_back_ms < LOOK_BACK_MS) return
+  state.looked_back_ms = steady_ms
   const unknown = await store.payments.in_states(['unknown'], { final: null, updated_before_ms: ANY_TIME_MS, limit: LOOK_BACK_ROWS })
   const gone = unknown.filter(({ settler, reason }) => settler === wallet.address && reason === REORGANISED)
   const open = new Set(state.open.map(({ sending }) => sending.account_nonce))

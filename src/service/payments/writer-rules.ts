@@ -1,6 +1,6 @@
 import { BATCH_ITEMS_MAX } from '../../pure/contracts/batch-settler.ts'
 import type { Chain, ChainSender } from '../../ports/chain.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Closing, LeaseGuard, Payment, PaymentKey, Sending } from '../../ports/payments.ts'
@@ -73,7 +73,7 @@ export interface WriterDeps {
   batch: BatchContract | null
   /** Whether this writer deploys the batch contract where it is missing. */
   deploys: boolean
-  clock: Clock
+  clock: Clock & SteadyClock
   log: Log
   reach: Reach
   rules: WriterRules

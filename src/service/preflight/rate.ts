@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import { quotaClient } from '../clients.ts'
 import { limits } from '../limits.ts'
 
@@ -11,11 +11,11 @@ export type Admitted = { ok: true } | { ok: false; retry_after_s: number }
  * Counts what each client sends within a minute of the clock. It guards this process against work that is free, so it is kept in this
  * process; addresses leave memory when their minute is over. Errs towards letting a client in when more are met than are kept.
  */
-export function createRateGuard(clock: Clock, per_minute: number): (address: string) => Admitted {
+export function createRateGuard(clock: SteadyClock, per_minute: number): (address: string) => Admitted {
   const counts = new Map<string, number>()
   let minute = -1
   return (address) => {
-    const now_ms = clock.now_ms()
+    const now_ms = clock.steady_ms()
     const current = Math.floor(now_ms / MINUTE_MS)
     if (current !== minute) counts.clear()
     minute = current

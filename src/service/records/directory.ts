@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 import type { InsuranceStore, UnderwriterRow } from '../../ports/insurance.ts'
 import { limits } from '../limits.ts'
 
@@ -6,14 +6,14 @@ import { limits } from '../limits.ts'
  * The store with its list of entries kept in memory for a few seconds, and until this process writes to it. The list is the same array while
  * nothing changed, so that what is derived from it can be kept with it. A write by another process is seen when the time is over.
  */
-export function cachedDirectory(store: InsuranceStore, clock: Clock): InsuranceStore {
+export function cachedDirectory(store: InsuranceStore, clock: SteadyClock): InsuranceStore {
   let known: { rows: Promise<UnderwriterRow[]>; read_ms: number } | null = null
   const forget = () => (known = null)
   return {
     underwriters(now_s) {
-      const age_ms = known === null ? Infinity : clock.now_ms() - known.read_ms
+      const age_ms = known === null ? Infinity : clock.steady_ms() - known.read_ms
       if (known !== null && age_ms >= 0 && age_ms < limits.directory_cache_ms) return known.rows
-      const read = { rows: store.underwriters(now_s), read_ms: clock.now_ms() }
+      const read = { rows: store.underwriters(now_s), read_ms: clock.steady_ms() }
       known = read
       read.rows.catch(() => {
         if (known === read) forget()

@@ -1,3 +1,4 @@
+import { claimRanOut } from '../../../pure/payments/claims.ts'
 import type { Credit, CreditClaim, CreditClaimed, CreditStatement, CreditUse, CreditUseKey } from '../../../ports/credits.ts'
 import type { StoredAnswer } from '../../../ports/payments.ts'
 import { availableOf } from '../../../pure/credits/balance.ts'
@@ -41,7 +42,7 @@ export function* claim(request: CreditClaim): Work<CreditClaimed> {
   const number = integer(row, 'number')
   const [found] = yield { statement: sql.READ_USE, values: [number, request.use_hash] }
   const use = found === undefined ? null : useOf(found)
-  if (use !== null && !(isSame(use, request) && isFree(use, request.now_ms))) return { kind: 'exists', use }
+  if (use !== null && !(isSame(use, request) && isFree(use, request))) return { kind: 'exists', use }
   const amount = credit.unit === 'calls' ? 1n : request.price_minor
   // An abandoned claim still holds what it reserved; the new one takes its place.
   const held = use?.state === 'claimed' ? use.amount : 0n
@@ -67,8 +68,8 @@ function isSame(use: CreditUse, request: CreditClaim): boolean {
 }
 
 /** Released, or still with a claimer whose time is over. */
-function isFree(use: CreditUse, now_ms: number): boolean {
-  return use.state === 'released' || (use.state === 'claimed' && use.claim_until_ms < now_ms)
+function isFree(use: CreditUse, { now_ms, claim_until_ms }: CreditClaim): boolean {
+  return use.state === 'released' || (use.state === 'claimed' && claimRanOut(use.claim_until_ms, now_ms, claim_until_ms - now_ms))
 }
 
 export function* settle(

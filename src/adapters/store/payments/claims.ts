@@ -1,3 +1,4 @@
+import { claimRanOut } from '../../../pure/payments/claims.ts'
 import type { Binding, ClaimRequest, ClaimResult, Payment, PaymentKey, StoredAnswer } from '../../../ports/payments.ts'
 import { IN_FLIGHT, UNSENT } from '../../../pure/payments/states.ts'
 import { integer, text, wide } from '../rows.ts'
@@ -32,7 +33,7 @@ export function* claim(request: ClaimRequest): Work<ClaimResult> {
   const [row] = yield { statement: sql.LOCK_PAYMENT, values: [request.payer, request.nonce] }
   if (row === undefined) return { kind: within_due ? 'over_reserved' : 'over_due' }
   const payment = paymentOf(row)
-  if (!sameBinding(payment, request) || !isFree(payment, request.now_ms)) return { kind: 'exists', payment }
+  if (!sameBinding(payment, request) || !isFree(payment, request)) return { kind: 'exists', payment }
   if (!within_due) return { kind: 'over_due' }
   const own = IN_FLIGHT.includes(payment.state) ? payment.value_minor : 0n
   if (in_flight - own + request.value_minor > request.balance_minor) return { kind: 'over_reserved' }
@@ -96,9 +97,9 @@ function sameBinding(one: Binding, other: Binding): boolean {
 }
 
 /** Released, or still with a claimer whose time is over. */
-function isFree(payment: Payment, now_ms: number): boolean {
+function isFree(payment: Payment, { now_ms, claim_until_ms }: ClaimRequest): boolean {
   if (payment.state === 'released') return true
-  return UNSENT.includes(payment.state) && payment.claim_until_ms < now_ms
+  return UNSENT.includes(payment.state) && claimRanOut(payment.claim_until_ms, now_ms, claim_until_ms - now_ms)
 }
 
 export function* prepare(key: PaymentKey, fence: number, answer: StoredAnswer, now_ms: number): Work<boolean> {
