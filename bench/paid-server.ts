@@ -37,6 +37,7 @@ import { createClosings } from '../src/service/payments/closings.ts'
 import { createCreditDesk } from '../src/service/credits/desk.ts'
 import { createRunningUses } from '../src/service/credits/running.ts'
 import { createPaymentDesk } from '../src/service/payments/desk.ts'
+import { createStanding } from '../src/service/payments/standing.ts'
 import { createMismatches } from '../src/service/payments/mismatches.ts'
 import { createSignIn } from '../src/service/payments/sign-in.ts'
 import type { OnChainCheck } from '../src/service/payments/on-chain.ts'
@@ -173,6 +174,7 @@ function creditDesk(onFault: (error: unknown) => void) {
 }
 
 function desk(onFault: (error: unknown) => void) {
+  const settler = closer(store)
   return createPaymentDesk({
     store: store.payments,
     closings: createClosings(store.payments, systemClock),
@@ -183,7 +185,8 @@ function desk(onFault: (error: unknown) => void) {
     crypto: signing.crypto,
     onChain: signedByPayer,
     holdings: () => Promise.resolve(null),
-    settler: closer(store),
+    settler,
+    standing: createStanding({ store: store.payments, clock: systemClock, sealer: createSealer(secret), settler }),
     mismatches: createMismatches(store, systemClock, secret),
     signIn: createSignIn({
       store,
@@ -218,6 +221,7 @@ function closer({ payments }: Store): Settler {
   return {
     method: 'self',
     ready: () => Promise.resolve({ ok: true, settler: STUB }),
+    gas_share: () => ({ network_wei: 1n, failure_wei: 0n }),
     async settle(payment) {
       const { payer, nonce } = payment
       const settled_ms = systemClock.now_ms()

@@ -18,6 +18,7 @@ import { createClosings } from './service/payments/closings.ts'
 import { createPaymentDesk, type DeskParts } from './service/payments/desk.ts'
 import type { EvidenceSource } from './service/payments/evidence.ts'
 import { createFacilitatorSettler } from './service/payments/facilitated.ts'
+import { createStanding } from './service/payments/standing.ts'
 import { createMismatches } from './service/payments/mismatches.ts'
 import { createSignIn } from './service/payments/sign-in.ts'
 import { createRoundTrips, ON_CHAIN_LIMITS, type FailureCount } from './service/payments/on-chain-bounds.ts'
@@ -177,6 +178,7 @@ function deskPartsOf(
     }),
     holdings: createHoldings(chain, place.token.address, trips),
     settler,
+    standing: createStanding({ store: store.payments, clock, sealer, settler }),
     mismatches: createMismatches(store, clock, secret),
     signIn: createSignIn({
       store,

@@ -210,10 +210,8 @@ export interface PaymentStore {
     states: readonly PaymentState[],
     options: { final: boolean | null; updated_before_ms: number; limit: number },
   ): Promise<Payment[]>
-  /** Payments of a payer that were tried and refused since then; a refusal that says nothing of the payer does not count. */
+  /** Payments of a payer that were refused since then for what the payer did (`PAYER_ACTS`). */
   refused_since(payer: string, since_ms: number): Promise<number>
-  /** The same for everybody. */
-  refused_count(since_ms: number): Promise<number>
 
   /**
    * Stores a signed transaction and ties these payments to it, in one transaction under the guard. False when the lease is gone, the
@@ -250,8 +248,10 @@ export interface PaymentStore {
   reopen_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean>
   /** The highest account nonce that was ever stored for the wallet; null for none. */
   last_account_nonce(wallet: string): Promise<number | null>
-  /** Adds to what the wallet spent on gas on a UTC day, and returns the day's sum. */
-  spend_gas(wallet: string, day: number, wei: bigint): Promise<bigint>
+  /** Adds to what a wallet spent on gas on a UTC day, or to what a client network cost, and returns the day's sum. */
+  spend_gas(account: string, day: number, wei: bigint): Promise<bigint>
+  /** What was booked for the account on that day. */
+  gas_spent(account: string, day: number): Promise<bigint>
 
   sales(from_epoch: number): Promise<Sale[]>
   /** The newest mark of each class at or before the epoch. */

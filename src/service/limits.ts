@@ -148,11 +148,11 @@ export const limits = {
   unpaid_reads_burst: 100,
   /** The same of one network (IPv4 /24, IPv6 /48) in a minute. */
   unpaid_reads_per_minute_network: 60,
-  /** Refused settlements that shut a payer out, and for how long they count. */
-  refused_settlements: 3,
-  refused_settlements_ms: 24 * 3_600_000,
-  /** Refused settlements of all payers in a day; they cost the operator gas. */
-  refused_settlements_daily: 500,
+  /** Accepted payments that a payer made fail (cancelled, drained) at which it is shut out, and for how long they count. */
+  payer_acts: 2,
+  payer_acts_ms: 24 * 3_600_000,
+  /** One of so many parts of the day's gas may be spent on such payers of one client network. */
+  gas_share_parts: 20n,
   settlement_retry_s: 5,
   /** Blocks that settlement-history-check looks back: 48 hours at one block in two seconds. */
   history_blocks: 86_400,

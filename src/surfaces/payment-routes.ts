@@ -52,8 +52,14 @@ export function paymentRoutes(app: Hono<Env>, deps: AppDeps, words: PaymentWords
 /** An answer that was kept and is gone is told apart from one that never was paid for; terms belong to calls, not here. */
 function refusal({ problem: found }: PaymentRefusal, deps: AppDeps, request_id: string): Reply {
   if (found.code === 'ANSWER_EXPIRED') return problemReply(found, request_id, deps.origins)
-  const detail = 'The payment behind this address was released or refused. Nothing was charged; send the call with a new payment.'
-  return problemReply(problem('ANSWER_NOT_FOUND', detail, { extra: { reason: found.code } }), request_id, deps.origins)
+  const over = 'The payment behind this address was released or refused. Nothing was charged; send the call with a new payment.'
+  const { charged, extra } = found
+  const told = charged === false ? { detail: over, more: {} } : { detail: found.detail, more: { valid_before: extra?.['valid_before'] } }
+  return problemReply(
+    problem('ANSWER_NOT_FOUND', told.detail, { charged, extra: { reason: found.code, ...told.more } }),
+    request_id,
+    deps.origins,
+  )
 }
 
 async function lookUp(deps: AppDeps, request_id: string, look: () => Promise<Reply>): Promise<Reply> {
@@ -71,7 +77,7 @@ async function lookUp(deps: AppDeps, request_id: string, look: () => Promise<Rep
 
 /** Never what was asked: neither tool nor input. */
 function statusBody(deps: AppDeps, payer: string, nonce: string, payment: Payment | null) {
-  const state = statusOf(payment)
+  const state = statusOf(payment, Math.floor(deps.call.stamp.clock.now_ms() / 1_000))
   return {
     state,
     charged: state === 'settled' ? true : state === 'pending' ? 'unknown' : false,
@@ -83,6 +89,7 @@ function statusBody(deps: AppDeps, payer: string, nonce: string, payment: Paymen
     transaction: payment?.transaction ?? null,
     block_number: payment?.block_number ?? null,
     settled_at: payment?.settled_ms === null || payment === null ? null : new Date(payment.settled_ms).toISOString(),
+    valid_before: payment === null ? null : Number(payment.valid_before_s),
     final: payment?.final ?? false,
     reason: payment?.reason ?? null,
   }

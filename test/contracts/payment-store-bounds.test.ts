@@ -78,7 +78,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       assert.equal((await store.payments.claim(request(paying(subject, 4_000n)))).kind, 'claimed')
     })
 
-    test('what a facilitator refuses for reasons of its own is not held against the payer; what the payer did is', async () => {
+    test('only what the payer did is held against the payer: no delay, outage, paused token or word of a facilitator', async () => {
       const payer = address()
       const refuse = async (reason: string) => {
         const asked = await paymentIn(store, 'prepared', { payer })
@@ -90,8 +90,20 @@ for (const start of [sqliteDriver, postgresDriver]) {
         ['insufficient_gas', 0],
         ['no_reason_given', 0],
         ['facilitator_unreachable', 0],
+        ['authorization_expired', 0],
+        ['out_of_time', 0],
+        ['expired_unused', 0],
+        ['token_paused', 0],
+        ['payer_blocked', 0],
+        ['transfer_refused', 0],
+        ['authorization_used_before', 0],
+        ['payment_expired', 0],
+        ['invalid_exact_evm_transaction_failed', 0],
+        ['invalid_exact_evm_transaction_simulation_failed', 0],
         ['invalid_exact_evm_insufficient_balance', 1],
         ['authorization_cancelled', 2],
+        ['insufficient_balance', 3],
+        ['signature_withdrawn', 4],
       ]
       for (const [reason, count] of counted) assert.equal(await refuse(reason), count, reason)
     })

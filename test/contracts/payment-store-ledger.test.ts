@@ -7,7 +7,7 @@ import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
 import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
-import { address, closing, EPOCH, found, NOW_MS, paymentIn, request } from '../support/store-payments.ts'
+import { address, closing, EPOCH, found, keyOf, NOW_MS, paymentIn, request } from '../support/store-payments.ts'
 
 const DAY_MS = 86_400_000
 /** 2025-10-09T00:00:00Z by the calendar: 20,370 days after 1970. */
@@ -149,22 +149,18 @@ for (const start of [sqliteDriver, postgresDriver]) {
       assert.deepEqual(await listed([], null), [])
     })
 
-    test('refused payments are counted by payer and for all, from a moment on', async () => {
+    test('refusals that the payer brought about are counted by payer, from a moment on', async () => {
       const payer = address()
-      for (const wait_ms of [0, 10, 20]) await paymentIn(store, 'refused', { payer, now_ms: NOW_MS + wait_ms })
-      await paymentIn(store, 'refused', { now_ms: NOW_MS + 10 })
+      const refuse = async (wait_ms: number, changes: Partial<ClaimRequest> = {}) => {
+        const asked = await paymentIn(store, 'settling', { payer, now_ms: NOW_MS + wait_ms, ...changes })
+        const closing = { ...keyOf(asked), to: 'refused' as const, reason: 'authorization_cancelled', transaction: null }
+        assert.deepEqual(await store.payments.close_payments([closing], EPOCH, NOW_MS + wait_ms), [true])
+      }
+      for (const wait_ms of [0, 10, 20]) await refuse(wait_ms)
+      await refuse(10, { payer: address() })
       await paymentIn(store, 'released', { payer })
-      const counts = [0, NOW_MS, NOW_MS + 10, NOW_MS + 11, NOW_MS + 21].map(async (since_ms) => [
-        await store.payments.refused_since(payer, since_ms),
-        await store.payments.refused_count(since_ms),
-      ])
-      assert.deepEqual(await Promise.all(counts), [
-        [3, 4],
-        [3, 4],
-        [2, 3],
-        [1, 1],
-        [0, 0],
-      ])
+      const counts = [0, NOW_MS, NOW_MS + 10, NOW_MS + 11, NOW_MS + 21].map((since_ms) => store.payments.refused_since(payer, since_ms))
+      assert.deepEqual(await Promise.all(counts), [3, 3, 2, 1, 0])
       assert.equal(await store.payments.refused_since(address(), 0), 0)
     })
 

@@ -213,6 +213,8 @@ for (const start of [sqliteDriver, postgresDriver]) {
       assert.equal(await spend(WALLET, 20_001, 5n), 5n)
       assert.equal(await spend(address(), 20_000, WEI_MAX), WEI_MAX)
       assert.equal(await spend(WALLET, 20_000, 0n), 20n * 10n ** 18n)
+      const spent = [WALLET, address()].map((account) => store.payments.gas_spent(account, 20_000))
+      assert.deepEqual(await Promise.all(spent), [20n * 10n ** 18n, 0n])
     })
   })
 }

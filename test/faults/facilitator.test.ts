@@ -11,7 +11,7 @@ import * as buyers from '../support/faults-buyer.ts'
 import type { Buyer } from '../support/faults-buyer.ts'
 import { startFacilitator, type TestFacilitator } from '../support/faults-facilitator.ts'
 import { assertLedgerIsChain, chainAhead, heartbeat, ledgerOf, liveDeployment, startLive, type Live } from '../support/faults-live.ts'
-import { readRequired, termsOf } from '../support/paying.ts'
+import { termsOf } from '../support/paying.ts'
 import { refusedService } from '../support/service.ts'
 import { restCall } from '../support/app.ts'
 import { until } from '../support/until.ts'
@@ -89,17 +89,18 @@ describe('one facilitator', { timeout: 180_000 }, () => {
     assert.equal(facilitator.asked, 1)
   })
 
-  test('it refuses: nothing is charged, and the terms come with the refusal', async (t) => {
+  test('it refuses: nothing moves, and no other payment is asked for while it may execute this one', async (t) => {
     const facilitator = await startFacilitator(anvil)
     facilitator.behave('refuses')
     const at = await served(t, [facilitator])
     const buyer = await buyers.newBuyer(anvil, at.url)
     const reply = await buyers.send(at.url, buyer)
     assert.ok(reply !== null)
-    assert.deepEqual([reply.status, reply.body['code'], reply.body['charged']], [402, 'SETTLEMENT_FAILED', false])
-    assert.equal(readRequired(reply.headers.get('payment-required') ?? '').accepts.length, 1)
+    assert.deepEqual([reply.status, reply.body['code'], reply.body['charged']], [402, 'SETTLEMENT_FAILED', 'unknown'])
+    assert.equal(reply.body['valid_before'], Number(buyer.signed.message.validBefore))
+    assert.equal(reply.headers.get('payment-required'), null)
     await buyers.assertUntouched(anvil, at.live, buyer)
-    assert.equal((await buyers.statusOf(at.url, buyer))['state'], 'released')
+    assert.equal((await buyers.statusOf(at.url, buyer))['state'], 'pending')
     await assertLedgerIsChain(anvil, at.live)
   })
 

@@ -226,9 +226,17 @@ async function refusedOnChain(): Promise<{ payment: Signed; answer: Answered }> 
   return { payment, answer: await call(world.url, v2(payment)) }
 }
 
-test('nothing is charged for a settlement that the chain refuses', async () => {
+test('a settlement that the chain refuses is not charged, which is said when its authorization has run out', async () => {
   const { payment, answer } = await refusedOnChain()
-  assert.deepEqual([answer.status, answer.body['code'], answer.body['charged']], [402, 'SETTLEMENT_FAILED', false])
+  const { validBefore, from, nonce } = payment.message
+  assert.deepEqual([answer.status, answer.body['code'], answer.body['charged']], [402, 'SETTLEMENT_FAILED', 'unknown'])
+  assert.equal(answer.body['valid_before'], Number(validBefore))
+  assert.match(String(answer.body['detail']), /do not sign another before then; this one may still be executed/)
+  // Terms would ask for another signature.
+  assert.deepEqual([answer.headers.get('payment-required'), answer.body['accepts']], [null, undefined])
+  assert.equal(await stateOf(payment), 'pending')
+  const past = 'update payment set valid_before_s = 1 where nonce = ?'
+  world.sql((database) => database.prepare(past).run(nonce))
   assert.equal(await stateOf(payment), 'released')
-  assert.ok((await received(world.chain)).every(({ from }) => from !== payment.message.from.toLowerCase()))
+  assert.ok((await received(world.chain)).every((transfer) => transfer.from !== from.toLowerCase()))
 })

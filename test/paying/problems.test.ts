@@ -107,7 +107,7 @@ async function mismatching(headers: Record<string, string>): Promise<Answered> {
 
 async function shutOut(): Promise<Answered> {
   const payer = await world.payer(0n)
-  for (let times = 0; times < 3; times += 1) assert.equal((await failing(payer)).body['code'], 'SETTLEMENT_FAILED')
+  for (let times = 0; times < 2; times += 1) assert.equal((await failing(payer)).body['code'], 'SETTLEMENT_FAILED')
   await fund(world.chain.rpc_url, world.chain.token, payer.address, 1_000_000n)
   return call(world.url, v2(await signed(world.url, payer)))
 }
@@ -195,7 +195,7 @@ const CASES: Record<Code, Case> = {
   },
   ANSWER_EXPIRED: { status: 410, charged: true, meet: () => paidThen(expiredAnswer) },
   ANSWER_NOT_FOUND: { status: 404, meet: () => read(`${world.url}/v1/answers/${'0'.repeat(64)}`) },
-  SETTLEMENT_FAILED: { meet: async () => failing(await world.payer(0n)) },
+  SETTLEMENT_FAILED: { charged: 'unknown', meet: async () => failing(await world.payer(0n)) },
   SETTLEMENT_UNAVAILABLE: { status: 503, meet: () => apart(emptyGasWallet) },
   VERIFICATION_BUSY: { status: 503, meet: crowd },
   ASSET_NOT_DEPLOYED: { status: 503, word: 'asset_not_deployed_contract', meet: () => withTokenCode(() => '0x') },
@@ -239,7 +239,8 @@ for (const [code, { status = 402, word = null, charged = false, meet }] of Objec
     assert.deepEqual({ code: body['code'], status: answer.status, charged: body['charged'] }, { code, status, charged })
     assertWords(code, answer, word)
     await assertListed(world, code, status)
-    if (status === 402) await assertTerms(world, answer)
+    // No other payment is asked for while this one may still be executed.
+    if (status === 402 && charged === false) await assertTerms(world, answer)
     else assert.equal(answer.headers.get('payment-required'), null)
   })
 }

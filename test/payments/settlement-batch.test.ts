@@ -51,7 +51,7 @@ test('each item of a batch ends as its own authorization does', async () => {
       ['settled', null],
       ['refused', 'authorization_cancelled'],
       ['refused', 'insufficient_balance'],
-      ['refused', 'transfer_refused'],
+      ['refused', 'signature_withdrawn'],
       ['refused', 'authorization_used_elsewhere'],
       ['settled', null],
       ['settled', null],
@@ -105,7 +105,7 @@ test('a contract wallet settles alone, by the form that takes any signature; whe
   const refused = await settler.settle(await bench.settling(account, { settler: wallet.address, contract_payer: true }), 10_000)
   await settler.stop()
   assert.ok(refused.kind === 'refused')
-  assert.equal(refused.payment.reason, 'transfer_refused')
+  assert.equal(refused.payment.reason, 'signature_withdrawn')
 })
 
 test('where the batch contract is missing it is deployed once, and payments settle singly until it is there', async () => {

@@ -83,7 +83,7 @@ async function isReady({ url }: World): Promise<boolean> {
 }
 
 /**
- * A node goes away that was just seen to answer, and more payments come at once than may be looked up. The clock stands still meanwhile, so
+ * A node goes away that was just seen to answer, and more payments come at once than may be looked up. The steady clock stands still meanwhile, so
  * that neither the budget grows back nor the node is asked anew whether it answers.
  */
 export async function crowd(): Promise<Answered> {
@@ -91,7 +91,8 @@ export async function crowd(): Promise<Answered> {
   const own = await startLiveWorld({ anvil })
   const required = await termsOf(own.url, TOOL, INPUT)
   const { message, signature } = await signTerms(await own.payer(0n), required)
-  mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const stands_ms = performance.now()
+  const steady = mock.method(performance, 'now', () => stands_ms)
   try {
     assert.ok(await isReady(own))
     await anvil.stop()
@@ -105,7 +106,7 @@ export async function crowd(): Promise<Answered> {
     assertWords('UPSTREAM_RPC_UNAVAILABLE', silent, 'unexpected_verify_error')
     return busy
   } finally {
-    mock.timers.reset()
+    steady.mock.restore()
     await own.stop()
   }
 }

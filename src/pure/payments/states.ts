@@ -34,24 +34,18 @@ export function statesBefore(to: PaymentState): PaymentState[] {
 /** Payments of which nothing was sent: whoever claimed them may give them up, and when its time is over so may anybody. */
 export const UNSENT: readonly PaymentState[] = ['claimed', 'prepared']
 
-/** Reasons for a refusal that say nothing of the payer: it was never tried. */
-export const UNTRIED_REASONS = ['out_of_time', 'expired_unused', 'facilitator_unreachable'] as const
-
 /**
- * What a payer can bring about between its verification and the settlement: the chain's evidence, and the codes of facilitators for it (x402, 2026).
- * What else a facilitator refuses for, such as gas that it lacks, is its own affair.
+ * Reasons for a refusal that the payer brought about after the payment had been accepted: by the chain's evidence, and by the codes of facilitators
+ * for the same (x402, 2026). No other reason is held against a payer: delays, outages, a paused token and reorganisations happen to honest ones.
  */
-export const PAYERS_REASONS = [
+export const PAYER_ACTS = [
   'authorization_cancelled',
   'authorization_used_elsewhere',
-  'authorization_used_before',
+  'insufficient_balance',
+  'signature_withdrawn',
   'insufficient_funds',
-  'payment_expired',
   'invalid_exact_evm_insufficient_balance',
   'invalid_exact_evm_nonce_already_used',
-  'invalid_exact_evm_payload_authorization_valid_before',
-  'invalid_exact_evm_transaction_failed',
-  'invalid_exact_evm_transaction_simulation_failed',
 ] as const
 
 /** Payments that may still take from the payer's balance what it holds now. */

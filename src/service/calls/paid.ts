@@ -146,7 +146,8 @@ export async function paymentEnd(deps: PaidDeps, { tool, input, address }: ReadC
       const found = end.problem
       if (!refusals.asksForPayment(found)) return { kind: 'refused', tool: tool.id, problem: found }
       try {
-        const [allowance, price] = await Promise.all([deps.allowance.peek(tool.id, address), quote(deps, tool, input)])
+        const offered = refusals.takesAnother(found) ? quote(deps, tool, input) : null
+        const [allowance, price] = await Promise.all([deps.allowance.peek(tool.id, address), offered])
         const amount_minor = price?.amount_minor ?? null
         const told = { ...found, extra: { ...found.extra, allowance: allowanceShown(allowance) } }
         const { problem: _, kind: __, ...why } = end

@@ -244,6 +244,7 @@ function servicePaths(tools: readonly Tool[]): Json {
 const PAYMENT_STATUS = fields({
   state: 'unpaid, pending, settled or released.',
   charged: 'true, false, or "unknown" while it is pending.',
+  valid_before: 'Second since 1970 at which the authorization runs out: before it, do not sign another for a payment that is pending.',
   transaction: 'Hash of the transaction that settled it, or of the last that was meant to; null before.',
   final: 'No reorganisation of the chain can take it away any more.',
 })

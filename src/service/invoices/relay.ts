@@ -79,7 +79,8 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
   if (!window.ok) return refusedWord(window)
   const { settler, onChain } = parts.desk
   if (settler.method !== 'self') return refused(problem('NOT_CONFIGURED', 'This deployment has no gas wallet that carries payments.'))
-  if (await isShutOut(parts, authorization.from)) return { kind: 'refused', ...refusals.shutOut() }
+  const standing = await parts.desk.standing.refusal(authorization.from, sender.address)
+  if (standing !== null) return { kind: 'refused', ...standing }
   const ready = await settler.ready(authorization.from)
   if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
   const seen = await onChain(authorization, recovered(parts.desk, authorization), client)
@@ -157,11 +158,6 @@ async function namesAnother({ store }: RelayParts, { invoice }: InvoiceView, { n
     'NONCE_BOUND',
     'The nonce of this authorization names another invoice. Sign with one that names this invoice, or with a random one.',
   )
-}
-
-async function isShutOut({ store, clock }: RelayParts, payer: string): Promise<boolean> {
-  const since_ms = clock.now_ms() - limits.refused_settlements_ms
-  return (await store.payments.refused_since(payer, since_ms)) >= limits.refused_settlements
 }
 
 /**
@@ -254,7 +250,7 @@ async function settle(
     const end = await replay(parts, view, authorization, resend)
     return { sent: false, end: end ?? { kind: 'pending', pending: pendingOf(desk, key, null) } }
   }
-  const claim = claimOf(desk, asked, claimed.fence, settler)
+  const claim = claimOf(desk, asked, { fence: claimed.fence, settler, address: resend.address })
   await desk.reach('after_claim')
   const end = await claim.settle(answerText(invoice.invoice_id, authorization.value_minor))
   // The row is settled whatever becomes of this look; the job that watches merchants finds the transfer too.

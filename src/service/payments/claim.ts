@@ -4,6 +4,7 @@ import { endOf, paid, pendingOf, type AnswerParts, type EndParts, type PaymentEn
 import { contextOf } from './resends.ts'
 import * as refusals from './payment-refusals.ts'
 import type { Reach, SettleResult, Settler } from './settler.ts'
+import type { Standing } from './standing.ts'
 
 /** A payment that this process has bound to one request. The tool may run; nothing is sent before `settle`. */
 export interface Claim extends PaymentKey {
@@ -17,6 +18,7 @@ export interface Claim extends PaymentKey {
 /** What it takes to bring a claim to its end. */
 export interface ClaimParts extends EndParts {
   settler: Settler
+  standing: Standing
   /** Told of accidents that end in an answer all the same. */
   onFault(error: unknown): void
   reach: Reach
@@ -25,34 +27,42 @@ export interface ClaimParts extends EndParts {
 interface Held {
   readonly key: PaymentKey
   readonly request: ClaimRequest
+  readonly grant: ClaimGrant
+}
+
+/** How a claim was granted, and to whom. */
+interface ClaimGrant {
   readonly fence: number
   /** The gas wallet or the facilitator that said it was ready. */
   readonly settler: string
+  /** Address of the client. */
+  readonly address: string
 }
 
-/** The claim that the store has just granted under this fencing number. */
-export function claimOf(parts: ClaimParts, request: ClaimRequest, fence: number, settler: string): Claim {
+/** The claim that the store has just granted. */
+export function claimOf(parts: ClaimParts, request: ClaimRequest, grant: ClaimGrant): Claim {
   const key = { payer: request.payer, nonce: request.nonce }
-  const held = { key, request, fence, settler }
+  const held = { key, request, grant }
   const done = parts.closings.begin(key)
   return {
     ...key,
     amount_minor: request.value_minor,
     settle: (text) => settleClaim(parts, held, text).finally(done),
     release: async (reason) => {
-      await parts.store.release(key, fence, reason, parts.clock.now_ms()).finally(done)
+      await parts.store.release(key, grant.fence, reason, parts.clock.now_ms()).finally(done)
     },
   }
 }
 
 async function settleClaim(parts: ClaimParts, held: Held, text: AnswerParts): Promise<PaymentEnd> {
   const { store, clock, settler, sealer } = parts
-  const { key, fence } = held
+  const { key } = held
+  const { fence } = held.grant
   const sealed = sealer.seal(`${text.head}\n${text.tail}`, contextOf(key))
   const now_ms = clock.now_ms()
   if (!(await store.prepare(key, fence, { sealed, expires_ms: now_ms + limits.answer_kept_ms }, now_ms))) return overtaken(parts, held.key)
   await parts.reach('after_prepare')
-  const by = { method: settler.method, settler: held.settler }
+  const by = { method: settler.method, settler: held.grant.settler }
   let moved: boolean
   try {
     moved = await store.begin_settling(key, fence, by, clock.now_ms())
@@ -65,12 +75,13 @@ async function settleClaim(parts: ClaimParts, held: Held, text: AnswerParts): Pr
   return resultEnd(parts, held, text, await settler.settle(settlingRow(held, by, clock.now_ms()), limits.settle_wait_ms))
 }
 
-function resultEnd(parts: ClaimParts, held: Held, text: AnswerParts, result: SettleResult): PaymentEnd {
+async function resultEnd(parts: ClaimParts, held: Held, text: AnswerParts, result: SettleResult): Promise<PaymentEnd> {
   switch (result.kind) {
     case 'settled':
       return paid(parts, result.payment, text)
     case 'refused':
-      return { kind: 'refused', ...refusals.settlementFailed(result.payment) }
+      await parts.standing.failed(result.payment, held.grant.address).catch((error: unknown) => parts.onFault(error))
+      return { kind: 'refused', ...refusals.settlementFailed(result.payment, Math.floor(parts.clock.now_ms() / 1_000)) }
     case 'pending':
       return { kind: 'pending', pending: pendingOf(parts, held.key, result.transaction) }
     case 'unsent':
@@ -91,7 +102,11 @@ async function overtaken(parts: ClaimParts, key: PaymentKey): Promise<PaymentEnd
 }
 
 /** The row as `begin_settling` left it, without reading it again. */
-function settlingRow({ request, fence }: Held, by: { method: 'self' | 'facilitator'; settler: string }, now_ms: number): Payment {
+function settlingRow(
+  { request, grant: { fence } }: Held,
+  by: { method: 'self' | 'facilitator'; settler: string },
+  now_ms: number,
+): Payment {
   const { balance_minor: _, now_ms: created_ms, token_hash: __, ...asked } = request
   return {
     ...asked,

@@ -55,7 +55,7 @@ async function admit(parts: DeskParts, request: BoundRequest, payment: X402Payme
   const now_ms = parts.clock.now_ms()
   const window = checkWindow(authorization, Math.floor(now_ms / 1_000), WINDOW)
   if (!window.ok) return refused(window)
-  const standing = await standingOf(parts, authorization.from, now_ms)
+  const standing = await parts.standing.refusal(authorization.from, request.address)
   if (standing !== null) return { kind: 'refused', ...standing }
   const ready = await parts.settler.ready(authorization.from)
   if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
@@ -65,15 +65,6 @@ async function admit(parts: DeskParts, request: BoundRequest, payment: X402Payme
 }
 
 const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
-
-/** Payers whose payments keep failing on chain cost the operator gas; so do all of them together. */
-async function standingOf({ store }: DeskParts, payer: string, now_ms: number): Promise<PaymentRefusal | null> {
-  const since_ms = now_ms - limits.refused_settlements_ms
-  const all = await store.refused_count(since_ms)
-  if (all === 0) return null
-  if (all >= limits.refused_settlements_daily) return refusals.unavailable('Too many settlements failed today.', 3_600)
-  return (await store.refused_since(payer, since_ms)) >= limits.refused_settlements ? refusals.shutOut() : null
-}
 
 async function claimPayment(
   parts: DeskParts,
@@ -105,7 +96,7 @@ async function claimPayment(
   }
   const result = await claimReserved(parts, asked)
   if (result.kind === 'claimed') {
-    const claim = claimOf(parts, asked, result.fence, settler)
+    const claim = claimOf(parts, asked, { fence: result.fence, settler, address: request.address })
     await parts.reach('after_claim')
     return { kind: 'claimed', claim }
   }

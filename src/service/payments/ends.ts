@@ -113,7 +113,7 @@ export async function endOf(parts: EndParts, payment: Payment): Promise<PaymentE
     case 'refused':
     case 'lost':
     case 'released':
-      return { kind: 'refused', ...refusals.settlementFailed(payment) }
+      return { kind: 'refused', ...refusals.settlementFailed(payment, Math.floor(parts.clock.now_ms() / 1_000)) }
     case 'claimed':
     case 'prepared':
     case 'settling':

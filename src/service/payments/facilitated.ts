@@ -36,6 +36,7 @@ export function createFacilitatorSettler(options: FacilitatedOptions): Settler {
       for (const facilitator of facilitators) if (await facilitator.supports(network)) return { ok: true, settler: facilitator.url }
       return { ok: false, detail: 'No facilitator takes payments now.', retry_after_s: 5 }
     },
+    gas_share: () => null,
     async settle(payment, wait_ms) {
       const whole = settle(options, payment, options.clock.steady_ms() + wait_ms).catch((error: unknown): SettleResult => {
         // The row stays open, and the reconciler closes it.

@@ -19,6 +19,8 @@ export interface GasSeen {
   left_today_wei: bigint
   /** Below it an operator should act. */
   comfort_wei: bigint
+  /** What one settlement costs at most, whether it moves anything or not. */
+  item_wei: bigint
 }
 
 /** Whether a gas wallet can pay for the next batch, and may. */
@@ -55,14 +57,12 @@ export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'st
     full_data_fee_wei = need.data_fee_wei
     const batch_wei = need.data_fee_wei + batchGas(BATCH_ITEMS_MAX) * need.max_fee_wei
     spare_wei = balance - batch_wei
-    const spent_wei = await payments.spend_gas(wallet.address, dayOf(now_ms), 0n)
+    const spent_wei = await payments.gas_spent(wallet.address, dayOf(now_ms))
     const left_today_wei = spent_wei < rules.daily_gas_wei ? rules.daily_gas_wei - spent_wei : 0n
-    seen = { balance_wei: balance, left_today_wei, comfort_wei: COMFORT_BATCHES * batch_wei }
-    const refused = await payments.refused_count(now_ms - DAY_MS)
+    seen = { balance_wei: balance, left_today_wei, comfort_wei: COMFORT_BATCHES * batch_wei, item_wei: batch_wei / BigInt(BATCH_ITEMS_MAX) }
     if (balance < batch_wei) return bad('The gas wallet cannot pay for the next settlement.', 60)
     if (need.max_fee_wei > rules.max_fee_wei) return bad('Gas costs more than this service pays for it.', 30)
     if (spent_wei >= rules.daily_gas_wei) return bad('The gas budget of the day is used up.', 600)
-    if (refused >= rules.refused_daily_max) return bad('Too many settlements were refused today.', 600)
     const was_low = low
     low = balance < COMFORT_BATCHES * batch_wei
     if (low && !was_low) log.warn({ wallet: wallet.address, balance_wei: balance.toString() }, 'the gas wallet runs low')

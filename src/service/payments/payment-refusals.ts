@@ -1,7 +1,7 @@
 import type { Payment } from '../../ports/payments.ts'
 import { limits } from '../limits.ts'
 import { problem, PROBLEMS, type Problem, type ProblemCode } from '../problems.ts'
-import type { Pending } from './settlement.ts'
+import { mayStillExecute, type Pending } from './settlement.ts'
 import type { SignInChallenge } from './sign-in.ts'
 
 /** Why a payment did not buy an answer, each in our own words, with the word of the x402 facilitators where they have one. */
@@ -44,8 +44,17 @@ export function otherSignature(): PaymentRefusal {
 }
 
 export function shutOut(): PaymentRefusal {
-  const detail = `${limits.refused_settlements} payments of this payer failed on chain within a day. Try again tomorrow, or pay from another address.`
-  return plain(problem('PAYER_SHUT_OUT', detail, { retry_after_s: limits.refused_settlements_ms / 1_000 }))
+  const detail =
+    `${limits.payer_acts} payments of this payer were accepted within a day and then cancelled, or the money was spent elsewhere. ` +
+    'Try again tomorrow, or pay from another address.'
+  return plain(problem('PAYER_SHUT_OUT', detail, { retry_after_s: limits.payer_acts_ms / 1_000 }))
+}
+
+export function networkShutOut(retry_after_s: number): PaymentRefusal {
+  const detail =
+    'Payments from your network were cancelled, or the money was spent elsewhere, after they had been accepted, until they had cost its share of ' +
+    "the day's gas. Try again tomorrow (UTC), or pay from another network."
+  return plain(problem('PAYER_SHUT_OUT', detail, { retry_after_s }))
 }
 
 export function unavailable(detail: string, retry_after_s: number = limits.settlement_retry_s): PaymentRefusal {
@@ -66,12 +75,22 @@ export function tookTooLong(): PaymentRefusal {
   return plain(problem('INTERNAL_ERROR', 'The call took longer than a claim is held. Nothing was charged; send it again as it is.'))
 }
 
-/** The transfer will never move anything. */
-export function settlementFailed(payment: Payment): PaymentRefusal {
+/**
+ * The transfer moved nothing. While the authorization may still be executed, by whoever has seen it, nobody can tell whether it will: another
+ * signature could pay twice.
+ */
+export function settlementFailed(payment: Payment, now_s: number): PaymentRefusal {
   const reason = payment.reason ?? 'invalid_exact_evm_transaction_failed'
+  const isLive = mayStillExecute(payment, now_s)
+  const valid_before = Number(payment.valid_before_s)
+  const next = isLive
+    ? `Its authorization is valid until ${new Date(valid_before * 1_000).toISOString().replace('.000Z', 'Z')}: do not sign another before then; this one may still be executed. The status is at status_url.`
+    : 'Sign a new authorization to try again.'
+  const status_url = `/v1/payments/${payment.payer}/${payment.nonce}`
   return {
-    problem: problem('SETTLEMENT_FAILED', `${whatBecameOf(payment)} Sign a new authorization to try again.`, {
-      extra: { reason, transaction: payment.transaction },
+    problem: problem('SETTLEMENT_FAILED', `${whatBecameOf(payment)} ${next}`, {
+      charged: isLive ? 'unknown' : false,
+      extra: { reason, transaction: payment.transaction, ...(isLive && { valid_before, status_url }) },
     }),
     x402_reason: 'invalid_exact_evm_transaction_failed',
     payer: payment.payer,
@@ -116,7 +135,12 @@ export function pendingProblem(pending: Pending): Problem {
   })
 }
 
-/** Whether another payment would help: then the terms go with the refusal. */
+/** Whether the refusal is one of a payment, which says what x402 has for it. */
 export function asksForPayment({ code }: Problem): boolean {
   return PROBLEMS[code].status === 402
+}
+
+/** Whether another payment would help: then the terms go with the refusal. One that may still be executed must not be followed by another. */
+export function takesAnother(found: Problem): boolean {
+  return asksForPayment(found) && found.charged === false
 }

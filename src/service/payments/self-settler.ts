@@ -4,6 +4,7 @@ import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Payment, PaymentKey } from '../../ports/payments.ts'
 import type { Store } from '../../ports/store.ts'
+import { limits } from '../limits.ts'
 import type { BatchContract } from './batch-contract.ts'
 import type { Finality } from './evidence.ts'
 import type { GasSeen } from './gas-budget.ts'
@@ -67,6 +68,11 @@ export function createSelfSettler(options: SelfSettlerOptions): SelfSettler {
       return settled(options, writer, waiters, payment, wait_ms)
     },
     gas: () => writers.map((writer) => writer.gas()),
+    gas_share() {
+      const daily_wei = (options.rules?.daily_gas_wei ?? WRITER_RULES.daily_gas_wei) * BigInt(writers.length)
+      const costs = writers.map((writer) => writer.gas()?.item_wei ?? 0n)
+      return { network_wei: daily_wei / limits.gas_share_parts, failure_wei: costs.reduce((most, one) => (one > most ? one : most), 0n) }
+    },
     start: () => writers.forEach((writer) => writer.start()),
     async stop() {
       await Promise.all(writers.map((writer) => writer.stop()))

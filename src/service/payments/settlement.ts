@@ -37,10 +37,33 @@ export function settlementOf(payment: Payment, chain_id: number): Settlement {
   }
 }
 
+/** Reasons for a refusal after which nothing can execute the authorization any more, or before which nobody else had it. */
+const OVER: ReadonlySet<string | null> = new Set([
+  'authorization_cancelled',
+  'authorization_used_elsewhere',
+  'authorization_used_before',
+  'authorization_expired',
+  'expired_unused',
+  'facilitator_unreachable',
+])
+
+/** By how much the clocks of chain and service may differ, and how long a transfer that was mined in time may stay unseen. */
+const UNSEEN_S = 120n
+
+/**
+ * Whether a refused payment may still be executed: its authorization stood in public calldata, or a facilitator has it, and it is neither used
+ * up nor out of time. Then nobody can say yet whether the payer is charged.
+ */
+export function mayStillExecute({ state, reason, final, transaction, valid_before_s }: Payment, now_s: number): boolean {
+  if (state !== 'refused' || final || OVER.has(reason)) return false
+  if (reason === 'out_of_time' && transaction === null) return false
+  return BigInt(now_s) < valid_before_s + UNSEEN_S
+}
+
 /** What a stranger may know of a payment whose payer and nonce they name: never what was asked. */
 export type PaymentStatus = 'unpaid' | 'pending' | 'settled' | 'released'
 
-export function statusOf(payment: Payment | null): PaymentStatus {
+export function statusOf(payment: Payment | null, now_s: number): PaymentStatus {
   if (payment === null) return 'unpaid'
   switch (payment.state) {
     case 'claimed':
@@ -51,6 +74,7 @@ export function statusOf(payment: Payment | null): PaymentStatus {
     case 'settled':
       return 'settled'
     case 'refused':
+      return mayStillExecute(payment, now_s) ? 'pending' : 'released'
     case 'lost':
     case 'released':
       return 'released'

@@ -15,6 +15,8 @@ type Readiness = { ok: true; settler: string } | { ok: false; detail: string; re
 export interface Settler {
   readonly method: 'self' | 'facilitator'
   ready(payer: string): Promise<Readiness>
+  /** What failed settlements of one client network may cost in a day, and what one costs; null where others pay for the gas. */
+  gas_share(): { network_wei: bigint; failure_wei: bigint } | null
   /** Never rejects once the row says settling: what cannot be told is `pending`. */
   settle(payment: Payment, wait_ms: number): Promise<SettleResult>
 }

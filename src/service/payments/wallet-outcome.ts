@@ -1,7 +1,7 @@
-import type { TransactionReceipt } from '../../ports/chain.ts'
+import type { ChainRead, TransactionReceipt } from '../../ports/chain.ts'
 import type { Closing, Payment, PaymentKey } from '../../ports/payments.ts'
-import { decodeUint } from '../../pure/payments/abi.ts'
-import { balanceCall } from '../../pure/payments/token-calls.ts'
+import { decodeBool, decodeUint } from '../../pure/payments/abi.ts'
+import { balanceCall, blacklistedCall, PAUSED_CALL } from '../../pure/payments/token-calls.ts'
 import { failedItems } from './batch-contract.ts'
 import { evidenceOf, proofIn, usedStates, type Evidence } from './evidence.ts'
 import type { OpenSending, WriterDeps } from './writer-rules.ts'
@@ -102,12 +102,21 @@ export function keyOf({ payer, nonce }: PaymentKey): PaymentKey {
   return { payer, nonce }
 }
 
-/** For people: why the token most likely refused it. */
+/** Why the token most likely refused it, by what stands at that block: acts of the payer are told apart from what befell it. */
 async function refusalReason(deps: WriterDeps, payment: Payment, receipt: TransactionReceipt): Promise<string> {
   const { chain, token } = deps.source
   const header = await chain.header(receipt.block_number)
   if (header !== null && BigInt(header.timestamp_s) >= payment.valid_before_s) return EXPIRED
-  const [held] = await chain.read([{ kind: 'call', to: token, data: balanceCall(payment.payer) }], receipt.block_number)
+  const asked = [PAUSED_CALL, blacklistedCall(payment.payer), blacklistedCall(payment.to), balanceCall(payment.payer)]
+  const reads: ChainRead[] = asked.map((data) => ({ kind: 'call', to: token, data }))
+  const [code, ...answers] = await chain.read([{ kind: 'code', address: payment.payer }, ...reads], receipt.block_number)
+  const [paused, payer_blocked, recipient_blocked] = answers.map((answer) => answer.ok && decodeBool(answer.data) === true)
+  if (paused === true) return 'token_paused'
+  if (payer_blocked === true) return 'payer_blocked'
+  if (recipient_blocked === true) return 'recipient_blocked'
+  const held = answers[3]
   const balance = held?.ok === true ? decodeUint(held.data) : null
-  return balance !== null && balance < payment.value_minor ? 'insufficient_balance' : 'transfer_refused'
+  if (balance !== null && balance < payment.value_minor) return 'insufficient_balance'
+  // An account without code cannot take a signature back.
+  return code?.ok === true && code.data !== '0x' ? 'signature_withdrawn' : 'transfer_refused'
 }

@@ -7,7 +7,6 @@ import type { Closing, LeaseGuard, Payment, PaymentKey, Sending } from '../../po
 import type { Store } from '../../ports/store.ts'
 import type { BatchContract } from './batch-contract.ts'
 import type { EvidenceSource } from './evidence.ts'
-import { limits } from '../limits.ts'
 import { EPOCH_MS } from './price-book.ts'
 import type { Reach } from './settler.ts'
 
@@ -38,8 +37,6 @@ export interface WriterRules {
   /** What a wallet may spend in a UTC day, and pay for a unit of gas. */
   daily_gas_wei: bigint
   max_fee_wei: bigint
-  /** Refused settlements of everybody within 24 hours at which nothing more is taken. */
-  refused_daily_max: number
 }
 
 export const WRITER_RULES: WriterRules = {
@@ -60,7 +57,6 @@ export const WRITER_RULES: WriterRules = {
   // In a sandbox as much as a wallet is given there; a live deployment sets its own.
   daily_gas_wei: 10_000_000_000_000_000_000n,
   max_fee_wei: 100_000_000_000n,
-  refused_daily_max: limits.refused_settlements_daily,
 }
 
 export interface WriterDeps {

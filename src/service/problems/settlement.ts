@@ -16,7 +16,8 @@ export const SETTLEMENT_PROBLEMS = {
     phase: 'settlement',
     retryable: true,
     fault: 'caller',
-    description: 'Payments of this payer passed verification and then failed on chain, three times within a day.',
+    description:
+      'Payments of this payer, or of its client network, were accepted and then cancelled or drained by the payer, too often within a day. Delays, outages and reorganisations do not count.',
   },
   PAYMENT_PENDING: {
     status: 202,
@@ -57,7 +58,8 @@ export const SETTLEMENT_PROBLEMS = {
     phase: 'settlement',
     retryable: false,
     fault: 'caller',
-    description: 'The transfer was tried and moved nothing. Nothing was charged, and this authorization will not be tried again.',
+    description:
+      'The transfer was tried and moved nothing, and this authorization will not be tried again here. While it is valid somebody else may execute it: charged is then unknown, and valid_before says from when another may be signed.',
   },
   SETTLEMENT_UNAVAILABLE: {
     status: 503,

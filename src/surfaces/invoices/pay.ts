@@ -7,7 +7,7 @@ import { carriedFrom, type InvoiceView } from '../../service/invoices/view.ts'
 import { readPayment } from '../../service/payments/payment-header.ts'
 import type { X402Payment } from '../../service/payments/payment.ts'
 import { readPaymentFields } from '../../service/payments/payment-fields.ts'
-import { asksForPayment, notConfigured, payers, pendingProblem } from '../../service/payments/payment-refusals.ts'
+import { asksForPayment, notConfigured, payers, pendingProblem, takesAnother } from '../../service/payments/payment-refusals.ts'
 import { caip2, challengeOf } from '../../service/payments/terms.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { Env } from '../http/env.ts'
@@ -96,6 +96,7 @@ async function asked(
   headers: Record<string, string> = {},
 ): Promise<Reply> {
   if (!asksForPayment(found)) return refuse(routes, context, found)
+  if (!takesAnother(found)) return refuse(routes, context, found, headers)
   const { record, terms, invoice } = view
   const { relay } = routes.deps.invoices
   if (record['x402'] === null || relay === null) return refuse(routes, context, notPayable(view, relay?.carries === true))

@@ -16,7 +16,7 @@ import type {
 } from '../../../ports/payments.ts'
 import type { PaymentState } from '../../../pure/payments/states.ts'
 import { limits } from '../../../service/limits.ts'
-import { integer, integerOrNull, text } from '../rows.ts'
+import { integer, integerOrNull, text, wide } from '../rows.ts'
 import { assertCounts, assertKeys, assertPaymentKey, assertTexts, assertWei, assertWide } from '../storable.ts'
 import type { Database, Statement } from '../work.ts'
 import { assertClaim, claim, prepare, release, releaseAbandoned } from './claims.ts'
@@ -167,11 +167,6 @@ export class SqlPaymentStore implements PaymentStore {
     return integer((await this.#database.read(closings.COUNT_REFUSED_OF, [payer, since_ms]))[0], 'found')
   }
 
-  async refused_count(since_ms: number): Promise<number> {
-    assertCounts({ since_ms })
-    return integer((await this.#database.read(closings.COUNT_REFUSED, [since_ms]))[0], 'found')
-  }
-
   async add_sending(sending: NewSending, attempt: SendingAttempt, payments: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
     const { wallet, account_nonce, created_ms } = sending
     assertKeys({ wallet })
@@ -228,11 +223,18 @@ export class SqlPaymentStore implements PaymentStore {
     return integerOrNull((await this.#database.read(sendings.READ_LAST_NONCE, [wallet]))[0], 'account_nonce')
   }
 
-  async spend_gas(wallet: string, day: number, wei: bigint): Promise<bigint> {
-    assertKeys({ wallet })
+  async spend_gas(account: string, day: number, wei: bigint): Promise<bigint> {
+    assertKeys({ account })
     assertCounts({ day })
     assertWei({ wei })
-    return this.#database.atomically(() => spendGas(wallet, day, wei))
+    return this.#database.atomically(() => spendGas(account, day, wei))
+  }
+
+  async gas_spent(account: string, day: number): Promise<bigint> {
+    assertKeys({ account })
+    assertCounts({ day })
+    const [row] = await this.#database.read(sendings.READ_GAS_SPENT, [account, day])
+    return row === undefined ? 0n : wide(row, 'wei')
   }
 
   async sales(from_epoch: number): Promise<Sale[]> {

@@ -1,4 +1,4 @@
-import { IN_FLIGHT, PAYERS_REASONS, statesBefore, UNTRIED_REASONS } from '../../../pure/payments/states.ts'
+import { IN_FLIGHT, PAYER_ACTS, statesBefore } from '../../../pure/payments/states.ts'
 import type { PaymentState } from '../../../pure/payments/states.ts'
 import type { Statement } from '../work.ts'
 import { literals, PAYMENT_COLUMNS } from './row.ts'
@@ -52,18 +52,9 @@ export const READ_IN_STATE: Statement = {
     order by updated_ms, number limit ?4`,
 }
 
-/** A gas wallet has paid for the attempt; at a facilitator only what speaks against the payer counts. */
-const TRIED = `(reason is null or reason not in (${literals(UNTRIED_REASONS)}))
-      and (method is null or method <> 'facilitator' or reason in (${literals(PAYERS_REASONS)}))`
-
 export const COUNT_REFUSED_OF: Statement = {
   name: 'count_refused_of',
-  text: `select count(*) as found from payment where payer = ?1 and state = 'refused' and updated_ms >= ?2 and ${TRIED}`,
-}
-
-export const COUNT_REFUSED: Statement = {
-  name: 'count_refused',
-  text: `select count(*) as found from payment where state = 'refused' and final in (0, 1) and updated_ms >= ?1 and ${TRIED}`,
+  text: `select count(*) as found from payment where payer = ?1 and state = 'refused' and updated_ms >= ?2 and reason in (${literals(PAYER_ACTS)})`,
 }
 
 /** At most ?2 rows at a time. A payment that may still settle keeps its answer: it will be paid for. */

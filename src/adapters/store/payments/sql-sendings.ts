@@ -98,6 +98,11 @@ export const READ_GAS_DAY: Statement = {
   row_lock: 'for update',
 }
 
+export const READ_GAS_SPENT: Statement = {
+  name: 'read_gas_spent',
+  text: 'select wei from gas_spent where wallet = ?1 and day = ?2',
+}
+
 export const WRITE_GAS_DAY: Statement = {
   name: 'write_gas_day',
   text: 'update gas_spent set wei = ?3 where wallet = ?1 and day = ?2',

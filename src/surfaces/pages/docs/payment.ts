@@ -111,9 +111,13 @@ const STATES: Chapter = {
     ['you see', 'what it means', 'money'],
     [
       [code('unpaid'), 'this service has never seen the payment, or let it go before anything was sent', 'none moved'],
-      [code('pending'), 'the transfer is on its way, or nobody can tell yet', 'may move at any moment'],
+      [
+        code('pending'),
+        'the transfer is on its way, or failed while its authorization may still be executed by others',
+        'may move until valid_before',
+      ],
       [code('settled'), html`the exact transfer is in a block; ${code('final')} when no reorganisation can take it away`, 'moved, once'],
-      [code('released'), 'it was refused or given up', 'none moved'],
+      [code('released'), 'it was given up, or refused and can no longer be executed', 'none moved'],
     ],
   ),
 }

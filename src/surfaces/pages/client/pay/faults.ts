@@ -109,7 +109,14 @@ export function serviceFault(problem: Members): Fault {
         next: 'See under “What has arrived” whether your payment is there before you sign again.',
       }
     case 'SETTLEMENT_FAILED':
-      return { title: 'The transfer did not go through', happened: detail, next: 'Nothing moved. Choose the wallet again to sign anew.' }
+      return {
+        title: 'The transfer did not go through',
+        happened: detail,
+        next:
+          problem['charged'] === false
+            ? 'Nothing moved. Choose the wallet again to sign anew.'
+            : 'Wait until then before you sign another one; this page shows a payment that arrives.',
+      }
     case 'PAYER_BLOCKED':
       return { title: 'The token refuses this account', happened: `${detail} ${NOT_SENT}`, next: 'Pay from another account.' }
     case 'RECIPIENT_BLOCKED':
