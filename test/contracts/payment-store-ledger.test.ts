@@ -153,8 +153,8 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const payer = address()
       const refuse = async (wait_ms: number, changes: Partial<ClaimRequest> = {}) => {
         const asked = await paymentIn(store, 'settling', { payer, now_ms: NOW_MS + wait_ms, ...changes })
-        const closing = { ...keyOf(asked), to: 'refused' as const, reason: 'authorization_cancelled', transaction: null }
-        assert.deepEqual(await store.payments.close_payments([closing], EPOCH, NOW_MS + wait_ms), [true])
+        const refusal = { ...keyOf(asked), to: 'refused' as const, reason: 'authorization_cancelled', transaction: null }
+        assert.deepEqual(await store.payments.close_payments([refusal], EPOCH, NOW_MS + wait_ms), [true])
       }
       for (const wait_ms of [0, 10, 20]) await refuse(wait_ms)
       await refuse(10, { payer: address() })
