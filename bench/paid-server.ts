@@ -260,5 +260,6 @@ function invoices() {
     contracts: null,
     reads: outsideReads(),
     pilot_merchant: null,
+    operator_key: { sign: () => '0x' },
   })
 }

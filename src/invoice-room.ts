@@ -5,6 +5,7 @@ import type { Signing } from './adapters/signer/choose.ts'
 import { StartError } from './identity.ts'
 import type { PaymentRoom } from './payment-room.ts'
 import type { Log } from './ports/log.ts'
+import type { Signer } from './ports/signer.ts'
 import type { Store, StoreIdentity } from './ports/store.ts'
 import { bankFault, plainIban, type BankAccount } from './pure/invoices/links.ts'
 import { usdcOn } from './pure/payments/usdc.ts'
@@ -43,9 +44,12 @@ export interface InvoiceRoomParts {
   origins: Origins
   /** Budget of the reads for requests without a payment. */
   reads: OutsideReads
+  /** The key of the receipts. */
+  operator_key: Signer
 }
 
-export function openInvoiceRoom({ settings, identity, signing, secret, store, room, log, origins, reads }: InvoiceRoomParts): InvoiceRoom {
+export function openInvoiceRoom(parts: InvoiceRoomParts): InvoiceRoom {
+  const { settings, identity, signing, secret, store, room, log, origins, reads, operator_key } = parts
   const clock = systemClock
   const derive = createDerivation(secret)
   const { settling } = room
@@ -68,6 +72,7 @@ export function openInvoiceRoom({ settings, identity, signing, secret, store, ro
     contracts,
     reads,
     pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
+    operator_key,
   })
   const live = createInvoiceLive({ desk, clock })
   const reading = setInterval(() => {

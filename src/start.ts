@@ -116,7 +116,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const facts = chainSources(base, identity, store.closed)
   const listed: HeavyWorkerData = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))
   const heavy = createHeavyPool({ ...HEAVY_POOL, data: listed })
-  const invoices = openInvoiceRoom({ ...common, room, reads })
+  const invoices = openInvoiceRoom({ ...common, room, reads, operator_key: signing.signer(active.private_key) })
   const { desk, contracts } = invoices
   const credits = openCreditRoom({ ...common, prices, reach, cards, invoices: desk, contracts, reads })
   const stopRoom = async (error: unknown) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { balance, callWith, post } from '../support/credits.ts'
-import { invoiceUrl, looked, mine, send, sendAsStranger, signFor, type InvoiceShown } from '../support/invoicing.ts'
+import { invoiceUrl, looked, mine, send, sendAsStranger, signFor, transferPlainly, type InvoiceShown } from '../support/invoicing.ts'
 import { placeWallet } from '../support/paying-chain.ts'
 import { fund } from '../support/paying.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -56,6 +56,22 @@ test('50,000 calls for 49 USDC, released to the signature of the payer alone, de
   )
   const { body } = await balance(world.url, code)
   assert.deepEqual([body['unit'], body['available'], body['spent'], body['origin']], ['calls', '49999', '1', 'invoice'])
+})
+
+test('the operator signs a pilot, so that a plain transfer pays it when it is the only one that is open', async () => {
+  const made = await post(`${world.url}/v1/tools/create-ap2-pilot/call`, { input: {} })
+  const { record } = made.body['result'] as { record: InvoiceShown }
+  assert.deepEqual([record.merchant_verified, record['eip681_reason']], [true, null])
+  assert.match(String(record['merchant_notice']), /^The operator of this service made this invoice and signed it/)
+  assert.match(String(record['eip681_uri']), /uint256=49000000$/)
+  const payer = await world.payer(PILOT_MINOR)
+  await transferPlainly(world.chain, payer, record.merchant, PILOT_MINOR)
+  await mine(world.chain)
+  const paid = await looked(world, record)
+  assert.deepEqual([paid.status, paid.payments[0]?.method], ['SETTLED', 'transfer'])
+  const text = `Release the calls of invoice ${record.invoice_id} on chain ${world.chain.chain_id} as an assay credit code.`
+  const released = await send(`${invoiceUrl(world, record)}/credit`, { signature: await payer.signMessage({ message: text }) })
+  assert.deepEqual([released.status, released.body['calls']], [200, 50_000])
 })
 
 test('who sends more once it is paid does not take the calls from who paid', async () => {

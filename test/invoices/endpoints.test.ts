@@ -133,7 +133,41 @@ test('the bank account is shown to those who pay its owner, and to nobody else',
   const code = await fetch(`${invoiceUrl(world, own)}/qr.svg?kind=epc`)
   assert.deepEqual([code.status, code.headers.get('content-type')], [200, 'image/svg+xml; charset=utf-8'])
   assert.equal((await fetch(`${invoiceUrl(world, other)}/qr.svg?kind=epc`)).status, 404)
-  assert.equal((await fetch(`${invoiceUrl(world, other)}/qr.svg`)).status, 200)
+})
+
+const HTML = { accept: 'text/html' }
+const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers })
+
+test('an unsigned invoice offers no plain transfer anywhere; once the merchant has signed, each way shows it', async () => {
+  const merchant = newMerchant()
+  const invoice = await issue(world, '3', merchant.address)
+  assert.equal(invoice['eip681_uri'], null)
+  assert.match(String(invoice['eip681_reason']), /not signed it, so none is offered: pay through pay_url/)
+  assert.match(String(invoice['merchant_notice']), /none is offered: pay through pay_url/)
+  const code = await get(`${invoiceUrl(world, invoice)}/qr.svg`)
+  assert.equal(code.status, 404)
+  assert.match(await code.text(), /not signed it, so none is offered/)
+  const page = await (await get(`${world.url}/pay/${invoice.invoice_id}`, HTML)).text()
+  assert.ok(!page.includes('code-token') && !page.includes('data-copies="to"') && page.includes('A plain transfer is not offered'))
+  const signature = await signAsMerchant(world.chain, merchant, invoice, 'Issue')
+  const { body } = await send(`${invoiceUrl(world, invoice)}/sign`, { signature })
+  // EIP-681: token, chain, function, recipient and amount in minor units.
+  assert.match(String(body['eip681_uri']), /^ethereum:0x[0-9a-fA-F]{40}@84532\/transfer\?address=0x[0-9a-fA-F]{40}&uint256=3000000$/)
+  assert.equal(body['eip681_reason'], null)
+  assert.equal((await get(`${invoiceUrl(world, invoice)}/qr.svg`)).status, 200)
+  assert.ok((await (await get(`${world.url}/pay/${invoice.invoice_id}`, HTML)).text()).includes('code-token'))
+})
+
+test('a text that the PDF does not print is named beforehand, and the document is refused with the page that shows it', async () => {
+  const made = await send(`${world.url}/api/invoice/create`, { amountUsdc: '3', merchant: newMerchant().address, memo: '請求 1' })
+  const characters = ['請 (U+8ACB)', '求 (U+6C42)']
+  assert.deepEqual(made.body['pdf_unprintable'], [{ field: 'memo', characters }])
+  const answer = await get(String(made.body['pdf_url']))
+  const body = (await answer.json()) as Record<string, unknown>
+  assert.deepEqual([answer.status, body['code'], body['charged']], [422, 'INVOICE_NOT_PRINTABLE', false])
+  assert.deepEqual(body['errors'], [{ pointer: '/memo', code: 'unprintable', message: `The PDF does not print ${characters.join(', ')}.` }])
+  const page = await (await get(new URL(String(body['page_url']), world.url).href, HTML)).text()
+  assert.ok(page.includes('請求 1') && page.includes('There is no PDF') && !page.includes('/pdf"'))
 })
 
 test('the document is a PDF', async () => {
@@ -211,7 +245,7 @@ test('less than is carried to the chain asks for no payment that would be refuse
     assert.deepEqual([answer.status, answer.body['code'], answer.headers.get('payment-required')], [409, 'INVOICE_NOT_PAYABLE', null])
     assert.match(String(answer.body['detail']), /^Less than 1 USDC .*once the merchant has signed the invoice/)
   }
-  const page = await (await fetch(pay_url, { headers: { accept: 'text/html' } })).text()
+  const page = await (await fetch(pay_url, { headers: HTML })).text()
   assert.match(page, /Less than 1\.00 USDC is not carried to the chain here\. Ask the merchant to sign this invoice/)
   assert.doesNotMatch(page, /Prefer a signature|signatures that this invoice can be named by are used up/)
 })

@@ -1,3 +1,4 @@
+import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { InvoicePayment, InvoiceStore, NewInvoice, StoredInvoice } from '../../src/ports/invoices.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
@@ -151,6 +152,7 @@ export function fixedInvoices(
     watch,
     contracts,
     reads: FREE_READS,
+    operator_key: nobleSigner(new Uint8Array(32).fill(7)),
     pilot_merchant: '0x00000000000000000000000000000000a11ce002',
   })
 }

@@ -45,6 +45,15 @@ export async function issue(world: World, amount: string, merchant: string = new
   return made.body as InvoiceShown
 }
 
+/** An invoice that its merchant has signed, so that plain transfers are matched to it. */
+export async function issueSigned(world: World, amount: string, merchant: PrivateKeyAccount = newMerchant()): Promise<InvoiceShown> {
+  const invoice = await issue(world, amount, merchant.address)
+  const signature = await signAsMerchant(world.chain, merchant, invoice, 'Issue')
+  const signed = await send(`${invoiceUrl(world, invoice)}/sign`, { signature })
+  if (signed.status !== 200) throw new Error(signed.text)
+  return signed.body as InvoiceShown
+}
+
 export function newMerchant(): PrivateKeyAccount {
   return privateKeyToAccount(generatePrivateKey())
 }

@@ -1,3 +1,4 @@
+import { unprintable } from './printable.ts'
 import { tokenText } from '../chain/token-amount.ts'
 import { USDC_DECIMALS, usdcOn } from '../payments/usdc.ts'
 import { bankAmount, bankText, type BankBooking, type BankWord } from './bank.ts'
@@ -81,6 +82,7 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     merchant_notice: noticeOf(parts),
     client_name: terms.client_name,
     memo: terms.memo,
+    pdf_unprintable: unprintable(pdfTexts(parts)),
     cart_hash: terms.cart_hash,
     ...amountsOf(terms, standing),
     currency: 'USDC',
@@ -100,16 +102,32 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
 }
 
 const SIGNED_NOTICE = 'The merchant’s own key signed this invoice.'
+/** The pilot of the operator: its receipt key signs, since the service has no key of the address that is paid. */
+const OPERATOR_NOTICE = 'The operator of this service made this invoice and signed it with the key of its receipts.'
 const UNSIGNED_NOTICE = 'Nobody has proved that the merchant made this invoice: compare the address before paying.'
 
+const NO_TRANSFER =
+  'A plain transfer would not be matched to this invoice, since the merchant has not signed it, so none is offered: pay through pay_url.'
+
 /** What the payer should know of the merchant, and of the way to pay where not every way is open. */
-function noticeOf({ merchant_signed, standing, carried_from_minor }: RecordParts): string {
-  const proof = merchant_signed ? SIGNED_NOTICE : UNSIGNED_NOTICE
+function noticeOf({ terms, merchant_signed, standing, carried_from_minor }: RecordParts): string {
+  const signed = terms.product === 'ap2_pilot' ? OPERATOR_NOTICE : SIGNED_NOTICE
+  const proof = merchant_signed ? signed : UNSIGNED_NOTICE
   const payable_minor = payableOf(standing)
   if (payable_minor === 0n) return proof
   if (carried_from_minor === null || payable_minor < carried_from_minor)
     return `${proof} ${notCarried(merchant_signed, carried_from_minor)}`
-  return merchant_signed ? proof : `${proof} A plain transfer is not matched; pay through pay_url.`
+  return merchant_signed ? proof : `${proof} ${NO_TRANSFER}`
+}
+
+/** Texts of strangers and of the operator's bank, as the PDF prints them, by their members of the record. */
+function pdfTexts({ terms, bank }: RecordParts): Record<string, string | null> {
+  return {
+    client_name: terms.client_name,
+    memo: terms.memo,
+    'bank_coordinates.account_name': bank?.account_name ?? null,
+    'bank_coordinates.bank_name': bank?.bank_name ?? null,
+  }
 }
 
 /** How less is paid than is carried to the chain here, or anything where nothing is carried. */
@@ -192,13 +210,14 @@ function paymentShown({ transaction, amount_minor, block_time_s, nonce, ...rest 
 
 /** What can be paid now, and how; null once nothing can be. Terms of x402 stand there only for what is carried to the chain. */
 function checkoutOf(parts: RecordParts) {
-  const { terms, standing, payments, carried_from_minor } = parts
+  const { terms, standing, payments, carried_from_minor, merchant_signed } = parts
   const { merchant, chain_id } = terms
   const payable_minor = payableOf(standing)
-  if (payable_minor === 0n) return { eip681_uri: null, payment_nonce: null, x402: null }
+  if (payable_minor === 0n) return { eip681_uri: null, eip681_reason: 'Nothing is to be paid.', payment_nonce: null, x402: null }
   const used = new Set(payments.flatMap(({ nonce }) => (nonce === null ? [] : [nonce])))
   return {
-    eip681_uri: tokenTransferUri(usdcOn(chain_id).address, chain_id, merchant, payable_minor),
+    eip681_uri: merchant_signed ? tokenTransferUri(usdcOn(chain_id).address, chain_id, merchant, payable_minor) : null,
+    eip681_reason: merchant_signed ? null : NO_TRANSFER,
     payment_nonce: invoiceNonces(terms).find((nonce) => !used.has(nonce)) ?? null,
     x402: carried_from_minor === null || payable_minor < carried_from_minor ? null : termsOf(parts, payable_minor),
   }

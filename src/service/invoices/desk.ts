@@ -1,5 +1,6 @@
 import type { StoredInvoice } from '../../ports/invoices.ts'
-import type { MerchantAct } from '../../pure/invoices/signing.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { merchantDigest, type MerchantAct } from '../../pure/invoices/signing.ts'
 import type { InvoiceAsked, InvoiceFault } from '../../pure/invoices/input.ts'
 import { PILOT_CALLS, PILOT_MINOR, usdcText } from '../../pure/invoices/record.ts'
 import { INVOICE_ID, readTerms } from '../../pure/invoices/terms.ts'
@@ -21,6 +22,8 @@ export interface InvoiceDeskParts extends CreateParts, ViewParts {
   reads: OutsideReads
   /** Whom a pilot pays; null where its credit is not set up. */
   pilot_merchant: string | null
+  /** The key of the receipts, which is the operator's. */
+  operator_key: Pick<Signer, 'sign'>
 }
 
 export type InvoiceEnd =
@@ -73,11 +76,22 @@ export function createInvoiceDesk(parts: InvoiceDeskParts): InvoiceDesk {
     pilot: async (client_name) => {
       if (parts.pilot_merchant === null) return null
       const memo = `AP2 merchant pilot: ${PILOT_CALLS} calls`
-      return make({ amount: usdcText(PILOT_MINOR), merchant: parts.pilot_merchant, client_name, memo }, NOBODY, 'ap2_pilot')
+      const end = await make({ amount: usdcText(PILOT_MINOR), merchant: parts.pilot_merchant, client_name, memo }, NOBODY, 'ap2_pilot')
+      return end.kind === 'made' ? { ...end, view: await operatorSigned(parts, end.view) } : end
     },
     act: async (invoice_id, act, signature, client) => merchantAct(parts, await find(invoice_id), act, signature, client),
     submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
   }
+}
+
+/**
+ * The operator's signature of a pilot, by which a plain transfer is matched to it. It stays unsigned while as many signed invoices of the operator
+ * are open as are taken: then it is paid through pay_url, as any unsigned invoice.
+ */
+async function operatorSigned(parts: InvoiceDeskParts, { invoice, terms }: InvoiceView): Promise<InvoiceView> {
+  const signature = parts.operator_key.sign(merchantDigest('issue', terms, parts.crypto))
+  await parts.store.sign(invoice.invoice_id, signature, parts.clock.now_ms(), INVOICE_RULES.merchant_signed)
+  return (await after(parts, invoice)).view
 }
 
 const NOBODY: Asker = { client: null, address: null, network: null, request_key: null, signature: null }

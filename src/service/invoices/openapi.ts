@@ -164,7 +164,7 @@ function documentPaths(answers: Answers, id: Json): Json {
             description: 'The document.',
             content: { 'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } } },
           },
-          ...answers([404, 429, 503]),
+          ...answers([404, 422, 429, 503]),
         },
       },
     },

@@ -1,28 +1,26 @@
 import { readFile } from 'node:fs/promises'
 import fontkit from '@pdf-lib/fontkit'
 import type { PDFDocument, PDFFont } from 'pdf-lib'
+import { isPrinted, printedText } from '../../pure/invoices/printable.ts'
 
-/** A text as its font can show it. */
+/** A text as its font prints it. */
 export interface Lettered {
   text: string
   font: PDFFont
 }
 
-/** Scripts that are written one letter after the other from left to right, so that no shaping is needed. */
-const PLAIN_SCRIPTS = /^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Common}]$/u
-
 /**
  * Chooses the font of a text: `plain`, which every reader has, or, for letters outside Windows-1252, DejaVu Sans, of which the document then
- * carries the letters it uses. What neither shows (Arabic, Hebrew, Indic and East Asian scripts) becomes a question mark.
+ * carries the letters it uses. Throws for characters that are not printed: whoever asks for a document asks `unprintable` before.
  */
 export function lettering(document: PDFDocument, plain: PDFFont): (text: string) => Promise<Lettered> {
   let wide: Promise<PDFFont> | undefined
   return async (given) => {
-    const text = given.normalize('NFC').replace(/\s+/gu, ' ')
-    if (shown(text, plain) === text) return { text, font: plain }
+    const text = printedText(given)
+    if (covers(plain, text)) return { text, font: plain }
     wide ??= embedded(document)
     const font = await wide
-    return { text: shown(text, font), font }
+    return { text: printable(text, font), font }
   }
 }
 
@@ -32,9 +30,13 @@ async function embedded(document: PDFDocument): Promise<PDFFont> {
   return document.embedFont(file, { subset: true })
 }
 
-/** The text with question marks for what the font has not. */
-export function shown(text: string, font: PDFFont): string {
+function covers(font: PDFFont, text: string): boolean {
   const known = new Set(font.getCharacterSet())
-  const isShown = (character: string) => known.has(character.codePointAt(0) ?? 0) && PLAIN_SCRIPTS.test(character)
-  return Array.from(text, (character) => (isShown(character) ? character : '?')).join('')
+  return Array.from(text).every((character) => known.has(character.codePointAt(0) ?? 0) && isPrinted(character))
+}
+
+/** The text, when the font prints every character of it. */
+export function printable(text: string, font: PDFFont): string {
+  if (!covers(font, text)) throw new RangeError('a text has characters that the document does not print')
+  return text
 }

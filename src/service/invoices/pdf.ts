@@ -2,7 +2,7 @@ import { usdcText } from '../../pure/payments/usdc.ts'
 import { PDFDocument, StandardFonts, rgb, type PDFFont, type PDFPage } from 'pdf-lib'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { sealPaths, SEAL_UNITS } from '../../pure/receipts/seal.ts'
-import { lettering, shown, type Lettered } from './pdf-letters.ts'
+import { lettering, printable, type Lettered } from './pdf-letters.ts'
 import { qrSquares } from './qr.ts'
 
 /** A4, in points. */
@@ -35,8 +35,7 @@ interface Sheet {
 
 /**
  * The record on a page of A4 as a payment request, on two when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
- * deployment before anything else. Letters that no font here has are shown as question marks (pdf-letters.ts); the record itself keeps them. The
- * same record gives the same bytes.
+ * deployment before anything else. Throws for a record with `pdf_unprintable`. The same record gives the same bytes.
  */
 export async function invoicePdf(record: Record<string, unknown>, mark: string | null = null): Promise<Uint8Array<ArrayBuffer>> {
   const document = await PDFDocument.create({ updateMetadata: false })
@@ -72,7 +71,7 @@ function drawMark({ page, bold }: Sheet, mark: string): void {
   for (let x = -BAND; x < PAGE.width; x += 2 * stripe) {
     page.drawSvgPath(`M${x} ${BAND}L${x + BAND} 0h${stripe}l${-BAND} ${BAND}z`, { x: 0, y: PAGE.height, color: RULE })
   }
-  const text = shown(mark, bold)
+  const text = printable(mark, bold)
   page.drawRectangle({ x: LEFT - 6, y: PAGE.height - BAND + 5, width: bold.widthOfTextAtSize(text, 9) + 12, height: 16, color: WHITE })
   page.drawText(text, { x: LEFT, y: PAGE.height - BAND + 10, size: 9, font: bold, color: INK })
   rule(page, PAGE.height - BAND, 0, PAGE.width, INK)
@@ -93,7 +92,7 @@ function drawHead(sheet: Sheet, record: Record<string, unknown>): void {
   page.drawText('Pay to', { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
   const merchant = readEvmAddress(String(record['merchant']))?.checksummed ?? ''
   const fours = [merchant.slice(0, 2), ...(merchant.slice(2).match(/.{1,4}/g) ?? [])].join(' ')
-  page.drawText(shown(fours, values), { x: VALUE, y: 634, size: 11.5, font: values, color: INK })
+  page.drawText(printable(fours, values), { x: VALUE, y: 634, size: 11.5, font: values, color: INK })
 }
 
 const STATES: Readonly<Record<string, string>> = {
@@ -123,7 +122,7 @@ function rowsOf(record: Record<string, unknown>): Row[] {
   const text = (name: string) => (typeof record[name] === 'string' ? record[name] : null)
   const due = text('amount_due_minor')
   const rows: [string, string | null, boolean][] = [
-    ['Merchant', record['merchant_verified'] === true ? 'Signed by the key of this address.' : 'Unverified. Compare the address.', false],
+    ['Merchant', merchantWords(record), false],
     ['Client', text('client_name'), false],
     ['For', text('memo'), false],
     ['Due', due === null ? null : `${usdcText(BigInt(due))} USDC`, false],
@@ -140,6 +139,11 @@ function rowsOf(record: Record<string, unknown>): Row[] {
   return rows.flatMap(([label, value, exact]) => (value === null ? [] : [{ label, value, exact }]))
 }
 
+function merchantWords(record: Record<string, unknown>): string {
+  if (record['merchant_verified'] !== true) return 'Unverified. Compare the address.'
+  return record['entitlement'] === null ? 'Signed by the key of this address.' : 'Signed by the operator of this service.'
+}
+
 type LetteredRow = Lettered & { label: string }
 
 /** Exact values are of letters that every font has. */
@@ -148,7 +152,7 @@ function letteredRows(document: PDFDocument, { plain, values }: Sheet, rows: rea
   return Promise.all(
     rows.map(async ({ label, value, exact }) => ({
       label,
-      ...(exact ? { text: shown(value, values), font: values } : await lettered(value)),
+      ...(exact ? { text: printable(value, values), font: values } : await lettered(value)),
     })),
   )
 }
@@ -179,20 +183,19 @@ const NO_CODE_WORDS = [
 /** The code that wallets read, where a transfer by it is matched, and the seal by which this paper and the page are compared. `top` is their upper edge. */
 function drawProofs({ page, plain, values }: Sheet, record: Record<string, unknown>, top: number): void {
   const caption = (text: string, x: number, y: number, font = plain) => page.drawText(text, { x, y, size: 8, font, color: MUTED })
-  if (typeof record['eip681_uri'] === 'string') {
-    // Paper cannot be taken back: a transfer that nothing is matched to is not asked for.
-    const matched = record['merchant_verified'] === true
-    if (matched) drawCode(page, record['eip681_uri'], top - CODE_SIDE)
-    const below = matched ? CODE_SIDE : 0
-    for (const [index, line] of (matched ? CODE_WORDS : NO_CODE_WORDS).entries()) caption(line, LEFT, top - below - 14 - 10 * index)
-  }
+  const { eip681_uri } = record
+  const isOpen = BigInt(String(record['amount_due_minor'])) > 0n && record['status'] !== 'VOID' && record['status'] !== 'EXPIRED'
+  if (typeof eip681_uri === 'string') drawCode(page, eip681_uri, top - CODE_SIDE)
+  const below = eip681_uri === null ? 0 : CODE_SIDE
+  const words = eip681_uri === null ? NO_CODE_WORDS : CODE_WORDS
+  if (isOpen) for (const [index, line] of words.entries()) caption(line, LEFT, top - below - 14 - 10 * index)
   const digest = String(record['cart_hash'])
   const x = RIGHT - SEAL_SIDE
   for (const { d, stroke_width } of sealPaths(digest)) {
     page.drawSvgPath(d, { x, y: top, scale: SEAL_SIDE / SEAL_UNITS, borderColor: METAL, borderWidth: stroke_width })
   }
-  const words = 'Seal of the content: a visual fingerprint, not proof.'
-  caption(words, RIGHT - plain.widthOfTextAtSize(words, 8), top - SEAL_SIDE - 14)
+  const seal = 'Seal of the content: a visual fingerprint, not proof.'
+  caption(seal, RIGHT - plain.widthOfTextAtSize(seal, 8), top - SEAL_SIDE - 14)
   for (const [index, half] of [digest.slice(0, 34), digest.slice(34)].entries()) {
     caption(half, RIGHT - values.widthOfTextAtSize(half, 8), top - SEAL_SIDE - 26 - 10 * index, values)
   }

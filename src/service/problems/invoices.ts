@@ -42,6 +42,15 @@ export const INVOICE_PROBLEMS = {
     fault: 'caller',
     description: 'It is void, expired, paid or being paid, or the amount is none that is carried to the chain for it. Nothing was sent.',
   },
+  INVOICE_NOT_PRINTABLE: {
+    status: 422,
+    title: 'The PDF cannot print this invoice',
+    phase: 'tool',
+    retryable: false,
+    fault: 'caller',
+    description:
+      'The client name or memo has characters of scripts that the PDF does not print; errors names them, and the page of the invoice shows them. The record says so beforehand in pdf_unprintable.',
+  },
   INVOICE_PAYMENT_REQUIRED: {
     status: 402,
     title: 'Pay this invoice',

@@ -1,3 +1,4 @@
+import type { Unprintable } from '../../pure/invoices/printable.ts'
 import type { Context, Hono } from 'hono'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import type { MerchantAct } from '../../pure/invoices/signing.ts'
@@ -51,6 +52,8 @@ export function invoiceRoutes(app: Hono<Env>, deps: AppDeps, words: PaymentWords
   const admitDrawing = createRateGuard(deps.call.sources.clock, INVOICE_RULES.documents_per_minute)
   app.get('/api/invoice/:id/pdf', (context) =>
     withInvoice(routes, context, async (view) => {
+      const missing = view.record['pdf_unprintable'] as Unprintable[] | null
+      if (missing !== null) return response(refuse(routes, context, notPrintable(view, missing)))
       const headers = pdfHeaders(deps, view)
       if (isKnown(context, headers.etag)) return context.body(null, 304, headers)
       const admitted = admitDrawing(caller(context))
@@ -132,9 +135,21 @@ function textIn(body: unknown, name: string, pattern: RegExp): string | null {
 async function qr(routes: InvoiceRoutes, context: Context<Env>, { record }: InvoiceView): Promise<Response> {
   const bank = record['bank_coordinates'] as { epc_payload: string | null } | null
   const text = context.req.query('kind') === 'epc' ? (bank?.epc_payload ?? null) : (record['eip681_uri'] as string | null)
-  if (text === null) return response(refuse(routes, context, problem('NOT_FOUND', 'There is nothing to pay by this code.')))
+  const why = context.req.query('kind') === 'epc' ? record['bank_reason'] : record['eip681_reason']
+  if (text === null) return response(refuse(routes, context, problem('NOT_FOUND', `There is no such code. ${String(why)}`)))
   const { qrSvg } = await import('../../service/invoices/qr.ts')
   return context.body(qrSvg(text), 200, { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'private, no-store' })
+}
+
+function notPrintable({ invoice }: InvoiceView, missing: readonly Unprintable[]): Problem {
+  const errors = missing.map(({ field, characters }) => ({
+    pointer: `/${field.replaceAll('.', '/')}`,
+    code: 'unprintable',
+    message: `The PDF does not print ${characters.join(', ')}.`,
+  }))
+  const named = missing.map(({ field, characters }) => `${field}: ${characters.join(', ')}`).join('; ')
+  const detail = `The PDF prints Latin, Greek, Cyrillic, Armenian and Georgian letters, and not ${named}. The page at page_url shows every text.`
+  return problem('INVOICE_NOT_PRINTABLE', detail, { errors, extra: { page_url: `/pay/${invoice.invoice_id}` } })
 }
 
 /** Drawing a document costs a thousand times what asking for it does. */

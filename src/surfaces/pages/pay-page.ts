@@ -1,3 +1,4 @@
+import type { Unprintable } from '../../pure/invoices/printable.ts'
 import { html, raw } from 'hono/html'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { FEE_POLICY } from '../../pure/invoices/fee.ts'
@@ -87,8 +88,11 @@ const LONG_DIGITS = 8
 
 /** The address first: a name could be anybody's. */
 function payee({ merchant, merchant_verified, signing }: PayRecord, wire: InvoiceView['record']): Markup {
+  const isPilot = wire['entitlement'] !== null
   const fours = (readEvmAddress(merchant)?.checksummed ?? merchant).slice(2).match(/.{4}/g) ?? []
-  const [mark, word] = merchant_verified ? (['valid', 'signed by the merchant'] as const) : (['unverifiable', 'unverified'] as const)
+  const [mark, word] = merchant_verified
+    ? (['valid', isPilot ? 'signed by the operator' : 'signed by the merchant'] as const)
+    : (['unverifiable', 'unverified'] as const)
   return html`<section class="payee" aria-labelledby="payee">
     <h2 id="payee">Merchant</h2>
     <p class="address" id="address">0x${fours.map((four) => html`<span>${four}</span>`)}</p>
@@ -101,7 +105,9 @@ function payee({ merchant, merchant_verified, signing }: PayRecord, wire: Invoic
     <p class="hint">
       ${
         merchant_verified
-          ? 'The key of this address signed this invoice. That proves the address, not whose it is.'
+          ? isPilot
+            ? 'The operator of this service made this invoice; the key of its receipts signed it.'
+            : 'The key of this address signed this invoice. That proves the address, not whose it is.'
           : 'Nobody has proved that this merchant made this invoice. Compare the whole address with one that you have from the merchant on another way.'
       }
     </p>
@@ -148,6 +154,10 @@ function purpose({ created_s }: PayRecord, wire: InvoiceView['record']): Markup 
   </section>`
 }
 
+function unprinted(missing: unknown): string {
+  return (missing as readonly Unprintable[]).flatMap(({ characters }) => characters).join(', ')
+}
+
 /** The same on paper, and the seal by which page and paper are compared. */
 function paper(wire: InvoiceView['record'], cart_hash: string): Markup {
   const id = String(wire['invoice_id'])
@@ -157,7 +167,11 @@ function paper(wire: InvoiceView['record'], cart_hash: string): Markup {
       ${raw(sealShape(cart_hash))}
     </svg>
     <div>
-      <p><a href="/api/invoice/${id}/pdf">Payment request as PDF</a></p>
+      ${
+        wire['pdf_unprintable'] === null
+          ? html`<p><a href="/api/invoice/${id}/pdf">Payment request as PDF</a></p>`
+          : html`<p>There is no PDF: it does not print ${unprinted(wire['pdf_unprintable'])}. Print this page instead.</p>`
+      }
       <p class="hint">
         The seal is drawn from the hash of merchant, amount, memo, client, chain and token: the same here and on the PDF. A visual
         fingerprint, not proof.

@@ -39,6 +39,7 @@ export function waysToPay(deps: AppDeps, record: PayRecord, wire: InvoiceView['r
 }
 
 function fromWallet(deps: AppDeps, record: PayRecord, setting: PaySetting): Markup {
+  const { merchant_verified } = record
   const obstacle = walletObstacle(record, setting)
   const chain = chainName(record.chain_id)
   return html`<section class="browser-wallet" aria-labelledby="by-wallet">
@@ -58,12 +59,16 @@ function fromWallet(deps: AppDeps, record: PayRecord, setting: PaySetting): Mark
     }
     <ul id="wallets" class="wallets"></ul>
     <p id="no-wallet" hidden>
-      No wallet announced itself in this browser. Scan the code below with a wallet on your phone, copy the address and the amount, or open
-      this page in a browser that has a wallet.
+      No wallet announced itself in this browser.
+      ${merchant_verified ? 'Scan the code below with a wallet on your phone, copy the address and the amount, or open' : 'Open'} this page
+      in a browser that has a wallet.
     </p>
     <p><button type="button" id="stop" class="copy" hidden>Stop waiting for the wallet</button></p>
     <noscript
-      ><p>Wallets in the browser need the script of this page. Without it: scan the code, or copy the address and the amount.</p></noscript
+      ><p>
+        Wallets in the browser need the script of this page.
+        ${merchant_verified ? 'Without it: scan the code, or copy the address and the amount.' : ''}
+      </p></noscript
     >
   </section>`
 }
@@ -80,10 +85,9 @@ function walletObstacle({ due_minor, signing, merchant_verified }: PayRecord, { 
   return signing === null ? 'All signatures that this invoice can be named by are used up. Ask the merchant how to pay the rest.' : null
 }
 
-/** Codes, switched by buttons of one choice, which work without a script. */
+/** Codes, switched by buttons of one choice, which work without a script. A transfer that would not be matched is not offered. */
 function byCode(record: PayRecord, bank: Bank | null, setting: PaySetting): Markup {
-  const { invoice_id, merchant, merchant_verified, chain_id, due_minor } = record
-  const chain = chainName(chain_id)
+  const { invoice_id, merchant_verified } = record
   const payload = bank?.epc_payload ?? null
   return html`<section class="by-code" aria-labelledby="by-code">
     <h3 id="by-code">From another wallet</h3>
@@ -93,14 +97,14 @@ function byCode(record: PayRecord, bank: Bank | null, setting: PaySetting): Mark
             A plain transfer of exactly this amount is matched to this invoice, if no other open invoice of the merchant asks for the same.
           </p>`
         : html`<p class="warned">
-            A plain transfer reaches the merchant but is never matched to this invoice, since the merchant has not signed it: this page will
-            not say “Paid”.
-            ${walletObstacle(record, setting) === null ? 'Prefer a signature in a browser wallet.' : 'Ask the merchant to sign it first.'}
+            A plain transfer is not offered: the merchant has not signed this invoice, so a transfer would reach the merchant and never be
+            matched to it.
+            ${walletObstacle(record, setting) === null ? 'Pay by a signature in a browser wallet.' : 'Ask the merchant to sign it first.'}
           </p>`
     }
     <div class="code">
       ${
-        payload === null
+        payload === null || !merchant_verified
           ? ''
           : html`<fieldset class="switch">
               <legend class="heard">Which code is shown</legend>
@@ -108,19 +112,7 @@ function byCode(record: PayRecord, bank: Bank | null, setting: PaySetting): Mark
               <label><input type="radio" name="code" value="bank" /> Bank transfer</label>
             </fieldset>`
       }
-      ${
-        isPayable(record)
-          ? html`<img
-              id="code-token"
-              class="qr token"
-              src="/api/invoice/${invoice_id}/qr.svg"
-              data-shows="${usdc(due_minor)}"
-              alt="Payment code: ${usdc(due_minor)} USDC to ${merchant} on ${chain}"
-              width="200"
-              height="200"
-            />`
-          : ''
-      }
+      ${merchant_verified && isPayable(record) ? tokenCode(record) : ''}
       ${
         payload === null
           ? ''
@@ -133,17 +125,34 @@ function byCode(record: PayRecord, bank: Bank | null, setting: PaySetting): Mark
             />`
       }
     </div>
-    <dl class="copies">
+    ${merchant_verified ? transferRows(record) : ''}
+  </section>`
+}
+
+function tokenCode({ invoice_id, merchant, chain_id, due_minor }: PayRecord): Markup {
+  return html`<img
+    id="code-token"
+    class="qr token"
+    src="/api/invoice/${invoice_id}/qr.svg"
+    data-shows="${usdc(due_minor)}"
+    alt="Payment code: ${usdc(due_minor)} USDC to ${merchant} on ${chainName(chain_id)}"
+    width="200"
+    height="200"
+  />`
+}
+
+/** What a wallet is told by hand. */
+function transferRows({ invoice_id, merchant, chain_id, due_minor }: PayRecord): Markup {
+  return html`<dl class="copies">
       ${copyRow('Amount', 'due', html`<span data-due>${usdc(due_minor)}</span>`, 'amount')}
       ${copyRow('Address', 'to', html`${readEvmAddress(merchant)?.checksummed ?? merchant}`, 'address')}
       ${copyRow('Reference', 'reference', html`${invoice_id}`, 'reference')}
       <div>
         <dt>Network</dt>
-        <dd>${chain}, chain ${chain_id}</dd>
+        <dd>${chainName(chain_id)}, chain ${chain_id}</dd>
       </div>
     </dl>
-    <p class="hint">The reference is for the merchant: a transfer of USDC has no field for it.</p>
-  </section>`
+    <p class="hint">The reference is for the merchant: a transfer of USDC has no field for it.</p>`
 }
 
 function byBank(bank: Bank, reason: string): Markup {

@@ -78,7 +78,7 @@ export default defineTool({
     eip681_uri: z
       .string()
       .nullable()
-      .describe('A plain transfer for wallets; it is matched to the invoice only once the merchant has signed it.'),
+      .describe('A plain transfer for wallets (EIP-681); null until the merchant has signed, since none would be matched.'),
     expires_at: z.string().nullable().describe('Until then it is paid in time.'),
     record: z.record(z.string(), z.unknown()).nullable().describe('The whole record, as invoice_url answers.'),
   }),

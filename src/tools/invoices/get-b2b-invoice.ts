@@ -10,7 +10,7 @@ export default defineTool({
     'Settlement status, transaction hash and payment times of an invoice, read off the chain now: ISSUED, PROCESSING, PARTIALLY_PAID, ' +
     'SETTLED, EXPIRED or VOID, with exceptions such as paid_late or overpaid. Amounts are the truth. An unknown id is 404, uncharged.',
   family: 'invoices',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -45,7 +45,7 @@ export default defineTool({
     stale: z.boolean().describe('The chain failed meanwhile or was not read up to its head; this is the state known last.'),
     invoice_id: z.string().describe('As given.'),
     merchant: z.string().describe('Who is paid.'),
-    merchant_verified: z.boolean().describe('The merchant’s own key signed it.'),
+    merchant_verified: z.boolean().describe('The merchant’s own key signed it, or the operator’s a pilot.'),
     amount_usdc: z.string().describe('Asked for.'),
     amount_paid_minor: z.string().describe('Seen so far, confirmed or not.'),
     amount_due_minor: z.string().describe('Still due.'),
