@@ -3,6 +3,7 @@ import type { StretchStore } from './chain-facts.ts'
 import type { CreditStore } from './credits.ts'
 import type { Disputes } from './disputes.ts'
 import type { InsuranceStore } from './insurance.ts'
+import type { Instances } from './instances.ts'
 import type { InvoiceStore } from './invoices.ts'
 import type { PaymentStore } from './payments.ts'
 import type { TaskStore } from './tasks.ts'
@@ -84,6 +85,8 @@ export interface Store {
   readonly log: ReceiptsLogStore
   /** Prepaid credits, what they were bought with and what they paid for. */
   readonly credits: CreditStore
+  /** Processes that share this store. */
+  readonly instances: Instances
   /** What waits in this process to be written or read; bounded. */
   waiting(): number
   /** The time by the clock of the database, in milliseconds since 1970. */

@@ -60,7 +60,7 @@ export interface AppDeps {
   /** Store of A2A tasks; the surface seals what it writes there. */
   tasks: TaskStore
   sealer: Sealer
-  store: Pick<Store, 'kind' | 'ping'> & StandingParts['store']
+  store: Pick<Store, 'kind' | 'ping' | 'instances'> & StandingParts['store']
   /** Where invoices are made and read, and carried to the chain; no relay where nothing can settle. */
   invoices: { desk: InvoiceDesk; relay: InvoiceRelay | null; live: InvoiceLive }
   /** The directory of underwriters and its certificates. */

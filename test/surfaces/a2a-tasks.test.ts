@@ -49,11 +49,20 @@ interface Bench {
   /** What became of the payment behind the token. */
   end: { is: PaymentEnd | null }
   faults: unknown[]
+  worker: { is_running: boolean }
 }
 
 function bench(...next: Bench['next']): Bench {
   const tasks = tasksInMemory()
-  const made: Omit<Bench, 'parts'> = { tasks, clock: { ms: 1_795_262_400_000 }, asked: [], next, end: { is: null }, faults: [] }
+  const made: Omit<Bench, 'parts'> = {
+    tasks,
+    clock: { ms: 1_795_262_400_000 },
+    asked: [],
+    next,
+    end: { is: null },
+    faults: [],
+    worker: { is_running: true },
+  }
   const challenge = { header: '', required_json: '{"x402Version":2}', body_members_json: '"x402Version":1' }
   const words = { challenge: () => challenge, responseHeaders: () => ({}), failureHeaders: () => ({}), response: () => ({ success: true }) }
   const parts: A2aParts = {
@@ -69,7 +78,12 @@ function bench(...next: Bench['next']): Bench {
     told: { words, api_url: 'https://assay.example', network: 'eip155:84532', catalogue },
     tasks,
     catalogue,
-    desk: { fetch: (token) => Promise.resolve(token === PENDING.token ? made.end.is : null), tokenOf: () => PENDING.token },
+    desk: {
+      fetch: (token) => Promise.resolve(token === PENDING.token ? made.end.is : null),
+      tokenOf: () => PENDING.token,
+      releaseEnded: () => Promise.resolve(),
+    },
+    instances: { join: () => Promise.resolve('this process'), isRunning: () => Promise.resolve(made.worker.is_running) },
     clock: { now_ms: () => made.clock.ms },
     client: (address) => `client of ${address}`,
     onFault: (error) => made.faults.push(error),
@@ -157,6 +171,17 @@ test('a task whose worker went away is finished by the very same payment, once',
     [[], [{ kind: 'value', value: { signature: 7 } }], [{ kind: 'value', value: { signature: 7 } }]],
   )
   assert.deepEqual(at.asked[2]?.input, CALL.input)
+})
+
+test('a task whose worker was killed is finished at the next look', async () => {
+  const at = bench(OUTCOMES.required, () => new Promise<Outcome>(() => undefined), OUTCOMES.paid)
+  const task = await ask(at)
+  void pay(at, task, { signature: 7 })
+  while (at.asked.length < 2) await Promise.resolve()
+  assert.equal(stateOf(await look(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_WORKING')
+  at.worker.is_running = false
+  assert.equal(stateOf(await look(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_COMPLETED')
+  assert.deepEqual(at.asked[2]?.request.payments, [{ kind: 'value', value: { signature: 7 } }])
 })
 
 test('a payment of which nobody can tell whether it was settled has not failed: the very same one is tried again', async () => {

@@ -1,11 +1,12 @@
 import pg from 'pg'
 import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
+import type { Instances } from '../../ports/instances.ts'
 import { limits } from '../../service/limits.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, POSTGRES_DIALECT, READ_SCHEMA } from './migrations.ts'
 import { integer, text } from './rows.ts'
-import { TAKE_MANY } from './sql.ts'
+import { PING, TAKE_MANY } from './sql.ts'
 import { assertStorable, SqlStore } from './sql-store.ts'
 import { handOut, keyOf, tally } from './tally.ts'
 import type { Group, Take } from './tally.ts'
@@ -34,6 +35,9 @@ const WAIT_FOR_COMMIT = `select set_config('synchronous_commit', 'on', false)
 
 const READ_CLOCK: Statement = { name: 'read_clock', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms' }
 
+/** Whether no session holds the shared lock of an instance. The lock that is tried goes with the statement. */
+const HAS_ENDED: Statement = { name: 'has_instance_ended', text: 'select pg_try_advisory_xact_lock(cast(?1 as bigint)) as ended' }
+
 /** Classes of https://www.postgresql.org/docs/18/errcodes-appendix.html: data exception, constraint violation, raised by a trigger. */
 const CANNOT_HOLD: ReadonlySet<string> = new Set(['22', '23', 'P0'])
 /** Deadlock or serialization failure: the statement was undone and may be tried again. */
@@ -42,6 +46,7 @@ const ROLLED_BACK = '40'
 /** Many instances, one database. All takes that gather while one statement is under way go into the next one. */
 class PostgresStore extends SqlStore {
   readonly kind = 'postgres'
+  readonly instances: Instances
   readonly #takes: pg.Pool
   readonly #pool: pg.Pool
   readonly #queue: TurnBatch<Take>
@@ -52,8 +57,14 @@ class PostgresStore extends SqlStore {
 
   constructor(url: string, batch_items: number) {
     super()
-    this.#takes = pool(url, TAKE_CONNECTIONS)
-    this.#pool = pool(url, CONNECTIONS)
+    const own = crypto.randomUUID()
+    this.instances = {
+      join: () => this.#tracked(this.#send(this.#takes, PING, [])).then(() => own),
+      isRunning: async (instance) => instance === own || (await this.read(HAS_ENDED, [instanceLock(instance)]))[0]?.['ended'] !== true,
+    }
+    // One connection stays while nothing is counted: the lock that it holds says that this process is running.
+    this.#takes = pool(url, { max: TAKE_CONNECTIONS, min: 1 }, own)
+    this.#pool = pool(url, { max: CONNECTIONS }, own)
     this.#queue = new TurnBatch(batch_items, (takes) => this.#count(takes))
   }
 
@@ -195,12 +206,12 @@ class PostgresStore extends SqlStore {
   }
 }
 
-function pool(url: string, max: number): pg.Pool {
+function pool(url: string, bounds: Pick<pg.PoolConfig, 'max' | 'min'>, instance: string): pg.Pool {
   const connections = new pg.Pool({
     ...connection(url, STATEMENT_MS, ANSWER_MS),
     connectionTimeoutMillis: PLACE_MS,
-    max,
-    onConnect: waitForCommit,
+    ...bounds,
+    onConnect: (client) => prepareSession(client, instance),
   })
   // A connection that dies while idle leaves the pool by itself; the next call opens another.
   connections.on('error', () => undefined)
@@ -227,11 +238,20 @@ async function giveUp(client: pg.PoolClient | undefined): Promise<void> {
   }
 }
 
-/** The pool hands no connection out before the promise is kept, although its type does not say so. */
-function waitForCommit(client: pg.ClientBase): unknown {
+/**
+ * Makes commits durable, and holds the shared lock of this process for as long as the session lasts. The pool hands no connection out
+ * before the promise is kept, although its type does not say so.
+ */
+function prepareSession(client: pg.ClientBase, instance: string): unknown {
   // The loss of a connection in the middle of a transaction is told by the statement under way; as an event it would end the process.
   client.on('error', () => undefined)
-  return client.query(WAIT_FOR_COMMIT)
+  return client.query(`${WAIT_FOR_COMMIT}; select pg_advisory_lock_shared(${instanceLock(instance)})`)
+}
+
+/** Key of the advisory lock of a process: 64 random bits of its id. */
+function instanceLock(instance: string): string {
+  const bits = instance.replaceAll(/[^0-9a-f]/g, '').slice(-16)
+  return BigInt.asIntN(64, BigInt(`0x${bits === '' ? '0' : bits}`)).toString()
 }
 
 function columns(groups: readonly Group[]): unknown[] {

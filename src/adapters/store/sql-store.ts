@@ -3,6 +3,7 @@ import type { StretchStore } from '../../ports/chain-facts.ts'
 import type { CreditStore } from '../../ports/credits.ts'
 import type { Disputes } from '../../ports/disputes.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
+import type { Instances } from '../../ports/instances.ts'
 import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
@@ -47,6 +48,7 @@ export abstract class SqlStore implements Store {
   readonly log: ReceiptsLogStore = new SqlReceiptsLogStore(this.#database)
   readonly credits: CreditStore = new SqlCreditStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
+  abstract readonly instances: Instances
   abstract readonly waiting: () => number
   abstract now_ms(): Promise<number>
   abstract settings(): Promise<Record<string, string>>

@@ -4,6 +4,7 @@ import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { StoreUnavailableError } from './errors.ts'
+import { InstanceFiles } from './instance-files.ts'
 import { integer } from './rows.ts'
 import { READ_USED, TAKE_ONE } from './sql.ts'
 import { assertStorable, SqlStore } from './sql-store.ts'
@@ -35,6 +36,7 @@ interface Job {
  */
 class SqliteStore extends SqlStore {
   readonly kind = 'sqlite'
+  readonly instances: InstanceFiles
   readonly #database: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
   readonly #begin: StatementSync
@@ -52,6 +54,7 @@ class SqliteStore extends SqlStore {
   constructor(path: string, database: DatabaseSync, options: SqliteOptions) {
     super()
     this.#database = database
+    this.instances = new InstanceFiles(path)
     this.#checkpoints = new Checkpoints(path, (why) => checkpointAlone(database, why))
     this.#begin = database.prepare('begin immediate')
     this.#commit = database.prepare('commit')
@@ -90,6 +93,7 @@ class SqliteStore extends SqlStore {
   async #close(): Promise<void> {
     await this.#queue.drained()
     await this.#checkpoints.stop()
+    this.instances.leave()
     this.#database.close()
   }
 

@@ -6,6 +6,8 @@ import { limits } from '../limits.ts'
 export interface Closings {
   /** Says that this process works on the payment; the function says that it is done. */
   begin(key: PaymentKey): () => void
+  /** Whether this process works on the payment. */
+  isHere(key: PaymentKey): boolean
   /** The payment as soon as it is settled, refused or released, or as it stands when the wait is over. Null when it is not there. */
   closed(key: PaymentKey, wait_ms: number): Promise<Payment | null>
 }
@@ -22,6 +24,7 @@ export function createClosings(store: Pick<PaymentStore, 'find'>, clock: SteadyC
         resolve()
       }
     },
+    isHere: (key) => working.has(nameOf(key)),
     async closed(key, wait_ms) {
       const until_ms = clock.steady_ms() + wait_ms
       for (;;) {

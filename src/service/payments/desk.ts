@@ -1,4 +1,5 @@
 import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
+import { UNSENT } from '../../pure/payments/states.ts'
 import { limits } from '../limits.ts'
 import { problem, type ProblemCode } from '../problems.ts'
 import { claimOf, type Claim, type ClaimParts } from './claim.ts'
@@ -20,6 +21,8 @@ export interface PaymentDesk {
   replay(request: BoundRequest, payment: X402Payment): Promise<PaymentEnd | null>
   /** Verifies from cheap to costly, then claims. */
   admit(request: BoundRequest, payment: X402Payment, acceptable: AcceptableTerms): Promise<Admitted>
+  /** Releases a payment that was claimed and not sent by a process that has ended. What this process works on stays claimed. */
+  releaseEnded(payment: X402Payment): Promise<void>
   /** Answer token of a payment, for parts that hold the payer's own request. */
   tokenOf(payment: X402Payment): string
   /** The payment behind a token of an earlier answer. */
@@ -38,6 +41,7 @@ export function createPaymentDesk(parts: DeskParts): PaymentDesk {
   return {
     replay: (request, payment) => replay(parts, request, payment),
     admit: (request, payment, acceptable) => admit(parts, request, payment, acceptable),
+    releaseEnded: (payment) => releaseEnded(parts, keyOf(payment.authorization)),
     tokenOf: ({ authorization }) => parts.sealer.token(contextOf(keyOf(authorization))),
     fetch: async (token) => {
       const payment = await parts.store.find_by_token(tokenHash(parts, token))
@@ -62,6 +66,14 @@ async function admit(parts: DeskParts, request: BoundRequest, payment: X402Payme
   const seen = await parts.onChain(authorization, recovered(parts, authorization), request.client)
   if (!seen.ok) return refused(seen)
   return claimPayment(parts, request, payment, seen, ready.settler)
+}
+
+/** The write names the state and the claim that it saw, so that a claim of another process that begins meanwhile stays. */
+async function releaseEnded({ store, closings, clock }: DeskParts, key: PaymentKey): Promise<void> {
+  if (closings.isHere(key)) return
+  const found = await store.find(key)
+  const isUnsent = found !== null && found.purpose === 'call' && UNSENT.includes(found.state)
+  if (isUnsent) await store.release(key, found.fence, 'abandoned', clock.now_ms())
 }
 
 const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }

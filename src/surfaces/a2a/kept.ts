@@ -13,6 +13,8 @@ export interface Kept {
   payments: readonly PaymentGiven[]
   /** Opens the answer of a payment that is on its way. */
   token: string | null
+  /** Process that works on the task; null when none does. Tasks of earlier versions have no such member. */
+  worker?: string | null
 }
 
 export interface KeptAsk {
@@ -22,9 +24,9 @@ export interface KeptAsk {
   prev_receipt_hash: string | null
 }
 
-export function keptText({ task, ask, payments, token }: Kept): string {
+export function keptText({ task, ask, payments, token, worker = null }: Kept): string {
   // The databases hold no U+0000, which JSON text never has: it is escaped there.
-  return JSON.stringify({ task: Task.toJSON(task), ask, payments, token })
+  return JSON.stringify({ task: Task.toJSON(task), ask, payments, token, worker })
 }
 
 /** What `keptText` wrote; only this program writes there. */

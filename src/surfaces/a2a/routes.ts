@@ -100,6 +100,7 @@ function partsOf(deps: AppDeps, serve: ServeCall): A2aParts {
     tasks: sealedTasks(deps.tasks, deps.sealer),
     catalogue,
     desk: payments?.desk ?? null,
+    instances: deps.store.instances,
     clock: sources.clock,
     client: (address) => sources.derive.hmac('a2a-client', `${Math.floor(sources.clock.now_ms() / DAY_MS)}|${quotaClient(address)}`),
     onFault,

@@ -74,7 +74,8 @@ async function takeOn(parts: A2aParts, record: TaskRecord, kept: Kept, run: () =
   const { id, contextId } = kept.task
   const begun_ms = parts.clock.now_ms()
   const busy = taskOf({ id, contextId }, ending(TaskState.TASK_STATE_WORKING, [textPart('The call is running.')]), begun_ms)
-  const taken: TaskRecord = { ...record, revision: record.revision + 1, ...written({ ...kept, task: busy, token: null }, begun_ms) }
+  const worker = await unlessStoreFails(parts, parts.instances.join(), null)
+  const taken: TaskRecord = { ...record, revision: record.revision + 1, ...written({ ...kept, task: busy, token: null, worker }, begun_ms) }
   if (!(await parts.tasks.change(taken))) return readKept(await found(parts, id)).task
   const end = await run()
   return close(parts, taken, kept, end)
@@ -127,10 +128,30 @@ async function polled(parts: A2aParts, exchange: A2aExchange, record: TaskRecord
     if (end === null || end.kind === 'pending') return kept
     return { ...kept, task: await close(parts, record, kept, endOf(parts, exchange, end, ask)) }
   }
-  if (record.updated_ms > parts.clock.now_ms() - limits.claim_ms) return kept
+  const ended = await hasEnded(parts, kept)
+  if (!ended && record.updated_ms > parts.clock.now_ms() - limits.claim_ms) return kept
+  if (ended) await releaseEnded(parts, kept)
   const order = orderOf(parts, { kind: 'unclear', words: '', fault: '' }, NOTHING, ask)
   const again = { ...NOTHING, payments: kept.payments, secrets: secretsOf(parts, kept) }
   return { ...kept, task: await takeOn(parts, record, kept, () => work(parts, exchange, order, again)) }
+}
+
+/** Whether the process that worked on the task has ended, so that nothing more comes of its work. */
+async function hasEnded(parts: A2aParts, { worker = null }: Kept): Promise<boolean> {
+  return worker !== null && !(await unlessStoreFails(parts, parts.instances.isRunning(worker), true))
+}
+
+/** Frees the payment that the ended process had claimed and not sent, which else stays claimed until its time is over. */
+async function releaseEnded({ desk }: A2aParts, { payments: [given] }: Kept): Promise<void> {
+  const read = given === undefined ? null : readPayment(given)
+  if (read?.ok === true) await desk?.releaseEnded(read.payment)
+}
+
+function unlessStoreFails<Value>({ onFault }: A2aParts, asked: Promise<Value>, otherwise: Value): Promise<Value> {
+  return asked.catch((error: unknown) => {
+    onFault(error, 'a2a')
+    return otherwise
+  })
 }
 
 /** The task id is a secret of the payer's client, which may poll from another network than the one that paid. */

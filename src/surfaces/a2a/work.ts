@@ -1,5 +1,6 @@
 import { TaskState } from '@a2a-js/sdk'
 import type { Clock } from '../../ports/clock.ts'
+import type { Instances } from '../../ports/instances.ts'
 import type { TaskStore } from '../../ports/tasks.ts'
 import type { ServeCall } from '../../service/calls/observed.ts'
 import type { Outcome } from '../../service/calls/outcome.ts'
@@ -26,7 +27,9 @@ export interface A2aParts {
   tasks: TaskStore
   catalogue: Catalogue
   /** Null where nothing settles payments. */
-  desk: Pick<PaymentDesk, 'fetch' | 'tokenOf'> | null
+  desk: Pick<PaymentDesk, 'fetch' | 'tokenOf' | 'releaseEnded'> | null
+  /** Processes that may work on a task. */
+  instances: Instances
   clock: Clock
   /** The name under which the tasks of a caller are counted. */
   client(address: string): string
