@@ -96,7 +96,16 @@ async function sandboxChain(
       pool,
       beforeRead,
       wallets: [wallet],
-      sandbox: { rpc_url, chain_id, usdc: token.address, payer, pay_to },
+      sandbox: {
+        rpc_url,
+        chain_id,
+        usdc: token.address,
+        payer,
+        pay_to,
+        get chain() {
+          return started.run()
+        },
+      },
       stop: () => started.stop(),
     }
   } catch (error) {

@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import cluster from 'node:cluster'
+import { createServer, type Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { openStore } from './adapters/store/open.ts'
 import type { ChainBase } from './chain-room.ts'
@@ -41,8 +42,8 @@ export async function openTogether(
   }
 }
 
-/** The tools, among which are all that the settings name. */
-async function loadKnown(settings: Settings): Promise<Catalogue> {
+/** The tools, among which are all that the settings name. Throws a StartError for a name that is none. */
+export async function loadKnown(settings: Settings): Promise<Catalogue> {
   const catalogue = await loadCatalogue()
   const stray = strayOverride(settings, catalogue.tools)
   if (stray !== null) throw new StartError(stray)
@@ -97,6 +98,22 @@ export async function listen(server: Server, operator: Server | null, settings: 
     server.close()
     throw error
   })
+}
+
+/** Throws a StartError for a port that another program has, before anything is made. */
+export async function assertPortsFree({ ASSAY_PORT, ASSAY_HOST, ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST }: Settings): Promise<void> {
+  // Workers share the port of their parent.
+  if (cluster.isWorker) return
+  const admin = ASSAY_ADMIN_PORT === 'off' ? 0 : Number(ASSAY_ADMIN_PORT)
+  for (const [port, host, setting] of [
+    [ASSAY_PORT, ASSAY_HOST, 'ASSAY_PORT'],
+    [admin, ASSAY_ADMIN_HOST, 'ASSAY_ADMIN_PORT'],
+  ] as const) {
+    if (port === 0) continue
+    const probe = createServer()
+    await listenAt(probe, port, host, setting)
+    await new Promise((resolve) => probe.close(resolve))
+  }
 }
 
 function listenAt(server: Server, port: number, host: string, setting: string): Promise<void> {

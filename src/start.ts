@@ -17,7 +17,7 @@ import { createTelemetry } from './adapters/telemetry/prometheus.ts'
 import { openTracing } from './adapters/tracing/open-telemetry.ts'
 import { createApp, type App } from './app.ts'
 import { cardsOf, openCreditRoom, type CreditRoom } from './credit-room.ts'
-import { activeOf, assertSecretFiles, identityOf, isLoopback, localOrigin, orStop, ringOf, secretOf } from './identity.ts'
+import { activeOf, assertSecretFiles, identityOf, isLoopback, localOrigin, madeFromNowOn, orStop, ringOf, secretOf } from './identity.ts'
 import type { CardServer } from './ports/cards.ts'
 import type { HeavyWorkerData } from './heavy-worker.ts'
 import type { HeavyWork } from './ports/heavy-work.ts'
@@ -45,7 +45,7 @@ import { watchRooms } from './service/telemetry/gauges.ts'
 import { keepRecording } from './service/telemetry/history.ts'
 import type { Reach } from './service/payments/settler.ts'
 import { bankAccount, openInvoiceRoom, type InvoiceRoom } from './invoice-room.ts'
-import { around, closeServer, listen, openTogether, originsOf, tracedChain } from './listening.ts'
+import { around, assertPortsFree, closeServer, listen, loadKnown, openTogether, originsOf, tracedChain } from './listening.ts'
 import { neighboursOf, openLogRoom, type LogRoom } from './log-room.ts'
 import { chainSources, openChain, type ChainSources } from './chain-room.ts'
 import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payment-room.ts'
@@ -94,18 +94,16 @@ export function readAhead(settings: Settings): { proxies: TrustedProxies } {
 export async function start(settings: Settings, options: StartOptions = {}): Promise<Running> {
   const { reach = () => Promise.resolve(), rules = {}, stripe_at, signing_thread = availableParallelism() > 1 } = options
   const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL, systemClock)
-  const { proxies } = readAhead(settings)
-  assertSecretFiles(settings)
-  const signing = await chooseSigning()
-  const identity = identityOf(settings, signing)
-  const ring = ringOf(settings, identity)
-  const active = activeOf(ring)
-  const secret = secretOf(settings)
-  const cards = await cardsOf(settings, stripe_at ?? null)
-  // The chain of the sandbox needs a moment to start; everything else is made ready meanwhile.
+  const { proxies, cards } = await accepted(settings, stripe_at ?? null)
   const tracing = settings.ASSAY_TRACING === 'on' ? await openTracing(VERSION) : null
-  const opening = tracedChain(tracing, openChain(settings, identity, signing, secret, log))
-  const { catalogue, store, base } = await openTogether(settings, identity, secret, log, tracing, opening)
+  const signing = await chooseSigning()
+  const undo = madeFromNowOn(settings)
+  const { identity, ring, active, secret, catalogue, store, base } = await openDeployment(settings, signing, log, tracing).catch(
+    (error: unknown) => {
+      undo()
+      throw error
+    },
+  )
   const prices = createPriceBook({ store, clock: systemClock })
   const lease_clock = await openStoreClock(store)
   const listening = { url: '' }
@@ -160,6 +158,28 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       flush()
     },
   }
+}
+
+/** What the settings say, once nothing that can be told without writing speaks against them. */
+async function accepted(settings: Settings, stripe_at: CardServer | null) {
+  const { proxies } = readAhead(settings)
+  assertSecretFiles(settings)
+  const cards = await cardsOf(settings, stripe_at)
+  await assertPortsFree(settings)
+  // Otherwise the tools are loaded while the chain starts.
+  if (Object.keys(settings.ASSAY_FREE_DAILY_OVERRIDES).length > 0) await loadKnown(settings)
+  return { proxies, cards }
+}
+
+/** Keys, tools, store and chain: what a refused start must not leave half of behind. */
+async function openDeployment(settings: Settings, signing: Signing, log: Log, tracing: Tracing | null) {
+  const identity = identityOf(settings, signing)
+  const ring = ringOf(settings, identity)
+  const active = activeOf(ring)
+  const secret = secretOf(settings)
+  // The chain of the sandbox needs a moment to start; everything else is made ready meanwhile.
+  const opening = tracedChain(tracing, openChain(settings, identity, signing, secret, log))
+  return { identity, ring, active, secret, ...(await openTogether(settings, identity, secret, log, tracing, opening)) }
 }
 
 /** Origin that the server really listens on. */

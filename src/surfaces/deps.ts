@@ -29,6 +29,8 @@ export interface SandboxShown {
   usdc: string
   payer: string
   pay_to: string
+  /** How the chain stands, as it is now; null where another service on the same folder runs it. */
+  readonly chain: { running: boolean; restarts: number; restarted_at: string | null; stopped_because: string | null } | null
 }
 
 /** How payment stands now. */

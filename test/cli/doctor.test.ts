@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -99,7 +99,7 @@ test('keys that a start would refuse without their secret are refused here too, 
   assert.deepEqual([lost?.state, /secret is not here/.test(lost?.words ?? '')], ['failed', true])
   const started = await own.run(['serve'], { settings: { ASSAY_PORT: '0' } })
   assert.equal(started.code, 78, started.stderr)
-  rmSync(join(folder, 'secret.key'))
+  assert.ok(!existsSync(join(folder, 'secret.key')), 'a refused start leaves no key')
   const [bogus, bare] = [join(folder, 'bogus.key'), join(folder, 'bare.key')]
   writeFileSync(bogus, 'no key')
   writeFileSync(bare, 'ab'.repeat(32))

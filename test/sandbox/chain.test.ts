@@ -8,7 +8,7 @@ import { sandboxFiles } from '../../src/adapters/chain/sandbox-files.ts'
 import { rpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
 import { BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
 import { USDC } from '../support/anvil.ts'
-import { running, until } from '../support/until.ts'
+import { running } from '../support/until.ts'
 import { CHAIN_ID, gas_wallet, options, pay, payer, PAYEE, record, startChain, usdcOf } from './chain.ts'
 
 const ETHER = 10n ** 18n
@@ -95,21 +95,6 @@ test('a chain that was stopped goes on at the time of day, even when its last bl
   const { timestamp } = (await rpc('eth_getBlockByNumber', ['latest', false])) as { timestamp: string }
   const age_s = Date.now() / 1_000 - Number(timestamp)
   assert.ok(age_s > -5 && age_s < 60, `the head is ${age_s} s old`)
-})
-
-test('a chain that is killed keeps the state of its last orderly end', async (t) => {
-  const order = options(t)
-  const first = await startChain(t, order)
-  await pay(first.rpc_url)
-  await first.stop()
-  const second = await startChain(t, order)
-  const { pid } = record(order)
-  await pay(second.rpc_url)
-  process.kill(pid, 'SIGKILL')
-  await until('the guard to clear up', () => !existsSync(sandboxFiles(order.directory).record))
-  await second.stop()
-  const third = await startChain(t, order)
-  assert.equal(await usdcOf(third.rpc_url, PAYEE), 1_000_000n)
 })
 
 test('a machine without a binary is told so', () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { sandboxFiles, writeRecord } from '../../src/adapters/chain/sandbox-files.ts'
+import { sandboxFiles, thisMachine, writeRecord } from '../../src/adapters/chain/sandbox-files.ts'
 import { rpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
 import { running, until } from '../support/until.ts'
 import { CHAIN_ID, options, pay, PAYEE, record, service, startChain, usdcOf } from './chain.ts'
@@ -77,7 +79,7 @@ test('a stale record is removed, and the process that has the number now is left
   const files = sandboxFiles(order.directory)
   const stranger = await service(t, options(t))
   const numbers = { pid: stranger.process.pid ?? 0, guard_pid: stranger.process.pid ?? 0 }
-  writeRecord(files.record, { ...numbers, rpc_url: 'http://127.0.0.1:9', chain_id: CHAIN_ID, instance_id: '0x00' })
+  writeRecord(files.record, { ...numbers, rpc_url: 'http://127.0.0.1:9', chain_id: CHAIN_ID, instance_id: '0x00', ...here(order) })
   const chain = await startChain(t, order)
   assert.equal(chain.owned, true)
   assert.equal(running(numbers.pid), true)
@@ -97,4 +99,44 @@ test('a state that cannot be read stops the start with a word, and frees the fol
   await assert.rejects(startChain(t, order), { name: 'SandboxChainError', message: /did not start/ })
   rmSync(state)
   assert.equal((await startChain(t, order)).owned, true)
+})
+
+const here = ({ directory }: { directory: string }) => ({ machine: thisMachine(), folder: realpathSync(directory) })
+
+for (const keeping of ['guarded', 'bare'] as const) {
+  test(`a chain that is killed is started again on its port, with its state, and that is told (${keeping})`, async (t) => {
+    const order = options(t, { keeping })
+    const chain = await startChain(t, order)
+    assert.deepEqual(chain.run(), { running: true, restarts: 0, restarted_at: null, stopped_because: null })
+    const hash = await pay(chain.rpc_url)
+    const saved_ms = () => statSync(sandboxFiles(order.directory).state, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    const before_ms = saved_ms()
+    await until('the state with the payment to be saved', () => saved_ms() > before_ms)
+    const { pid } = record(order)
+    process.kill(pid, 'SIGKILL')
+    await until('the chain to run again', () => chain.run()?.restarts === 1 && chain.run()?.running === true)
+    assert.notEqual(record(order).pid, pid)
+    assert.match(chain.run()?.restarted_at ?? '', /^\d{4}-\d\d-\d\dT/)
+    const receipt = await rpcRequest(chain.rpc_url)('eth_getTransactionReceipt', [hash])
+    assert.equal((receipt as { status: string } | null)?.status, '0x1')
+    assert.equal(await usdcOf(chain.rpc_url, PAYEE), 1_000_000n)
+    const second = await startChain(t, order)
+    assert.deepEqual([second.rpc_url, second.owned], [chain.rpc_url, false])
+  })
+}
+
+test('a copy of the folder, started elsewhere, leaves the chain of the first service alone', async (t) => {
+  const order = options(t)
+  const first = await startChain(t, order)
+  await pay(first.rpc_url)
+  const { pid } = record(order)
+  const directory = mkdtempSync(join(tmpdir(), 'assay-sandbox-copy-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  cpSync(order.directory, directory, { recursive: true })
+  const copy = await startChain(t, { ...order, directory })
+  assert.deepEqual([copy.owned, copy.rpc_url === first.rpc_url], [true, false])
+  await pay(copy.rpc_url)
+  assert.equal(running(pid), true)
+  assert.equal(await usdcOf(first.rpc_url, PAYEE), 1_000_000n)
+  assert.deepEqual([first.run()?.running, first.run()?.restarts], [true, 0])
 })

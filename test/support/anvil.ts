@@ -50,7 +50,7 @@ export interface Anvil {
 export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei = 10n ** 19n }: AnvilOptions = {}): Promise<Anvil> {
   const token = USDC[chain_id] ?? USDC[8453] ?? '0x'
   const directory = await mkdtemp(join(tmpdir(), 'assay-anvil-'))
-  const anvil = await launchAnvil({ binary: anvilBinary(), files: sandboxFiles(directory), chain_id, keeping: 'guarded' })
+  const anvil = await launchAnvil({ binary: anvilBinary(), files: sandboxFiles(directory), chain_id, keeping: 'guarded', port: 0 })
   const { rpc_url } = anvil
   const rpc = rpcRequest(rpc_url)
   const people = Array.from({ length: accounts }, () => privateKeyToAccount(generatePrivateKey()))

@@ -1,10 +1,11 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** What the sandbox chain keeps in its directory. */
 export interface SandboxFiles {
-  /** Blocks, transactions, receipts and accounts, as of the last orderly end of the chain. */
+  /** Blocks, transactions, receipts and accounts, as of the last orderly end of the chain or about a second ago. */
   state: string
   /** Names the running chain. */
   record: string
@@ -31,6 +32,23 @@ export interface ChainRecord {
   chain_id: number
   /** Drawn by each anvil at its start: a chain that answers with it is the very process that the record names. */
   instance_id: string
+  /** Machine and folder that it was started for: a copy of the folder names a chain that is another's. */
+  machine: string
+  folder: string
+}
+
+/** Name of the machine and, where the system tells it, of its run since it was started. */
+export function thisMachine(): string {
+  try {
+    return `${hostname()} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`
+  } catch {
+    return hostname()
+  }
+}
+
+/** Whether the record was written on this machine for this folder. */
+export function isOwnRecord({ machine, folder }: Pick<ChainRecord, 'machine' | 'folder'>, directory: string): boolean {
+  return machine === thisMachine() && folder === realpathSync(directory)
 }
 
 /** Null when there is no record, or half of one. */
@@ -43,8 +61,8 @@ export function readRecord(path: string): ChainRecord | null {
 }
 
 /** `pid` comes first and on the only line: the guard looks for it there. */
-export function writeRecord(path: string, { pid, guard_pid, rpc_url, chain_id, instance_id }: ChainRecord): void {
-  replaceFile(path, `${JSON.stringify({ pid, guard_pid, rpc_url, chain_id, instance_id })}\n`)
+export function writeRecord(path: string, { pid, ...rest }: ChainRecord): void {
+  replaceFile(path, `${JSON.stringify({ pid, ...rest })}\n`)
 }
 
 /** Readers see the old content or the new, never half of it. */

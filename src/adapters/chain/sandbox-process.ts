@@ -15,6 +15,8 @@ export interface AnvilProcess {
   pid: number
   guard_pid: number | null
   rpc_url: string
+  /** Resolves when the processes are gone, for whatever reason. */
+  gone: Promise<void>
   /** Ends the chain, keeping its state; resolves when the processes are gone. */
   stop(): Promise<void>
 }
@@ -24,6 +26,8 @@ export interface Launch {
   files: SandboxFiles
   chain_id: number
   keeping: Keeping
+  /** 0 for any that is free. */
+  port: number
 }
 
 const START_MS = 20_000
@@ -74,8 +78,8 @@ export async function launchAnvil(launch: Launch): Promise<AnvilProcess> {
 }
 
 /** No accounts: the keys that anvil publishes hold nothing. No CORS: a page in a browser has no business here. */
-function anvilArguments({ files, chain_id }: Launch): string[] {
-  const fixed = ['--host', '127.0.0.1', '--port', '0', '--accounts', '0', '--no-cors', '--color', 'never']
+function anvilArguments({ files, chain_id, port }: Launch): string[] {
+  const fixed = ['--host', '127.0.0.1', '--port', String(port), '--accounts', '0', '--no-cors', '--color', 'never']
   const stored = existsSync(files.state) ? ['--load-state', files.state] : []
   // Two blocks later a block counts as final; with the default it would take sixty-four payments.
   return [...fixed, '--chain-id', String(chain_id), '--slots-in-an-epoch', '1', ...stored]
@@ -100,7 +104,7 @@ async function launchGuarded(launch: Launch): Promise<AnvilProcess> {
     const [line] = await Promise.race([once(createInterface(shell.stdout), 'line'), gone.then(() => [''])])
     const rpc_url = await listening(launch.files.log, shell)
     shell.unref()
-    return { pid: Number(line), guard_pid: shell.pid ?? null, rpc_url, stop }
+    return { pid: Number(line), guard_pid: shell.pid ?? null, rpc_url, gone, stop }
   } catch (error) {
     await stop()
     throw error
@@ -123,12 +127,13 @@ async function launchBare(launch: Launch): Promise<AnvilProcess> {
     child.unref()
     const stop = async () => {
       try {
-        await saveState(rpc_url, launch.files.state)
+        // One that has ended by itself has nothing more to say.
+        if (child.exitCode === null && child.signalCode === null) await saveState(rpc_url, launch.files.state)
       } finally {
         await kill()
       }
     }
-    return { pid: child.pid ?? 0, guard_pid: null, rpc_url, stop }
+    return { pid: child.pid ?? 0, guard_pid: null, rpc_url, gone, stop }
   } catch (error) {
     await kill()
     throw error

@@ -1,7 +1,18 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { anvilBinary, SandboxChainError } from './sandbox-binary.ts'
-import { readRecord, removeRecord, sandboxFiles, takeLock, writeRecord, type ChainRecord, type SandboxFiles } from './sandbox-files.ts'
+import {
+  isOwnRecord,
+  readRecord,
+  removeRecord,
+  sandboxFiles,
+  takeLock,
+  thisMachine,
+  writeRecord,
+  type ChainRecord,
+  type SandboxFiles,
+} from './sandbox-files.ts'
+import { keepRunning, type SandboxRun } from './sandbox-keeper.ts'
 import { place, type Placement } from './sandbox-place.ts'
 import { launchAnvil, saveState, type AnvilProcess, type Keeping } from './sandbox-process.ts'
 import { rpcBatch } from './sandbox-rpc.ts'
@@ -18,6 +29,8 @@ export interface SandboxChain {
   rpc_url: string
   /** False when another service on the same folder runs the chain, and will end it. */
   owned: boolean
+  /** How an owned chain stands; null for another's. */
+  run(): SandboxRun | null
   /** Ends an owned chain, keeping its state, and leaves another's alone. */
   stop(): Promise<void>
 }
@@ -40,7 +53,7 @@ export async function startSandboxChain(options: SandboxOptions): Promise<Sandbo
     // The holder is starting its chain, ending it, or running it.
     const record = readRecord(files.record)
     if (record?.chain_id === options.chain_id && (await answers(record))) {
-      return { rpc_url: record.rpc_url, owned: false, stop: () => Promise.resolve() }
+      return { rpc_url: record.rpc_url, owned: false, run: () => null, stop: () => Promise.resolve() }
     }
     await delay(LOOK_MS)
   }
@@ -49,25 +62,32 @@ export async function startSandboxChain(options: SandboxOptions): Promise<Sandbo
 
 async function own(options: SandboxOptions, files: SandboxFiles, release: () => void): Promise<SandboxChain> {
   try {
-    await outlive(files)
+    await outlive(options.directory, files)
     const keeping = options.keeping ?? (process.platform === 'win32' ? 'bare' : 'guarded')
     // Loads Node's HTTP client while anvil starts, which takes about as long.
     void fetch('data:,')
-    const anvil = await launchAnvil({ binary: anvilBinary(), files, chain_id: options.chain_id, keeping })
+    const launch = async (port: number) => {
+      const anvil = await launchAnvil({ binary: anvilBinary(), files, chain_id: options.chain_id, keeping, port })
+      await settleIn(options, files, anvil).catch(async (error: unknown) => {
+        await anvil.stop()
+        throw error
+      })
+      return anvil
+    }
+    const first = await launch(0)
+    const port = Number(new URL(first.rpc_url).port)
+    // On the same port, so that whoever knows the chain by its address finds it again.
+    const keeper = keepRunning({ first, state_file: files.state, again: () => launch(port) })
     let stopping: Promise<void> | null = null
     const end = async () => {
       try {
-        await anvil.stop()
-        removeRecord(files.record, anvil.pid)
+        await keeper.stop()
+        rmSync(files.record, { force: true })
       } finally {
         release()
       }
     }
-    await settleIn(options, files, anvil).catch(async (error: unknown) => {
-      await anvil.stop()
-      throw error
-    })
-    return { rpc_url: anvil.rpc_url, owned: true, stop: () => (stopping ??= end()) }
+    return { rpc_url: first.rpc_url, owned: true, run: () => keeper.run(), stop: () => (stopping ??= end()) }
   } catch (error) {
     release()
     throw error
@@ -83,13 +103,17 @@ async function settleIn(options: SandboxOptions, files: SandboxFiles, { rpc_url,
   ])
   const { instanceId } = metadata as { instanceId: string }
   await place(rpc_url, options)
-  writeRecord(files.record, { pid, guard_pid, rpc_url, chain_id: options.chain_id, instance_id: instanceId })
+  const place_of = { machine: thisMachine(), folder: realpathSync(options.directory) }
+  writeRecord(files.record, { pid, guard_pid, rpc_url, chain_id: options.chain_id, instance_id: instanceId, ...place_of })
 }
 
-/** Waits until the chain of a dead owner is gone, so that its last state is found. Ends it where nothing else would. */
-async function outlive(files: SandboxFiles): Promise<void> {
+/**
+ * Waits until the chain of a dead owner is gone, so that its last state is found. Ends it where nothing else would. The chain that the record
+ * of a copied folder names belongs to the service of the first folder and is left alone.
+ */
+async function outlive(directory: string, files: SandboxFiles): Promise<void> {
   const record = readRecord(files.record)
-  if (record === null) return rmSync(files.record, { force: true })
+  if (record === null || !isOwnRecord(record, directory)) return rmSync(files.record, { force: true })
   const deadline = performance.now() + WAIT_MS
   while (performance.now() < deadline && readRecord(files.record)?.pid === record.pid && guarded(record, files)) await delay(LOOK_MS)
   // An answer with the recorded instance id proves that the pid is still that anvil's and nobody else's.

@@ -1,4 +1,3 @@
-import { cutText } from '../../pure/cut-text.ts'
 import type { BadgeVerdict, Headline, HeadlineRule, HeadlineTone, Scalar } from '../../pure/headline.ts'
 
 /** Rules of a check that judges one value; used by every tool that states none. */
@@ -80,7 +79,12 @@ function compileRule(rule: HeadlineRule): (result: unknown) => Headline | null {
     if (!conditions.every(({ path, allowed }) => (allowed as readonly unknown[]).includes(memberAt(result, path)))) return null
     const filled = word(result)
     if (filled === null) return null
-    return { tone, word: cutText(filled, WORD_CHARS + 1), sentence: sentence(result) ?? '', code }
+    return {
+      tone,
+      word: filled.length > WORD_CHARS ? `${filled.slice(0, WORD_CHARS).toWellFormed()}…` : filled,
+      sentence: sentence(result) ?? '',
+      code,
+    }
   }
 }
 
