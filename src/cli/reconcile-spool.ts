@@ -1,15 +1,237 @@
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Outcome, reconcile, type ReconcileOptions } from '../pure/documents/reconcile/reconcile.ts'
+import {
+  type AmbiguousRow,
+  ambiguousRows,
+  type DefectRow,
+  defectRows,
+  entryOrder,
+  entryRow,
+  type EntryRow,
+  instructionOrder,
+  verdictRow,
+  type VerdictRow,
+} from '../pure/documents/reconcile/rows.ts'
+import { TotalsBook } from '../pure/documents/reconcile/totals.ts'
+import { inMemory, type Reconciled } from './reconcile-result.ts'
 import { createHash, randomBytes } from 'node:crypto'
 import { attributeExact } from '../pure/documents/reconcile/attribute.ts'
 import { Attribution } from '../pure/documents/reconcile/attribution.ts'
 import { foldId, usableId } from '../pure/documents/reconcile/ids.ts'
 import { Ledger } from '../pure/documents/reconcile/ledger.ts'
 import { LooseKeys } from '../pure/documents/reconcile/loose-keys.ts'
-import { reconcile, type ReconcileOptions } from '../pure/documents/reconcile/reconcile.ts'
 import type { Entry, Instruction, InstructionSource } from '../pure/documents/reconcile/records.ts'
 import type { Sink } from '../pure/documents/reconcile/report.ts'
-import { Parts } from './reconcile-parts.ts'
-import { PartResults } from './reconcile-part-results.ts'
-import type { Reconciled } from './reconcile-result.ts'
+import type { DateWindow } from '../pure/documents/reconcile/dates.ts'
+import type { Findings } from '../pure/documents/reconcile/extract/findings.ts'
+import { StatementBook } from '../pure/documents/reconcile/statements.ts'
+import { type GivenFile, readFiles, unreadable } from './reconcile-read.ts'
+
+const BLOCK_CHARS = 16_384
+const READ_BYTES = 65_536
+
+/** Files of lines in a folder of their own, which is gone when it is closed. */
+class Parts {
+  private readonly folder = mkdtempSync(join(tmpdir(), 'assay-reconcile-'))
+  private readonly open = new Map<string, { file: number; block: string }>()
+
+  append(name: string, line: string): void {
+    let part = this.open.get(name)
+    if (part === undefined) this.open.set(name, (part = { file: openSync(join(this.folder, name), 'w'), block: '' }))
+    part.block += `${line}\n`
+    if (part.block.length >= BLOCK_CHARS) flush(part)
+  }
+
+  has(name: string): boolean {
+    return this.open.has(name)
+  }
+
+  /** The lines written so far; none of a part that was never written. */
+  *lines(name: string): Generator<string> {
+    const part = this.open.get(name)
+    if (part === undefined) return
+    flush(part)
+    const file = openSync(join(this.folder, name), 'r')
+    try {
+      yield* linesIn(file)
+    } finally {
+      closeSync(file)
+    }
+  }
+
+  close(): void {
+    for (const { file } of this.open.values()) closeSync(file)
+    this.open.clear()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+function flush(part: { file: number; block: string }): void {
+  if (part.block !== '') writeSync(part.file, part.block)
+  part.block = ''
+}
+
+function* linesIn(file: number): Generator<string> {
+  const bytes = new Uint8Array(READ_BYTES)
+  const decoder = new TextDecoder()
+  let rest = ''
+  for (let read = readSync(file, bytes); read > 0; read = readSync(file, bytes)) {
+    const lines = (rest + decoder.decode(bytes.subarray(0, read), { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+interface Head<Item> {
+  item: Item
+  list: Iterator<Item>
+}
+
+type Order<Item> = (one: Item, other: Item) => number
+
+/** Walks sorted lists as one sorted list. */
+export function* merged<Item>(lists: readonly Iterator<Item>[], order: Order<Item>): Generator<Item> {
+  // A heap of the next item of each list, the least on top.
+  const heap: Head<Item>[] = []
+  for (const list of lists) {
+    const { value, done } = list.next()
+    if (done !== true) rise(heap, { item: value, list }, order)
+  }
+  for (let [top] = heap; top !== undefined; [top] = heap) {
+    yield top.item
+    const { value, done } = top.list.next()
+    if (done !== true) sinkTop(heap, { item: value, list: top.list }, order)
+    else {
+      const last = heap.pop()
+      if (last !== undefined && heap.length > 0) sinkTop(heap, last, order)
+    }
+  }
+}
+
+function rise<Item>(heap: Head<Item>[], added: Head<Item>, order: Order<Item>): void {
+  heap.push(added)
+  for (let at = heap.length - 1; at > 0;) {
+    const parent = (at - 1) >> 1
+    const above = heap[parent]
+    if (above === undefined || order(above.item, added.item) <= 0) return
+    heap[at] = above
+    heap[parent] = added
+    at = parent
+  }
+}
+
+/** Puts an item on top in place of the one there and lets it sink. */
+function sinkTop<Item>(heap: Head<Item>[], added: Head<Item>, order: Order<Item>): void {
+  heap[0] = added
+  for (let at = 0; ;) {
+    const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]]
+    if (left === undefined) return
+    const child = right !== undefined && order(right.item, left.item) < 0 ? 2 * at + 2 : 2 * at + 1
+    const below = heap[child]
+    if (below === undefined || order(added.item, below.item) <= 0) return
+    heap[child] = added
+    heap[at] = below
+    at = child
+  }
+}
+
+/** A row with what it is sorted by, since rows show texts of strangers cut and cleaned. */
+interface Sorted<Row> {
+  id: string
+  place: readonly [number, number, number]
+  row: Row
+}
+
+const KINDS = ['unmatched', 'ignored'] as const
+
+/** The rows of each part, sorted on disk, and read back as one sorted list. */
+class PartResults {
+  private readonly parts: Parts
+  private readonly names: string[] = []
+  private readonly totals = new TotalsBook()
+  private readonly ambiguous: AmbiguousRow[] = []
+  private readonly defects: DefectRow[] = []
+
+  constructor(parts: Parts) {
+    this.parts = parts
+  }
+
+  add(name: string, outcome: Outcome): void {
+    this.names.push(name)
+    this.totals.add(outcome)
+    for (const row of ambiguousRows(outcome)) this.ambiguous.push(row)
+    for (const row of defectRows(outcome)) this.defects.push(row)
+    const { instructions, entries, pool } = outcome.ledger
+    for (const row of instructionOrder(outcome)) {
+      const id = pool.text(instructions.ids.end_to_end.get(row) || instructions.placeholder.get(row)) ?? ''
+      const place = [instructions.file.get(row), instructions.position.get(row), 0] as const
+      this.put(`verdicts-${name}`, { id, place, row: verdictRow(outcome, row) })
+    }
+    for (const row of entryOrder(outcome)) {
+      const fate = outcome.fate(row)
+      if (fate.kind === 'matched') continue
+      const place = [entries.file.get(row), entries.entry.get(row), entries.detail.get(row)] as const
+      this.put(`${fate.kind}-${name}`, { id: '', place, row: entryRow(outcome, row, fate.reason) })
+    }
+  }
+
+  report(): Reconciled {
+    const [unmatched, ignored] = KINDS.map((kind) => () => this.rows<EntryRow>(kind))
+    return {
+      totals: this.totals.totals(),
+      verdicts: () => this.rows<VerdictRow>('verdicts'),
+      verdictLines: () => this.lines(),
+      unmatched: unmatched ?? (() => []),
+      ignored: ignored ?? (() => []),
+      ambiguous: this.ambiguous.toSorted(byFirst),
+      input_defects: this.defects.toSorted((one, other) => byText(one.end_to_end_id, other.end_to_end_id)),
+    }
+  }
+
+  private put<Row>(part: string, sorted: Sorted<Row>): void {
+    this.parts.append(part, JSON.stringify(sorted))
+  }
+
+  private *rows<Row>(kind: string): Generator<Row> {
+    const lists = this.names.map((name) => this.sorted<Row>(`${kind}-${name}`))
+    for (const { row } of merged(lists, bySorted)) yield row
+  }
+
+  private *lines(): Generator<string> {
+    for (const row of this.rows<VerdictRow>('verdicts')) yield JSON.stringify(row)
+  }
+
+  private *sorted<Row>(part: string): Generator<Sorted<Row>> {
+    for (const line of this.parts.lines(part)) yield JSON.parse(line) as Sorted<Row>
+  }
+}
+
+function bySorted({ id, place }: Sorted<unknown>, other: Sorted<unknown>): number {
+  return byText(id, other.id) || byPlace(place, other.place)
+}
+
+function byPlace(one: readonly number[], other: readonly number[]): number {
+  const index = one.findIndex((value, at) => value !== other[at])
+  return index === -1 ? 0 : (one[index] ?? 0) - (other[index] ?? 0)
+}
+
+/** By code point, as the bytes of UTF-8 have it. */
+function byText(one: string, other: string): number {
+  return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
+}
+
+function byFirst(one: AmbiguousRow, other: AmbiguousRow): number {
+  const [first, second] = [placeOf(one.instructions[0]), placeOf(other.instructions[0])]
+  return byPlace(first, second) || byPlace(placeOf(one.entries[0]), placeOf(other.entries[0])) || byText(one.kind, other.kind)
+}
+
+/** Numbers of `file:place` or `file:entry.detail`; what is missing comes first. */
+function placeOf(text: string | undefined): number[] {
+  const found = text === undefined ? [] : text.split(/[:.]/).map((part) => Number.parseInt(part, 10))
+  return [found[0] ?? -1, found[1] ?? -1, found[2] ?? 0]
+}
 
 const PARTS = 64
 /** Where everything is judged that a single id does not keep in one part. */
@@ -140,4 +362,79 @@ function readEntry(line: string): Entry {
   const record = JSON.parse(line) as Written<Entry>
   const instructed = record.instructed === null ? null : { ...record.instructed, amount_minor: BigInt(record.instructed.amount_minor) }
   return { ...record, amount_minor: BigInt(record.amount_minor), charges_minor: BigInt(record.charges_minor), instructed }
+}
+
+/** Bytes that an instruction or entry takes in memory with its ids and what is judged of it. */
+const RECORD_BYTES = 400
+/** Instructions and entries that are held in memory at once: half of what the machine has left. Beyond it parts go to disk, which takes three times as long. */
+const LEAST_IN_MEMORY = 2_000_000
+
+function recordsInMemory(): number {
+  return Math.max(LEAST_IN_MEMORY, Math.floor(process.availableMemory() / 2 / RECORD_BYTES))
+}
+
+interface FileOptions {
+  require_settlement_evidence: boolean
+  window: DateWindow
+  records_in_memory?: number
+}
+
+/** A reconciliation and what it keeps on disk. */
+interface Found {
+  report: Reconciled
+  close(): void
+}
+
+/** Thrown by the sink to end the first reading early. */
+class TooMany extends Error {}
+
+/**
+ * Reconciles files. When they hold more records than fit, they are read once more and spread over parts on disk. Throws a CliError when a
+ * file cannot be read whole.
+ */
+export function reconcileFiles(files: readonly GivenFile[], findings: Findings, options: FileOptions): Found {
+  const { require_settlement_evidence, window, records_in_memory = recordsInMemory() } = options
+  const how = { require_settlement_evidence, window }
+  try {
+    const book = new StatementBook()
+    const ledger = readLedger(files, findings, book, records_in_memory)
+    return { report: inMemory(reconcile(ledger, { ...how, ...judged(findings, book) })), close: () => undefined }
+  } catch (error) {
+    if (!(error instanceof TooMany)) throw error
+  }
+  findings.clear()
+  const book = new StatementBook()
+  const spool = new Spool()
+  try {
+    if (!readFiles(files, findings, book, spool)) throw unreadable(files, findings)
+    return { report: spool.reconcile({ ...how, ...judged(findings, book) }), close: () => spool.close() }
+  } catch (error) {
+    spool.close()
+    throw error
+  }
+}
+
+function readLedger(files: readonly GivenFile[], findings: Findings, book: StatementBook, most: number): Ledger {
+  const ledger = new Ledger()
+  const bounded = () => {
+    if (ledger.instructions.size + ledger.entries.size >= most) throw new TooMany()
+  }
+  const sink = {
+    instruction(instruction: Instruction) {
+      bounded()
+      ledger.addLast(instruction)
+    },
+    entry(entry: Entry) {
+      bounded()
+      ledger.entries.add(entry)
+    },
+  }
+  if (!readFiles(files, findings, book, sink)) throw unreadable(files, findings)
+  return ledger
+}
+
+function judged(findings: Findings, book: StatementBook): Pick<ReconcileOptions, 'repeated' | 'overlaps'> {
+  const { repeated, overlaps, remarks } = book.judge()
+  for (const { code, file } of remarks) findings.add(code, file, null)
+  return { repeated, overlaps }
 }

@@ -6,7 +6,7 @@ import type { Invocation } from './arguments.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { shownFinding, type GivenFile } from './reconcile-read.ts'
 import { countsOf, type Reconciled } from './reconcile-result.ts'
-import { reconcileFiles } from './reconcile-files.ts'
+import { reconcileFiles } from './reconcile-spool.ts'
 import { FORMATS, linesOf, summaryOf, writeFolder, writeOut, type Format, type Frame } from './reconcile-write.ts'
 import { paint, printable, remark, say, table, wantsJson } from './terminal.ts'
 

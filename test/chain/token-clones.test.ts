@@ -1,7 +1,7 @@
 /** Code that is nothing but a delegation: each pattern runs on a real node, so that what is called a clone here is shown to be one. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readClone } from '../../src/pure/evm/clones.ts'
+import { readClone } from '../../src/pure/evm/proxy.ts'
 import { sample, startTokenWorld, type TokenWorld } from '../support/token-world.ts'
 
 /** An address that starts with four zero bytes, for the vanity form. */

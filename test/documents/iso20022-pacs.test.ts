@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Finding } from '../../src/pure/documents/iso20022/findings.ts'
-import { PACS_RULES } from '../../src/pure/documents/iso20022/pacs/rules.ts'
+import { PACS_RULES } from '../../src/pure/documents/iso20022/rule-table.ts'
 import { validateAsked, XmlValidator } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs } from '../support/counts.ts'
 import { swap } from '../support/iso20022-messages.ts'

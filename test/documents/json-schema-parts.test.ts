@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isMultiple } from '../../src/pure/documents/json-schema/numbers.ts'
+import { isMultiple } from '../../src/pure/documents/json-schema/rules-values.ts'
 import { Budget } from '../../src/pure/documents/json-schema/budget.ts'
 import { compilePattern } from '../../src/pure/documents/json-schema/pattern.ts'
 import { resolveUri } from '../../src/pure/documents/json-schema/uri.ts'

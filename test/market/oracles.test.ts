@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { encodeAbiParameters, encodeFunctionData, parseAbi, type Hex } from 'viem'
-import { readFeed, readRound, sequencerFault, type CallAnswer, type Feed } from '../../src/pure/market/chainlink.ts'
-import { closedSeconds, isFxClosed } from '../../src/pure/market/fx-hours.ts'
+import {
+  type CallAnswer,
+  closedSeconds,
+  type Feed,
+  isFxClosed,
+  readFeed,
+  readRound,
+  sequencerFault,
+} from '../../src/pure/market/chainlink.ts'
 import { averageOf, floorDivide, observeCall, virtualReserve } from '../../src/pure/market/twap.ts'
 import { runs, SEED } from '../support/counts.ts'
 

@@ -1,4 +1,5 @@
 import { nobleCrypto } from '../receipts/crypto.ts'
+import type { CodeScan, Evidence, WatchedOpcode } from './code-scan.ts'
 
 /** What a function of this kind lets its caller do to holders of a token. */
 export const SELECTOR_CATEGORIES = [
@@ -20,7 +21,7 @@ export const SELECTOR_CATEGORIES = [
 
 export type SelectorCategory = (typeof SELECTOR_CATEGORIES)[number]
 
-export interface PrivilegedSelector {
+interface PrivilegedSelector {
   category: SelectorCategory
   signature: string
   /** First four bytes of keccak-256 of the signature, 0x-prefixed. */
@@ -150,11 +151,11 @@ export const PRIVILEGED_SIGNATURES: Readonly<Record<SelectorCategory, readonly s
   balances: ['setBalance(address,uint256)', 'rebase(uint256,int256)', 'execute(address,uint256,bytes)'],
 }
 
-let known: ReadonlyMap<number, PrivilegedSelector> | null = null
+let by_number: ReadonlyMap<number, PrivilegedSelector> | null = null
 
 /** The list by selector, as numbers of 32 bits, in the order of the list; hashed when it is first asked for. */
 export function privilegedSelectors(): ReadonlyMap<number, PrivilegedSelector> {
-  known ??= new Map(
+  by_number ??= new Map(
     SELECTOR_CATEGORIES.flatMap((category) =>
       PRIVILEGED_SIGNATURES[category].map((signature): [number, PrivilegedSelector] => {
         const selector = nobleCrypto.keccak256Hex(signature).slice(0, 10)
@@ -162,5 +163,51 @@ export function privilegedSelectors(): ReadonlyMap<number, PrivilegedSelector> {
       }),
     ),
   )
-  return known
+  return by_number
+}
+
+/** Whose code: that of the address itself, that of what it delegates to, or that of a diamond's facets as its loupe lists them. */
+type Place = 'contract' | 'implementation' | 'facet'
+
+export interface PrivilegedFact extends PrivilegedSelector {
+  where: Place
+  evidence: Evidence | 'loupe'
+}
+
+/** The known functions that occur, in the order of the list. */
+export function privilegedFacts(own: CodeScan | null, implementation: CodeScan | null, facets: ReadonlySet<number>): PrivilegedFact[] {
+  const found: PrivilegedFact[] = []
+  for (const [where, scan] of [['contract', own] as const, ['implementation', implementation] as const]) {
+    for (const [number, known] of privilegedSelectors()) {
+      const evidence = scan?.selectors.get(number)
+      if (evidence !== undefined) found.push({ ...known, where, evidence })
+    }
+  }
+  for (const [number, known] of privilegedSelectors()) if (facets.has(number)) found.push({ ...known, where: 'facet', evidence: 'loupe' })
+  return found
+}
+
+export interface OpcodeFact {
+  name: WatchedOpcode
+  count: number
+  where: Place
+  /** It stands in the code; whether it ever runs is not said. */
+  evidence: 'linear_sweep'
+  note: string | null
+}
+
+const NOTES: Partial<Record<WatchedOpcode, string>> = {
+  SELFDESTRUCT: 'Since EIP-6780 it deletes code only in the transaction that created it; it still sends away the balance.',
+  ORIGIN: 'Tells a user from a contract that acts for one.',
+}
+
+/** The opcodes that occur. SSTORE is always told of the contract itself: without it nothing can be stored. */
+export function opcodeFacts(own: CodeScan | null, implementation: CodeScan | null): OpcodeFact[] {
+  return [['contract', own] as const, ['implementation', implementation] as const].flatMap(([where, scan]) =>
+    Object.entries(scan?.opcodes ?? {}).flatMap(([opcode, count]) => {
+      const name = opcode as WatchedOpcode
+      if (count === 0 && (name !== 'SSTORE' || where !== 'contract')) return []
+      return [{ name, count, where, evidence: 'linear_sweep' as const, note: NOTES[name] ?? null }]
+    }),
+  )
 }

@@ -1,7 +1,7 @@
 import { delegateOf, type AccountKind } from '../chain/account-kind.ts'
 import { scanCode, type CodeScan } from './code-scan.ts'
 import { erc20Facts, NO_TOKEN, type Erc20Facts } from './erc20.ts'
-import { opcodeFacts, privilegedFacts, type OpcodeFact, type PrivilegedFact } from './code-facts.ts'
+import { type OpcodeFact, opcodeFacts, type PrivilegedFact, privilegedFacts } from './privileged-selectors.ts'
 import { isDead, ownerFacts, readOwner, type OwnerFacts } from './owner.ts'
 import { delegates, proxyFacts, type LeadResolved, type ProxyFacts } from './proxy.ts'
 import { addressAnswer, ask, dataOf, firstWord, ZERO, type Reading, type StateRead, type StateResults } from './state-reads.ts'

@@ -1,10 +1,8 @@
 import { accountKind, delegateOf, type AccountKind } from '../chain/account-kind.ts'
-import { readClone } from './clones.ts'
+import { delegates, findLead, type Lead, type Loupe, readClone, readFacetAddresses, readFacets } from './proxy.ts'
 import { scanCode, type CodeScan } from './code-scan.ts'
-import { readFacetAddresses, readFacets, type Loupe } from './diamond.ts'
 import { erc20Reads } from './erc20.ts'
 import { OWNER_CALLS } from './owner.ts'
-import { delegates, findLead, type Lead } from './proxy.ts'
 import { PROXY_SLOTS, SLOT_NAMES, slotState, type SlotState } from './slots.ts'
 import { addressAnswer, callRead, dataOf, ZERO, type StateRead, type StateResults } from './state-reads.ts'
 

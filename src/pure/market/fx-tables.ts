@@ -1,8 +1,13 @@
 import feeds from '../../../data/chainlink-feeds.json' with { type: 'json' }
 import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
 import type { Feed } from './chainlink.ts'
-import { spellings } from './spellings.ts'
 import { dataDate } from '../data-date.ts'
+
+/** How the code of a currency or token may be written: as it is listed, in small letters, or with a capital in front. */
+export function spellings(name: string): string[] {
+  const small = name.toLowerCase()
+  return [...new Set([name, small, small.charAt(0).toUpperCase() + small.slice(1)])]
+}
 
 /** The chain that the tables are about: Base. */
 export const MARKET_CHAIN_ID = 8_453

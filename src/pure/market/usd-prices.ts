@@ -1,19 +1,20 @@
-/** What one unit of currencies and tokens is worth in US dollars, read from Base at one block. */
 import { addressOf, decodeUint, wordsOf } from '../payments/abi.ts'
 import {
+  type CallAnswer,
   DECIMALS,
   DESCRIPTION,
+  type Feed,
+  type FeedFault,
   LATEST_ROUND,
   readFeed,
   sequencerFault,
-  type CallAnswer,
-  type Feed,
-  type FeedFault,
   type SequencerFault,
 } from './chainlink.ts'
-import { compare, distance, fraction, over, times, type Fraction } from './fraction.ts'
-import { feedsOf, poolOf, SEQUENCER_FEED, type Pool, type Priced } from './fx-tables.ts'
-import { averageOf, observeCall, virtualReserve, type Average } from './twap.ts'
+import { compare, distance, fraction, type Fraction, over, times } from './fraction.ts'
+import { feedsOf, type Pool, poolOf, type Priced, SEQUENCER_FEED } from './fx-tables.ts'
+import { type Average, averageOf, observeCall, virtualReserve } from './twap.ts'
+
+/** What one unit of currencies and tokens is worth in US dollars, read from Base at one block. */
 
 const TOKEN0 = '0x0dfe1681'
 const TOKEN1 = '0xd21220a7'
@@ -69,7 +70,7 @@ export interface MarketRefusal {
 type UsdOutcome = { ok: true; price: UsdPrice } | MarketRefusal
 
 /** All that must be asked for these prices, in one round: pools too unless told otherwise. */
-export interface Plan {
+interface Plan {
   calls: readonly Call[]
   /** Judges the answers, which stand in the order of the calls, for a block of this time; each asked symbol has its outcome. */
   judge(answers: readonly CallAnswer[], at_s: number): ReadonlyMap<Priced, UsdOutcome>
@@ -169,4 +170,23 @@ function tokenOf(data: string | null): string | null {
   const words = data === null ? null : wordsOf(data)
   const [word] = words ?? []
   return words?.length === 1 && word !== undefined ? addressOf(word) : null
+}
+
+const WORDS: Readonly<Record<MarketRefusal['reason'], string>> = {
+  sequencer_unreadable: 'cannot be read',
+  sequencer_down: 'is down, so that its prices stand still',
+  sequencer_recovering: 'came back less than an hour ago, so that prices may be from before',
+  feed_unreadable: 'cannot be read',
+  feed_mismatch: 'does not call itself what it should',
+  round_invalid: 'has no valid round',
+  feed_stale: 'was not updated in time',
+  pool_mismatch: 'does not hold the tokens that it should',
+  twap_window_unavailable: 'does not remember the whole window',
+  pool_too_shallow: 'holds too little to be relied on',
+  sources_disagree: 'are too far apart',
+}
+
+/** What a caller is told of a price that cannot be given. */
+export function refusalWords({ reason, about }: MarketRefusal): string {
+  return `No rate can be given now: ${about} ${WORDS[reason]}. Nothing was charged; ask again later.`
 }

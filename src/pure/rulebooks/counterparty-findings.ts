@@ -11,8 +11,7 @@ import { bareVatNumber, checkVat } from '../checks/vat.ts'
 import { BY_LETTERS } from '../checks/vat/countries.ts'
 import type { VendorDomain } from '../checks/vendor-domain.ts'
 import type { Check } from '../checks/verdict.ts'
-import type { Decision, Found } from './counterparty.ts'
-import { domainFound, type DomainAge } from './domain-age.ts'
+import { type Decision, type DomainAge, domainFound, type Found } from './counterparty.ts'
 
 /** What is known of the party that is to be paid; what is absent was not given. */
 export interface Counterparty {

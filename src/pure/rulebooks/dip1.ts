@@ -1,13 +1,198 @@
+import { typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
+import { canonicalText } from '../receipts/canonical.ts'
+import { type ReceiptCrypto, toHex } from '../receipts/crypto.ts'
+import { readSignature } from '../receipts/signature.ts'
+import { DIP, DIP_NOTES, DIP_RULES, type DipClaim, type DipGrade, type DipNote, type DipRule, type DipVerdict } from './dip1-table.ts'
+import { digestText, type Joinable, ZERO_ADDRESS } from '../receipts/receipt.ts'
+import { verifyReceipt } from '../receipts/verify.ts'
+import { validateJsonSchema } from '../documents/json-schema/validate.ts'
+
+/** Hashes of what claimants bring, and the two signatures that a dispute can carry. */
+
+/** The hashes that a value may have been known by: its RFC 8785 text, and its text as it came. A text is also tried as JSON, and bare. */
+export function hashesOf(value: unknown, crypto: ReceiptCrypto): Set<string> {
+  const texts = typeof value === 'string' ? [value, ...textsOf(value), ...parsed(value).flatMap(textsOf)] : textsOf(value)
+  return new Set(texts.map((text) => crypto.keccak256Hex(text)))
+}
+
+function textsOf(value: unknown): string[] {
+  try {
+    return [canonicalText(value), JSON.stringify(value)]
+  } catch {
+    // Nested too deep, or half a surrogate pair: nothing that a receipt of ours could cover.
+    return []
+  }
+}
+
+function parsed(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)]
+  } catch {
+    return []
+  }
+}
+
+/** Whether an output hash says that nothing was delivered. */
+function isEmptyOutput(output_hash: string, crypto: ReceiptCrypto): boolean {
+  const hash = output_hash.toLowerCase()
+  return /^0x0{64}$/.test(hash) || DIP.table.empty_outputs.some((text) => crypto.keccak256Hex(text) === hash)
+}
+
+/**
+ * Whether the seller signed that it delivered this output: raw keccak-256 of `DIP-1-TRANSPORT`, receipt hash and output hash, joined by bars,
+ * under the key of the receipt.
+ */
+function isTransportSigned(
+  { receipt_hash, output_hash, signer }: { receipt_hash: string; output_hash: string; signer: string },
+  signature: string,
+  crypto: ReceiptCrypto,
+): boolean {
+  const read = readSignature(signature)
+  if (!read.ok || read.high_s) return false
+  const digest = crypto.keccak256(`DIP-1-TRANSPORT|${receipt_hash}|${output_hash}`)
+  return crypto.recover(digest, read.rs, read.recovery) === signer
+}
+
+/** What tells one dispute from another with the same name: everything that was claimed and brought, but the claimant's signature. */
+function bodyHash(body: Readonly<Record<string, unknown>>, crypto: ReceiptCrypto): string {
+  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
+  return crypto.keccak256Hex(canonicalText(given))
+}
+
+/** What the payer signs, in a domain of name DIP-1 and version 1. */
+const DISPUTE: TypedStruct = {
+  name: 'Dispute',
+  fields: [
+    { name: 'dispute_id', type: 'string' },
+    { name: 'receipt_hash', type: 'bytes32' },
+    { name: 'claim', type: 'string' },
+    { name: 'body_hash', type: 'bytes32' },
+  ],
+}
+
+interface DisputeName {
+  dispute_id: string
+  receipt_hash: string
+  claim: string
+  body_hash: string
+}
+
+/** What the payer signs, as wallets take it. */
+export function disputeTypedData(dispute: DisputeName) {
+  return typedDataJson('DIP-1', DISPUTE, { ...dispute })
+}
+
+/** Whether the payer of the receipt filed this very dispute. Errs towards no: a contract wallet cannot be asked here. */
+function isFiledByPayer(dispute: DisputeName, payer: string, signature: string, crypto: ReceiptCrypto): boolean {
+  return typedSigner(typedDigest('DIP-1', DISPUTE, { ...dispute }, crypto), signature, crypto) === payer.toLowerCase()
+}
+
+/** A receipt as disputes carry it: signer, tool_version and tier may be left out. */
+interface DisputedReceipt {
+  v: string
+  tool: string
+  payer: string
+  recipient: string
+  amount: string
+  ts: number
+  input_hash: string
+  output_hash: string
+  nonce: string
+  signature: string
+  tool_version?: string | undefined
+  tier?: string | undefined
+  signer?: string | undefined
+  successor?: string | null | undefined
+  stream_state?: string | null | undefined
+}
+
+interface IssuerFacts {
+  crypto: ReceiptCrypto
+  /** Whether a key of this service was good at that time, in seconds since 1970. */
+  owns(address: string, ts: number): boolean
+  /** The version in which this service has the tool now; null when it has none of this name. */
+  versionOf(tool: string): string | null
+}
+
+/** Who signed: this service, somebody else, or nobody that can be told. */
+type Issuer = 'own' | 'other' | 'unknown'
+
+interface ReadReceipt {
+  fields: DisputedReceipt
+  /** The digest where the signature is good; else a hash of all that was given, which no good receipt shares. */
+  hash: string
+  /** Recovered; null where it could not be checked. */
+  signer: string | null
+  issuer: Issuer
+  /** The version that is signed, or that was given; null when unknown. */
+  tool_version: string | null
+  /** Somebody paid on chain. */
+  paid: boolean
+  /** Which gate it fails. */
+  fault: 'DIP-G1' | 'DIP-G2' | null
+}
+
+const HASH = /^0x[0-9a-fA-F]{64}$/
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const AMOUNT = /^(?:0|[1-9][0-9]{0,77})$/
+
+/**
+ * Reads a receipt and checks its signature as far as that can be done. Where fields were left out, this service's own keys can still be
+ * recognised: the missing version and tier are taken to be those of today, and the recovered address is looked up among them.
+ */
+function readDisputed(fields: DisputedReceipt, facts: IssuerFacts): ReadReceipt {
+  const { crypto } = facts
+  const unverified = crypto.keccak256Hex(`DIP-1-UNVERIFIED|${canonicalText(withoutAbsent(fields))}`)
+  const paid = isPaid(fields)
+  const unread = { fields, hash: unverified, signer: null, issuer: 'unknown', tool_version: fields.tool_version ?? null, paid } as const
+  const verdict = verifyReceipt(completed(fields, facts), undefined, crypto)
+  if (!hasShape(fields) || verdict.digest === null) return { ...unread, fault: 'DIP-G1' }
+  if (fields.signer !== undefined && fields.tool_version !== undefined && fields.tier !== undefined) {
+    if (!verdict.valid || verdict.signer_recovered === null) return { ...unread, fault: 'DIP-G2' }
+    const issuer = facts.owns(verdict.signer_recovered, fields.ts) ? 'own' : 'other'
+    return { ...unread, hash: verdict.digest, signer: verdict.signer_recovered, issuer, fault: null }
+  }
+  const own = ownSigner(fields, facts)
+  if (own === null) return { ...unread, fault: null }
+  if (fields.signer !== undefined && fields.signer.toLowerCase() !== own.signer) return { ...unread, fault: 'DIP-G2' }
+  return { ...unread, ...own, issuer: 'own', fault: null }
+}
+
+function hasShape({ v, input_hash, output_hash, amount }: DisputedReceipt): boolean {
+  return v === 'XDR-1' && HASH.test(input_hash) && HASH.test(output_hash) && AMOUNT.test(amount)
+}
+
+function isPaid({ tier, amount, payer }: DisputedReceipt): boolean {
+  return tier !== 'free' && AMOUNT.test(amount) && amount !== '0' && ADDRESS.test(payer) && payer !== ZERO_ADDRESS
+}
+
+function completed(fields: DisputedReceipt, { versionOf }: IssuerFacts) {
+  const given = withoutAbsent(fields)
+  const tier = fields.amount === '0' ? 'free' : 'paid'
+  return { tool_version: versionOf(fields.tool) ?? '0.0.0', tier, signer: ZERO_ADDRESS, ...given }
+}
+
+function withoutAbsent(fields: DisputedReceipt): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null))
+}
+
+/** The key of this service that signed the completed receipt; null when none did. */
+function ownSigner(fields: DisputedReceipt, facts: IssuerFacts): Pick<ReadReceipt, 'hash' | 'signer' | 'tool_version'> | null {
+  const reading = readSignature(fields.signature)
+  if (!reading.ok || reading.high_s) return null
+  const whole = completed(fields, facts) as unknown as Joinable
+  const digest = facts.crypto.keccak256(digestText(whole))
+  const signer = facts.crypto.recover(digest, reading.rs, reading.recovery)
+  if (signer === null || !facts.owns(signer, fields.ts)) return null
+  return { hash: toHex(digest), signer, tool_version: whole.tool_version }
+}
+
 /**
  * DIP-1: a dispute about one call, decided by its receipt alone. Gates are asked first (form, signature, window, claimed input), then the
  * claim. Nothing but hashes, signatures and the published schema is weighed, so everybody who has the same papers comes to the same verdict.
  *
  * Errs towards the signed receipt: what only the claimant says is never enough to uphold a claim.
  */
-import { validateJsonSchema } from '../documents/json-schema/validate.ts'
-import { bodyHash, hashesOf, isEmptyOutput, isFiledByPayer, isTransportSigned } from './dip1-evidence.ts'
-import { readDisputed, type DisputedReceipt, type IssuerFacts, type ReadReceipt } from './dip1-receipt.ts'
-import { DIP, DIP_NOTES, DIP_RULES, type DipClaim, type DipGrade, type DipNote, type DipRule, type DipVerdict } from './dip1-table.ts'
 
 export interface Dispute {
   dispute_id: string

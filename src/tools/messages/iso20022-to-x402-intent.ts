@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { INTENT_CODES } from '../../pure/documents/intent/finding.ts'
-import { INTENT_CHAINS, intentOf } from '../../pure/documents/intent/intent.ts'
+import { INTENT_CHAINS, INTENT_CODES, intentOf } from '../../pure/documents/intent/intent.ts'
 import { usableId } from '../../pure/documents/reconcile/ids.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'

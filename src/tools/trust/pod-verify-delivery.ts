@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { RING_VERTICES_MAX } from '../../pure/geometry/geofence.ts'
 import { shown } from '../../pure/documents/json-schema/json.ts'
-import { POD1_CODES, POD1_WARNINGS } from '../../pure/rulebooks/pod1-table.ts'
-import type { Pod1Code } from '../../pure/rulebooks/pod1-types.ts'
+import { POD1_CODES, POD1_WARNINGS, type Pod1Code } from '../../pure/rulebooks/pod1-table.ts'
 import { verifyDelivery } from '../../pure/rulebooks/pod1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 

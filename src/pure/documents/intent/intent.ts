@@ -1,15 +1,214 @@
+import { checkCurrency } from '../../checks/currency.ts'
+import { settlementToken } from '../../checks/settlement-tokens.ts'
+import { usdcOn } from '../../payments/usdc.ts'
+import { checkIban } from '../../checks/iban.ts'
+import { readEvmAddress } from '../../checks/evm-address.ts'
 import { canonicalText } from '../../receipts/canonical.ts'
 import { nobleCrypto } from '../../receipts/crypto.ts'
-import { readAmount, type GivenAmount, type IntentAmount } from './amount.ts'
-import type { IntentFinding } from './finding.ts'
-import { readParties, type Parties } from './parties.ts'
+
+/** What stands in the way of an intent, or should be known of it. `found` texts are never repeated. */
+interface IntentFinding {
+  code: (typeof INTENT_CODES)[number]
+  field: string
+  message: string
+}
+
+export const INTENT_CODES = [
+  'currency_unknown',
+  'no_token',
+  'amount_missing',
+  'amount_fraction',
+  'amounts_differ',
+  'amount_not_positive',
+  'unsupported_chain',
+  'iban_invalid',
+  'directory_ambiguous',
+  'wallet_invalid',
+  'wallet_checksum',
+  'wallet_zero',
+  'recipient_missing',
+  'payer_is_recipient',
+  'window_empty',
+] as const
+
+/** The amount of an instruction: as a decimal text, in minor units, or both. */
+interface GivenAmount {
+  currency: string
+  amount_str?: string | undefined
+  amount_minor?: string | undefined
+}
+
+interface IntentToken {
+  symbol: string
+  /** EIP-55 form. */
+  address: string
+  decimals: number
+  /** Of the EIP-712 domain. */
+  name: string
+  version: string
+  /** Whether the name was read from the contract; a signature over another one fails, and nothing else happens. */
+  domain_confirmed: boolean
+}
+
+interface IntentAmount {
+  currency: string
+  minor_units: number
+  amount_minor: bigint
+  /** In the smallest unit of the token. */
+  token_units: bigint
+  token: IntentToken
+}
+
+/**
+ * What is to be moved: the very sum of the instruction, in the token of the very currency. Nothing is converted and nothing rounded: a
+ * currency without a token of its own, digits beyond its minor unit, or two statements that differ end in findings.
+ */
+function readAmount(given: GivenAmount, chain_id: number, findings: IntentFinding[]): IntentAmount | null {
+  const facts = checkCurrency(given.currency).facts
+  if (facts?.status !== 'current' || facts.minor_units === null) {
+    findings.push({ code: 'currency_unknown', field: 'instructed_amount.currency', message: 'This is no current currency of ISO 4217.' })
+    return null
+  }
+  const { alpha: currency, minor_units } = facts
+  const amount_minor = readMinor(given, minor_units, findings)
+  const token = tokenOf(currency, chain_id)
+  if (token === null) {
+    const message = `No token of ${currency} is known on chain ${chain_id}, and nothing is converted.`
+    findings.push({ code: 'no_token', field: 'instructed_amount.currency', message })
+  }
+  if (amount_minor === null || token === null) return null
+  if (amount_minor <= 0n) {
+    findings.push({ code: 'amount_not_positive', field: 'instructed_amount', message: 'Nothing would be moved.' })
+    return null
+  }
+  const token_units = amount_minor * 10n ** BigInt(token.decimals - minor_units)
+  return { currency, minor_units, amount_minor, token_units, token }
+}
+
+function readMinor({ amount_str, amount_minor }: GivenAmount, minor_units: number, findings: IntentFinding[]): bigint | null {
+  const stated = amount_minor === undefined ? null : BigInt(amount_minor)
+  if (amount_str === undefined) {
+    if (stated === null)
+      findings.push({ code: 'amount_missing', field: 'instructed_amount', message: 'Give amount_str, amount_minor or both.' })
+    return stated
+  }
+  const [whole = '', part = ''] = amount_str.split('.')
+  const beyond = part.slice(minor_units)
+  if (/[1-9]/.test(beyond)) {
+    const message = `The amount has digits beyond the ${minor_units} places of its currency.`
+    findings.push({ code: 'amount_fraction', field: 'instructed_amount.amount_str', message })
+    return null
+  }
+  const read = BigInt(`${whole}${part.slice(0, minor_units).padEnd(minor_units, '0')}`)
+  if (stated === null || stated === read) return read
+  findings.push({ code: 'amounts_differ', field: 'instructed_amount', message: 'amount_str and amount_minor are not the same amount.' })
+  return null
+}
+
+function tokenOf(currency: string, chain_id: number): IntentToken | null {
+  if (currency === 'USD') {
+    const { name, version, address } = usdcOn(chain_id)
+    return { symbol: 'USDC', address, decimals: 6, name, version, domain_confirmed: true }
+  }
+  const token = settlementToken(currency)
+  if (token === null || token.chain_id !== chain_id) return null
+  // Circle's tokens name their domain after their name(); that of EURC on Base was not read from the contract.
+  return { ...token, name: token.symbol, version: '2', domain_confirmed: false }
+}
+
+const ZERO = `0x${'0'.repeat(40)}`
+
+interface Parties {
+  debtor_iban: string
+  creditor_iban: string
+  /** EIP-55 form; null where the directory does not name the debtor's wallet. */
+  from: string | null
+  to: string
+  recipient_source: 'directory' | 'seller_pay_to_address'
+  /** The directory and seller_pay_to_address name different wallets; the directory wins. */
+  recipients_differ: boolean
+}
+
+interface Given {
+  debtor_iban: string
+  creditor_iban: string
+  directory: Readonly<Record<string, string>>
+  seller_pay_to_address?: string | undefined
+}
+
+/**
+ * Who pays whom. Accounts are compared without spaces and in capitals, after their check digits; wallets with capitals must bear those of
+ * EIP-55, since a mistyped one would take the money. The creditor's wallet in the directory goes before the seller's address.
+ */
+function readParties(given: Given, findings: IntentFinding[]): Parties | null {
+  const debtor_iban = account(given.debtor_iban, 'instruction.debtor.iban', findings)
+  const creditor_iban = account(given.creditor_iban, 'instruction.creditor.iban', findings)
+  const wallets = walletsOf(given.directory, [debtor_iban, creditor_iban], findings)
+  const seller = given.seller_pay_to_address === undefined ? null : wallet(given.seller_pay_to_address, 'seller_pay_to_address', findings)
+  if (debtor_iban === null || creditor_iban === null || findings.length > 0) return null
+  const listed = wallets.get(creditor_iban) ?? null
+  const to = listed ?? seller
+  const from = wallets.get(debtor_iban) ?? null
+  if (to === null) {
+    findings.push({ code: 'recipient_missing', field: 'counterparty_wallet_directory', message: 'No wallet of the creditor is named.' })
+    return null
+  }
+  if (from === to) {
+    findings.push({ code: 'payer_is_recipient', field: 'counterparty_wallet_directory', message: 'Payer and recipient are one wallet.' })
+    return null
+  }
+  const recipient_source = listed === null ? ('seller_pay_to_address' as const) : ('directory' as const)
+  return {
+    debtor_iban,
+    creditor_iban,
+    from,
+    to,
+    recipient_source,
+    recipients_differ: listed !== null && seller !== null && listed !== seller,
+  }
+}
+
+function account(text: string, field: string, findings: IntentFinding[]): string | null {
+  const { valid, normalized } = checkIban(text)
+  if (valid) return normalized
+  findings.push({ code: 'iban_invalid', field, message: 'The IBAN fails its own rules; iban-check says where.' })
+  return null
+}
+
+/** The wallets of these accounts. Other entries are nobody's business here, whatever they hold. */
+function walletsOf(directory: Readonly<Record<string, string>>, accounts: readonly (string | null)[], findings: IntentFinding[]) {
+  const wallets = new Map<string, string>()
+  for (const [key, value] of Object.entries(directory)) {
+    const { normalized } = checkIban(key)
+    if (!accounts.includes(normalized)) continue
+    const found = wallet(value, 'counterparty_wallet_directory', findings)
+    const known = wallets.get(normalized) ?? found
+    if (found !== null) wallets.set(normalized, found)
+    if (known === found) continue
+    const message = 'One IBAN is listed twice with different wallets.'
+    findings.push({ code: 'directory_ambiguous', field: 'counterparty_wallet_directory', message })
+  }
+  return wallets
+}
+
+function wallet(text: string, field: string, findings: IntentFinding[]): string | null {
+  const read = text.startsWith('0x') ? readEvmAddress(text) : null
+  const fault = (code: IntentFinding['code'], message: string) => {
+    findings.push({ code, field, message })
+    return null
+  }
+  if (read === null) return fault('wallet_invalid', 'A wallet is 0x and 40 hexadecimal digits.')
+  if (read.checksum === 'broken') return fault('wallet_checksum', 'The capitals of a wallet are not those of EIP-55: it may be mistyped.')
+  if (read.address === ZERO) return fault('wallet_zero', 'The zero address is nobody’s wallet.')
+  return read.checksummed
+}
 
 /** The chains on which tokens are known. */
 export const INTENT_CHAINS: readonly number[] = [8453, 84_532]
 /** Goes into every nonce, so that no other scheme makes the same. */
 const NONCE_TAG = 'iso20022-to-x402-intent/1'
 
-export interface GivenIntent {
+interface GivenIntent {
   end_to_end_id: string
   amount: GivenAmount
   debtor_iban: string
@@ -36,7 +235,7 @@ interface TypedData {
   }
 }
 
-export interface Intent {
+interface Intent {
   amount: IntentAmount
   parties: Parties
   typed_data: TypedData

@@ -1,7 +1,7 @@
 /**
  * How the rules of a message are written. A message is a `MessageDefinition`: its structure table, and a function that makes a `Watcher` for
  * one run. The machine walks the document once and calls the watcher in document order; the watcher keeps totals and flags, never a tree,
- * and reports. `pain/` is the pattern: `structure.ts`, `rules.ts` (the rows of the rule table), and watchers that hold the state.
+ * and reports. `pain/` is the pattern: `structure.ts`, and watchers that hold the state; the rows of its rules stand in `rule-table.ts`.
  *
  * Keys of a watcher name elements:
  *   'GrpHdr/MsgId'      the path below the message's root element ('' is the root element itself)

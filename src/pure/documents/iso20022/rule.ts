@@ -1,4 +1,4 @@
-/** What a rule is, and how much it weighs where. The rules themselves stand in `rules.ts` here and in the folder of each message. */
+/** What a rule is, and how much it weighs where. The rules themselves stand in `rule-table.ts`. */
 
 export type Severity = 'error' | 'warning' | 'info'
 

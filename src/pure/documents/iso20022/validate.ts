@@ -1,3 +1,30 @@
+import { Envelope } from './envelope.ts'
+import type { MessageKind, Profile } from './rule.ts'
+import { cutText } from '../../cut-text.ts'
+import { type XmlFault, XmlReader } from '../xml/reader.ts'
+import { currencyInfo } from './identifiers.ts'
+import { decimalText, minorUnits } from './decimal.ts'
+import { Findings, shownText, type WeighedFindings } from './findings.ts'
+import { holdsMessage, tellJson } from './json-events.ts'
+import { type JsonNode, type JsonTree, readJsonTree } from './json-tree.ts'
+import type { Totals } from './rule-engine.ts'
+import { checkTransactions, compareTotals, type ListedTransaction, statedTotals } from './transactions.ts'
+
+/** Where a profile came from, the strongest first. */
+type ProfileSource = 'argument' | 'business_service' | 'namespace' | 'service_level' | 'default'
+
+/** CBPR+ names itself in the header's business service, Swiss and German variants in their namespace, SEPA in the service level. */
+function chosenProfile(asked: Profile | null, envelope: Envelope): { profile: Profile; profile_source: ProfileSource } {
+  if (asked !== null) return { profile: asked, profile_source: 'argument' }
+  if (/^swift\.cbprplus(?:\.|$)/i.test(envelope.header.business_service ?? '')) {
+    return { profile: 'CBPR', profile_source: 'business_service' }
+  }
+  const by_namespace = envelope.message?.profile ?? null
+  if (by_namespace !== null) return { profile: by_namespace, profile_source: 'namespace' }
+  if (envelope.machine?.totals.service_level === 'SEPA') return { profile: 'SEPA', profile_source: 'service_level' }
+  return { profile: 'base', profile_source: 'default' }
+}
+
 /**
  * Validates pain.001, pacs.008 and camt.053: structure by version, and rules that no schema expresses, held against a profile.
  *
@@ -6,18 +33,6 @@
  * looked at. Totals are exact. Sources: the message definitions of ISO 20022 in the versions named, XML 1.0, ISO 4217, 7064, 9362, 13616,
  * 17442, CBPR+ and EPC rules as of November 2026. Structure errs towards valid, totals and check digits never err.
  */
-import { cutText } from '../../cut-text.ts'
-import { XmlReader, type XmlFault } from '../xml/reader.ts'
-import { currencyInfo } from './identifiers.ts'
-import { decimalText, minorUnits } from './decimal.ts'
-import { Envelope } from './envelope.ts'
-import { Findings, shownText, type WeighedFindings } from './findings.ts'
-import { holdsMessage, tellJson } from './json-events.ts'
-import { type JsonNode, type JsonTree, readJsonTree } from './json-tree.ts'
-import { chosenProfile, type ProfileSource } from './profile.ts'
-import type { MessageKind, Profile } from './rule.ts'
-import type { Totals } from './rule-engine.ts'
-import { checkTransactions, compareTotals, type ListedTransaction, statedTotals } from './transactions.ts'
 
 export interface ValidationOptions {
   profile?: Profile | null

@@ -1,8 +1,209 @@
-import { destination } from './addresses.ts'
-import { unfitFormats } from './emphasis.ts'
-import { codeSpan, escapeBeginning, escapeHeadingEnd, escapeInline, splitsCell } from './escape.ts'
 import type { FormatNode } from './nodes.ts'
-import { collapse, settle, type Piece, type Token } from './settle.ts'
+import { destination } from './addresses.ts'
+import { codeSpan, escapeBeginning, escapeHeadingEnd, escapeInline, splitsCell } from './escape.ts'
+
+/** What stands in one line of the document, as the steps bring it: opened and closed formats are nested and balanced. */
+export type Piece =
+  /** `code` numbers the code element that the text stands in; 0 is none. */
+  | { piece: 'text'; text: string; code: number }
+  | { piece: 'open' | 'close'; node: FormatNode }
+  | { piece: 'break' }
+  | { piece: 'image'; alt: string; src: string | null }
+  | { piece: 'box'; ticked: boolean }
+  /** A link without any text. */
+  | { piece: 'empty'; href: string }
+
+/** The same with white space settled: none at the edges, none right inside a format, no format around nothing. */
+type Token =
+  | { token: 'text'; text: string }
+  | { token: 'code'; text: string; id: number }
+  /** Opening and closing token of one format have the same number. */
+  | { token: 'open' | 'close'; node: FormatNode; pair: number }
+  | { token: 'break' }
+  | { token: 'image'; alt: string; src: string }
+  | { token: 'box'; ticked: boolean }
+  | { token: 'empty'; href: string }
+
+/** White space as HTML collapses it, and moves it out of formats, where Markdown does not take it. */
+function settle(pieces: readonly Piece[], keep_breaks: boolean): Token[] {
+  const settling = new Settling(keep_breaks)
+  for (const piece of pieces) {
+    switch (piece.piece) {
+      case 'text':
+        settling.text(piece.text, piece.code)
+        break
+      case 'open':
+        settling.open(piece.node)
+        break
+      case 'close':
+        settling.close(piece.node)
+        break
+      case 'break':
+        settling.break()
+        break
+      case 'image':
+        if (piece.src === null) settling.text(piece.alt, 0)
+        else settling.solid({ token: 'image', alt: collapse(piece.alt).trim(), src: piece.src })
+        break
+      case 'box':
+        settling.solid({ token: 'box', ticked: piece.ticked })
+        // What is beside a box is apart from it.
+        settling.text(' ', 0)
+        break
+      case 'empty':
+        settling.solid({ token: 'empty', href: piece.href })
+        break
+    }
+  }
+  return settling.tokens
+}
+
+/** Each run of what HTML takes for white space as one space. */
+function collapse(text: string): string {
+  return /[\t\n\f\r]|  /.test(text) ? text.replace(/[ \t\n\f\r]+/g, ' ') : text
+}
+
+class Settling {
+  readonly tokens: Token[] = []
+  /** Formats that wait for content, and the numbers of those that have it. */
+  readonly #waiting: FormatNode[] = []
+  readonly #pairs: number[] = []
+  #next_pair = 1
+  #space = false
+  #break = false
+  readonly #keep_breaks: boolean
+
+  constructor(keep_breaks: boolean) {
+    this.#keep_breaks = keep_breaks
+  }
+
+  text(raw: string, code: number): void {
+    const text = collapse(raw)
+    const body = text.slice(text.startsWith(' ') ? 1 : 0, text.endsWith(' ') ? -1 : undefined)
+    if (text.startsWith(' ')) this.#space = true
+    if (body === '') return
+    const last = this.tokens.at(-1)
+    if (code > 0 && last?.token === 'code' && last.id === code && this.#waiting.length === 0 && !this.#break) {
+      last.text += this.#space ? ` ${body}` : body
+      this.#space = false
+    } else this.solid(code > 0 ? { token: 'code', text: body, id: code } : { token: 'text', text: body })
+    if (text.endsWith(' ')) this.#space = true
+  }
+
+  /** Content: first comes what waited for it. */
+  solid(token: Token): void {
+    if (this.tokens.length > 0) {
+      if (this.#break) this.tokens.push({ token: 'break' })
+      else if (this.#space) this.tokens.push({ token: 'text', text: ' ' })
+    }
+    this.#break = false
+    this.#space = false
+    for (const node of this.#waiting.splice(0)) {
+      this.tokens.push({ token: 'open', node, pair: this.#next_pair })
+      this.#pairs.push(this.#next_pair++)
+    }
+    this.tokens.push(token)
+  }
+
+  open(node: FormatNode): void {
+    this.#waiting.push(node)
+  }
+
+  close(node: FormatNode): void {
+    if (this.#waiting.pop() !== undefined) return
+    const pair = this.#pairs.pop()
+    if (pair !== undefined) this.tokens.push({ token: 'close', node, pair })
+  }
+
+  break(): void {
+    if (this.#keep_breaks) this.#break = true
+    else this.#space = true
+  }
+}
+
+type Mark = Extract<Token, { pair: number }> & { node: { kind: 'strong' | 'em' | 'del' } }
+
+const STARS = { strong: 2, em: 1, del: 0 } as const
+
+/**
+ * Kinds of neighbours of a run of `*` or `~`, as CommonMark tells them apart. Versions and readers differ on symbols and on some white
+ * space: those are `odd`, and count for nothing.
+ */
+type Neighbour = 'space' | 'punctuation' | 'odd' | 'letter'
+
+/**
+ * Numbers of the formats that Markdown cannot show where they stand (in the middle of a word, next to punctuation, one right after
+ * another): their marks would be read as text. Links are always fit. Errs towards leaving a format out, its text stays.
+ */
+function unfitFormats(tokens: readonly Token[]): ReadonlySet<number> {
+  const unfit = new Set<number>()
+  /** Of each open format of stars, how many its group has. */
+  const stars = new Map<number, number>()
+  for (let at = 0; at < tokens.length; at++) {
+    const group = groupAt(tokens, at)
+    if (group.length === 0) continue
+    const [before, after] = [endOf(tokens[at - 1]), beginningOf(tokens[at + group.length])]
+    const mixed = new Set(group.map(({ node }) => node.kind === 'del')).size > 1
+    const closes = group.some(({ token }) => token === 'close')
+    const opens_here = !closes && fits(after, before, mixed) && !([...stars.values()].includes(3) && mayClose(before, after, mixed))
+    const closes_here = fits(before, after, mixed)
+    const width = group.reduce((sum, { node }) => sum + STARS[node.kind], 0)
+    for (const { token, pair, node } of group) {
+      if (!(token === 'open' ? opens_here : closes_here)) unfit.add(pair)
+      if (token === 'close') stars.delete(pair)
+      else if (opens_here && node.kind !== 'del') stars.set(pair, width)
+    }
+    at += group.length - 1
+  }
+  return unfit
+}
+
+/**
+ * Whether a reader may take marks that open for marks that close. Where both can be, lengths that add up to a multiple of three do not
+ * belong together (CommonMark 0.31, rules 9 and 10). So ** in * and * in ** are safe, but either would close what is left of a ***. Stars
+ * beside tildes have punctuation there.
+ */
+function mayClose(before: Neighbour, after: Neighbour, mixed: boolean): boolean {
+  return mixed || (before !== 'space' && (before !== 'punctuation' || after !== 'letter'))
+}
+
+/** Marks that stand side by side are one group: whether they work depends on what is left and right of all of them. */
+function groupAt(tokens: readonly Token[], start: number): Mark[] {
+  const group: Mark[] = []
+  for (let at = start; at < tokens.length; at++) {
+    const token = tokens[at]
+    if (token === undefined || !isMark(token)) break
+    group.push(token)
+  }
+  return group
+}
+
+function isMark(token: Token): token is Mark {
+  return (token.token === 'open' || token.token === 'close') && token.node.kind !== 'link'
+}
+
+function fits(inner: Neighbour, outer: Neighbour, mixed: boolean): boolean {
+  if (inner === 'letter' && !mixed) return true
+  return inner !== 'space' && inner !== 'odd' && (outer === 'space' || outer === 'punctuation')
+}
+
+function endOf(token: Token | undefined): Neighbour {
+  if (token?.token === 'text') return kindOf(token.text.slice(-2).match(/.$/su)?.[0])
+  return token === undefined || token.token === 'break' ? 'space' : 'punctuation'
+}
+
+function beginningOf(token: Token | undefined): Neighbour {
+  if (token?.token === 'text') return kindOf(token.text.slice(0, 2).match(/^./su)?.[0])
+  return token === undefined ? 'space' : 'punctuation'
+}
+
+function kindOf(character: string | undefined): Neighbour {
+  if (character !== undefined && /^[0-9A-Za-z]$/.test(character)) return 'letter'
+  if (character === undefined || /[\t\n\f\r\p{Zs}]/u.test(character)) return 'space'
+  if (/\s/.test(character)) return 'odd'
+  if (/[\p{P}$+<=>^`|~]/u.test(character)) return character.length === 1 ? 'punctuation' : 'odd'
+  return /\p{S}/u.test(character) ? 'odd' : 'letter'
+}
 
 export interface Link {
   text: string
@@ -18,7 +219,7 @@ export interface Inline {
   links: Link[]
 }
 
-export type Place = 'paragraph' | 'heading' | 'cell'
+type Place = 'paragraph' | 'heading' | 'cell'
 
 const MARK: Record<Exclude<FormatNode['kind'], 'code' | 'link'>, string> = { strong: '**', em: '*', del: '~~' }
 

@@ -1,5 +1,104 @@
-import { BARRIER, HTML_INSIDE_FOREIGN, PASSED_BY_ITEMS, SPECIAL } from './elements.ts'
 import type { DocumentNode } from './nodes.ts'
+
+/**
+ * How the elements of HTML nest and what they become, after the parsing rules of the HTML Living Standard (read 2026-10), reduced to what
+ * matters without a DOM. Names are in lower case.
+ */
+
+/** What an element becomes in Markdown; what is not listed is transparent. */
+export type Role =
+  | 'block'
+  | 'term'
+  | 'list'
+  | 'item'
+  | 'quote'
+  | 'heading'
+  | 'pre'
+  | 'table'
+  | 'section'
+  | 'row'
+  | 'cell'
+  | 'strong'
+  | 'em'
+  | 'del'
+  | 'code'
+  | 'link'
+  | 'raised'
+  | 'lowered'
+  | 'dropped'
+
+const ROLES: readonly (readonly [Role, string])[] = [
+  [
+    'block',
+    'address article aside caption center dd details dialog div dl fieldset figcaption figure footer form frameset header hgroup legend ' +
+      'main marquee nav optgroup option p search section select summary title',
+  ],
+  ['term', 'dt'],
+  ['list', 'ul ol menu dir'],
+  ['item', 'li'],
+  ['quote', 'blockquote'],
+  ['heading', 'h1 h2 h3 h4 h5 h6'],
+  ['pre', 'pre listing xmp plaintext'],
+  ['table', 'table'],
+  ['section', 'thead tbody tfoot'],
+  ['row', 'tr'],
+  ['cell', 'td th'],
+  ['strong', 'b strong'],
+  ['em', 'i em'],
+  ['del', 'del s strike'],
+  ['code', 'code kbd samp tt'],
+  ['link', 'a'],
+  ['raised', 'sup'],
+  ['lowered', 'sub'],
+  ['dropped', 'script style template noscript svg iframe object applet noembed noframes canvas audio video datalist'],
+]
+
+const ROLE_OF: ReadonlyMap<string, Role> = new Map(ROLES.flatMap(([role, names]) => names.split(' ').map((name) => [name, role] as const)))
+
+export function roleOf(name: string): Role | undefined {
+  return ROLE_OF.get(name)
+}
+
+function named(names: string): ReadonlySet<string> {
+  return new Set(names.split(' '))
+}
+
+/** Elements without content or end tag. */
+export const VOID = named('area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr')
+
+/** There is one of each whatever the tags say; they carry nothing. */
+export const IGNORED = named('html head body colgroup')
+
+/** An inline end tag does not reach beyond these; those of formatting elements do, and end only themselves. */
+const SPECIAL = named(
+  'address applet article aside blockquote button caption center dd details dialog dir div dl dt fieldset figcaption figure footer form ' +
+    'frameset h1 h2 h3 h4 h5 h6 header hgroup iframe li listing main marquee menu nav noembed noframes noscript object ol p plaintext pre ' +
+    'script search section select style summary table tbody td template textarea tfoot th thead title tr ul xmp',
+)
+
+/** Through these an item still ends the one before it. */
+const PASSED_BY_ITEMS = named('address div p')
+
+/** No end tag within reaches beyond these, except those of the table itself. */
+const BARRIER = named('applet caption marquee object table td template th')
+
+/** Their end tags work by the adoption agency in browsers: they end where they stand, whatever is open inside. */
+const FORMATTING = named('a b big code em font i nobr s small strike strong tt u')
+
+/** Each ends an open paragraph. */
+const ENDS_PARAGRAPH = named(
+  'address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
+    'header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp',
+)
+
+/** Within SVG or MathML each of these ends the picture: it was not closed. */
+export const ENDS_FOREIGN = named(
+  'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s ' +
+    'small span strong strike sub sup table tt u ul var',
+)
+
+/** Within SVG or MathML, HTML again. */
+const HTML_INSIDE_FOREIGN = named('foreignobject desc title mi mo mn ms mtext annotation-xml')
 
 /** One open element. */
 export interface OpenElement {
@@ -125,4 +224,84 @@ export class OpenElements {
 
 function dropLast(positions: number[], at: number): void {
   if (positions.at(-1) === at) positions.pop()
+}
+
+/** What a tag ends: everything from a position on, or one formatting element alone. */
+export type Ending = { kind: 'nothing' } | { kind: 'from'; at: number } | { kind: 'alone' }
+
+const NOTHING: Ending = { kind: 'nothing' }
+const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
+const DEFINITIONS = ['dd', 'dt']
+const CELLS = ['td', 'th']
+const SECTIONS = ['thead', 'tbody', 'tfoot']
+
+function from(at: number, bound: number): Ending {
+  return at >= 0 && at > bound ? { kind: 'from', at } : NOTHING
+}
+
+/** What an end tag ends, by the scopes of the HTML standard. */
+export function endedByEndTag(name: string, open: OpenElements): Ending {
+  const role = roleOf(name)
+  const at = role === 'heading' ? open.lastOf(HEADINGS) : open.last(name)
+  if (at < 0) return NOTHING
+  // What is left out must not swallow what follows, whatever was left open inside.
+  if (role === 'dropped' || role === 'table') return from(at, -1)
+  if (role === 'section' || role === 'row' || role === 'cell') return from(at, open.last('table'))
+  if (FORMATTING.has(name)) return at <= open.lastBarrier ? NOTHING : at > open.lastSpecial ? from(at, -1) : { kind: 'alone' }
+  if (SPECIAL.has(name)) return from(at, open.lastBarrier - 1)
+  return from(at, open.lastSpecial)
+}
+
+/** What a start tag ends before it opens its own element; asked again until it is nothing. */
+export function endedByStartTag(name: string, open: OpenElements): Ending {
+  const by_kin = endedByKin(name, open)
+  if (by_kin.kind !== 'nothing' || !ENDS_PARAGRAPH.has(name)) return by_kin
+  const paragraph = from(open.last('p'), open.lastBarrier)
+  if (paragraph.kind !== 'nothing' || roleOf(name) !== 'heading' || open.top === undefined) return paragraph
+  return HEADINGS.includes(open.top) ? from(open.size - 1, -1) : NOTHING
+}
+
+function endedByKin(name: string, open: OpenElements): Ending {
+  switch (name) {
+    case 'li':
+      return from(open.last('li'), open.lastStop - 1)
+    case 'dd':
+    case 'dt':
+      return from(open.lastOf(DEFINITIONS), open.lastStop - 1)
+    case 'td':
+    case 'th':
+    case 'tr':
+    case 'thead':
+    case 'tbody':
+    case 'tfoot':
+    case 'caption':
+    case 'table':
+      return endedInTable(name, open)
+    case 'option':
+    case 'optgroup':
+      return open.top === 'option' || open.top === name ? from(open.size - 1, -1) : NOTHING
+    case 'button':
+      return from(open.last('button'), open.lastBarrier)
+    case 'a':
+      return endedByEndTag('a', open)
+    default:
+      return NOTHING
+  }
+}
+
+/** Parts of a table end the parts of their own kind, and what is smaller. */
+function endedInTable(name: string, open: OpenElements): Ending {
+  const table = open.last('table')
+  if (table < 0) return NOTHING
+  // A table right inside another one, and not in a cell, is the next one.
+  if (name === 'table') return open.lastBarrier === table ? from(table, -1) : NOTHING
+  const inner = [open.lastOf(CELLS), open.last('caption')]
+  if (name !== 'td' && name !== 'th') inner.push(open.last('tr'))
+  if (name !== 'td' && name !== 'th' && name !== 'tr') inner.push(open.lastOf(SECTIONS))
+  return from(firstOf(table, inner), table)
+}
+
+/** The outermost of the positions inside the bound. */
+function firstOf(bound: number, positions: readonly number[]): number {
+  return positions.reduce((found, at) => (at > bound && (found < 0 || at < found) ? at : found), -1)
 }

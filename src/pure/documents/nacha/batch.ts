@@ -1,5 +1,4 @@
-import { entryClass, type EntryClass } from './classes.ts'
-import { descriptionExpected } from './description.ts'
+import { descriptionExpected, entryClass, type EntryClass } from './codes.ts'
 import type { Findings } from './findings.ts'
 import { ADV_BATCH_CONTROL, BATCH_CONTROL, BATCH_HEADER, cut, cutTrimmed, type Place } from './layout.ts'
 import type { NachaFileHeader, NachaKind } from './types.ts'

@@ -1,4 +1,5 @@
-import type { NachaDirection, NachaEntry } from './types.ts'
+import type { NachaDirection, NachaEntry, NachaKind, NachaReference } from './types.ts'
+import { ENTRY, ENTRY_VARIANT, type Place } from './layout.ts'
 
 export type TransactionUse = 'live' | 'return' | 'prenote' | 'zero_dollar' | 'advice'
 
@@ -65,4 +66,134 @@ export const CHANGE_CODES = numbered('C', [
 export function returnKind(code: string): NonNullable<NachaEntry['return_kind']> {
   if (code >= 'R61' && code <= 'R70') return 'dishonored'
   return code >= 'R71' && code <= 'R77' ? 'contested' : 'return'
+}
+
+/** What one standard entry class asks of its entries. */
+export interface EntryClass {
+  /** The only direction of forward entries, reversals apart; null where both are in use. */
+  direction: NachaDirection | null
+  /** The type of its addenda; null for none at all. */
+  addenda: '02' | '05' | 'iat' | '98' | null
+  addenda_max: number
+  /** Exactly `addenda_max` addenda are demanded. */
+  addenda_demanded: boolean
+  /** Where the entry states how many addenda it has. */
+  addenda_count: Place | null
+  /** Where a name must stand in a forward entry. */
+  name: Place | null
+  /** All its entries are for zero: acknowledgments, enrolments, death notices. */
+  zero: boolean
+  advice: boolean
+}
+
+const USUAL: EntryClass = {
+  direction: null,
+  addenda: '05',
+  addenda_max: 1,
+  addenda_demanded: false,
+  addenda_count: null,
+  name: ENTRY.name,
+  zero: false,
+  advice: false,
+}
+/** Checks turned into debits: no addenda, and a name only where it is said below. */
+const CHECK: EntryClass = { ...USUAL, direction: 'debit', addenda: null, addenda_max: 0, name: null }
+const TERMINAL: EntryClass = { ...USUAL, addenda: '02', addenda_demanded: true }
+const EXCHANGE: EntryClass = { ...USUAL, addenda_max: 9_999, addenda_count: ENTRY_VARIANT.exchange_addenda, name: null }
+
+/**
+ * The standard entry classes (Nacha Operating Rules, appendix three, 2026). Errs towards valid: where publications differ (the fields of
+ * MTE and ENR) either form passes, and account types that a class excludes are not looked at.
+ */
+const CLASSES: Readonly<Record<string, EntryClass>> = {
+  ACK: { ...USUAL, direction: 'credit', name: null, zero: true },
+  ADV: { ...USUAL, addenda: null, addenda_max: 0, name: null, advice: true },
+  ARC: CHECK,
+  ATX: { ...EXCHANGE, direction: 'credit', zero: true },
+  BOC: CHECK,
+  CCD: USUAL,
+  CIE: { ...USUAL, direction: 'credit', name: ENTRY_VARIANT.cie_name },
+  COR: { ...USUAL, addenda: '98', name: null },
+  CTX: { ...EXCHANGE, name: ENTRY_VARIANT.exchange_name },
+  DNE: { ...USUAL, direction: 'credit', addenda_demanded: true, zero: true },
+  ENR: { ...USUAL, addenda_max: 9_999, zero: true },
+  /** Seven that are demanded, two with payment information, five with correspondent banks; the name stands in addenda 10. */
+  IAT: { ...USUAL, addenda: 'iat', addenda_max: 14, addenda_count: ENTRY_VARIANT.iat_addenda, name: null },
+  MTE: { ...TERMINAL, name: ENTRY_VARIANT.machine_name },
+  POP: CHECK,
+  POS: TERMINAL,
+  PPD: USUAL,
+  RCK: { ...CHECK, name: ENTRY.name },
+  SHR: { ...TERMINAL, name: null },
+  TEL: { ...CHECK, name: ENTRY.name },
+  TRC: CHECK,
+  TRX: { ...EXCHANGE, direction: 'debit' },
+  WEB: USUAL,
+  XCK: CHECK,
+}
+
+/** The class of these three letters; null for one that does not exist. */
+export function entryClass(sec: string): EntryClass | null {
+  return Object.hasOwn(CLASSES, sec) ? (CLASSES[sec] ?? null) : null
+}
+
+/** Five optional addenda may follow the seven of an international entry, of which two carry payment information. */
+export const IAT_OPTIONAL: Readonly<Record<'17' | '18', number>> = { 17: 2, 18: 5 }
+
+/** An entry with more references than this keeps the first ones; 9999 addenda have room for many more. */
+const MAX_REFERENCES = 10_000
+
+/**
+ * The identifiers in payment information that is written in ANSI X12 segments: TRN02, RMR02 and REF02. `texts` are the fields of an
+ * entry's addenda, 80 columns each with their blanks, since a segment may run on from one addenda to the next. Segments end with `\` or
+ * `~`, their elements are parted by `*`. Other text yields none.
+ */
+export function referencesIn(texts: readonly string[]): NachaReference[] {
+  if (texts.length === 0) return []
+  const references: NachaReference[] = []
+  for (const segment of texts.join('').split(/[\\~]/)) {
+    if (references.length === MAX_REFERENCES) break
+    const [name, qualifier, id] = segment.trimStart().split('*', 3)
+    if (id === undefined || id.trim() === '') continue
+    if (name === 'TRN' || name === 'RMR' || name === 'REF') references.push({ segment: name, qualifier: qualifier ?? '', id: id.trim() })
+  }
+  return references
+}
+
+interface Described {
+  description: string
+  sec: string
+  kind: NachaKind | null
+  has_credits: boolean
+  has_debits: boolean
+  max_credit_minor: bigint
+}
+
+/** Nacha's risk rules: PAYROLL and PURCHASE are reserved from this day on. */
+const RESERVED_FROM = '2026-03-20'
+const WAGES = /^(?:PAY ?ROLL|PAYCHECK|WAGES?\b|SALAR(?:Y|IES)\b|DIR(?:ECT)? ?DEP)/i
+const PURCHASES = /^(?:PURCHASE|PURCH\b|ONLINE ?(?:BUY|PUR|ORD)|WEB ?(?:PUR|ORD)|E-?COMM)/i
+const MICRO = /^(?:AC+(?:OUN)?T?\.? ?VER|MICRO|VERIFY|TRIAL ?DEP)/i
+const REVERSAL = /^(?:REVERS|REVRS|RVRSL)/i
+const MICRO_BELOW_MINOR = 100n
+
+/**
+ * The word that should stand as the entry description of a forward batch; null when nothing is wrong. Only what looks like a reserved
+ * use is judged: wages under another name go unseen.
+ */
+export function descriptionExpected(batch: Described, created: string | null): string | null {
+  const { description, sec, kind, has_credits, has_debits } = batch
+  if (kind !== 'forward' || sec === 'ADV') return null
+  if (description === '') return 'a description'
+  const reserved = created !== null && created >= RESERVED_FROM
+  if (reserved && sec === 'PPD' && has_credits && WAGES.test(description)) return unless(description, 'PAYROLL')
+  if (reserved && sec === 'WEB' && has_debits && PURCHASES.test(description)) return unless(description, 'PURCHASE')
+  if (REVERSAL.test(description)) return unless(description, 'REVERSAL')
+  const micro = batch.max_credit_minor < MICRO_BELOW_MINOR
+  if (description === 'ACCTVERIFY') return micro ? null : 'another word: micro entries are below one dollar'
+  return micro && has_credits && MICRO.test(description) ? 'ACCTVERIFY' : null
+}
+
+function unless(found: string, expected: string): string | null {
+  return found === expected ? null : expected
 }

@@ -1,18 +1,125 @@
-import { addAddenda } from './addenda.ts'
-import { judgeBatchControl, judgeWholeBatch, openBatch, type Batch } from './batch.ts'
-import { judgeEntry } from './entry-rules.ts'
-import { entryRead, openEntry, type OpenEntry } from './entry.ts'
-import { judgeFileControl, judgePadding, type Counted } from './file-control.ts'
-import { readFileHeader } from './file-header.ts'
 import { Findings } from './findings.ts'
-import { ENTRY, RECORD_CHARS, RECORD_TYPE, WHOLE } from './layout.ts'
-import { lineSplitter } from './lines.ts'
-import { isFiller, judgeLine } from './record.ts'
-import { addEntry, addSums, hashText, sumsOf } from './sums.ts'
-import { Traces } from './traces.ts'
+import {
+  ADV_FILE_CONTROL,
+  cut,
+  cutTrimmed,
+  ENTRY,
+  FILE_CONTROL,
+  FILE_HEADER,
+  lineSplitter,
+  type Place,
+  RECORD_CHARS,
+  RECORD_TYPE,
+  WHOLE,
+} from './layout.ts'
+import { addEntry, addSums, compareTotals, hashText, states, type Sums, sumsOf } from './sums.ts'
 import type { NachaFileHeader, NachaKind, NachaOptions, NachaReader, NachaReport } from './types.ts'
-
+import { areDigits, dayOf, isRouting, isTimeOfDay } from './values.ts'
+import { addAddenda, entryRead, judgeEntry, openEntry, type OpenEntry, Traces } from './entry.ts'
+import { type Batch, judgeBatchControl, judgeWholeBatch, openBatch } from './batch.ts'
 export type { NachaEntry, NachaFinding, NachaOptions, NachaReader, NachaReport } from './types.ts'
+
+const BLOCKING_FACTOR = 10
+
+/** What was met in the file. */
+interface Counted {
+  batches: number
+  /** All records from the file header to the file control. */
+  records: number
+  fillers: number
+  /** A file of advices has wider totals. */
+  advices: boolean
+  /** No record had to be skipped. */
+  known: boolean
+}
+
+/** Holds a record of type 9 against the whole file. */
+function judgeFileControl(control: { record: string; line: number }, sums: Sums, counted: Counted, findings: Findings): void {
+  const { record, line } = control
+  const { batches, records, fillers, known, advices } = counted
+  if (known) {
+    const place = FILE_CONTROL.batches
+    const found = cut(record, place)
+    if (!states(found, BigInt(batches))) findings.add('N_F_BATCHES', { line, place, found, expected: `${batches}`.padStart(6, '0') })
+    compareTotals('N_F', advices ? { ...FILE_CONTROL, ...ADV_FILE_CONTROL } : FILE_CONTROL, sums, control, findings)
+  }
+  const blocks = Math.ceil(records / BLOCKING_FACTOR)
+  // Some add whole blocks of filler and count them.
+  const with_filler = Math.ceil((records + fillers) / BLOCKING_FACTOR)
+  const place = FILE_CONTROL.blocks
+  const found = cut(record, place)
+  if (states(found, BigInt(blocks)) || states(found, BigInt(with_filler))) return
+  findings.add('N_F_BLOCKS', { line, place, found, expected: `${blocks}`.padStart(6, '0') })
+}
+
+function judgePadding({ records, fillers }: Counted, line: number, findings: Findings): void {
+  const over = (records + fillers) % BLOCKING_FACTOR
+  if (over === 0) return
+  findings.add('N_PADDING', {
+    line,
+    place: null,
+    found: `${records + fillers} lines`,
+    expected: `${BLOCKING_FACTOR - over} lines of filler more`,
+  })
+}
+
+/** Reads and judges a record of type 1. */
+function readFileHeader(record: string, line: number, findings: Findings): NachaFileHeader {
+  const time = cut(record, FILE_HEADER.time)
+  const read: NachaFileHeader = {
+    immediate_destination: cutTrimmed(record, FILE_HEADER.destination),
+    immediate_origin: cutTrimmed(record, FILE_HEADER.origin),
+    creation_date: dayOf(cut(record, FILE_HEADER.date)),
+    creation_time: isTimeOfDay(time) ? time : null,
+    modifier: cut(record, FILE_HEADER.modifier),
+    destination_name: cutTrimmed(record, FILE_HEADER.destination_name),
+    origin_name: cutTrimmed(record, FILE_HEADER.origin_name),
+  }
+  const demand = (holds: boolean, code: Parameters<Findings['add']>[0], place: Place, expected: string) => {
+    if (!holds) findings.add(code, { line, place, found: cut(record, place), expected })
+  }
+  demand(cut(record, FILE_HEADER.priority) === '01', 'N_PRIORITY', FILE_HEADER.priority, '01')
+  demand(isDestination(cut(record, FILE_HEADER.destination)), 'N_DEST_ROUTING', FILE_HEADER.destination, 'blank and 9 digits')
+  demand(isOrigin(cut(record, FILE_HEADER.origin)), 'N_ORIGIN', FILE_HEADER.origin, 'routing number or 10 characters')
+  demand(read.creation_date !== null, 'N_DATE', FILE_HEADER.date, 'YYMMDD')
+  demand(time.trim() === '' || read.creation_time !== null, 'N_TIME', FILE_HEADER.time, 'HHMM or blank')
+  demand(/^[A-Z0-9]$/.test(read.modifier), 'N_MODIFIER', FILE_HEADER.modifier, 'A-Z or 0-9')
+  demand(cut(record, FILE_HEADER.constants) === '094101', 'N_HEADER_CONST', FILE_HEADER.constants, '094101')
+  return read
+}
+
+/** Some operators' systems fill the first column with a zero; that says the same. */
+function isDestination(field: string): boolean {
+  return /^[ 0]/.test(field) && isRouting(field.slice(1))
+}
+
+function isOrigin(field: string): boolean {
+  return isDestination(field) || (/^[A-Z0-9]{10}$/.test(field) && !(field.startsWith('0') && areDigits(field)))
+}
+
+const UNPRINTABLE = /[^\x20-\x7E]/u
+/** The last column that must be filled: headers and controls of files end in fields that may be blank, all others in numbers. */
+const LAST_FILLED: Readonly<Record<string, number>> = { '1': 40, '9': 55 }
+
+function isFiller(text: string): boolean {
+  return /^9+$/.test(text)
+}
+
+/** Judges a line as such and gives it the 94 characters of a record. */
+function judgeLine(text: string, line: number, findings: Findings): string {
+  const unmarked = line === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text
+  const odd = UNPRINTABLE.exec(text)
+  if (odd !== null) {
+    const column = odd.index + 1
+    findings.add('N_CHARSET', { line, place: { field: 'record', from: column, to: column }, found: odd[0], expected: 'printable ASCII' })
+  }
+  if (unmarked.length !== RECORD_CHARS) {
+    const trimmed = unmarked.length < RECORD_CHARS && unmarked.length >= (LAST_FILLED[unmarked.charAt(0)] ?? RECORD_CHARS)
+    const severity = trimmed ? 'warning' : 'error'
+    findings.add('N_LEN', { line, place: WHOLE, found: `${unmarked.length} characters`, expected: '94 characters', severity })
+  }
+  return unmarked.slice(0, RECORD_CHARS).padEnd(RECORD_CHARS)
+}
 
 const MAX_FINDINGS = 200
 const MAX_TRACES = 1_000_000

@@ -1,12 +1,88 @@
-import { accountFits } from './accounts.ts'
-import { Bytes, Ints } from './columns.ts'
-import { dateFits, type DateWindow } from './dates.ts'
-import { Groups, KeyIndex } from './groups.ts'
 import type { Ledger } from './ledger.ts'
-import { repeatedEntries } from './repeated-entries.ts'
+import { Bytes, Groups, Ints, KeyIndex } from './columns.ts'
+import { dateFits, type DateWindow } from './dates.ts'
 import type { Overlaps } from './statements.ts'
 import { ASIDE, ENTRY_STATUSES, INSTRUCTION_SOURCES, type InstructionSource } from './records.ts'
-import { IGNORED, KINDS, MATCHED_BY, UNMATCHED, type Ignored, type Kind, type MatchedBy, type Unmatched } from './verdicts.ts'
+import { IGNORED, type Ignored, type Kind, KINDS, MATCHED_BY, type MatchedBy, UNMATCHED, type Unmatched } from './verdicts.ts'
+
+/**
+ * Whether the entry can be about the instruction, by the account that its statement is of. Only two IBANs can contradict one another;
+ * transfers between banks settle over accounts that the message does not name.
+ */
+function accountFits({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
+  const account = entries.account.get(entry)
+  if (account <= 0 || instructions.sourceOf(instruction) === 'pacs.008') return true
+  const debtor = instructions.debtor.get(instruction)
+  const creditor = instructions.creditor.get(instruction)
+  return debtor <= 0 || account === debtor || account === creditor
+}
+
+/** Which way money moves on the account of the statement when the instruction is carried out; null when the account does not tell. */
+export function paysAsCredit({ instructions, entries }: Ledger, instruction: number, entry: number): boolean | null {
+  const account = entries.account.get(entry)
+  const debtor = instructions.debtor.get(instruction)
+  const creditor = instructions.creditor.get(instruction)
+  if (account !== 0 && debtor !== creditor) {
+    if (account === debtor) return false
+    if (account === creditor) return true
+  }
+  if (account !== 0 && account === debtor) return null
+  return instructions.sourceOf(instruction) === 'pain.001' ? false : null
+}
+
+/** Whether the bank names another counterparty than the instruction: both are IBANs, and they differ. */
+export function otherCounterparty({ instructions, entries }: Ledger, instruction: number, entry: number, credit: boolean): boolean {
+  const named = entries.counterparty.get(entry)
+  const meant = credit ? instructions.debtor.get(instruction) : instructions.creditor.get(instruction)
+  return named > 0 && meant > 0 && named !== meant
+}
+
+/** Whether the bank names another UETR than the instruction: it may be another payment under the same id. */
+export function otherUetr({ instructions, entries }: Ledger, instruction: number, entry: number): boolean {
+  const named = entries.ids.uetr.get(entry)
+  const meant = instructions.ids.uetr.get(instruction)
+  return named !== 0 && meant !== 0 && named !== meant
+}
+
+/**
+ * Entries that another statement has told already, each with one that counts in its place: the bank gives both one reference, which names
+ * one booking of its account, and one day, and they are alike in amount, direction and id. So statements that overlap count once. Within one
+ * statement nothing is taken for a repeat; where statements tell such an entry several times, the one that does so most often counts.
+ */
+function repeatedEntries(ledger: Ledger, isCounted: (row: number) => boolean): ReadonlyMap<number, number> {
+  const { entries } = ledger
+  const repeats = new Map<number, number>()
+  if (!entries.several_statements || !entries.booking.used) return repeats
+  for (const rows of alike(ledger, isCounted)) {
+    const [counting = [], ...others] = [...Map.groupBy(rows, (row) => entries.statement.get(row)).values()]
+      .map((told) => told.toSorted((one, other) => entries.byPlace(one, other)))
+      .toSorted((one, other) => other.length - one.length || entries.byPlace(one[0] ?? -1, other[0] ?? -1))
+    for (const row of others.flat()) repeats.set(row, counting[0] ?? row)
+  }
+  return repeats
+}
+
+const SEVERAL = -1
+
+/** Entries that are alike, of bookings that several statements tell; most bookings stand in one, so that little is made of them. */
+function alike({ entries }: Ledger, isCounted: (row: number) => boolean): Iterable<number[]> {
+  const { booking, booking_beside, account, currency, flags, ids, detail, statement } = entries
+  const told_in = new Map<number, number>()
+  const counted: number[] = []
+  for (let row = 0; row < entries.size; row++) {
+    const name = booking.get(row)
+    if (name === 0 || !isCounted(row)) continue
+    counted.push(row)
+    const before = told_in.get(name)
+    told_in.set(name, before === undefined || before === statement.get(row) ? statement.get(row) : SEVERAL)
+  }
+  const columns = [booking, booking_beside, account, currency, flags, ids.end_to_end, detail]
+  const nameOf = (row: number) => [...columns.map((column) => column.get(row)), entries.amount.get(row)].join(' ')
+  return Map.groupBy(
+    counted.filter((row) => told_in.get(booking.get(row)) === SEVERAL),
+    nameOf,
+  ).values()
+}
 
 /** Instructions and entries that belong together though it cannot be said which to which. */
 export interface AmbiguousGroup {

@@ -1,6 +1,5 @@
 import type { Attribution } from './attribution.ts'
-import type { Ints } from './columns.ts'
-import type { KeyIndex } from './groups.ts'
+import type { Ints, KeyIndex } from './columns.ts'
 import { dayFits } from './dates.ts'
 import { MATCHED_BY, type MatchedBy } from './verdicts.ts'
 

@@ -1,5 +1,6 @@
-/** What counts as an id, and when two of them may be the same. */
 import { remainder97 } from '../../checks/mod97.ts'
+
+/** What counts as an id, and when two of them may be the same. */
 
 /** Longest text that is an id; ISO 20022 allows 35 characters, bank references some more. */
 const ID_CHARS = 256
@@ -55,4 +56,14 @@ export function accountKey(text: string | null): { text: string; iban: boolean }
 function isWhole(iban: string): boolean {
   const values = Uint8Array.from(iban.slice(4) + iban.slice(0, 4), (character) => Number.parseInt(character, 36))
   return remainder97(values, 0, values.length) === 1
+}
+
+/** Where a hash begins that goes on from no other (FNV-1a). */
+export const SEED = 0x811c9dc5
+
+/** A text as 32 bits, going on from a seed: to see that two texts differ, not to keep a stranger from making two that do not. */
+export function hash(text: string, seed: number): number {
+  let value = seed
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
+  return value ^ (value >>> 15)
 }

@@ -1,7 +1,5 @@
-import { paysAsCredit } from './accounts.ts'
-import type { Attribution } from './attribution.ts'
-import type { Ints } from './columns.ts'
-import type { KeyIndex } from './groups.ts'
+import { type Attribution, paysAsCredit } from './attribution.ts'
+import type { Ints, KeyIndex } from './columns.ts'
 import { MATCHED_BY, type MatchedBy } from './verdicts.ts'
 
 interface Level {

@@ -1,5 +1,4 @@
-import { paysAsCredit } from './accounts.ts'
-import type { Attribution } from './attribution.ts'
+import { type Attribution, paysAsCredit } from './attribution.ts'
 import type { Ints } from './columns.ts'
 
 /** A payment as far as one of several with the same id can be told from the others. */

@@ -1,5 +1,4 @@
-import { otherCounterparty, otherUetr, paysAsCredit } from './accounts.ts'
-import type { Attribution } from './attribution.ts'
+import { type Attribution, otherCounterparty, otherUetr, paysAsCredit } from './attribution.ts'
 import { EVIDENCE } from './records.ts'
 import { MATCHED_BY, WARNINGS, type Basis, type Judgement, type Kind, type MatchedBy, type Verdict } from './verdicts.ts'
 

@@ -1,5 +1,5 @@
 import { Bytes, Ints, Money } from './columns.ts'
-import { accountKey, uetrKey, usableId } from './ids.ts'
+import { accountKey, hash, SEED, uetrKey, usableId } from './ids.ts'
 import {
   ASIDE,
   ENTRY_SOURCES,
@@ -12,7 +12,6 @@ import {
   type Instruction,
   type InstructionSource,
 } from './records.ts'
-import { hash, SEED } from './text-hash.ts'
 import { TextPool } from './text-pool.ts'
 
 /** Ids that an instruction and an entry may share, kept as numbers of the pool; 0 where there is none or a placeholder. */

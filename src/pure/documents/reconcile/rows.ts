@@ -1,10 +1,10 @@
-import { KeyIndex } from './groups.ts'
+import { KeyIndex } from './columns.ts'
 import type { Ledger } from './ledger.ts'
 import { decimalText, minorUnits } from './minor-units.ts'
 import type { Outcome } from './reconcile.ts'
 import { EVIDENCE, type Evidence } from './records.ts'
 import { shownText } from './shown-text.ts'
-import { orderByText } from './text-order.ts'
+import { orderByText } from './text-pool.ts'
 import { isFinal, warningNames, type Verdict } from './verdicts.ts'
 
 /** What is written of a reconciliation, row by row: plain values, money as text of minor units, texts of strangers cut and cleaned. */

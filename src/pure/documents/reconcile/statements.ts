@@ -1,6 +1,5 @@
-import { accountKey } from './ids.ts'
+import { accountKey, hash, SEED } from './ids.ts'
 import type { Entry, Statement } from './records.ts'
-import { hash, SEED } from './text-hash.ts'
 
 /** Entries whatever their order: two that differ have the same one by chance only. */
 interface Digest {

@@ -1,3 +1,184 @@
+import { Parser, placeOf, Stop, stop, widen, XML_BOUNDS, type XmlFault, type XmlFaultCode } from './parser.ts'
+export type { XmlFault, XmlFaultCode } from './parser.ts'
+
+/** An element's or attribute's name with its prefix resolved. */
+export interface XmlName {
+  readonly local: string
+  /** Empty for none. */
+  readonly namespace: string
+}
+
+const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
+const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/'
+/** A document with more names than this gets no cache; real messages have a few hundred. */
+const CACHED_NAMES = 4_096
+
+/** A name as it was written, and which came after it the last time: messages repeat themselves. */
+interface Entry {
+  readonly raw: string
+  readonly name: XmlName
+  next: Entry | null
+}
+
+function newEntry(raw: string, name: XmlName): Entry {
+  return { raw, name, next: null }
+}
+
+/**
+ * Prefixes and what they stand for, as Namespaces in XML 1.0 has it. Declarations are a stack; a name that was resolved once is looked
+ * up in one map until a declaration changes.
+ */
+class NameTable {
+  private readonly cache = new Map<string, Entry>()
+  /** The element before; its `next` is the guess for the one to come. */
+  private last: Entry = newEntry('', { local: '', namespace: '' })
+  private readonly prefixes: string[] = []
+  private readonly namespaces: string[] = []
+  private readonly depths: number[] = []
+  /** Depth of the innermost element that declares anything; 0 when none does. */
+  declared_depth = 0
+
+  /** Whether the attribute declares a namespace; null when it does so as no document may. */
+  declares(name: string, value: string, depth: number): boolean | null {
+    if (!name.startsWith('xmlns')) return false
+    if (name.length > 5 && name.charAt(5) !== ':') return false
+    const prefix = name.slice(6)
+    if (name.length === 6 || prefix.includes(':') || (prefix !== '' && value === '') || prefix === 'xmlns') return null
+    if ((prefix === 'xml') !== (value === XML_NAMESPACE) || value === XMLNS_NAMESPACE) return null
+    this.prefixes.push(prefix)
+    this.namespaces.push(value)
+    this.depths.push(depth)
+    this.declared_depth = depth
+    this.forget()
+    return true
+  }
+
+  /** The element at this depth closes. */
+  leave(depth: number): void {
+    while (this.depths.at(-1) === depth) {
+      this.prefixes.pop()
+      this.namespaces.pop()
+      this.depths.pop()
+    }
+    this.declared_depth = this.depths.at(-1) ?? 0
+    this.forget()
+  }
+
+  /** The name of an element; null when its prefix stands for nothing or it has two colons. */
+  element(raw: string): XmlName | null {
+    const guess = this.last.next
+    if (guess === null || guess.raw !== raw) return this.searched(raw)
+    this.last = guess
+    return guess.name
+  }
+
+  private searched(raw: string): XmlName | null {
+    const found = this.cache.get(raw) ?? this.resolved(raw)
+    if (found === null) return null
+    this.last.next = found
+    this.last = found
+    return found.name
+  }
+
+  private resolved(raw: string): Entry | null {
+    const name = this.split(raw, this.namespaceOf(''))
+    if (name === null) return null
+    if (this.cache.size >= CACHED_NAMES) this.forget()
+    const entry = newEntry(raw, name)
+    this.cache.set(raw, entry)
+    return entry
+  }
+
+  private forget(): void {
+    this.cache.clear()
+    this.last = newEntry('', { local: '', namespace: '' })
+  }
+
+  /** The name of an attribute, which has no namespace without a prefix. */
+  attribute(raw: string): XmlName | null {
+    return this.split(raw, '')
+  }
+
+  private split(raw: string, unprefixed: string): XmlName | null {
+    const colon = raw.indexOf(':')
+    if (colon === -1) return { local: raw, namespace: unprefixed }
+    const local = raw.slice(colon + 1)
+    const namespace = this.namespaceOf(raw.slice(0, colon))
+    return namespace === '' || colon === 0 || local === '' || local.includes(':') ? null : { local, namespace }
+  }
+
+  private namespaceOf(prefix: string): string {
+    const index = this.prefixes.lastIndexOf(prefix)
+    return prefix === 'xml' ? XML_NAMESPACE : (this.namespaces[index] ?? '')
+  }
+}
+
+/** What stands before the root element, looked at before any parser sees it. */
+type Prolog =
+  | { kind: 'clear' }
+  /** Nothing is wrong so far, but the root element has not begun. */
+  | { kind: 'open' }
+  | { kind: 'refused'; code: XmlFaultCode; offset: number; message: string }
+
+const DECLARATION = /^<\?xml[ \t\r\n]/
+const ENCODING = /[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*["']([^"']*)["']/
+const SPACE = /[ \t\r\n]*/y
+
+/**
+ * Looks for what must never reach a parser: a document type declaration, which parsers may read whole before they report it, and any
+ * encoding but UTF-8, in which such a look would see nothing. What is merely broken is left to the parser.
+ */
+function lookAtProlog(text: string): Prolog {
+  if (isWide(text)) return refused('XML_ENCODING', 0, 'The bytes look like UTF-16 or UTF-32; send UTF-8.')
+  let at = 0
+  for (;;) {
+    SPACE.lastIndex = at
+    SPACE.test(text)
+    at = SPACE.lastIndex
+    if (text.length - at < '<!DOCTYPE'.length && '<'.startsWith(text.charAt(at))) return open(text, at)
+    const item = itemAt(text, at)
+    if (item.kind !== 'item') return item
+    at = item.end
+  }
+}
+
+/** A zero among the first characters, or the two halves of a byte order mark swapped. */
+function isWide(text: string): boolean {
+  return text.slice(0, 4).includes('\0') || text.charCodeAt(0) === 0xfffe
+}
+
+type Item = Prolog | { kind: 'item'; end: number }
+
+/** One instruction or comment that is passed over, or how the look ends. */
+function itemAt(text: string, at: number): Item {
+  if (text.startsWith('<?', at)) {
+    const end = text.indexOf('?>', at + 2)
+    if (end === -1) return open(text, at)
+    const encoding = at === 0 && DECLARATION.test(text) ? ENCODING.exec(text.slice(0, end))?.[1] : undefined
+    if (encoding !== undefined && !/^utf-?8$/i.test(encoding)) {
+      return refused('XML_ENCODING', 0, 'The declaration names another encoding than UTF-8.')
+    }
+    return { kind: 'item', end: end + 2 }
+  }
+  if (text.startsWith('<!--', at)) {
+    const end = text.indexOf('-->', at + 4)
+    return end === -1 ? open(text, at) : { kind: 'item', end: end + 3 }
+  }
+  if (/^<!doctype$/i.test(text.slice(at, at + '<!DOCTYPE'.length))) {
+    return refused('XML_DOCTYPE', at, 'A document type declaration is refused: it can hide entities and outside files.')
+  }
+  return { kind: 'clear' }
+}
+
+function open(text: string, at: number): Prolog {
+  if (text.length <= XML_BOUNDS.prolog_chars) return { kind: 'open' }
+  return refused('XML_LIMIT', at, `More than ${XML_BOUNDS.prolog_chars} characters stand before the root element.`)
+}
+
+function refused(code: XmlFaultCode, offset: number, message: string): Prolog {
+  return { kind: 'refused', code, offset, message }
+}
+
 /**
  * The one reader of XML: a stream of events over saxes, with bounds, without entities, without a tree.
  *
@@ -5,13 +186,6 @@
  * well-formed by XML 1.0 and Namespaces in XML 1.0, and what goes beyond `XML_BOUNDS`. Time grows with the length of the text and memory
  * with the depth only.
  */
-import { placeOf, XML_BOUNDS, type XmlFault, type XmlFaultCode } from './fault.ts'
-import { NameTable, type XmlName } from './names.ts'
-import { Parser, Stop, stop, widen } from './parser.ts'
-import { lookAtProlog } from './prolog.ts'
-
-export type { XmlFault, XmlFaultCode } from './fault.ts'
-export type { XmlName } from './names.ts'
 
 export interface XmlAttribute extends XmlName {
   readonly value: string
@@ -32,7 +206,7 @@ export interface XmlHandler {
   aside?(kind: 'instruction' | 'comment'): void
 }
 
-export interface XmlReaderOptions {
+interface XmlReaderOptions {
   /** Largest document, in bytes when it is written as bytes, in UTF-16 units when as text. Unbounded when left out. */
   size_cap?: number
 }

@@ -4,8 +4,7 @@ import type { Place } from '../findings.ts'
 import type { RuleContext, Watcher } from '../rule-engine.ts'
 import type { RuleCode } from '../rule-table.ts'
 import { type BankCode, bankCodeKeys, bankCodeTexts, clearBankCode, type Direction, directionOf, isTrue, newBankCode } from './codes.ts'
-import type { Statement } from './statement.ts'
-import { Tally } from './tally.ts'
+import { type Statement, Tally } from './statement.ts'
 
 const SUMMARY = 'Stmt/TxsSummry'
 const PER_CODE = `${SUMMARY}/TtlNtriesPerBkTxCd`

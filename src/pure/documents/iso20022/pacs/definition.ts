@@ -1,11 +1,8 @@
 import type { MessageDefinition } from '../rule-engine.ts'
 import { MESSAGE_VERSIONS } from '../versions.ts'
-import { agentNameWatcher, headerWatcher, type HeaderRules, instructionWatcher } from '../payment-watchers.ts'
-import { agentWatcher, debtorWatcher, priorityWatcher } from './agents.ts'
+import { agentNameWatcher, type HeaderRules, headerWatcher, instructionWatcher } from '../shared-watchers.ts'
+import { agentWatcher, debtorWatcher, identificationWatcher, moneyWatcher, priorityWatcher, remittanceWatcher } from './transaction.ts'
 import { groupWatcher, newGroup, settlementWatcher } from './group.ts'
-import { identificationWatcher } from './identification.ts'
-import { moneyWatcher } from './money.ts'
-import { remittanceWatcher } from './remittance.ts'
 import { PACS_TYPES } from './structure.ts'
 
 const HEADER_RULES: HeaderRules = {

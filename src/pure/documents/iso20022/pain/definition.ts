@@ -1,12 +1,9 @@
 import type { MessageDefinition } from '../rule-engine.ts'
 import { MESSAGE_VERSIONS } from '../versions.ts'
-import { agentNameWatcher, headerWatcher, type HeaderRules, instructionWatcher } from '../payment-watchers.ts'
+import { agentNameWatcher, type HeaderRules, headerWatcher, instructionWatcher } from '../shared-watchers.ts'
 import { groupWatcher } from './group.ts'
-import { newPayment } from './payment.ts'
-import { paymentWatcher } from './payment-watcher.ts'
-import { remittanceWatcher } from './remittance.ts'
+import { newPayment, paymentWatcher, remittanceWatcher, transactionWatcher } from './payment.ts'
 import { PAIN_TYPES } from './structure.ts'
-import { transactionWatcher } from './transaction.ts'
 
 const HEADER_RULES: HeaderRules = {
   kind: 'pain.001',

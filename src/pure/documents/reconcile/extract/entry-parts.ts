@@ -1,5 +1,5 @@
 import type { Direction, Entry, Inside } from '../records.ts'
-import type { Amount } from './amounts.ts'
+import type { Amount } from './slots.ts'
 import type { ReadCode } from './findings.ts'
 
 /** One transaction of an entry. */

@@ -1,9 +1,8 @@
 import { dayNumber } from '../dates.ts'
 import type { Instruction, InstructionSource } from '../records.ts'
-import { amountIn } from './amounts.ts'
+import { amountIn, Slots } from './slots.ts'
 import type { Findings } from './findings.ts'
 import { compilePaths, MessageReader, type Told } from './message-reader.ts'
-import { Slots } from './slots.ts'
 
 /** Slots in the order of their groups: the message, a block of payments, a transfer. */
 const SLOT = {

@@ -1,7 +1,6 @@
 import { cutText } from '../../../cut-text.ts'
 import { compilePaths } from './message-reader.ts'
-import type { Slots } from './slots.ts'
-import { DETAILS, ENTRY, SLOT, SLOTS, STATEMENT_PLACES } from './statement-slots.ts'
+import { DETAILS, ENTRY, SLOT, type Slots, SLOTS, STATEMENT_PLACES } from './slots.ts'
 
 /** What an entry of a statement says beyond what reconciliation needs: whom the bank booked it for, under which name and when. */
 export interface Remittance {
