@@ -57,7 +57,7 @@ test('a folder without its secret, over a store of another, keeps what it had an
   const before = readdirSync(folder)
   await assert.rejects(begin({ ASSAY_DATA_DIR: folder }), { message: /belongs to sandbox|another secret/ })
   assert.deepEqual(
-    readdirSync(folder).filter((name) => !/^assay\.sqlite/.test(name)),
-    before.filter((name) => !/^assay\.sqlite/.test(name)),
+    readdirSync(folder).filter((name) => !name.startsWith('assay.sqlite')),
+    before.filter((name) => !name.startsWith('assay.sqlite')),
   )
 })
