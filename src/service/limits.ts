@@ -111,7 +111,7 @@ export const limits = {
   proof_sentence_chars: 200,
   request_id_chars: 64,
   jsonl_line_chars: 1_048_576,
-  mcp_list_bytes: 400_000,
+  mcp_list_bytes: 262_144,
   llms_full_bytes: 1_000_000,
   /** Longest payment header; also of the base64 text in a message. */
   payment_header_chars: 8_192,

@@ -172,13 +172,10 @@ test('the requests that x402.json shows fit their own schema and run', async () 
       const { evaluated_at: _, ...result } = answer
       return result
     }
-    if (shown === undefined) assert.ok(MOVING_TOOLS.has(String(tool)), String(tool))
-    else
-      assert.deepEqual(
-        timeless(asMembers(at(await response.json(), 'result'))),
-        timeless(asMembers(at(shown, 'example', 'result'))),
-        String(tool),
-      )
+    const result = asMembers(at(await response.json(), 'result'))
+    // Longer answers stand at details_url alone.
+    if (shown === undefined) assert.ok(MOVING_TOOLS.has(String(tool)) || JSON.stringify(result).length > 1_000, String(tool))
+    else assert.deepEqual(timeless(result), timeless(asMembers(at(shown, 'example', 'result'))), String(tool))
   }
 })
 

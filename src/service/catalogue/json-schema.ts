@@ -34,3 +34,11 @@ export function toolSchemas(tool: Tool): ToolSchemas {
 function derive(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return z.toJSONSchema(schema, { target: 'draft-2020-12', io })
 }
+
+/** The same schema without its descriptions: it validates alike. A property that is named `description` stays, since its schema is no text. */
+export function withoutWords(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => withoutWords(one))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const kept = Object.entries(schema).filter(([key, inner]) => key !== 'description' || typeof inner !== 'string')
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutWords(inner)]))
+}

@@ -1,5 +1,6 @@
 import type { Tool } from '../../service/catalogue/define.ts'
 import { allowanceWords, callUrl, modeMark, paymentWords, priceRange } from '../../service/catalogue/text.ts'
+import { withoutWords } from '../../service/catalogue/json-schema.ts'
 import { JSON_SCHEMA_DIALECT } from '../../service/catalogue/wire-schemas.ts'
 import { checksumAddress, v1PaymentRequired, v2PaymentRequired } from '../../service/payments/terms.ts'
 import { priceBounds, priceOf, type PricesNow } from '../../service/payments/price.ts'
@@ -13,6 +14,8 @@ export function x402Manifest(deps: AppDeps, examples: Examples, prices: PricesNo
   const token = usdcOn(deps.chain_id)
   const { api_url } = deps.origins
   const { tools } = deps.call.catalogue
+  const listed = (some: readonly Tool[]) =>
+    some.map((tool) => ({ ...resource(deps, tool, examples.get(tool.id)), ...termsNow(deps, tool, prices) }))
   return {
     name: 'assay',
     version: deps.version,
@@ -37,7 +40,9 @@ export function x402Manifest(deps: AppDeps, examples: Examples, prices: PricesNo
     receipt_signing_address: deps.call.stamp.signer.address,
     errors_url: `${api_url}/.well-known/x402-errors.json`,
     schema_url: `${api_url}/.well-known/x402-schema.json`,
-    resources: tools.map((tool) => ({ ...resource(deps, tool, examples.get(tool.id)), ...termsNow(deps, tool, prices) })),
+    resources: listed(tools.filter(({ price }) => price !== 'free')),
+    // What asks for no payment is no resource of x402.
+    free_resources: listed(tools.filter(({ price }) => price === 'free')),
   }
 }
 
@@ -75,28 +80,34 @@ function resource(deps: AppDeps, tool: Tool, example: Record<string, unknown> | 
     tool: tool.id,
     url: callUrl(deps, tool),
     resource: callUrl(deps, tool),
+    x402Version: 2,
     type: 'http',
     method: 'POST',
     mime_type: 'application/json',
     description: tool.description,
     price: priceRange(tool),
-    input_schema: schemas?.input,
-    output_schema: schemas?.output,
+    // Input and output schema, and an example: a hundred times as long here as all the rest.
+    details_url: `${deps.origins.api_url}/v1/tools/${tool.id}`,
     extensions: { bazaar: bazaar(tool, schemas?.input, example) },
   }
 }
+
+/** Longer answers stand at `details_url` alone. */
+const EXAMPLE_CHARS = 1_000
 
 /**
  * The tool as the x402 extension `bazaar` describes an HTTP endpoint: `info` holds a request that runs and its answer, `schema` is what
  * `info` must fit. The body is the whole body of the request, so the fields of the tool stand under `input`.
  */
 function bazaar(tool: Tool, input_schema: Record<string, unknown> | undefined, example: Record<string, unknown> | undefined) {
-  const { $schema: _, ...input } = input_schema ?? {}
+  const { $schema: _, ...input } = withoutWords(input_schema ?? {}) as Record<string, unknown>
   const answer = { type: 'object', properties: { result: { type: 'object' } }, required: ['result'] }
   return {
     info: {
       input: { type: 'http', method: 'POST', bodyType: 'json', body: { input: tool.example } },
-      ...(example === undefined ? {} : { output: { type: 'json', example: { result: example } } }),
+      ...(example === undefined || JSON.stringify(example).length > EXAMPLE_CHARS
+        ? {}
+        : { output: { type: 'json', example: { result: example } } }),
     },
     schema: {
       $schema: JSON_SCHEMA_DIALECT,
