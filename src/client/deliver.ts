@@ -106,6 +106,8 @@ function endOfReply(reply: Reply, payment: Payment): End {
   const error = problemError(reply, payment)
   if (error === null) return open(notOurs(reply, payment))
   if (error.code === 'PAYMENT_PENDING') return { kind: 'open', retry_after_ms: retryAfterMs(reply), pending: reply, error }
+  // The service will not try this transfer again; that somebody else may execute it until valid_before is in the error.
+  if (error.code === 'SETTLEMENT_FAILED') return { kind: 'over', error }
   // Not being able to tell is no end, and neither is being asked to wait.
   const passing = error.charged === 'unknown' || (error.retryable && (reply.status >= 500 || WAITS.has(reply.status)))
   return passing ? { kind: 'open', retry_after_ms: retryAfterMs(reply), pending: null, error } : { kind: 'over', error }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { AssayError, createClient, type Payment } from '../../src/client/index.ts'
-import { authorizationsUsed } from '../support/paying-chain.ts'
+import { authorizationsUsed, spendElsewhere } from '../support/paying-chain.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 import { startProxy, type Proxy } from './proxy.ts'
 import { IMPATIENT, payingClient, spyOn, type Spy } from './wallet.ts'
@@ -147,6 +147,18 @@ test('a refusal of the service ends the call, and no second payment is signed', 
   const { code, charged, payment } = await failure(payingClient(proxy.url, signer).call('iban-check', INPUT))
   assert.deepEqual([code, charged, payment?.payer], ['INSUFFICIENT_FUNDS', false, signer.address.toLowerCase()])
   assert.deepEqual([signer.signed.length, await used(signer)], [1, 0])
+})
+
+test('a payment that the chain refused ends the call at once, with the time before which no other may be signed', async () => {
+  const payer = await world.payer(FLOOR)
+  const signer = spyOn(payer)
+  world.at('after_prepare', () => spendElsewhere(world.chain, payer, FLOOR))
+  const before = proxy.calls.length
+  const { code, charged, payment, problem } = await failure(payingClient(proxy.url, signer).call('iban-check', INPUT))
+  assert.deepEqual([code, charged, problem?.['valid_before']], ['SETTLEMENT_FAILED', 'unknown', Number(signer.signed[0]?.validBefore)])
+  assert.equal(payment?.nonce, signer.signed[0]?.nonce)
+  // Asked for the price, then paid, once each.
+  assert.deepEqual([signer.signed.length, proxy.calls.length - before], [1, 2])
 })
 
 test('a signer that does not sign costs nothing of the session', async () => {

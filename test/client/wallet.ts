@@ -3,7 +3,7 @@ import { createClient, type AssayClient, type ClientOptions, type Clock, type Si
 
 /** A signer that tells what it was asked to sign. */
 export interface Spy extends Signer {
-  readonly signed: { to: string; value: bigint; nonce: string }[]
+  readonly signed: { to: string; value: bigint; nonce: string; validBefore: bigint }[]
 }
 
 export function spyOn(account: PrivateKeyAccount): Spy {
