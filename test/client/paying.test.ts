@@ -153,12 +153,12 @@ test('a payment that the chain refused ends the call at once, with the time befo
   const payer = await world.payer(FLOOR)
   const signer = spyOn(payer)
   world.at('after_prepare', () => spendElsewhere(world.chain, payer, FLOOR))
-  const before = proxy.calls.length
+  const calls_before = proxy.calls.length
   const { code, charged, payment, problem } = await failure(payingClient(proxy.url, signer).call('iban-check', INPUT))
   assert.deepEqual([code, charged, problem?.['valid_before']], ['SETTLEMENT_FAILED', 'unknown', Number(signer.signed[0]?.validBefore)])
   assert.equal(payment?.nonce, signer.signed[0]?.nonce)
   // Asked for the price, then paid, once each.
-  assert.deepEqual([signer.signed.length, proxy.calls.length - before], [1, 2])
+  assert.deepEqual([signer.signed.length, proxy.calls.length - calls_before], [1, 2])
 })
 
 test('a signer that does not sign costs nothing of the session', async () => {
