@@ -1,8 +1,9 @@
 import table from '../../../data/gst-states.json' with { type: 'json' }
-import { characterFindings, readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { carriesPan, gstinKind, type GstinKind, panFits } from './gstin-kinds.ts'
+import { checkDigitFindings, layout, layoutFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import { PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
@@ -36,13 +37,14 @@ const OPTIONS: NormalizeOptions = {
   field: 'gstin',
 }
 const PRAISE = 'State, PAN and check character hold; the registration was not looked up.'
-const LENGTH = 15
-const CHECK_AT = 14
+const WITH_PAN = layout('gstin', 'state:2N pan:10X entity:1X kind:1X check:1X')
+/** Kinds of registration that carry neither a PAN nor a TAN. */
+const WITHOUT_PAN = layout('gstin', 'state:2N year:2N country:3A number:5N kind:2A check:1X')
+const LENGTH = WITH_PAN.length
+const CHECK_AT = WITH_PAN.at.check.start
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const STATES = new Map(table.rows.map((row) => [row.code, row]))
 const NO_REGISTRATION = 'place_of_supply'
-const WITH_PAN: readonly Part[] = partsOf({ state: 2, pan: 10, entity: 1, kind: 1, check: 1 })
-const WITHOUT_PAN: readonly Part[] = partsOf({ state: 2, year: 2, country: 3, number: 5, kind: 2, check: 1 })
 
 /** 1 for each state number under which registrations exist. */
 const IS_STATE = new Uint8Array(100)
@@ -51,11 +53,6 @@ for (const { code, status } of table.rows) if (status !== NO_REGISTRATION) IS_ST
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
 const READING: Reading = { options: OPTIONS, values, first_below: 36, holds }
-
-function partsOf(lengths: Record<string, number>): Part[] {
-  let end = 0
-  return Object.entries(lengths).map(([label, length]) => Object.freeze({ label, start: end, end: (end += length) }))
-}
 
 /** Whether the text is a GSTIN by state, shape and check character. Always the same answer as `checkGstin(text).valid`. */
 export function isGstin(text: string): boolean {
@@ -94,9 +91,8 @@ export function checkGstin(text: string): Check<GstinFacts> {
 }
 
 function judge(value: string): Judgement<GstinFacts> {
-  const foreign = characterFindings(value, 'gstin')
-  if (foreign.length > 0) return { findings: foreign }
-  if (value.length !== LENGTH) return { findings: [lengthFinding('gstin', value, `${LENGTH} characters`)] }
+  const unreadable = layoutFindings(WITH_PAN, value)
+  if (unreadable.length > 0) return { findings: unreadable }
   readPlain(value, values)
   const kind = gstinKind(values)
   if (kind === null) return { findings: structureFindings(value) }
@@ -105,8 +101,7 @@ function judge(value: string): Judgement<GstinFacts> {
   const faults = [...stateFindings(value), ...(withPan ? panComponentFindings(value, 2) : [])]
   if (state === undefined || faults.length > 0) return { findings: faults }
   const expected_check = ALPHABET.charAt(checkValue(values))
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const findings = expected_check === value.charAt(CHECK_AT) ? [] : [finding('bad_checksum', 'check', place, expected_check)]
+  const findings = checkDigitFindings(WITH_PAN, value, expected_check)
   const warnings = [...stateWarnings(value, state.status), ...(withPan ? panWarnings(value, 2) : []), ...kindWarnings(value, kind)]
   return { findings, warnings, expected_check, facts: factsOf(value, kind, withPan, state) }
 }
@@ -154,6 +149,6 @@ function factsOf(value: string, kind: GstinKind, withPan: boolean, state: { code
     pan_holder_type: withPan ? (PAN_HOLDERS[value.charAt(5)] ?? null) : null,
     tan: withTan ? value.slice(2, 12) : null,
     entity_number: withPan || withTan ? value.charAt(12) : null,
-    parts: [...(withPan || withTan ? WITH_PAN : WITHOUT_PAN)],
+    parts: [...(withPan || withTan ? WITH_PAN : WITHOUT_PAN).parts],
   }
 }
