@@ -3,11 +3,12 @@ import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
 import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
+import { digitAt } from './digits.ts'
 import { isinCheckDigit, luhnSum } from './isin-luhn.ts'
-import { embeddedId, type EmbeddedId } from './isin-parts.ts'
 import { checkDigitFindings, layout, partFinding, partText } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
+import { isSedol } from './sedol.ts'
 import type { Check, Finding } from './verdict.ts'
 import { dataDate } from '../data-date.ts'
 
@@ -125,4 +126,53 @@ function isinWarnings(value: string, { prefix_kind, embedded }: IsinFacts): Find
     warnings.push(partFinding(LAYOUT, 'nsin', value, 'bad_national_checksum', null, message))
   }
   return warnings
+}
+
+/** The national number inside an ISIN. */
+interface EmbeddedId {
+  kind: 'cusip' | 'sedol' | 'wkn' | 'valor'
+  id: string
+  /** Whether it holds by its own check digit; null for numbers that have none. */
+  check_ok: boolean | null
+}
+
+/**
+ * The number that agencies are known to put into the nine places: CUSIP (US, CA), SEDOL behind two zeros (GB, and IE, GG, JE, IM where it
+ * passes by itself), WKN behind three zeros (DE), Valor (CH, LI). Null when nothing of the kind is there.
+ */
+function embeddedId(prefix: string, nsin: string): EmbeddedId | null {
+  switch (prefix) {
+    case 'US':
+    case 'CA':
+      return { kind: 'cusip', id: nsin, check_ok: isCusip(nsin) }
+    case 'GB':
+    case 'IE':
+    case 'GG':
+    case 'JE':
+    case 'IM':
+      return nsin.startsWith('00') && isSedol(nsin.slice(2)) ? { kind: 'sedol', id: nsin.slice(2), check_ok: true } : null
+    case 'DE':
+      return /^000[0-9A-HJ-NP-Z]{6}$/.test(nsin) ? { kind: 'wkn', id: nsin.slice(3), check_ok: null } : null
+    case 'CH':
+    case 'LI':
+      return /^(?!0+$)[0-9]+$/.test(nsin) ? { kind: 'valor', id: nsin.replace(/^0+/, ''), check_ok: null } : null
+    default:
+      return null
+  }
+}
+
+/** 0–9, then 10–35 for letters. */
+function valueAt(text: string, index: number): number {
+  const digit = digitAt(text, index)
+  return digit > 9 ? digit - 7 : digit
+}
+
+/** Modulus 10, double add double (ANSI X9.6): every second of eight values is doubled, and the digits of each product are added. */
+function isCusip(nine: string): boolean {
+  let sum = 0
+  for (let index = 0; index < 8; index++) {
+    const product = valueAt(nine, index) * (index % 2 === 0 ? 1 : 2)
+    sum += Math.floor(product / 10) + (product % 10)
+  }
+  return (10 - (sum % 10)) % 10 === valueAt(nine, 8)
 }
