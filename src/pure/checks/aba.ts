@@ -3,7 +3,8 @@ import { readPlain } from './characters.ts'
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
-import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
+import { areDigits, withLeadingZero } from './fixed-digits.ts'
+import { checkDigitFindings, layout, layoutFindings, partText } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -41,13 +42,9 @@ const OPTIONS: NormalizeOptions = {
   field: 'aba_routing',
 }
 const PRAISE = 'Prefix and check digit hold; no directory was asked.'
-const LENGTH = 9
-const CHECK_AT = 8
-const PARTS: readonly Part[] = [
-  { label: 'routing_symbol', start: 0, end: 4 },
-  { label: 'institution', start: 4, end: CHECK_AT },
-  { label: 'check', start: CHECK_AT, end: LENGTH },
-].map((part) => Object.freeze(part))
+const LAYOUT = layout('aba_routing', 'routing_symbol:4N institution:4N check:1N')
+const LENGTH = LAYOUT.length
+const CHECK_AT = LAYOUT.at.check.start
 
 const RANGES: ReadonlyMap<string, AbaRange> = new Map(
   table.rows.flatMap(({ prefix, class: named, fed_district, fed_city }) => {
@@ -124,22 +121,23 @@ function judge(value: string): Judgement<AbaFacts> {
   }
   readPlain(value, values)
   const expected_check = `${(10 - (weightedSum(values, CHECK_AT) % 10)) % 10}`
-  const check_digit = value.slice(CHECK_AT)
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const findings = check_digit === expected_check ? [] : [finding('bad_checksum', 'check', place, expected_check)]
+  const findings = checkDigitFindings(LAYOUT, value, expected_check)
+  const routing_symbol = partText(LAYOUT.at.routing_symbol, value)
+  const institution = partText(LAYOUT.at.institution, value)
+  const check_digit = partText(LAYOUT.at.check, value)
   const facts: AbaFacts = {
     ...range,
-    routing_symbol: value.slice(0, 4),
-    institution: value.slice(4, CHECK_AT),
+    routing_symbol,
+    institution,
     check_digit,
     wire_or_ach_only: null,
-    parts: [...PARTS],
+    parts: [...LAYOUT.parts],
   }
   return { findings, expected_check, facts }
 }
 
 function shapeFindings(value: string): Finding[] {
-  const faults = digitFindings(value, 'aba_routing', LENGTH)
+  const faults = layoutFindings(LAYOUT, value)
   if (faults.length > 0 || /[^0]/.test(value)) return faults
   return [finding('all_zero', 'aba_routing', null, null)]
 }

@@ -2,8 +2,9 @@ import { readPlain } from './characters.ts'
 import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
-import { areDigits, digitFindings } from './fixed-digits.ts'
+import { areDigits } from './fixed-digits.ts'
 import { twoDigits } from './mod97.ts'
+import { layout, layoutFindings, partFinding, partText } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -29,15 +30,12 @@ const OPTIONS: NormalizeOptions = {
   field: 'abn',
 }
 const PRAISE = 'The check digits hold; the Australian Business Register was not asked.'
-const LENGTH = 11
+const LAYOUT = layout('abn', 'check:2N identifier:9N')
+const LENGTH = LAYOUT.length
 const MODULUS = 89
 const WEIGHTS = Uint8Array.of(10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19)
 /** The calculation never gives check digits below this; each pair below has the same remainder as one 89 higher. */
 const LEAST_CHECK = 11
-const PARTS: readonly Part[] = [
-  { label: 'check', start: 0, end: 2 },
-  { label: 'identifier', start: 2, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
@@ -75,7 +73,7 @@ export function checkAbn(text: string): Check<AbnFacts> {
 }
 
 function judge(value: string): Judgement<AbnFacts> {
-  const faults = digitFindings(value, 'abn', LENGTH)
+  const faults = layoutFindings(LAYOUT, value)
   if (/^(?!0+$)[0-9]{9}$/.test(value) && isAcn(value)) return { findings: [companyFinding(value)] }
   if (faults.length > 0) return { findings: faults }
   if (!/[^0]/.test(value)) return { findings: [finding('all_zero', 'abn', null, null)] }
@@ -98,24 +96,24 @@ function expectedCheck(): string {
 
 function checksumFindings(value: string, expected: number): Finding[] {
   const check = Number.parseInt(value.slice(0, 2), 10)
-  const place = { value, start: 0, end: 2 }
   const findings: Finding[] = []
-  if ((check - expected) % MODULUS !== 0) findings.push(finding('bad_checksum', 'check', place, twoDigits(expected)))
-  if (check < LEAST_CHECK) findings.push(finding('checksum_out_of_range', 'check', place, twoDigits(expected)))
+  if ((check - expected) % MODULUS !== 0) findings.push(partFinding(LAYOUT, 'check', value, 'bad_checksum', twoDigits(expected)))
+  if (check < LEAST_CHECK) findings.push(partFinding(LAYOUT, 'check', value, 'checksum_out_of_range', twoDigits(expected)))
   return findings
 }
 
 function abnFacts(value: string): AbnFacts {
-  const identifier = value.slice(2)
+  const check_digits = partText(LAYOUT.at.check, value)
+  const identifier = partText(LAYOUT.at.identifier, value)
   const groups = [identifier.slice(0, 3), identifier.slice(3, 6), identifier.slice(6)].join(' ')
   const acn_embedded = isAcn(identifier)
   return {
-    check_digits: value.slice(0, 2),
+    check_digits,
     identifier,
     acn_embedded,
     acn: acn_embedded ? groups : null,
-    print_form: `${value.slice(0, 2)} ${groups}`,
-    parts: [...PARTS],
+    print_form: `${check_digits} ${groups}`,
+    parts: [...LAYOUT.parts],
   }
 }
 

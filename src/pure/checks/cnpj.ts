@@ -1,8 +1,9 @@
-import { characterFindings, readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { twoDigits } from './mod97.ts'
 import { withLeadingZero } from './fixed-digits.ts'
+import { checkDigitFindings, layout, layoutFindings, partText, structureFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -28,13 +29,9 @@ const OPTIONS: NormalizeOptions = {
 }
 const PRAISE = 'Both check digits hold; the register was not asked.'
 const PERSON = 'Eleven digits that hold as a CPF, the number of a natural person; companies have a CNPJ.'
-const LENGTH = 14
-const CHECK_AT = 12
-const PARTS: readonly Part[] = [
-  { label: 'root', start: 0, end: 8 },
-  { label: 'branch', start: 8, end: CHECK_AT },
-  { label: 'check', start: CHECK_AT, end: LENGTH },
-].map((part) => Object.freeze(part))
+const LAYOUT = layout('cnpj', 'root:8X branch:4X check:2N')
+const LENGTH = LAYOUT.length
+const CHECK_AT = LAYOUT.at.check.start
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
@@ -87,17 +84,16 @@ function judge(value: string): Judgement<CnpjFacts> {
   readPlain(value, values)
   const expected_check = twoDigits(checkValue(values))
   if (faults.length > 0) return { findings: faults, expected_check }
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const findings = value.slice(CHECK_AT) === expected_check ? [] : [finding('bad_checksum', 'check', place, expected_check)]
+  const findings = checkDigitFindings(LAYOUT, value, expected_check)
   return { findings, warnings: letterWarnings(value), expected_check, facts: cnpjFacts(value) }
 }
 
+const personHint = (value: string) => (isCpf(value) ? PERSON : null)
+
 function shapeFindings(value: string): Finding[] {
-  const foreign = characterFindings(value, 'cnpj')
-  if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [lengthFinding('cnpj', value, `${LENGTH} characters`, { hint: isCpf(value) ? PERSON : null })]
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  if (!/[0-9]{2}$/.test(value)) return [finding('bad_structure', 'check', place, 'two digits')]
+  const faults = layoutFindings(LAYOUT, value, personHint)
+  const wrong = faults.length > 0 ? faults : structureFindings(LAYOUT, value)
+  if (wrong.length > 0) return wrong
   return /^0{12}/.test(value) ? [finding('all_zero', 'cnpj', null, null)] : []
 }
 
@@ -120,7 +116,9 @@ function letterWarnings(value: string): Finding[] {
 }
 
 function cnpjFacts(value: string): CnpjFacts {
-  const [root, branch, check_digits] = [value.slice(0, 8), value.slice(8, CHECK_AT), value.slice(CHECK_AT)]
+  const root = partText(LAYOUT.at.root, value)
+  const branch = partText(LAYOUT.at.branch, value)
+  const check_digits = partText(LAYOUT.at.check, value)
   return {
     root,
     branch,
@@ -128,6 +126,6 @@ function cnpjFacts(value: string): CnpjFacts {
     check_digits,
     alphanumeric: /[A-Z]/.test(value),
     print_form: `${root.slice(0, 2)}.${root.slice(2, 5)}.${root.slice(5)}/${branch}-${check_digits}`,
-    parts: [...PARTS],
+    parts: [...LAYOUT.parts],
   }
 }

@@ -1,8 +1,9 @@
 import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
-import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
+import { areDigits, withLeadingZero } from './fixed-digits.ts'
 import { gs1Range, type Gs1Kind } from './gs1-prefixes.ts'
+import { checkDigitFindings, layout, layoutFindings, partText } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -40,18 +41,14 @@ const PRAISE = 'Thirteen digits and a check digit that holds; this proves no art
 const ISMN_ORGANISATION = 'International ISMN Agency'
 /** What fills a GTIN-8 up to thirteen digits. */
 const PADDING = '00000'
-const LENGTH = 13
-const CHECK_AT = 12
+const LAYOUT = layout('code', 'gs1_prefix:3N company_and_item:9N check:1N')
+const LENGTH = LAYOUT.length
+const CHECK_AT = LAYOUT.at.check.start
 const OTHER_LENGTHS: Readonly<Record<number, string>> = {
   8: '13 digits; these are as many as an EAN-8 has',
   12: '13 digits; these are as many as a UPC-A has, which has a 0 in front as an EAN-13',
   14: '13 digits; these are as many as a GTIN-14 has, which has a packaging digit in front',
 }
-const PARTS: readonly Part[] = [
-  { label: 'gs1_prefix', start: 0, end: 3 },
-  { label: 'company_and_item', start: 3, end: CHECK_AT },
-  { label: 'check', start: CHECK_AT, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 10, holds }
 
@@ -98,11 +95,10 @@ export function checkEan13(text: string): Check<Ean13Facts> {
 }
 
 function judge(value: string): Judgement<Ean13Facts> {
-  const faults = digitFindings(value, 'code', LENGTH)
+  const faults = layoutFindings(LAYOUT, value)
   if (faults.length > 0) return { findings: faults.map((fault) => withHint(fault, value)) }
   const expected_check = modulus10(value.slice(0, CHECK_AT))
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const findings = value.slice(CHECK_AT) === expected_check ? [] : [finding('bad_checksum', 'check', place, expected_check)]
+  const findings = checkDigitFindings(LAYOUT, value, expected_check)
   const facts = ean13Facts(value)
   return { findings, warnings: ean13Warnings(value, facts), expected_check, facts }
 }
@@ -133,7 +129,8 @@ function ean13Warnings(value: string, { kind }: Ean13Facts): Finding[] {
 }
 
 function ean13Facts(value: string): Ean13Facts {
-  const gs1_prefix = value.slice(0, 3)
+  const gs1_prefix = partText(LAYOUT.at.gs1_prefix, value)
+  const check_digit = partText(LAYOUT.at.check, value)
   const range = gs1Range(value)
   const music = value.startsWith('9790')
   return {
@@ -146,8 +143,8 @@ function ean13Facts(value: string): Ean13Facts {
     isbn13: range?.kind === 'isbn' && !music ? value : null,
     ismn: music ? value : null,
     issn: range?.kind === 'issn' ? issn(value.slice(3, 10)) : null,
-    check_digit: value.slice(CHECK_AT),
-    parts: [...PARTS],
+    check_digit,
+    parts: [...LAYOUT.parts],
   }
 }
 

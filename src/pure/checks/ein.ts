@@ -1,7 +1,8 @@
 import table from '../../../data/ein-prefixes.json' with { type: 'json' }
 import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { areDigits, digitFindings, withLeadingZero } from './fixed-digits.ts'
+import { areDigits, withLeadingZero } from './fixed-digits.ts'
+import { layout, layoutFindings, partFinding, partText } from './layout.ts'
 import { inFront, normalize, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -32,12 +33,8 @@ const OPTIONS: NormalizeOptions = {
 }
 const PRAISE = 'Nine digits and an assigned prefix; an EIN has no check digit, so more cannot be told.'
 const FORM = 'NN-NNNNNNN'
-const LENGTH = 9
-const PREFIX_END = 2
-const PARTS: readonly Part[] = [
-  { label: 'prefix', start: 0, end: PREFIX_END },
-  { label: 'serial', start: PREFIX_END, end: LENGTH },
-].map((part) => Object.freeze(part))
+const LAYOUT = layout('ein', 'prefix:2N serial:7N')
+const LENGTH = LAYOUT.length
 
 const CAMPUSES: ReadonlyMap<string, readonly string[]> = new Map(table.rows.map(({ prefix, campuses }) => [prefix, campuses]))
 /** 1 for each pair of first digits that is assigned. */
@@ -69,14 +66,14 @@ export function checkEin(text: string): Check<EinFacts> {
 }
 
 function judge(value: string): Judgement<EinFacts> {
-  const faults = digitFindings(value, 'ein', LENGTH)
+  const faults = layoutFindings(LAYOUT, value)
   if (faults.length > 0) return { findings: faults }
-  const prefix = value.slice(0, PREFIX_END)
+  const prefix = partText(LAYOUT.at.prefix, value)
+  const serial = partText(LAYOUT.at.serial, value)
   const campuses = CAMPUSES.get(prefix)
-  if (campuses === undefined) return { findings: [finding('bad_prefix', 'prefix', { value, start: 0, end: PREFIX_END }, null)] }
-  const serial = value.slice(PREFIX_END)
+  if (campuses === undefined) return { findings: [partFinding(LAYOUT, 'prefix', value, 'bad_prefix', null)] }
   const facts = { prefix, campuses: [...campuses], prefixes_as_of: dataDate(table), serial, print_form: `${prefix}-${serial}` }
-  return { unverifiable: true, findings: [], facts: { ...facts, parts: [...PARTS] } }
+  return { unverifiable: true, findings: [], facts: { ...facts, parts: [...LAYOUT.parts] } }
 }
 
 /** What the separators of a readable value say; looked up in the text, since the normalized value has none. */

@@ -1,13 +1,4 @@
-import { lengthFinding } from './check-result.ts'
-import { strangers } from './digits.ts'
-import type { Check, Finding } from './verdict.ts'
-
-/** Characters, then length, of an identifier that is so many digits and nothing else. */
-export function digitFindings(value: string, field: string, digits: number): Finding[] {
-  const foreign = strangers(value, field, /[^0-9]+/gu, 'digits 0-9')
-  if (foreign.length > 0 || value.length === digits) return foreign
-  return [lengthFinding(field, value, `${digits} digits`)]
-}
+import type { Check } from './verdict.ts'
 
 /** Whether what `readPlain` left is exactly so many digits. */
 export function areDigits(read: Uint8Array, length: number, digits: number): boolean {

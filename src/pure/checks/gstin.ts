@@ -1,13 +1,21 @@
 import table from '../../../data/gst-states.json' with { type: 'json' }
-import { characterFindings, readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { carriesPan, gstinKind, type GstinKind, panFits } from './gstin-kinds.ts'
+import { checkDigitFindings, layout, layoutFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
-import { PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
+import { holdsPan, PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
 import type { Check, Finding } from './verdict.ts'
 import { dataDate } from '../data-date.ts'
+
+/**
+ * Kinds of registration by shape, as in the patterns that GSTN publishes for its returns interface. `regular` stands for normal,
+ * composite and casual taxpayers.
+ */
+type GstinKind = 'regular' | 'tcs_collector' | 'tds_deductor' | 'government' | 'uin' | 'non_resident' | 'oidar'
+
+const [C, D, J, N, O, R, S, U, Z] = [12, 13, 19, 23, 24, 27, 28, 30, 35]
 
 export interface GstinFacts {
   kind: GstinKind
@@ -36,13 +44,14 @@ const OPTIONS: NormalizeOptions = {
   field: 'gstin',
 }
 const PRAISE = 'State, PAN and check character hold; the registration was not looked up.'
-const LENGTH = 15
-const CHECK_AT = 14
+const WITH_PAN = layout('gstin', 'state:2N pan:10X entity:1X kind:1X check:1X')
+/** Kinds of registration that carry neither a PAN nor a TAN. */
+const WITHOUT_PAN = layout('gstin', 'state:2N year:2N country:3A number:5N kind:2A check:1X')
+const LENGTH = WITH_PAN.length
+const CHECK_AT = WITH_PAN.at.check.start
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const STATES = new Map(table.rows.map((row) => [row.code, row]))
 const NO_REGISTRATION = 'place_of_supply'
-const WITH_PAN: readonly Part[] = partsOf({ state: 2, pan: 10, entity: 1, kind: 1, check: 1 })
-const WITHOUT_PAN: readonly Part[] = partsOf({ state: 2, year: 2, country: 3, number: 5, kind: 2, check: 1 })
 
 /** 1 for each state number under which registrations exist. */
 const IS_STATE = new Uint8Array(100)
@@ -51,11 +60,6 @@ for (const { code, status } of table.rows) if (status !== NO_REGISTRATION) IS_ST
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
 const READING: Reading = { options: OPTIONS, values, first_below: 36, holds }
-
-function partsOf(lengths: Record<string, number>): Part[] {
-  let end = 0
-  return Object.entries(lengths).map(([label, length]) => Object.freeze({ label, start: end, end: (end += length) }))
-}
 
 /** Whether the text is a GSTIN by state, shape and check character. Always the same answer as `checkGstin(text).valid`. */
 export function isGstin(text: string): boolean {
@@ -94,9 +98,8 @@ export function checkGstin(text: string): Check<GstinFacts> {
 }
 
 function judge(value: string): Judgement<GstinFacts> {
-  const foreign = characterFindings(value, 'gstin')
-  if (foreign.length > 0) return { findings: foreign }
-  if (value.length !== LENGTH) return { findings: [lengthFinding('gstin', value, `${LENGTH} characters`)] }
+  const unreadable = layoutFindings(WITH_PAN, value)
+  if (unreadable.length > 0) return { findings: unreadable }
   readPlain(value, values)
   const kind = gstinKind(values)
   if (kind === null) return { findings: structureFindings(value) }
@@ -105,8 +108,7 @@ function judge(value: string): Judgement<GstinFacts> {
   const faults = [...stateFindings(value), ...(withPan ? panComponentFindings(value, 2) : [])]
   if (state === undefined || faults.length > 0) return { findings: faults }
   const expected_check = ALPHABET.charAt(checkValue(values))
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const findings = expected_check === value.charAt(CHECK_AT) ? [] : [finding('bad_checksum', 'check', place, expected_check)]
+  const findings = checkDigitFindings(WITH_PAN, value, expected_check)
   const warnings = [...stateWarnings(value, state.status), ...(withPan ? panWarnings(value, 2) : []), ...kindWarnings(value, kind)]
   return { findings, warnings, expected_check, facts: factsOf(value, kind, withPan, state) }
 }
@@ -154,6 +156,52 @@ function factsOf(value: string, kind: GstinKind, withPan: boolean, state: { code
     pan_holder_type: withPan ? (PAN_HOLDERS[value.charAt(5)] ?? null) : null,
     tan: withTan ? value.slice(2, 12) : null,
     entity_number: withPan || withTan ? value.charAt(12) : null,
-    parts: [...(withPan || withTan ? WITH_PAN : WITHOUT_PAN)],
+    parts: [...(withPan || withTan ? WITH_PAN : WITHOUT_PAN).parts],
   }
+}
+
+/** The kind whose shape the 15 values have, or null. A PAN or TAN inside is not judged any further. */
+function gstinKind(read: Uint8Array): GstinKind | null {
+  if (!allDigits(read, 0, 2)) return null
+  return (read[2] ?? 0) < 10 ? kindWithoutPan(read) : kindWithPan(read)
+}
+
+/** Two digits for the year, three letters, five digits, and two letters that name the kind. */
+function kindWithoutPan(read: Uint8Array): GstinKind | null {
+  if (!allDigits(read, 2, 4) || !allLetters(read, 4, 7) || !allDigits(read, 7, 12)) return null
+  const [first, second] = [read[12], read[13]]
+  if ((first === U || first === O) && second === N) return 'uin'
+  if (first === N && second === R) return 'non_resident'
+  return first === O && second === S && read[0] === 9 && read[1] === 9 ? 'oidar' : null
+}
+
+/** PAN (or, for deductors and departments, TAN), number of the registration, and a letter that names the kind. */
+function kindWithPan(read: Uint8Array): GstinKind | null {
+  if (!allLetters(read, 2, 6) || !allDigits(read, 7, 11) || !allLetters(read, 11, 12)) return null
+  const entity = read[12] ?? 0
+  const marker = read[13] ?? 0
+  if (marker === D) return entity > 0 ? 'tds_deductor' : null
+  if ((read[6] ?? 0) < 10) return marker === Z && entity < 10 ? 'government' : null
+  if (entity === 0) return null
+  if (marker === C) return 'tcs_collector'
+  return marker === Z || (marker >= 1 && marker <= J) ? 'regular' : null
+}
+
+/** Whether a PAN stands in characters 3–12: everywhere but in kinds without one, and in those that hold a TAN instead. */
+function carriesPan(kind: GstinKind, read: Uint8Array): boolean {
+  return kind === 'regular' || kind === 'tcs_collector' || (kind === 'tds_deductor' && (read[6] ?? 0) >= 10)
+}
+
+function panFits(kind: GstinKind, read: Uint8Array): boolean {
+  return !carriesPan(kind, read) || holdsPan(read, 2)
+}
+
+function allDigits(read: Uint8Array, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) if ((read[index] ?? 0) > 9) return false
+  return true
+}
+
+function allLetters(read: Uint8Array, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) if ((read[index] ?? 0) < 10) return false
+  return true
 }

@@ -1,10 +1,10 @@
 import table from '../../../data/ifsc-banks.json' with { type: 'json' }
-import { characterFindings } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
+import { layout, layoutFindings, partFinding, partText, structureFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
-import type { Check, Finding } from './verdict.ts'
+import type { Check } from './verdict.ts'
 import { dataDate } from '../data-date.ts'
 
 export interface IfscFacts {
@@ -26,14 +26,10 @@ const OPTIONS: NormalizeOptions = {
   field: 'ifsc',
 }
 const PRAISE = 'The structure holds; there is no checksum, and branches were not looked up.'
-const LENGTH = 11
-const ZERO_AT = 4
+const LAYOUT = layout('ifsc', 'bank:4A zero:1Z branch:6X')
+const LENGTH = LAYOUT.length
+const ZERO_AT = LAYOUT.at.zero.start
 const BANKS: ReadonlyMap<string, string> = new Map(table.rows.map(({ code, name }) => [code, name]))
-const PARTS: readonly Part[] = [
-  { label: 'bank', start: 0, end: ZERO_AT },
-  { label: 'zero', start: ZERO_AT, end: 5 },
-  { label: 'branch', start: 5, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 36, holds }
 
@@ -64,21 +60,13 @@ export function checkIfsc(text: string): Check<IfscFacts> {
 }
 
 function judge(value: string): Judgement<IfscFacts> {
-  const findings = shapeFindings(value)
+  const faults = layoutFindings(LAYOUT, value)
+  const findings = faults.length > 0 ? faults : structureFindings(LAYOUT, value)
   if (findings.length > 0) return { findings }
-  const bank_code = value.slice(0, ZERO_AT)
+  const bank_code = partText(LAYOUT.at.bank, value)
+  const branch_code = partText(LAYOUT.at.branch, value)
   const bank_name = BANKS.get(bank_code) ?? null
   const message = 'The bank code is not in our snapshot; it may be newer, or mistyped.'
-  const warnings = bank_name === null ? [finding('not_listed', 'bank', { value, start: 0, end: ZERO_AT }, null, message)] : []
-  return { unverifiable: true, findings, warnings, facts: { bank_code, bank_name, branch_code: value.slice(5), parts: [...PARTS] } }
-}
-
-function shapeFindings(value: string): Finding[] {
-  const foreign = characterFindings(value, 'ifsc')
-  if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [lengthFinding('ifsc', value, `${LENGTH} characters`)]
-  const findings: Finding[] = []
-  if (!/^[A-Z]{4}/.test(value)) findings.push(finding('bad_structure', 'bank', { value, start: 0, end: ZERO_AT }, 'four letters'))
-  if (value[ZERO_AT] !== '0') findings.push(finding('bad_structure', 'zero', { value, start: ZERO_AT, end: 5 }, 'the digit 0'))
-  return findings
+  const warnings = bank_name === null ? [partFinding(LAYOUT, 'bank', value, 'not_listed', null, message)] : []
+  return { unverifiable: true, findings, warnings, facts: { bank_code, bank_name, branch_code, parts: [...LAYOUT.parts] } }
 }

@@ -3,10 +3,12 @@ import { characterFindings, pairIndex, pairIndexOf } from './characters.ts'
 import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { COUNTRIES } from './countries.ts'
+import { digitAt } from './digits.ts'
 import { isinCheckDigit, luhnSum } from './isin-luhn.ts'
-import { embeddedId, type EmbeddedId } from './isin-parts.ts'
+import { checkDigitFindings, layout, partFinding, partText } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
+import { isSedol } from './sedol.ts'
 import type { Check, Finding } from './verdict.ts'
 import { dataDate } from '../data-date.ts'
 
@@ -38,13 +40,9 @@ const OPTIONS: NormalizeOptions = {
   field: 'isin',
 }
 const PRAISE = 'Prefix and check digit hold; no numbering agency was asked.'
-const LENGTH = 12
-const CHECK_AT = 11
-const PARTS: readonly Part[] = [
-  { label: 'prefix', start: 0, end: 2 },
-  { label: 'nsin', start: 2, end: CHECK_AT },
-  { label: 'check', start: CHECK_AT, end: LENGTH },
-].map((part) => Object.freeze(part))
+const LAYOUT = layout('isin', 'prefix:2A nsin:9X check:1N')
+const LENGTH = LAYOUT.length
+const CHECK_AT = LAYOUT.at.check.start
 
 interface Prefix {
   kind: PrefixKind
@@ -93,15 +91,14 @@ function judge(value: string): Judgement<IsinFacts> {
   if (faults.some(({ field }) => field !== 'check')) return { findings: faults }
   const expected_check = isinCheckDigit(value.slice(0, CHECK_AT))
   if (faults.length > 0) return { findings: faults, expected_check }
-  const prefix = value.slice(0, 2)
+  const prefix = partText(LAYOUT.at.prefix, value)
+  const nsin = partText(LAYOUT.at.nsin, value)
+  const check_digit = partText(LAYOUT.at.check, value)
   const known = PREFIXES.get(prefix)
-  if (known === undefined) return { findings: [finding('bad_prefix', 'prefix', { value, start: 0, end: 2 }, null)] }
-  const check_digit = value.slice(CHECK_AT)
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const findings = check_digit === expected_check ? [] : [finding('bad_checksum', 'check', place, expected_check)]
-  const nsin = value.slice(2, CHECK_AT)
+  if (known === undefined) return { findings: [partFinding(LAYOUT, 'prefix', value, 'bad_prefix', null)] }
+  const findings = checkDigitFindings(LAYOUT, value, expected_check)
   const embedded = embeddedId(prefix, nsin)
-  const facts = { prefix, prefix_kind: known.kind, prefix_name: known.name, nsin, check_digit, embedded, parts: [...PARTS] }
+  const facts = { prefix, prefix_kind: known.kind, prefix_name: known.name, nsin, check_digit, embedded, parts: [...LAYOUT.parts] }
   return { findings, warnings: isinWarnings(value, facts), expected_check, facts }
 }
 
@@ -117,17 +114,65 @@ function shapeFindings(value: string): Finding[] {
 
 function isinWarnings(value: string, { prefix_kind, embedded }: IsinFacts): Finding[] {
   const warnings: Finding[] = []
-  const prefix = { value, start: 0, end: 2 }
   if (prefix_kind === 'internal') {
     const message = 'Numbers with this prefix are for use inside one house and are not unique in the world.'
-    warnings.push(finding('reserved_range', 'prefix', prefix, null, message))
+    warnings.push(partFinding(LAYOUT, 'prefix', value, 'reserved_range', null, message))
   }
   if (prefix_kind === 'historical') {
-    warnings.push(finding('withdrawn', 'prefix', prefix, null, 'The country of this prefix is gone; old numbers live on.'))
+    warnings.push(partFinding(LAYOUT, 'prefix', value, 'withdrawn', null, 'The country of this prefix is gone; old numbers live on.'))
   }
   if (embedded !== null && embedded.check_ok === false) {
     const message = 'The CUSIP inside does not pass by its own check digit.'
-    warnings.push(finding('bad_national_checksum', 'nsin', { value, start: 2, end: CHECK_AT }, null, message))
+    warnings.push(partFinding(LAYOUT, 'nsin', value, 'bad_national_checksum', null, message))
   }
   return warnings
+}
+
+/** The national number inside an ISIN. */
+interface EmbeddedId {
+  kind: 'cusip' | 'sedol' | 'wkn' | 'valor'
+  id: string
+  /** Whether it holds by its own check digit; null for numbers that have none. */
+  check_ok: boolean | null
+}
+
+/**
+ * The number that agencies are known to put into the nine places: CUSIP (US, CA), SEDOL behind two zeros (GB, and IE, GG, JE, IM where it
+ * passes by itself), WKN behind three zeros (DE), Valor (CH, LI). Null when nothing of the kind is there.
+ */
+function embeddedId(prefix: string, nsin: string): EmbeddedId | null {
+  switch (prefix) {
+    case 'US':
+    case 'CA':
+      return { kind: 'cusip', id: nsin, check_ok: isCusip(nsin) }
+    case 'GB':
+    case 'IE':
+    case 'GG':
+    case 'JE':
+    case 'IM':
+      return nsin.startsWith('00') && isSedol(nsin.slice(2)) ? { kind: 'sedol', id: nsin.slice(2), check_ok: true } : null
+    case 'DE':
+      return /^000[0-9A-HJ-NP-Z]{6}$/.test(nsin) ? { kind: 'wkn', id: nsin.slice(3), check_ok: null } : null
+    case 'CH':
+    case 'LI':
+      return /^(?!0+$)[0-9]+$/.test(nsin) ? { kind: 'valor', id: nsin.replace(/^0+/, ''), check_ok: null } : null
+    default:
+      return null
+  }
+}
+
+/** 0–9, then 10–35 for letters. */
+function valueAt(text: string, index: number): number {
+  const digit = digitAt(text, index)
+  return digit > 9 ? digit - 7 : digit
+}
+
+/** Modulus 10, double add double (ANSI X9.6): every second of eight values is doubled, and the digits of each product are added. */
+function isCusip(nine: string): boolean {
+  let sum = 0
+  for (let index = 0; index < 8; index++) {
+    const product = valueAt(nine, index) * (index % 2 === 0 ? 1 : 2)
+    sum += Math.floor(product / 10) + (product % 10)
+  }
+  return (10 - (sum % 10)) % 10 === valueAt(nine, 8)
 }

@@ -1,7 +1,7 @@
 import { readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { strangers } from './digits.ts'
+import { checkDigitFindings, layout, layoutFindings, partFinding, partText } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -26,11 +26,8 @@ const OPTIONS: NormalizeOptions = {
   field: 'number',
 }
 const PRAISE = 'The check digit holds; the register was not asked.'
-const LENGTH = 13
-const PARTS: readonly Part[] = [
-  { label: 'check', start: 0, end: 1 },
-  { label: 'base', start: 1, end: LENGTH },
-].map((part) => Object.freeze(part))
+const LAYOUT = layout('number', 'check:1N base:12N')
+const LENGTH = LAYOUT.length
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
@@ -75,10 +72,8 @@ function judge(value: string): Judgement<JapanCorpFacts> {
   const faults = shapeFindings(value)
   if (faults.length > 0) return { findings: faults, expected_check: /^(?!0+$)[0-9]{12}$/.test(value) ? expectedCheck(value, 0) : null }
   const expected_check = expectedCheck(value, 1)
-  const findings: Finding[] = []
-  const place = { value, start: 0, end: 1 }
-  if (value.charAt(0) !== expected_check) findings.push(finding('bad_checksum', 'check', place, expected_check))
-  if (value.startsWith('0')) findings.push(finding('checksum_out_of_range', 'check', place, expected_check))
+  const findings = checkDigitFindings(LAYOUT, value, expected_check)
+  if (value.startsWith('0')) findings.push(partFinding(LAYOUT, 'check', value, 'checksum_out_of_range', expected_check))
   return { findings, expected_check, facts: factsOf(value) }
 }
 
@@ -88,23 +83,23 @@ function expectedCheck(value: string, start: number): string {
 }
 
 function shapeFindings(value: string): Finding[] {
-  const foreign = strangers(value, 'number', /[^0-9]+/gu, 'digits 0-9')
-  if (foreign.length > 0) return foreign
-  if (value.length === 12)
-    return [lengthFinding('number', value, '13 digits', { hint: 'Twelve digits lack the check digit, which stands in front.' })]
-  if (value.length !== LENGTH) return [lengthFinding('number', value, '13 digits')]
-  return /^.0{12}$/.test(value) ? [finding('all_zero', 'base', { value, start: 1, end: LENGTH }, null)] : []
+  const faults = layoutFindings(LAYOUT, value, () =>
+    value.length === 12 ? 'Twelve digits lack the check digit, which stands in front.' : null,
+  )
+  if (faults.length > 0) return faults
+  return /^.0{12}$/.test(value) ? [partFinding(LAYOUT, 'base', value, 'all_zero', null)] : []
 }
 
 function factsOf(value: string): JapanCorpFacts {
-  const base = value.slice(1)
+  const check_digit = partText(LAYOUT.at.check, value)
+  const base = partText(LAYOUT.at.base, value)
   const kind = base.startsWith('0000') ? 'public_body' : base.startsWith('7') ? 'unregistered_body' : 'registered'
   return {
-    check_digit: value.charAt(0),
+    check_digit,
     base,
     kind,
     registry_office_code: kind === 'registered' ? base.slice(0, 4) : null,
     invoice_number: `T${value}`,
-    parts: [...PARTS],
+    parts: [...LAYOUT.parts],
   }
 }

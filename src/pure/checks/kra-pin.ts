@@ -1,6 +1,6 @@
-import { characterFindings } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
+import { layout, layoutFindings, partFinding, partText, structureFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -22,13 +22,9 @@ const OPTIONS: NormalizeOptions = {
   field: 'pin',
 }
 const PRAISE = 'The structure holds; how the check letter is computed is not public.'
-const LENGTH = 11
+const LAYOUT = layout('pin', 'type:1A serial:9N check:1A')
+const LENGTH = LAYOUT.length
 const [A, P] = [10, 25]
-const PARTS: readonly Part[] = [
-  { label: 'type', start: 0, end: 1 },
-  { label: 'serial', start: 1, end: 10 },
-  { label: 'check', start: 10, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 36, holds }
 
@@ -60,24 +56,23 @@ export function checkKraPin(text: string): Check<KraPinFacts> {
 function judge(value: string): Judgement<KraPinFacts> {
   const findings = shapeFindings(value)
   if (findings.length > 0) return { findings }
+  const serial = partText(LAYOUT.at.serial, value)
+  const check_letter = partText(LAYOUT.at.check, value)
   const facts: KraPinFacts = {
     taxpayer_type: value.startsWith('A') ? 'individual' : 'non_individual',
-    serial: value.slice(1, 10),
-    check_letter: value.charAt(10),
+    serial,
+    check_letter,
     check_letter_verifiable: false,
-    parts: [...PARTS],
+    parts: [...LAYOUT.parts],
   }
   return { unverifiable: true, findings, facts }
 }
 
 function shapeFindings(value: string): Finding[] {
-  const foreign = characterFindings(value, 'pin')
-  if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [lengthFinding('pin', value, `${LENGTH} characters`)]
-  if (!/^[AP]/.test(value)) return [finding('bad_prefix', 'type', { value, start: 0, end: 1 }, 'A (individual) or P (others)')]
-  const wrong: Finding[] = []
-  if (!/^[0-9]{9}$/.test(value.slice(1, 10))) wrong.push(finding('bad_structure', 'serial', { value, start: 1, end: 10 }, 'nine digits'))
-  if (!/[A-Z]$/.test(value)) wrong.push(finding('bad_structure', 'check', { value, start: 10, end: LENGTH }, 'a letter'))
+  const faults = layoutFindings(LAYOUT, value)
+  if (faults.length > 0) return faults
+  if (!/^[AP]/.test(value)) return [partFinding(LAYOUT, 'type', value, 'bad_prefix', 'A (individual) or P (others)')]
+  const wrong = structureFindings(LAYOUT, value)
   if (wrong.length > 0) return wrong
-  return /^.0{9}/.test(value) ? [finding('all_zero', 'serial', { value, start: 1, end: 10 }, null)] : []
+  return /^.0{9}/.test(value) ? [partFinding(LAYOUT, 'serial', value, 'all_zero', null)] : []
 }

@@ -1,9 +1,10 @@
 import table from '../../../data/lou-prefixes.json' with { type: 'json' }
-import { characterFindings, readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { isZero } from './fixed-digits.ts'
 import { checkDigits97, inRange97, remainder97, twoDigits } from './mod97.ts'
+import { layout, layoutFindings, partFinding, partText, structureFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -34,15 +35,11 @@ const OPTIONS: NormalizeOptions = {
   field: 'lei',
 }
 const PRAISE = 'Structure and check digits hold; the register was not asked.'
-const LENGTH = 20
-const CHECK_AT = 18
+const LAYOUT = layout('lei', 'lou:4X entity:14X check:2N')
+const LENGTH = LAYOUT.length
+const CHECK_AT = LAYOUT.at.check.start
 const ZEROS = /^0{18}/
 const LOU_NAMES: ReadonlyMap<string, string> = new Map(table.rows.map(({ prefix, name }) => [prefix, name]))
-const PARTS: readonly Part[] = [
-  { label: 'lou', start: 0, end: 4 },
-  { label: 'entity', start: 4, end: CHECK_AT },
-  { label: 'check', start: CHECK_AT, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(LENGTH)
@@ -85,20 +82,17 @@ function judge(value: string): Judgement<LeiFacts> {
 }
 
 function shapeFindings(value: string): Finding[] {
-  const foreign = characterFindings(value, 'lei')
-  if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [lengthFinding('lei', value, `${LENGTH} characters`)]
-  if (ZEROS.test(value)) return [finding('all_zero', 'lei', null, null)]
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  return /[0-9]{2}$/.test(value) ? [] : [finding('bad_structure', 'check', place, 'two digits')]
+  const faults = layoutFindings(LAYOUT, value)
+  if (faults.length > 0) return faults
+  return ZEROS.test(value) ? [finding('all_zero', 'lei', null, null)] : structureFindings(LAYOUT, value)
 }
 
 function checksumFindings(value: string, expected_check: string): Finding[] {
   const check = Number.parseInt(value.slice(CHECK_AT), 10)
-  const place = { value, start: CHECK_AT, end: LENGTH }
   const findings: Finding[] = []
-  if (check % 97 !== Number.parseInt(expected_check, 10) % 97) findings.push(finding('bad_checksum', 'check', place, expected_check))
-  if (!inRange97(check)) findings.push(finding('checksum_out_of_range', 'check', place, expected_check))
+  if (check % 97 !== Number.parseInt(expected_check, 10) % 97)
+    findings.push(partFinding(LAYOUT, 'check', value, 'bad_checksum', expected_check))
+  if (!inRange97(check)) findings.push(partFinding(LAYOUT, 'check', value, 'checksum_out_of_range', expected_check))
   return findings
 }
 
@@ -113,14 +107,16 @@ function legacyWarnings(value: string): Finding[] {
 }
 
 function leiFacts(value: string): LeiFacts {
-  const lou_prefix = value.slice(0, 4)
+  const lou_prefix = partText(LAYOUT.at.lou, value)
+  const entity_part = partText(LAYOUT.at.entity, value)
+  const check_digits = partText(LAYOUT.at.check, value)
   return {
     lou_prefix,
     lou_name: isLegacy(value) ? null : (LOU_NAMES.get(lou_prefix) ?? null),
-    entity_part: value.slice(4, CHECK_AT),
-    check_digits: value.slice(CHECK_AT),
+    entity_part,
+    check_digits,
     legacy_prefix: isLegacy(value),
     print_form: value,
-    parts: [...PARTS],
+    parts: [...LAYOUT.parts],
   }
 }

@@ -1,6 +1,6 @@
-import { characterFindings } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
+import { layout, layoutFindings, structureFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -39,15 +39,9 @@ const OPTIONS: NormalizeOptions = {
   field: 'pan',
 }
 const PRAISE = 'The structure holds; how the last letter is computed is not public.'
-const LENGTH = 10
+const LAYOUT = layout('pan', 'series:3A holder:1A initial:1A number:4N check:1A')
+const LENGTH = LAYOUT.length
 const UNUSUAL = 'EK'
-const PARTS: readonly Part[] = [
-  { label: 'series', start: 0, end: 3 },
-  { label: 'holder', start: 3, end: 4 },
-  { label: 'initial', start: 4, end: 5 },
-  { label: 'number', start: 5, end: 9 },
-  { label: 'check', start: 9, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 /** 1 for each value of a letter that stands for a kind of holder. */
 const IS_HOLDER = new Uint8Array(36)
@@ -84,10 +78,8 @@ export function checkPan(text: string): Check<PanFacts> {
 }
 
 function judge(value: string): Judgement<PanFacts> {
-  const foreign = characterFindings(value, 'pan')
-  if (foreign.length > 0) return { findings: foreign }
-  if (value.length !== LENGTH) return { findings: [lengthFinding('pan', value, `${LENGTH} characters`)] }
-  const wrong = kindFindings(value)
+  const faults = layoutFindings(LAYOUT, value)
+  const wrong = faults.length > 0 ? faults : kindFindings(value)
   if (wrong.length > 0) return { findings: wrong }
   const findings = panComponentFindings(value, 0)
   const holder_code = value.charAt(3)
@@ -99,16 +91,12 @@ function judge(value: string): Judgement<PanFacts> {
     unverifiable: true,
     findings,
     warnings,
-    facts: { holder_code, holder_type, name_initial: value.charAt(4), masked, parts: [...PARTS] },
+    facts: { holder_code, holder_type, name_initial: value.charAt(4), masked, parts: [...LAYOUT.parts] },
   }
 }
 
 function kindFindings(value: string): Finding[] {
-  return PARTS.flatMap(({ label, start, end }) => {
-    const digits = label === 'number'
-    if ((digits ? /^[0-9]+$/ : /^[A-Z]+$/).test(value.slice(start, end))) return []
-    return [finding('bad_structure', label, { value, start, end }, digits ? 'four digits' : 'letters')]
-  })
+  return structureFindings(LAYOUT, value).map((fault) => (fault.field === 'number' ? fault : { ...fault, expected: 'letters' }))
 }
 
 /** Kind of holder and number of a PAN that begins at `start` and whose letters and digits stand right. */

@@ -1,8 +1,9 @@
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { NEEDS_NORMALIZING, readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { digitAt } from './digits.ts'
 import { isinCheckDigit } from './isin-luhn.ts'
+import { checkDigitFindings, layout, layoutFindings, structureFindings } from './layout.ts'
 import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 import type { Check, Finding } from './verdict.ts'
 
@@ -25,13 +26,10 @@ const OPTIONS: NormalizeOptions = {
   field: 'sedol',
 }
 const PRAISE = 'Characters and check digit hold; the SEDOL masterfile was not asked.'
-const LENGTH = 7
-const CHECK_AT = 6
+const LAYOUT = layout('sedol', 'code:6X check:1N')
+const LENGTH = LAYOUT.length
+const CHECK_AT = LAYOUT.at.check.start
 const WEIGHTS = Uint8Array.of(1, 3, 1, 7, 3, 9, 1)
-const PARTS: readonly Part[] = [
-  { label: 'code', start: 0, end: CHECK_AT },
-  { label: 'check', start: CHECK_AT, end: LENGTH },
-].map((part) => Object.freeze(part))
 const REGIONS: Readonly<Record<string, string>> = {
   0: 'United Kingdom and Ireland',
   2: 'Americas',
@@ -87,25 +85,22 @@ function judge(value: string): Judgement<SedolFacts> {
   if (faults.some(({ field }) => field !== 'check')) return { findings: faults }
   const expected_check = checkDigit(value)
   if (faults.length > 0) return { findings: faults, expected_check }
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const matches = value[CHECK_AT] === expected_check
-  const findings = matches ? [] : [finding('bad_checksum', 'check', place, expected_check)]
-  return { findings, warnings: sedolWarnings(value), expected_check, facts: sedolFacts(value, matches) }
+  const findings = checkDigitFindings(LAYOUT, value, expected_check)
+  return { findings, warnings: sedolWarnings(value), expected_check, facts: sedolFacts(value, findings.length === 0) }
 }
 
 /** Characters, vowels, length, then kinds in their places: the first stage that fails answers. */
 function shapeFindings(value: string): Finding[] {
-  const foreign = characterFindings(value, 'sedol')
-  if (foreign.length > 0) return foreign
+  const faults = layoutFindings(LAYOUT, value)
+  if (faults.some(({ code }) => code !== 'bad_length')) return faults
   const vowel = value.search(/[AEIOU]/)
   if (vowel >= 0) return [finding('bad_charset', 'sedol', { value, start: vowel, end: vowel + 1 }, 'no vowels')]
-  if (value.length !== LENGTH) return [lengthFinding('sedol', value, `${LENGTH} characters`)]
+  if (faults.length > 0) return faults
   const findings: Finding[] = []
   if (/^[0-9]/.test(value) && /[A-Z]/.test(value.slice(1, CHECK_AT))) {
     findings.push(finding('bad_structure', 'code', { value, start: 0, end: 1 }, 'a letter first, or digits only'))
   }
-  if (!/[0-9]$/.test(value)) findings.push(finding('bad_structure', 'check', { value, start: CHECK_AT, end: LENGTH }, 'a digit'))
-  return findings
+  return [...findings, ...structureFindings(LAYOUT, value)]
 }
 
 function sedolWarnings(value: string): Finding[] {
@@ -126,7 +121,7 @@ function sedolFacts(value: string, matches: boolean): SedolFacts {
     region_hint: numeric ? (REGIONS[first] ?? null) : null,
     check_digit: value.slice(CHECK_AT),
     gb_isin: matches && !user_defined ? nsin + isinCheckDigit(nsin) : null,
-    parts: [...PARTS],
+    parts: [...LAYOUT.parts],
   }
 }
 

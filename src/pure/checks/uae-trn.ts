@@ -1,6 +1,6 @@
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
-import { strangers } from './digits.ts'
+import { layout, layoutFindings, partText } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
 import type { Check, Finding } from './verdict.ts'
@@ -22,16 +22,12 @@ const OPTIONS: NormalizeOptions = {
   field: 'trn',
 }
 const PRAISE = 'The form is right; no check digit is published for this number.'
-const LENGTH = 15
+const LAYOUT = layout('trn', 'tin:10N suffix:5N')
+const LENGTH = LAYOUT.length
 /** Series of the numbers that the Federal Tax Authority documents. */
 const SERIES = '100'
 /** Series 101 to 109; numbers of 104 and 105 are on invoices of registered businesses. */
 const NEWER_SERIES = /^10[1-9]/
-const TIN_DIGITS = 10
-const PARTS: readonly Part[] = [
-  { label: 'tin', start: 0, end: TIN_DIGITS },
-  { label: 'suffix', start: TIN_DIGITS, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 const READING: Reading = { options: OPTIONS, values: new Uint8Array(LENGTH), first_below: 10, holds }
 
@@ -64,18 +60,18 @@ export function checkUaeTrn(text: string): Check<UaeTrnFacts> {
 function judge(value: string): Judgement<UaeTrnFacts> {
   const findings = shapeFindings(value)
   if (findings.length > 0) return { findings }
-  const tin = value.slice(0, TIN_DIGITS)
+  const tin = partText(LAYOUT.at.tin, value)
+  const suffix = partText(LAYOUT.at.suffix, value)
   return {
     findings,
     unconfirmed: value.startsWith(SERIES) ? null : newerSeries(value),
-    facts: { tin, suffix: value.slice(TIN_DIGITS), peppol_participant_id: `0235:${tin}`, parts: [...PARTS] },
+    facts: { tin, suffix, peppol_participant_id: `0235:${tin}`, parts: [...LAYOUT.parts] },
   }
 }
 
 function shapeFindings(value: string): Finding[] {
-  const foreign = strangers(value, 'trn', /[^0-9]+/gu, 'digits 0-9')
-  if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [lengthFinding('trn', value, `${LENGTH} digits`)]
+  const faults = layoutFindings(LAYOUT, value)
+  if (faults.length > 0) return faults
   if (!value.startsWith(SERIES) && !NEWER_SERIES.test(value)) return [finding('bad_prefix', 'tin', { value, start: 0, end: 3 }, SERIES)]
   return /^10[0-9]0*$/.test(value) ? [finding('all_zero', 'trn', { value, start: 3, end: LENGTH }, null)] : []
 }

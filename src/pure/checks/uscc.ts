@@ -1,13 +1,13 @@
 import provinces from '../../../data/china-provinces.json' with { type: 'json' }
 import authorities from '../../../data/uscc-authorities.json' with { type: 'json' }
-import { characterFindings, readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
+import { readPlain } from './characters.ts'
+import { finding, type Judgement, type Part } from './check-result.ts'
 import { checkText } from './check-text.ts'
 import { strangers } from './digits.ts'
 import { isZero } from './fixed-digits.ts'
+import { checkDigitFindings, layout, layoutFindings, partFinding, partText, structureFindings } from './layout.ts'
 import { inFront, type NormalizeOptions } from './normalize.ts'
 import { passes, type Reading } from './reading.ts'
-import { isCitizenNumber, organizationCheck, otherNumber } from './uscc-kin.ts'
 import type { Check, Finding } from './verdict.ts'
 import { dataDate } from '../data-date.ts'
 
@@ -38,18 +38,12 @@ const OPTIONS: NormalizeOptions = {
 }
 const PRAISE = 'Structure and check character hold; the register was not asked.'
 const CITIZEN_TOO = 'This is also built like the identity number of a citizen, check digit and date of birth included: ask which it is.'
-const LENGTH = 18
-const CHECK_AT = 17
+const LAYOUT = layout('uscc', 'authority:1X category:1X division:6N organization:9X check:1X')
+const LENGTH = LAYOUT.length
+const CHECK_AT = LAYOUT.at.check.start
 const ZEROS = /^0{17}/
 const ALPHABET = '0123456789ABCDEFGHJKLMNPQRTUWXY'
 const WEIGHTS = Uint8Array.from([1, 3, 9, 27, 19, 26, 16, 17, 20, 29, 25, 13, 8, 24, 10, 30, 28])
-const PARTS: readonly Part[] = [
-  { label: 'authority', start: 0, end: 1 },
-  { label: 'category', start: 1, end: 2 },
-  { label: 'division', start: 2, end: 8 },
-  { label: 'organization', start: 8, end: CHECK_AT },
-  { label: 'check', start: CHECK_AT, end: LENGTH },
-].map((part) => Object.freeze(part))
 
 const PROVINCES: ReadonlyMap<string, string> = new Map(provinces.rows.map(({ code, name }) => [code, name]))
 const AUTHORITIES: ReadonlyMap<string, string> = new Map(authorities.rows.map((row) => [row.authority, row.authority_name]))
@@ -105,31 +99,27 @@ function judge(value: string): Judgement<UsccFacts> {
   if (faults.length > 0) return { findings: faults }
   readPlain(value, values)
   const expected_check = ALPHABET.charAt(checkValue(values))
-  const place = { value, start: CHECK_AT, end: LENGTH }
-  const matches = value.charAt(CHECK_AT) === expected_check
-  const findings = matches ? [] : [finding('bad_checksum', 'check', place, expected_check, otherNumber(value) ?? undefined)]
+  const matches = value.endsWith(expected_check)
+  const findings = matches ? [] : checkDigitFindings(LAYOUT, value, expected_check, otherNumber(value) ?? undefined)
   const either = matches && isCitizenNumber(value) ? [finding('bad_component', 'uscc', null, null, CITIZEN_TOO)] : []
   const facts = usccFacts(value)
   return { findings, warnings: [...either, ...warningsOf(value, facts)], expected_check, facts }
 }
 
 function shapeFindings(value: string): Finding[] {
-  const foreign = characterFindings(value, 'uscc')
-  if (foreign.length > 0) return foreign
-  if (value.length !== LENGTH) return [lengthFinding('uscc', value, `${LENGTH} characters`, { hint: otherNumber(value) })]
+  const faults = layoutFindings(LAYOUT, value, otherNumber)
+  if (faults.length > 0) return faults
   if (ZEROS.test(value)) return [finding('all_zero', 'uscc', null, null)]
   const unused = strangers(value, 'uscc', /[IOSVZ]+/gu, 'no I, O, S, V or Z')
-  if (unused.length > 0) return unused
-  if (/^[0-9]{6}$/.test(value.slice(2, 8))) return []
-  return [finding('bad_structure', 'division', { value, start: 2, end: 8 }, 'six digits')]
+  return unused.length > 0 ? unused : structureFindings(LAYOUT, value)
 }
 
 function warningsOf(value: string, facts: UsccFacts): Finding[] {
   const warnings: Finding[] = []
   if (facts.authority_name === null)
-    warnings.push(finding('not_listed', 'authority', { value, start: 0, end: 1 }, null, 'We know no authority of this code.'))
+    warnings.push(partFinding(LAYOUT, 'authority', value, 'not_listed', null, 'We know no authority of this code.'))
   else if (facts.category_name === null)
-    warnings.push(finding('not_listed', 'category', { value, start: 1, end: 2 }, null, 'We know no category of this code.'))
+    warnings.push(partFinding(LAYOUT, 'category', value, 'not_listed', null, 'We know no category of this code.'))
   if (facts.province === null)
     warnings.push(finding('not_listed', 'division', { value, start: 2, end: 4 }, null, 'No province has this code.'))
   if (!facts.organization_check_valid) {
@@ -148,16 +138,47 @@ function warningsOf(value: string, facts: UsccFacts): Finding[] {
 }
 
 function usccFacts(value: string): UsccFacts {
-  const organization_code = value.slice(8, CHECK_AT)
+  const authority = partText(LAYOUT.at.authority, value)
+  const category = partText(LAYOUT.at.category, value)
+  const division = partText(LAYOUT.at.division, value)
+  const organization = partText(LAYOUT.at.organization, value)
   return {
-    authority_code: value.charAt(0),
-    authority_name: AUTHORITIES.get(value.charAt(0)) ?? null,
-    category_code: value.charAt(1),
-    category_name: CATEGORIES.get(value.slice(0, 2)) ?? null,
-    division_code: value.slice(2, 8),
+    authority_code: authority,
+    authority_name: AUTHORITIES.get(authority) ?? null,
+    category_code: category,
+    category_name: CATEGORIES.get(authority + category) ?? null,
+    division_code: division,
     province: PROVINCES.get(value.slice(2, 4)) ?? null,
-    organization_code,
-    organization_check_valid: organizationCheck(organization_code) === organization_code.charAt(8),
-    parts: [...PARTS],
+    organization_code: organization,
+    organization_check_valid: organizationCheck(organization) === organization.charAt(8),
+    parts: [...LAYOUT.parts],
   }
+}
+
+/**
+ * The check character of an organization code (GB 11714-1997): the first eight characters, letters as 10–35, with weights 3, 7, 9, 10,
+ * 5, 8, 4, 2 modulo 11; ten is written X.
+ */
+function organizationCheck(code: string): string {
+  const weights = [3, 7, 9, 10, 5, 8, 4, 2]
+  const sum = weights.reduce((total, weight, index) => total + weight * Number.parseInt(code.charAt(index), 36), 0)
+  const check = (11 - (sum % 11)) % 11
+  return check === 10 ? 'X' : `${check}`
+}
+
+/** A sentence when the value is built like another number; null otherwise. */
+function otherNumber(value: string): string | null {
+  if (/^[0-9]{15}$/.test(value))
+    return 'Fifteen digits are a registration number of before 2015, or an old citizen number; ask for the new code.'
+  if (/^[0-9A-Z]{8}[0-9X]$/.test(value) && organizationCheck(value) === value.charAt(8))
+    return 'Nine characters are an organization code, which is only one part of the code.'
+  return isCitizenNumber(value) ? 'This is built like the identity number of a citizen, not like the code of an organization.' : null
+}
+
+/** GB 11643-1999: six digits of the division, date of birth, three digits, and a check character ISO 7064 MOD 11-2. */
+function isCitizenNumber(value: string): boolean {
+  if (!/^[1-8][0-9]{5}(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9X]$/.test(value)) return false
+  let remainder = 0
+  for (let index = 0; index < 17; index++) remainder = ((remainder + Number.parseInt(value.charAt(index), 10)) * 2) % 11
+  return '10X98765432'.charAt(remainder) === value.charAt(17)
 }

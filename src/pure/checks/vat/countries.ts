@@ -1,47 +1,8 @@
 import table from '../../../../data/vat-formats.json' with { type: 'json' }
 import { grouped } from '../grouped.ts'
-import { CYPRUS, IRELAND, SPAIN } from './letters.ts'
-import { AUSTRIA, CROATIA, ESTONIA, GERMANY, HUNGARY, ITALY, SWEDEN } from './mod10.ts'
-import { DENMARK, FINLAND, GREECE, LITHUANIA, NORWAY, POLAND, PORTUGAL, SLOVENIA, SWITZERLAND } from './mod11.ts'
-import { BULGARIA, CZECHIA, LATVIA, ROMANIA, SLOVAKIA } from './persons.ts'
-import { BELGIUM, FRANCE, LUXEMBOURG, MALTA, NETHERLANDS, UNITED_KINGDOM } from './remainders.ts'
+import { RULES } from './rules.ts'
 import { accepts, covers, type CountryRule, isAllZero, type LengthRule, type Scheme } from './rule.ts'
 import { dataDate } from '../../data-date.ts'
-
-/** The rule of each country by the code in front of its numbers, EL for Greece. */
-const RULES: Readonly<Record<string, CountryRule>> = {
-  AT: AUSTRIA,
-  BE: BELGIUM,
-  BG: BULGARIA,
-  CH: SWITZERLAND,
-  CY: CYPRUS,
-  CZ: CZECHIA,
-  DE: GERMANY,
-  DK: DENMARK,
-  EE: ESTONIA,
-  EL: GREECE,
-  ES: SPAIN,
-  FI: FINLAND,
-  FR: FRANCE,
-  GB: UNITED_KINGDOM,
-  HR: CROATIA,
-  HU: HUNGARY,
-  IE: IRELAND,
-  IT: ITALY,
-  LT: LITHUANIA,
-  LU: LUXEMBOURG,
-  LV: LATVIA,
-  MT: MALTA,
-  NL: NETHERLANDS,
-  NO: NORWAY,
-  PL: POLAND,
-  PT: PORTUGAL,
-  RO: ROMANIA,
-  SE: SWEDEN,
-  SI: SLOVENIA,
-  SK: SLOVAKIA,
-  XI: UNITED_KINGDOM,
-}
 
 /** Characters that a place of a format takes, in the notation of the Commission's list; anything else stands for itself. */
 const CLASSES: Readonly<Record<string, Place>> = {

@@ -1,4 +1,4 @@
-import { luhnSum } from './mod10.ts'
+import { luhnSum } from './schemes.ts'
 import { at, type CountryRule, decimal, lengths, type PartRule, type Scheme, single, weighted } from './rule.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { completing, remainder, twice } from './mod11.ts'
+import { completing, remainder, twice } from './schemes.ts'
 import {
   accepts,
   at,

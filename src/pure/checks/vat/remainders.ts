@@ -1,6 +1,5 @@
 import { inRange97, remainder97 } from '../mod97.ts'
-import { luhnSum } from './mod10.ts'
-import { remainder } from './mod11.ts'
+import { luhnSum, remainder } from './schemes.ts'
 import { at, decimal, found, type LengthRule, lengths, NO_LEADING_ZERO, type PartRule, pair, plain, type Scheme, weighted } from './rule.ts'
 
 /**
