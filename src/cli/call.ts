@@ -17,7 +17,7 @@ import { markMode, settingsHere } from './settings.ts'
 import { problemExit, shownProblem } from './shown-problem.ts'
 import { remark, say, wantsJson } from './terminal.ts'
 
-/** `assay call <tool> <input>`: the same call as over REST, on the operator's own machine: no server, no allowance, no network. */
+/** `assay call <tool> <input>`: the same call as over REST, on the operator's own machine: no server and no allowance; tools with sources ask them. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [id, given] = invocation.words
   if (id === undefined)
