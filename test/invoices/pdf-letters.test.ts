@@ -35,7 +35,7 @@ async function texts(bytes: Uint8Array): Promise<string[]> {
   const letters = new Map(maps.map(([, glyph = '', code = '']) => [glyph.toUpperCase(), utf16(code)]))
   const byGlyph = (hex: string) => (hex.match(/.{4}/g) ?? []).map((glyph) => letters.get(glyph) ?? '').join('')
   const shown = written.flatMap((one) => [...one.matchAll(/<([0-9A-F]+)> Tj/g)].map(([, hex = '']) => hex))
-  return shown.flatMap((hex) => [Buffer.from(hex, 'hex').toString('latin1'), byGlyph(hex)])
+  return shown.flatMap((hex) => [new TextDecoder('windows-1252').decode(Buffer.from(hex, 'hex')), byGlyph(hex)])
 }
 
 function utf16(hex: string): string {

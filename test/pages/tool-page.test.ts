@@ -17,9 +17,11 @@ after(async () => {
 
 const open = (tool: string): Promise<Visit> => visit(browser, `${app.url}/tools/${tool}`)
 
+/** Waits for a new answer: that of the call before stands on the page until it comes. */
 async function send(page: Page): Promise<void> {
+  await page.evaluate(() => document.querySelector('.answer .proof .act')?.setAttribute('data-seen', ''))
   await page.click('#ask button[type=submit]')
-  await page.waitForSelector('.answer .proof .act')
+  await page.waitForSelector('.answer .proof .act:not([data-seen])')
 }
 
 /** A payment message whose count and one account are wrong, in four lines. */
