@@ -139,3 +139,10 @@ test('lines end between words, and a word longer than a line is broken', async (
   )
   assert.ok(lines.filter((line) => line.includes('dłuższy')).every((line) => /^dłuższy( dłuższy)+$/.test(line)))
 })
+
+test('a memo as long as it may be, of the widest letters, is printed whole', async () => {
+  for (const letter of ['W', 'Ж', 'Ω']) {
+    const read = await texts(await paper('x', letter.repeat(500)))
+    assert.equal(read.filter((text) => new RegExp(`^${letter}+$`).test(text)).join('').length, 500, letter)
+  }
+})

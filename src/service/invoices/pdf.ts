@@ -12,7 +12,8 @@ const RIGHT = PAGE.width - LEFT
 const VALUE = 170
 const SIZE = 10
 const LEADING = 14
-const LINES_MAX = 12
+/** A memo of the widest Latin letters takes 14. */
+const LINES_MAX = 16
 const BAND = 26
 const CODE_SIDE = 128
 const SEAL_SIDE = 104
@@ -217,7 +218,7 @@ function twoDecimals(amount: string): string {
   return `${whole}.${part.padEnd(2, '0')}`
 }
 
-/** Lines that fit, broken between words; at most a dozen. */
+/** Lines that fit, broken between words; at most `LINES_MAX`. */
 function wrapped(text: string, font: PDFFont, most: number): string[] {
   const lines: string[] = []
   let line = ''
