@@ -5,6 +5,8 @@ import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { chooseSigning } from '../../src/adapters/signer/choose.ts'
 import { PAYMENT_HEADER, signedPayments, termsIn, type PaymentTerms } from './bulk-payments.ts'
 import { cpuSeconds, residentMb } from './process-usage.ts'
@@ -294,6 +296,19 @@ export function watchMemory(pid: number, growth_mb = Infinity, over: () => void 
       return { before_mb, peak_mb: Math.max(peak_mb, residentNow()) }
     },
   }
+}
+
+/**
+ * What this process holds, in MB: heap and buffers that are left after a collection of garbage. Resident memory also counts garbage and
+ * what the engine compiles, which differs from run to run; `npm run bench -- hostile` measures it.
+ */
+export function heldMb(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return (heapUsed + arrayBuffers) / 1_048_576
 }
 
 /** What the service measures of its event loop, since the last time that it was asked. */
