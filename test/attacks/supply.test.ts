@@ -115,7 +115,7 @@ test('each threat names a defence, and tests that exist under the words of their
     const shown = [...(row[4] ?? '').matchAll(/`([^`]+)`(?: "([^"]+)")?/g)]
     assert.ok(shown.length > 0, row.join())
     for (const [, file = '', words = ''] of shown) {
-      // scripts/test.ts runs these, in npm test or, below test/full, in npm run test:full.
+      // scripts/test.ts runs these in npm test or npm run test:full.
       if (!/^test\/.*\.test\.ts$/.test(file) || !existsSync(file)) missing.push(`${file} does not exist`)
       else if (!titlesOf(file).some((title) => title.includes(words))) missing.push(`${file} has no test "${words}"`)
     }

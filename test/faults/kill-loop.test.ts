@@ -4,13 +4,13 @@ import { after, before, test } from 'node:test'
 import { runs } from '../support/counts.ts'
 import { assertNothingLost, figuresOf } from '../support/fault-audit.ts'
 import { watchLeases, type LeaseWatch } from '../support/fault-leases.ts'
-import { startLoad, type Load } from '../support/fault-load.ts'
+import { ANSWERED_MS, startLoad, type Load } from '../support/fault-load.ts'
 import { watchLog } from '../support/fault-log.ts'
 import { startPair, type Pair } from '../support/fault-pair.ts'
 import { until } from '../support/until.ts'
 
 /** Rounds go on for so long; each kills the one that writes, and the same once more each time that it is back, until the other has taken over. */
-const LASTS_MS = runs(1, 120_000)
+const LASTS_MS = runs(1, 60_000)
 const KILLS_LEAST = 2
 /** What the design promises of a single writer: 9 s, and one for the looks of this test and a busy machine. */
 const TAKEOVER_MS = 10_000
@@ -75,5 +75,5 @@ async function killUntilFollowed(victim: 0 | 1, leases: LeaseWatch): Promise<num
 
 async function progress(load: Load): Promise<void> {
   const before_count = load.paid.length
-  await until('payments go on', () => load.paid.length > before_count + load.payers.length, WAIT_MS)
+  await until('payments go on', () => load.paid.length > before_count + load.payers.length, ANSWERED_MS)
 }

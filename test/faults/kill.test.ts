@@ -90,7 +90,7 @@ describe('killed at a step, then started again', options, () => {
   }
 })
 
-describe('killed while ten pay', { timeout: 400_000 }, () => {
+describe('killed while ten pay', { concurrency: 5, timeout: 400_000 }, () => {
   for (const die_at of FULL ? FAULT_POINTS : (['after_prepare'] as const)) {
     test(`${die_at}: each is charged once and has an answer, and the ledger equals the chain`, async (t) => {
       const live = await liveDeployment(anvil)

@@ -8,7 +8,7 @@ import { setTimeout as lasting } from 'node:timers/promises'
 import { runs } from '../support/counts.ts'
 import { assertNothingLost, figuresOf } from '../support/fault-audit.ts'
 import { shiftableClock, type ShiftableClock } from '../support/fault-clock.ts'
-import { startLoad, type Load } from '../support/fault-load.ts'
+import { ANSWERED_MS, startLoad, type Load } from '../support/fault-load.ts'
 import { startPair, type Pair } from '../support/fault-pair.ts'
 import { chainAhead } from '../support/faults-live.ts'
 import { until } from '../support/until.ts'
@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 const LASTS_MS = runs(800, 14_000)
 /** The short run knows the first of each kind. */
 const QUICK_FAULTS = 4
-/** From the end of a fault to a paid and a free answer of each service: the longest wait for an answer, then the longest pause, then a call. */
+/** From the end of a fault until each service says that it is well: the longest wait for an answer, then the longest pause, then a call. */
 const RECOVERY_MS = 30_000
 
 /** A claim that an outage left behind is held for a minute; the short run ends in a time when that minute is over. */
@@ -58,7 +58,7 @@ const faults: Fault[] = [
   { name: 'lost to the other', break: () => links('lost', [1]), mend: () => links('open') },
 ]
 
-test('paid and free calls over two services while the database fails in every way', { timeout: 400_000 }, async (t) => {
+test('paid and free calls over two services while the database fails in every way', { timeout: 800_000 }, async (t) => {
   const load = await startLoad(pair, { payers: runs(4, 8), free_callers: 2 })
   t.after(() => load.abandon())
   await answered(load, 4)
@@ -79,7 +79,7 @@ test('paid and free calls over two services while the database fails in every wa
 
 function answered(load: Load, more: number): Promise<void> {
   const before_count = load.paid.length
-  return until(`${more} payments are answered`, () => load.paid.length >= before_count + more, RECOVERY_MS)
+  return until(`${more} payments are answered`, () => load.paid.length >= before_count + more, ANSWERED_MS)
 }
 
 /** Each service says by itself that it is well, and payments go through again. */

@@ -59,23 +59,23 @@ async function scene(t: TestContext, manner: Parameters<TestFacilitator['behave'
 }
 
 const nodes = {
-  'answers after a second and a half': late(1_500),
-  'answers after every deadline': late(4_000),
-  'fails every second time': flaky(),
-  'shows a head that is long past': lyingHead(-40),
-  'shows a head that nobody has': lyingHead(40),
-} satisfies Record<string, Fault>
+  'answers after a second and a half': () => late(1_500),
+  'answers after every deadline': () => late(4_000),
+  'fails every second time': () => flaky(),
+  'shows a head that is long past': () => lyingHead(-40),
+  'shows a head that nobody has': () => lyingHead(40),
+} satisfies Record<string, () => Fault>
 
 const settling = ['settles and hangs', 'settles and breaks off', 'settles and says no'] as const
-const pairs = settling.flatMap((manner) => Object.entries(nodes).map(([node, fault]) => ({ manner, node, fault })))
+const pairs = settling.flatMap((manner) => Object.entries(nodes).map(([node, faultOf]) => ({ manner, node, faultOf })))
 /** The short run takes one of each facilitator, each with another node. */
 const SHORT = [0, 7, 13]
 const chosen = pairs.filter((_, index) => runs(0, 1) === 1 || SHORT.includes(index))
 
-describe('the payment is settled, whatever both say', { timeout: 600_000 }, () => {
-  for (const { manner, node, fault } of chosen) {
+describe('the payment is settled, whatever both say', { concurrency: 5, timeout: 600_000 }, () => {
+  for (const { manner, node, faultOf } of chosen) {
     test(`the facilitator ${manner}, the node ${node}`, async (t) => {
-      const at = await scene(t, manner, fault)
+      const at = await scene(t, manner, faultOf())
       const reply = await buyers.send(at.url, at.buyer)
       assert.ok(reply !== null)
       const said = `${reply.status} ${JSON.stringify(reply.body)}`
@@ -92,10 +92,10 @@ describe('the payment is settled, whatever both say', { timeout: 600_000 }, () =
   }
 })
 
-describe('the payment is refused, whatever the node says', { timeout: 600_000 }, () => {
-  for (const [node, fault] of Object.entries(nodes).slice(0, runs(1, 5))) {
+describe('the payment is refused, whatever the node says', { concurrency: 5, timeout: 600_000 }, () => {
+  for (const [node, faultOf] of Object.entries(nodes).slice(0, runs(1, 5))) {
     test(`the facilitator refuses, the node ${node}`, async (t) => {
-      const at = await scene(t, 'refuses', fault)
+      const at = await scene(t, 'refuses', faultOf())
       const reply = await buyers.send(at.url, at.buyer)
       assert.ok(reply !== null && [202, 402].includes(reply.status), JSON.stringify(reply?.body))
       at.mend()

@@ -8,15 +8,15 @@ import { liveDeployment, startLive, witnessOf, type Live } from '../support/faul
 import { issue, looked, mine, newMerchant, send, sendAsStranger, signFor, type InvoiceShown } from '../support/invoicing.ts'
 import { fundedPayer, held } from '../support/paying.ts'
 import type { World } from '../support/paying-world.ts'
-import { startPostgres, type PostgresServer } from '../support/postgres.ts'
+import { openPostgres } from '../support/postgres.ts'
 import type { Running } from '../../src/start.ts'
 
 const TEN = 10_000_000n
 
 let anvil: Anvil
-let postgres: PostgresServer
+let postgres: Awaited<ReturnType<typeof openPostgres>>
 before(async () => {
-  const [chain, database] = await Promise.all([startAnvil(), startPostgres()])
+  const [chain, database] = await Promise.all([startAnvil(), openPostgres()])
   anvil = chain
   postgres = database
 })

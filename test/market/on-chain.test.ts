@@ -35,6 +35,8 @@ before(async () => {
 beforeEach(async () => {
   if (clean !== '') await anvil.revert(clean)
   clean = await anvil.snapshot()
+  // A head older than 30 s is not read.
+  await anvil.mine()
 })
 after(() => anvil.stop())
 

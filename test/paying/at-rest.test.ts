@@ -13,7 +13,7 @@ import { createSealer } from '../../src/adapters/secret/sealer.ts'
 import { startAnvil } from '../support/anvil.ts'
 import { asking, connectA2a, saying, taskFor } from '../support/a2a.ts'
 import { boughtCode, callWith, startCreditApp } from '../support/credits.ts'
-import { query, startPostgres } from '../support/postgres.ts'
+import { openPostgres, query } from '../support/postgres.ts'
 import { call, read, signed, TOOL, v2 } from '../support/paying-calls.ts'
 import { startLiveWorld, startWorld } from '../support/paying-world.ts'
 import { fundedPayer, signTerms, termsOf, type Signed } from '../support/paying.ts'
@@ -193,7 +193,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     `whatever surface it came over, no table of ${kind} holds an input, an answer or a secret of a caller`,
     { timeout: 120_000 },
     async () => {
-      const server = kind === 'postgres' ? await startPostgres() : null
+      const server = kind === 'postgres' ? await openPostgres() : null
       const target = (await server?.createDatabase('rest')) ?? ''
       const keys = await mkdtemp(join(tmpdir(), 'assay-rest-keys-'))
       const secret = randomBytes(32)

@@ -2,21 +2,34 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContextOptions, type BrowserServer, type LaunchOptions, type Page } from 'playwright-core'
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/', import.meta.url))
 
 // The arguments that the package proposes turn web security off.
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
 
-/** A real headless Chromium: on Linux x64 the one that npm installed, elsewhere an installed Chrome. */
+/** Where the browser of the whole run listens, when there is one (shared-parts.ts). */
+export const SHARED_BROWSER = 'TEST_BROWSER'
+
+/** A real headless Chromium: that of the whole run, or one of the caller's own. */
 export async function startBrowser(): Promise<Browser> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return chromium.launch({ args: ARGUMENTS, channel: 'chrome' })
+  const shared = process.env[SHARED_BROWSER]
+  return shared === undefined ? chromium.launch(await launchOptions()) : chromium.connect(shared)
+}
+
+export async function launchBrowserServer(): Promise<BrowserServer> {
+  return chromium.launchServer(await launchOptions())
+}
+
+/** On Linux x64 the browser that npm installed, elsewhere an installed Chrome. */
+async function launchOptions(): Promise<LaunchOptions> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return { args: ARGUMENTS, channel: 'chrome' }
   const folder = await unpacked()
   // A bare machine has neither its libraries nor a font.
   const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_PATH: join(folder, 'fonts') }
   const env = { ...process.env, LD_LIBRARY_PATH: join(folder, 'al2023', 'lib'), ...fonts }
-  return chromium.launch({ args: ARGUMENTS, executablePath: join(folder, 'chromium'), env })
+  return { args: ARGUMENTS, executablePath: join(folder, 'chromium'), env }
 }
 
 /**

@@ -10,8 +10,8 @@ const LEI = { lei: '506700GE1G29325QX363' }
 const BALANCE_MINOR = 1_000_000_000n
 /** Longer than anything in the service waits; whoever meets it has met a hang. */
 const HANG_MS = 60_000
-/** What is left of a minute's claim, the reconciler's look, and a call. */
-const ANSWERED_MS = 90_000
+/** How long a fault may keep a payer waiting: what is left of a minute's claim, the reconciler's look, and a call. */
+export const ANSWERED_MS = 90_000
 /** As an agent does who is told to come again: so that a service that is down is not flooded. */
 const REST_MS = 50
 

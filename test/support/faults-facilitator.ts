@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createPublicClient, createWalletClient, defineChain, http, parseAbi, type Hex } from 'viem'
 import type { Anvil } from './anvil.ts'
+import { inTurn } from './in-turn.ts'
 
 /** What x402 version 2 gives a facilitator to settle. */
 interface SettleRequest {
@@ -57,7 +58,9 @@ export async function startFacilitator(anvil: Anvil, state: 'off' | 'on' = 'on')
     const { signature, authorization } = paymentPayload.payload
     const { from, to, value, validAfter, validBefore, nonce } = authorization
     const args = [from, to, BigInt(value), BigInt(validAfter), BigInt(validBefore), nonce, signature] as const
-    const hash = await wallet.writeContract({ address: anvil.token, abi: TOKEN, functionName: 'transferWithAuthorization', args })
+    const call = { address: anvil.token, abi: TOKEN, functionName: 'transferWithAuthorization', args } as const
+    // Facilitators of one chain share the account.
+    const hash = await inTurn(wallet.account.address, () => wallet.writeContract(call))
     await reader.waitForTransactionReceipt({ hash })
     last = hash
     return hash

@@ -14,6 +14,27 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
+/** Where the PostgreSQL of the whole run listens, when there is one (shared-parts.ts). */
+export const SHARED_POSTGRES = 'TEST_POSTGRES'
+
+/** Empty databases in the PostgreSQL of the whole run, or in one of the caller's own. */
+export async function openPostgres(): Promise<Pick<PostgresServer, 'createDatabase' | 'stop'>> {
+  const url = process.env[SHARED_POSTGRES]
+  if (url === undefined) return startPostgres()
+  const names: string[] = []
+  return {
+    async createDatabase(name) {
+      const own = `${name}_${process.pid}_${names.length}`
+      await query(url, `create database ${pg.escapeIdentifier(own)}`)
+      names.push(own)
+      return url.replace(/postgres$/, own)
+    },
+    async stop() {
+      for (const name of names) await query(url, `drop database ${pg.escapeIdentifier(name)} with (force)`)
+    },
+  }
+}
+
 /** A real PostgreSQL on a free port of this machine, with an empty data directory of its own; gone when stopped or when the caller dies. */
 export async function startPostgres(): Promise<PostgresServer> {
   const script = fileURLToPath(new URL('postgres-server.ts', import.meta.url))

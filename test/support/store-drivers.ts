@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { query, startPostgres } from './postgres.ts'
+import { openPostgres, query } from './postgres.ts'
 
 /** An empty store, and a way to it that goes around the driver. */
 export interface FreshStore {
@@ -41,7 +41,7 @@ function sqliteQuery(path: string, text: string): Record<string, unknown>[] {
 }
 
 export async function postgresDriver(): Promise<StoreDriver> {
-  const server = await startPostgres()
+  const server = await openPostgres()
   let made = 0
   return {
     kind: 'postgres',
