@@ -6,7 +6,7 @@ import { fromHex } from '../src/pure/receipts/crypto.ts'
 import { verifyReceipt } from '../src/pure/receipts/verify.ts'
 import { readSettings } from '../src/service/config.ts'
 import { usdcText } from '../src/service/payments/price.ts'
-import { start } from '../src/start.ts'
+import { start } from '../src/assembly/start.ts'
 import { begin, fact, holds, short } from './demo/show.ts'
 import { signPayment, type PaymentRequired, type SignedPayment } from './demo/wallet.ts'
 

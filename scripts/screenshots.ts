@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { readSettings } from '../src/service/config.ts'
-import { start } from '../src/start.ts'
+import { start } from '../src/assembly/start.ts'
 import { startBrowser } from '../test/support/browser.ts'
 
 /**

@@ -14,7 +14,7 @@ import { publishedSchemas } from '../service/catalogue/published.ts'
 import { SourceDown, type Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
-import { identityOf, localOrigin, ringOf, secretOf, StartError } from '../identity.ts'
+import { identityOf, localOrigin, ringOf, secretOf, StartError } from '../assembly/identity.ts'
 import { chainHere } from './chain-here.ts'
 import { CliError } from './exit-codes.ts'
 

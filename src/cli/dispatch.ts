@@ -1,4 +1,4 @@
-import { VERSION } from '../version.ts'
+import { VERSION } from '../assembly/version.ts'
 import { readArguments, type Invocation } from './arguments.ts'
 import { COMMANDS, findCommand, type CommandName } from './commands.ts'
 import { CliError, EXIT_CODES, type Exit } from './exit-codes.ts'

@@ -6,7 +6,7 @@ import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning, type Signing } from '../adapters/signer/choose.ts'
 import { readRingFile } from '../adapters/signer/keyring-file.ts'
 import { openStore } from '../adapters/store/open.ts'
-import { cardsOf } from '../credit-room.ts'
+import { cardsOf } from '../assembly/credits.ts'
 import {
   activeOf,
   checkBoundSecret,
@@ -20,8 +20,8 @@ import {
   secretOf,
   StartError,
   type SecretFile,
-} from '../identity.ts'
-import { readAhead } from '../start.ts'
+} from '../assembly/identity.ts'
+import { readAhead } from '../assembly/start.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
 import { isPostgres, strayOverride, type Settings } from '../service/config.ts'
 import { dateText } from './terminal.ts'

@@ -1,6 +1,6 @@
 import { freeDaily, isPostgres, readSettings, SETTINGS, type Settings } from '../service/config.ts'
 import type { Invocation } from './arguments.ts'
-import { localOrigin, places } from '../identity.ts'
+import { localOrigin, places } from '../assembly/identity.ts'
 import { checksOf, checkProgram, type Check } from './doctor-checks.ts'
 import { checkPayments } from './doctor-payments.ts'
 import type { Exit } from './exit-codes.ts'

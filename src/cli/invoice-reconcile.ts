@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { systemClock } from '../adapters/clock/system.ts'
-import { bankOfSettings } from '../invoice-room.ts'
+import { bankOfSettings } from '../assembly/invoices.ts'
 import { Findings } from '../pure/documents/reconcile/extract/findings.ts'
 import { StatementBook } from '../pure/documents/reconcile/statements.ts'
 import type { BankAccount } from '../pure/invoices/links.ts'

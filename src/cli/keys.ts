@@ -1,7 +1,7 @@
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { publicKeys, revokeKey, rotateKey, type KeyringRead } from '../adapters/signer/keyring.ts'
-import { identityOf, orStop, places, ringOf } from '../identity.ts'
+import { identityOf, orStop, places, ringOf } from '../assembly/identity.ts'
 import type { KeyList, PublishedKey } from '../pure/receipts/keys.ts'
 import type { Invocation } from './arguments.ts'
 import { orConfig } from './deployment.ts'

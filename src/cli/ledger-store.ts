@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { openStore } from '../adapters/store/open.ts'
-import { identityOf, places } from '../identity.ts'
+import { identityOf, places } from '../assembly/identity.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
 import { isPostgres, type Settings } from '../service/config.ts'
 import { orConfig } from './deployment.ts'

@@ -128,7 +128,7 @@ test('no entrance lets a name of JSON reach a prototype, break an answer or be o
 })
 
 test('these are all entrances', () => {
-  const routes = readSources('src/surfaces/**/*.ts', 'src/app.ts').flatMap(({ text: source }) =>
+  const routes = readSources('src/surfaces/**/*.ts', 'src/assembly/app.ts').flatMap(({ text: source }) =>
     [...source.matchAll(/\.post\(\s*(?:'([^']+)'|([A-Z_0-9]+))/g)].map(([, path, name]) => path ?? (name === 'A2A_PATH' ? '/a2a' : '/mcp')),
   )
   assert.ok(routes.length > 15)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { readSettings } from '../../src/service/config.ts'
-import { start } from '../../src/start.ts'
+import { start } from '../../src/assembly/start.ts'
 import { openDesk, parsed } from '../cli/run-cli.ts'
 
 const windows = process.platform === 'win32' ? 'Windows has no permission bits' : false

@@ -38,9 +38,9 @@ test('these files alone reach the network, and strangers choose no address', () 
 /** These know node:http or node:net for listening, types and the arithmetic of addresses. */
 const LISTENING: ReadonlySet<string> = new Set([
   'adapters/registration-data/public-address.ts',
-  'listening.ts',
+  'assembly/listening.ts',
+  'assembly/start.ts',
   'service/clients.ts',
-  'start.ts',
   'surfaces/http/connections.ts',
   'surfaces/http/node-server.ts',
   'surfaces/operator.ts',
@@ -87,7 +87,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'adapters/store/turns.ts': { last: 'works under way' },
   'adapters/telemetry/prometheus.ts': { calls: 'tools, outcomes, tiers and surfaces of lists', sums: 'here' },
   'adapters/tracing/open-telemetry.ts': { made: 'the methods of the source' },
-  'heavy-worker.ts': { tools: 'the catalogue' },
+  'assembly/heavy-worker.ts': { tools: 'the catalogue' },
   'service/admission/bodies.ts': { bodies: 'connections', clients: 'connections' },
   'service/admission/lanes.ts': { known: 'ADMISSION_RULES.cost_clients', queues: 'connections' },
   'service/admission/slots.ts': { counts: 'calls in flight, and ADMISSION_RULES.failing_clients' },

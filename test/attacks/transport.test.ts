@@ -243,7 +243,7 @@ test('no path leads out of the lists of assets, tiles, pages and problems', asyn
   const up = ['../', '..%2f', '%2e%2e/', '%2e%2e%2f', '..\\', '..%5c', '....//', '%252e%252e%252f', '..;/', '\u0000../', '%00../', '//']
   for (const base of ['/assets/', '/assets/x/', '/log/tile/', '/log/tile/0/', '/docs/', '/problems/', '/.well-known/', '/v1/tools/', '/']) {
     for (const step of up) {
-      for (const file of ['package.json', 'etc/passwd', 'src/start.ts']) {
+      for (const file of ['package.json', 'etc/passwd', 'src/assembly/start.ts']) {
         const { status, text } = await sendRaw(open.url, get(`${base}${step.repeat(6)}${file}`))
         assert.ok([400, 404, 405].includes(status), `${base}${step}${file}: ${status}`)
         assert.ok(!/devDependencies|root:x:0|export async function start/.test(text))

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { readSettings } from '../../src/service/config.ts'
 import { readKeyList, type KeyList } from '../../src/pure/receipts/keys.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
-import { start, type Running } from '../../src/start.ts'
+import { start, type Running } from '../../src/assembly/start.ts'
 import { ask, balance, boughtCode, creditSettings, post } from '../support/credits.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
 

@@ -7,7 +7,7 @@ import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { fixedSources } from '../support/sources.ts'
 
 const ENDLESS = new URL('../support/endless-worker.ts', import.meta.url)
-const TOOLS = new URL('../../src/heavy-worker.ts', import.meta.url)
+const TOOLS = new URL('../../src/assembly/heavy-worker.ts', import.meta.url)
 
 const PAUSE = { client_ended: 3, client_ended_ms: 600_000 }
 

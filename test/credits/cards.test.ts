@@ -8,7 +8,7 @@ import { readSettings } from '../../src/service/config.ts'
 import type { PROBLEMS } from '../../src/service/problems.ts'
 import { CREDIT_PROBLEMS } from '../../src/service/problems/credits.ts'
 import { CREDIT_RULES } from '../../src/service/credits/rules.ts'
-import { start } from '../../src/start.ts'
+import { start } from '../../src/assembly/start.ts'
 import * as credits from '../support/credits.ts'
 import { ask, balance, boughtCode, dispute, event, notify, post, refund, session, signedHeaders } from '../support/credits.ts'
 

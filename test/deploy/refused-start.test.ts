@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readSettings } from '../../src/service/config.ts'
-import { start } from '../../src/start.ts'
+import { start } from '../../src/assembly/start.ts'
 
 async function folderFor(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'assay-refused-'))

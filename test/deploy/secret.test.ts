@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import { bindSecret, checkBoundSecret, StartError } from '../../src/identity.ts'
+import { bindSecret, checkBoundSecret, StartError } from '../../src/assembly/identity.ts'
 import { readSettings } from '../../src/service/config.ts'
 
 /** A store belongs to one secret: with another one, paid answers would be told to be gone though they are there. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
-import type { Running } from '../../src/start.ts'
+import type { Running } from '../../src/assembly/start.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { restCall } from '../support/app.ts'
 import { html, oldHead, reorganises, truncated, unavailable, wrongChain } from '../support/faults-facts.ts'

@@ -1,7 +1,7 @@
 /** Blocks that are taken back after an answer left: the payment is settled again by the same transaction, or lost, and never charged twice. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Running } from '../../src/start.ts'
+import type { Running } from '../../src/assembly/start.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import * as buyers from '../support/faults-buyer.ts'
 import type { Buyer, Reply } from '../support/faults-buyer.ts'

@@ -1,7 +1,7 @@
 /** The service behind a node that hangs, limits, lies and dies: a paid call ends right by itself, and nobody is asked to pay twice. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
-import type { Running } from '../../src/start.ts'
+import type { Running } from '../../src/assembly/start.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import * as buyers from '../support/faults-buyer.ts'
 import type { Buyer, Reply } from '../support/faults-buyer.ts'

@@ -9,7 +9,7 @@ import { issue, looked, mine, newMerchant, send, sendAsStranger, signFor, type I
 import { fundedPayer, held } from '../support/paying.ts'
 import type { World } from '../support/paying-world.ts'
 import { openPostgres } from '../support/postgres.ts'
-import type { Running } from '../../src/start.ts'
+import type { Running } from '../../src/assembly/start.ts'
 
 const TEN = 10_000_000n
 

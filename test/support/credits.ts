@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import Stripe from 'stripe'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { readSettings } from '../../src/service/config.ts'
-import { start, type Running, type StartOptions } from '../../src/start.ts'
+import { start, type Running, type StartOptions } from '../../src/assembly/start.ts'
 
 export const WEBHOOK_SECRET = 'whsec_of_the_tests'
 const KEY = 'sk_test_of_the_tests'

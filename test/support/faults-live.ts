@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { createPublicClient, http, parseAbiItem, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { readSettings } from '../../src/service/config.ts'
-import { start, type Running, type StartOptions } from '../../src/start.ts'
+import { start, type Running, type StartOptions } from '../../src/assembly/start.ts'
 import type { Anvil } from './anvil.ts'
 
 /** A deployment in live mode over a test chain: its own folder, recipient and gas wallet. It runs nothing by itself. */

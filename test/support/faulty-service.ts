@@ -1,6 +1,6 @@
 import { readSettings } from '../../src/service/config.ts'
 import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settler.ts'
-import { start } from '../../src/start.ts'
+import { start } from '../../src/assembly/start.ts'
 
 /**
  * The service as a process that kills itself, without a farewell, when it comes to the step that DIE_AT names for the DIE_NTH time (the

@@ -1,26 +1,26 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createChainFacts } from './adapters/chain/facts.ts'
-import { createTransfers } from './adapters/chain/history.ts'
-import { noChain } from './adapters/chain/no-chain.ts'
-import { Pool } from './adapters/chain/pool.ts'
-import { createChain } from './adapters/chain/rpc.ts'
-import { ChainWatch } from './adapters/chain/watch.ts'
-import { systemClock } from './adapters/clock/system.ts'
-import { readGasKeys } from './adapters/gas-wallet/key-file.ts'
-import { gasWallet } from './adapters/gas-wallet/wallet.ts'
-import { readWalletKey } from './adapters/secret/file.ts'
-import type { Signing } from './adapters/signer/choose.ts'
+import { createChainFacts } from '../adapters/chain/facts.ts'
+import { createTransfers } from '../adapters/chain/history.ts'
+import { noChain } from '../adapters/chain/no-chain.ts'
+import { Pool } from '../adapters/chain/pool.ts'
+import { createChain } from '../adapters/chain/rpc.ts'
+import { ChainWatch } from '../adapters/chain/watch.ts'
+import { systemClock } from '../adapters/clock/system.ts'
+import { readGasKeys } from '../adapters/gas-wallet/key-file.ts'
+import { gasWallet } from '../adapters/gas-wallet/wallet.ts'
+import { readWalletKey } from '../adapters/secret/file.ts'
+import type { Signing } from '../adapters/signer/choose.ts'
 import { orStop, StartError } from './identity.ts'
-import type { ChainFacts, StretchStore, Transfers } from './ports/chain-facts.ts'
-import type { BlockHeader, Chain, ChainSender, ChainTransactions } from './ports/chain.ts'
-import type { GasWallet } from './ports/gas-wallet.ts'
-import type { Log } from './ports/log.ts'
-import type { StoreIdentity } from './ports/store.ts'
-import { isPostgres, type Settings } from './service/config.ts'
-import { usdcOn } from './pure/payments/usdc.ts'
-import type { SandboxShown } from './surfaces/deps.ts'
+import type { ChainFacts, StretchStore, Transfers } from '../ports/chain-facts.ts'
+import type { BlockHeader, Chain, ChainSender, ChainTransactions } from '../ports/chain.ts'
+import type { GasWallet } from '../ports/gas-wallet.ts'
+import type { Log } from '../ports/log.ts'
+import type { StoreIdentity } from '../ports/store.ts'
+import { isPostgres, type Settings } from '../service/config.ts'
+import { usdcOn } from '../pure/payments/usdc.ts'
+import type { SandboxShown } from '../surfaces/deps.ts'
 
 /** The chain of the deployment, and what pays its gas. */
 export interface ChainBase {
@@ -72,9 +72,9 @@ async function sandboxChain(
   secret: Uint8Array,
   log: Log,
 ): Promise<ChainBase | null> {
-  const { startSandboxChain } = await import('./adapters/chain/sandbox.ts')
-  const { freshener } = await import('./adapters/chain/sandbox-freshness.ts')
-  const { rpcRequest } = await import('./adapters/chain/sandbox-rpc.ts')
+  const { startSandboxChain } = await import('../adapters/chain/sandbox.ts')
+  const { freshener } = await import('../adapters/chain/sandbox-freshness.ts')
+  const { rpcRequest } = await import('../adapters/chain/sandbox-rpc.ts')
   const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
   const own = join(settings.ASSAY_DATA_DIR, 'sandbox')
   // Instances that share a database must share the chain that its payments are on: the first to start runs it for all.

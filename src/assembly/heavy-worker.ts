@@ -1,9 +1,9 @@
 import { deserialize, serialize } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { HeavyAnswer, HeavyJob, HeavyToolJob } from './adapters/heavy-work/pool.ts'
-import { once } from './pure/once.ts'
-import type { Sources, Tool } from './service/catalogue/define.ts'
-import type { LargeBody } from './surfaces/http/read-in-thread.ts'
+import type { HeavyAnswer, HeavyJob, HeavyToolJob } from '../adapters/heavy-work/pool.ts'
+import { once } from '../pure/once.ts'
+import type { Sources, Tool } from '../service/catalogue/define.ts'
+import type { LargeBody } from '../surfaces/http/read-in-thread.ts'
 
 /** What a thread of the worker pool does: it runs one tool at a time, or reads one long body. Tools that run here are pure. */
 
@@ -16,7 +16,7 @@ const tools = new Map<string, Promise<Tool>>()
 function toolOf({ family, tool }: Pick<HeavyToolJob, 'family' | 'tool'>): Promise<Tool> {
   const known = tools.get(tool)
   if (known !== undefined) return known
-  const loading = import(new URL(`./tools/${family}/${tool}.ts`, import.meta.url).href).then((module: { default: Tool }) => module.default)
+  const loading = import(new URL(`../tools/${family}/${tool}.ts`, import.meta.url).href).then((module: { default: Tool }) => module.default)
   tools.set(tool, loading)
   return loading
 }
@@ -24,8 +24,8 @@ function toolOf({ family, tool }: Pick<HeavyToolJob, 'family' | 'tool'>): Promis
 /** Loaded with the first long body: a thread that only runs tools has no use for it. */
 const reader = once(async () => {
   const [{ createLargeReader }, { chooseSigning }] = await Promise.all([
-    import('./surfaces/large-reader.ts'),
-    import('./adapters/signer/choose.ts'),
+    import('../surfaces/large-reader.ts'),
+    import('../adapters/signer/choose.ts'),
   ])
   const { crypto } = await chooseSigning()
   const find = (id: string): Promise<Tool | null> => {
@@ -38,8 +38,8 @@ const reader = once(async () => {
 /** The one source that needs nothing from outside: the checks that a batch may run. */
 const itemSources = once(async () => {
   const [{ loadCatalogue }, { itemCatalogue }] = await Promise.all([
-    import('./service/catalogue/load.ts'),
-    import('./service/catalogue/items.ts'),
+    import('../service/catalogue/load.ts'),
+    import('../service/catalogue/items.ts'),
   ])
   const { tools: all } = await loadCatalogue()
   // `defineTool` lets a tool see only the sources that it names.

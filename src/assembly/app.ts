@@ -1,25 +1,25 @@
-import type { Log } from './ports/log.ts'
-import { once } from './pure/once.ts'
-import { callerAddress, quotaClient, type TrustedProxies } from './service/clients.ts'
-import { isSigned, observedCalls, type ObservedParts } from './service/calls/observed.ts'
-import { createBodies } from './service/admission/bodies.ts'
-import { createHold } from './service/admission/hold.ts'
-import { loopLag } from './service/admission/lag.ts'
-import { modeWord } from './service/catalogue/text.ts'
-import { limits } from './service/limits.ts'
-import { problem } from './service/problems.ts'
-import { createHistory } from './service/telemetry/history.ts'
-import { watchFlow } from './service/telemetry/gauges.ts'
-import { standingNow } from './service/telemetry/standing.ts'
-import type { AppDeps } from './surfaces/deps.ts'
-import { Connections } from './surfaces/http/connections.ts'
-import type { Handlers } from './surfaces/http/node-server.ts'
-import { commonHeaders, problemReply, type Reply } from './surfaces/http/reply.ts'
-import { unwrapInput } from './surfaces/http/json-body.ts'
-import { restWords } from './surfaces/payment.ts'
-import { standingOf } from './surfaces/status.ts'
-import { inTurns } from './surfaces/http/in-turns.ts'
-import { restCall, type RestCalls } from './surfaces/rest.ts'
+import type { Log } from '../ports/log.ts'
+import { once } from '../pure/once.ts'
+import { callerAddress, quotaClient, type TrustedProxies } from '../service/clients.ts'
+import { isSigned, observedCalls, type ObservedParts } from '../service/calls/observed.ts'
+import { createBodies } from '../service/admission/bodies.ts'
+import { createHold } from '../service/admission/hold.ts'
+import { loopLag } from '../service/admission/lag.ts'
+import { modeWord } from '../service/catalogue/text.ts'
+import { limits } from '../service/limits.ts'
+import { problem } from '../service/problems.ts'
+import { createHistory } from '../service/telemetry/history.ts'
+import { watchFlow } from '../service/telemetry/gauges.ts'
+import { standingNow } from '../service/telemetry/standing.ts'
+import type { AppDeps } from '../surfaces/deps.ts'
+import { Connections } from '../surfaces/http/connections.ts'
+import type { Handlers } from '../surfaces/http/node-server.ts'
+import { commonHeaders, problemReply, type Reply } from '../surfaces/http/reply.ts'
+import { unwrapInput } from '../surfaces/http/json-body.ts'
+import { restWords } from '../surfaces/payment.ts'
+import { standingOf } from '../surfaces/status.ts'
+import { inTurns } from '../surfaces/http/in-turns.ts'
+import { restCall, type RestCalls } from '../surfaces/rest.ts'
 
 export interface App extends Handlers {
   readonly deps: AppDeps
@@ -31,10 +31,10 @@ const LOAD_REST_AFTER_MS = 500
 
 /** The surfaces that bring the most with them, to be loaded one by one. */
 const LARGE_SURFACES = [
-  () => import('./surfaces/preflight/routes.ts'),
-  () => import('./surfaces/pages/routes.ts'),
-  () => import('./surfaces/mcp/routes.ts'),
-  () => import('./surfaces/a2a/routes.ts'),
+  () => import('../surfaces/preflight/routes.ts'),
+  () => import('../surfaces/pages/routes.ts'),
+  () => import('../surfaces/mcp/routes.ts'),
+  () => import('../surfaces/a2a/routes.ts'),
 ]
 
 /**
@@ -70,7 +70,7 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
   }
   const callerOf: Handlers['callerAddress'] = (peer, forwarded) => callerAddress(peer, forwarded, proxies)
   const routes = once(async () => {
-    const { createRoutes } = await import('./surfaces/routes.ts')
+    const { createRoutes } = await import('../surfaces/routes.ts')
     return createRoutes(deps, { calls, rest, headers, callerAddress: callerOf, fault })
   })
   return {

@@ -1,13 +1,13 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from './adapters/clock/system.ts'
-import { readSecret } from './adapters/secret/file.ts'
-import type { Signing } from './adapters/signer/choose.ts'
-import { activeKey, loadKeyring, type Keyring } from './adapters/signer/keyring.ts'
-import type { Store, StoreIdentity } from './ports/store.ts'
-import { secretFileFault } from './pure/secret-file.ts'
-import type { Settings } from './service/config.ts'
+import { systemClock } from '../adapters/clock/system.ts'
+import { readSecret } from '../adapters/secret/file.ts'
+import type { Signing } from '../adapters/signer/choose.ts'
+import { activeKey, loadKeyring, type Keyring } from '../adapters/signer/keyring.ts'
+import type { Store, StoreIdentity } from '../ports/store.ts'
+import { secretFileFault } from '../pure/secret-file.ts'
+import type { Settings } from '../service/config.ts'
 
 /** Where a deployment keeps what makes it itself, and what it reads there. The server and the command line see the same. */
 
