@@ -11,41 +11,21 @@ import { systemClock } from '../adapters/clock/system.ts'
 import { readGasKeys } from '../adapters/gas-wallet/key-file.ts'
 import { gasWallet } from '../adapters/gas-wallet/wallet.ts'
 import { readWalletKey } from '../adapters/secret/file.ts'
-import type { Signing } from '../adapters/signer/choose.ts'
-import { orStop, StartError } from './identity.ts'
-import type { ChainFacts, StretchStore, Transfers } from '../ports/chain-facts.ts'
-import type { BlockHeader, Chain, ChainSender, ChainTransactions } from '../ports/chain.ts'
-import type { GasWallet } from '../ports/gas-wallet.ts'
-import type { Log } from '../ports/log.ts'
-import type { StoreIdentity } from '../ports/store.ts'
-import { isPostgres, type Settings } from '../service/config.ts'
+import type { ChainFacts, Transfers } from '../ports/chain-facts.ts'
+import type { BlockHeader } from '../ports/chain.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
-import type { SandboxShown } from '../surfaces/deps.ts'
-
-/** The chain of the deployment, and what pays its gas. */
-export interface ChainBase {
-  chain: Chain & ChainSender & ChainTransactions
-  /** The endpoints, shared by payments and facts. */
-  pool: Pool
-  /** Of the sandbox: mines a block when the newest is old. */
-  beforeRead: (() => Promise<void>) | undefined
-  wallets: GasWallet[]
-  sandbox: SandboxShown | null
-  stop(): Promise<void>
-}
+import { isPostgres } from '../service/config.ts'
+import type { ChainBase, Deployment } from './deployment.ts'
+import { orStop, StartError } from './identity.ts'
 
 /** Starts the sandbox's chain, or speaks to that of the settings. Null when this machine has no sandbox chain; live settings never give null. */
-export async function openChain(
-  settings: Settings,
-  identity: StoreIdentity,
-  signing: Signing,
-  secret: Uint8Array,
-  log: Log,
-): Promise<ChainBase | null> {
-  return settings.ASSAY_MODE === 'live' ? liveChain(settings, identity, signing) : sandboxChain(settings, identity, signing, secret, log)
+export async function openChain(keys: Keys): Promise<ChainBase | null> {
+  return keys.settings.ASSAY_MODE === 'live' ? liveChain(keys) : sandboxChain(keys)
 }
 
-function liveChain(settings: Settings, { chain_id, pay_to }: StoreIdentity, signing: Signing): ChainBase {
+type Keys = Pick<Deployment, 'settings' | 'identity' | 'signing' | 'secret' | 'log'>
+
+function liveChain({ settings, identity: { chain_id, pay_to }, signing }: Keys): ChainBase {
   const keys = settings.ASSAY_GAS_KEY_FILE === '' ? [] : orStop(readGasKeys(settings.ASSAY_GAS_KEY_FILE)).keys
   const wallets = keys.map((key) => gasWallet(signing.signer(key), chain_id, signing.crypto.keccak256))
   if (wallets.some(({ address }) => address === pay_to)) {
@@ -65,13 +45,7 @@ function liveChain(settings: Settings, { chain_id, pay_to }: StoreIdentity, sign
   }
 }
 
-async function sandboxChain(
-  settings: Settings,
-  { chain_id, pay_to }: StoreIdentity,
-  signing: Signing,
-  secret: Uint8Array,
-  log: Log,
-): Promise<ChainBase | null> {
+async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing, secret, log }: Keys): Promise<ChainBase | null> {
   const { startSandboxChain } = await import('../adapters/chain/sandbox.ts')
   const { freshener } = await import('../adapters/chain/sandbox-freshness.ts')
   const { rpcRequest } = await import('../adapters/chain/sandbox-rpc.ts')
@@ -129,7 +103,7 @@ export interface ChainSources {
   stop(): void
 }
 
-export function chainSources(base: ChainBase | null, { chain_id, pay_to }: StoreIdentity, store: StretchStore): ChainSources {
+export function chainSources({ base, identity: { chain_id, pay_to }, store }: Deployment): ChainSources {
   if (base === null) {
     const never = () => Promise.resolve(false)
     return {
@@ -148,7 +122,7 @@ export function chainSources(base: ChainBase | null, { chain_id, pay_to }: Store
   const options = { pool, chain_id, clock: systemClock, beforeRead, spend }
   return {
     chain: createChainFacts(options),
-    transfers: createTransfers({ ...options, store }),
+    transfers: createTransfers({ ...options, store: store.closed }),
     probes: { chain: () => watch.ready(FACTS_REQUESTS), transfers: () => watch.history_ready() },
     head: () => watch.head(),
     start: () => watch.start(),

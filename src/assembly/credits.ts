@@ -1,13 +1,8 @@
 import { openCards } from '../adapters/cards/open.ts'
-import { systemClock } from '../adapters/clock/system.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { createSealer } from '../adapters/secret/sealer.ts'
-import type { Signing } from '../adapters/signer/choose.ts'
-import { StartError } from './identity.ts'
 import type { CardServer, Cards } from '../ports/cards.ts'
-import type { Log } from '../ports/log.ts'
-import type { Store } from '../ports/store.ts'
 import type { Settings } from '../service/config.ts'
 import { createCreditDesk, type CreditDesk } from '../service/credits/desk.ts'
 import { releasePilot, type PilotReleased } from '../service/credits/pilot.ts'
@@ -15,14 +10,12 @@ import { CREDIT_RULES } from '../service/credits/rules.ts'
 import { createRunningUses } from '../service/credits/running.ts'
 import { createCreditShop, handOver, type CodeShown, type CreditShop } from '../service/credits/shop.ts'
 import { createWrongCodeCounter } from '../service/credits/wrong-codes.ts'
-import type { ContractSignatures } from '../service/invoices/contract-signature.ts'
-import type { InvoiceDesk } from '../service/invoices/desk.ts'
 import { creditsJob } from '../service/jobs/credits.ts'
 import type { Job } from '../service/jobs/run.ts'
-import type { OutsideReads } from '../service/payments/outside-reads.ts'
-import type { PriceBook } from '../service/payments/price-book.ts'
 import type { Reach } from '../service/payments/settler.ts'
-import type { Origins } from '../surfaces/http/reply.ts'
+import type { Deployment } from './deployment.ts'
+import { StartError } from './identity.ts'
+import type { InvoiceRoom } from './invoices.ts'
 
 /** Everything about credits that is assembled at start. Those that were granted are honoured whatever the settings say later. */
 export interface CreditRoom {
@@ -34,27 +27,16 @@ export interface CreditRoom {
   jobs: Job[]
 }
 
-export interface CreditRoomParts {
-  settings: Settings
-  signing: Signing
-  secret: Uint8Array
-  store: Store
-  prices: PriceBook
-  log: Log
+/** What credits need of others. */
+export interface CreditNeighbours {
   reach: Reach
-  origins: Origins
   /** Null where cards are off. */
   cards: Cards | null
-  invoices: Pick<InvoiceDesk, 'read' | 'look'>
-  /** Asks payers of pilots that are contracts; null where there is no chain. */
-  contracts: ContractSignatures | null
-  /** Budget of the reads for requests without a payment. */
-  reads: OutsideReads
+  invoices: InvoiceRoom
 }
 
-export function openCreditRoom(parts: CreditRoomParts): CreditRoom {
-  const { signing, secret, store, prices, log, reach, cards } = parts
-  const clock = systemClock
+export function openCreditRoom(deployment: Deployment, { reach, cards, invoices }: CreditNeighbours): CreditRoom {
+  const { settings, signing, secret, store, prices, clock, log, origins, reads } = deployment
   const sealer = createSealer(secret)
   const derive = createDerivation(secret)
   const onFault = (error: unknown) => log.error({ error: String(error) }, 'a credit met a fault')
@@ -66,12 +48,12 @@ export function openCreditRoom(parts: CreditRoomParts): CreditRoom {
     countWrong: createWrongCodeCounter(store, clock, secret),
     reach,
   })
-  const { invoices, contracts, reads } = parts
-  const pilot = { ...shared, invoices, contracts, reads, crypto: signing.crypto, chain_id: parts.settings.ASSAY_CHAIN_ID }
-  const packs_usd = parts.settings.ASSAY_CREDIT_PACKS.map(Number)
+  const { desk: invoice_desk, contracts } = invoices
+  const pilot = { ...shared, invoices: invoice_desk, contracts, reads, crypto: signing.crypto, chain_id: settings.ASSAY_CHAIN_ID }
+  const packs_usd = settings.ASSAY_CREDIT_PACKS.map(Number)
   return {
     desk,
-    shop: cards === null ? null : createCreditShop({ ...shared, cards, packs_usd, origins: parts.origins, reads }),
+    shop: cards === null ? null : createCreditShop({ ...shared, cards, packs_usd, origins, reads }),
     handOver: (session_id, given, seen) => handOver({ store: store.credits, sealer, crypto: signing.crypto }, session_id, given, seen),
     release: (invoice_id, signature, client) => releasePilot(pilot, invoice_id, signature, client),
     jobs: [creditsJob(store)],

@@ -1,12 +1,6 @@
-import { systemClock } from '../adapters/clock/system.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
-import type { Signing } from '../adapters/signer/choose.ts'
-import { StartError } from './identity.ts'
-import type { PaymentRoom } from './payments.ts'
-import type { Log } from '../ports/log.ts'
-import type { Signer } from '../ports/signer.ts'
-import type { Store, StoreIdentity } from '../ports/store.ts'
+import type { StoreIdentity } from '../ports/store.ts'
 import { bankFault, plainIban, type BankAccount } from '../pure/invoices/links.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import type { Settings } from '../service/config.ts'
@@ -17,8 +11,9 @@ import { createInvoiceRelay, type InvoiceRelay } from '../service/invoices/relay
 import { INVOICE_RULES } from '../service/invoices/rules.ts'
 import { createInvoiceWatch } from '../service/invoices/watch.ts'
 import type { Job } from '../service/jobs/run.ts'
-import type { OutsideReads } from '../service/payments/outside-reads.ts'
-import type { Origins } from '../surfaces/http/reply.ts'
+import type { Deployment } from './deployment.ts'
+import { StartError } from './identity.ts'
+import type { PaymentRoom } from './payments.ts'
 
 /** Everything about invoices that is assembled at start. */
 export interface InvoiceRoom {
@@ -33,24 +28,8 @@ export interface InvoiceRoom {
   stop(): void
 }
 
-export interface InvoiceRoomParts {
-  settings: Settings
-  identity: StoreIdentity
-  signing: Signing
-  secret: Uint8Array
-  store: Store
-  room: PaymentRoom
-  log: Log
-  origins: Origins
-  /** Budget of the reads for requests without a payment. */
-  reads: OutsideReads
-  /** The key of the receipts. */
-  operator_key: Signer
-}
-
-export function openInvoiceRoom(parts: InvoiceRoomParts): InvoiceRoom {
-  const { settings, identity, signing, secret, store, room, log, origins, reads, operator_key } = parts
-  const clock = systemClock
+export function openInvoiceRoom(deployment: Deployment, room: PaymentRoom): InvoiceRoom {
+  const { settings, identity, signing, secret, store, clock, log, origins, reads, receipt_signer } = deployment
   const derive = createDerivation(secret)
   const { settling } = room
   const { account, owners } = bankOfSettings(settings, identity)
@@ -72,7 +51,7 @@ export function openInvoiceRoom(parts: InvoiceRoomParts): InvoiceRoom {
     contracts,
     reads,
     pilot_merchant: settings.ASSAY_PILOT_CREDIT === 'on' ? identity.pay_to : null,
-    operator_key,
+    operator_key: receipt_signer,
   })
   const live = createInvoiceLive({ desk, clock })
   const reading = setInterval(() => {

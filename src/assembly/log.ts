@@ -1,12 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { systemClock } from '../adapters/clock/system.ts'
 import { ed25519Signer, nativeLogEntry, nativeSha256 } from '../adapters/log-signer/ed25519.ts'
 import { readSecret } from '../adapters/secret/file.ts'
 import { httpWitness } from '../adapters/witness/http.ts'
-import { orStop, places, StartError } from './identity.ts'
-import type { Log } from '../ports/log.ts'
-import type { Store } from '../ports/store.ts'
 import { readVerifierKey, verifierKey, verifierKeyText, type VerifierKey } from '../pure/log/note.ts'
 import { isPostgres, type Settings } from '../service/config.ts'
 import type { Job } from '../service/jobs/run.ts'
@@ -15,6 +11,8 @@ import { gatherCosignatures } from '../service/log/cosignatures.ts'
 import { createLogQueue, type LogQueue } from '../service/log/queue.ts'
 import { sequencerJob } from '../service/log/sequencer.ts'
 import { createWitness, type Witness } from '../service/log/witness.ts'
+import type { Deployment } from './deployment.ts'
+import { orStop, places, StartError } from './identity.ts'
 
 /** The public log of receipts, as it is assembled at start; null where no log is kept. */
 export interface LogRoom {
@@ -29,10 +27,9 @@ export interface LogRoom {
 }
 
 /** Throws a StartError when the key is not the one that the store's log was begun with: one log has one key and one name. */
-export async function openLogRoom(settings: Settings, store: Store, log: Log): Promise<LogRoom | null> {
+export async function openLogRoom({ settings, store, clock, log }: Deployment): Promise<LogRoom | null> {
   const seed = seedOf(settings)
   if (seed === null) return null
-  const clock = systemClock
   const signer = ed25519Signer(seed)
   const witness_signer = ed25519Signer(createHmac('sha256', seed).update('witness of other logs').digest())
   const origin = await store.remember('receipts-log-origin', originOf(settings))

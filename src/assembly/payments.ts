@@ -1,41 +1,35 @@
-import { systemClock } from '../adapters/clock/system.ts'
 import { httpFacilitator } from '../adapters/facilitator/http.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { createSealer } from '../adapters/secret/sealer.ts'
-import type { Signing } from '../adapters/signer/choose.ts'
-import type { ChainBase } from './chain.ts'
-import type { Clock, SteadyClock } from '../ports/clock.ts'
 import type { Chain, ChainTransactions } from '../ports/chain.ts'
-import type { Log } from '../ports/log.ts'
-import type { Store, StoreIdentity } from '../ports/store.ts'
+import type { StoreIdentity } from '../ports/store.ts'
 import { BATCH_SETTLER } from '../pure/contracts/batch-settler.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
+import { usdcOn } from '../pure/payments/usdc.ts'
 import type { Payments } from '../service/calls/paid.ts'
 import type { Settings } from '../service/config.ts'
 import { reconcileJob } from '../service/jobs/reconcile.ts'
 import type { Job } from '../service/jobs/run.ts'
+import { limits } from '../service/limits.ts'
 import { createClosings } from '../service/payments/closings.ts'
 import { createPaymentDesk, type DeskParts } from '../service/payments/desk.ts'
 import type { EvidenceSource } from '../service/payments/evidence.ts'
 import { createFacilitatorSettler } from '../service/payments/facilitated.ts'
-import { createStanding } from '../service/payments/standing.ts'
-import { createMismatches } from '../service/payments/mismatches.ts'
-import { createSignIn } from '../service/payments/sign-in.ts'
-import { createRoundTrips, ON_CHAIN_LIMITS, type FailureCount } from '../service/payments/on-chain-bounds.ts'
-import { createOnChainCheck } from '../service/payments/on-chain.ts'
-import type { PriceBook } from '../service/payments/price-book.ts'
-import type { ReconcileSummary } from '../service/payments/reconcile.ts'
-import type { ReconcileRules } from '../service/payments/reconcile-rules.ts'
-import { limits } from '../service/limits.ts'
 import type { FacilitatedTerms } from '../service/payments/facilitator-request.ts'
+import { createMismatches } from '../service/payments/mismatches.ts'
+import { createRoundTrips, ON_CHAIN_LIMITS } from '../service/payments/on-chain-bounds.ts'
+import { createOnChainCheck } from '../service/payments/on-chain.ts'
+import type { ReconcileRules } from '../service/payments/reconcile-rules.ts'
+import type { ReconcileSummary } from '../service/payments/reconcile.ts'
 import { createHoldings } from '../service/payments/reserve.ts'
 import { createSelfSettler, type SelfSettler } from '../service/payments/self-settler.ts'
 import type { Reach, Settler } from '../service/payments/settler.ts'
+import { createSignIn } from '../service/payments/sign-in.ts'
+import { createStanding } from '../service/payments/standing.ts'
 import type { PaymentPlace } from '../service/payments/terms.ts'
-import type { Origins } from '../surfaces/http/reply.ts'
-import type { PaymentHealth, SandboxShown } from '../surfaces/deps.ts'
-import { usdcOn } from '../pure/payments/usdc.ts'
 import type { WriterRules } from '../service/payments/writer-rules.ts'
+import type { PaymentHealth, SandboxShown } from '../surfaces/deps.ts'
+import type { ChainBase, Deployment } from './deployment.ts'
 
 /** Everything about payment that is assembled at start and taken down at the end. */
 export interface PaymentRoom {
@@ -63,23 +57,11 @@ export interface PaymentRules {
   facilitator_ms?: number
 }
 
-export interface PaymentRoomParts {
-  settings: Settings
-  identity: StoreIdentity
-  signing: Signing
-  secret: Uint8Array
-  store: Store
-  /** The store's own time: leases are held by it. */
-  lease_clock: Clock & SteadyClock
-  prices: PriceBook
-  log: Log
+/** What a test may change. */
+export interface PaymentHooks {
+  /** Told at the steps between which a process may die. */
   reach: Reach
   rules: PaymentRules
-  origins: Pick<Origins, 'api_url'>
-  /** Failed verifications of clients, counted over payments and signatures. */
-  failures: FailureCount
-  /** Null where this machine has no chain. */
-  base: ChainBase | null
 }
 
 /** The token, the recipient and the network of all payments. */
@@ -93,9 +75,10 @@ const NO_PAYMENTS: PaymentHealth = { enabled: false, method: null, chain_ok: fal
 const ANYBODY = '0x0000000000000000000000000000000000000001'
 
 /** Verification, settlement and reconciliation over one chain. */
-export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentRoom> {
-  const place = placeOf(parts.identity)
-  const { base } = parts
+export async function openPaymentRoom(deployment: Deployment, hooks: PaymentHooks): Promise<PaymentRoom> {
+  const { base, store, prices, log, clock } = deployment
+  const { rules } = hooks
+  const place = placeOf(deployment.identity)
   if (base === null) {
     return {
       payments: null,
@@ -109,8 +92,6 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
       stop: () => Promise.resolve(),
     }
   }
-  const { store, prices, log, rules } = parts
-  const clock = systemClock
   const { chain } = base
   // A chain that mines only when somebody pays never comes to call a block final.
   const source: EvidenceSource = {
@@ -118,8 +99,8 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
     token: place.token.address.toLowerCase(),
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
-  const settler = settlerOf(parts, base, place, source)
-  const desk_parts = deskPartsOf(parts, base, place, settler)
+  const settler = settlerOf(deployment, hooks, base, place, source)
+  const desk_parts = deskPartsOf(deployment, hooks, base, place, settler)
   const desk = createPaymentDesk(desk_parts)
   settler.start()
   const last: { summary: ReconcileSummary | null } = { summary: null }
@@ -145,12 +126,12 @@ export async function openPaymentRoom(parts: PaymentRoomParts): Promise<PaymentR
 
 /** What the desk of calls and the relay of invoices both stand on. */
 function deskPartsOf(
-  { signing, secret, store, log, reach, origins, failures }: PaymentRoomParts,
+  { signing, secret, store, clock, log, origins, failures }: Deployment,
+  { reach }: PaymentHooks,
   { chain, wallets }: ChainBase,
   place: PaymentPlace,
   settler: Settler,
 ): DeskParts {
-  const clock = systemClock
   const sealer = createSealer(secret)
   const digest = createAuthorizationDigest(
     { name: place.token.name, version: place.token.version, chain_id: place.chain_id, verifying_contract: place.token.address },
@@ -195,12 +176,12 @@ function deskPartsOf(
 }
 
 function settlerOf(
-  { settings, store, lease_clock, log, reach, rules }: PaymentRoomParts,
+  { settings, store, clock, lease_clock, log }: Deployment,
+  { reach, rules }: PaymentHooks,
   { chain, wallets }: ChainBase,
   place: PaymentPlace,
   source: EvidenceSource,
 ): SelfSettler {
-  const clock = systemClock
   if (wallets.length > 0) {
     const batch = BATCH_SETTLER
     return createSelfSettler({

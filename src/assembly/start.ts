@@ -1,58 +1,51 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { openStoreClock } from '../adapters/clock/store.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
 import { createHeavyPool } from '../adapters/heavy-work/pool.ts'
 import { createLog } from '../adapters/log/pino.ts'
-import { createNonceSource } from '../adapters/random/system.ts'
 import { choosePrices } from '../adapters/prices/choose.ts'
+import { createNonceSource } from '../adapters/random/system.ts'
 import { chooseRegistrations, chooseUnderwriterProofs } from '../adapters/registration-data/choose.ts'
 import { createSealer } from '../adapters/secret/sealer.ts'
-import { chooseSigning, type Signing } from '../adapters/signer/choose.ts'
-import { publicKeys, type Keyring } from '../adapters/signer/keyring.ts'
+import type { Signing } from '../adapters/signer/choose.ts'
+import { publicKeys } from '../adapters/signer/keyring.ts'
 import { createSigningQueue } from '../adapters/signer/queue.ts'
 import { createTelemetry } from '../adapters/telemetry/prometheus.ts'
-import { openTracing } from '../adapters/tracing/open-telemetry.ts'
-import { createApp, type App } from './app.ts'
-import { cardsOf, openCreditRoom, type CreditRoom } from './credits.ts'
-import { activeOf, assertSecretFiles, identityOf, isLoopback, localOrigin, madeFromNowOn, orStop, ringOf, secretOf } from './identity.ts'
 import type { CardServer } from '../ports/cards.ts'
-import type { HeavyWorkerData } from './heavy-worker.ts'
 import type { HeavyWork } from '../ports/heavy-work.ts'
 import type { Log } from '../ports/log.ts'
-import type { Store } from '../ports/store.ts'
-import type { Tracing } from '../ports/tracing.ts'
 import type { UnderwriterProofs } from '../ports/underwriter-proofs.ts'
-import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { itemCatalogue } from '../service/catalogue/items.ts'
-import { publishedSchemas } from '../service/catalogue/published.ts'
 import { schemasOf } from '../service/catalogue/json-schema.ts'
-import type { Catalogue } from '../service/catalogue/load.ts'
+import { publishedSchemas } from '../service/catalogue/published.ts'
+import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
 import { purgeJob, purgePaymentsJob, purgeStretchesJob, purgeTasksJob } from '../service/jobs/purge.ts'
 import { runJobs, type Job, type RunningJobs } from '../service/jobs/run.ts'
 import { limits } from '../service/limits.ts'
-import { createAllowance, createSourceBudget, sourceReadsUsed } from '../service/payments/allowance.ts'
-import { createFailureCount, ON_CHAIN_LIMITS, type FailureCount } from '../service/payments/on-chain-bounds.ts'
-import { createOutsideReads, type OutsideReads } from '../service/payments/outside-reads.ts'
+import { createAllowance, sourceReadsUsed } from '../service/payments/allowance.ts'
+import type { Reach } from '../service/payments/settler.ts'
 import { cachedDirectory } from '../service/records/directory.ts'
 import type { InsuranceParts } from '../service/records/insurance.ts'
 import { createRegistrar } from '../service/records/registrar.ts'
-import { createPriceBook, type PriceBook } from '../service/payments/price-book.ts'
 import { watchRooms } from '../service/telemetry/gauges.ts'
 import { keepRecording } from '../service/telemetry/history.ts'
-import type { Reach } from '../service/payments/settler.ts'
-import { bankAccount, openInvoiceRoom, type InvoiceRoom } from './invoices.ts'
-import { around, assertPortsFree, closeServer, listen, loadKnown, openTogether, originsOf, tracedChain } from './listening.ts'
-import { neighboursOf, openLogRoom, type LogRoom } from './log.ts'
-import { chainSources, openChain, type ChainSources } from './chain.ts'
-import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payments.ts'
 import type { OperatorFacts } from '../surfaces/deps.ts'
 import { createHttpServer } from '../surfaces/http/node-server.ts'
-import type { Origins } from '../surfaces/http/reply.ts'
 import { createOperatorServer } from '../surfaces/operator.ts'
+import { createApp, type App } from './app.ts'
+import { chainSources, type ChainSources } from './chain.ts'
+import { cardsOf, openCreditRoom, type CreditRoom } from './credits.ts'
+import type { Deployment } from './deployment.ts'
+import type { HeavyWorkerData } from './heavy-worker.ts'
+import { assertSecretFiles, isLoopback, localOrigin, orStop } from './identity.ts'
+import { bankAccount, openInvoiceRoom, type InvoiceRoom } from './invoices.ts'
+import { assertPortsFree, closeServer, listen } from './listening.ts'
+import { neighboursOf, openLogRoom, type LogRoom } from './log.ts'
+import { around, loadKnown, openDeployment, sourceReads } from './open.ts'
+import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payments.ts'
 import { VERSION } from './version.ts'
 
 export interface Running {
@@ -95,50 +88,36 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { reach = () => Promise.resolve(), rules = {}, stripe_at, signing_thread = availableParallelism() > 1 } = options
   const { log, flush } = createLog(settings.ASSAY_LOG_LEVEL, systemClock)
   const { proxies, cards } = await accepted(settings, stripe_at ?? null)
-  const tracing = settings.ASSAY_TRACING === 'on' ? await openTracing(VERSION) : null
-  const signing = await chooseSigning()
-  const undo = madeFromNowOn(settings)
-  const { identity, ring, active, secret, catalogue, store, base } = await openDeployment(settings, signing, log, tracing).catch(
-    (error: unknown) => {
-      undo()
-      throw error
-    },
-  )
-  const prices = createPriceBook({ store, clock: systemClock })
-  const lease_clock = await openStoreClock(store)
-  const listening = { url: '' }
-  const origins = originsOf(settings, listening)
-  const { failures, reads } = outsideReads(settings, store, secret)
-  const common = { settings, identity, signing, secret, store, log, origins }
-  const room = await openPaymentRoom({ ...common, lease_clock, prices, reach, rules, base, failures })
-  const facts = chainSources(base, identity, store.closed)
+  const deployment = await openDeployment(settings, log)
+  const { catalogue, store, signing, lease_clock } = deployment
+  const room = await openPaymentRoom(deployment, { reach, rules })
+  const facts = chainSources(deployment)
   const listed: HeavyWorkerData = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))
   const heavy = createHeavyPool({ ...HEAVY_POOL, data: listed })
-  const invoices = openInvoiceRoom({ ...common, room, reads, operator_key: signing.signer(active.private_key) })
-  const { desk, contracts } = invoices
-  const credits = openCreditRoom({ ...common, prices, reach, cards, invoices: desk, contracts, reads })
+  const invoices = openInvoiceRoom(deployment, room)
+  const credits = openCreditRoom(deployment, { reach, cards, invoices })
   const stopRoom = async (error: unknown) => {
     await room.stop()
     throw error
   }
-  const log_room = await openLogRoom(settings, store, log).catch(stopRoom)
-  const rooms = { credits, invoices, room, log_room, facts, heavy }
+  const log_room = await openLogRoom(deployment).catch(stopRoom)
   const proofs = options.underwriter_proofs ?? chooseUnderwriterProofs(settings.ASSAY_MODE, systemClock)
-  const own = { reads, proofs, settings, signing, signing_thread, catalogue, ring, active, secret, store, prices, origins, tracing }
-  const app = createApp(appDeps({ ...rooms, ...own }, log), proxies, log)
+  const parts = { credits, invoices, room, log_room, facts, heavy, proofs, signing_thread }
+  const app = createApp(appDeps(deployment, parts), proxies, log)
   const server = createHttpServer(app)
   const { ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST } = settings
   const operator = ASSAY_ADMIN_PORT === 'off' ? null : createOperatorServer(app, isLoopback(ASSAY_ADMIN_HOST))
   await listen(server, operator, settings).catch(stopRoom)
   facts.start()
-  listening.url = originAt(server, settings.ASSAY_HOST)
-  const all_jobs = [...purges(store, prices), ...room.jobs, ...invoices.jobs, ...credits.jobs, ...(log_room?.jobs ?? [])]
+  const url = originAt(server, settings.ASSAY_HOST)
+  deployment.listening.url = url
+  const all_jobs = [...purges(deployment), ...room.jobs, ...invoices.jobs, ...credits.jobs, ...(log_room?.jobs ?? [])]
   const jobs = runJobs(all_jobs, store, lease_clock, log)
-  const endRecording = keepRecording(recordings({ ...rooms, store, jobs }, app))
+  const endRecording = keepRecording(recordings(deployment, parts, jobs, app))
   for (const refusal of signing.refusals) log.warn({}, refusal)
   const stopLoading = app.loadRestSoon()
   return {
-    url: listening.url,
+    url,
     operator_url: operator && originAt(operator, ASSAY_ADMIN_HOST),
     app,
     server,
@@ -171,28 +150,18 @@ async function accepted(settings: Settings, stripe_at: CardServer | null) {
   return { proxies, cards }
 }
 
-/** Keys, tools, store and chain: what a refused start must not leave half of behind. */
-async function openDeployment(settings: Settings, signing: Signing, log: Log, tracing: Tracing | null) {
-  const identity = identityOf(settings, signing)
-  const ring = ringOf(settings, identity)
-  const active = activeOf(ring)
-  const secret = secretOf(settings)
-  // The chain of the sandbox needs a moment to start; everything else is made ready meanwhile.
-  const opening = tracedChain(tracing, openChain(settings, identity, signing, secret, log))
-  return { identity, ring, active, secret, ...(await openTogether(settings, identity, secret, log, tracing, opening)) }
-}
-
 /** Origin that the server really listens on. */
 function originAt(one: Server, host: string): string {
   return localOrigin(host, (one.address() as AddressInfo).port)
 }
 
-interface Recorded extends Pick<Parts, 'room' | 'invoices' | 'heavy' | 'log_room' | 'store'> {
-  jobs: RunningJobs
-}
-
 /** What is read every ten seconds, and shown by the metrics. */
-function recordings({ store, jobs, room, invoices, heavy, log_room }: Recorded, { deps, connections }: App) {
+function recordings(
+  { store, clock }: Deployment,
+  { room, invoices, heavy, log_room }: Parts,
+  jobs: RunningJobs,
+  { deps, connections }: App,
+) {
   return watchRooms(deps.telemetry, {
     history: deps.history,
     store,
@@ -204,11 +173,11 @@ function recordings({ store, jobs, room, invoices, heavy, log_room }: Recorded, 
     ...deps.operator,
     connections,
     lookAtGas: room.health,
-    now_ms: () => systemClock.now_ms(),
+    now_ms: () => clock.now_ms(),
   })
 }
 
-function purges(store: Store, prices: PriceBook): Job[] {
+function purges({ store, prices }: Deployment): Job[] {
   return [purgeJob(store), purgeTasksJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store)]
 }
 
@@ -223,41 +192,32 @@ const HEAVY_POOL = {
   memory_mb: limits.heavy_memory_mb,
 }
 
+/** What was made of the deployment. */
 interface Parts {
   credits: CreditRoom
   invoices: InvoiceRoom
-  settings: Settings
-  signing: Signing
-  signing_thread: boolean
-  catalogue: Catalogue
-  ring: Keyring
-  active: ReturnType<typeof activeOf>
-  secret: Uint8Array
-  store: Store
-  prices: PriceBook
   room: PaymentRoom
+  /** Null where no log is kept. */
+  log_room: LogRoom | null
   facts: ChainSources
   heavy: HeavyWork
-  origins: Origins
-  log_room: LogRoom | null
-  tracing: Tracing | null
-  reads: OutsideReads
   proofs: UnderwriterProofs
+  signing_thread: boolean
 }
 
-function appDeps(parts: Parts, log: Log) {
+function appDeps(deployment: Deployment, parts: Parts) {
+  const { settings, signing, catalogue, ring, secret, store, clock, prices, origins, tracing, log } = deployment
   const { credits, invoices, room, log_room, facts, heavy } = parts
-  const { settings, signing, signing_thread, catalogue, ring, active, secret, store, prices, origins, tracing } = parts
-  const market = choosePrices(settings.ASSAY_MODE, systemClock)
-  const insurance = insuranceParts(parts)
+  const market = choosePrices(settings.ASSAY_MODE, clock)
+  const insurance = insuranceParts(deployment, parts)
   return {
     call: {
       catalogue,
       sources: {
-        clock: systemClock,
+        clock,
         catalogue: itemCatalogue(() => catalogue.tools),
         crypto: signing.crypto,
-        registrations: chooseRegistrations(settings.ASSAY_MODE, systemClock),
+        registrations: chooseRegistrations(settings.ASSAY_MODE, clock),
         chain: around(tracing, 'chain', facts.chain),
         transfers: around(tracing, 'transfers', facts.transfers),
         prices: market,
@@ -271,20 +231,11 @@ function appDeps(parts: Parts, log: Log) {
         registrar: insurance.registrar,
       } as const,
       probes: { ...facts.probes, prices: () => market.ready() },
-      allowance: createAllowance(store, systemClock, secret, freeRules(settings), sourceReads(settings)),
+      allowance: createAllowance(store, clock, secret, freeRules(settings), sourceReads(settings)),
       payments: room.payments,
       credits: { desk: credits.desk, prices },
       heavy,
-      stamp: {
-        signer: signing.signer(active.private_key),
-        queue: signing_thread ? queueOf(signing, active.private_key, log) : null,
-        log: log_room?.queue ?? null,
-        crypto: signing.crypto,
-        clock: systemClock,
-        recipient: room.place.pay_to,
-        origins,
-        randomNonce: createNonceSource(),
-      },
+      stamp: stampOf(deployment, parts),
       onFault: callFaults(log),
     },
     schemas: schemasOf(catalogue),
@@ -294,12 +245,12 @@ function appDeps(parts: Parts, log: Log) {
     invoices,
     insurance,
     credits,
-    log: log_room && { ...log_room, handIn: (entry: string) => store.log.queue([entry], systemClock.now_ms()) },
+    log: log_room && { ...log_room, handIn: (entry: string) => store.log.queue([entry], clock.now_ms()) },
     prices,
     place: room.place,
     sandbox: room.sandbox,
     paymentHealth: room.health,
-    operator: operatorFacts(parts),
+    operator: operatorFacts(deployment, parts),
     takes_payments: room.payments !== null,
     telemetry: createTelemetry(),
     tracing,
@@ -312,28 +263,37 @@ function appDeps(parts: Parts, log: Log) {
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
     keys: publicKeys(ring),
     version: VERSION,
-    started_ms: systemClock.now_ms(),
+    started_ms: clock.now_ms(),
   }
 }
 
-function insuranceParts({ settings, signing, active, ring, origins, store, invoices, proofs, reads, secret }: Parts): InsuranceParts {
+/** What makes an answer a signed one. */
+function stampOf(deployment: Deployment, { room, log_room, signing_thread }: Parts) {
+  const { signing, receipt_signer, active, clock, origins, log } = deployment
   return {
-    clock: systemClock,
+    signer: receipt_signer,
+    queue: signing_thread ? queueOf(signing, active.private_key, log) : null,
+    log: log_room?.queue ?? null,
     crypto: signing.crypto,
-    registrar: createRegistrar(signing.signer(active.private_key), publicKeys(ring), origins, settings.ASSAY_CHAIN_ID),
-    insurance: cachedDirectory(store.insurance, systemClock),
+    clock,
+    recipient: room.place.pay_to,
+    origins,
+    randomNonce: createNonceSource(),
+  }
+}
+
+function insuranceParts(deployment: Deployment, { invoices, proofs }: Parts): InsuranceParts {
+  const { settings, signing, receipt_signer, ring, origins, store, clock, reads, secret } = deployment
+  return {
+    clock,
+    crypto: signing.crypto,
+    registrar: createRegistrar(receipt_signer, publicKeys(ring), origins, settings.ASSAY_CHAIN_ID),
+    insurance: cachedDirectory(store.insurance, clock),
     contracts: invoices.contracts,
     proofs,
     reads,
     networkHash: networkHasher(secret),
   }
-}
-
-/** The budget of reads without a payment, and the failures of clients that it shares with payments. */
-function outsideReads(settings: Settings, store: Store, secret: Uint8Array): { failures: FailureCount; reads: OutsideReads } {
-  const failures = createFailureCount(systemClock, ON_CHAIN_LIMITS)
-  const sources = createSourceBudget(store, systemClock, secret, sourceReads(settings))
-  return { failures, reads: createOutsideReads({ clock: systemClock, sources, failures }) }
 }
 
 function freeRules(settings: Settings) {
@@ -348,11 +308,7 @@ function callFaults(log: Log) {
   return (error: unknown, tool: string) => log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed')
 }
 
-function operatorFacts({ room, store, settings }: Parts): OperatorFacts {
+function operatorFacts({ store, settings, clock }: Deployment, { room }: Parts): OperatorFacts {
   const budgets = sourceReads(settings)
-  return { gas: room.gas, source_reads_daily: budgets.all, source_reads_used: () => sourceReadsUsed(store, systemClock, budgets) }
-}
-
-function sourceReads({ ASSAY_SOURCE_READS_DAILY_NETWORK, ASSAY_SOURCE_READS_DAILY }: Settings) {
-  return { network: ASSAY_SOURCE_READS_DAILY_NETWORK, all: ASSAY_SOURCE_READS_DAILY }
+  return { gas: room.gas, source_reads_daily: budgets.all, source_reads_used: () => sourceReadsUsed(store, clock, budgets) }
 }
