@@ -14,7 +14,7 @@ const ALLOWED: Record<string, string[]> = {
   service: ['service', 'pure', 'ports', 'zod'],
   adapters: ['ports', 'pure', 'service/limits.ts', 'service/problems.ts', 'node:'],
   surfaces: ['surfaces', 'service', 'pure', 'ports', 'hono'],
-  client: ['client', 'pure/receipts'],
+  client: ['client', 'pure/receipts', 'pure/is-object.ts'],
 }
 
 /** The one file, or folder, that may reach further, and why. */

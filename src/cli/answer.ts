@@ -1,3 +1,4 @@
+import { isObject } from '../pure/is-object.ts'
 import { cutText } from '../pure/cut-text.ts'
 import { checkHeadline } from '../service/catalogue/headlines.ts'
 import { receiptDigest } from '../pure/receipts/receipt.ts'
@@ -87,9 +88,9 @@ function factRows(result: Record<string, unknown>, sentence: string): string[][]
 
 /** Nested values by their dotted names; batch items by the verdict of each. */
 function flatten(name: string, value: unknown): string[][] {
-  if (Array.isArray(value) && !value.some(isRecord)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
+  if (Array.isArray(value) && !value.some(isObject)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
   if (Array.isArray(value)) return value.flatMap((item, index) => flatten(`${name}.${index}`, item))
-  if (!isRecord(value)) return value === null ? [] : [[name, cut(typeof value === 'string' ? value : JSON.stringify(value))]]
+  if (!isObject(value)) return value === null ? [] : [[name, cut(typeof value === 'string' ? value : JSON.stringify(value))]]
   if (value['reason_code'] !== undefined && value['verdict'] !== undefined) {
     const { word, sentence } = checkHeadline(value)
     return [[name, cut(`${word}: ${sentence}`)]]
@@ -102,13 +103,9 @@ function cut(text: string): string {
 }
 
 function objects(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : []
+  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 function record(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {}
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(value) ? value : {}
 }

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { isObject } from '../pure/is-object.ts'
 import type { ReadBounds } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
 import { problem, type Problem } from '../service/problems.ts'
@@ -63,7 +64,7 @@ export function parseDocument(name: string, bytes: Uint8Array): unknown {
 
 /** An input stands alone here, without the wrapper that a body of REST has. */
 export function inputObject(value: unknown): { ok: true; input: object } | { ok: false; problem: Problem } {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ok: true, input: value }
+  if (isObject(value)) return { ok: true, input: value }
   const message = 'An input is one JSON object with the fields of the tool.'
   return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '', code: 'wrong_type', message }] }) }
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../pure/is-object.ts'
 import type { HeadlineTone } from '../pure/headline.ts'
 import { verifyLink, type LinkCode } from '../pure/receipts/chain.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
@@ -80,7 +81,7 @@ export function judgeReceipt(
   { keys, crypto, seen, index, proof }: Context,
 ): ReceiptReport {
   const verdict = verifyReceipt(receipt, keys ?? undefined, crypto)
-  const fields = isRecord(receipt) ? receipt : {}
+  const fields = isObject(receipt) ? receipt : {}
   const ts = Number.isSafeInteger(fields['ts']) ? (fields['ts'] as number) : null
   const { digest, signer_published, signer_valid_at_ts, signer_recovered, findings, warnings } = verdict
   const link = chain === undefined ? null : judgeLink(chain, digest, signer_recovered, crypto, index === 0 ? null : seen)
@@ -124,7 +125,7 @@ function judgeLink(
   crypto: ReceiptCrypto,
   seen: ReadonlySet<string> | null,
 ): ReceiptReport['link'] {
-  const prev_receipt_hash = isRecord(chain) ? (textOf(chain['prev_receipt_hash'])?.toLowerCase() ?? null) : null
+  const prev_receipt_hash = isObject(chain) ? (textOf(chain['prev_receipt_hash'])?.toLowerCase() ?? null) : null
   const verdict = verifyLink(chain, digest ?? '', signer ?? '', crypto)
   if (!verdict.valid || seen === null || seen.has(prev_receipt_hash ?? '')) return { ...verdict, prev_receipt_hash }
   return {
@@ -142,7 +143,7 @@ function matches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
 
 /** An input may come alone, or under the key `input` as in the body of a call. */
 function inputMatches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
-  const inner = isRecord(value) && Object.hasOwn(value, 'input') ? matches(value['input'], hash, crypto) : 'mismatch'
+  const inner = isObject(value) && Object.hasOwn(value, 'input') ? matches(value['input'], hash, crypto) : 'mismatch'
   return inner === 'match' ? inner : matches(value, hash, crypto)
 }
 
@@ -196,8 +197,4 @@ function notProved({ signer_published, input, output }: Facts): string[] {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../pure/is-object.ts'
 import type { ChainLink } from '../pure/receipts/chain.ts'
 import type { Receipt } from '../pure/receipts/receipt.ts'
 import type { Payment } from './payment.ts'
@@ -53,10 +54,10 @@ export interface Answer<Output = Readonly<Record<string, unknown>>> extends Answ
 
 /** Reads a 200 as far as its shape goes; null when it is no answer. The receipt itself is judged elsewhere. */
 export function readAnswer(body: unknown): AnswerBody | null {
-  if (!isRecord(body)) return null
+  if (!isObject(body)) return null
   const { result, receipt, chain = null, tier, settlement = null, allowance = null, embeddable_badge, proof_summary_markdown } = body
-  if (!isRecord(result) || !isRecord(receipt) || (tier !== 'free' && tier !== 'paid')) return null
-  if (chain !== null && !isRecord(chain)) return null
+  if (!isObject(result) || !isObject(receipt) || (tier !== 'free' && tier !== 'paid')) return null
+  if (chain !== null && !isObject(chain)) return null
   if (settlement !== null && !isSettlement(settlement)) return null
   return {
     result,
@@ -72,19 +73,15 @@ export function readAnswer(body: unknown): AnswerBody | null {
 
 /** Null for whatever is no allowance. */
 export function readAllowance(value: unknown): Allowance | null {
-  if (!isRecord(value)) return null
+  if (!isObject(value)) return null
   const { limit, remaining, resets_at } = value
   return typeof limit === 'number' && typeof remaining === 'number' && typeof resets_at === 'string'
     ? { limit, remaining, resets_at }
     : null
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isSettlement(value: unknown): value is Settlement {
-  if (!isRecord(value)) return false
+  if (!isObject(value)) return false
   const { network, transaction } = value
   const onChain = typeof network === 'string' && typeof transaction === 'string'
   // A prepaid credit settles on no chain.

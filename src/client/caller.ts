@@ -1,5 +1,6 @@
+import { isObject } from '../pure/is-object.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
-import { isRecord, readAnswer, type Allowance, type Answer, type AnswerBody } from './answer.ts'
+import { readAnswer, type Allowance, type Answer, type AnswerBody } from './answer.ts'
 import { capOf, type Budget } from './budget.ts'
 import { bodyOf, callHeaders, callPath, deliver, problemError, retryAfterMs } from './deliver.ts'
 import { probe, type DryRun } from './dry-run.ts'
@@ -71,8 +72,8 @@ export function createCaller(parts: Parts) {
     /** Asked with the tool's own example, since a service says it only where the input fits. */
     async allowance(tool: string): Promise<Allowance | null> {
       const document = await getJson(link, `/v1/tools/${tool}`)
-      const example = isRecord(document) && isRecord(document['example']) ? document['example']['input'] : undefined
-      if (!isRecord(example)) throw localError('BAD_RESPONSE', 'The catalogue holds no example of this tool.')
+      const example = isObject(document) && isObject(document['example']) ? document['example']['input'] : undefined
+      if (!isObject(example)) throw localError('BAD_RESPONSE', 'The catalogue holds no example of this tool.')
       return (await probe(link, tool, JSON.stringify(example), null)).allowance
     },
 

@@ -2,7 +2,8 @@
  * Brings one signed payment to its end. The same bytes are sent again until the service says how it ended; nothing here can sign. What is
  * not a definite word of the service, such as a broken connection, a proxy's page or a redirect, decides nothing.
  */
-import { readAnswer, isRecord, type AnswerBody } from './answer.ts'
+import { isObject } from '../pure/is-object.ts'
+import { readAnswer, type AnswerBody } from './answer.ts'
 import { AssayError, localError, type Charged } from './error.ts'
 import { send, type Link, type Reply, type Sent } from './exchange.ts'
 import type { Payment } from './payment.ts'
@@ -72,7 +73,7 @@ export function callHeaders(previous_receipt: string | null): Record<string, str
 /** While a payment is on its way: the answer, once the service says that it settled. Null means: send the call again. */
 async function look(link: Link, { payer, nonce }: Payment, pending: Reply, signal: AbortSignal | null): Promise<AnswerBody | null> {
   const status = await send(link, { method: 'GET', path: `/v1/payments/${payer}/${nonce}`, signal })
-  if (status.kind !== 'reply' || !isRecord(status.body) || status.body['state'] !== 'settled') return null
+  if (status.kind !== 'reply' || !isObject(status.body) || status.body['state'] !== 'settled') return null
   const token = tokenIn(pending)
   if (token === null) return null
   const kept = await send(link, { method: 'GET', path: `/v1/answers/${token}`, signal })
@@ -81,7 +82,7 @@ async function look(link: Link, { payer, nonce }: Payment, pending: Reply, signa
 
 /** The answer's address, as far as it lies at this service: whatever origin is named, only this one is asked. */
 function tokenIn({ header, body }: Reply): string | null {
-  const told = header('location') ?? (isRecord(body) ? body['answer_url'] : null)
+  const told = header('location') ?? (isObject(body) ? body['answer_url'] : null)
   return typeof told === 'string' ? (/\/v1\/answers\/([0-9a-f]{64})$/.exec(told)?.[1] ?? null) : null
 }
 
@@ -122,7 +123,7 @@ function open(error: AssayError): End {
 
 /** A problem of the service (RFC 9457 with our members) as an error; null for what somebody else answered. */
 export function problemError({ status, body }: Reply, payment: Payment | null): AssayError | null {
-  if (!isRecord(body)) return null
+  if (!isObject(body)) return null
   const { code, detail, retryable, charged } = body
   if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_]{2,63}$/.test(code) || !isCharged(charged)) return null
   const words = typeof detail === 'string' ? detail.slice(0, 2_000) : code

@@ -1,4 +1,5 @@
-import { readAllowance, isRecord, type Allowance } from './answer.ts'
+import { isObject } from '../pure/is-object.ts'
+import { readAllowance, type Allowance } from './answer.ts'
 import { bodyOf, callHeaders, callPath, problemError } from './deliver.ts'
 import { localError } from './error.ts'
 import { send, type Link, type Reply } from './exchange.ts'
@@ -49,7 +50,7 @@ export async function probe(link: Link, tool: string, input_text: string, signal
       const known = sent.status === 200 || problemError(sent, null) !== null
       if (!known)
         throw localError('BAD_RESPONSE', `Status ${sent.status} came from something that is not this service.`, { status: sent.status })
-      return { reply: sent, allowance: readAllowance(isRecord(sent.body) ? sent.body['allowance'] : null) }
+      return { reply: sent, allowance: readAllowance(isObject(sent.body) ? sent.body['allowance'] : null) }
     }
   }
 }

@@ -1,5 +1,5 @@
+import { isObject } from '../pure/is-object.ts'
 import { batchPrice } from '../pure/payments/price-curve.ts'
-import { isRecord } from './answer.ts'
 import { localError } from './error.ts'
 import { getJson, type Link } from './exchange.ts'
 import { readMinor, usdcOf } from './money.ts'
@@ -19,8 +19,8 @@ export interface Price {
 /** Reads the price list: nothing is called, sent or counted. Throws when the service does not know its prices now. */
 export async function readPrice(link: Link, tool: string, input: object): Promise<Price> {
   const document = await getJson(link, '/health')
-  const tools = isRecord(document) && Array.isArray(document['tools']) ? (document['tools'] as unknown[]) : []
-  const prices = tools.filter(isRecord).map(({ name, price }) => ({ name, price: isRecord(price) ? price : {} }))
+  const tools = isObject(document) && Array.isArray(document['tools']) ? (document['tools'] as unknown[]) : []
+  const prices = tools.filter(isObject).map(({ name, price }) => ({ name, price: isObject(price) ? price : {} }))
   const found = prices.find(({ name }) => name === tool)
   if (found === undefined) throw localError('BAD_RESPONSE', 'The price list does not hold this tool.')
   const check = prices.find(({ price }) => price['class'] === 'check')

@@ -1,9 +1,9 @@
 /** The receipts of a client in the order in which they came, each signed to follow the one that it was called after. */
+import { isObject } from '../pure/is-object.ts'
 import { readReceiptHash, verifyLink, type ChainLink } from '../pure/receipts/chain.ts'
 import { readKeyList, type KeyList } from '../pure/receipts/keys.ts'
 import type { Receipt } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
-import { isRecord } from './answer.ts'
 
 export interface ChainEntry {
   receipt: Receipt
@@ -69,8 +69,8 @@ export function createReceiptChain(start: string | null): ReceiptChain & { add(e
  */
 export function verifyChain(chain: unknown, keys: KeyList | readonly unknown[]): ChainVerdict {
   const list = readKeyList(keys)
-  const entries = isRecord(chain) && chain['v'] === 1 && Array.isArray(chain['entries']) ? (chain['entries'] as unknown[]) : null
-  if (list === null || entries === null || !isRecord(chain)) return verdict(0, false, { index: 0, code: 'not_a_chain' })
+  const entries = isObject(chain) && chain['v'] === 1 && Array.isArray(chain['entries']) ? (chain['entries'] as unknown[]) : null
+  if (list === null || entries === null || !isObject(chain)) return verdict(0, false, { index: 0, code: 'not_a_chain' })
   const { start = null } = chain
   const known = new Set<unknown>([start])
   let [before, line] = [start, true]
@@ -90,13 +90,13 @@ function verdict(length: number, line: boolean, fault: ChainVerdict['fault']): C
 }
 
 function readEntry(entry: unknown, keys: KeyList): ChainFaultCode | { receipt_hash: string; previous: string | null } {
-  if (!isRecord(entry)) return 'not_a_chain'
+  if (!isObject(entry)) return 'not_a_chain'
   const { valid, digest, signer_recovered, signer_published, signer_valid_at_ts } = verifyReceipt(entry['receipt'], keys)
   if (!valid || digest === null || signer_recovered === null) return 'receipt_invalid'
   if (signer_published !== true || signer_valid_at_ts !== true) return 'key_unknown'
   if (entry['receipt_hash'] !== digest) return 'hash_mismatch'
   const { link = null } = entry
   if (link === null) return { receipt_hash: digest, previous: null }
-  if (!isRecord(link) || !verifyLink(link, digest, signer_recovered).valid) return 'link_invalid'
+  if (!isObject(link) || !verifyLink(link, digest, signer_recovered).valid) return 'link_invalid'
   return { receipt_hash: digest, previous: readReceiptHash(String(link['prev_receipt_hash'])) }
 }

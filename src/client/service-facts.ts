@@ -1,5 +1,5 @@
+import { isObject } from '../pure/is-object.ts'
 import { readKeyList, type KeyList, type PublishedKey } from '../pure/receipts/keys.ts'
-import { isRecord } from './answer.ts'
 import { localError } from './error.ts'
 import { getJson, type Link } from './exchange.ts'
 import type { ClientOptions } from './options.ts'
@@ -70,7 +70,7 @@ async function fetchFacts(link: Link): Promise<ServiceFacts> {
       cause,
     })
   })
-  const { chain_id, payment_address } = isRecord(document) ? document : {}
+  const { chain_id, payment_address } = isObject(document) ? document : {}
   const keys = readKeyList(document)
   if (keys === null || keys.length === 0 || typeof chain_id !== 'number' || typeof payment_address !== 'string') {
     throw localError('KEYS_UNAVAILABLE', 'The address does not publish receipt keys as this service does.')

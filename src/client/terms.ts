@@ -2,9 +2,9 @@
  * Whether the terms of a 402 may be signed. Everything in them came over the network, so each part is held against what is known without
  * them: the chain, the token of that chain, whom this client pays, and the call that was made.
  */
+import { isObject } from '../pure/is-object.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
-import { isRecord } from './answer.ts'
 import { fromBase64 } from './base64.ts'
 import { localError, type AssayError } from './error.ts'
 import { readMinor } from './money.ts'
@@ -39,7 +39,7 @@ export function readTerms(header: string | null, expected: Expected): Terms {
   const required = header === null ? null : parsed(fromBase64(header))
   if (required === null || required['x402Version'] !== 2) throw refused('the answer carries no terms of x402 version 2')
   const { resource, accepts } = required
-  if (!isRecord(resource) || !isResourceOf(resource['url'], expected.tool)) throw refused('they are for another call')
+  if (!isObject(resource) || !isResourceOf(resource['url'], expected.tool)) throw refused('they are for another call')
   if (!Array.isArray(accepts) || accepts.length > 32) throw refused('they offer nothing')
   const read = accepts.map((entry) => readEntry(entry, resource, expected))
   const fitting = read.find((one) => typeof one !== 'string')
@@ -50,7 +50,7 @@ export function readTerms(header: string | null, expected: Expected): Terms {
 
 /** The entry as terms, or what stands against it. */
 function readEntry(entry: unknown, resource: Readonly<Record<string, unknown>>, expected: Expected): Terms | string {
-  if (!isRecord(entry)) return 'they offer nothing'
+  if (!isObject(entry)) return 'they offer nothing'
   const { scheme, network, amount, asset, payTo, maxTimeoutSeconds, extra } = entry
   const { chain_id } = expected
   const token = tokenOn(chain_id)
@@ -59,7 +59,7 @@ function readEntry(entry: unknown, resource: Readonly<Record<string, unknown>>, 
   if (scheme !== 'exact') return 'their scheme is not exact'
   if (network !== `eip155:${chain_id}`) return `they are not for the chain eip155:${chain_id}`
   if (!isSame(asset, token.address)) return 'their asset is not the USDC of this chain'
-  if (!isRecord(extra) || extra['name'] !== token.name || extra['version'] !== token.version) return 'they name another signing domain'
+  if (!isObject(extra) || extra['name'] !== token.name || extra['version'] !== token.version) return 'they name another signing domain'
   const { paymentFlow = 'authorization' } = extra
   if (paymentFlow !== 'authorization') return 'they ask for another way of paying'
   if (amount_minor === null || amount_minor === 0n) return 'their amount is none'
@@ -96,7 +96,7 @@ function isSame(one: unknown, other: string): boolean {
 function parsed(text: string | null): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text ?? '')
-    return isRecord(value) ? value : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }

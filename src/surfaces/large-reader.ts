@@ -1,4 +1,5 @@
 /** Readers of long bodies, as worker threads run them: strict JSON, the schema of the tool and the hash of the input in one place. */
+import { isObject } from '../pure/is-object.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import type { ReadBounds, Tool } from '../service/catalogue/define.ts'
 import { decodeRead } from '../service/calls/decode-read.ts'
@@ -75,15 +76,14 @@ async function readMcp(parts: LargeReaderParts, body: LargeBody<'mcp'>, read: mc
   const { value } = message
   if (isPreflight(value)) {
     const preflight = preflightMessage(message, body.at)
-    return fromThread(message, { value: mcp.isObject(value) ? { ...value, params: {} } : value, preflight })
+    return fromThread(message, { value: isObject(value) ? { ...value, params: {} } : value, preflight })
   }
-  const params = mcp.isObject(value) ? value['params'] : undefined
-  const name = mcp.isObject(params) ? params['name'] : undefined
-  if (!mcp.isObject(value) || !mcp.TOOLS_CALL.calls(value) || !mcp.isObject(params) || (body.small && name === FIND_TOOLS))
+  const params = isObject(value) ? value['params'] : undefined
+  const name = isObject(params) ? params['name'] : undefined
+  if (!isObject(value) || !mcp.TOOLS_CALL.calls(value) || !isObject(params) || (body.small && name === FIND_TOOLS))
     return fromThread(message, { value })
   const given = params['arguments']
-  if (!mcp.isObject(given))
-    return fromThread(message, { value, input: await inputOf(parts, name, (tool) => mcp.readArguments(message, tool)) })
+  if (!isObject(given)) return fromThread(message, { value, input: await inputOf(parts, name, (tool) => mcp.readArguments(message, tool)) })
   const isInside = body.small && name === CALL_TOOL
   const left = isInside ? ('input' in given ? { ...given, input: {} } : given) : {}
   const input = isInside
@@ -110,10 +110,10 @@ async function inputOf(parts: LargeReaderParts, name: unknown, read: (bounds: Re
 
 /** A message of A2A with an empty object for the data of each part. */
 function withoutData(value: unknown): unknown {
-  const params = mcp.isObject(value) ? value['params'] : undefined
-  const sent = mcp.isObject(params) ? params['message'] : undefined
-  if (!mcp.isObject(value) || !mcp.isObject(params) || !mcp.isObject(sent) || !Array.isArray(sent['parts'])) return value
-  const strip = (part: unknown) => (mcp.isObject(part) && mcp.isObject(part['data']) ? { ...part, data: {} } : part)
+  const params = isObject(value) ? value['params'] : undefined
+  const sent = isObject(params) ? params['message'] : undefined
+  if (!isObject(value) || !isObject(params) || !isObject(sent) || !Array.isArray(sent['parts'])) return value
+  const strip = (part: unknown) => (isObject(part) && isObject(part['data']) ? { ...part, data: {} } : part)
   return { ...value, params: { ...params, message: { ...sent, parts: sent['parts'].map(strip) } } }
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../pure/is-object.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import { callUrl } from '../service/catalogue/text.ts'
 import type { PaymentRequired } from '../service/calls/outcome.ts'
@@ -35,10 +36,10 @@ export function restWords({ call, origins, place, schemas }: Pick<AppDeps, 'call
  * body, and the answer. The whole schemas are in x402.json.
  */
 export function httpSchema(input_schema: Record<string, unknown> | undefined): Record<string, unknown> {
-  const properties = isRecord(input_schema?.['properties']) ? input_schema['properties'] : {}
+  const properties = isObject(input_schema?.['properties']) ? input_schema['properties'] : {}
   const required = Array.isArray(input_schema?.['required']) ? input_schema['required'] : []
   const fields = Object.entries(properties).map(([name, schema]) => {
-    const type = isRecord(schema) && typeof schema['type'] === 'string' ? { type: schema['type'] } : {}
+    const type = isObject(schema) && typeof schema['type'] === 'string' ? { type: schema['type'] } : {}
     return [name, { ...type, required: required.includes(name) }]
   })
   const input = { type: 'object', required: true, properties: Object.fromEntries(fields) as Record<string, unknown> }
@@ -46,10 +47,6 @@ export function httpSchema(input_schema: Record<string, unknown> | undefined): R
     input: { type: 'http', method: 'POST', discoverable: true, bodyType: 'json', bodyFields: { input } },
     output: { type: 'object', properties: { result: { type: 'object' }, receipt: { type: 'object' } } },
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Terms are the same bytes for a tool and an amount, whoever asks; only a refusal puts its own reason into them. */

@@ -1,3 +1,4 @@
+import { isObject } from '../pure/is-object.ts'
 import type { HeavyWork } from '../ports/heavy-work.ts'
 import type { ServeCall } from '../service/calls/observed.ts'
 import type { CallRequest, InputRead, Outcome } from '../service/calls/outcome.ts'
@@ -129,8 +130,4 @@ function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_i
 export function unwrapReceipt(value: unknown): InputRead {
   const given = isObject(value) && Object.keys(value).join() === 'input' ? value['input'] : value
   return { ok: true, input: isObject(given) && Object.hasOwn(given, 'receipt') ? given : { receipt: given } }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

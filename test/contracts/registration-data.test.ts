@@ -218,13 +218,13 @@ test('the connection goes to the address that was checked: a name is resolved on
 test('a registry that keeps failing is left alone for a while, then asked again', async () => {
   registry.manner.set('example.com', says('', 503))
   const data = asking()
-  for (let turn = 0; turn < rdapLimits.breaker_failures + 3; turn++) assert.equal(word(await data.lookup('example.com')), 'down')
-  assert.equal(registry.asked.length, rdapLimits.breaker_failures)
-  now_ms += rdapLimits.breaker_open_ms
+  for (let turn = 0; turn < rdapLimits.breaker.failures + 3; turn++) assert.equal(word(await data.lookup('example.com')), 'down')
+  assert.equal(registry.asked.length, rdapLimits.breaker.failures)
+  now_ms += rdapLimits.breaker.open_ms
   assert.equal(word(await data.lookup('example.com')), 'down')
   assert.equal(word(await data.lookup('example.com')), 'down')
-  assert.equal(registry.asked.length, rdapLimits.breaker_failures + 1)
-  now_ms += rdapLimits.breaker_open_ms
+  assert.equal(registry.asked.length, rdapLimits.breaker.failures + 1)
+  now_ms += rdapLimits.breaker.open_ms
   registry.manner.set('example.com', says(domainObject('example.com', DATE)))
   assert.equal(word(await data.lookup('example.com')), Date.UTC(1995, 7, 14, 4))
   assert.equal(word(await data.lookup('nobody.com')), 'not_found')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { text as textOf } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { reconcileDocuments, type Document } from '../../src/pure/documents/reconcile/report.ts'
@@ -106,12 +106,16 @@ test('many rows stay few elements, are in order at both ends, and are saved as a
   assert.equal(await page.locator('#grid tr[aria-rowindex]').last().getAttribute('aria-rowindex'), String(count + 1))
   const saved = page.waitForEvent('download')
   await page.click('#export-csv')
-  const lines = readFileSync(await (await saved).path(), 'utf8').split('\r\n')
+  const lines = (await textOf(await (await saved).createReadStream())).split('\r\n')
   assert.equal(lines.length, count + 2)
   assert.match(lines[10] ?? '', /^verdict,P000010,AMOUNT_MISMATCH,exact,over,end_to_end_id,EUR,0\.10,0\.11,0\.01,/)
   const json = page.waitForEvent('download')
   await page.click('#export-json')
-  const report = JSON.parse(readFileSync(await (await json).path(), 'utf8')) as { files: string[]; verdicts: unknown[]; conserved: boolean }
+  const report = JSON.parse(await textOf(await (await json).createReadStream())) as {
+    files: string[]
+    verdicts: unknown[]
+    conserved: boolean
+  }
   assert.deepEqual([report.files, report.verdicts.length, report.conserved], [['payments.xml', 'statement.xml'], count, true])
   assert.deepEqual(complaints, [])
   await close()

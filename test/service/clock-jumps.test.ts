@@ -1,12 +1,10 @@
 /** What is remembered while the wall clock is an hour ahead does not outlast the jump: deadlines and breakers count steady time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Breaker } from '../../src/adapters/chain/breaker.ts'
+import { Breaker } from '../../src/pure/breaker.ts'
 import { EndpointFault } from '../../src/adapters/chain/errors.ts'
 import { Lane } from '../../src/adapters/chain/lane.ts'
 import { httpFacilitator } from '../../src/adapters/facilitator/http.ts'
-import { Breaker as PriceBreaker } from '../../src/adapters/prices/breaker.ts'
-import { Breakers } from '../../src/adapters/registration-data/breaker.ts'
 import type { ChainSender } from '../../src/ports/chain.ts'
 import type { Clock, SteadyClock } from '../../src/ports/clock.ts'
 import type { GasWallet } from '../../src/ports/gas-wallet.ts'
@@ -17,6 +15,7 @@ import { createGasBudget } from '../../src/service/payments/gas-budget.ts'
 import { createFailureCount, createLowBalances, ON_CHAIN_LIMITS } from '../../src/service/payments/on-chain-bounds.ts'
 import { WRITER_RULES } from '../../src/service/payments/writer-rules.ts'
 
+const BREAKER = { failures: 3, window_ms: 10_000, open_ms: 5_000, open_max_ms: 60_000 }
 const HOUR_MS = 3_600_000
 /** Longer than anything tested here is remembered for. */
 const MINUTES_MS = 90_000
@@ -30,8 +29,8 @@ interface Remembering {
 type Jumping = Clock & SteadyClock
 
 const COMPONENTS: Record<string, (clock: Jumping) => Remembering> = {
-  'breaker of a chain endpoint': (clock) => {
-    const breaker = new Breaker(clock)
+  'circuit breaker': (clock) => {
+    const breaker = new Breaker(BREAKER, clock)
     return {
       fail: () => {
         for (let count = 0; count < 3; count++) breaker.failed(breaker.take() ?? assert.fail('out of service too early'))
@@ -44,19 +43,6 @@ const COMPONENTS: Record<string, (clock: Jumping) => Remembering> = {
     return {
       fail: () => lane.failed({ probe: false }, new EndpointFault('limited', 'too many requests', 5_000)),
       refuses: () => lane.pause_ms() > 0,
-    }
-  },
-  'breaker of a price source': (clock) => {
-    const breaker = new PriceBreaker(clock)
-    return { fail: () => breaker.limited(), refuses: () => breaker.isOpen() }
-  },
-  'breaker of a registry': (clock) => {
-    const breakers = new Breakers(clock)
-    return {
-      fail: () => {
-        for (let count = 0; count < 10; count++) breakers.failed('rdap.example')
-      },
-      refuses: () => breakers.isOpen('rdap.example'),
     }
   },
   'failed verifications of a client': (clock) => {

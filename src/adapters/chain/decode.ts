@@ -1,7 +1,8 @@
 /** What nodes return, read strictly (Ethereum execution API specification, 2025): anything else is no answer. */
+import { isObject } from '../../pure/is-object.ts'
 import type { BlockFacts } from '../../ports/chain-facts.ts'
 import type { BlockHeader, ChainLog, CoinTransfer, TransactionReceipt } from '../../ports/chain.ts'
-import { isRecord, malformed } from './json-rpc.ts'
+import { malformed } from './json-rpc.ts'
 
 /** A quantity, 0x-prefixed and at most 32 bytes. */
 export function quantity(value: unknown): bigint {
@@ -50,7 +51,7 @@ function address(value: unknown): string {
 }
 
 function record(value: unknown): Record<string, unknown> {
-  if (!isRecord(value)) throw malformed()
+  if (!isObject(value)) throw malformed()
   return value
 }
 

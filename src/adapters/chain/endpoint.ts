@@ -1,6 +1,6 @@
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
-import type { Ticket } from './breaker.ts'
+import type { Ticket } from '../../pure/breaker.ts'
 import { EndpointFault, isFault } from './errors.ts'
 import { Heads } from './heads.ts'
 import { postJson, targetOf, type Target } from './http.ts'

@@ -1,4 +1,5 @@
 /** JSON-RPC 2.0 (specification of 2013-01-04): which answer belongs to which question, and what an error means. */
+import { isObject } from '../../pure/is-object.ts'
 import { EndpointFault } from './errors.ts'
 import { chainLimits } from './limits.ts'
 
@@ -28,12 +29,12 @@ export function matchAnswers(found: unknown, first_id: number, count: number): R
   const items: unknown[] = Array.isArray(found) ? found : [found]
   const [only] = items
   // A node that will not read a batch answers with one error, under no id or one of those of the batch.
-  const refused = items.length === 1 && isRecord(only) && 'error' in only && (count > 1 || (only['id'] ?? null) === null)
+  const refused = items.length === 1 && isObject(only) && 'error' in only && (count > 1 || (only['id'] ?? null) === null)
   if (refused) throw refusalOf(errorOf(only['error']))
   if (items.length !== count) throw malformed()
   const answers = new Map<unknown, RpcAnswer>()
   for (const item of items) {
-    if (!isRecord(item)) throw malformed()
+    if (!isObject(item)) throw malformed()
     answers.set(item['id'], answerOf(item))
   }
   return Array.from({ length: count }, (_, index) => {
@@ -66,10 +67,6 @@ export function malformed(): EndpointFault {
   return new EndpointFault('broken', 'an answer that is not what was asked for')
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function answerOf(item: Record<string, unknown>): RpcAnswer {
   const error = item['error'] ?? null
   if (error !== null) return errorOf(error)
@@ -78,7 +75,7 @@ function answerOf(item: Record<string, unknown>): RpcAnswer {
 }
 
 function errorOf(error: unknown): RpcError {
-  if (!isRecord(error) || typeof error['code'] !== 'number') throw malformed()
+  if (!isObject(error) || typeof error['code'] !== 'number') throw malformed()
   const message = typeof error['message'] === 'string' ? error['message'].slice(0, MESSAGE_CHARS) : ''
   return { ok: false, code: error['code'], message, data: error['data'] }
 }

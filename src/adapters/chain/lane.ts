@@ -1,6 +1,7 @@
 import type { SteadyClock } from '../../ports/clock.ts'
-import { Breaker, type Ticket } from './breaker.ts'
+import { Breaker, type Ticket } from '../../pure/breaker.ts'
 import { EndpointFault } from './errors.ts'
+import { chainLimits } from './limits.ts'
 
 /**
  * What an endpoint is asked for. `payments`: what the service asks of its own accord, of its own token. `facts`: what callers ask, of
@@ -16,7 +17,7 @@ export class Lane {
   #last_fault: unknown = null
 
   constructor(clock: SteadyClock) {
-    this.breaker = new Breaker(clock)
+    this.breaker = new Breaker(chainLimits.breaker, clock)
     this.#clock = clock
   }
 

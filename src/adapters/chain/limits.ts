@@ -9,11 +9,7 @@ export const chainLimits = {
   /** Questions in one HTTP request; public nodes refuse large batches. */
   batch_items: 20,
   /** So many faults within this time take an endpoint out of service. */
-  breaker_failures: 3,
-  breaker_window_ms: 10_000,
-  /** For how long at first, doubled with each failed probe up to the longest. */
-  breaker_open_ms: 5_000,
-  breaker_open_max_ms: 60_000,
+  breaker: { failures: 3, window_ms: 10_000, open_ms: 5_000, open_max_ms: 60_000 },
   /** Pause after 429 when the node names none, and the longest that is honoured. */
   limited_ms: 1_000,
   limited_max_ms: 60_000,

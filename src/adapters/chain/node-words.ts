@@ -1,7 +1,8 @@
 /** What nodes mean by their errors. There is no standard beyond a few codes, so the words of geth, reth, erigon, nethermind, besu and anvil are read. */
+import { isObject } from '../../pure/is-object.ts'
 import type { ChainReadResult, Sent } from '../../ports/chain.ts'
 import { decodeRevert, type RevertReason } from '../../pure/payments/token-calls.ts'
-import { isRecord, refusalOf, REVERT_CODES, type RpcError } from './json-rpc.ts'
+import { refusalOf, REVERT_CODES, type RpcError } from './json-rpc.ts'
 
 type Revert = Extract<ChainReadResult, { ok: false }>
 
@@ -51,7 +52,7 @@ function reverted(revert: string, reason: RevertReason, said = ''): Revert {
 /** The data stand bare, after a word (`Reverted 0x…`), or inside one or two objects. */
 function revertData(data: unknown, depth = 0): string | null {
   if (typeof data === 'string') return /^(?:Reverted )?(0x(?:[0-9a-f]{2})*)$/i.exec(data)?.[1]?.toLowerCase() ?? null
-  if (!isRecord(data) || depth === 2) return null
+  if (!isObject(data) || depth === 2) return null
   return revertData(data['data'], depth + 1) ?? revertData(data['output'], depth + 1) ?? revertData(data['result'], depth + 1)
 }
 

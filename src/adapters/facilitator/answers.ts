@@ -1,4 +1,5 @@
 /** What a facilitator may say (x402 specification v2, `POST /settle` and `GET /supported`), read from text that may be anything. */
+import { isObject } from '../../pure/is-object.ts'
 import type { FacilitatorAnswer } from '../../ports/facilitator.ts'
 
 const CODE = /^[a-z0-9_]{1,80}$/
@@ -47,8 +48,4 @@ function objectOf(text: string): Record<string, unknown> | null {
   } catch {
     return null
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

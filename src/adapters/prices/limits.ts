@@ -11,7 +11,6 @@ export const priceLimits = {
   /** A question without a price is not asked again for so long. */
   refused_ms: 5_000,
   /** Failures in a row after which a source is left alone, and for how long; at once and for longer when it says that it was too much. */
-  breaker_failures: 3,
-  breaker_open_ms: 30_000,
+  breaker: { failures: 3, window_ms: 300_000, open_ms: 30_000, open_max_ms: 30_000 },
   limited_open_ms: 60_000,
 } as const

@@ -3,7 +3,7 @@ import { compare, distance, fraction, over, plus, readDecimal, times, toExact, t
 import { cryptoAsset, type CryptoAsset } from '../../pure/market/crypto-symbols.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Prices, SourceQuote, Spot } from '../../ports/prices.ts'
-import { Breaker } from './breaker.ts'
+import { Breaker } from '../../pure/breaker.ts'
 import { get } from './get.ts'
 import { priceLimits } from './limits.ts'
 import { coinbase, coingecko, kraken, parseKeeping, type PriceSource } from './sources.ts'
@@ -27,7 +27,7 @@ const HALF: Fraction = { numerator: 1n, denominator: 2n }
  * while it is being fetched waits for the same answer.
  */
 export function publicPrices({ clock, sources = [coinbase(), kraken(), coingecko()] }: PublicPricesOptions): Prices {
-  const watched = sources.map((source) => ({ source, breaker: new Breaker(clock) }))
+  const watched = sources.map((source) => ({ source, breaker: new Breaker(priceLimits.breaker, clock) }))
   const kept = new Map<string, { spot: Spot; until_ms: number }>()
   const asking = new Map<string, Promise<Spot>>()
 
@@ -77,14 +77,20 @@ async function agreed(watched: readonly Watched[], asset: CryptoAsset | null, cl
 
 /** The quote, when the source gave one that is not too old. An answer that names no price says nothing about the source's health. */
 async function ask({ source, breaker }: Watched, asset: CryptoAsset, clock: Clock): Promise<SourceQuote | null> {
+  const ticket = breaker.take()
+  if (ticket === null) return null
   const got = await get(`${source.base_url}${source.path(asset) ?? ''}`)
   const body = got.kind === 'text' ? parsed(got.text) : null
-  if (got.kind === 'limited' || (body !== null && source.isLimit?.(body.value) === true)) breaker.limited()
-  if (got.kind === 'failed' || (got.kind === 'text' && body === null)) breaker.failed()
   const now_ms = clock.now_ms()
   const quote = body === null ? null : source.read(body.value, asset, now_ms)
-  if (quote === null) return null
-  breaker.succeeded()
+  if (quote === null) {
+    if (got.kind === 'limited' || (body !== null && source.isLimit?.(body.value) === true))
+      breaker.paused(ticket, priceLimits.limited_open_ms)
+    else if (body === null) breaker.failed(ticket)
+    else breaker.dropped(ticket)
+    return null
+  }
+  breaker.succeeded(ticket)
   return isFresh(quote, now_ms) ? { ...quote, as_of_ms: Math.min(quote.as_of_ms, now_ms) } : null
 }
 

@@ -7,8 +7,7 @@ export const rdapLimits = {
   /** A registry's answer has some ten thousand bytes. */
   answer_bytes: 262_144,
   /** Failures in a row after which a registry is left alone, and for how long. */
-  breaker_failures: 5,
-  breaker_open_ms: 30_000,
+  breaker: { failures: 5, window_ms: 60_000, open_ms: 30_000, open_max_ms: 30_000 },
   breakers: 1_000,
   /** A date of registration stays what it is; a new one appears when the domain changes hands after a lapse. */
   remembered_ms: 3_600_000,

@@ -1,3 +1,5 @@
+import { isObject } from '../../pure/is-object.ts'
+
 /** What a registry may say of a domain (RFC 9083, June 2021), read from text that may be anything. */
 
 /** RFC 3339, with its offset: without one the moment is not known. */
@@ -39,8 +41,4 @@ function objectOf(text: string): Record<string, unknown> | null {
   } catch {
     return null
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

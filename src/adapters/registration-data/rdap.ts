@@ -2,7 +2,7 @@
 import type { SteadyClock } from '../../ports/clock.ts'
 import type { Registration, RegistrationData } from '../../ports/registration-data.ts'
 import { rdapServer } from '../../pure/checks/rdap-servers.ts'
-import { Breakers } from './breaker.ts'
+import { Breaker } from '../../pure/breaker.ts'
 import { guardedGet, systemResolve, type Got, type Guard } from './guarded-get.ts'
 import { rdapLimits } from './limits.ts'
 import { registeredAt } from './rdap-answer.ts'
@@ -20,20 +20,32 @@ export interface RdapOptions {
  */
 export function rdapRegistrations({ clock, server = rdapServer, guard = {} }: RdapOptions): RegistrationData {
   const whole: Guard = { resolve: guard.resolve ?? systemResolve, exempt: guard.exempt ?? new Set() }
-  const breakers = new Breakers(clock)
+  const breakers = new Map<string, Breaker>()
   const dates = new Map<string, { at_ms: number; until_ms: number }>()
+
+  /** Each registry has its own, by host. */
+  function breakerOf(host: string): Breaker {
+    const known = breakers.get(host)
+    if (known !== undefined) return known
+    if (breakers.size >= rdapLimits.breakers) breakers.clear()
+    const made = new Breaker(rdapLimits.breaker, clock)
+    breakers.set(host, made)
+    return made
+  }
 
   async function ask(domain: string, base: string): Promise<Registration> {
     const host = new URL(base).hostname
-    if (breakers.isOpen(host)) return { kind: 'down', server: host }
+    const breaker = breakerOf(host)
+    const ticket = breaker.take()
+    if (ticket === null) return { kind: 'down', server: host }
     const signal = AbortSignal.timeout(rdapLimits.lookup_ms)
     const registration = await guardedGet(new URL(`domain/${domain}`, base).href, whole, signal, rdapLimits).then(
       (got) => read(got, domain, host),
       (): Registration => (signal.aborted ? { kind: 'unknown', reason: 'timeout', server: host } : { kind: 'down', server: host }),
     )
     const failed = registration.kind === 'down' || (registration.kind === 'unknown' && registration.reason === 'timeout')
-    if (failed) breakers.failed(host)
-    else breakers.succeeded(host)
+    if (failed) breaker.failed(ticket)
+    else breaker.succeeded(ticket)
     return registration
   }
 

@@ -1,5 +1,6 @@
 import type * as OpenTelemetry from '@opentelemetry/api'
 import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api'
+import { isObject } from '../../pure/is-object.ts'
 import type { TracedCall, Tracing } from '../../ports/tracing.ts'
 
 type Api = typeof OpenTelemetry
@@ -68,9 +69,7 @@ function wrap(api: Api, tracer: Tracer, { name, owner, found, depth }: Member): 
       return api.trace.getActiveSpan() === undefined ? work() : spanned(api, tracer, name, work)
     }
   }
-  return depth > 0 && typeof found === 'object' && found !== null && !Array.isArray(found)
-    ? around(api, tracer, name, found, depth - 1)
-    : found
+  return depth > 0 && isObject(found) ? around(api, tracer, name, found, depth - 1) : found
 }
 
 /** The span ends with the promise that the work gives; an error is marked, not told: its words may name what nobody else should read. */

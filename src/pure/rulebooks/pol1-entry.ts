@@ -2,6 +2,7 @@
  * An underwriter's entry with its rate card, signed by the underwriter's own key (EIP-712, domain of name POL-1 and version 1). It names the
  * origin for which it is meant and when it ends, so that it cannot be shown elsewhere or later. Whoever controls a key can sign one.
  */
+import { isObject } from '../is-object.ts'
 import { typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import { nobleCrypto, toHex, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { COVERAGE_TYPES, POL, type CoverageType } from './pol1-table.ts'
@@ -165,7 +166,7 @@ function senseFaults(entry: UnderwriterEntry, origin: string, now_s: number): En
 }
 
 function recordOf(value: unknown): Record<string, unknown> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
+  return isObject(value) ? value : null
 }
 
 /** Why an entry does not cover an amount; null when it does. */

@@ -1,4 +1,5 @@
 /** The members of a payment: which must be there, and what each may be. */
+import { isObject } from '../../pure/is-object.ts'
 import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
 import { limits } from '../limits.ts'
 import { paymentFault, type AcceptedTerms, type PaymentFault, type X402Payment } from './payment.ts'
@@ -127,10 +128,6 @@ type Fields = Readonly<Record<string, unknown>>
 /** A member that the object has itself; whatever hangs on prototypes is nobody's payment. */
 function own(fields: Fields, member: string): unknown {
   return Object.hasOwn(fields, member) ? fields[member] : undefined
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function record(value: unknown, place: string): Fields {

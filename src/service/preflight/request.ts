@@ -1,3 +1,4 @@
+import { isObject } from '../../pure/is-object.ts'
 import { checkDocument, type PreflightReport } from '../../pure/protocols/check.ts'
 import { documentTypes } from '../../pure/protocols/coverage.ts'
 import type { Finding } from '../../pure/protocols/findings.ts'
@@ -126,10 +127,6 @@ function typeError(protocol: ProtocolId): ProblemError {
 
 function isPayee(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= limits.preflight_payee_chars
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(errors: ProblemError[]): { ok: false; problem: Problem } {

@@ -1,10 +1,10 @@
 import { Role, TaskState, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk'
+import { isObject } from '../../pure/is-object.ts'
 import { answerText } from '../../service/calls/answer-text.ts'
 import type { Catalogue } from '../../service/catalogue/load.ts'
 import type { Outcome, PaymentRequired } from '../../service/calls/outcome.ts'
 import { withVerdict } from '../../service/catalogue/bare.ts'
 import { PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
-import { isObject } from '../mcp/message.ts'
 import type { PaymentWords } from '../payment.ts'
 import * as names from './names.ts'
 

@@ -1,8 +1,8 @@
 import { Task } from '@a2a-js/sdk'
+import { isObject } from '../../pure/is-object.ts'
 import type { Sealer } from '../../ports/sealer.ts'
 import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import type { PaymentGiven } from '../../service/payments/payment-header.ts'
-import { isObject } from '../mcp/message.ts'
 
 /** A task with what it takes to go on with it. */
 export interface Kept {

@@ -1,7 +1,7 @@
 import { TaskState } from '@a2a-js/sdk'
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors'
+import { isObject } from '../../pure/is-object.ts'
 import { limits } from '../../service/limits.ts'
-import { isObject } from '../mcp/message.ts'
 import type { RpcError } from '../mcp/rpc-error.ts'
 import { SEND } from './ask.ts'
 import { METHODS } from './names.ts'

@@ -1,3 +1,4 @@
+import { isObject } from '../../pure/is-object.ts'
 import { decodeUtf8, readForAll, type StrictJsonFault } from '../../pure/documents/strict-json.ts'
 import { takesBare } from '../../service/catalogue/bare.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
@@ -54,7 +55,7 @@ function faultProblem({ code, position, line, column, message: words }: StrictJs
 
 /** The `input` of a call: the body is an object with exactly that key, or, for a tool that takes them so, the fields themselves. */
 export function unwrapInput(value: unknown, tool: string): InputRead {
-  const object = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const object = isObject(value)
   if (!object || !Object.hasOwn(value, 'input')) {
     return object && takesBare(tool) ? { ok: true, input: value, bare: true } : { ok: false, problem: noInput() }
   }

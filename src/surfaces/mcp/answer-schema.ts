@@ -1,5 +1,5 @@
+import { isObject } from '../../pure/is-object.ts'
 import { withoutWords, type JsonSchema } from '../../service/catalogue/json-schema.ts'
-import { isObject } from './message.ts'
 import { shareParts } from './shared-parts.ts'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'

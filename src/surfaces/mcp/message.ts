@@ -1,3 +1,4 @@
+import { isObject } from '../../pure/is-object.ts'
 import { sameReader } from '../../pure/documents/strict-json.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
 import type { InputRead } from '../../service/calls/outcome.ts'
@@ -153,10 +154,6 @@ export function argumentsOf(message: unknown): unknown {
 export function innerInputOf(message: unknown): unknown {
   const given = argumentsOf(message)
   return isObject(given) ? given['input'] : undefined
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function around(place: Place, { depth, nodes, unsafe_numbers }: JsonBounds): JsonBounds {

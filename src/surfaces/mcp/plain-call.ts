@@ -4,7 +4,7 @@ import {
   type Implementation,
   type InboundClassificationOutcome,
 } from '@modelcontextprotocol/server'
-import { isObject } from './message.ts'
+import { isObject } from '../../pure/is-object.ts'
 import type { CallParams, McpExchange, ResultMeta, ToolReply } from './tool-call.ts'
 import { HANDSHAKE_VERSIONS, STATELESS_VERSION } from './versions.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from './message.ts'
+import { isObject } from '../../pure/is-object.ts'
 import { eraOf, type Era } from './plain-call.ts'
 import type { McpExchange } from './tool-call.ts'
 

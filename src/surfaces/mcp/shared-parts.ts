@@ -1,5 +1,5 @@
+import { isObject } from '../../pure/is-object.ts'
 import type { JsonSchema } from '../../service/catalogue/json-schema.ts'
-import { isObject } from './message.ts'
 
 /** Shorter parts are not worth a reference. */
 const LEAST_CHARS = 160

@@ -1,11 +1,11 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
+import { isObject } from '../../pure/is-object.ts'
 import { FAMILIES, type Family, type Tool } from '../../service/catalogue/define.ts'
 import type { JsonSchema, SchemaList, ToolSchemas } from '../../service/catalogue/json-schema.ts'
 import { searchTools } from '../../service/catalogue/search.ts'
 import { priceWords } from '../../service/catalogue/text.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import { answerSchema } from './answer-schema.ts'
-import { isObject } from './message.ts'
 
 /** For models with little room: two tools that stand for all others. Their names have underscores, which no id has. */
 

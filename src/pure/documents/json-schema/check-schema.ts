@@ -1,5 +1,6 @@
+import { isObject } from '../../is-object.ts'
 import type { Gap, GapCode } from './gaps.ts'
-import { isRecord, member } from './json.ts'
+import { member } from './json.ts'
 import type { Loaded } from './load.ts'
 import { schemaPath, type SchemaNode } from './nodes.ts'
 import { gapOf, openSchema, type DialectUsed, type SchemaOptions } from './open.ts'
@@ -49,17 +50,17 @@ function faultyReferences(load: Loaded, node: SchemaNode): Fault[] {
   const { draft } = node.resource.dialect
   const keywords = ['$ref', ...(draft === '2020-12' ? ['$dynamicRef'] : []), ...(draft === '2019-09' ? ['$recursiveRef'] : [])]
   return keywords.flatMap((keyword): Fault[] => {
-    const reference = isRecord(schema) ? member(schema, keyword) : undefined
+    const reference = isObject(schema) ? member(schema, keyword) : undefined
     return typeof reference === 'string' && findTarget(load, node, reference) === null ? [[keyword, 'ref_unresolvable']] : []
   })
 }
 
 function faultyPatterns({ budget }: Loaded, { schema }: SchemaNode): Fault[] {
-  if (!isRecord(schema)) return []
+  if (!isObject(schema)) return []
   const named = member(schema, 'patternProperties')
   const sources = [
     ['pattern', member(schema, 'pattern')],
-    ...Object.keys(isRecord(named) ? named : {}).map((one) => ['patternProperties', one]),
+    ...Object.keys(isObject(named) ? named : {}).map((one) => ['patternProperties', one]),
   ]
   return sources.flatMap(([keyword, source]): Fault[] => {
     const state = typeof source === 'string' ? (compilePattern(source, budget)?.state ?? 'ready') : 'ready'

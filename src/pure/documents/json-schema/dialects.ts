@@ -1,4 +1,5 @@
-import { isRecord, member, members, type JsonRecord } from './json.ts'
+import { isObject } from '../../is-object.ts'
+import { member, members, type JsonRecord } from './json.ts'
 import type { Draft, Vocabulary } from './keywords.ts'
 
 /** The rules that a schema resource is read by. */
@@ -53,11 +54,11 @@ export function findDialect(uri: string, documents: Readonly<Record<string, unkn
   if (known !== null) return { ok: true, dialect: known }
   const bare = uri.replace(/#$/, '')
   const metaschema = Object.hasOwn(documents, bare) ? documents[bare] : undefined
-  if (depth === 0 || !isRecord(metaschema)) return { ok: false, code: 'dialect_unknown' }
+  if (depth === 0 || !isObject(metaschema)) return { ok: false, code: 'dialect_unknown' }
   const behind = member(metaschema, '$schema')
   const answer = findDialect(typeof behind === 'string' ? behind : METASCHEMA_URI['2020-12'], documents, depth - 1)
   const declared = member(metaschema, '$vocabulary')
-  return answer.ok && isRecord(declared) ? declaredDialect(answer.dialect.draft, declared) : answer
+  return answer.ok && isObject(declared) ? declaredDialect(answer.dialect.draft, declared) : answer
 }
 
 function declaredDialect(draft: Draft, declared: JsonRecord): DialectAnswer {

@@ -1,13 +1,10 @@
+import { isObject } from '../../is-object.ts'
 import { cutText } from '../../cut-text.ts'
 import { TICKS, type Budget } from './budget.ts'
 
 /** Small truths about parsed JSON that every part of the engine needs. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>
-
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Own members only: a property may be called `__proto__` or `toString`. */
 export function member(record: JsonRecord, name: string): unknown {
@@ -36,7 +33,7 @@ export function equalityKey(value: unknown, budget: Budget): string | null {
     return budget.spend(TICKS.key_part + value.length / TICKS.chars) ? `"${value.length}:${value}` : null
   }
   if (Array.isArray(value)) return arrayKey(value, budget)
-  if (isRecord(value)) return recordKey(value, budget)
+  if (isObject(value)) return recordKey(value, budget)
   return budget.spend(TICKS.key_part) ? String(value) : null
 }
 

@@ -1,5 +1,6 @@
+import { isObject } from '../../is-object.ts'
 import { type Draft, type Form, type Keyword, KEYWORDS, RETIRED, type Vocabulary } from './keywords.ts'
-import { isRecord, type JsonRecord, member, members, shown, survey } from './json.ts'
+import { type JsonRecord, member, members, shown, survey } from './json.ts'
 import { type Dialect, findDialect, METASCHEMA_URI, VOCABULARIES, vocabularyName } from './dialects.ts'
 import { type Budget, TICKS } from './budget.ts'
 import type { Gap, GapCode } from './gaps.ts'
@@ -16,17 +17,17 @@ function hasForm(value: unknown, form: Form): boolean {
     case 'schema_list':
       return isSchemaList(value)
     case 'schema_map':
-      return isRecord(value) && members(value).every(([, one]) => isSchema(one))
+      return isObject(value) && members(value).every(([, one]) => isSchema(one))
     case 'schema_or_list':
       return isSchema(value) || isSchemaList(value)
     case 'dependencies':
-      return isRecord(value) && members(value).every(([, one]) => isSchema(one) || isTextSet(one))
+      return isObject(value) && members(value).every(([, one]) => isSchema(one) || isTextSet(one))
     case 'list':
       return Array.isArray(value)
     case 'boolean':
       return typeof value === 'boolean'
     case 'boolean_map':
-      return isRecord(value) && members(value).every(([, one]) => typeof one === 'boolean')
+      return isObject(value) && members(value).every(([, one]) => typeof one === 'boolean')
     case 'count':
       return typeof value === 'number' && Number.isInteger(value) && value >= 0
     case 'number':
@@ -38,7 +39,7 @@ function hasForm(value: unknown, form: Form): boolean {
     case 'text_set':
       return isTextSet(value)
     case 'text_set_map':
-      return isRecord(value) && members(value).every(([, one]) => isTextSet(one))
+      return isObject(value) && members(value).every(([, one]) => isTextSet(one))
     case 'type':
       return isType(value)
     case 'identifier':
@@ -57,7 +58,7 @@ const ANCHOR_PATTERN = '^[A-Za-z_][-A-Za-z0-9._]*$'
 const ANCHOR_2019_PATTERN = '^[A-Za-z][-A-Za-z0-9.:_]*$'
 
 function isSchema(value: unknown): boolean {
-  return typeof value === 'boolean' || isRecord(value)
+  return typeof value === 'boolean' || isObject(value)
 }
 
 function isSchemaList(value: unknown): boolean {
@@ -245,11 +246,11 @@ export function findResource(load: Loaded, uri: string, dialect: Dialect): Resou
   if (known !== undefined) return known
   const given = findMetaschema(uri) ?? (Object.hasOwn(load.documents, uri) ? load.documents[uri] : undefined)
   if (given === undefined || survey(given, SCHEMA_DEPTH, SCHEMA_CHARS) !== null) return null
-  return isRecord(given) || typeof given === 'boolean' ? addDocument(load, given, uri, dialect).resource : null
+  return isObject(given) || typeof given === 'boolean' ? addDocument(load, given, uri, dialect).resource : null
 }
 
 function findOwnDialect(load: Loaded, schema: boolean | JsonRecord, otherwise: Dialect): { dialect: Dialect; gap: GapCode | null } {
-  const named = isRecord(schema) ? member(schema, '$schema') : undefined
+  const named = isObject(schema) ? member(schema, '$schema') : undefined
   if (typeof named !== 'string') return { dialect: otherwise, gap: null }
   const answer = findDialect(named, load.documents)
   return answer.ok ? { dialect: answer.dialect, gap: null } : { dialect: otherwise, gap: answer.code }
@@ -268,12 +269,12 @@ export function addNode(
   parent: SchemaNode | null,
   steps: readonly string[],
 ): SchemaNode {
-  const resource = isRecord(schema) ? ownResource(load, schema, within, parent === null) : within
+  const resource = isObject(schema) ? ownResource(load, schema, within, parent === null) : within
   const node: SchemaNode = { schema, resource, parent, steps, children: new Map(), rules: null }
   resource.root ??= node
   load.count++
   if (resource.document === '') load.nodes.push(node)
-  if (isRecord(schema) && load.budget.spend(TICKS.load_schema)) {
+  if (isObject(schema) && load.budget.spend(TICKS.load_schema)) {
     addNames(load, node, schema)
     for (const [name, value] of members(schema)) {
       if (!load.budget.spend(TICKS.load_keyword + elementsOf(value) * TICKS.load_element)) break
@@ -286,13 +287,13 @@ export function addNode(
 /** Elements of a keyword's value that its form makes somebody look at: of a list, or of an object and of the lists in it. */
 function elementsOf(value: unknown): number {
   if (Array.isArray(value)) return value.length
-  if (!isRecord(value)) return 0
+  if (!isObject(value)) return 0
   return members(value).reduce((sum, [, one]) => sum + 1 + (Array.isArray(one) ? one.length : 0), 0)
 }
 
 /** In draft-07 a reference stands alone: what is beside it does not count, not even an identifier. */
 export function isBareReference(schema: boolean | JsonRecord, { draft }: Dialect): boolean {
-  return draft === 'draft-07' && isRecord(schema) && typeof member(schema, '$ref') === 'string'
+  return draft === 'draft-07' && isObject(schema) && typeof member(schema, '$ref') === 'string'
 }
 
 /** The resource that a schema opens by its `$id`, or the one around it. */
@@ -373,7 +374,7 @@ function readChildren(load: Loaded, node: SchemaNode, name: string, value: unkno
       return { kind: 'list', nodes: value.map((schema, index) => add(schema, String(index))) }
     case 'schema_map':
     case 'dependencies': {
-      const inside = isRecord(value) ? members(value).filter(([, schema]) => !Array.isArray(schema)) : []
+      const inside = isObject(value) ? members(value).filter(([, schema]) => !Array.isArray(schema)) : []
       return { kind: 'map', nodes: new Map(inside.map(([key, schema]) => [key, add(schema, key)])) }
     }
     case 'any':

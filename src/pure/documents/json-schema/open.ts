@@ -1,7 +1,8 @@
+import { isObject } from '../../is-object.ts'
 import { Budget } from './budget.ts'
 import { wholeDialect } from './dialects.ts'
 import { GAP_CODES, type Gap, type GapCode } from './gaps.ts'
-import { isRecord, member, survey } from './json.ts'
+import { member, survey } from './json.ts'
 import type { Draft } from './keywords.ts'
 import { addDocument, emptyLoad, SCHEMA_CHARS, SCHEMA_DEPTH, type Loaded } from './load.ts'
 import type { SchemaNode } from './nodes.ts'
@@ -38,12 +39,12 @@ const STEPS = 2_000_000
 export function openSchema(schema: unknown, { draft, documents = {}, steps = STEPS }: SchemaOptions): OpenedSchema {
   const load = emptyLoad(documents, new Budget(steps))
   const otherwise = wholeDialect(draft ?? '2020-12')
-  const named = isRecord(schema) && typeof member(schema, '$schema') === 'string'
+  const named = isObject(schema) && typeof member(schema, '$schema') === 'string'
   const draft_source = named ? 'schema' : draft === undefined ? 'default' : 'input'
   const unread = { load, root: null, used: { draft: named ? null : otherwise.draft, draft_source } } as const
   const fault = survey(schema, SCHEMA_DEPTH, SCHEMA_CHARS)
   if (fault !== null) return { ...unread, gaps: [gapOf(`schema_${fault}`)] }
-  if (!isRecord(schema) && typeof schema !== 'boolean') return { ...unread, gaps: [gapOf('schema_not_json')] }
+  if (!isObject(schema) && typeof schema !== 'boolean') return { ...unread, gaps: [gapOf('schema_not_json')] }
   const root = addDocument(load, schema, '', otherwise)
   const { dialect, gap } = root.resource
   if (load.budget.exhausted) return { ...unread, gaps: [gapOf('budget_exceeded')] }

@@ -1,5 +1,5 @@
+import { isObject } from '../../is-object.ts'
 import { TICKS } from './budget.ts'
-import { isRecord } from './json.ts'
 import { addNode, findResource, type Loaded } from './load.ts'
 import type { Children, Resource, SchemaNode, Scope } from './nodes.ts'
 import { decodeFragment, pointerSteps, resolveUri, splitFragment } from './uri.ts'
@@ -62,11 +62,11 @@ function nodeElsewhere(load: Loaded, from: SchemaNode, steps: readonly string[])
   if (known?.kind === 'one') return known.node
   let value: unknown = from.schema
   for (const step of steps) {
-    const inside = (Array.isArray(value) || isRecord(value)) && Object.hasOwn(value, step) && step !== 'length'
+    const inside = (Array.isArray(value) || isObject(value)) && Object.hasOwn(value, step) && step !== 'length'
     if (!inside) return null
     value = (value as Record<string, unknown>)[step]
   }
-  if (load.count > SCHEMAS_MAX || (!isRecord(value) && typeof value !== 'boolean')) return null
+  if (load.count > SCHEMAS_MAX || (!isObject(value) && typeof value !== 'boolean')) return null
   const node = addNode(load, value, from.resource, from, steps)
   from.children.set(name, { kind: 'one', node })
   return node
@@ -84,7 +84,7 @@ export function recursiveTarget(root: SchemaNode, scope: Scope | null): SchemaNo
 }
 
 function isRecursive({ schema }: SchemaNode): boolean {
-  return isRecord(schema) && Object.hasOwn(schema, '$recursiveAnchor') && schema['$recursiveAnchor'] === true
+  return isObject(schema) && Object.hasOwn(schema, '$recursiveAnchor') && schema['$recursiveAnchor'] === true
 }
 
 function outermost(scope: Scope | null, find: (resource: Resource) => SchemaNode | null): SchemaNode | null {

@@ -1,5 +1,6 @@
+import { isObject } from '../../is-object.ts'
 import { TICKS } from './budget.ts'
-import { equalityKey, isRecord } from './json.ts'
+import { equalityKey } from './json.ts'
 import type { Call, Children, SchemaNode, Truth } from './nodes.ts'
 import { every } from './nodes.ts'
 import { applyToRest, placeOf } from './rules-objects.ts'
@@ -79,7 +80,7 @@ export function listLength(children: Children | undefined): number {
  */
 export function applyContains(node: SchemaNode, child: SchemaNode): Apply {
   const { draft } = node.resource.dialect
-  const bounded = draft !== 'draft-07' && node.resource.dialect.vocabularies.has('validation') && isRecord(node.schema)
+  const bounded = draft !== 'draft-07' && node.resource.dialect.vocabularies.has('validation') && isObject(node.schema)
   const bound = (name: string) =>
     bounded && Object.hasOwn(node.schema as object, name) ? (node.schema as Record<string, number>)[name] : undefined
   const [least, most] = [bound('minContains') ?? 1, bound('maxContains') ?? Infinity]

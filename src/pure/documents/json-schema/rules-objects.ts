@@ -1,5 +1,6 @@
+import { isObject } from '../../is-object.ts'
 import { TICKS } from './budget.ts'
-import { isRecord, shown, type JsonRecord } from './json.ts'
+import { shown, type JsonRecord } from './json.ts'
 import type { Call, Children, Place, SchemaNode, Truth } from './nodes.ts'
 import { every } from './nodes.ts'
 import { lazyPattern, matches, type Apply, type LazyPattern } from './rules-values.ts'
@@ -11,7 +12,7 @@ export function placeOf(parent: Place, step: string, value: unknown): Place {
 }
 
 function onObject(apply: (call: Call, object: JsonRecord) => Truth): Apply {
-  return (call) => (isRecord(call.place.value) ? apply(call, call.place.value) : true)
+  return (call) => (isObject(call.place.value) ? apply(call, call.place.value) : true)
 }
 
 /** Names of the object at the place of a call; listed and paid for once a place. */

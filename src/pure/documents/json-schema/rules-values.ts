@@ -1,5 +1,6 @@
+import { isObject } from '../../is-object.ts'
 import { TICKS } from './budget.ts'
-import { equalityKey, isRecord, shown, typeOf } from './json.ts'
+import { equalityKey, shown, typeOf } from './json.ts'
 import type { Call, ErrorCode, Run, Truth } from './nodes.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 
@@ -99,7 +100,7 @@ function isKnown({ run, place }: Call, known: Known | null): Truth {
 /** JSON with the members of objects in one order. The depth of the value must be bounded. */
 function sortedText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedText).join(',')}]`
-  if (!isRecord(value)) return JSON.stringify(value)
+  if (!isObject(value)) return JSON.stringify(value)
   const names = Object.keys(value).sort()
   return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(value[name])}`).join(',')}}`
 }
