@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { readBounded } from '../pure/read-bounded.ts'
 import { isObject } from '../pure/is-object.ts'
 import type { ReadBounds } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
@@ -15,18 +16,6 @@ export async function* chunksOf(name: string): AsyncGenerator<Uint8Array> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown reason'
     throw new CliError('no_input', `${name === '-' ? 'Standard input' : printable(name)} cannot be read (${code}).`)
   }
-}
-
-/** All of them, or null when they are more than `most_bytes`. */
-export async function readBounded(chunks: AsyncIterable<Uint8Array>, most_bytes: number): Promise<Uint8Array | null> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    if (bytes > most_bytes) return null
-    pieces.push(chunk)
-  }
-  return Buffer.concat(pieces)
 }
 
 /**

@@ -1,7 +1,8 @@
 import { linkIn, resultIn } from '../pure/receipts/chain.ts'
 import { limits } from '../service/limits.ts'
 import { CliError } from './exit-codes.ts'
-import { chunksOf, parseDocument, readBounded } from './input.ts'
+import { readBounded } from '../pure/read-bounded.ts'
+import { chunksOf, parseDocument } from './input.ts'
 import { LineSplitter, type Line } from './lines.ts'
 import { printable } from './terminal.ts'
 

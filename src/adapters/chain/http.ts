@@ -1,3 +1,4 @@
+import { readBoundedText } from '../../pure/read-bounded.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { beginAttempt } from './attempt.ts'
 import { EndpointFault } from './errors.ts'
@@ -61,16 +62,9 @@ export async function postJson(target: Target, body: unknown, deadline: AbortSig
 }
 
 async function boundedText(response: Response): Promise<string> {
-  if (response.body === null) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.byteLength
-    // Leaving the loop cancels the stream.
-    if (size > chainLimits.answer_bytes) throw new EndpointFault('long', `an answer of more than ${chainLimits.answer_bytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const text = await readBoundedText(response.body, chainLimits.answer_bytes)
+  if (text === null) throw new EndpointFault('long', `an answer of more than ${chainLimits.answer_bytes} bytes`)
+  return text
 }
 
 function parse(text: string): unknown {

@@ -1,8 +1,8 @@
 /** A facilitator of x402 (version 2, specs of 2026) over HTTP. Nothing that it says is believed here; it is only put into words. */
+import { readBoundedText } from '../../pure/read-bounded.ts'
 import type { SteadyClock } from '../../ports/clock.ts'
 import type { Facilitator, FacilitatorAnswer } from '../../ports/facilitator.ts'
 import { readSettle, readSupported } from './answers.ts'
-import { textOf } from './bounded-text.ts'
 
 /** A facilitator waits for its own receipt before it answers, so this must be longer than any such wait. */
 const SETTLE_MS = 30_000
@@ -65,7 +65,7 @@ export function httpFacilitator({ url, clock, settle_ms = SETTLE_MS, headers = {
 async function supported(url: string, headers: Readonly<Record<string, string>>): Promise<Set<string> | null> {
   try {
     const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(SUPPORTED_MS) })
-    const text = await textOf(response, SUPPORTED_BYTES)
+    const text = await readBoundedText(response.body, SUPPORTED_BYTES)
     return response.status === 200 && text !== null ? readSupported(text) : null
   } catch {
     return null
@@ -81,7 +81,7 @@ async function post(url: string, body: string, headers: Readonly<Record<string, 
       redirect: 'error',
       signal: AbortSignal.timeout(settle_ms),
     })
-    const text = await textOf(response, SETTLE_BYTES)
+    const text = await readBoundedText(response.body, SETTLE_BYTES)
     return text === null ? { kind: 'unsure', reason: 'answer_too_long', transaction: null } : readSettle(response.status, text)
   } catch (error) {
     const code = codeOf(error)

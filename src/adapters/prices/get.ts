@@ -1,3 +1,4 @@
+import { readBoundedText } from '../../pure/read-bounded.ts'
 import { priceLimits } from './limits.ts'
 
 /**
@@ -20,21 +21,9 @@ export async function get(url: string): Promise<Got> {
       await response.body?.cancel()
       return { kind: KINDS[response.status] ?? 'failed' }
     }
-    const text = await textOf(response)
+    const text = await readBoundedText(response.body, priceLimits.answer_bytes)
     return text === null ? { kind: 'failed' } : { kind: 'text', text }
   } catch {
     return { kind: 'failed' }
   }
-}
-
-async function textOf(response: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    // Leaving the loop cancels the stream.
-    if (bytes > priceLimits.answer_bytes) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

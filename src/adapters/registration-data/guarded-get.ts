@@ -2,6 +2,7 @@ import { lookup, type LookupAddress } from 'node:dns'
 import { request as requestHttp, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
+import { readBoundedText } from '../../pure/read-bounded.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** All addresses of a host. Rejects when there are none. */
@@ -45,7 +46,7 @@ export async function guardedGet(address: string, guard: Guard, signal: AbortSig
     const status = response.statusCode ?? 0
     const location = response.headers.location
     if (status < 300 || status > 399 || location === undefined) {
-      const text = await textOf(response, bounds.answer_bytes)
+      const text = await readBoundedText(response, bounds.answer_bytes)
       return text === null ? { kind: 'too_long' } : { kind: 'answer', status, text }
     }
     response.destroy()
@@ -103,17 +104,4 @@ function send(url: URL, { address, family, exempt }: Target, signal: AbortSignal
     sent.on('error', reject)
     sent.end()
   })
-}
-
-/** The body as text; null when it is longer than allowed, in which case the rest is not read. */
-async function textOf(response: IncomingMessage, answer_bytes: number): Promise<string | null> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength
-    // Leaving the loop destroys the connection.
-    if (bytes > answer_bytes) return null
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,4 +1,5 @@
 /** A witness over HTTP (C2SP tlog-witness, read 2026-11). */
+import { readBoundedText } from '../../pure/read-bounded.ts'
 import type { WitnessClient } from '../../ports/witnesses.ts'
 
 const ANSWER_MS = 5_000
@@ -17,18 +18,9 @@ export function httpWitness(url: string, verifier_key: string): WitnessClient {
         redirect: 'error',
         signal: AbortSignal.timeout(ANSWER_MS),
       })
-      return { status: response.status, text: await boundedText(response) }
+      const text = await readBoundedText(response.body, ANSWER_BYTES)
+      if (text === null) throw new Error('the answer of the witness is too long')
+      return { status: response.status, text }
     },
   }
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > ANSWER_BYTES) throw new Error('the answer of the witness is too long')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
