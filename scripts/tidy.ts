@@ -83,7 +83,7 @@ const measured: Record<string, number> = {
   'exported type names in two or more files': typeNamesTwice(),
   'doc comments that start with What, Who, Whether or Where, in %': percent(asking, comments),
   'lines of committed generated code': lines(generated),
-  'lines of OpenAPI by hand': lines(sources.filter(({ path }) => path.endsWith('/openapi.ts') && !path.includes('/catalogue/'))),
+  'lines of OpenAPI by hand': lines(sources.filter(({ path }) => path.endsWith('/openapi.ts') && path !== 'src/surfaces/openapi.ts')),
 }
 
 const over = Object.entries(LIMITS).filter(([name, limit]) => (measured[name] ?? 0) > limit)

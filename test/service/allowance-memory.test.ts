@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { AllowanceGrant, AllowanceRequest } from '../../src/ports/store.ts'
 import { clientHasher, networkHasher } from '../../src/service/clients.ts'
 import { createAllowance, SPENT_MS } from '../../src/service/payments/allowance.ts'
-import { createRecent } from '../../src/service/payments/recent.ts'
+import { createRecent } from '../../src/service/recent.ts'
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12)
 const DAY_MS = 86_400_000

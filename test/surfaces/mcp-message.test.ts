@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import type { ReadBounds, Tool } from '../../src/service/catalogue/define.ts'
-import { createMessageReader, readArguments } from '../../src/surfaces/mcp/message.ts'
+import { createMessageReader, readArguments } from '../../src/surfaces/json-rpc.ts'
 
 /** Tools with bounds of their own, of which the reader looks at nothing else. */
 const ORDINARY: ReadBounds = { body_bytes: 1_048_576, depth: 64, nodes: 20_000, unsafe_numbers: 'refuse' }

@@ -6,7 +6,7 @@ import { addressTopic, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts
 import { isConfirmed } from '../../pure/invoices/standing.ts'
 import { blockBefore } from '../payments/block-before.ts'
 import { finalHeader, type EvidenceSource } from '../payments/evidence.ts'
-import { createRecent, type Recent } from '../payments/recent.ts'
+import { createRecent, type Recent } from '../recent.ts'
 import { attributeTransfer, closeOrOpen, transferIn, type AttributeParts, type Depth, type SeenTransfer } from './attribute.ts'
 import { INVOICE_RULES } from './rules.ts'
 import { noteNamed, noteSubmitted } from './wrong-asset.ts'

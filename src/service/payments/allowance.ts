@@ -3,7 +3,7 @@ import type { AllowanceGrant, AllowanceRequest, Store } from '../../ports/store.
 import { clientHasher, networkHasher, type NetworkHash } from '../clients.ts'
 import { limits } from '../limits.ts'
 import { takeEach } from './budgets.ts'
-import { createRecent } from './recent.ts'
+import { createRecent } from '../recent.ts'
 
 const DAY_MS = 86_400_000
 

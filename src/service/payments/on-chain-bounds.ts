@@ -1,6 +1,6 @@
 import type { SteadyClock } from '../../ports/clock.ts'
 import { limits } from '../limits.ts'
-import { createRecent } from './recent.ts'
+import { createRecent } from '../recent.ts'
 
 /** Bounds of verification on chain. All of them hold for one process. */
 export interface OnChainLimits {

@@ -1,7 +1,7 @@
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import { quotaClient, widerNetwork } from '../clients.ts'
 import { limits } from '../limits.ts'
-import { createRateGuard } from '../preflight/rate.ts'
+import { createRateGuard } from '../admission/rate.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { SourceBudget } from './allowance.ts'
 import { createRoundTrips, ON_CHAIN_LIMITS, type FailureCount } from './on-chain-bounds.ts'

@@ -11,7 +11,7 @@ import type { NetworkHash } from '../clients.ts'
 import { chainDown, type ContractSignatures } from '../invoices/contract-signature.ts'
 import { limits } from '../limits.ts'
 import type { OutsideReads } from '../payments/outside-reads.ts'
-import { createRecent, type Recent } from '../payments/recent.ts'
+import { createRecent, type Recent } from '../recent.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'
 
 /** What registration, listing and countersigning need. */

@@ -3,7 +3,7 @@ import type { ReadBounds } from '../../service/catalogue/define.ts'
 import type { InputRead } from '../../service/calls/outcome.ts'
 import { limits } from '../../service/limits.ts'
 import { openJsonBody, type JsonRead, type OpenJson } from '../http/json-body.ts'
-import { readInput, type Envelope, type Message, type ThreadMessage } from '../mcp/message.ts'
+import { readInput, type Envelope, type Message, type ThreadMessage } from '../json-rpc.ts'
 
 /** The call that a message asks for. */
 export interface Ask {

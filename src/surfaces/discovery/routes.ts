@@ -1,5 +1,5 @@
 import type { Context, Hono } from 'hono'
-import { openApiDocument } from '../../service/catalogue/openapi.ts'
+import { openApiDocument } from '../openapi.ts'
 import { llmsText } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import type { Env } from '../http/env.ts'

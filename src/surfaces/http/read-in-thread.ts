@@ -5,7 +5,7 @@ import { widerNetwork } from '../../service/clients.ts'
 import { limits } from '../../service/limits.ts'
 import type { Preflight } from '../../service/preflight/request.ts'
 import type { Problem } from '../../service/problems.ts'
-import type { MessageRead } from '../mcp/message.ts'
+import type { MessageRead } from '../json-rpc.ts'
 
 /** Each kind of long body: what its reader needs beside the bytes, and what it gives. `large-reader.ts` has the readers. */
 export interface LargeBodies {

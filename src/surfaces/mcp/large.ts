@@ -3,7 +3,7 @@ import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import type { PreflightDesk } from '../preflight/serve.ts'
 import { bringsReadablePayment } from '../rest.ts'
-import type { MessageRead } from './message.ts'
+import type { MessageRead } from '../json-rpc.ts'
 import { isPreflight } from './preflight-message.ts'
 import type { McpExchange } from './tool-call.ts'
 

@@ -4,7 +4,7 @@ import { limits } from '../../service/limits.ts'
 import { BODY_BOUNDS, preflight, type Preflight } from '../../service/preflight/request.ts'
 import { problem } from '../../service/problems.ts'
 import type { PreflightAt } from '../http/read-in-thread.ts'
-import type { WholeMessage } from './message.ts'
+import type { WholeMessage } from '../json-rpc.ts'
 
 /** The method beside the tools: the preflight is free and has no receipt, so it is no tool. */
 export const PREFLIGHT_METHOD = 'assay/preflight'

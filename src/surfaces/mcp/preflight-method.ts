@@ -1,7 +1,7 @@
 import { isObject } from '../../pure/is-object.ts'
 import type { Preflight } from '../../service/preflight/request.ts'
 import type { PreflightDesk } from '../preflight/serve.ts'
-import type { Message } from './message.ts'
+import type { Message } from '../json-rpc.ts'
 import { isPreflight, preflightMessage } from './preflight-message.ts'
 import { rpcErrorOf } from './rpc-error.ts'
 import type { McpExchange } from './tool-call.ts'

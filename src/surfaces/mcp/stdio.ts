@@ -2,7 +2,7 @@ import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { limits } from '../../service/limits.ts'
 import { readJsonBody, type OpenJson } from '../http/json-body.ts'
-import type { Message } from './message.ts'
+import type { Message } from '../json-rpc.ts'
 import type { CallParams } from './tool-call.ts'
 
 /**

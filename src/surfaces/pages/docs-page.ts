@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { Hono } from 'hono'
-import { openApiDocument } from '../../service/catalogue/openapi.ts'
+import { openApiDocument } from '../openapi.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { sendDocument, type StoredDocument } from '../discovery/document.ts'

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import { limits } from '../../service/limits.ts'
-import { preflightOpenApi } from '../../service/preflight/openapi.ts'
+import { preflightOpenApi } from './openapi.ts'
 import { RULE_PARTS, ruleCatalogue, type RulePart } from '../../service/preflight/rules.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'

@@ -1,5 +1,5 @@
 import { limits } from '../../service/limits.ts'
-import { createRateGuard } from '../../service/preflight/rate.ts'
+import { createRateGuard } from '../../service/admission/rate.ts'
 import type { Preflight } from '../../service/preflight/request.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'

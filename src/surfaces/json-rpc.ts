@@ -1,12 +1,12 @@
-import { isObject } from '../../pure/is-object.ts'
-import { sameReader } from '../../pure/documents/strict-json.ts'
-import type { ReadBounds } from '../../service/catalogue/define.ts'
-import type { InputRead } from '../../service/calls/outcome.ts'
-import { limits } from '../../service/limits.ts'
-import type { Preflight } from '../../service/preflight/request.ts'
-import { problem, type Problem } from '../../service/problems.ts'
-import { readBody, type BodySource, type MayReadLarge } from '../http/body.ts'
-import { openJsonBody, type JsonBounds, type OpenJson } from '../http/json-body.ts'
+import { isObject } from '../pure/is-object.ts'
+import { sameReader } from '../pure/documents/strict-json.ts'
+import type { ReadBounds } from '../service/catalogue/define.ts'
+import type { InputRead } from '../service/calls/outcome.ts'
+import { limits } from '../service/limits.ts'
+import type { Preflight } from '../service/preflight/request.ts'
+import { problem, type Problem } from '../service/problems.ts'
+import { readBody, type BodySource, type MayReadLarge } from './http/body.ts'
+import { openJsonBody, type JsonBounds, type OpenJson } from './http/json-body.ts'
 
 /** The body of a request: JSON that every reader would read alike, meant to be a JSON-RPC message. */
 export type Message = WholeMessage | ThreadMessage

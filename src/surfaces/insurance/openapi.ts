@@ -1,7 +1,7 @@
 import { COVERAGE_TYPES, POL } from '../../pure/rulebooks/pol1-table.ts'
-import { json, ref, type Json } from '../catalogue/openapi-parts.ts'
-import type { JsonSchema } from '../catalogue/json-schema.ts'
-import { limits } from '../limits.ts'
+import { json, ref, type Json } from '../../service/catalogue/openapi-parts.ts'
+import type { JsonSchema } from '../../service/catalogue/json-schema.ts'
+import { limits } from '../../service/limits.ts'
 
 const text = (description: string, more: JsonSchema = {}): JsonSchema => ({ type: 'string', description, ...more })
 const whole = (description: string, minimum: number, maximum: number): JsonSchema => ({ type: 'integer', description, minimum, maximum })

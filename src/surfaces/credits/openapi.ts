@@ -1,6 +1,6 @@
-import { json, ref, type Json } from '../catalogue/openapi-parts.ts'
-import type { JsonSchema } from '../catalogue/json-schema.ts'
-import { CREDIT_RULES } from './rules.ts'
+import { json, ref, type Json } from '../../service/catalogue/openapi-parts.ts'
+import type { JsonSchema } from '../../service/catalogue/json-schema.ts'
+import { CREDIT_RULES } from '../../service/credits/rules.ts'
 
 const text = (description: string, more: JsonSchema = {}): JsonSchema => ({ type: 'string', description, ...more })
 const AMOUNT = { pattern: '^\\d{1,20}$' }

@@ -1,13 +1,13 @@
-import { creditPaths, creditSchemas } from '../credits/openapi.ts'
-import { logPaths } from '../log/openapi.ts'
-import { invoicePaths, invoiceSchemas } from '../invoices/openapi.ts'
-import { preflightPaths, preflightSchemas } from '../preflight/openapi.ts'
-import { PROBLEMS } from '../problems.ts'
-import { insurancePaths, insuranceSchemas } from '../records/openapi.ts'
-import { takesBare } from './bare.ts'
-import type { Tool } from './define.ts'
-import type { JsonSchema, SchemaList } from './json-schema.ts'
-import { components, json, PAYMENT_RESPONSES, RATE_LIMITS, ref, type Json } from './openapi-parts.ts'
+import { creditPaths, creditSchemas } from './credits/openapi.ts'
+import { logPaths } from './log/openapi.ts'
+import { invoicePaths, invoiceSchemas } from './invoices/openapi.ts'
+import { preflightPaths, preflightSchemas } from './preflight/openapi.ts'
+import { PROBLEMS } from '../service/problems.ts'
+import { insurancePaths, insuranceSchemas } from './insurance/openapi.ts'
+import { takesBare } from '../service/catalogue/bare.ts'
+import type { Tool } from '../service/catalogue/define.ts'
+import type { JsonSchema, SchemaList } from '../service/catalogue/json-schema.ts'
+import { components, json, PAYMENT_RESPONSES, RATE_LIMITS, ref, type Json } from '../service/catalogue/openapi-parts.ts'
 import {
   allowanceWords,
   byFamily,
@@ -18,8 +18,8 @@ import {
   priceRange,
   SUMMARY,
   type Deployment,
-} from './text.ts'
-import { JSON_SCHEMA_DIALECT } from './wire-schemas.ts'
+} from '../service/catalogue/text.ts'
+import { JSON_SCHEMA_DIALECT } from '../service/catalogue/wire-schemas.ts'
 
 export interface OpenApiParts {
   deployment: Deployment

@@ -1,7 +1,7 @@
-import { json, ref, type Json } from '../catalogue/openapi-parts.ts'
-import type { JsonSchema } from '../catalogue/json-schema.ts'
-import { actPaths, actSchemas } from './openapi-acts.ts'
-import { INVOICE_RULES } from './rules.ts'
+import { json, ref, type Json } from '../../service/catalogue/openapi-parts.ts'
+import type { JsonSchema } from '../../service/catalogue/json-schema.ts'
+import { actPaths, actSchemas } from '../../service/invoices/openapi-acts.ts'
+import { INVOICE_RULES } from '../../service/invoices/rules.ts'
 
 const text = (description: string, more: JsonSchema = {}): JsonSchema => ({ type: 'string', description, ...more })
 const ADDRESS = { pattern: '^0x[0-9a-fA-F]{40}$' }

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono'
-import type { ReadBounds } from '../service/catalogue/define.ts'
-import { createRateGuard } from '../service/preflight/rate.ts'
-import { problem, type Problem } from '../service/problems.ts'
+import type { ReadBounds } from '../../service/catalogue/define.ts'
+import { createRateGuard } from '../../service/admission/rate.ts'
+import { problem, type Problem } from '../../service/problems.ts'
 import {
   countersignPolicy,
   directoryPage,
@@ -9,14 +9,14 @@ import {
   registerUnderwriter,
   type DirectoryPage,
   type RecordEnd,
-} from '../service/records/insurance.ts'
-import type { AppDeps } from './deps.ts'
-import { JSON_TYPE, sendDocument, storedDocument, type StoredDocument } from './discovery/document.ts'
-import { readBody } from './http/body.ts'
-import type { Env } from './http/env.ts'
-import { bodyOfRequest } from './http/fetch-body.ts'
-import { readJsonBody } from './http/json-body.ts'
-import { jsonReply, problemReply, response } from './http/reply.ts'
+} from '../../service/records/insurance.ts'
+import type { AppDeps } from '../deps.ts'
+import { JSON_TYPE, sendDocument, storedDocument, type StoredDocument } from '../discovery/document.ts'
+import { readBody } from '../http/body.ts'
+import type { Env } from '../http/env.ts'
+import { bodyOfRequest } from '../http/fetch-body.ts'
+import { readJsonBody } from '../http/json-body.ts'
+import { jsonReply, problemReply, response } from '../http/reply.ts'
 
 const BODY_BYTES = 16_384
 const BOUNDS: Omit<ReadBounds, 'body_bytes'> = { depth: 8, nodes: 500, unsafe_numbers: 'refuse' }

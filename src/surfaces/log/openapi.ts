@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../catalogue/json-schema.ts'
-import { json, type Json } from '../catalogue/openapi-parts.ts'
-import { LOG_RULES } from './rules.ts'
+import type { JsonSchema } from '../../service/catalogue/json-schema.ts'
+import { json, type Json } from '../../service/catalogue/openapi-parts.ts'
+import { LOG_RULES } from '../../service/log/rules.ts'
 
 const ENTRY = '^[0-9a-f]{64}$'
 const TEXT: Json = { 'text/plain': { schema: { type: 'string' } } }
