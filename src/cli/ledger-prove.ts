@@ -3,8 +3,15 @@ import { createChain } from '../adapters/chain/rpc.ts'
 import { readRecord, sandboxFiles } from '../adapters/chain/sandbox-files.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import type { Settings } from '../service/config.ts'
-import type { Difference, ForeignTransfer, LedgerTransfer, SettledRow, Tally } from '../service/payments/ledger-proof.ts'
-import { proveLedger, type ProvedLedger } from '../service/payments/prove-ledger.ts'
+import {
+  type Difference,
+  type ForeignTransfer,
+  type LedgerTransfer,
+  type ProvedLedger,
+  proveLedger,
+  type SettledRow,
+  type Tally,
+} from '../service/payments/prove-ledger.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import { CliError, type Exit } from './exit-codes.ts'
 import { amounts } from './ledger-rows.ts'

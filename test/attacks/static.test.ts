@@ -100,15 +100,15 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },
   'service/jobs/run.ts': { held: 'the jobs' },
   'service/log/tree.ts': { tiles: 'one proof', grown: 'here' },
-  'service/payments/closings.ts': { working: 'calls in flight' },
-  'service/payments/ledger-proof.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
+  'service/payments/desk.ts': { working: 'calls in flight' },
+  'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
   'service/payments/on-chain.ts': { under_way: 'calls in flight' },
   'service/payments/payment-header.ts': { readings: 'goes with its request' },
   'service/recent.ts': { entries: 'what its maker says' },
-  'service/payments/recheck-settled.ts': { headers: 'here' },
+  'service/payments/reconcile.ts': { headers: 'here' },
   'service/payments/self-settler.ts': { waiting: 'calls in flight' },
   'service/payments/terms.ts': { ready: 'CHALLENGES_KEPT' },
-  'service/payments/wallet-gather.ts': { good: 'here' },
+  'service/payments/wallet-writer.ts': { good: 'here' },
   'service/admission/rate.ts': { counts: 'limits.preflight_clients' },
   'service/records/insurance.ts': { LISTS: 'goes with its list' },
   'surfaces/discovery/document.ts': { compressed: 'goes with its document' },
@@ -151,7 +151,7 @@ function emptyCollections(path: string, text: string): string[] {
 const COMPARED: Record<string, string> = {
   'adapters/signer/choose.ts mine.sign(hash) !== signature': 'two libraries over a fixed message, once at start',
   'service/credits/shop.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash': 'a hash of the secret: its bits cannot be chosen',
-  'service/payments/ends.ts found.signature === tokenSignature(authorization)':
+  'service/payments/desk.ts found.signature === tokenSignature(authorization)':
     'a signature is public once it is used, and names its signer',
 }
 

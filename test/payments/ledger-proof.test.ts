@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LedgerComparison, LISTED_MAX, type LedgerTransfer, type SettledRow } from '../../src/service/payments/ledger-proof.ts'
+import { LedgerComparison, type LedgerTransfer, LISTED_MAX, type SettledRow } from '../../src/service/payments/prove-ledger.ts'
 
 /** Made by hand: four hexadecimal digits tell one word, hash or address from another. */
 const hash = (digits: string) => `0x${digits.repeat(16)}`

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { PaymentReading } from '../../src/service/payments/payment-fields.ts'
-import { readPayment } from '../../src/service/payments/payment-header.ts'
+import { type PaymentReading, readPayment } from '../../src/service/payments/payment-header.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { AUTHORIZATION, base64, changed, PAYLOAD, TERMS, V1, V2 } from './samples.ts'
 

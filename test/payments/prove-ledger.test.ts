@@ -7,8 +7,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { Chain, ChainLog, LogFilter, TransactionReceipt } from '../../src/ports/chain.ts'
 import type { ClaimRequest, PaymentStore } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { transfersTo } from '../../src/service/payments/ledger-transfers.ts'
-import { proveLedger } from '../../src/service/payments/prove-ledger.ts'
+import { proveLedger, transfersTo } from '../../src/service/payments/prove-ledger.ts'
 import { EPOCH, NOW_MS, paymentIn, word } from '../support/store-payments.ts'
 
 const account = (digits: string) => `0x${digits.repeat(10)}`

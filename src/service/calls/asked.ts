@@ -1,7 +1,7 @@
 import { readReceiptHash } from '../../pure/receipts/chain.ts'
 import type { Tool } from '../catalogue/define.ts'
 import type { Allowance, AllowanceState, Taken } from '../payments/allowance.ts'
-import type { Claim } from '../payments/claim.ts'
+import type { Claim } from '../payments/desk.ts'
 import { readPayment } from '../payments/payment-header.ts'
 import type { Problem } from '../problems.ts'
 import { decodeRead } from './decode-read.ts'

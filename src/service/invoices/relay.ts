@@ -9,24 +9,25 @@ import { quotaClient, widerNetwork } from '../clients.ts'
 import { limits } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 import { takeEach } from '../payments/budgets.ts'
-import { claimOf } from '../payments/claim.ts'
-import { refused as refusedWord, type DeskParts } from '../payments/desk.ts'
 import {
+  type AnswerParts,
+  claimOf,
   deniedEnd,
+  type DeskParts,
   endOf,
+  isOpen,
   isSigned,
   keyOf,
   mayClaimAgain,
+  type PaymentEnd,
   pendingOf,
   recovered,
-  type AnswerParts,
-  type PaymentEnd,
-} from '../payments/ends.ts'
+  refused as refusedWord,
+} from '../payments/desk.ts'
 import { contextOf, resendHashes, tokenHash, type Resend, type ResendSecrets } from '../payments/resends.ts'
-import { isOpen } from '../payments/closings.ts'
 import { checkWindow, matchTerms } from '../payments/match-terms.ts'
 import type { OnChainPass } from '../payments/on-chain.ts'
-import type { X402Payment } from '../payments/payment.ts'
+import type { X402Payment } from '../payments/payment-header.ts'
 import * as refusals from '../payments/payment-refusals.ts'
 import { claimReserved } from '../payments/reserve.ts'
 import type { PaymentPlace } from '../payments/terms.ts'

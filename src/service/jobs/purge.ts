@@ -1,7 +1,6 @@
 import type { Store } from '../../ports/store.ts'
 import { limits } from '../limits.ts'
-import type { PriceBook } from '../payments/price-book.ts'
-import { HISTORY_EPOCHS } from '../payments/price-history.ts'
+import { HISTORY_EPOCHS, type PriceBook } from '../payments/price-book.ts'
 import type { Job } from './run.ts'
 
 const HOUR_MS = 3_600_000

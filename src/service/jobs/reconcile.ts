@@ -1,5 +1,4 @@
-import { reconcile, type ReconcileSummary } from '../payments/reconcile.ts'
-import type { ReconcileParts } from '../payments/reconcile-rules.ts'
+import { reconcile, type ReconcileParts, type ReconcileSummary } from '../payments/reconcile.ts'
 import type { Job } from './run.ts'
 
 const EVERY_MS = 10_000

@@ -1,15 +1,32 @@
-/** What the chain says of one payment. Nothing else closes a payment: no answer of a node to a sending, no facilitator, no clock of ours. */
 import type { BlockHeader, Chain, TransactionReceipt } from '../../ports/chain.ts'
 import type { Payment, SettledAt } from '../../ports/payments.ts'
 import { decodeBool } from '../../pure/payments/abi.ts'
 import {
   addressTopic,
-  authorizationStateCall,
   AUTHORIZATION_USED_TOPIC,
+  authorizationStateCall,
   decodeAuthorizationUsed,
   decodeTransfer,
 } from '../../pure/payments/token-calls.ts'
-import { blockBefore } from './block-before.ts'
+
+/** Blocks of the first step back; each further step is twice as long. */
+const FIRST_STEP = 32n
+
+/**
+ * A block that is at least as old as the time, found in steps that double: at most about as many blocks too early as there are blocks since
+ * then. Where the node has no such block, its chain begins after it, and a log query from there finds the same.
+ */
+export async function blockBefore(chain: Pick<Chain, 'head' | 'header'>, time_s: number): Promise<bigint> {
+  const head = await chain.head()
+  for (let back = FIRST_STEP; back <= head.number; back *= 2n) {
+    const header = await chain.header(head.number - back)
+    // The chain may begin above zero, as a local one does.
+    if (header === null || header.timestamp_s <= time_s) return head.number - back
+  }
+  return 0n
+}
+
+/** What the chain says of one payment. Nothing else closes a payment: no answer of a node to a sending, no facilitator, no clock of ours. */
 
 /** keccak-256 of AuthorizationCanceled(address,bytes32), EIP-3009. */
 const AUTHORIZATION_CANCELED_TOPIC = '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81'

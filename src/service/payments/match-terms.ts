@@ -1,6 +1,6 @@
 /** Whether a payment is the one that was asked for, and whether it can still be settled. Both without looking at the chain. */
 import type { Authorization } from '../../pure/payments/authorization.ts'
-import { paymentFault, type AcceptedTerms, type PaymentFault, type X402Payment } from './payment.ts'
+import { type AcceptedTerms, paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
 import { caip2, type PaymentPlace } from './terms.ts'
 
 export interface AcceptableTerms extends PaymentPlace {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Store } from '../../ports/store.ts'
 import type { PriceBook } from '../payments/price-book.ts'
-import { RECONCILE_RULES } from '../payments/reconcile-rules.ts'
+import { RECONCILE_RULES } from '../payments/reconcile.ts'
 import { byName, OPEN_STATES, type Standing } from './ring.ts'
 
 /** The newest block that was seen, and when it says it was made. */
