@@ -1,12 +1,41 @@
-/** Signs EIP-1559 transactions (type 2 of EIP-2718) with one key, by hand: loading viem for it would take longer than starting the service. */
 import type { GasTransaction, GasWallet } from '../../ports/gas-wallet.ts'
-import { fromHex, nobleCrypto, toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
-import { quantity, rlp, type RlpItem } from './rlp.ts'
+import { fromHex, nobleCrypto, type ReceiptCrypto, toHex } from '../../pure/receipts/crypto.ts'
+
+/** Recursive length prefix, as the Ethereum Yellow Paper (appendix B) defines it. Writing only; nothing is ever read back. */
+type RlpItem = Uint8Array | readonly RlpItem[]
+
+/** Longest payload whose length stands in the prefix byte itself. */
+const SHORT = 55
+
+function rlp(item: RlpItem): Uint8Array {
+  if (item instanceof Uint8Array) {
+    const [first] = item
+    // A byte below 0x80 stands for itself.
+    return item.length === 1 && first !== undefined && first < 0x80 ? item : prefixed(0x80, item)
+  }
+  return prefixed(0xc0, Buffer.concat(item.map(rlp)))
+}
+
+/** A quantity without leading zeros; zero is the empty string. */
+function quantity(value: bigint): Uint8Array {
+  if (value < 0n) throw new RangeError('a quantity is never negative')
+  if (value === 0n) return new Uint8Array()
+  const digits = value.toString(16)
+  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
+}
+
+function prefixed(offset: number, payload: Uint8Array): Uint8Array {
+  if (payload.length <= SHORT) return Buffer.concat([Uint8Array.of(offset + payload.length), payload])
+  const length = quantity(BigInt(payload.length))
+  return Buffer.concat([Uint8Array.of(offset + SHORT + length.length), length, payload])
+}
+
+/** Signs EIP-1559 transactions (type 2 of EIP-2718) with one key, by hand: loading viem for it would take longer than starting the service. */
 
 const TYPE_2 = 2
 
 /** What signs digests: the key is already inside. */
-export interface DigestSigner {
+interface DigestSigner {
   /** 0x-prefixed lower-case address of the key. */
   readonly address: string
   /** 0x-prefixed 65 bytes r, s, v with s low and v 27 or 28; deterministic (RFC 6979). */

@@ -1,5 +1,5 @@
-import pg from 'pg'
 import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
+import pg from 'pg'
 import type { Instances } from '../../ports/instances.ts'
 import { limits } from '../../service/limits.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
@@ -8,10 +8,75 @@ import { CREATE_MIGRATION_TABLE, pendingSteps, POSTGRES_DIALECT, READ_SCHEMA } f
 import { integer, text } from './rows.ts'
 import { PING, TAKE_MANY } from './sql.ts'
 import { assertStorable, SqlStore } from './sql-store.ts'
-import { handOut, keyOf, tally } from './tally.ts'
-import type { Group, Take } from './tally.ts'
-import { Turns } from './turns.ts'
 import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
+
+/** Many requests for few keys, told as one line a key, and the answer handed out again in order of arrival. */
+
+/** A request that waits for its grant. */
+export interface Take {
+  request: AllowanceRequest
+  resolve(grant: AllowanceGrant): void
+  reject(reason: unknown): void
+}
+
+/** All requests of one key, in order of arrival. */
+export interface Group {
+  key: string
+  request: AllowanceRequest
+  takes: Take[]
+}
+
+/** U+0000 is in no bucket and no client, so different keys never make the same text. */
+export function keyOf(day: number, bucket: string, client: string): string {
+  return `${day}\u0000${bucket}\u0000${client}`
+}
+
+/**
+ * Groups `takes` from index `start` on, up to the first one whose key already stands there with another limit: that one is counted after
+ * these, as if each had been counted alone. `end` is the index behind the last one grouped.
+ */
+export function tally(takes: readonly Take[], start: number): { groups: Group[]; end: number } {
+  const groups = new Map<string, Group>()
+  let end = start
+  for (const take of takes.slice(start)) {
+    const { request } = take
+    const key = keyOf(request.day, request.bucket, request.client)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { key, request, takes: [take] })
+    else if (group.request.limit === request.limit) group.takes.push(take)
+    else break
+    end += 1
+  }
+  return { groups: [...groups.values()], end }
+}
+
+/** The first `granted` of the group get their unit; `used` is the count after the last of them. */
+export function handOut(group: Group, used: number, granted: number): void {
+  group.takes.forEach((take, rank) => {
+    take.resolve(rank < granted ? { granted: true, used: used - granted + rank + 1 } : { granted: false, used })
+  })
+}
+
+/** Lets works of one name run one after the other, in order of arrival, and works of different names at once. */
+export class Turns {
+  readonly #last = new Map<string, Promise<void>>()
+
+  async take<Outcome>(name: string, work: () => Promise<Outcome>): Promise<Outcome> {
+    const before = this.#last.get(name)
+    let done: (() => void) | undefined
+    const mine = new Promise<void>((resolve) => {
+      done = resolve
+    })
+    this.#last.set(name, mine)
+    try {
+      await before
+      return await work()
+    } finally {
+      if (this.#last.get(name) === mine) this.#last.delete(name)
+      done?.()
+    }
+  }
+}
 
 /** One for the batches of takes, which never wait behind anything else. */
 const TAKE_CONNECTIONS = 1

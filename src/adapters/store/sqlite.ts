@@ -1,15 +1,168 @@
-import { DatabaseSync } from 'node:sqlite'
-import type { StatementSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Instances } from '../../ports/instances.ts'
+import { StoreUnavailableError } from './errors.ts'
+import { checkpointAlone, fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
 import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
-import { Checkpoints } from './checkpoints.ts'
-import { StoreUnavailableError } from './errors.ts'
-import { InstanceFiles } from './instance-files.ts'
 import { integer } from './rows.ts'
 import { READ_USED, TAKE_ONE } from './sql.ts'
 import { assertStorable, SqlStore } from './sql-store.ts'
-import { checkpointAlone, fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
 import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
+
+/** After a commit, the checkpoint comes so much later: what is written often in between goes into the file once. */
+const DELAY_MS = 500
+
+const MODULE = new URL('./checkpoint-worker.ts', import.meta.url)
+
+/** Checkpoints of one SQLite file in a thread of their own, which is made for the first of them: they would hold up the event loop. */
+export class Checkpoints {
+  readonly #path: string
+  readonly #module: URL
+  readonly #onFault: (why: string) => void
+  #thread: Worker | null = null
+  #due: NodeJS.Timeout | null = null
+  #busy = false
+  #given_up = false
+
+  /** When the thread dies, `onFault` is told why, and from then on nothing is done here. */
+  constructor(path: string, onFault: (why: string) => void, module = MODULE) {
+    this.#path = path
+    this.#module = module
+    this.#onFault = onFault
+  }
+
+  /** Something was committed. */
+  committed(): void {
+    if (this.#due !== null || this.#given_up) return
+    this.#due = setTimeout(() => this.#begin(), DELAY_MS)
+    this.#due.unref()
+  }
+
+  async stop(): Promise<void> {
+    this.#given_up = true
+    if (this.#due !== null) clearTimeout(this.#due)
+    await this.#thread?.terminate()
+  }
+
+  #begin(): void {
+    this.#due = null
+    if (this.#busy || this.#given_up) return
+    this.#busy = true
+    this.#thread ??= this.#made()
+    this.#thread.postMessage('checkpoint', [])
+  }
+
+  #made(): Worker {
+    const thread = new Worker(this.#module, { workerData: { path: this.#path } })
+    thread.unref()
+    thread.on('message', () => (this.#busy = false))
+    thread.on('error', (error) => this.#gaveUp(error.message))
+    thread.on('exit', () => this.#gaveUp('the thread ended'))
+    return thread
+  }
+
+  #gaveUp(why: string): void {
+    if (this.#given_up) return
+    this.#given_up = true
+    this.#onFault(why)
+  }
+}
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Other processes look into a new file for an instant, and remove it when they find it unlocked. */
+const JOIN_ATTEMPTS = 10
+
+/**
+ * Instances on one SQLite file. Each holds the exclusive lock of an empty database file beside it: the operating system drops that lock
+ * with the process, in containers that share nothing but the folder as well, where process ids say nothing.
+ */
+export class InstanceFiles implements Instances {
+  readonly #store: string
+  #own: { id: string; lock: DatabaseSync } | null = null
+
+  constructor(store: string) {
+    this.#store = store
+  }
+
+  async join(): Promise<string> {
+    try {
+      this.#own ??= this.#create()
+      return this.#own.id
+    } catch (error) {
+      throw fault(error)
+    }
+  }
+
+  async isRunning(instance: string): Promise<boolean> {
+    if (instance === this.#own?.id) return true
+    try {
+      return ID.test(instance) && this.#isLocked(this.#file(instance))
+    } catch (error) {
+      throw fault(error)
+    }
+  }
+
+  leave(): void {
+    if (this.#own === null) return
+    this.#own.lock.close()
+    rmSync(this.#file(this.#own.id), { force: true })
+    this.#own = null
+  }
+
+  #create(): { id: string; lock: DatabaseSync } {
+    this.#removeEnded()
+    for (let attempt = 0; attempt < JOIN_ATTEMPTS; attempt++) {
+      const id = crypto.randomUUID()
+      const file = this.#file(id)
+      makeFile(file)
+      const lock = new DatabaseSync(file, { timeout: 0 })
+      if (takeLock(lock) && existsSync(file)) return { id, lock }
+      lock.close()
+      rmSync(file, { force: true })
+    }
+    throw new StoreUnavailableError('The lock file of this process could not be made beside the store.')
+  }
+
+  /** Files of processes that were killed. */
+  #removeEnded(): void {
+    const prefix = basename(this.#file(''))
+    for (const name of readdirSync(dirname(this.#store))) {
+      if (name.startsWith(prefix) && ID.test(name.slice(prefix.length))) this.#isLocked(join(dirname(this.#store), name))
+    }
+  }
+
+  /** Removes a file that no process holds. */
+  #isLocked(file: string): boolean {
+    if (!existsSync(file)) return false
+    const lock = new DatabaseSync(file, { timeout: 0 })
+    try {
+      if (!takeLock(lock)) return true
+      rmSync(file, { force: true })
+      return false
+    } finally {
+      lock.close()
+    }
+  }
+
+  #file(id: string): string {
+    return `${this.#store}-instance-${id}`
+  }
+}
+
+/** Takes the exclusive lock of the file without waiting; false when another connection has it. */
+function takeLock(database: DatabaseSync): boolean {
+  try {
+    database.exec('begin exclusive')
+    return true
+  } catch (error) {
+    if (isBusy(error)) return false
+    throw error
+  }
+}
 
 interface SqliteOptions {
   /** Items that one transaction holds. */
