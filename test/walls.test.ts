@@ -33,8 +33,7 @@ const EXCEPTIONS: Record<string, string[]> = {
   'client/terms.ts': ['pure/payments/usdc.ts'],
   'client/price.ts': ['pure/payments/price-curve.ts'],
   // Drawing: a document, and a code of squares.
-  'service/invoices/pdf.ts': ['pdf-lib'],
-  'service/invoices/pdf-letters.ts': ['pdf-lib', '@pdf-lib/fontkit', 'node:fs/promises'],
+  'service/invoices/pdf.ts': ['pdf-lib', '@pdf-lib/fontkit', 'node:fs/promises'],
   'service/invoices/qr.ts': ['qrcode'],
   // The folder walk, and the keyed hash of a client.
   'service/catalogue/load.ts': ['node:fs/promises'],

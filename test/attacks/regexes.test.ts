@@ -27,7 +27,7 @@ const ALLOWED: Record<string, Record<string, string>> = {
   },
   'pure/checks/iban-format.ts': { '(\\d+)!': 'a reference table' },
   'pure/checks/vendor-domain.ts': { '^https?': 'at most 320 characters of a domain' },
-  'pure/documents/first-sentence.ts': { '(?<![': 'what looks behind lets no run of stops be begun in its middle' },
+  'pure/documents/distill.ts': { '(?<![': 'what looks behind lets no run of stops be begun in its middle' },
   'pure/documents/iso20022/decimal.ts': { '0+$': 'digits of a number that we wrote' },
   'pure/documents/iso20022/schema.ts': { '^(\\?)?': 'tables of the source', '^([A-Za-z0-9]+)': 'tables of the source' },
   'pure/documents/json-schema/uri.ts': { '^(?:([A-Za-z]': 'each part ends at a character that the next begins with; no text fails' },

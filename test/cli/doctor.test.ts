@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { shownSetting } from '../../src/cli/shown-setting.ts'
+import { shownSetting } from '../../src/cli/doctor.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import { SETTINGS } from '../../src/service/config.ts'
 import { openDesk, parsed, type Desk, type Ended } from './run-cli.ts'

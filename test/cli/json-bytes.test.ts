@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { JsonBytes } from '../../src/cli/json-bytes.ts'
+import { JsonBytes } from '../../src/cli/line-writer.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
 import { runs, SEED } from '../support/counts.ts'

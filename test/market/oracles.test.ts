@@ -11,7 +11,7 @@ import {
   readRound,
   sequencerFault,
 } from '../../src/pure/market/chainlink.ts'
-import { averageOf, floorDivide, observeCall, virtualReserve } from '../../src/pure/market/twap.ts'
+import { averageOf, floorDivide, observeCall, virtualReserve } from '../../src/pure/market/usd-prices.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const NOON_S = Date.UTC(2026, 10, 18, 12) / 1_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LAST_TICK, sqrtPriceX96At } from '../../src/pure/market/twap.ts'
+import { LAST_TICK, sqrtPriceX96At } from '../../src/pure/market/usd-prices.ts'
 
 /** Fixed point with this many binary places. */
 const PLACES = 320n

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeInput } from '../../src/service/catalogue/decode.ts'
-import { formOf } from '../../src/service/catalogue/forms.ts'
+import { decodeInput, formOf } from '../../src/service/catalogue/decode.ts'
 import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { limits } from '../../src/service/limits.ts'
 import { PROBLEMS } from '../../src/service/problems.ts'
-import { reverseDomain } from '../../src/surfaces/discovery/server-json.ts'
+import { reverseDomain } from '../../src/surfaces/discovery/mcp-manifest.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { asList, at, readJson } from '../support/documents.ts'
 

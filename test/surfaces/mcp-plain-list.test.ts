@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createPlainLists } from '../../src/surfaces/mcp/plain-list.ts'
+import { createPlainLists } from '../../src/surfaces/mcp/routes.ts'
 import { createProtocol } from '../../src/surfaces/mcp/protocol.ts'
 import type { McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
 import type { View } from '../../src/surfaces/mcp/view.ts'

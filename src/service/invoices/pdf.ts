@@ -1,9 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import fontkit from '@pdf-lib/fontkit'
+import { PDFDocument, type PDFFont, type PDFPage, rgb, StandardFonts } from 'pdf-lib'
+import { isPrinted, printedText } from '../../pure/invoices/printable.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
-import { PDFDocument, StandardFonts, rgb, type PDFFont, type PDFPage } from 'pdf-lib'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
-import { sealPaths, SEAL_UNITS } from '../../pure/receipts/seal.ts'
-import { lettering, printable, type Lettered } from './pdf-letters.ts'
+import { SEAL_UNITS, sealPaths } from '../../pure/receipts/seal.ts'
 import { qrSquares } from './qr.ts'
+
+/** A text as its font prints it. */
+interface Lettered {
+  text: string
+  font: PDFFont
+}
+
+/**
+ * Chooses the font of a text: `plain`, which every reader has, or, for letters outside Windows-1252, DejaVu Sans, of which the document then
+ * carries the letters it uses. Throws for characters that are not printed: whoever asks for a document asks `unprintable` before.
+ */
+function lettering(document: PDFDocument, plain: PDFFont): (text: string) => Promise<Lettered> {
+  let wide: Promise<PDFFont> | undefined
+  return async (given) => {
+    const text = printedText(given)
+    if (covers(plain, text)) return { text, font: plain }
+    wide ??= embedded(document)
+    const font = await wide
+    return { text: printable(text, font), font }
+  }
+}
+
+async function embedded(document: PDFDocument): Promise<PDFFont> {
+  document.registerFontkit(fontkit)
+  const file = await readFile(new URL(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')))
+  return document.embedFont(file, { subset: true })
+}
+
+function covers(font: PDFFont, text: string): boolean {
+  const known = new Set(font.getCharacterSet())
+  return Array.from(text).every((character) => known.has(character.codePointAt(0) ?? 0) && isPrinted(character))
+}
+
+/** The text, when the font prints every character of it. */
+function printable(text: string, font: PDFFont): string {
+  if (!covers(font, text)) throw new RangeError('a text has characters that the document does not print')
+  return text
+}
 
 /** A4, in points. */
 const PAGE = { width: 595.28, height: 841.89 }

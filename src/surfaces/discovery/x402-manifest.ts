@@ -1,13 +1,14 @@
 import type { Tool } from '../../service/catalogue/define.ts'
 import { allowanceWords, callUrl, modeMark, paymentWords, priceRange } from '../../service/catalogue/text.ts'
 import { withoutWords } from '../../service/catalogue/json-schema.ts'
-import { JSON_SCHEMA_DIALECT } from '../../service/catalogue/wire-schemas.ts'
+import { JSON_SCHEMA_DIALECT, paymentRequiredSchema } from '../../service/catalogue/wire-schemas.ts'
 import { checksumAddress, v1PaymentRequired, v2PaymentRequired } from '../../service/payments/terms.ts'
 import { priceBounds, priceOf, type PricesNow } from '../../service/payments/price.ts'
 import { USDC_DECIMALS, usdcOn } from '../../pure/payments/usdc.ts'
 import type { AppDeps } from '../deps.ts'
 import { httpSchema } from '../payment.ts'
 import type { Examples } from './examples.ts'
+import { type ProblemCode, PROBLEMS } from '../../service/problems.ts'
 
 /** `/.well-known/x402.json`: what a call costs, in which token, to whom, and one resource a tool. */
 export function x402Manifest(deps: AppDeps, examples: Examples, prices: PricesNow | null) {
@@ -124,4 +125,31 @@ function bazaar(tool: Tool, input_schema: Record<string, unknown> | undefined, e
 
 function closed(properties: Record<string, unknown>) {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]
+
+/** One problem as documents show it. */
+export function problemEntry(code: ProblemCode, api_url: string) {
+  const { status, title, description, retryable, phase, fault } = PROBLEMS[code]
+  return { code, http_status: status, title, description, retryable, phase, fault, type: `${api_url}/problems/${code}` }
+}
+
+/** `/.well-known/x402-errors.json`: every problem that the service can answer with. */
+export function x402Errors(deps: AppDeps) {
+  const { api_url } = deps.origins
+  return {
+    description: 'Bodies are RFC 9457 problems (application/problem+json); tell them apart by code. `fault` says who can mend it.',
+    errors: PROBLEM_CODES.map((code) => problemEntry(code, api_url)),
+  }
+}
+
+/** `/.well-known/x402-schema.json`: JSON Schema of the body of a 402, as this version sends it. */
+export function x402Schema(deps: AppDeps) {
+  return {
+    $schema: JSON_SCHEMA_DIALECT,
+    $id: `${deps.origins.api_url}/.well-known/x402-schema.json`,
+    title: 'The body of a 402 answer',
+    ...paymentRequiredSchema(deps.takes_payments),
+  }
 }

@@ -1,29 +1,158 @@
+import { limits } from '../../service/limits.ts'
+import { problem, type Problem, PROBLEMS } from '../../service/problems.ts'
+import type { AppDeps } from '../deps.ts'
+import type { PreflightDesk } from '../preflight/serve.ts'
+import { bringsReadablePayment, paymentsIn } from '../rest.ts'
+import { createMessageReader, type Message, type MessageRead, TOOLS_CALL } from '../json-rpc.ts'
+import { isLargePreflight, isPreflight, PREFLIGHT_MESSAGES, preflightMessage } from './preflight-message.ts'
+import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
+import { isObject } from '../../pure/is-object.ts'
+import { createPlainCalls, type Era, eraOf } from './plain-call.ts'
+import type { Preflight } from '../../service/preflight/request.ts'
+import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
+import { STATELESS_VERSION } from './versions.ts'
 import { isJsonContentType } from '@modelcontextprotocol/server'
 import type { Context, Hono } from 'hono'
 import { isSigned, type ObservedCalls, type ServeCall } from '../../service/calls/observed.ts'
-import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
-import type { AppDeps } from '../deps.ts'
 import { mcpResource } from '../../service/payments/terms.ts'
 import { createPaymentWords } from '../payment.ts'
-import type { PreflightDesk } from '../preflight/serve.ts'
 import { once } from '../../pure/once.ts'
 import type { Env } from '../http/env.ts'
 import { bodyOfRequest } from '../http/fetch-body.ts'
 import { inTurns } from '../http/in-turns.ts'
 import { isLarge, readInThread } from '../http/read-in-thread.ts'
-import { paymentsIn } from '../rest.ts'
 import { createGuard } from './guard.ts'
 import { instructions } from './instructions.ts'
-import { readLarge } from './large.ts'
-import { createMessageReader, TOOLS_CALL } from '../json-rpc.ts'
-import { createPlainCalls } from './plain-call.ts'
-import { createPlainLists } from './plain-list.ts'
-import { isLargePreflight, PREFLIGHT_MESSAGES } from './preflight-message.ts'
-import { answerPreflight } from './preflight-method.ts'
 import { createProtocol, type ProtocolParts } from './protocol.ts'
-import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
-import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
 import { createViews } from './view.ts'
+
+/** How one message beyond the unpaid bound comes to be read. */
+export interface LargeReading {
+  /** Asked when there is one: whether it is read, and how much of it. */
+  mayRead(): Promise<boolean | number>
+  /** What was read, or why it may not go on. */
+  judged(read: MessageRead): MessageRead
+  /** Whether it was counted as a document to check already. */
+  is_counted(): boolean
+}
+
+/**
+ * A payment inside a message is not seen before it is read: for a large one an allowance speaks, or a payment in a header. Without them it may
+ * still be a document to check, which is free: it is counted as one, read as far as one may reach, and refused when it is anything else.
+ */
+export function readLarge({ allowance, onFault }: AppDeps['call'], desk: PreflightDesk, { header, address }: From): LargeReading {
+  let unpaid: Problem | null = null
+  let refused: Problem | null = null
+  const unpaidFault = async (): Promise<Problem | null> => {
+    if (bringsReadablePayment(header)) return null
+    try {
+      return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0 ? null : tooLargeUnpaid()
+    } catch (error) {
+      onFault(error, 'mcp')
+      return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
+    }
+  }
+  return {
+    async mayRead() {
+      unpaid = await unpaidFault()
+      if (unpaid === null) return true
+      refused = desk.refuse(address)
+      return refused === null ? limits.preflight_body_bytes : false
+    },
+    judged(read) {
+      if (refused !== null) return { ok: false, problem: refused }
+      if (unpaid === null || (read.ok && isPreflight(read.message.value))) return read
+      const isBroken = !read.ok && read.problem.code !== 'PAYLOAD_TOO_LARGE' && unpaid.code === 'PAYLOAD_TOO_LARGE'
+      return isBroken ? read : { ok: false, problem: unpaid }
+    },
+    is_counted: () => unpaid !== null && refused === null,
+  }
+}
+
+type From = Pick<McpExchange, 'header' | 'address'>
+
+function tooLargeUnpaid(): Problem {
+  const { unpaid_body_bytes, preflight_body_bytes } = limits
+  const detail = `A message beyond ${unpaid_body_bytes} bytes is read only while free calls are left, or with a payment; a document to check up to ${preflight_body_bytes}.`
+  return problem('PAYLOAD_TOO_LARGE', detail)
+}
+
+type Answer = (request: Request, exchange: McpExchange) => Promise<Response>
+
+/** All of an answer but its id, which stands at the end, in UTF-8. */
+type Kept = Partial<Record<Era, Uint8Array>>
+
+/**
+ * The plain `tools/list`, which every client sends first and whose answer is as long as a book. The official package writes it once for
+ * each list and era; from then on it is sent as it was written, with the id of the message. Null for every message that is unusual.
+ */
+export function createPlainLists(official: Answer): (request: Request, exchange: McpExchange) => Promise<Response> | null {
+  const known = new WeakMap<object, Kept>()
+  return (request, exchange) => {
+    const { value } = exchange.message
+    const listed = exchange.view?.listed
+    if (listed === undefined || !isPlain(value)) return null
+    const era = eraOf(value, exchange.header, null)
+    if (era === null) return null
+    const kept = known.get(listed) ?? {}
+    known.set(listed, kept)
+    const end = `${JSON.stringify(value['id'])}}`
+    const begin = kept[era]
+    return begin === undefined
+      ? learn(official(request, exchange), end, (text) => (kept[era] = new TextEncoder().encode(text)))
+      : Promise.resolve(whole(begin, end))
+  }
+}
+
+/** Nothing but what every revision has; no cursor, which none of our lists has either. */
+function isPlain(message: unknown): message is Record<string, unknown> {
+  if (!isObject(message) || message['method'] !== 'tools/list') return false
+  const { id, params = {} } = message
+  if (typeof id !== 'string' && !Number.isSafeInteger(id)) return false
+  return isObject(params) && Object.keys(params).every((key) => key === '_meta')
+}
+
+function whole(begin: Uint8Array, end: string): Response {
+  const body = new Uint8Array(Buffer.concat([begin, Buffer.from(end)]))
+  return new Response(body, { headers: { 'content-type': 'application/json', 'content-length': String(body.byteLength) } })
+}
+
+/** An answer that does not end with the id is handed on and not kept. */
+async function learn(answer: Promise<Response>, end: string, keep: (begin: string) => void): Promise<Response> {
+  const response = await answer
+  const text = await response.clone().text()
+  if (response.status === 200 && text.endsWith(`"id":${end}`)) keep(text.slice(0, -end.length))
+  return response
+}
+
+/**
+ * Answers `assay/preflight`, whose `params` are the body of `POST /v1/protocols/check`; null for every other message. The result is the
+ * report; what REST would answer with a problem is an error with the problem as its data.
+ */
+export function answerPreflight(desk: PreflightDesk, exchange: McpExchange, api_url: string): Promise<Response> | null {
+  const { value } = exchange.message
+  if (!isObject(value) || !isPreflight(value)) return null
+  return answered(desk, value['id'], exchange, api_url)
+}
+
+async function answered(desk: PreflightDesk, id: unknown, exchange: McpExchange, api_url: string): Promise<Response> {
+  const { message, request_id, address, header } = exchange
+  // A notification wants no answer, and without one there is nothing to do.
+  if (typeof id !== 'string' && typeof id !== 'number') return new Response(null, { status: 202 })
+  const done = await checked(desk, message, address)
+  if (!done.ok) return Response.json({ jsonrpc: '2.0', id, error: rpcErrorOf(done.problem, request_id, api_url) })
+  const stateless = header('mcp-protocol-version') === STATELESS_VERSION
+  return Response.json({ jsonrpc: '2.0', id, result: stateless ? { ...done.report, resultType: 'complete' } : done.report })
+}
+
+async function checked(desk: PreflightDesk, message: Message, address: string): Promise<Preflight> {
+  const refused = desk.refuse(address)
+  await desk.turn(address)
+  if (refused !== null) return { ok: false, problem: refused }
+  if (message.kind === 'whole') return preflightMessage(message, desk.at())
+  if (message.preflight === null) throw new Error('a worker read a document to check without checking it')
+  return message.preflight
+}
 
 const PATHS = ['/mcp', '/mcp/']
 /** What a client of Streamable HTTP must take. */
