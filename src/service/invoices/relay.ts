@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
+import type { ClaimRequest, PaymentKey } from '../../ports/payments.ts'
 import type { AllowanceRequest, Store } from '../../ports/store.ts'
 import type { Derivation } from '../../ports/derivation.ts'
 import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
@@ -11,18 +11,15 @@ import { problem, type Problem } from '../problems.ts'
 import { takeEach } from '../payments/budgets.ts'
 import {
   type AnswerParts,
+  type BoundTo,
   claimOf,
-  deniedEnd,
   type DeskParts,
-  endOf,
-  isOpen,
-  isSigned,
   keyOf,
-  mayClaimAgain,
   type PaymentEnd,
   pendingOf,
   recovered,
   refused as refusedWord,
+  replay,
 } from '../payments/desk.ts'
 import { contextOf, resendHashes, tokenHash, type Resend, type ResendSecrets } from '../payments/resends.ts'
 import { checkWindow, matchTerms } from '../payments/match-terms.ts'
@@ -72,7 +69,7 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
   const { authorization, identifier } = payment
   const client = quotaClient(sender.address)
   const resend = { ...sender.secrets, address: sender.address, client, identifier }
-  const before = await replay(parts, view, authorization, resend)
+  const before = await replay(parts.desk, boundTo(view), authorization, resend)
   if (before !== null) return before
   const unfit = fault(parts, view, payment, await room(parts, view)) ?? (await namesAnother(parts, view, authorization))
   if (unfit !== null) return refused(unfit)
@@ -91,30 +88,8 @@ async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, s
 
 const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
 
-/** What became of the same authorization before. Bound to a call or to another invoice: never used a second time. */
-async function replay(
-  parts: RelayParts,
-  { invoice }: InvoiceView,
-  authorization: SignedAuthorization,
-  resend: Resend,
-): Promise<PaymentEnd | null> {
-  const { desk, store, clock } = parts
-  const key = keyOf(authorization)
-  const found = await store.payments.find(key)
-  if (found === null) return null
-  if (!isSigned(desk, found, authorization)) return { kind: 'refused', ...refusals.otherSignature() }
-  const denied = await deniedEnd(desk, found, resend)
-  if (denied !== null) return denied
-  if (!isBound(found, invoice.invoice_id, authorization)) return { kind: 'refused', ...refusals.boundElsewhere() }
-  if (mayClaimAgain(found, clock.now_ms())) return null
-  const closed = isOpen(found) ? await desk.closings.closed(key, limits.settle_wait_ms) : found
-  return closed === null || closed.state === 'released' ? null : endOf(desk, closed)
-}
-
-function isBound(found: Payment, invoice_id: string, { to, value_minor, valid_after_s, valid_before_s }: SignedAuthorization): boolean {
-  const mine = found.purpose === 'invoice' && found.subject === invoice_id
-  const same = found.to === to && found.value_minor === value_minor
-  return mine && same && found.valid_after_s === valid_after_s && found.valid_before_s === valid_before_s
+function boundTo({ invoice }: InvoiceView): BoundTo {
+  return { purpose: 'invoice', subject: invoice.invoice_id, input_hash: null, countMismatch: () => Promise.resolve(true) }
 }
 
 async function room({ store }: RelayParts, { invoice, standing }: InvoiceView): Promise<bigint> {
@@ -248,7 +223,7 @@ async function settle(
   if (claimed.kind === 'over_due') return { sent: false, end: refused(problem('INVOICE_NOT_PAYABLE', OVERTAKEN)) }
   if (claimed.kind === 'exists') {
     // Another request with the same authorization was faster: for this invoice, or for something else.
-    const end = await replay(parts, view, authorization, resend)
+    const end = await replay(parts.desk, boundTo(view), authorization, resend)
     return { sent: false, end: end ?? { kind: 'pending', pending: pendingOf(desk, key, null) } }
   }
   const claim = claimOf(desk, asked, { fence: claimed.fence, settler, address: resend.address })

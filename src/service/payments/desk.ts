@@ -100,17 +100,34 @@ interface EndParts extends ResendParts {
   crypto: Pick<ReceiptCrypto, 'recover' | 'keccak256Hex'>
 }
 
-/** What became of the same payment before; null when it is new here, or was released and may be claimed again. */
-async function replay(parts: EndParts, request: BoundRequest, payment: X402Payment): Promise<PaymentEnd | null> {
-  const { authorization, identifier } = payment
+/** The purpose for which a payment was sent. */
+export interface BoundTo {
+  purpose: Payment['purpose']
+  subject: string
+  /** Null where the subject says it all. */
+  input_hash: string | null
+  /** Takes note of a resend for something else; false when there were too many. */
+  countMismatch(key: PaymentKey): Promise<boolean>
+}
+
+/**
+ * What became of the same authorization before, for a call or an invoice; null when it is new here, or was released and may be claimed again.
+ * What is bound to something else is never used a second time.
+ */
+export async function replay(
+  parts: EndParts,
+  bound: BoundTo,
+  authorization: SignedAuthorization,
+  resend: Resend,
+): Promise<PaymentEnd | null> {
   const key = keyOf(authorization)
   const found = await parts.store.find(key)
   if (found === null) return null
   if (!isSigned(parts, found, authorization)) return { kind: 'refused', ...refusals.otherSignature() }
-  const denied = await deniedEnd(parts, found, { ...request.secrets, address: request.address, client: request.client, identifier })
+  const denied = await deniedEnd(parts, found, resend)
   if (denied !== null) return denied
-  if (!isBound(found, request, authorization)) {
-    const within = await parts.mismatches.add(key, request.client)
+  if (!isBound(found, bound, authorization)) {
+    const within = await bound.countMismatch(key)
     return { kind: 'refused', ...(within ? refusals.boundElsewhere() : refusals.tooManyMismatches()) }
   }
   if (mayClaimAgain(found, parts.clock.now_ms())) return null
@@ -118,8 +135,14 @@ async function replay(parts: EndParts, request: BoundRequest, payment: X402Payme
   return closed === null || closed.state === 'released' ? null : endOf(parts, closed)
 }
 
+function replayCall(parts: EndParts, request: BoundRequest, { authorization, identifier }: X402Payment): Promise<PaymentEnd | null> {
+  const { tool: subject, input_hash, client, address, secrets } = request
+  const countMismatch = (key: PaymentKey) => parts.mismatches.add(key, client)
+  return replay(parts, { purpose: 'call', subject, input_hash, countMismatch }, authorization, { ...secrets, address, client, identifier })
+}
+
 /** Released, or still with a claimer whose time is over. */
-export function mayClaimAgain({ state, claim_until_ms }: Payment, now_ms: number): boolean {
+function mayClaimAgain({ state, claim_until_ms }: Payment, now_ms: number): boolean {
   if (state === 'released') return true
   return (state === 'claimed' || state === 'prepared') && claimRanOut(claim_until_ms, now_ms, limits.claim_ms)
 }
@@ -128,7 +151,7 @@ export function mayClaimAgain({ state, claim_until_ms }: Payment, now_ms: number
  * The end for a resend that has no right to the answer; null for one that has. It depends on the payment, whose state anyone may look up,
  * and never on the tool or the input that came with it.
  */
-export async function deniedEnd(parts: EndParts, found: Payment, resend: Resend): Promise<PaymentEnd | null> {
+async function deniedEnd(parts: EndParts, found: Payment, resend: Resend): Promise<PaymentEnd | null> {
   if (!isExposed(found)) return null
   const access = await accessOf(parts, found, resend)
   if (access === 'granted') return null
@@ -138,16 +161,16 @@ export async function deniedEnd(parts: EndParts, found: Payment, resend: Resend)
 }
 
 /** Whether a resend proves to come from the payer: by the signature that the row keeps, in the form the token was given, or by one that recovers. */
-export function isSigned(parts: EndParts, found: Payment, authorization: SignedAuthorization): boolean {
+function isSigned(parts: EndParts, found: Payment, authorization: SignedAuthorization): boolean {
   return found.signature === tokenSignature(authorization) || recovered(parts, authorization) === authorization.from
 }
 
 /** The same authorization for the same request. A payer may sign two with one nonce; only the first is bound. */
-function isBound(found: Payment, request: BoundRequest, authorization: SignedAuthorization): boolean {
+function isBound(found: Payment, { purpose, subject, input_hash }: BoundTo, authorization: SignedAuthorization): boolean {
   return (
-    found.purpose === 'call' &&
-    found.subject === request.tool &&
-    found.input_hash === request.input_hash &&
+    found.purpose === purpose &&
+    found.subject === subject &&
+    (input_hash === null || found.input_hash === input_hash) &&
     found.to === authorization.to &&
     found.value_minor === authorization.value_minor &&
     found.valid_after_s === authorization.valid_after_s &&
@@ -345,7 +368,7 @@ export interface DeskParts extends ClaimParts {
 
 export function createPaymentDesk(parts: DeskParts): PaymentDesk {
   return {
-    replay: (request, payment) => replay(parts, request, payment),
+    replay: (request, payment) => replayCall(parts, request, payment),
     admit: (request, payment, acceptable) => admit(parts, request, payment, acceptable),
     releaseEnded: (payment) => releaseEnded(parts, keyOf(payment.authorization)),
     tokenOf: ({ authorization }) => parts.sealer.token(contextOf(keyOf(authorization))),
@@ -421,7 +444,7 @@ async function claimPayment(
   if (result.kind === 'over_reserved') return { kind: 'refused', ...refusals.overReserved() }
   if (result.kind === 'over_due') throw new Error('a call was claimed as a payment of an invoice')
   // Another request with the same payment was faster.
-  const end = await replay(parts, request, payment)
+  const end = await replayCall(parts, request, payment)
   return end ?? { kind: 'pending', pending: pendingOf(parts, key, null) }
 }
 
