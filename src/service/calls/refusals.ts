@@ -1,5 +1,6 @@
+import { isChainFault } from '../chain-fault.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
-import type { ChainFault, ChainFaultReason } from '../../ports/chain.ts'
+import type { ChainFaultReason } from '../../ports/chain.ts'
 import type { HeavyFault, HeavyFaultCode } from '../../ports/heavy-work.ts'
 import { Refusal, SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
@@ -85,10 +86,6 @@ const CHAIN_FAULTS: Readonly<Record<ChainFaultReason, string>> = {
   reorg: 'blocks were replaced while they were read.',
   stale: 'its newest block is too old.',
   too_many_requests: 'the reading would take more requests than a call may make.',
-}
-
-function isChainFault(error: unknown): error is ChainFault {
-  return error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE'
 }
 
 function isStoreFault(error: unknown): boolean {

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts'
 import type { OutsideReads, RateLimitCode } from '../payments/outside-reads.ts'
 import { problem, type Problem } from '../problems.ts'
 import { INVOICE_RULES } from './rules.ts'
-import { isChainFault } from './watch.ts'
+import { isChainFault } from '../chain-fault.ts'
 
 /** isValidSignature(bytes32,bytes), and the word that it returns for yes (ERC-1271, final). */
 const SELECTOR = '0x1626ba7e'

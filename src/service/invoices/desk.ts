@@ -12,7 +12,8 @@ import { INVOICE_RULES } from './rules.ts'
 import { specimen, SPECIMEN_ID } from './specimen.ts'
 import { createInvoice, signedFull, type Asker, type CreateParts } from './create.ts'
 import { viewInvoice, type InvoiceView, type ViewParts } from './view.ts'
-import { isChainFault, type InvoiceWatch } from './watch.ts'
+import { isChainFault } from '../chain-fault.ts'
+import type { InvoiceWatch } from './watch.ts'
 
 export interface InvoiceDeskParts extends CreateParts, ViewParts {
   crypto: ReceiptCrypto

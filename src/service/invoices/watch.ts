@@ -1,3 +1,4 @@
+import { isChainFault } from '../chain-fault.ts'
 import type { BlockHeader, ChainLog, ChainTransactions, TransactionReceipt } from '../../ports/chain.ts'
 import type { AttributedBy, InvoicePayment, InvoiceStore, OtherAsset, StoredInvoice, WatchedMerchant } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
@@ -410,8 +411,4 @@ async function lookInto(parts: WatchParts, transaction: string, named_for?: Stor
 
 function placeOf({ transaction, log_index }: { transaction: string; log_index: number }): string {
   return `${transaction}:${log_index}`
-}
-
-export function isChainFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE'
 }

@@ -60,7 +60,7 @@ function nameOf({ payer, nonce }: PaymentKey): string {
 }
 
 /** Somebody works on it. */
-export function isOpen({ state }: Payment): boolean {
+function isOpen({ state }: Payment): boolean {
   return state === 'claimed' || state === 'prepared' || state === 'settling'
 }
 
@@ -185,7 +185,7 @@ export function recovered({ digest, crypto }: EndParts, authorization: SignedAut
 }
 
 /** What the row says to the one who pays with it. Rows that may still be claimed never come here. */
-export async function endOf(parts: EndParts, payment: Payment): Promise<PaymentEnd> {
+async function endOf(parts: EndParts, payment: Payment): Promise<PaymentEnd> {
   switch (payment.state) {
     case 'settled':
       return storedAnswer(parts, payment)

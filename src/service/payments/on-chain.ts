@@ -1,3 +1,4 @@
+import { isChainFault } from '../chain-fault.ts'
 import type { Chain, ChainRead, ChainReadResult } from '../../ports/chain.ts'
 import { bytes32Word, bytesTail, decodeBool, decodeString, decodeUint, uintWord } from '../../pure/payments/abi.ts'
 import type { Authorization, SignedAuthorization } from '../../pure/payments/authorization.ts'
@@ -424,8 +425,4 @@ function accountFault(
 
 function keyOf({ from, to, value_minor, valid_after_s, valid_before_s, nonce, signature }: SignedAuthorization): string {
   return [from, to, value_minor, valid_after_s, valid_before_s, nonce, signature].join('|')
-}
-
-function isChainFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE'
 }

@@ -1,3 +1,4 @@
+import { isChainFault } from '../chain-fault.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
@@ -223,8 +224,4 @@ async function write({ store, clock }: ReconcileParts, summary: ReconcileSummary
 async function overdueRows({ store }: ReconcileParts, rules: ReconcileRules, now_ms: number): Promise<number> {
   const options = { final: null, updated_before_ms: now_ms - rules.overdue_ms, limit: rules.rows }
   return (await store.payments.in_states(['settling', 'unknown'], options)).length
-}
-
-function isChainFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'CHAIN_UNAVAILABLE'
 }
