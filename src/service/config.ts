@@ -1,8 +1,13 @@
 import { readEvmAddress } from '../pure/checks/evm-address.ts'
+import { NETWORKS } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { limits } from './limits.ts'
 import { nearest } from './nearest.ts'
+
+const [LIVE] = NETWORKS
+const SANDBOX = NETWORKS.find(({ is_testnet }) => is_testnet) ?? LIVE
+const CHAIN_IDS = NETWORKS.map(({ chain_id }) => String(chain_id))
 
 /** Every setting of the service, once: environment variables, all optional in the sandbox. */
 
@@ -129,7 +134,7 @@ export const SETTINGS = {
   ASSAY_STORE: setting('SQLite path or postgres:// URL; by default a file in the data folder.', '', storePlace),
   ASSAY_MODE: setting<'sandbox' | 'live'>('sandbox moves no real money; live does.', 'sandbox', oneOf('sandbox', 'live')),
   ASSAY_CHAIN_ID: setting('Chain id: 8453 is Base, 84532 is Base Sepolia and the sandbox.', 0, (value) =>
-    value === '8453' || value === '84532' ? good(Number(value)) : bad('must be 8453 or 84532'),
+    CHAIN_IDS.includes(value) ? good(Number(value)) : bad(`must be ${CHAIN_IDS.join(' or ')}`),
   ),
   ASSAY_RPC_URLS: setting<string[]>('RPC endpoints of the chain, separated by commas (live).', [], urls),
   ASSAY_PAY_TO: setting('Address that is paid (live).', '', address),
@@ -245,7 +250,7 @@ function agree(settings: Settings): SettingsRead {
     const file = (['ASSAY_RECEIPT_KEY_FILE', 'ASSAY_SECRET_FILE'] as const).find((name) => settings[name] === '')
     if (file !== undefined) return { ok: false, message: `${file} must be set with a PostgreSQL store, since all instances share it.` }
   }
-  const ASSAY_CHAIN_ID = settings.ASSAY_CHAIN_ID || (live ? 8453 : 84_532)
+  const ASSAY_CHAIN_ID = settings.ASSAY_CHAIN_ID || (live ? LIVE : SANDBOX).chain_id
   if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
     return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which gives nothing back; name an account of yours.' }
   }

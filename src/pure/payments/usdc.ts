@@ -1,21 +1,22 @@
-/**
- * USDC on the chains that a deployment can serve, by chain id. Addresses: Circle, "USDC contract addresses". Names and versions are
- * those that the contracts themselves return from `name()` and `version()`; an EIP-712 signature over any other fails silently.
- */
-const USDC = {
-  8453: { chain_id: 8453, network: 'base', name: 'USD Coin', version: '2', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
-  84532: { chain_id: 84532, network: 'base-sepolia', name: 'USDC', version: '2', address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
-} as const
-
-type UsdcToken = (typeof USDC)[keyof typeof USDC]
+import { networkOf } from '../networks.ts'
 
 export const USDC_DECIMALS = 6
 
+/** USDC on one chain; `network` is the name of the chain in x402 version 1. */
+interface UsdcToken {
+  chain_id: number
+  network: string
+  name: string
+  version: string
+  /** EIP-55 form. */
+  address: `0x${string}`
+}
+
 /** The token on a chain. Throws for a chain that no deployment can be set to. */
 export function usdcOn(chain_id: number): UsdcToken {
-  const token = Object.values(USDC).find((candidate) => candidate.chain_id === chain_id)
-  if (token === undefined) throw new Error(`no USDC is known on chain ${chain_id}`)
-  return token
+  const found = networkOf(chain_id)
+  if (found === null) throw new Error(`no USDC is known on chain ${chain_id}`)
+  return { chain_id, network: found.v1_name, ...found.usdc }
 }
 
 /** An amount as people write it: 5000 minor units are "0.005", 49000000 are "49.00". */

@@ -1,3 +1,4 @@
+import { networkOf } from '../../pure/networks.ts'
 import type { AllowanceRules } from '../payments/allowance.ts'
 import { priceBounds, usdcText } from '../payments/price.ts'
 import { FAMILIES, type Family, type Tool } from './define.ts'
@@ -46,7 +47,7 @@ type Mode = Pick<Deployment, 'mode' | 'chain_id'>
 /** One word for a deployment that must not be taken for a real one; null for one that may. */
 export function modeWord({ mode, chain_id }: Mode): keyof typeof MARKS | null {
   if (mode === 'sandbox') return 'SANDBOX'
-  return chain_id === 84_532 ? 'TESTNET' : null
+  return networkOf(chain_id)?.is_testnet === true ? 'TESTNET' : null
 }
 
 /** The mark of a deployment whose answers must not be taken for real ones; null where there is nothing to mark. */

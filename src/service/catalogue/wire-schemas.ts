@@ -1,3 +1,4 @@
+import { NETWORKS } from '../../pure/networks.ts'
 import { GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, type SignedField, type TailField } from '../../pure/receipts/receipt.ts'
 import { limits } from '../limits.ts'
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
@@ -178,7 +179,7 @@ function termsSchema(): Record<string, JsonSchema> {
   const text = { type: 'string' }
   const entry = {
     scheme: { const: 'exact' },
-    network: { enum: ['base', 'base-sepolia'] },
+    network: { enum: NETWORKS.map(({ v1_name }) => v1_name) },
     maxAmountRequired: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC.' },
     resource: text,
     description: text,

@@ -4,6 +4,7 @@ import { withoutWords } from '../../service/catalogue/json-schema.ts'
 import { JSON_SCHEMA_DIALECT, paymentRequiredSchema } from '../../service/catalogue/wire-schemas.ts'
 import { checksumAddress, v1PaymentRequired, v2PaymentRequired } from '../../service/payments/terms.ts'
 import { priceBounds, priceOf, type PricesNow } from '../../service/payments/price.ts'
+import { networkOf } from '../../pure/networks.ts'
 import { USDC_DECIMALS, usdcOn } from '../../pure/payments/usdc.ts'
 import type { AppDeps } from '../deps.ts'
 import { httpSchema } from '../payment.ts'
@@ -49,7 +50,7 @@ export function x402Manifest(deps: AppDeps, examples: Examples, prices: PricesNo
 
 function environment({ mode, chain_id }: AppDeps): 'sandbox' | 'testnet' | 'production' {
   if (mode === 'sandbox') return 'sandbox'
-  return chain_id === 8453 ? 'production' : 'testnet'
+  return networkOf(chain_id)?.is_testnet === true ? 'testnet' : 'production'
 }
 
 /** Lowest floor and highest cap of the tools that have a price. */

@@ -1,5 +1,6 @@
 import { checkCurrency } from '../../checks/currency.ts'
 import { settlementToken } from '../../checks/settlement-tokens.ts'
+import { NETWORKS } from '../../networks.ts'
 import { usdcOn } from '../../payments/usdc.ts'
 import { checkIban } from '../../checks/iban.ts'
 import { readEvmAddress } from '../../checks/evm-address.ts'
@@ -204,7 +205,7 @@ function wallet(text: string, field: string, findings: IntentFinding[]): string 
 }
 
 /** The chains on which tokens are known. */
-export const INTENT_CHAINS: readonly number[] = [8453, 84_532]
+export const INTENT_CHAINS: readonly number[] = NETWORKS.map(({ chain_id }) => chain_id)
 /** Goes into every nonce, so that no other scheme makes the same. */
 const NONCE_TAG = 'iso20022-to-x402-intent/1'
 

@@ -1,0 +1,58 @@
+/** A token that a payer may send, by its address in EIP-55 form. */
+interface KnownToken {
+  readonly symbol: string
+  readonly decimals: number
+  readonly address: `0x${string}`
+  /** Has authorizations of EIP-3009, whose nonce can name an invoice. */
+  readonly eip3009: boolean
+}
+
+/** Everything in which one network differs from another. */
+export interface Network {
+  readonly chain_id: number
+  /** The name as people know it. */
+  readonly name: string
+  /** The name in x402 version 1; later versions use CAIP-2. */
+  readonly v1_name: string
+  /** Its tokens have no value. */
+  readonly is_testnet: boolean
+  /** Name and version as the contract itself returns them: an EIP-712 signature over any other fails silently. */
+  readonly usdc: { readonly name: string; readonly version: string; readonly address: `0x${string}` }
+  /** Other money that payers send by mistake. Only tokens that are known by address: a name proves nothing. */
+  readonly other_tokens: readonly KnownToken[]
+}
+
+const WETH: KnownToken = { symbol: 'WETH', decimals: 18, address: '0x4200000000000000000000000000000000000006', eip3009: false }
+
+/**
+ * The networks that a deployment can serve; the first is that of live deployments unless told otherwise, the first testnet that of sandboxes. USDC and EURC: Circle, "USDC
+ * contract addresses" and "EURC contract addresses", 2026-11-21. USDbC (bridged USDC), USDT (bridged) and WETH: Base token list and the
+ * predeploys of the OP Stack, 2026-11-21.
+ */
+export const NETWORKS: readonly [Network, ...Network[]] = [
+  {
+    chain_id: 8453,
+    name: 'Base',
+    v1_name: 'base',
+    is_testnet: false,
+    usdc: { name: 'USD Coin', version: '2', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
+    other_tokens: [
+      { symbol: 'EURC', decimals: 6, address: '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42', eip3009: true },
+      { symbol: 'USDbC', decimals: 6, address: '0xd9aAEc86B65D86f6A7B5B1b0c42FFA531710b6CA', eip3009: false },
+      { symbol: 'USDT', decimals: 6, address: '0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2', eip3009: false },
+      WETH,
+    ],
+  },
+  {
+    chain_id: 84532,
+    name: 'Base Sepolia',
+    v1_name: 'base-sepolia',
+    is_testnet: true,
+    usdc: { name: 'USDC', version: '2', address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
+    other_tokens: [{ symbol: 'EURC', decimals: 6, address: '0x808456652fdb597867f38412077A9182bf77359F', eip3009: true }, WETH],
+  },
+]
+
+export function networkOf(chain_id: number): Network | null {
+  return NETWORKS.find((network) => network.chain_id === chain_id) ?? null
+}
