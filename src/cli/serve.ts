@@ -43,7 +43,8 @@ export function superviseWorkers(count: number): Promise<Exit> {
   cluster.setupPrimary({ exec: fileURLToPath(new URL('../cli.ts', import.meta.url)), args: ['serve'] })
   return new Promise((resolve) => {
     const begun = new Map<Worker, number>()
-    let [failures, stopping, first] = [0, false, true]
+    const listening = new Set<Worker>()
+    let [failures, stopping] = [0, false]
     let timers: NodeJS.Timeout[] = []
     const begin = () => begun.set(cluster.fork({ [COUNT_NAME]: String(count) }), performance.now())
     const stop = (exit: Exit, signal: NodeJS.Signals) => {
@@ -55,9 +56,11 @@ export function superviseWorkers(count: number): Promise<Exit> {
       else ending = exit
     }
     let ending: Exit = 'ok'
-    cluster.on('listening', () => {
-      if (first) remark(`${count} processes share the port`)
-      first = false
+    cluster.on('listening', (worker) => {
+      // A process may listen on two ports, and one that takes the place of another is not counted again.
+      if (listening.size === count) return
+      listening.add(worker)
+      if (listening.size === count) remark(`${count} processes share the port`)
     })
     cluster.on('exit', (worker, code, signal) => {
       const lived_ms = performance.now() - (begun.get(worker) ?? 0)
