@@ -10,7 +10,7 @@ import { PROBLEMS } from '../src/service/problems.ts'
 
 /**
  * Records what the service says: `npm run record -- before.txt`. A step that must not change behaviour has the same record before and
- * after it (`diff before.txt after.txt`). Times, keys, signatures and other values of chance are put into one form.
+ * after it (`diff before.txt after.txt`). Times, keys, signatures and other values that differ from run to run are replaced by words.
  *
  * Recorded are each tool's description, the answer to its example over REST and MCP, and its refusal of an empty input; the documents that
  * take no parameters; the page of every problem; the help of every command.
@@ -34,8 +34,8 @@ const DOCUMENTS = [
   '/.well-known/xdr-1.json',
 ]
 
-/** From the dearest form to the plainest: what is inside another one is not looked for again. */
-const CHANCE: [RegExp, string][] = [
+/** Values that differ from run to run, longest forms first, and the words that replace them. */
+const VOLATILE: [RegExp, string][] = [
   [/http:\/\/127\.0\.0\.1:\d+/g, '<origin>'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>'],
   [/0x[0-9a-f]{64,}/gi, '<hash>'],
@@ -50,12 +50,12 @@ const CHANCE: [RegExp, string][] = [
 ]
 
 function settled(text: string): string {
-  return CHANCE.reduce((so_far, [pattern, word]) => so_far.replace(pattern, word), text)
+  return VOLATILE.reduce((so_far, [pattern, word]) => so_far.replace(pattern, word), text)
 }
 
-type Record = { [name: string]: string }
+type Answers = { [name: string]: string }
 
-async function told(record: Record, name: string, url: string, init: RequestInit = {}): Promise<string> {
+async function told(record: Answers, name: string, url: string, init: RequestInit = {}): Promise<string> {
   const response = await fetch(url, init)
   const body = await response.text()
   record[name] = settled(`${response.status} ${response.headers.get('content-type') ?? ''}\n${lined(body)}`)
@@ -71,7 +71,7 @@ function lined(body: string): string {
   }
 }
 
-async function recordTools(record: Record, url: string): Promise<void> {
+async function recordTools(record: Answers, url: string): Promise<void> {
   const { tools } = JSON.parse(await told(record, '/v1/tools', `${url}/v1/tools`)) as { tools: { id: string }[] }
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const post = (body: unknown) => ({ method: 'POST', headers, body: JSON.stringify(body) })
@@ -87,7 +87,7 @@ async function recordTools(record: Record, url: string): Promise<void> {
 
 const run = promisify(execFile)
 
-async function recordCommands(record: Record): Promise<void> {
+async function recordCommands(record: Answers): Promise<void> {
   for (const name of ['', ...Object.keys(COMMANDS)]) {
     const { stdout } = await run(process.execPath, ['src/cli.ts', ...(name === '' ? [] : [name]), '--help'])
     record[`assay ${name} --help`] = settled(stdout)
@@ -101,7 +101,7 @@ const read = readSettings({ ASSAY_PORT: '0', ASSAY_DATA_DIR: data_dir, ASSAY_LOG
 if (!read.ok) throw new Error(read.message)
 const running = await start(read.settings)
 try {
-  const record: Record = {}
+  const record: Answers = {}
   for (const path of DOCUMENTS) await told(record, path, running.url + path)
   for (const code of Object.keys(PROBLEMS)) await told(record, `problem ${code}`, `${running.url}/problems/${code}`)
   await recordTools(record, running.url)

@@ -57,7 +57,7 @@ async function runInOneProcess(files: string[]): Promise<boolean> {
   const child = start(files, 'pipe', '--test-isolation=none')
   const [output, ok] = await Promise.all([child.stdout === null ? '' : text(child.stdout), succeeds(child)])
   process.stdout.write(output)
-  // What failed is shown once more behind everything else.
+  // Failures are repeated at the end of the output.
   if (!ok) process.once('exit', () => process.stdout.write(output.slice(output.indexOf('✖ failing tests:'))))
   return ok
 }

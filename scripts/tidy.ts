@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
 /**
- * Measures how the source is cut up: `npm run tidy -- --report`. The figures of a change are those of this report before and after it.
+ * Measures the structure of the source: `npm run tidy -- --report`. The figures of a change are those of this report before and after it.
  * Without `--report` only the limits that are not kept are printed, and the exit code is 1 where there are any.
  */
 
@@ -22,7 +22,7 @@ interface Source {
   path: string
   text: string
   exports: { name: string; type: boolean }[]
-  /** What it takes from which file. */
+  /** Imported names, each with its file. */
   imports: { from: string; name: string }[]
 }
 

@@ -1,4 +1,4 @@
-/** Whether a value that was read from JSON is an object: neither null nor a list. */
+/** True for a JSON object; false for null and arrays. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

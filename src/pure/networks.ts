@@ -7,7 +7,7 @@ interface KnownToken {
   readonly eip3009: boolean
 }
 
-/** Everything in which one network differs from another. */
+/** All properties in which networks differ. */
 export interface Network {
   readonly chain_id: number
   /** The name as people know it. */

@@ -37,7 +37,6 @@ test('these files alone reach the network, and strangers choose no address', () 
 
 /** These know node:http or node:net for listening, types and the arithmetic of addresses. */
 const LISTENING: ReadonlySet<string> = new Set([
-  'adapters/registration-data/public-address.ts',
   'assembly/listening.ts',
   'assembly/start.ts',
   'service/clients.ts',

@@ -20,7 +20,7 @@ test('every pattern of an input has words and an example that fits it', () => {
     for (const { pattern } of patternsOf(toolSchemas(tool).input)) {
       count++
       const words = formOf(`/${pattern}/`)
-      assert.ok(words !== null, `${tool.id}: add words for ${pattern} to src/service/catalogue/forms.ts`)
+      assert.ok(words !== null, `${tool.id}: add words for ${pattern} to src/service/catalogue/decode.ts`)
       const example = /for example (\S+?)(?:[,;]? |[,;]?$)/.exec(words)?.[1] ?? ''
       assert.match(example, new RegExp(pattern), `${tool.id}: ${words}`)
       assert.doesNotMatch(words, /\\|\(\?|\]\{|\^/)

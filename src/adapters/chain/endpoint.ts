@@ -15,7 +15,7 @@ const LATE_MS = 250
 interface Attempt {
   /** Aborted when the time is over. */
   signal: AbortSignal
-  /** Lets the timer go; whoever begins an attempt ends it. */
+  /** Clears the timer; the caller that begins an attempt ends it. */
   end(): void
 }
 
@@ -35,7 +35,7 @@ function beginAttempt(ms: number): Attempt {
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
-/** Where a node listens. User and password of a URL travel in a header, since fetch refuses them and would quote the URL in its error. */
+/** Address of a node. User and password of a URL travel in a header, since fetch refuses them and would quote the URL in its error. */
 interface Target {
   url: string
   headers: Readonly<Record<string, string>>
@@ -62,7 +62,7 @@ async function postJson(target: Target, body: unknown, deadline: AbortSignal | n
   const attempt = beginAttempt(chainLimits.attempt_ms)
   const signal = deadline === null ? attempt.signal : AbortSignal.any([attempt.signal, deadline])
   try {
-    // A redirect could carry the question, and a key in the URL, to somebody else.
+    // A redirect could carry the request, and a key in the URL, to another server.
     const response = await fetch(target.url, {
       method: 'POST',
       headers: target.headers,

@@ -31,7 +31,7 @@ const UPPER_BOUND = '0xf1c7a58b'
 const EXACT = '0x49948e0e'
 
 /**
- * What an OP chain takes beside gas for publishing a transaction; zero, remembered, on a chain without the oracle. Errs high: the bound is
+ * Fee of an OP chain for publishing a transaction, beside gas; zero, remembered, on a chain without the oracle. Errs high: the bound is
  * for what compresses worst, and counts the signature twice.
  */
 function dataFeeReader(read: (reads: readonly ChainRead[]) => Promise<ChainReadResult[]>): (raw: string) => Promise<bigint> {

@@ -42,7 +42,7 @@ export interface PriceSource {
   path(asset: CryptoAsset): string | null
   /** The quote in its answer, null when there is none; `at_ms` is when it came. */
   read(body: unknown, asset: CryptoAsset, at_ms: number): SourceQuote | null
-  /** Whether an answer with status 200 says that the source was asked too much. */
+  /** True when an answer with status 200 says that the rate limit was exceeded. */
   isLimit?(body: unknown): boolean
 }
 

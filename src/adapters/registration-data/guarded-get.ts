@@ -43,7 +43,7 @@ function listOf(ranges: readonly string[]): BlockList {
 }
 
 /**
- * Whether an IP address belongs to the public internet: not loopback, link-local (where clouds keep their metadata), private, shared,
+ * True when an IP address belongs to the public internet: not loopback, link-local (where clouds keep their metadata), private, shared,
  * documentation, multicast or reserved, nor any form of IPv6 that wraps or translates IPv4. Errs towards false.
  */
 export function isPublicAddress(address: string): boolean {

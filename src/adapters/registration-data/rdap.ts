@@ -6,7 +6,7 @@ import { Breaker } from '../../pure/breaker.ts'
 import { type Got, type Guard, guardedGet, systemResolve } from './guarded-get.ts'
 import { rdapLimits } from './limits.ts'
 
-/** What a registry may say of a domain (RFC 9083, June 2021), read from text that may be anything. */
+/** Reads a registry's answer about a domain (RFC 9083, June 2021) from untrusted text. */
 
 /** RFC 3339, with its offset: without one the moment is not known. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/

@@ -75,7 +75,7 @@ function* claim(request: ClaimRequest): Work<ClaimResult> {
   return yield* claimAgain(request)
 }
 
-/** What is looked at one by one; beyond it all counts, which errs towards too much. */
+/** Authorizations compared one by one; with more of them all count as open, which errs towards too much. */
 const EACH_MOST = 1_000
 
 /** What may still take from the balance that the request speaks of. */
