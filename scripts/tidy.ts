@@ -74,7 +74,7 @@ function questions(): { comments: number; asking: number } {
 const percent = (part: number, whole: number) => Math.round((part / whole) * 1_000) / 10
 const { exports, once } = importedOnce()
 const { comments, asking } = questions()
-const generated = sources.filter(({ text }) => /^(?:\/\/|\/\*\*?) *(?:Generated|Made by)/m.test(text.slice(0, 400)))
+const generated = sources.filter(({ text }) => /^(?:\/\/|\/\*\*?) *(?:Generated|Made by|Written by)\b/m.test(text.slice(0, 400)))
 const measured: Record<string, number> = {
   'lines of src': lines(sources),
   'files of src': sources.length,
