@@ -1,10 +1,9 @@
 import { systemClock } from '../src/adapters/clock/system.ts'
 import { createNonceSource } from '../src/adapters/random/system.ts'
 import { chooseSigning } from '../src/adapters/signer/choose.ts'
-import { inputHash, prepare, type Stamp } from '../src/service/calls/prepare.ts'
-import { decodeInput } from '../src/service/catalogue/decode.ts'
+import { inputHash, prepare, type ReceiptIssuer } from '../src/service/calls/answer.ts'
+import { decodeInput, itemCatalogue } from '../src/service/catalogue/decode.ts'
 import type { ItemCatalogue, Sources, Tool } from '../src/service/catalogue/define.ts'
-import { itemCatalogue } from '../src/service/catalogue/items.ts'
 import { loadCatalogue } from '../src/service/catalogue/load.ts'
 import { limits } from '../src/service/limits.ts'
 import { ZERO_ADDRESS } from '../src/pure/receipts/receipt.ts'
@@ -19,7 +18,10 @@ interface BatchRace {
   ratio: number
 }
 
-/** A full batch beside one call of its tool and as many checks: from the decoded input to the signed receipt, without store and network. */
+/**
+ * Compares a full batch with one call of its tool and with as many checks: from the decoded input to the signed receipt, without store
+ * and network.
+ */
 export async function batchRace(): Promise<BatchRace> {
   const { tools } = await loadCatalogue()
   const [one, many] = [toolOf(tools, 'iban-check'), toolOf(tools, 'batch-validate')]
@@ -31,7 +33,7 @@ export async function batchRace(): Promise<BatchRace> {
   const run = (tool: Tool, input: unknown): Record<string, unknown> => {
     const read = decodeInput(tool, input)
     const result = read.ok ? tool.execute(read.input, sources) : null
-    if (result === null || result instanceof Promise) throw new Error(`${tool.id} did not answer at once`)
+    if (result === null || result instanceof Promise) throw new Error(`${tool.id} did not answer synchronously`)
     return result
   }
   const call = (tool: Tool, input: Record<string, unknown>) =>
@@ -51,7 +53,7 @@ function toolOf(tools: readonly Tool[], id: string): Tool {
   return found
 }
 
-async function newStamp(): Promise<Stamp> {
+async function newStamp(): Promise<ReceiptIssuer> {
   const { signer, crypto } = await chooseSigning()
   return {
     signer: signer(new Uint8Array(32).fill(1)),

@@ -15,7 +15,7 @@ export const REGISTRY_EXAMPLES = (
   .map(({ example }) => example)
   .filter((example) => example !== null)
 
-/** What people paste: ten countries, in groups of four. */
+/** IBANs as people paste them: ten countries, in groups of four. */
 export const PASTED_IBANS = ['GB', 'DE', 'FR', 'NL', 'ES', 'IT', 'BE', 'CH', 'AT', 'NO'].map((country) =>
   (REGISTRY_EXAMPLES.find((example) => example.startsWith(country)) ?? '').replace(/(.{4})(?=.)/g, '$1 '),
 )
@@ -28,7 +28,7 @@ export function callBody(iban: string): string {
   return `${bare.slice(0, -1)}${' '.repeat(BODY_BYTES - bare.length)}}`
 }
 
-/** What is wrong with an answer: its verdict, its receipt, or what the receipt says of input and result. Null when nothing is. */
+/** Fault of an answer: its verdict, its receipt, or the hashes of input and result. Null if there is none. */
 export function answerFault(answer: unknown, iban: string, keys: KeyList): string | null {
   const { result, receipt } = answer as { result?: { valid?: unknown }; receipt?: { input_hash?: unknown; output_hash?: unknown } }
   if (result?.valid !== true) return 'a good IBAN was called bad'

@@ -37,12 +37,12 @@ interface Peers {
 interface Heat {
   title: string
   values: readonly string[]
-  /** What all judges must say of each value. */
+  /** Expected verdict of all contenders. */
   verdict: boolean
   assay: Judge
   /** By name; empty where no library does this work. */
   peers: Readonly<Record<string, Judge>>
-  /** How many times as fast as the fastest peer this check is to be; null where the row is for knowledge only. */
+  /** Required speed relative to the fastest peer; null if the row is for information only. */
   bound: number | null
 }
 
@@ -188,7 +188,7 @@ function ibanGates(results: readonly Result[]): Gate[] {
   ]
 }
 
-/** ibantools and validator are installed beside this file, the others with the tests of the project. */
+/** ibantools and validator are installed in this folder, the other peers with the project's tests. */
 async function loadPeers(): Promise<Peers> {
   const load = async (name: string) => (await import(name)) as Record<string, unknown>
   const [ibantools, validator] = [await load('ibantools'), (await load('validator'))['default']]

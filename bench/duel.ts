@@ -9,7 +9,7 @@ export interface Contender {
   name: string
   server: ServerProcess
   request: Pick<LoadSpec, 'path' | 'headers' | 'bodies'>
-  /** The status of a right answer; 200 unless told otherwise. */
+  /** Expected status; 200 by default. */
   status?: number
   /** Makes what only one run may send, just before that run; needs the generator of this folder. */
   renew?(run_s: number): Promise<LoadSpec['each']>
@@ -118,17 +118,17 @@ export function duelRows(standings: readonly [Standing, ...Standing[]]): string[
   ])
 }
 
-/** How much less processor time the second needs for a call than the first. */
+/** Processor time per call of the first contender divided by that of the second. */
 export function cpuRatio([first, second]: Standings): number | null {
   return first.cpu_us === null || second.cpu_us === null ? null : first.cpu_us / second.cpu_us
 }
 
-/** How many answers the second gives for one of the first. */
+/** Answers per second of the second contender divided by those of the first. */
 export function answersRatio([first, second]: Standings): number {
   return second.answers_per_s / first.answers_per_s
 }
 
-/** How a duel was fought, in one sentence. */
+/** Description of the measurement in one sentence. */
 export function duelMethod({ rounds, seconds, generator }: RunOptions): string {
   const turns = rounds === 1 ? '1 round' : `${rounds} rounds in one sitting, all in turn; medians of the rounds`
   const cores = pinned ? 'server on core 0, generator on core 1' : 'not pinned to cores (no taskset)'
@@ -139,7 +139,7 @@ function percent(share: number | null): string {
   return share === null || Number.isNaN(share) ? '–' : `${Math.round(share * 100)} %`
 }
 
-/** What the two columns about business say of each run. */
+/** Explanation of the two columns about load. */
 export function limitNotes(standings: readonly Standing[]): string[] {
   return standings.flatMap(({ name, server_busy, generator_busy }) => {
     if (generator_busy > 0.95) return [`${name}: the generator was the limit; trust CPU µs/call, not answers/s.`]

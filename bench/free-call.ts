@@ -18,7 +18,7 @@ import { startAssay, startEcho, withFolder } from './server-process.ts'
 const PATH = '/v1/tools/iban-check/call'
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
 
-/** What the echo needed where the project's bounds on time were set. */
+/** Processor time of the echo server when the project's limits were set. */
 const SET_AT_US = 21
 
 /** A free call, with durable count and signed receipt, against a bare echo on node:http. */

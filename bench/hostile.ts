@@ -155,7 +155,7 @@ function report(found: readonly Found[], seconds: number): SuiteReport {
   return {
     title: 'Hostile clients',
     method: [
-      `The service runs as \`npm start\` runs it, in the sandbox, with a fresh data folder${IN_MEMORY ? ' in memory, so that stalls of a disk are in no figure' : ''}, once for each attack. Attackers are processes of their own, each network another address of 127.0.0.0/8. The victim is a client of another network in an open loop, ${RATES.free} free and ${RATES.paid} paid calls a second unless the row says otherwise, each on a new connection, for ${seconds} s without the attack and ${seconds} s with it; times count from when a call was due, and only those of right answers count. Paid calls wait for the sandbox's chain.`,
+      `The service runs as \`npm start\` runs it, in the sandbox, with a fresh data folder${IN_MEMORY ? ' in memory, so that stalls of a disk are in no figure' : ''}, once for each attack. Attackers are separate processes, each network another address of 127.0.0.0/8. The victim is a client of another network in an open loop, ${RATES.free} free and ${RATES.paid} paid calls a second unless the row says otherwise, each on a new connection, for ${seconds} s without the attack and ${seconds} s with it; times count from when a call was due, and only those of right answers count. Paid calls wait for the sandbox's chain.`,
       'RSS is that of the process before the attack and its peak during it. Loop delay is the 99th percentile and the longest delay of the event loop during the attack, from /metrics.',
     ],
     header: [

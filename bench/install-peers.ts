@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
-/** The peers have a lockfile of their own and are no dependency of the service. False, with a word on standard error, when they cannot be had. */
+/**
+ * Installs the peers from their own lockfile; they are not dependencies of the service. Returns false, with a message on standard error,
+ * if that fails.
+ */
 export function installPeers(): boolean {
   if (isCurrent()) return true
   process.stderr.write('bench: installing the peers with npm ci in bench/; this happens once\n')

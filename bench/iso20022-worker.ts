@@ -1,4 +1,4 @@
-/** One pass over a file in a process of its own, so that nothing of the other pass is in its memory: `bare` or `validate`. */
+/** One pass over a file in a separate process, so that passes share no memory: `bare` or `validate`. */
 import { readSync, openSync } from 'node:fs'
 import { SaxesParser } from 'saxes'
 import { XmlValidator } from '../src/pure/documents/iso20022/validate.ts'
@@ -17,7 +17,7 @@ function* chunks(): Generator<Buffer> {
   for (let length = readSync(file, buffer); length > 0; length = readSync(file, buffer)) yield buffer.subarray(0, length)
 }
 
-/** What any reader over this parser has to do: be told of elements and texts. */
+/** Minimum work of a reader on this parser: receive elements and texts. */
 function bare(): { transactions: number } {
   const parser = new SaxesParser({ xmlns: false })
   const decoder = new TextDecoder()

@@ -37,7 +37,7 @@ export async function iso20022({ rounds }: RunOptions): Promise<SuiteReport> {
     return {
       title: 'iso20022-validate on 100 MB of pain.001',
       method: [
-        `CPU time of the main thread, each pass in a process of its own, median of ${rounds} rounds in turn; ${expected.transactions} transactions, totals exact.`,
+        `CPU time of the main thread, each pass in a separate process, median of ${rounds} rounds in turn; ${expected.transactions} transactions, totals exact.`,
       ],
       header: ['pass', 'MB/s', 'peak RSS MiB'],
       rows: [row('bare saxes', 'bare'), row('structure, rules, totals', 'validate')],

@@ -1,4 +1,7 @@
-/** What a generator sends, and what it saw. The generator of this folder reads the first from its argument and prints the second as JSON. */
+/**
+ * Requests of a load generator, and its measurements. The generator in this folder reads the former from its argument and prints the
+ * latter as JSON.
+ */
 
 export interface LoadSpec {
   port: number
@@ -13,7 +16,7 @@ export interface LoadSpec {
   /** Request number n comes from client n modulo this count, by X-Forwarded-For. */
   clients: number
   connections: number
-  /** How long a connection rests behind a wrong answer, as a caller does who is told to come back later. */
+  /** Pause of a connection after a wrong answer, like that of a client that obeys Retry-After. */
   rest_ms: number
   warm_up_s: number
   measured_s: number
@@ -34,7 +37,7 @@ export interface LoadResult {
   max_ms: number
   server_cpu_s: number | null
   generator_cpu_s: number
-  /** Right answers that came in all, warm-up included; null when the generator cannot tell. */
+  /** Number of correct answers including warm-up; null if the generator does not report it. */
   answers_ever: number | null
   /** Answers taken out of the measured time, for a look at what they say. */
   samples: Sample[]
@@ -43,7 +46,7 @@ export interface LoadResult {
 export interface Sample {
   /** Index into `bodies`. */
   body: number
-  /** What the request carried in the header that no two share. */
+  /** Unique header value of the request. */
   carried: string | null
   answer: string
 }

@@ -1,4 +1,4 @@
-import { MARKDOWN_BOUNDS } from '../src/pure/documents/markdown/bounds.ts'
+import { MARKDOWN_BOUNDS } from '../src/pure/documents/markdown/document-model.ts'
 import { htmlToMarkdown } from '../src/pure/documents/markdown/html-to-markdown.ts'
 import { atMost, figures, median, type SuiteReport } from './report.ts'
 
@@ -43,7 +43,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'a data address': `<img alt=x src="data:image/png;base64,${fill('QUFB')}">`,
 }
 
-/** How long a megabyte of HTML takes. */
+/** Time to convert a megabyte of HTML. */
 export async function markdown(): Promise<SuiteReport> {
   const rows = Object.entries(PAGES).map(([title, html]) => ({ title, ...convert(html) }))
   return {

@@ -123,7 +123,7 @@ function report(standings: Three, options: RunOptions, notes: string[]): SuiteRe
     title: 'Paid call, without the chain, against the x402 middleware on hono',
     method: [
       duelMethod(options),
-      `Stubbed on all sides: simulation and settlement on chain. Left in the service: EIP-3009 digest and recovery of the payer, replay lookup, claim that binds the payment to its request, sealed answer and state moves stored in SQLite with synchronous FULL (claimed, prepared, settling, settled: four durable writes a call), sale counted for the price, receipt signed. ${PAYERS} payers; every payment has a nonce of its own, is signed just before its run and sent once.`,
+      `Stubbed on all sides: simulation and settlement on chain. Left in the service: EIP-3009 digest and recovery of the payer, replay lookup, claim that binds the payment to its request, sealed answer and state moves stored in SQLite with synchronous FULL (claimed, prepared, settling, settled: four durable writes a call), sale counted for the price, receipt signed. ${PAYERS} payers; every payment has a unique nonce, is signed just before its run and sent once.`,
       'Peers: @x402/hono 2.27.0 before a handler that checks an IBAN in six lines. Their facilitator verifies the signature with viem and settles by saying so; in the second row it is another process on the core of the generator, asked through HTTPFacilitatorClient, and its own processor time is not counted. They bind nothing, store nothing, and sign no receipt.',
     ],
     header: DUEL_HEADER,

@@ -1,53 +1,52 @@
 /**
- * The service with its chain left out, for the `paid-call` suite: store, desk, price book, sealer, signer and application are those that
- * `start` puts together, over SQLite as it always is. Two parts are stubs: the check on chain grants whatever the payer's own key has
- * signed, and the settler closes the row in the store as settled without having sent anything. No jobs run.
+ * The service without its chain, for the `paid-call` suite: store, payment service, price book, sealer, signer and application are the
+ * real ones, over SQLite. Two parts are stubs: the on-chain check accepts every signature of the payer's key, and the settler marks the
+ * row as settled without sending anything. No jobs run.
  */
+import { bundledScreening } from '../src/pure/checks/ofac.ts'
+import { operatorReport } from '../src/service/telemetry/operator-report.ts'
 import type { AddressInfo } from 'node:net'
 import { noChain } from '../src/adapters/chain/no-chain.ts'
 import { systemClock } from '../src/adapters/clock/system.ts'
 import { createDerivation } from '../src/adapters/derivation/hmac.ts'
 import { createLog } from '../src/adapters/log/pino.ts'
 import { createNonceSource } from '../src/adapters/random/system.ts'
-import { samplePrices } from '../src/adapters/prices/samples.ts'
-import { sampleProofs, sampleRegistrations } from '../src/adapters/registration-data/samples.ts'
+import { samplePrices } from '../src/adapters/prices/choose.ts'
+import { sampleProofs, sampleRegistrations } from '../src/adapters/public-https/choose.ts'
+import { createWebhookSender } from '../src/adapters/public-https/webhook-sender.ts'
 import { createSealer } from '../src/adapters/secret/sealer.ts'
 import { nativeLogEntry } from '../src/adapters/log-signer/ed25519.ts'
-import { chooseSigning, type Signing } from '../src/adapters/signer/choose.ts'
+import { chooseSigning, type SigningBackend } from '../src/adapters/signer/choose.ts'
 import { activeKey, publicKeys } from '../src/adapters/signer/keyring.ts'
 import { createSigningQueue } from '../src/adapters/signer/queue.ts'
 import { openStore } from '../src/adapters/store/open.ts'
 import { createTelemetry } from '../src/adapters/telemetry/prometheus.ts'
 import { createApp } from '../src/assembly/app.ts'
 import { identityOf, orStop, places, ringOf, secretOf } from '../src/assembly/identity.ts'
-import { placeOf } from '../src/assembly/payments.ts'
+import { paymentTermsOf } from '../src/assembly/payments.ts'
 import type { Store } from '../src/ports/store.ts'
 import { createAuthorizationDigest } from '../src/pure/payments/eip3009.ts'
-import { itemCatalogue } from '../src/service/catalogue/items.ts'
-import { toolSchemas } from '../src/service/catalogue/json-schema.ts'
+import { itemCatalogue } from '../src/service/catalogue/decode.ts'
+import { publishedSchemas, toolSchemas } from '../src/service/catalogue/wire-schemas.ts'
 import { loadCatalogue } from '../src/service/catalogue/load.ts'
-import { publishedSchemas } from '../src/service/catalogue/published.ts'
 import { networkHasher, trustedProxies } from '../src/service/clients.ts'
 import { readSettings } from '../src/service/config.ts'
-import { createInvoiceDesk } from '../src/service/invoices/desk.ts'
-import { createAllowance, createSourceBudget } from '../src/service/payments/allowance.ts'
-import { createFailureCount, ON_CHAIN_LIMITS } from '../src/service/payments/on-chain-bounds.ts'
-import { createOutsideReads } from '../src/service/payments/outside-reads.ts'
-import { createClosings, createPaymentDesk } from '../src/service/payments/desk.ts'
-import { createCreditDesk } from '../src/service/credits/desk.ts'
-import { createRunningUses } from '../src/service/credits/running.ts'
-import { createStanding } from '../src/service/payments/standing.ts'
-import { createMismatches } from '../src/service/payments/mismatches.ts'
-import { createSignIn } from '../src/service/payments/sign-in.ts'
-import { type OnChainCheck, REFUSALS } from '../src/service/payments/on-chain.ts'
-import { createLogQueue } from '../src/service/log/queue.ts'
+import { createInvoiceService } from '../src/service/invoices/invoice-service.ts'
+import { createAllowance, createSourceBudget, createOutsideReads } from '../src/service/payments/allowance.ts'
+import { createFailureCount, ON_CHAIN_LIMITS, createPayerStatus } from '../src/service/payments/reserved-balances.ts'
+import { createInFlightClaims, createPaymentService } from '../src/service/payments/payment-service.ts'
+import { createCreditService, createInFlightUses } from '../src/service/credits/credit-service.ts'
+import { createMismatches, createSignIn } from '../src/service/payments/resends.ts'
+import { type OnChainCheck, ON_CHAIN_REFUSALS } from '../src/service/payments/on-chain.ts'
+import { createLogQueue } from '../src/service/log/receipts-log.ts'
 import { createPriceBook, EPOCH_MS } from '../src/service/payments/price-book.ts'
-import type { Settler } from '../src/service/payments/settler.ts'
-import type { PaymentPlace } from '../src/service/payments/terms.ts'
-import { createRegistrar } from '../src/service/records/registrar.ts'
+import type { Settler } from '../src/service/payments/settlement.ts'
+import type { PaymentTerms } from '../src/service/payments/terms.ts'
+import { createRegistrar } from '../src/service/records/insurance.ts'
+import { createWebhookService } from '../src/service/webhooks/webhook-service.ts'
 import { createHttpServer } from '../src/surfaces/http/node-server.ts'
 import type { AppDeps } from '../src/surfaces/deps.ts'
-import { VERSION } from '../src/assembly/version.ts'
+import { VERSION } from '../src/assembly/deployment.ts'
 
 const RICH_MINOR = 1_000_000_000_000n
 const STUB = 'no wallet, this is a benchmark'
@@ -60,7 +59,7 @@ const ring = ringOf(settings, identity)
 const secret = secretOf(settings)
 const [catalogue, store] = await Promise.all([loadCatalogue(), openStore(places.store(settings))])
 await store.identity(identity)
-const place = placeOf(identity)
+const place = paymentTermsOf(identity)
 const prices = createPriceBook({ store, clock: systemClock })
 const free = { free_daily: settings.ASSAY_FREE_DAILY ?? 0, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
 const origin = `http://127.0.0.1`
@@ -85,7 +84,7 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
         crypto: signing.crypto,
         prices: samplePrices(systemClock),
         registrations: sampleRegistrations(systemClock),
-        screening: { on_stale_list: 'report' },
+        screening: { on_stale_list: 'report', active: bundledScreening },
         ...noChain(place.chain_id),
         assured: store.assured,
         invoices: invoices(),
@@ -98,8 +97,8 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
       probes: {},
       allowance: createAllowance(store, systemClock, secret, free),
       heavy: null,
-      payments: { desk: desk(onFault), prices, place },
-      stamp: {
+      payments: { service: desk(onFault), prices, terms: place },
+      issuer: {
         signer: signing.signer(active.private_key),
         queue: createSigningQueue(signing.signer(active.private_key), active.private_key, () => undefined),
         log: createLogQueue(store.log, systemClock, log, nativeLogEntry),
@@ -117,16 +116,29 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
     tasks: store.tasks,
     sealer: createSealer(secret),
     credits: {
-      desk: creditDesk(onFault),
-      shop: null,
+      service: creditDesk(onFault),
+      checkout: null,
       handOver: () => Promise.resolve({ status: 'waiting' }),
       release: () => Promise.reject(new Error('no pilot here')),
     },
     invoices: {
-      desk: invoices(),
+      service: invoices(),
       relay: null,
       live: { follow: () => null, following: () => 0, round: () => Promise.resolve(), stop: () => undefined },
     },
+    webhooks: createWebhookService({
+      store: store.webhooks,
+      invoices: store.invoices,
+      sender: createWebhookSender({ loopback: false }),
+      clock: systemClock,
+      crypto: signing.crypto,
+      derive: createDerivation(secret),
+      sealer: createSealer(secret),
+      contracts: null,
+      networkHash: networkHasher(secret),
+      random: createNonceSource(),
+      service: () => origins.api_url,
+    }),
     insurance: {
       clock: systemClock,
       crypto: signing.crypto,
@@ -138,12 +150,18 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
       networkHash: networkHasher(secret),
     },
     prices,
-    place,
+    terms: place,
     sandbox: null,
     paymentHealth: () => Promise.resolve({ enabled: true, method: 'self', chain_ok: true, ready: true, overdue: 0 }),
-    operator: { gas: () => [], source_reads_daily: 0, source_reads_used: () => Promise.resolve(0) },
+    operator: {
+      gas: () => [],
+      source_reads_daily: 0,
+      source_reads_used: () => Promise.resolve(0),
+      report: () => operatorReport({ store, clock: systemClock, gas: () => [], datasets: () => [], queues: () => [] }),
+    },
     takes_payments: true,
     preflight_per_minute: settings.ASSAY_PREFLIGHT_PER_MINUTE,
+    datasets: { ages: () => [], list: () => [], text: () => Promise.resolve(null) },
     telemetry: createTelemetry(),
     chain_head: () => null,
     origins,
@@ -157,9 +175,9 @@ function deps(): Omit<AppDeps, 'inFlight' | 'history'> {
 }
 
 function creditDesk(onFault: (error: unknown) => void) {
-  return createCreditDesk({
+  return createCreditService({
     store: store.credits,
-    running: createRunningUses(store.credits, systemClock),
+    inFlightUses: createInFlightUses(store.credits, systemClock),
     clock: systemClock,
     derive: createDerivation(secret),
     sealer: createSealer(secret),
@@ -173,18 +191,18 @@ function creditDesk(onFault: (error: unknown) => void) {
 
 function desk(onFault: (error: unknown) => void) {
   const settler = closer(store)
-  return createPaymentDesk({
+  return createPaymentService({
     store: store.payments,
-    closings: createClosings(store.payments, systemClock),
+    inFlightClaims: createInFlightClaims(store.payments, systemClock),
     sealer: createSealer(secret),
     clock: systemClock,
     chain_id: place.chain_id,
     digest: digestOf(place, signing),
     crypto: signing.crypto,
     onChain: signedByPayer,
-    holdings: () => Promise.resolve(null),
+    payerBalances: () => Promise.resolve(null),
     settler,
-    standing: createStanding({ store: store.payments, clock: systemClock, sealer: createSealer(secret), settler }),
+    payerStatus: createPayerStatus({ store: store.payments, clock: systemClock, sealer: createSealer(secret), settler }),
     mismatches: createMismatches(store, systemClock, secret),
     signIn: createSignIn({
       store,
@@ -200,21 +218,23 @@ function desk(onFault: (error: unknown) => void) {
   })
 }
 
-function digestOf({ token, chain_id }: PaymentPlace, { crypto }: Signing) {
+function digestOf({ token, chain_id }: PaymentTerms, { crypto }: SigningBackend) {
   return createAuthorizationDigest(
     { name: token.name, version: token.version, chain_id, verifying_contract: token.address },
     crypto.keccak256,
   )
 }
 
-/** Stands for the round trip to the chain. The desk has recovered the signer. */
+/** Replaces the chain's signature check; the signer was already recovered. */
 function signedByPayer(...[{ from, signature }, recovered]: Parameters<OnChainCheck>): ReturnType<OnChainCheck> {
   const found =
-    recovered === from ? { ok: true as const, balance_minor: RICH_MINOR, contract_payer: false, signature } : REFUSALS.accountSignature
+    recovered === from
+      ? { ok: true as const, balance_minor: RICH_MINOR, contract_payer: false, signature }
+      : ON_CHAIN_REFUSALS.accountSignature
   return Promise.resolve(found)
 }
 
-/** Stands for the writer of the gas wallet and the chain. The transaction is made up from the nonce. */
+/** Replaces gas wallet and chain; the transaction hash is derived from the nonce. */
 function closer({ payments }: Store): Settler {
   return {
     method: 'self',
@@ -224,7 +244,7 @@ function closer({ payments }: Store): Settler {
       const { payer, nonce } = payment
       const settled_ms = systemClock.now_ms()
       const settled_at = { transaction: nonce, block_number: 1, block_hash: nonce }
-      const [moved] = await payments.close_payments(
+      const [moved] = await payments.apply_transitions(
         [{ to: 'settled', settled_at, payer, nonce }],
         Math.floor(settled_ms / EPOCH_MS),
         settled_ms,
@@ -243,7 +263,7 @@ function outsideReads() {
 
 /** No measured call makes one. */
 function invoices() {
-  return createInvoiceDesk({
+  return createInvoiceService({
     store: store.invoices,
     clock: systemClock,
     crypto: signing.crypto,
@@ -254,6 +274,7 @@ function invoices() {
     site_url: () => origins.site_url,
     bankOf: () => null,
     carries: false,
+    hasFactory: () => Promise.resolve(false),
     watch: null,
     contracts: null,
     reads: outsideReads(),

@@ -18,7 +18,7 @@ import { startAssay, startServer, withFolder } from './server-process.ts'
 
 export const HONO_PEER = fileURLToPath(new URL('peers/x402-hono-server.ts', import.meta.url))
 
-/** A call that nobody pays for, answered 402 with its terms, against the payment middleware of x402 on hono. */
+/** A call without a payment, answered 402 with its terms, compared with the x402 payment middleware on hono. */
 export function paymentChallenge(options: RunOptions): Promise<SuiteReport> {
   return withFolder(async (folder) => {
     const [peer, assay] = [await startServer([HONO_PEER], {}), await startAssay(folder, { ASSAY_FREE_DAILY: '0' })]

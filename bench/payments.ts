@@ -16,7 +16,7 @@ export const CALL = {
   bodies: PASTED_IBANS.map(callBody),
 }
 
-/** What a server asks for the call. */
+/** Payment terms of the call. */
 export async function termsOf(port: number): Promise<PaymentTerms> {
   const { path, headers, bodies } = CALL
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', headers, body: bodies[0] ?? '' })
@@ -31,7 +31,7 @@ export async function writePayments(file: string, payers: Payers, port: number, 
   return { header: PAYMENT_HEADER, file }
 }
 
-/** What a header value authorizes. */
+/** Authorization in a header value. */
 export function authorizationIn(header: string): SignedTransfer {
   const { payload } = JSON.parse(Buffer.from(header, 'base64').toString()) as { payload: { authorization: SignedTransfer } }
   return payload.authorization

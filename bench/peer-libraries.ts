@@ -19,7 +19,7 @@ import type { PeerRow } from './peer-row.ts'
 
 type Judge = (text: string) => boolean
 
-/** What bench/peers/libraries.ts gives; that file is read when it runs, since its packages are installed by then. */
+/** Exports of bench/peers/libraries.ts, which is imported at run time, after its packages are installed. */
 export interface Libraries {
   ibantools: Record<'iban' | 'bic', Judge>
   validatorJs: Record<'iban' | 'bic' | 'isin', Judge>
@@ -41,7 +41,7 @@ interface Heat {
   peers: Record<string, AsyncWork>
 }
 
-/** What was measured in one process, by turns of the contenders. */
+/** Measurements in one process, alternating between the contenders. */
 export async function libraries(turns: number): Promise<PeerRow[]> {
   const peers = (await import(new URL('peers/libraries.ts', import.meta.url).href)) as Libraries
   const heats = [...checkHeats(peers), ...canonicalHeats(peers), await paymentHeat(peers), ...xmlHeats(peers), ...schemaHeats(peers)]

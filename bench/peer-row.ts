@@ -4,14 +4,14 @@ import { figures } from './report.ts'
 export interface PeerRow {
   work: string
   peer: string
-  /** What is counted for a second of the clock. */
+  /** Unit that is counted per second. */
   unit: string
   ours_per_s: number
   theirs_per_s: number
   /** Processor time of a piece of work; null where it cannot be read. */
   ours_cpu_us: number | null
   theirs_cpu_us: number | null
-  /** Null where nobody waits for an answer. */
+  /** Null if no client waits for an answer. */
   p99_ms: { ours: number; theirs: number } | null
 }
 

@@ -19,7 +19,7 @@ export interface Contest {
   notes: string[]
 }
 
-/** What is measured, by key. The order is that of a round. */
+/** Contenders by key, in the order of a round. */
 type Field = Record<string, Contender>
 
 /** All servers, ours among them, one after the other on one core, round after round. */
@@ -121,7 +121,7 @@ function serverRows(standings: ReadonlyMap<string, Standing>): PeerRow[] {
   ]
 }
 
-/** The free call once more, with servers and generator on whatever cores there are: there the thread that signs has one to go to. */
+/** The free call again, with servers and generator on all cores, so that the signing thread can have its own. */
 export function freeCallOnAllCores(options: RunOptions): Promise<Contest> {
   const core: Core = 'any'
   return withFolder(async (folder) => {

@@ -35,7 +35,7 @@ async function compare(options: RunOptions): Promise<void> {
   const { libraries } = await import('./peer-libraries.ts')
   const { start } = await import('./start.ts')
   const { idle } = await import('./idle.ts')
-  print(['# Benchmarks beside peers', ...circumstances(new Date()).map((line) => `- ${line}`)].join('\n'))
+  print(['# Benchmarks compared with peers', ...circumstances(new Date()).map((line) => `- ${line}`)].join('\n'))
   const rows: PeerRow[] = []
   const notes: string[] = []
   const part = async (name: string, run: () => Promise<{ rows: PeerRow[]; notes: string[] }>) => {

@@ -4,9 +4,9 @@
  *   node bench/preflight.ts
  */
 import { checkDocument } from '../src/pure/protocols/check.ts'
-import { readDocument } from '../src/pure/protocols/read-document.ts'
-import type { ProtocolId } from '../src/pure/protocols/rule.ts'
-import { BODY_BOUNDS, DOCUMENT_BOUNDS } from '../src/service/preflight/request.ts'
+import { readProtocolDocument } from '../src/pure/protocols/read-document.ts'
+import type { ProtocolId } from '../src/pure/protocols/protocol.ts'
+import { BODY_BOUNDS, DOCUMENT_BOUNDS } from '../src/service/preflight/preflight.ts'
 import { MICRO_AST_CLEAN } from '../test/protocols/micro-ast-cases.ts'
 import { X402_CLEAN } from '../test/protocols/x402-clean.ts'
 
@@ -29,7 +29,7 @@ function withId(item: unknown, index: number): unknown {
 
 function measure(name: string, protocol: ProtocolId, text: string): void {
   const run = () => {
-    const read = readDocument(text, BODY_BOUNDS)
+    const read = readProtocolDocument(text, BODY_BOUNDS)
     if (!read.ok) throw new Error(`${name}: ${read.message}`)
     const options = { expected_payee: null, now_s: NOW_S, literals: read.literals, bounds: DOCUMENT_BOUNDS }
     return checkDocument(protocol, read.value, options)

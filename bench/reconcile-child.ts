@@ -23,7 +23,7 @@ const report: ChildReport = {
 }
 process.send?.(report)
 
-/** What any reader must do at least: decode, find every tag, attribute and text. */
+/** Minimum work of any reader: decode, find every tag, attribute and text. */
 async function parse(file: string): Promise<void> {
   const parser = new SaxesParser({ xmlns: false, position: false })
   let events = 0

@@ -27,7 +27,7 @@ export function writeInstructions(path: string, count: number): void {
   closeSync(file)
 }
 
-/** The camt.053.001.08 that answers it: every tenth entry differs in amount, every fiftieth is missing, every thousandth stands twice. */
+/** The matching camt.053.001.08: every tenth entry has another amount, every fiftieth is missing, every thousandth is duplicated. */
 export function writeStatement(path: string, count: number): void {
   const file = openSync(path, 'w')
   writeSync(

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem, type } from 'node:os'
 import { ROOT } from './server-process.ts'
 
-/** What a suite found. */
+/** Result of a suite. */
 export interface SuiteReport {
   title: string
-  /** How it was measured, in whole sentences. */
+  /** Description of the measurement, in sentences. */
   method: string[]
   header: string[]
   rows: string[][]
   gates: Gate[]
-  /** What a reader must know to judge the numbers. */
+  /** Facts that are needed to interpret the numbers. */
   notes: string[]
 }
 
@@ -63,7 +63,7 @@ export function medianOf(values: readonly (number | null)[]): number | null {
   return measured.length === 0 ? null : median(measured)
 }
 
-/** Where and when, for the head of a report. */
+/** Machine and date, for the head of a report. */
 export function circumstances(date: Date): string[] {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor'
   return [

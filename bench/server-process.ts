@@ -12,10 +12,10 @@ const GENERATOR_CORE = 1
 const START_MS_MAX = 20_000
 const FAULT_CHARS = 2_000
 
-/** Whether server and generator get a core each; without that they share what there is. */
+/** True if server and generator can have a core each; otherwise they share all cores. */
 export const pinned = availableParallelism() >= 2 && spawnSync('taskset', ['-c', String(GENERATOR_CORE), 'true']).status === 0
 
-/** Where a process runs: on the core of the servers, on that of the generator, or wherever the system puts it. */
+/** Core of a process: that of the servers, that of the generator, or any. */
 export type Core = 'server' | 'generator' | 'any'
 
 /** A command that runs on one core, where that can be had. */
@@ -35,7 +35,7 @@ export function plainEnvironment(): NodeJS.ProcessEnv {
 export interface ServerProcess {
   pid: number
   core: Core
-  /** Where it said that it listens. */
+  /** Port in the start message. */
   port: number
   stop(): Promise<void>
 }
@@ -44,14 +44,14 @@ export function startEcho(core: Core = 'server'): Promise<ServerProcess> {
   return startServer([ECHO], {}, core)
 }
 
-/** What `npm start` hands to Node: flags, if any, and the entry. */
+/** Arguments of Node in `npm start`: flags and entry point. */
 export const START_ARGUMENTS = (
   JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } }
 ).scripts.start
   .split(' ')
   .slice(1)
 
-/** The service itself as `npm start` runs it, with a full store of its own; only the bounds on one client's calls are lifted. */
+/** The service as `npm start` runs it, with its own complete store; only the limits per client are lifted. */
 export async function startAssay(data_dir: string, settings: Record<string, string> = {}, core: Core = 'server'): Promise<ServerProcess> {
   const own = {
     ASSAY_DATA_DIR: data_dir,

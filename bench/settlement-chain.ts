@@ -1,9 +1,8 @@
 /** The chain of the `settlement` suite: an anvil that begins with the base fee of Base, with the test USDC in its place. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { anvilBinary } from '../src/adapters/chain/sandbox-binary.ts'
-import { placeCode } from '../src/adapters/chain/sandbox-place.ts'
-import { rpcRequest, type RpcRequest } from '../src/adapters/chain/sandbox-rpc.ts'
+import { anvilBinary, rpcRequest, type RpcRequest } from '../src/adapters/chain/sandbox-process.ts'
+import { placeCode } from '../src/adapters/chain/sandbox.ts'
 import { usdcOn } from '../src/pure/payments/usdc.ts'
 
 export const CHAIN_ID = 8453

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { SANDBOX_OWNER } from '../src/adapters/chain/sandbox-place.ts'
-import { rpcBatch } from '../src/adapters/chain/sandbox-rpc.ts'
+import { SANDBOX_OWNER } from '../src/adapters/chain/sandbox.ts'
+import { rpcBatch } from '../src/adapters/chain/sandbox-process.ts'
 import { limits } from '../src/service/limits.ts'
 import { WRITER_RULES } from '../src/service/payments/writer-rules.ts'
 import { until } from '../test/support/until.ts'
@@ -31,7 +31,7 @@ const BATCHES = 6
 
 const WARM_UP_S = 3
 const CLIENTS = 10_000
-/** Behind an answer that is no 200. */
+/** Pause after an answer other than 200. */
 const REST_MS = 1_000
 /** Signed for each second: more than the service asks the chain to verify. */
 const PER_S = 2 * limits.verification_round_trips_per_second
@@ -42,7 +42,7 @@ const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523
 interface Rhythm {
   name: string
   in_flight: number
-  /** Null: a block for each transaction, at once. */
+  /** Null: a block per transaction, immediately. */
   block_s: number | null
 }
 
@@ -58,7 +58,7 @@ interface Found {
   sizes: number[]
 }
 
-/** Payments that settle for real, on a chain of their own, by one gas wallet: what they cost, and how many a second. */
+/** Real settlements on a separate chain with one gas wallet: cost and rate. */
 export function settlement(options: RunOptions): Promise<SuiteReport> {
   return withFolder(async (folder) => {
     const anvil = await startChain()
@@ -236,8 +236,8 @@ function report(found: readonly Found[], gas: readonly number[], options: RunOpt
   return {
     title: 'Settlement on a chain',
     method: [
-      `The service as \`npm start\` runs it, but for the gas budget of a day, which is lifted, in live mode over an anvil of its own, with one gas wallet and a fresh store: simulation, settlement and evidence are real. ${PAYERS} funded payers in turn, each payment signed beforehand and sent once over REST, closed loop; measured for ${measuredSeconds(options)} s behind ${WARM_UP_S} s of warm-up.`,
-      `Gas: ${BATCHES} times ${BATCH} payments sent at once, gas used by each transaction that carried exactly ${BATCH}, divided by ${BATCH}. The token is the test USDC of the sandbox; USDC itself adds a proxy and a look at its black list to each transfer.`,
+      `The service as \`npm start\` runs it, but for the gas budget of a day, which is lifted, in live mode over a separate anvil, with one gas wallet and a fresh store: simulation, settlement and evidence are real. ${PAYERS} funded payers in turn, each payment signed beforehand and sent once over REST, closed loop; measured for ${measuredSeconds(options)} s behind ${WARM_UP_S} s of warm-up.`,
+      `Gas: ${BATCHES} times ${BATCH} payments sent simultaneously, gas used by each transaction that carried exactly ${BATCH}, divided by ${BATCH}. The token is the test USDC of the sandbox; USDC itself adds a proxy and a look at its black list to each transfer.`,
     ],
     header: [
       'chain',
@@ -261,7 +261,7 @@ function report(found: readonly Found[], gas: readonly number[], options: RunOpt
       ledger,
       `Bounds of the service that cap the rate: it asks the chain at most ${limits.verification_round_trips_per_second} times a second to verify (one payment takes one), gathers for ${WRITER_RULES.gather_ms} ms, looks for receipts every ${WRITER_RULES.poll_ms} ms, and has at most ${WRITER_RULES.open_max} transactions of ${WRITER_RULES.batch_items} payments on their way.`,
       ...wrong.map(({ rhythm, run }) => `${rhythm.name}: ${run.wrong} answers were not 200; ${firstWrong([run]).replaceAll(/\s+/g, ' ')}`),
-      'The chain runs on whatever core is free, and it shares the machine with service and generator: a node elsewhere would leave more to the service.',
+      'The chain runs on any free core, and it shares the machine with service and generator: a node elsewhere would leave more to the service.',
     ],
   }
 }

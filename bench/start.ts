@@ -12,7 +12,7 @@ const POLL_MS = 5
 const START_MS_MAX = 30_000
 const GATE_S = 1.5
 
-/** What Node itself needs to start and end. */
+/** Start and end of Node itself. */
 const BARE = '`node -e 0`, for comparison'
 
 interface Way {
@@ -20,7 +20,7 @@ interface Way {
   command: [program: string, ...args: string[]]
   /** With a new data folder and nothing in the compile cache, as right after the install. */
   first: boolean
-  /** Live settings with a stand-in for the chain; the sandbox, whose chain has to start, otherwise. */
+  /** Live settings with a replacement for the chain; otherwise the sandbox, whose chain must start. */
   live?: boolean
 }
 
@@ -37,10 +37,10 @@ const WAYS: Way[] = [
 
 const LIVE_S = 0.3
 
-/** A service in a process group of its own would outlive this one. */
+/** A service in its own process group would outlive this process. */
 const ENDED_BY = ['SIGINT', 'SIGTERM'] as const
 
-/** Test network and made-up payee; the facilitator is not asked before somebody pays. */
+/** Test network and fictitious payee; the facilitator is queried only for payments. */
 const LIVE = {
   ASSAY_MODE: 'live',
   ASSAY_CHAIN_ID: '84532',
@@ -83,9 +83,7 @@ function report(found: readonly (readonly [name: string, seconds: number[]])[]):
       ...found.filter(([name]) => name.startsWith('`npm')).map(([name, seconds]) => atMost(name, median(seconds), GATE_S, ' s')),
       ...found.filter(([name]) => name.includes('live')).map(([name, seconds]) => atMost(name, median(seconds), LIVE_S, ' s')),
     ],
-    notes: [
-      'With live settings no sandbox chain starts; a server in this process stands in for the RPC endpoint, and a facilitator is named.',
-    ],
+    notes: ['With live settings no sandbox chain starts; a server in this process replaces the RPC endpoint, and a facilitator is named.'],
   }
 }
 
@@ -106,7 +104,7 @@ async function firstAnswerS([program, ...args]: Way['command'], folder: string, 
     ...more,
   }
   const begin_ms = performance.now()
-  // A process group of its own, since npm puts a shell between itself and the service.
+  // Separate process group, because npm starts a shell around the service.
   const child = spawn(program, args, { cwd: ROOT, env: { ...plainEnvironment(), ...settings }, stdio: 'ignore', detached: true })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const interrupted = () => {

@@ -49,7 +49,7 @@ function published(): string {
   return `0x${codes.join('').slice(0, 2 * CODE_BYTES)}`
 }
 
-/** Each PUSH4 another constant, compared and jumped upon. */
+/** Each PUSH4 has another constant, which is compared and followed by a jump. */
 function hostile(): string {
   const one = (index: number) => `8063${index.toString(16).padStart(8, '0')}146100005700`
   return `0x5b${Array.from({ length: CODE_BYTES / 12 }, (_, index) => one(index)).join('')}`.slice(0, 2 + 2 * CODE_BYTES)

@@ -65,6 +65,6 @@ function entryOf(name: string, version: string, dev: boolean): Entry {
   const os = SYSTEMS.filter((system) => words.includes(system))
   const cpu = PROCESSORS.filter((processor) => words.includes(processor))
   if (!/^\d+\.\d+\.\d+$/.test(version) || os.length !== 1 || cpu.length !== 1)
-    throw new Error(`${name} ${version} is no package of one platform`)
+    throw new Error(`${name} ${version} is not a package of a single platform`)
   return { version, cpu, ...(dev ? { dev } : {}), optional: true, os }
 }

@@ -1,3 +1,4 @@
+import { usdcDecimal } from '../src/pure/payments/usdc.ts'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,14 +6,13 @@ import { paint, say } from '../src/cli/terminal.ts'
 import { fromHex } from '../src/pure/receipts/crypto.ts'
 import { verifyReceipt } from '../src/pure/receipts/verify.ts'
 import { readSettings } from '../src/service/config.ts'
-import { usdcText } from '../src/service/payments/price.ts'
 import { start } from '../src/assembly/start.ts'
 import { begin, fact, holds, short } from './demo/show.ts'
 import { signPayment, type PaymentRequired, type SignedPayment } from './demo/wallet.ts'
 
 /**
- * `npm run demo`: a tour of the service in under half a minute. It starts a sandbox of its own, with a chain of its own, calls it over HTTP
- * as anybody would, and leaves nothing behind. What it says is read from the answers; what does not hold stops it.
+ * `npm run demo`: a tour of the service in under half a minute. It starts a sandbox with its own chain, calls it over HTTP like any
+ * client, and removes everything afterwards. All texts are read from the answers; a failed check stops it.
  */
 
 const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
@@ -41,7 +41,7 @@ async function tour(): Promise<void> {
   const read = readSettings({ ASSAY_PORT: '0', ASSAY_DATA_DIR: data_dir, ASSAY_LOG_LEVEL: 'silent', ASSAY_FREE_DAILY: String(FREE_CALLS) })
   if (!read.ok) throw new Error(read.message)
   say(`${paint('strong', 'assay')}  deterministic checks that software agents call and pay for per call`)
-  say(paint('unverifiable', '◐ SANDBOX  a chain of its own, worthless tokens, throw-away keys: no real money moves'))
+  say(paint('unverifiable', '◐ SANDBOX  its own chain, worthless tokens, throw-away keys: no real money moves'))
   const running = await start(read.settings)
   try {
     await freeCalls(running.url)
@@ -76,14 +76,14 @@ async function freeCalls(url: string): Promise<void> {
 async function challenge(url: string): Promise<PaymentRequired> {
   begin(
     '402 Payment Required',
-    'The fourth call is answered with terms: a header for x402 version 2, a body for version 1. Nobody needs our documentation to pay them.',
+    'The fourth call is answered with terms: a header for x402 version 2, a body for version 1. A client needs no documentation of assay to pay them.',
   )
   const { status, headers } = await call(url, 'iban-check', IBAN)
   const required = JSON.parse(Buffer.from(headers.get('payment-required') ?? '', 'base64').toString()) as PaymentRequired
   const terms = required.accepts[0]
   if (terms === undefined) throw new Error('the terms offer nothing')
   holds(status === 402, 'the service answers 402')
-  fact('price', `${usdcText(BigInt(terms.amount))} USDC`)
+  fact('price', `${usdcDecimal(BigInt(terms.amount))} USDC`)
   fact('to', terms.payTo)
   fact('network', `${terms.network}, token ${terms.asset}`)
   return required
@@ -108,7 +108,10 @@ async function pay(url: string, required: PaymentRequired): Promise<Paid> {
   fact('payer', payment.authorization.from)
   holds(reply.status === 200, `answered after ${Math.round(performance.now() - sent)} ms`)
   fact('transaction', String(settlement['transaction']))
-  fact('amount', `${usdcText(BigInt(String(settlement['amount_minor'])))} USDC, straight to the recipient; the service held it at no time`)
+  fact(
+    'amount',
+    `${usdcDecimal(BigInt(String(settlement['amount_minor'])))} USDC, straight to the recipient; the service held it at no time`,
+  )
   return { payment, reply }
 }
 
@@ -142,7 +145,7 @@ async function verify(url: string, { payment, reply }: Paid): Promise<void> {
 async function overMcp(url: string): Promise<void> {
   begin(
     'The same over MCP',
-    'One registry, one gate: agents call the tool by JSON-RPC, are told the same terms, and put the payment into _meta.',
+    'One registry, one gate: agents call the tool by JSON-RPC, get the same terms, and put the payment into _meta.',
   )
   const unpaid = await rpc(url, {})
   const content = (unpaid['content'] as { text: string }[])[0]?.text ?? '{}'

@@ -1,10 +1,9 @@
 /**
- * Rebuilds `data/aba-ranges.json`: the prefixes that the Routing Number Administrative Policy of the American Bankers Association sets
- * aside. The policy is prose and changes once in decades, so its ranges stand below; what changes is who uses them. A FedACH
- * participant directory (Federal Reserve Financial Services, fixed-width text, routing number in columns 1-9) is held against them: a
- * number in use whose prefix is not set aside, or whose check digit fails, stops the script.
- *
- *   node scripts/refresh-aba-ranges.ts --directory <path or URL> --version 2026-11 --published 2026-11-01 --retrieved 2026-11-21
+ * Rebuilds `data/aba-ranges.json`: the prefixes that the Routing Number Administrative Policy of the American Bankers Association
+ * assigns. The policy is prose and changes once in decades, so its ranges are written below. They are checked against a FedACH
+ * participant directory (Federal Reserve Financial Services, fixed-width text, routing number in columns 1-9): a number with an
+ * unassigned prefix or a wrong check digit stops the script. node scripts/refresh-aba-ranges.ts --directory <path or URL> --version
+ * 2026-11 --published 2026-11-01 --retrieved 2026-11-21
  */
 import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
@@ -69,7 +68,7 @@ await writeTable(
     source: 'American Bankers Association, Routing Number Administrative Policy; Federal Reserve, FedACH participant directory',
     source_version: option('version'),
     ...tableDates(option('directory')),
-    notes: `First two digits of routing numbers that are set aside, held against ${numbers.length} numbers in use.`,
+    notes: `First two digits of routing numbers that are set aside, compared with ${numbers.length} numbers in use.`,
   },
   rows,
 )

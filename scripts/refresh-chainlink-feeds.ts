@@ -26,7 +26,7 @@ interface Row {
 
 const PATH = new URL('../data/chainlink-feeds.json', import.meta.url)
 const CURRENCIES = ['AUD', 'BRL', 'CAD', 'CHF', 'EUR', 'GBP', 'IDR', 'MXN', 'NGN', 'NZD', 'PHP', 'SGD', 'TRY', 'ZAR']
-/** The directory lists several feeds of one name; its paths tell them apart. */
+/** The directory lists several feeds with the same name; their paths distinguish them. */
 const PATHS: Readonly<Record<string, string>> = {
   ETH: 'eth-usd-svr',
   BTC: 'btc-usd-svr',
@@ -57,7 +57,7 @@ const rows = Object.entries(PATHS).flatMap(([symbol, path]): Row[] => {
   return [listed, ...(earlier === undefined ? [] : [{ ...shared, address: earlier.toLowerCase(), listed: false }])]
 })
 const before = await rowsOf<Row>(PATH)
-for (const { address } of rows) assert(/^0x[0-9a-f]{40}$/.test(address), `${address} is no address`)
+for (const { address } of rows) assert(/^0x[0-9a-f]{40}$/.test(address), `${address} is not an address`)
 assert(new Set(rows.map(({ address }) => address)).size === rows.length, 'an address comes twice')
 for (const [symbol, address] of Object.entries(SENTINELS)) {
   assert(

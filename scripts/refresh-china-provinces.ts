@@ -9,7 +9,7 @@ await refreshTabTable({
   path: new URL('../data/china-provinces.json', import.meta.url),
   head: {
     schema: 'assay/china-provinces/1',
-    source: 'GB/T 2260: division codes, first two digits; 10 stands for the whole country (100000)',
+    source: 'GB/T 2260: division codes, first two digits; 10 means the whole country (100000)',
     notes: 'Two digits only: lists of counties change, and real codes keep divisions that are gone.',
   },
   columns: { code: /^[1-8][0-9]$/, name: /^[A-Z][A-Za-z ]{3,30}$/ },

@@ -11,7 +11,7 @@ await refreshTabTable({
   head: {
     schema: 'assay/crypto-symbols/1',
     source: 'CoinGecko: list of coins; Coinbase: currency pairs; Kraken: tradable asset pairs',
-    notes: 'Written by hand from published copies; not held against the live lists yet. No pair where an exchange fixes the price itself.',
+    notes: 'Written by hand from published copies; not compared with the live lists yet. No pair where an exchange fixes the price itself.',
   },
   columns: {
     ticker: /^[A-Z0-9]{2,10}$/,

@@ -53,7 +53,7 @@ await writeTable(
     source_version: option('version'),
     ...tableDates(option('page')),
     notes:
-      'Which campus or service may assign numbers with a prefix; several share some. Before 2001 the prefix told where the business was. Copies of the page of different dates put 81-88, 92, 93, 98 and 99 under Internet, Philadelphia or both.',
+      'Which campus or service may assign numbers with a prefix; several share some. Before 2001 the prefix showed where the business was. Copies of the page of different dates put 81-88, 92, 93, 98 and 99 under Internet, Philadelphia or both.',
   },
   rows,
 )

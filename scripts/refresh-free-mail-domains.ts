@@ -12,7 +12,7 @@ interface Row {
 
 const PATH = new URL('../data/free-mail-domains.json', import.meta.url)
 const PRESENT = ['gmail.com', 'outlook.com', 'yahoo.com', 'qq.com', 'gmx.de']
-/** Names that stand for companies, not for mailboxes of anybody. */
+/** Domains of companies, which must not be on the list. */
 const ABSENT = ['google.com', 'microsoft.com', 'example.com']
 
 const lines = new TextDecoder()
@@ -22,7 +22,7 @@ const lines = new TextDecoder()
 const domains = [...new Set(lines.filter((line) => line !== '' && !line.startsWith('#')))].sort()
 const rows: Row[] = domains.map((domain) => ({ domain }))
 const before = await rowsOf<Row>(PATH)
-for (const domain of domains) assert(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain), `"${domain}" is no domain`)
+for (const domain of domains) assert(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain), `"${domain}" is not a domain`)
 assert(rows.length >= 50 && rows.length <= 20_000, `${rows.length} domains`)
 assert(rows.length >= before.length * 0.8, `the list shrank from ${before.length} to ${rows.length} domains`)
 for (const domain of PRESENT) assert(domains.includes(domain), `${domain} should be on the list`)

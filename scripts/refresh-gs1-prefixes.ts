@@ -89,7 +89,7 @@ await writeTable(
     source: 'GS1, GS1 Company Prefix (list of GS1 prefixes)',
     source_version: option('version'),
     ...tableDates(option('page')),
-    notes: 'The organisation that gives out numbers, or what a range is for. It does not tell where an article was made.',
+    notes: 'The organisation that gives out numbers, or what a range is for. It does not show where an article was made.',
   },
   rows,
 )

@@ -11,7 +11,7 @@ await refreshTabTable({
     schema: 'assay/gst-states/1',
     source: 'CBIC and GSTN: state codes of the GSTIN',
     notes:
-      'legacy: numbers stand, new ones are not given. 25 was merged into 26 on 2020-01-26; 28 was Andhra Pradesh before Telangana. ' +
+      'legacy: old numbers remain valid, new ones are not issued. 25 was merged into 26 on 2020-01-26; 28 was Andhra Pradesh before Telangana. ' +
       '96 marks a place of supply, no registration.',
   },
   columns: { code: /^[0-9]{2}$/, name: /^[A-Z][A-Za-z0-9 ()]{2,60}$/, status: /^(current|legacy|place_of_supply)$/ },

@@ -24,7 +24,7 @@ interface Row {
 const PATH = new URL('../data/iban-registry.json', import.meta.url)
 const TOKEN = /(\d+)!([nac])/g
 const CLASSES: Readonly<Record<string, string>> = { n: '[0-9]', a: '[A-Z]', c: '[0-9A-Z]' }
-/** Lengths as they stood in release 102; a source that says otherwise is not this registry. */
+/** Lengths in release 102; a source with other lengths is not this registry. */
 const SENTINELS: Readonly<Record<string, number>> = {
   NO: 15,
   BE: 16,
@@ -142,7 +142,7 @@ function remainder97(iban: string): number {
 }
 
 function proveRow(row: Row): void {
-  assert(/^[A-Z]{2}$/.test(row.country), `"${row.country}" is no country code`)
+  assert(/^[A-Z]{2}$/.test(row.country), `"${row.country}" is not a country code`)
   assert(lengthOf(row.structure) === row.length - 4, `${row.country}: structure and length differ`)
   const parts = places(row.parts)
   assert(
@@ -183,7 +183,7 @@ await writeTable(
     source: 'SWIFT IBAN Registry (text file); rows with registry=false: mdomke/schwifty iban_registry/overwrite.json (MIT)',
     source_version: option('release'),
     ...tableDates(option('registry')),
-    notes: 'parts: label:length from the first character of the BBAN. Rows with registry=false are no members of the registry.',
+    notes: 'parts: label:length from the first character of the BBAN. Rows with registry=false are not members of the registry.',
   },
   rows,
 )

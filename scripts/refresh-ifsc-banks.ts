@@ -22,10 +22,10 @@ const SENTINELS: Readonly<Record<string, RegExp>> = {
 }
 
 const names: unknown = JSON.parse(new TextDecoder().decode(await readSource(option('source'))))
-assert(typeof names === 'object' && names !== null && !Array.isArray(names), 'the source is no object of codes and names')
+assert(typeof names === 'object' && names !== null && !Array.isArray(names), 'the source is not an object of codes and names')
 const rows = Object.entries(names)
   .map(([code, name]): Row => {
-    assert(/^[A-Z]{4}$/.test(code), `"${code}" is no bank code`)
+    assert(/^[A-Z]{4}$/.test(code), `"${code}" is not a bank code`)
     assert(typeof name === 'string' && name.trim() !== '' && name.length <= 100, `${code}: the name is missing or too long`)
     return { code, name: name.trim() }
   })

@@ -15,7 +15,7 @@ interface Row {
 }
 
 const PATH = new URL('../data/isin-prefixes.json', import.meta.url)
-/** What stands behind a prefix is not on the page: a new one stops here until a person has looked. */
+/** The page does not say what a prefix is for; a new one stops the script until it is classified here. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   agency: ['EU', 'EZ', 'XA', 'XB', 'XC', 'XD', 'XS', 'XT'],
   internal: ['QS', 'QT', 'QW', 'XF'],

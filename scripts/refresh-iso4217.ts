@@ -123,7 +123,7 @@ function rowOf(lines: readonly Line[]): Row {
   }
 }
 
-/** A code that is current for one entity is current, whoever gave it up. */
+/** A code that is current for one entity is current, even if another entity withdrew it. */
 function readRows(lines: readonly Line[]): Row[] {
   const coded = lines.filter(({ alpha }) => alpha !== '')
   const current = Map.groupBy(

@@ -1,8 +1,7 @@
 /**
- * Rebuilds data/lou-prefixes.json, the first four characters of LEIs by issuer, from tab-separated lines: prefix, name. The prefixes stand
- * in the issuers' own publications and in GLEIF's list of LEI issuers, so rows that a person collected take --compiled.
- *
- *   node scripts/refresh-lou-prefixes.ts --source <path or URL> --version <text> (--published | --compiled) <date> --retrieved <date>
+ * Rebuilds data/lou-prefixes.json, the first four characters of LEIs by issuer, from tab-separated lines: prefix, name. The issuers and
+ * GLEIF's list of LEI issuers publish the prefixes, so manually collected rows need --compiled. node scripts/refresh-lou-prefixes.ts
+ * --source <path or URL> --version <text> (--published | --compiled) <date> --retrieved <date>
  */
 import { refreshTabTable } from './support/tab-table.ts'
 

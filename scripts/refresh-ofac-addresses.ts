@@ -1,6 +1,6 @@
 /**
  * Rebuilds data/ofac-addresses.json: the EVM addresses of OFAC's list of Specially Designated Nationals. From the publisher's own export
- * (Sanctions List Service, SDN_ENHANCED.ZIP, unpacked; in its head stands the date of publication):
+ * (Sanctions List Service, SDN_ENHANCED.ZIP, unpacked; its head contains the date of publication):
  *
  *   node scripts/refresh-ofac-addresses.ts --xml <path or URL of SDN_ENHANCED.XML> --published 2026-06-25 --retrieved 2026-11-21
  *
@@ -8,7 +8,8 @@
  *
  *   node scripts/refresh-ofac-addresses.ts --csv <path or URL of data.csv> --published 2026-06-25 --retrieved 2026-11-21
  */
-import { proveOfac, rowsFromCsv, rowsFromXml, type OfacRow } from './support/ofac-sources.ts'
+import type { OfacRow } from '../src/pure/datasets/ofac-addresses.ts'
+import { proveOfac, rowsFromCsv, rowsFromXml } from './support/ofac-sources.ts'
 import { option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 const PATH = new URL('../data/ofac-addresses.json', import.meta.url)
@@ -30,7 +31,7 @@ await writeTable(
     source_version: `SDN list as of ${option('published')}`,
     ...tableDates(option(xml ? 'xml' : 'csv'), stated),
     notes:
-      'Addresses of the EVM whatever the ticker of the feature. Tornado Cash contracts are absent since 2025-03-21. No names are screened.',
+      'Addresses of the EVM regardless of the ticker of the feature. Tornado Cash contracts are absent since 2025-03-21. No names are screened.',
   },
   rows,
 )

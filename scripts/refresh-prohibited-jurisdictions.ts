@@ -32,7 +32,7 @@ const PRESENT = ['CU', 'IR', 'KP', 'UA-40', 'UA-43']
 const ABSENT = ['SY']
 
 function proveRow(row: Row): void {
-  assert(/^[A-Z]{2}(-[A-Z0-9]{1,3})?$/.test(row.code), `"${row.code}" is no code`)
+  assert(/^[A-Z]{2}(-[A-Z0-9]{1,3})?$/.test(row.code), `"${row.code}" is not a code`)
   assert((row.kind === 'region') === row.code.includes('-'), `${row.code}: kind and code differ`)
   assert(LEVELS.has(row.level), `${row.code}: unknown level`)
   const listed = [row.aliases, row.names_alone, row.towns, row.small_towns].every((names) => Array.isArray(names))

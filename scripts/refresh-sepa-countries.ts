@@ -16,7 +16,7 @@ await refreshTabTable({
       'IBAN country codes inside the geographical scope of the SEPA schemes: 41 countries and Gibraltar. FO and GL have IBANs but are ' +
       'outside. AL, MD, ME and MK became operational in October 2025, RS in 2026.',
   },
-  // The Faroe Islands and Greenland have IBANs of their own and are outside.
+  // The Faroe Islands and Greenland have separate IBANs and are not part of SEPA.
   columns: { country: /^(?!FO|GL)[A-Z]{2}$/ },
   key: ['country'],
   rows: [40, 60],

@@ -86,7 +86,7 @@ await writeTable(
     ...tableDates(null),
     notes:
       'base is the first token, quote the second. window_s and least_reserve_minor are our own bounds: length of the average, and the least ' +
-      'that the pool must hold of its second token, were its liquidity spread over every price.',
+      'that the pool must have of its second token, were its liquidity spread over every price.',
   },
   rows,
 )

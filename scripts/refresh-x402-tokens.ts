@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { evmForm, isSolanaAddress } from '../src/pure/protocols/kit/addresses.ts'
+import { classifyEvmAddress, isSolanaAddress } from '../src/pure/protocols/kit/addresses.ts'
 import { assert, option, printDifference, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
@@ -19,7 +19,7 @@ interface Row {
   name: string | null
   version: string | null
   decimals: number
-  /** How x402 moves it. */
+  /** Transfer method of x402. */
   transfer: string
 }
 
@@ -86,8 +86,10 @@ const before = await rowsOf<Row>(PATH)
 assert(rows.length >= 20 && rows.length <= 2_000, `${rows.length} tokens`)
 assert(rows.length >= before.length * 0.8, `the table shrank from ${before.length} to ${rows.length} tokens`)
 for (const row of rows) {
-  const isAddress = row.network.startsWith('eip155:') ? ['checked', 'one_case'].includes(evmForm(row.asset)) : isSolanaAddress(row.asset)
-  assert(isAddress, `${row.asset} is no address on ${row.network}`)
+  const isAddress = row.network.startsWith('eip155:')
+    ? ['checked', 'one_case'].includes(classifyEvmAddress(row.asset))
+    : isSolanaAddress(row.asset)
+  assert(isAddress, `${row.asset} is not an address on ${row.network}`)
   assert(Number.isInteger(row.decimals) && row.decimals >= 0 && row.decimals <= 36, `${row.asset} has odd decimals`)
 }
 for (const [network, asset] of [

@@ -8,8 +8,8 @@ import { start } from '../src/assembly/start.ts'
 import { startBrowser } from '../test/support/browser.ts'
 
 /**
- * `node scripts/screenshots.ts`: pictures of every page for the documentation, on a phone and on a wide screen, light and dark, from a
- * sandbox of its own that leaves nothing behind. Pages are listed here and nowhere else.
+ * `node scripts/screenshots.ts`: screenshots of every page for the documentation, on a phone and a wide screen, light and dark, from a
+ * temporary sandbox. This is the only list of pages.
  */
 const PAGES: readonly { name: string; path: string; ask?: boolean; spoil?: readonly [field: string, from: string, to: string] }[] = [
   { name: 'home', path: '/' },

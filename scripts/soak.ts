@@ -1,9 +1,8 @@
 /**
- * `npm run soak [-- --minutes=20 --folder=/tmp]`: the service in its sandbox under free calls, terms and paid calls for a long time, at seven
- * tenths of what it can do. Ends with 1 when memory, latency or open handles grew. Progress on standard error, a report on standard output.
- *
- * Every answer waits for the disk, so beside each window stands the longest that a small durable write took there on its own. On a folder in
- * memory (`--folder=/dev/shm`) latencies are those of the service alone.
+ * `npm run soak [-- --minutes=20 --folder=/tmp]`: runs the service in its sandbox under free calls, payment terms and paid calls at seven
+ * tenths of its capacity. Exit code 1 if memory, latency or open handles grew. Progress on standard error, report on standard output.
+ * Every answer waits for the disk, so each window also shows the longest small durable write of that time. In a memory folder
+ * (`--folder=/dev/shm`) the latencies are those of the service alone.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,10 +21,10 @@ const PAYERS = 16
 const BALANCE_MINOR = 10n ** 12n
 /** Time between two blocks of the sandbox's chain. */
 const BLOCK_S = 2
-/** Looks, one behind each window, whose median stands for the beginning, and for the end; at most half of them each. */
+/** Number of windows whose median represents the start and the end; at most half of all windows each. */
 const LOOKS = 3
 
-/** What must not grow. */
+/** Maximum growth. */
 const RSS_RATIO_MAX = 1.05
 const P99_RATIO_MAX = 2
 const HANDLES_MORE_MAX = 8
@@ -56,7 +55,7 @@ async function soak({ url, look, ended }: SoakedService): Promise<boolean> {
   const { sandbox } = (await (await fetch(`${url}/health`)).json()) as { sandbox: { rpc_url: string; usdc: string } }
   const payers = []
   for (let count = 0; count < PAYERS; count++) payers.push(await fundedPayer(sandbox.rpc_url, sandbox.usdc, BALANCE_MINOR))
-  // As Base does. A block for each payment would have the chain hash all payments so far anew each time, which is most of the work by the end.
+  // Like Base. With a block per payment, the chain would hash all earlier payments each time, which would dominate the run.
   await askChain(sandbox.rpc_url, 'evm_setIntervalMining', [BLOCK_S])
   const load = createLoad(url, payers)
   const most = await load.saturate(SATURATE_S)
@@ -78,9 +77,9 @@ async function soak({ url, look, ended }: SoakedService): Promise<boolean> {
 }
 
 interface Window extends Tally {
-  /** The longest durable write beside it. */
+  /** Longest durable write in the same window. */
   sync_ms: number
-  /** What the service showed of itself behind it, when nothing was under way. */
+  /** State of the idle service after the window. */
   look: Look
 }
 

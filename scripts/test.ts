@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 
@@ -9,7 +9,10 @@ import { text } from 'node:stream/consumers'
  * both stores. Files named on the command line are run alone.
  */
 
-/** Code without I/O: its tests share one process, in which each module is loaded once. */
+/**
+ * Code without I/O: its tests share one process, in which each module is loaded once. A file with hooks runs in a separate process,
+ * as hooks outside a suite apply to every file of a process, and a hook that fails there fails them all.
+ */
 const IN_ONE_PROCESS = ['test/*.test.ts', 'test/{checks,differential,documents,protocols,receipts,rulebooks,service}/*.test.ts']
 
 /** Faults, floods, fuzz, growth, other programs, browsers and packages: what only the full suite runs. */
@@ -17,7 +20,7 @@ const ONLY_FULL = [
   'test/full/**',
   'test/{chain,conformance,contracts-solidity,differential,faults,fuzz,official-clients,sandbox}/**',
   'test/attacks/{admission,advisory,cancellations,identities,insurance,machine,pollution,replay,resends,transport}.test.ts',
-  'test/cli/{doctor-payments,doctor,insurers,json-bytes,jsonl,keys-rotate-drill,mcp,migrate-store,refresh-scripts,refused-settings,replay}.test.ts',
+  'test/cli/{data,doctor-payments,doctor,insurers,json-bytes,jsonl,keys-rotate-drill,mcp,migrate-store,refresh-scripts,refused-settings,replay}.test.ts',
   'test/client/{hostile,package,python}.test.ts',
   'test/contracts/{chain-facts,chain-rpc-faults,chain-uses,heavy-work,payment-store-races,signer,store-faults,store-processes,two-services-postgres}.test.ts',
   'test/credits/{kill,pilot}.test.ts',
@@ -25,11 +28,11 @@ const ONLY_FULL = [
   'test/documents/{json-schema-ajv,markdown-growth,reconcile-properties}.test.ts',
   'test/invoices/{bank-statement,events,faults,two-services}.test.ts',
   'test/log/log.test.ts',
-  'test/pages/{browser,budgets,credits,docs,pay,pay-page,preflight,reconcile,samples,status,tool-page,verify}.test.ts',
+  'test/pages/{browser,budgets,credits,docs,pay,pay-call,pay-page,preflight,reconcile,samples,status,tool-page,verify}.test.ts',
   'test/paying/{assured,at-rest,disputes,no-charge,problems,store-faults,waiting,wrapped}.test.ts',
   'test/payments/settlement-{batch,crash,facilitator,keys,node,reconcile,replace,rpc}.test.ts',
   'test/protocols/fuzz.test.ts',
-  'test/surfaces/{back-pressure,discovery-live,discovery-openapi,discovery-payments,lifecycle,mcp-plain-call,mcp-small}.test.ts',
+  'test/surfaces/{back-pressure,discovery-live,discovery-openapi,discovery-payments,lifecycle,mcp-plain-call,mcp-small,token-counts}.test.ts',
 ]
 
 const full = process.argv.includes('--full')
@@ -38,7 +41,7 @@ const found = (patterns: string[]) =>
   new Set(globSync(patterns, { exclude: ['**/node_modules/**'] }).filter((file) => file.endsWith('.test.ts')))
 const left_out = full ? new Set<string>() : found(ONLY_FULL)
 const chosen = named.length > 0 ? named : [...found(['test/**/*.test.ts'])].filter((file) => !left_out.has(file)).toSorted()
-const shared = found(IN_ONE_PROCESS)
+const shared = [...found(IN_ONE_PROCESS)].filter((file) => !/^(before|after)(Each)?\(/m.test(readFileSync(file, 'utf8')))
 
 // Settings of the machine must not reach the services that tests start.
 const machine = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')))
@@ -67,7 +70,7 @@ async function runInTheirOwn(files: string[]): Promise<boolean> {
   return files.length === 0 || succeeds(start(files, 'inherit', ...options))
 }
 
-const one = chosen.filter((file) => shared.has(file))
-const others = chosen.filter((file) => !shared.has(file))
+const one = chosen.filter((file) => shared.includes(file))
+const others = chosen.filter((file) => !shared.includes(file))
 const passed = await Promise.all([runInOneProcess(one), runInTheirOwn(others)])
 process.exitCode = passed.every(Boolean) ? 0 : 1

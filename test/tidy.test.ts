@@ -9,8 +9,12 @@ const CALL_LINES = 150
 
 /** What may not be called, where it may all the same, and what to use instead. */
 const BANNED: { pattern: RegExp; allowed: RegExp; instead: string }[] = [
-  { pattern: /\bDate\.now\(|\bnew Date\(\)/, allowed: /^src\/(adapters\/clock\/|client\/clock\.ts)/, instead: 'ask the Clock port' },
-  { pattern: /(?<![.\w])fetch\((?!\w+:)/, allowed: /^src\/(adapters|client|surfaces\/pages\/client)\//, instead: 'write an adapter' },
+  { pattern: /\bDate\.now\(|\bnew Date\(\)/, allowed: /^src\/(adapters\/clock\/|client\/options\.ts)/, instead: 'ask the Clock port' },
+  {
+    pattern: /(?<![.\w])fetch\((?!\w+:)/,
+    allowed: /^src\/(adapters|client|surfaces\/pages\/(client|components))\//,
+    instead: 'write an adapter',
+  },
   {
     pattern: /\b(Number|parseFloat|parseInt)\([^)]*(amount|minor|usdc|price)/i,
     allowed: /^$/,

@@ -1,6 +1,6 @@
 import { outcomeMark, paint, say, wrap } from '../../src/cli/terminal.ts'
 
-/** How the tour looks on a terminal. */
+/** Terminal output of the tour. */
 
 const WIDTH = 92
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
-import type { Authorization } from '../../src/pure/payments/authorization.ts'
-import { createAuthorizationDigest } from '../../src/pure/payments/eip3009.ts'
+import { type Authorization, createAuthorizationDigest } from '../../src/pure/payments/eip3009.ts'
 import { nobleCrypto, toHex } from '../../src/pure/receipts/crypto.ts'
 
 /** One entry of the terms in PAYMENT-REQUIRED, as far as a wallet needs it. */
@@ -28,7 +27,7 @@ export interface SignedPayment {
   authorization: Authorization
 }
 
-/** What any x402 wallet does: reads the terms, signs one transfer of exactly that amount to exactly that address, and wraps it. */
+/** Pays like any x402 wallet: reads the terms, signs one transfer of exactly that amount to that address, and encodes it. */
 export function signPayment(private_key: Uint8Array, required: PaymentRequired, now_s: number): SignedPayment {
   const accepted = required.accepts[0]
   if (accepted === undefined) throw new Error('the terms offer nothing')

@@ -1,5 +1,5 @@
 import type { Tool } from '../../src/service/catalogue/define.ts'
-import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
+import { toolSchemas } from '../../src/service/catalogue/wire-schemas.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { createTypeWriter } from './schema-types.ts'
 

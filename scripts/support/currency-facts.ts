@@ -1,9 +1,9 @@
-/** What the list of ISO 4217 does not say in a form that a script can read. */
+/** Facts about currencies that the ISO 4217 list does not contain in machine-readable form. */
 
 /** Marked as funds in list one (attribute IsFund of the XML file). */
 export const FUNDS: readonly string[] = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI']
 export const METALS: readonly string[] = ['XAG', 'XAU', 'XPD', 'XPT']
-/** Units of account and of bond markets, which nobody pays with. */
+/** Units of account and of bond markets, which are not used for payments. */
 export const UNITS: readonly string[] = ['XAD', 'XBA', 'XBB', 'XBC', 'XBD', 'XDR', 'XEU', 'XFO', 'XFU', 'XRE', 'XSU', 'XUA']
 
 /** Signs in everyday use that the locale data (CLDR 48, English) do not have. */

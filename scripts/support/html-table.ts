@@ -11,7 +11,7 @@ function plainText(html: string): string {
     .trim()
 }
 
-/** The cells of every table row of a page, headers included, in the order in which they stand. */
+/** Cells of every table row of a page, headers included, in document order. */
 export function htmlRows(page: string): string[][] {
   return Array.from(page.matchAll(/<tr\b[^>]*>([\s\S]*?)<\/tr>/gi), ([, row = '']) =>
     Array.from(row.matchAll(/<t[dh]\b[^>]*>([\s\S]*?)<\/t[dh]>/gi), ([, cell = '']) => plainText(cell)),

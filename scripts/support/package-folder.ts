@@ -62,7 +62,7 @@ async function tableModule(folder: string, path: string): Promise<void> {
   await rm(join(folder, path))
 }
 
-/** Only what can stand between `import` and `from`. */
+/** Import and export statements; between the keywords only names can appear. */
 const IMPORT = /^((?:import|export)\s[\w\s{},*$]*?\bfrom\s+)(['"])([^'"]+)\2(\s+with\s*\{[^}]*\})?/gm
 
 /** Points the imports of a module, or of its types, to what lies in the folder, and notes the packages that are left. */
@@ -113,7 +113,7 @@ function packageJson({ version, description, license, dependencies }: Manifest, 
   const entry = (path: string) => ({ types: `./src/${path}.d.ts`, default: `./src/${path}.js` })
   const needed = [...imported].toSorted().map((name) => {
     const exact = dependencies[name]
-    if (exact === undefined) throw new Error(`the library imports ${name}, which is no dependency`)
+    if (exact === undefined) throw new Error(`the library imports ${name}, which is not a dependency`)
     return [name, exact]
   })
   return {
@@ -152,6 +152,6 @@ const answer = await client.call('iban-check', { iban: 'GB82 WEST 1234 5698 7654
 console.log(answer.result.valid, answer.receipt_hash)
 \`\`\`
 
-Client and receipts stand on @noble/curves and @noble/hashes alone. Node 20, Bun, and browsers with a bundler or an import map.
+Client and receipts depend only on @noble/curves and @noble/hashes. Node 20, Bun, and browsers with a bundler or an import map.
 `
 }

@@ -10,13 +10,13 @@ interface NamedType {
 export interface TypeWriter {
   /** Counts what occurs in a schema. All schemas are looked at before the first is written. */
   look(schema: Schema): void
-  /** The members of an object type with their descriptions. What occurs more than once, in whatever schema, stands there by its name. */
+  /** Members of an object type with their descriptions. A type that occurs more than once, in any schema, is referred to by name. */
   members(schema: Schema): string
-  /** What was named so far, in alphabetical order. */
+  /** Named types so far, in alphabetical order. */
   shared(): NamedType[]
 }
 
-/** Shortest text that gets a name of its own when it occurs twice. */
+/** Minimum length of a repeated type that gets a name. */
 const SHARED_CHARS = 60
 
 type Inner = (value: unknown, hint: string) => string

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Watches what a small durable write costs, by its own, in the folder of the store: whatever the service writes waits at least as long. */
+/** Measures small durable writes in the folder of the store: every write of the service takes at least as long. */
 export interface DiskWatch {
   /** The longest since the last question, in milliseconds. */
   longest_ms(): number
@@ -11,7 +11,7 @@ export interface DiskWatch {
 
 const EVERY_MS = 50
 const BLOCK_BYTES = 16_384
-/** The file begins anew behind so many blocks. */
+/** The file is rewritten from the start after this many blocks. */
 const BLOCKS = 256
 
 export async function watchDisk(folder: string): Promise<DiskWatch> {

@@ -3,13 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { readRequired, signTerms, type Required } from '../../test/support/paying.ts'
 
-/** What is called: free calls, calls that are answered with terms, and paid ones. */
+/** Kinds of calls: free, answered with payment terms, and paid. */
 export const KINDS = ['free', 'terms', 'paid'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
- * Of forty calls; shuffled by their order here. One paid call is what the sandbox's chain bears for twenty minutes: with each block it hashes
- * all payments so far anew, and one of 150,000 payments stops answering for seconds.
+ * Mix of forty calls. One paid call is what the sandbox chain sustains for twenty minutes: it hashes all earlier payments for each block,
+ * and with 150,000 payments it stops answering for seconds.
  */
 const MIX: readonly Kind[] = Array.from({ length: 40 }, (_, index) => (index === 15 ? 'paid' : index % 10 === 0 ? 'terms' : 'free'))
 /** Expected statuses; a settlement that takes longer than a call waits is answered 202 and no fault. */

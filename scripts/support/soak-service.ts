@@ -4,11 +4,11 @@ import { readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** What the service shows of itself, after its garbage has been collected. */
+/** State of the service after garbage collection. */
 export interface Look {
   rss_mb: number
   heap_mb: number
-  /** What keeps the event loop busy: sockets, timers and the like. */
+  /** Active resources of the event loop: sockets, timers and others. */
   resources: number
   /** Open descriptors; null where there is no /proc. */
   descriptors: number | null

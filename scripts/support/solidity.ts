@@ -35,15 +35,16 @@ interface Artifact {
   file: string
 }
 
-/** Where each contract's artifact goes. `test-` marks what only tests place. */
+/** Target of each contract's artifact. `test-` marks those that only tests deploy. */
 const ARTIFACTS: readonly Artifact[] = [
   { source: 'contracts/TestUsdc.sol', contract: 'TestUsdc', file: 'data/contracts/test-usdc.json' },
   { source: 'contracts/BatchSettler.sol', contract: 'BatchSettler', file: 'data/contracts/batch-settler.json' },
+  { source: 'contracts/DepositFactory.sol', contract: 'DepositFactory', file: 'data/contracts/deposit-factory.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWallet', file: 'data/contracts/test-wallet.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWalletFactory', file: 'data/contracts/test-wallet-factory.json' },
 ]
 
-/** What only the tests of token contracts place. */
+/** Contracts that only the tests of token contracts deploy. */
 export const TOKEN_SAMPLES: readonly Artifact[] = [
   'PlainToken',
   'Bytes32Token',
@@ -53,10 +54,12 @@ export const TOKEN_SAMPLES: readonly Artifact[] = [
   'UupsToken',
   'ZeppelinosProxy',
   'Diamond',
-].map((contract) => {
-  const name = contract.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase()
-  return { source: 'contracts/TokenSamples.sol', contract, file: `test/chain/samples/${name}.json` }
-})
+].map((contract) => ({ source: 'contracts/TokenSamples.sol', contract, file: `test/chain/samples/${kebab(contract)}.json` }))
+
+/** Tokens and merchants that only the tests of deposit addresses deploy. */
+export const DEPOSIT_SAMPLES: readonly Artifact[] = ['NoReturnToken', 'FalseToken', 'FeeToken', 'ReentrantToken', 'ReentrantMerchant'].map(
+  (contract) => ({ source: 'contracts/DepositSamples.sol', contract, file: `test/contracts-solidity/samples/${kebab(contract)}.json` }),
+)
 
 /** No metadata in the code: it then depends on nothing but what it does. */
 const SETTINGS = {
@@ -72,6 +75,10 @@ const require = createRequire(import.meta.url)
 const OPENZEPPELIN = '@openzeppelin/contracts'
 const PACKAGE = pathToFileURL(require.resolve('@openzeppelin/contracts/package.json'))
 const LINE_CHARS = 140
+
+function kebab(contract: string): string {
+  return contract.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '-').toLowerCase()
+}
 
 /** Compiles these contracts; the text of each artifact by its path. Throws with the compiler's words when it has any. */
 export function compileArtifacts(artifacts: readonly Artifact[] = ARTIFACTS): Map<string, string> {
@@ -112,6 +119,7 @@ function artifactText(one: Artifact, head: object, output: CompilerOutput): stri
 
 /** An entry of the interface in Solidity's own words, as viem's parseAbi reads them. */
 function signature(entry: AbiEntry): string {
+  if (entry.type === 'receive') return 'receive() external payable'
   const head = entry.type === 'constructor' ? 'constructor' : `${entry.type} ${entry.name ?? ''}`
   const mutability = [undefined, 'nonpayable'].includes(entry.stateMutability) ? '' : ` ${entry.stateMutability}`
   const outputs = entry.outputs === undefined || entry.outputs.length === 0 ? '' : ` returns (${list(entry.outputs)})`
@@ -127,7 +135,7 @@ function list(parameters: readonly AbiParameter[]): string {
     .join(', ')
 }
 
-/** JSON in the style of the formatter: objects on lines of their own, lists on one line where they fit. */
+/** JSON in the style of the formatter: objects on separate lines, lists on one line if they fit. */
 function jsonText(value: unknown, indent: string): string {
   const inner = `${indent}  `
   if (Array.isArray(value)) {

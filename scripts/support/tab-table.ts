@@ -2,10 +2,10 @@ import { assert, option, printDifference, readSource, rowsOf, tableDates, type T
 
 type Cells = Record<string, string | null>
 
-/** What a small table that people copy off a publisher's page must hold. */
+/** Definition of a small table that people copy from a publisher's page. */
 interface TabTable {
   path: URL
-  /** `sources`: lists that single rows come from, by the name that stands in the rows. */
+  /** `sources`: lists of single rows, by the name in the rows. */
   head: Pick<TableHead, 'schema' | 'source' | 'notes'> & { sources?: Readonly<Record<string, string>> }
   /** Columns in order, each with the pattern of its cells; an empty cell is null where the pattern takes it. */
   columns: Readonly<Record<string, RegExp>>

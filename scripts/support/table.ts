@@ -67,7 +67,7 @@ export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message)
 }
 
-/** Rows of the table as it stands, or none when there is no file yet. */
+/** Current rows of the table; none if the file does not exist. */
 export async function rowsOf<Row>(path: string | URL): Promise<Row[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{"rows":[]}'
@@ -100,7 +100,7 @@ function rowText(row: object): string {
   return line.length < LINE_CHARS ? line : `    {\n${pairs.map((pair) => `      ${pair}`).join(',\n')}\n    }`
 }
 
-/** Writes the table beside the file first and then over it, so that a reader never sees half of it. */
+/** Writes the table to a temporary file and renames it, so that readers never see a partial file. */
 export async function writeTable(path: URL, head: TableHead, rows: readonly object[]): Promise<void> {
   const fields = Object.entries({ ...head, count: rows.length }).map(
     ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`,

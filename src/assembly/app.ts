@@ -1,29 +1,31 @@
 import type { Log } from '../ports/log.ts'
 import { once } from '../pure/once.ts'
 import { createBodies } from '../service/admission/bodies.ts'
-import { createHold } from '../service/admission/hold.ts'
-import { loopLag } from '../service/admission/lag.ts'
-import { isSigned, observedCalls, type ObservedParts } from '../service/calls/observed.ts'
+import { createRefusalDelay, eventLoopDelay } from '../service/admission/slots.ts'
+import { isSigned, createInstrumentedCalls, type InstrumentedCallParts } from '../service/calls/instrumented-call.ts'
 import { modeWord } from '../service/catalogue/text.ts'
 import { callerAddress, quotaClient, type TrustedProxies } from '../service/clients.ts'
 import { limits } from '../service/limits.ts'
 import { problem } from '../service/problems.ts'
 import { watchFlow } from '../service/telemetry/gauges.ts'
 import { createHistory } from '../service/telemetry/history.ts'
-import { standingNow } from '../service/telemetry/standing.ts'
+import { standingNow } from '../service/telemetry/operator-status.ts'
 import type { AppDeps } from '../surfaces/deps.ts'
 import { Connections } from '../surfaces/http/connections.ts'
-import { inTurns } from '../surfaces/http/in-turns.ts'
-import { unwrapInput } from '../surfaces/http/json-body.ts'
+import { afterTurns } from '../surfaces/http/in-turns.ts'
+import { unwrapInput } from '../surfaces/http/body.ts'
 import type { Handlers } from '../surfaces/http/node-server.ts'
 import { commonHeaders, problemReply, type Reply } from '../surfaces/http/reply.ts'
-import { restWords } from '../surfaces/payment.ts'
+import { restPaymentRenderer } from '../surfaces/payment.ts'
 import { restCall, type RestCalls } from '../surfaces/rest.ts'
-import { standingOf } from '../surfaces/status.ts'
+import { statusSources } from '../surfaces/status.ts'
 
 export interface App extends Handlers {
   readonly deps: AppDeps
-  /** The first calls come first; soon after them is loaded what they did not need, before somebody asks for it. Returns what stops it. */
+  /**
+   * Starts loading the surfaces and tools that the first calls did not need, so that later requests do not wait for them. Returns a
+   * function that stops the loading.
+   */
   loadRestSoon(): () => void
 }
 
@@ -31,24 +33,24 @@ const LOAD_REST_AFTER_MS = 500
 
 /** The surfaces that bring the most with them, to be loaded one by one. */
 const LARGE_SURFACES = [
-  () => import('../surfaces/preflight/routes.ts'),
+  () => import('../surfaces/preflight/endpoints.ts'),
   () => import('../surfaces/pages/routes.ts'),
   () => import('../surfaces/mcp/routes.ts'),
   () => import('../surfaces/a2a/routes.ts'),
 ]
 
 /**
- * The application: every surface over one set of dependencies. It opens no port and reads no environment. Calls are served at once; the
- * other surfaces are loaded when one of them is first asked for.
+ * The application: every surface over one set of dependencies. It opens no port and reads no environment. Calls can be served immediately;
+ * each other surface is loaded on its first request.
  */
 export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies: TrustedProxies, log: Log): App {
-  const calls = observedCalls(given.call, observedParts(given, log))
+  const calls = createInstrumentedCalls(given.call, observedParts(given, log))
   const bodies = createBodies({ time_ms: () => performance.now(), later: (step, delay_ms) => void setTimeout(step, delay_ms).unref() })
-  watchFlow(given.telemetry, calls, bodies, loopLag)
+  watchFlow(given.telemetry, calls, bodies, eventLoopDelay)
   const history = createHistory({
     telemetry: given.telemetry,
-    clock: given.call.stamp.clock,
-    standing: () => standingNow(standingOf(given)),
+    clock: given.call.issuer.clock,
+    standing: () => standingNow(statusSources(given)),
   })
   const inFlight = () => {
     const { free, paid } = calls.in_flight()
@@ -57,14 +59,14 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
   const deps: AppDeps = { ...given, inFlight, history }
   const fault = (error: unknown, request_id: string): Reply => {
     log.error({ request_id, error: error instanceof Error ? error.stack : String(error) }, 'a request failed')
-    return problemReply(problem('INTERNAL_ERROR', 'The fault is ours and has been noted.'), request_id, deps.origins)
+    return problemReply(problem('INTERNAL_ERROR', 'Internal error; it was logged.'), request_id, deps.origins)
   }
   const headers = commonHeaders(modeWord(deps), deps.origins)
   const { heavy } = deps.call
   const rest: RestCalls = {
     serve: calls.on('rest'),
     origins: deps.origins,
-    words: restWords(deps),
+    words: restPaymentRenderer(deps),
     heavy,
     isSigned: (payments) => isSigned(deps.call, payments),
   }
@@ -83,7 +85,7 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
       const address = callerOf(env.peer, request.headers.get('x-forwarded-for'))
       if (lane !== null) await calls.turn(lane, address)
       const response = await (await routes()).fetch(request, env)
-      return lane === 'reads' ? inTurns(response, () => calls.turn(lane, address)) : response
+      return lane === 'reads' ? afterTurns(response, () => calls.turn(lane, address)) : response
     },
     call: (exchange) => restCall(rest, exchange, unwrapInput),
     openBody: (address, body) => bodies.open({ ...body, client: quotaClient(address) }),
@@ -94,8 +96,8 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
 }
 
 /**
- * Lane in which a request that is no call waits, so that unpaid traffic cannot delay payers. Health checks, payments of invoices and paid answers
- * have a lane of their own. Null where the surface waits itself, once it has read whether the request pays.
+ * Lane in which a request other than a call waits, so that unpaid traffic cannot delay payers. Health checks, payments of invoices and paid
+ * answers share a separate lane. Null where the surface itself queues the request after it has read whether the request pays.
  */
 function laneOf({ method, url }: Request): 'reads' | 'probes' | null {
   if (method === 'POST' && READS_FIRST.test(url)) return null
@@ -129,16 +131,16 @@ function loadSoon(pieces: readonly Load[], log: Log): () => void {
 function observedParts(
   { telemetry, tracing = null, client_calls }: Pick<AppDeps, 'telemetry' | 'tracing' | 'client_calls'>,
   log: Log,
-): ObservedParts {
+): InstrumentedCallParts {
   return {
     telemetry,
     tracing,
     log,
-    lag_ms: loopLag,
+    lag_ms: eventLoopDelay,
     time_ms: () => performance.now(),
     client_free: client_calls ?? limits.client_calls,
     nextTurn: (step) => void setImmediate(step),
     later: (step, delay_ms) => void setTimeout(step, delay_ms),
-    hold: createHold((pause_ms) => new Promise((resolve) => void setTimeout(resolve, pause_ms))),
+    hold: createRefusalDelay((pause_ms) => new Promise((resolve) => void setTimeout(resolve, pause_ms))),
   }
 }

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createChainFacts } from '../adapters/chain/facts.ts'
@@ -13,8 +13,11 @@ import { gasWallet } from '../adapters/gas-wallet/wallet.ts'
 import { readWalletKey } from '../adapters/secret/file.ts'
 import type { ChainFacts, Transfers } from '../ports/chain-facts.ts'
 import type { BlockHeader } from '../ports/chain.ts'
-import { usdcOn } from '../pure/payments/usdc.ts'
+import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
+import { usdcOn, type UsdcToken } from '../pure/payments/usdc.ts'
+import { toHex } from '../pure/receipts/crypto.ts'
 import { isPostgres } from '../service/config.ts'
+import type { SandboxInfo } from '../surfaces/deps.ts'
 import type { ChainBase, Deployment } from './deployment.ts'
 import { orStop, StartError } from './identity.ts'
 
@@ -48,7 +51,7 @@ function liveChain({ settings, identity: { chain_id, pay_to }, signing }: Keys):
 async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing, secret, log }: Keys): Promise<ChainBase | null> {
   const { startSandboxChain } = await import('../adapters/chain/sandbox.ts')
   const { freshener } = await import('../adapters/chain/sandbox-freshness.ts')
-  const { rpcRequest } = await import('../adapters/chain/sandbox-rpc.ts')
+  const { rpcRequest } = await import('../adapters/chain/sandbox-process.ts')
   const derived = (use: string) => createHmac('sha256', createSecretKey(secret)).update(use).digest()
   const own = join(settings.ASSAY_DATA_DIR, 'sandbox')
   // Instances that share a database must share the chain that its payments are on: the first to start runs it for all.
@@ -76,6 +79,7 @@ async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing,
         usdc: token.address,
         payer,
         pay_to,
+        sign_payment: testWallet(signing, payer_key, usdcOn(chain_id), pay_to),
         get chain() {
           return started.run()
         },
@@ -88,6 +92,30 @@ async function sandboxChain({ settings, identity: { chain_id, pay_to }, signing,
   }
 }
 
+/** Seconds for which a payment of the test wallet is valid. */
+const TEST_PAYMENT_S = 120
+
+/** Returns the test wallet of the sandbox: it pays only the recipient of this deployment, in tokens without value. */
+function testWallet(
+  { signer, crypto }: Keys['signing'],
+  private_key: Uint8Array,
+  { name, version, chain_id, address }: UsdcToken,
+  pay_to: string,
+): SandboxInfo['sign_payment'] {
+  const wallet = signer(private_key)
+  const digest = createAuthorizationDigest({ name, version, chain_id, verifying_contract: address }, crypto.keccak256)
+  return (value_minor, now_s) => {
+    const valid_before_s = BigInt(now_s + TEST_PAYMENT_S)
+    const nonce = toHex(randomBytes(32))
+    const authorization = { from: wallet.address, to: pay_to.toLowerCase(), value_minor, valid_after_s: 0n, valid_before_s, nonce }
+    const { from, to } = authorization
+    return {
+      authorization: { from, to, value: `${value_minor}`, validAfter: '0', validBefore: `${valid_before_s}`, nonce },
+      signature: wallet.sign(digest(authorization)),
+    }
+  }
+}
+
 /** Requests that the dearest tool of facts takes; a call is let in when the budget holds them. */
 const FACTS_REQUESTS = 6
 
@@ -96,9 +124,9 @@ export interface ChainSources {
   chain: ChainFacts
   transfers: Transfers
   probes: { chain(): Promise<boolean>; transfers(): Promise<boolean> }
-  /** The newest block that the watch has seen; asks nobody. */
+  /** Newest block that the probe has seen; sends no request. */
   head(): BlockHeader | null
-  /** Looks at a live chain from now on, so that a call's question whether it answers asks nobody. */
+  /** Starts probing a live chain, so that calls can check whether the chain answers without a request. */
   start(): void
   stop(): void
 }
@@ -122,7 +150,7 @@ export function chainSources({ base, identity: { chain_id, pay_to }, store }: De
   const options = { pool, chain_id, clock: systemClock, beforeRead, spend }
   return {
     chain: createChainFacts(options),
-    transfers: createTransfers({ ...options, store: store.closed }),
+    transfers: createTransfers({ ...options, store: store.finalized_ranges }),
     probes: { chain: () => watch.ready(FACTS_REQUESTS), transfers: () => watch.history_ready() },
     head: () => watch.head(),
     start: () => watch.start(),

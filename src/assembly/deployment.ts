@@ -1,6 +1,6 @@
 import type { Pool } from '../adapters/chain/pool.ts'
 import type { openStoreClock } from '../adapters/clock/store.ts'
-import type { Signing } from '../adapters/signer/choose.ts'
+import type { SigningBackend } from '../adapters/signer/choose.ts'
 import type { Keyring } from '../adapters/signer/keyring.ts'
 import type { Chain, ChainSender, ChainTransactions } from '../ports/chain.ts'
 import type { Clock, SteadyClock } from '../ports/clock.ts'
@@ -11,25 +11,26 @@ import type { Store, StoreIdentity } from '../ports/store.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
-import type { FailureCount } from '../service/payments/on-chain-bounds.ts'
-import type { OutsideReads } from '../service/payments/outside-reads.ts'
+import type { FailureCount } from '../service/payments/reserved-balances.ts'
+import type { OutsideReads } from '../service/payments/allowance.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
-import type { SandboxShown } from '../surfaces/deps.ts'
+import type { SandboxInfo } from '../surfaces/deps.ts'
 import type { Origins } from '../surfaces/http/reply.ts'
 import type { activeOf } from './identity.ts'
+import manifest from '../../package.json' with { type: 'json' }
 
 /**
- * What one deployment stands on, made once at the start. The parts of the service take it whole, and beside it only what other parts made.
+ * Settings, identity, keys, store, clock and log of one running service, made once at start and passed whole to the parts of the service.
  */
 export interface Deployment {
   readonly settings: Settings
   readonly identity: StoreIdentity
-  readonly signing: Signing
+  readonly signing: SigningBackend
   readonly ring: Keyring
   /** The key of the ring that signs receipts. */
   readonly active: ReturnType<typeof activeOf>
   readonly receipt_signer: Signer
-  /** What seals and derives: paid answers, tasks, credits, links. */
+  /** Secret that seals and derives paid answers, tasks, credits and links. */
   readonly secret: Uint8Array
   readonly catalogue: Catalogue
   readonly store: Store
@@ -40,7 +41,7 @@ export interface Deployment {
   readonly base: ChainBase | null
   readonly prices: PriceBook
   readonly origins: Origins
-  /** Where the service listens: empty until it does. */
+  /** Address on which the service listens; empty before. */
   readonly listening: { url: string }
   /** Failed verifications of clients, counted over payments and signatures. */
   readonly failures: FailureCount
@@ -58,6 +59,9 @@ export interface ChainBase {
   /** Of the sandbox: mines a block when the newest is old. */
   beforeRead: (() => Promise<void>) | undefined
   wallets: GasWallet[]
-  sandbox: SandboxShown | null
+  sandbox: SandboxInfo | null
   stop(): Promise<void>
 }
+
+/** The version of the service, as package.json has it. */
+export const VERSION: string = manifest.version

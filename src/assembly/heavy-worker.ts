@@ -5,9 +5,9 @@ import { once } from '../pure/once.ts'
 import type { Sources, Tool } from '../service/catalogue/define.ts'
 import type { LargeBody } from '../surfaces/http/read-in-thread.ts'
 
-/** What a thread of the worker pool does: it runs one tool at a time, or reads one long body. Tools that run here are pure. */
+/** Entry of a worker thread: runs one tool at a time, or reads one long body. Tools that run here are pure. */
 
-/** What each thread is told of the catalogue, so that it loads a tool when it is first asked for. */
+/** Catalogue data passed to each thread, which loads a tool on its first call. */
 export type HeavyWorkerData = readonly Pick<Tool, 'id' | 'family' | 'bounds'>[]
 
 const listed = (workerData ?? []) as HeavyWorkerData
@@ -39,7 +39,7 @@ const reader = once(async () => {
 const itemSources = once(async () => {
   const [{ loadCatalogue }, { itemCatalogue }] = await Promise.all([
     import('../service/catalogue/load.ts'),
-    import('../service/catalogue/items.ts'),
+    import('../service/catalogue/decode.ts'),
   ])
   const { tools: all } = await loadCatalogue()
   // `defineTool` lets a tool see only the sources that it names.

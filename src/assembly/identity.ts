@@ -3,13 +3,13 @@ import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../adapters/clock/system.ts'
 import { readSecret } from '../adapters/secret/file.ts'
-import type { Signing } from '../adapters/signer/choose.ts'
+import type { SigningBackend } from '../adapters/signer/choose.ts'
 import { activeKey, loadKeyring, type Keyring } from '../adapters/signer/keyring.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
 import { secretFileFault } from '../pure/secret-file.ts'
 import type { Settings } from '../service/config.ts'
 
-/** Where a deployment keeps what makes it itself, and what it reads there. The server and the command line see the same. */
+/** Files and values that identify a deployment, read in the same way by the server and the command line. */
 
 /** A reason not to start, in one sentence that names the setting or file and the fix. */
 export class StartError extends Error {}
@@ -19,7 +19,7 @@ export function orStop<Value extends { ok: true }>(read: Value | { ok: false; me
   return read
 }
 
-/** What is not named lies in the data folder, where it is made once. */
+/** Paths of store, keys and secret. A path that is not set is in the data folder; the file is made on the first start. */
 export const places = {
   store: (settings: Settings) => settings.ASSAY_STORE || join(settings.ASSAY_DATA_DIR, 'assay.sqlite'),
   receiptKeys: (settings: Settings) => settings.ASSAY_RECEIPT_KEY_FILE || join(settings.ASSAY_DATA_DIR, 'receipt-keys.json'),
@@ -95,16 +95,16 @@ export function localOrigin(host: string, port: number): string {
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
 
-/** Whether a server with this address is reached from its own machine alone (RFC 5735 §3: all of 127.0.0.0/8). */
+/** Returns true for an address that only the same machine can reach (RFC 5735 §3: all of 127.0.0.0/8). */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 
 /**
- * Which deployment this is. In the sandbox the payee is a wallet whose key follows from the secret of the deployment, so that instances
- * which share the secret share the payee, and nobody else can know it.
+ * Identity of this deployment: mode, chain and payee. In the sandbox the payee is a wallet whose key is derived from the secret of the
+ * deployment: instances that share the secret share the payee, and the key cannot be guessed.
  */
-export function identityOf(settings: Settings, signing: Signing): StoreIdentity {
+export function identityOf(settings: Settings, signing: SigningBackend): StoreIdentity {
   const { ASSAY_MODE: mode, ASSAY_CHAIN_ID: chain_id, ASSAY_PAY_TO } = settings
   return { mode, chain_id, pay_to: mode === 'sandbox' ? signing.signer(sandboxPayToKey(secretOf(settings))).address : ASSAY_PAY_TO }
 }
@@ -131,7 +131,7 @@ export function secretOf(settings: Settings): Uint8Array {
 
 const FINGERPRINT_NOTE = 'secret-fingerprint'
 
-/** Tells whether two secrets are the same and nothing else about them: the secret has 256 random bits. */
+/** Fingerprint that shows only whether two secrets are equal: the secret has 256 random bits. */
 function fingerprintOf(secret: Uint8Array): string {
   return createHmac('sha256', createSecretKey(secret)).update('fingerprint of the secret of a deployment').digest('hex').slice(0, 32)
 }

@@ -1,23 +1,40 @@
 import { createDerivation } from '../adapters/derivation/hmac.ts'
+import { createWebhookSender } from '../adapters/public-https/webhook-sender.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
 import type { StoreIdentity } from '../ports/store.ts'
 import { bankFault, plainIban, type BankAccount } from '../pure/invoices/links.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import type { Settings } from '../service/config.ts'
 import { createContractSignatures, type ContractSignatures } from '../service/invoices/contract-signature.ts'
-import { createInvoiceDesk, type InvoiceDesk } from '../service/invoices/desk.ts'
+import { createInvoiceService, type InvoiceService } from '../service/invoices/invoice-service.ts'
 import { createInvoiceLive, type InvoiceLive } from '../service/invoices/live.ts'
 import { createInvoiceRelay, type InvoiceRelay } from '../service/invoices/relay.ts'
-import { INVOICE_RULES } from '../service/invoices/rules.ts'
+import { networkHasher } from '../service/clients.ts'
+import { INVOICE_RULES, CREDIT_RULES } from '../service/limits.ts'
+import { createWebhookDeliveries, type WebhookDeliveries } from '../service/webhooks/webhook-delivery.ts'
+import { createWebhookService, type WebhookService } from '../service/webhooks/webhook-service.ts'
 import { createInvoiceWatch } from '../service/invoices/watch.ts'
-import type { Job } from '../service/jobs/run.ts'
+import { type Job, creditsJob } from '../service/jobs/jobs.ts'
 import type { Deployment } from './deployment.ts'
 import { StartError } from './identity.ts'
-import type { PaymentRoom } from './payments.ts'
+import type { PaymentParts } from './payments.ts'
+import { openCards } from '../adapters/cards/open.ts'
+import { createSealer } from '../adapters/secret/sealer.ts'
+import type { CardServer, Cards } from '../ports/cards.ts'
+import { createCreditService, type CreditService, createInFlightUses, createWrongCodeCounter } from '../service/credits/credit-service.ts'
+import {
+  releasePilot,
+  type PilotReleased,
+  createCreditCheckout,
+  handOver,
+  type CodeShown,
+  type CreditCheckout,
+} from '../service/credits/credit-checkout.ts'
+import type { FaultHook } from '../service/payments/settlement.ts'
 
 /** Everything about invoices that is assembled at start. */
-export interface InvoiceRoom {
-  desk: InvoiceDesk
+export interface InvoiceParts {
+  service: InvoiceService
   /** Null where nothing can settle. */
   relay: InvoiceRelay | null
   live: InvoiceLive
@@ -28,7 +45,7 @@ export interface InvoiceRoom {
   stop(): void
 }
 
-export function openInvoiceRoom(deployment: Deployment, room: PaymentRoom): InvoiceRoom {
+export function openInvoices(deployment: Deployment, room: PaymentParts): InvoiceParts {
   const { settings, identity, signing, secret, store, clock, log, origins, reads, receipt_signer } = deployment
   const derive = createDerivation(secret)
   const { settling } = room
@@ -36,7 +53,7 @@ export function openInvoiceRoom(deployment: Deployment, room: PaymentRoom): Invo
   const watching = { store: store.invoices, payments: store.payments, clock, log, chain_id: identity.chain_id }
   const watch = settling === null ? null : createInvoiceWatch({ ...watching, source: settling.source, transactions: settling.transactions })
   const contracts = settling === null ? null : createContractSignatures((asked) => settling.source.chain.read(asked), reads)
-  const desk = createInvoiceDesk({
+  const desk = createInvoiceService({
     store: store.invoices,
     clock,
     crypto: signing.crypto,
@@ -47,6 +64,7 @@ export function openInvoiceRoom(deployment: Deployment, room: PaymentRoom): Invo
     site_url: () => origins.site_url,
     bankOf: (merchant) => (owners.includes(merchant) ? account : null),
     carries: settling?.desk.settler.method === 'self',
+    hasFactory: settling?.hasFactory ?? (() => Promise.resolve(false)),
     watch,
     contracts,
     reads,
@@ -62,10 +80,37 @@ export function openInvoiceRoom(deployment: Deployment, room: PaymentRoom): Invo
     clearInterval(reading)
     live.stop()
   }
-  if (settling === null || watch === null) return { desk, relay: null, live, contracts, jobs: [], stop }
-  const relay = createInvoiceRelay({ desk: settling.desk, place: room.place, store, clock, derive, watch })
+  if (settling === null || watch === null) return { service: desk, relay: null, live, contracts, jobs: [], stop }
+  const relay = createInvoiceRelay({ payments: settling.desk, terms: room.terms, store, clock, derive, watch })
   const job = { name: 'invoices', every_ms: INVOICE_RULES.watch_every_ms, run: (now_ms: number) => watch.round(now_ms) }
-  return { desk, relay, live, contracts, jobs: [job], stop }
+  return { service: desk, relay, live, contracts, jobs: [job], stop }
+}
+
+/** Webhooks of a deployment: the service behind the endpoints, and the delivery of what the store has queued. */
+export interface WebhookParts {
+  service: WebhookService
+  deliveries: WebhookDeliveries
+}
+
+export function openWebhooks(deployment: Deployment, { contracts }: Pick<InvoiceParts, 'contracts'>): WebhookParts {
+  const { settings, signing, secret, store, clock, log, origins } = deployment
+  const sender = createWebhookSender({ loopback: settings.ASSAY_WEBHOOK_LOOPBACK === 'on' })
+  const sealer = createSealer(secret)
+  const service = createWebhookService({
+    store: store.webhooks,
+    invoices: store.invoices,
+    sender,
+    clock,
+    crypto: signing.crypto,
+    derive: createDerivation(secret),
+    sealer,
+    contracts,
+    networkHash: networkHasher(secret),
+    random: createNonceSource(),
+    service: () => origins.api_url,
+  })
+  const deliveries = createWebhookDeliveries({ store: store.webhooks, invoices: store.invoices, sender, sealer, clock, log })
+  return { service, deliveries }
 }
 
 /** The operator's account and the merchants whose invoices show it. Throws a StartError for one that cannot be shown. */
@@ -89,4 +134,62 @@ export function bankAccount(settings: Settings): BankAccount | null {
   const fault = bankFault(account)
   if (fault !== null) throw new StartError(`ASSAY_BANK_${fault.field} ${fault.words}.`)
   return account
+}
+
+/** Parts for credits, assembled at start. Credits that were granted stay usable when the settings change later. */
+export interface CreditParts {
+  service: CreditService
+  /** Null where cards are off. */
+  checkout: CreditCheckout | null
+  handOver(session_id: string, secret: string, seen: boolean): Promise<CodeShown>
+  release(invoice_id: string, signature: string | null, client: string): Promise<PilotReleased>
+  jobs: Job[]
+}
+
+/** Parts of other services that credits use. */
+interface CreditNeighbours {
+  reach: FaultHook
+  /** Null where cards are off. */
+  cards: Cards | null
+  invoices: InvoiceParts
+}
+
+export function openCredits(deployment: Deployment, { reach, cards, invoices }: CreditNeighbours): CreditParts {
+  const { settings, signing, secret, store, prices, clock, log, origins, reads } = deployment
+  const sealer = createSealer(secret)
+  const derive = createDerivation(secret)
+  const onFault = (error: unknown) => log.error({ error: String(error) }, 'a credit met a fault')
+  const shared = { store: store.credits, clock, derive, sealer, randomNonce: createNonceSource(), onFault }
+  const desk = createCreditService({
+    ...shared,
+    inFlightUses: createInFlightUses(store.credits, clock),
+    prices,
+    countWrong: createWrongCodeCounter(store, clock, secret),
+    reach,
+  })
+  const { service: invoice_desk, contracts } = invoices
+  const pilot = { ...shared, invoices: invoice_desk, contracts, reads, crypto: signing.crypto, chain_id: settings.ASSAY_CHAIN_ID }
+  const packs_usd = settings.ASSAY_CREDIT_PACKS.map(Number)
+  return {
+    service: desk,
+    checkout: cards === null ? null : createCreditCheckout({ ...shared, cards, packs_usd, origins, reads }),
+    handOver: (session_id, given, seen) => handOver({ store: store.credits, sealer, crypto: signing.crypto }, session_id, given, seen),
+    release: (invoice_id, signature, client) => releasePilot(pilot, invoice_id, signature, client),
+    jobs: [creditsJob(store)],
+  }
+}
+
+/** Card payments as the settings have them; null where they are off. Throws a StartError for keys that do not fit. */
+export async function cardsOf(settings: Settings, stripe_at: CardServer | null): Promise<Cards | null> {
+  const { ASSAY_STRIPE_SECRET_KEY_FILE, ASSAY_STRIPE_WEBHOOK_SECRET_FILE, ASSAY_MODE, ASSAY_CHAIN_ID } = settings
+  if (ASSAY_STRIPE_SECRET_KEY_FILE === '') return null
+  const opened = await openCards({
+    secret_key_file: ASSAY_STRIPE_SECRET_KEY_FILE,
+    webhook_secret_file: ASSAY_STRIPE_WEBHOOK_SECRET_FILE,
+    real: ASSAY_MODE === 'live' && ASSAY_CHAIN_ID === 8_453,
+    tolerance_s: CREDIT_RULES.notice_tolerance_s,
+    ...(stripe_at === null ? {} : { at: stripe_at }),
+  })
+  if (!opened.ok) throw new StartError(opened.message)
+  return opened.cards
 }

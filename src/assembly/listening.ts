@@ -52,12 +52,12 @@ export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const idle = setTimeout(() => server.closeIdleConnections(), limits.stop_idle_ms)
     const last = setTimeout(() => server.closeAllConnections(), limits.stop_ms)
-    // node:http adds a second of its own, in which the next request may come.
+    // node:http adds one second to this value, in which the next request may arrive.
     server.keepAliveTimeout = 1
     server.prependListener('request', (_request, response) => {
       response.shouldKeepAlive = false
     })
-    // That of node:http would end idle connections at once, under requests that were already sent.
+    // `close()` of node:http would end idle connections immediately, under requests that were already sent.
     NetServer.prototype.close.call(server, () => {
       clearTimeout(idle)
       clearTimeout(last)

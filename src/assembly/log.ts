@@ -3,19 +3,24 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ed25519Signer, nativeLogEntry, nativeSha256 } from '../adapters/log-signer/ed25519.ts'
 import { readSecret } from '../adapters/secret/file.ts'
 import { httpWitness } from '../adapters/witness/http.ts'
-import { readVerifierKey, verifierKey, verifierKeyText, type VerifierKey } from '../pure/log/note.ts'
+import { readVerifierKey, verifierKey, verifierKeyText, type VerifierKey } from '../pure/log/checkpoint.ts'
 import { isPostgres, type Settings } from '../service/config.ts'
-import type { Job } from '../service/jobs/run.ts'
-import { createLogBook, type LogBook } from '../service/log/book.ts'
-import { gatherCosignatures } from '../service/log/cosignatures.ts'
-import { createLogQueue, type LogQueue } from '../service/log/queue.ts'
-import { sequencerJob } from '../service/log/sequencer.ts'
-import { createWitness, type Witness } from '../service/log/witness.ts'
+import type { Job } from '../service/jobs/jobs.ts'
+import {
+  createLogBook,
+  type LogBook,
+  createLogQueue,
+  type LogQueue,
+  sequencerJob,
+  createWitness,
+  gatherCosignatures,
+  type Witness,
+} from '../service/log/receipts-log.ts'
 import type { Deployment } from './deployment.ts'
 import { orStop, places, StartError } from './identity.ts'
 
 /** The public log of receipts, as it is assembled at start; null where no log is kept. */
-export interface LogRoom {
+export interface ReceiptsLogParts {
   queue: LogQueue
   book: LogBook
   witness: Witness
@@ -27,7 +32,7 @@ export interface LogRoom {
 }
 
 /** Throws a StartError when the key is not the one that the store's log was begun with: one log has one key and one name. */
-export async function openLogRoom({ settings, store, clock, log }: Deployment): Promise<LogRoom | null> {
+export async function openReceiptsLog({ settings, store, clock, log }: Deployment): Promise<ReceiptsLogParts | null> {
   const seed = seedOf(settings)
   if (seed === null) return null
   const signer = ed25519Signer(seed)
@@ -79,7 +84,7 @@ function originOf(settings: Settings): string {
   return `${url.replace(/^https?:\/\//, '')}/log`
 }
 
-/** Who cosigns this log, and the logs that this service signs as a witness. Throws a StartError for what is none. */
+/** Witnesses that cosign this log, and the logs that this service signs as a witness. Throws a StartError for an entry that is neither. */
 export function neighboursOf({ ASSAY_LOG_WITNESSES, ASSAY_WITNESSED_LOGS }: Settings) {
   return { witnesses: ASSAY_LOG_WITNESSES.map(witnessOf), logs: ASSAY_WITNESSED_LOGS.map(logOf) }
 }

@@ -7,16 +7,14 @@ import type { Log } from '../ports/log.ts'
 import type { Store, StoreIdentity } from '../ports/store.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import { loadCatalogue, type Catalogue } from '../service/catalogue/load.ts'
-import { isPostgres, strayOverride, type Settings } from '../service/config.ts'
-import { createSourceBudget } from '../service/payments/allowance.ts'
-import { createFailureCount, ON_CHAIN_LIMITS } from '../service/payments/on-chain-bounds.ts'
-import { createOutsideReads } from '../service/payments/outside-reads.ts'
+import { isPostgres, unknownToolInOverrides, type Settings } from '../service/config.ts'
+import { createSourceBudget, createOutsideReads } from '../service/payments/allowance.ts'
+import { createFailureCount, ON_CHAIN_LIMITS } from '../service/payments/reserved-balances.ts'
 import { createPriceBook } from '../service/payments/price-book.ts'
 import type { Origins } from '../surfaces/http/reply.ts'
 import { openChain } from './chain.ts'
-import type { ChainBase, Deployment } from './deployment.ts'
+import { type ChainBase, type Deployment, VERSION } from './deployment.ts'
 import { activeOf, bindSecret, identityOf, madeFromNowOn, places, ringOf, secretOf, StartError } from './identity.ts'
-import { VERSION } from './version.ts'
 
 /** Settings → keys, tools, store and chain. A start that is refused leaves nothing half made. Rejects with a StartError. */
 export async function openDeployment(settings: Settings, log: Log): Promise<Deployment> {
@@ -72,7 +70,10 @@ async function tracedChain(tracing: Tracing | null, base: Promise<ChainBase | nu
   return opened === null ? null : { ...opened, chain: around(tracing, 'chain', opened.chain) }
 }
 
-/** What takes a moment, at once. Where one fails the others are closed again, so that the process can end. */
+/**
+ * Loads the catalogue and opens store and chain concurrently. When one of them fails, the others are closed again so that the process can
+ * end.
+ */
 async function openTogether(
   bare: Bare,
   chain: Promise<ChainBase | null>,
@@ -92,7 +93,7 @@ async function openTogether(
 /** The tools, among which are all that the settings name. Throws a StartError for a name that is none. */
 export async function loadKnown(settings: Settings): Promise<Catalogue> {
   const catalogue = await loadCatalogue()
-  const stray = strayOverride(settings, catalogue.tools)
+  const stray = unknownToolInOverrides(settings, catalogue.tools)
   if (stray !== null) throw new StartError(stray)
   return catalogue
 }

@@ -6,81 +6,77 @@ import type { StoreIdentity } from '../ports/store.ts'
 import { BATCH_SETTLER } from '../pure/contracts/batch-settler.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
-import type { Payments } from '../service/calls/paid.ts'
+import type { Payments } from '../service/calls/payment-gate.ts'
 import type { Settings } from '../service/config.ts'
-import { reconcileJob } from '../service/jobs/reconcile.ts'
-import type { Job } from '../service/jobs/run.ts'
+import { type Job, reconcileJob } from '../service/jobs/jobs.ts'
 import { limits } from '../service/limits.ts'
-import { createClosings, createPaymentDesk, type DeskParts } from '../service/payments/desk.ts'
-import type { EvidenceSource } from '../service/payments/evidence.ts'
+import { createInFlightClaims, createPaymentService, type PaymentServiceParts } from '../service/payments/payment-service.ts'
+import type { EvidenceSource, FaultHook, Settler } from '../service/payments/settlement.ts'
 import { createFacilitatorSettler, type FacilitatedTerms } from '../service/payments/facilitated.ts'
-import { createMismatches } from '../service/payments/mismatches.ts'
-import { createRoundTrips, ON_CHAIN_LIMITS } from '../service/payments/on-chain-bounds.ts'
+import { createMismatches, createSignIn } from '../service/payments/resends.ts'
+import { createRoundTrips, ON_CHAIN_LIMITS, createPayerBalances, createPayerStatus } from '../service/payments/reserved-balances.ts'
 import { createOnChainCheck } from '../service/payments/on-chain.ts'
 import type { ReconcileRules, ReconcileSummary } from '../service/payments/reconcile.ts'
-import { createHoldings } from '../service/payments/reserve.ts'
-import { createSelfSettler, type SelfSettler } from '../service/payments/self-settler.ts'
-import type { Reach, Settler } from '../service/payments/settler.ts'
-import { createSignIn } from '../service/payments/sign-in.ts'
-import { createStanding } from '../service/payments/standing.ts'
-import type { PaymentPlace } from '../service/payments/terms.ts'
+import { createSelfSettler, type SelfSettler } from '../service/payments/wallet-writer.ts'
+import { createFactoryCheck, createSweeper } from '../service/invoices/deposits.ts'
+import type { PaymentTerms } from '../service/payments/terms.ts'
 import type { WriterRules } from '../service/payments/writer-rules.ts'
-import type { PaymentHealth, SandboxShown } from '../surfaces/deps.ts'
+import type { PaymentHealth, SandboxInfo } from '../surfaces/deps.ts'
 import type { ChainBase, Deployment } from './deployment.ts'
 
 /** Everything about payment that is assembled at start and taken down at the end. */
-export interface PaymentRoom {
+export interface PaymentParts {
   /** Null where nothing can settle. */
   payments: Payments | null
-  /** What invoices need to be paid and watched; null where nothing can settle. */
-  settling: { desk: DeskParts; source: EvidenceSource; transactions: ChainTransactions } | null
-  place: PaymentPlace
+  /** Parts with which invoices are paid and watched; null where nothing can settle. */
+  settling: { desk: PaymentServiceParts; source: EvidenceSource; transactions: ChainTransactions; hasFactory(): Promise<boolean> } | null
+  terms: PaymentTerms
   chain: Chain | null
-  sandbox: SandboxShown | null
+  sandbox: SandboxInfo | null
   jobs: Job[]
   health(): Promise<PaymentHealth>
-  /** What the gas wallets were last seen to hold; empty where there are none. */
+  /** Last known balances of the gas wallets; empty where there are none. */
   gas(): ReturnType<SelfSettler['gas']>
   /** Settles what is still open as far as it goes, then lets go of the chain. */
   stop(): Promise<void>
 }
 
-/** What differs from the times and bounds of the service. */
+/** Overrides of times and bounds. */
 export interface PaymentRules {
   writer?: Partial<WriterRules>
   reconcile?: Partial<ReconcileRules>
   reconcile_every_ms?: number
-  /** How long a facilitator may take for its answer. */
+  /** Timeout of a settlement request to a facilitator. */
   facilitator_ms?: number
 }
 
-/** What a test may change. */
+/** Hooks for tests. */
 export interface PaymentHooks {
-  /** Told at the steps between which a process may die. */
-  reach: Reach
+  /** Called at each step between which the process may crash. */
+  reach: FaultHook
   rules: PaymentRules
 }
 
 /** The token, the recipient and the network of all payments. */
-export function placeOf({ pay_to, chain_id }: StoreIdentity): PaymentPlace {
+export function paymentTermsOf({ pay_to, chain_id }: StoreIdentity): PaymentTerms {
   const { address, name, version, network } = usdcOn(chain_id)
   return { pay_to, token: { address, name, version }, chain_id, network }
 }
 
 const NO_PAYMENTS: PaymentHealth = { enabled: false, method: null, chain_ok: false, ready: false, overdue: null }
-/** Stands for whoever may come. */
+/** Placeholder payer for the readiness check, which is not about a particular payer. */
 const ANYBODY = '0x0000000000000000000000000000000000000001'
 
 /** Verification, settlement and reconciliation over one chain. */
-export async function openPaymentRoom(deployment: Deployment, hooks: PaymentHooks): Promise<PaymentRoom> {
+export async function openPayments(deployment: Deployment, hooks: PaymentHooks): Promise<PaymentParts> {
   const { base, store, prices, log, clock } = deployment
   const { rules } = hooks
-  const place = placeOf(deployment.identity)
+  const place = paymentTermsOf(deployment.identity)
   if (base === null) {
     return {
       payments: null,
       settling: null,
-      place,
+      terms: place,
       chain: null,
       sandbox: null,
       jobs: [],
@@ -90,22 +86,23 @@ export async function openPaymentRoom(deployment: Deployment, hooks: PaymentHook
     }
   }
   const { chain } = base
-  // A chain that mines only when somebody pays never comes to call a block final.
+  // A chain that mines a block only when a payment arrives never marks a block as final.
   const source: EvidenceSource = {
     chain,
     token: place.token.address.toLowerCase(),
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
-  const settler = settlerOf(deployment, hooks, base, place, source)
+  const hasFactory = createFactoryCheck(chain, deployment.lease_clock)
+  const settler = settlerOf(deployment, hooks, base, place, source, hasFactory)
   const desk_parts = deskPartsOf(deployment, hooks, base, place, settler)
-  const desk = createPaymentDesk(desk_parts)
+  const desk = createPaymentService(desk_parts)
   settler.start()
   const last: { summary: ReconcileSummary | null } = { summary: null }
   const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
   return {
-    payments: { desk, prices, place },
-    settling: { desk: desk_parts, source, transactions: chain },
-    place,
+    payments: { service: desk, prices, terms: place },
+    settling: { desk: desk_parts, source, transactions: chain, hasFactory },
+    terms: place,
     chain,
     sandbox: base.sandbox,
     jobs: [{ ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms }],
@@ -121,14 +118,14 @@ export async function openPaymentRoom(deployment: Deployment, hooks: PaymentHook
   }
 }
 
-/** What the desk of calls and the relay of invoices both stand on. */
+/** Parts shared by the payment service of calls and the relay of invoices. */
 function deskPartsOf(
   { signing, secret, store, clock, log, origins, failures }: Deployment,
   { reach }: PaymentHooks,
   { chain, wallets }: ChainBase,
-  place: PaymentPlace,
+  place: PaymentTerms,
   settler: Settler,
-): DeskParts {
+): PaymentServiceParts {
   const sealer = createSealer(secret)
   const digest = createAuthorizationDigest(
     { name: place.token.name, version: place.token.version, chain_id: place.chain_id, verifying_contract: place.token.address },
@@ -138,7 +135,7 @@ function deskPartsOf(
   const trips = createRoundTrips(clock, ON_CHAIN_LIMITS)
   return {
     store: store.payments,
-    closings: createClosings(store.payments, clock),
+    inFlightClaims: createInFlightClaims(store.payments, clock),
     sealer,
     clock,
     chain_id: place.chain_id,
@@ -154,9 +151,9 @@ function deskPartsOf(
       failures,
       ...(settle_from === undefined ? {} : { settle_from: settle_from.address }),
     }),
-    holdings: createHoldings(chain, place.token.address, trips),
+    payerBalances: createPayerBalances(chain, place.token.address, trips),
     settler,
-    standing: createStanding({ store: store.payments, clock, sealer, settler }),
+    payerStatus: createPayerStatus({ store: store.payments, clock, sealer, settler }),
     mismatches: createMismatches(store, clock, secret),
     signIn: createSignIn({
       store,
@@ -176,8 +173,9 @@ function settlerOf(
   { settings, store, clock, lease_clock, log }: Deployment,
   { reach, rules }: PaymentHooks,
   { chain, wallets }: ChainBase,
-  place: PaymentPlace,
+  place: PaymentTerms,
   source: EvidenceSource,
+  hasFactory: () => Promise<boolean>,
 ): SelfSettler {
   if (wallets.length > 0) {
     const batch = BATCH_SETTLER
@@ -189,6 +187,7 @@ function settlerOf(
       token: place.token.address,
       finality: source.finality,
       batch,
+      sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log }),
       clock: lease_clock,
       log,
       reach,
@@ -207,7 +206,7 @@ function settlerOf(
   }
 }
 
-function termsOf({ chain_id, token: { address, name, version } }: PaymentPlace, settings: Settings): FacilitatedTerms {
+function termsOf({ chain_id, token: { address, name, version } }: PaymentTerms, settings: Settings): FacilitatedTerms {
   return {
     chain_id,
     asset: address,

@@ -7,46 +7,64 @@ import { createHeavyPool } from '../adapters/heavy-work/pool.ts'
 import { createLog } from '../adapters/log/pino.ts'
 import { choosePrices } from '../adapters/prices/choose.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
-import { chooseRegistrations, chooseUnderwriterProofs } from '../adapters/registration-data/choose.ts'
+import { chooseRegistrations, chooseUnderwriterProofs } from '../adapters/public-https/choose.ts'
 import { createSealer } from '../adapters/secret/sealer.ts'
-import type { Signing } from '../adapters/signer/choose.ts'
+import type { SigningBackend } from '../adapters/signer/choose.ts'
 import { publicKeys } from '../adapters/signer/keyring.ts'
 import { createSigningQueue } from '../adapters/signer/queue.ts'
 import { createTelemetry } from '../adapters/telemetry/prometheus.ts'
 import type { CardServer } from '../ports/cards.ts'
 import type { HeavyWork } from '../ports/heavy-work.ts'
 import type { Log } from '../ports/log.ts'
-import type { UnderwriterProofs } from '../ports/underwriter-proofs.ts'
-import { itemCatalogue } from '../service/catalogue/items.ts'
-import { schemasOf } from '../service/catalogue/json-schema.ts'
-import { publishedSchemas } from '../service/catalogue/published.ts'
+import type { UnderwriterProofs } from '../ports/insurance.ts'
+import { itemCatalogue } from '../service/catalogue/decode.ts'
+import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.ts'
 import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
-import { purgeJob, purgePaymentsJob, purgeStretchesJob, purgeTasksJob } from '../service/jobs/purge.ts'
-import { runJobs, type Job, type RunningJobs } from '../service/jobs/run.ts'
-import { limits } from '../service/limits.ts'
+import {
+  purgeJob,
+  purgeCallCountsJob,
+  purgePaymentsJob,
+  purgeStretchesJob,
+  purgeTasksJob,
+  runJobs,
+  type Job,
+  type RunningJobs,
+} from '../service/jobs/jobs.ts'
+import { limits, LOG_RULES } from '../service/limits.ts'
+import { feedsJob } from '../service/datasets/feeds.ts'
+import { createDatasetService, followDatasets, type DatasetService } from '../service/datasets/dataset-service.ts'
 import { createAllowance, sourceReadsUsed } from '../service/payments/allowance.ts'
-import type { Reach } from '../service/payments/settler.ts'
-import { cachedDirectory } from '../service/records/directory.ts'
-import type { InsuranceParts } from '../service/records/insurance.ts'
-import { createRegistrar } from '../service/records/registrar.ts'
+import type { FaultHook } from '../service/payments/settlement.ts'
+import { cachedDirectory, createRegistrar, type InsuranceParts } from '../service/records/insurance.ts'
+import { keepCallCounts } from '../service/telemetry/call-counts.ts'
 import { watchRooms } from '../service/telemetry/gauges.ts'
 import { keepRecording } from '../service/telemetry/history.ts'
+import { operatorReport } from '../service/telemetry/operator-report.ts'
 import type { OperatorFacts } from '../surfaces/deps.ts'
 import { createHttpServer } from '../surfaces/http/node-server.ts'
 import { createOperatorServer } from '../surfaces/operator.ts'
 import { createApp, type App } from './app.ts'
 import { chainSources, type ChainSources } from './chain.ts'
-import { cardsOf, openCreditRoom, type CreditRoom } from './credits.ts'
-import type { Deployment } from './deployment.ts'
+import {
+  cardsOf,
+  openCredits,
+  type CreditParts,
+  bankAccount,
+  openInvoices,
+  openWebhooks,
+  type InvoiceParts,
+  type WebhookParts,
+} from './invoices.ts'
+import { type Deployment, VERSION } from './deployment.ts'
 import type { HeavyWorkerData } from './heavy-worker.ts'
 import { assertSecretFiles, isLoopback, localOrigin, orStop } from './identity.ts'
-import { bankAccount, openInvoiceRoom, type InvoiceRoom } from './invoices.ts'
+import { feedReader } from './feeds.ts'
 import { assertPortsFree, closeServer, listen } from './listening.ts'
-import { neighboursOf, openLogRoom, type LogRoom } from './log.ts'
+import { neighboursOf, openReceiptsLog, type ReceiptsLogParts } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads } from './open.ts'
-import { openPaymentRoom, type PaymentRoom, type PaymentRules } from './payments.ts'
-import { VERSION } from './version.ts'
+import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
+import { describeDatasets } from './reference-tables.ts'
 
 export interface Running {
   /** Origin that the server really listens on. */
@@ -60,21 +78,21 @@ export interface Running {
 }
 
 export interface StartOptions {
-  /** Told at the steps between which a process may die; a test brings a function that lets it. */
-  reach?: Reach
-  /** Times of settlement that differ from those of the service; a test has no minutes to wait. */
+  /** Called at each step between which the process may crash; a test passes a function that crashes there. */
+  reach?: FaultHook
+  /** Overrides of settlement times: a test cannot wait for minutes. */
   rules?: PaymentRules
-  /** Where Stripe is reached; its own address by default. */
+  /** Address of the Stripe server; left out, Stripe's public address. */
   stripe_at?: CardServer
-  /** Reads the proof files of underwriters; a test brings one that may reach a server of its own. */
+  /** Reads the proof files of underwriters; a test passes a reader that may reach a local server. */
   underwriter_proofs?: UnderwriterProofs
-  /** Whether receipts are signed in a thread beside the event loop; by default where there is a second core. */
+  /** True: receipts are signed in a separate thread. By default true where there is a second core. */
   signing_thread?: boolean
 }
 
 /**
- * Reads what the settings say in texts of their own, before anything is opened or made; a start and the doctor read the same. Throws a
- * StartError for the first that cannot be read.
+ * Parses the settings that have a syntax of several parts before anything is opened or created; the start and `assay doctor` use the same
+ * function. Throws a StartError for the first one that cannot be parsed.
  */
 export function readAhead(settings: Settings): { proxies: TrustedProxies } {
   const { proxies } = orStop(trustedProxies(settings.ASSAY_TRUSTED_PROXIES))
@@ -90,19 +108,21 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { proxies, cards } = await accepted(settings, stripe_at ?? null)
   const deployment = await openDeployment(settings, log)
   const { catalogue, store, signing, lease_clock } = deployment
-  const room = await openPaymentRoom(deployment, { reach, rules })
+  const room = await openPayments(deployment, { reach, rules })
   const facts = chainSources(deployment)
   const listed: HeavyWorkerData = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))
   const heavy = createHeavyPool({ ...HEAVY_POOL, data: listed })
-  const invoices = openInvoiceRoom(deployment, room)
-  const credits = openCreditRoom(deployment, { reach, cards, invoices })
+  const invoices = openInvoices(deployment, room)
+  const webhooks = openWebhooks(deployment, invoices)
+  const credits = openCredits(deployment, { reach, cards, invoices })
   const stopRoom = async (error: unknown) => {
     await room.stop()
     throw error
   }
-  const log_room = await openLogRoom(deployment).catch(stopRoom)
+  const log_room = await openReceiptsLog(deployment).catch(stopRoom)
+  const datasets = await openDatasets(deployment, log_room !== null)
   const proofs = options.underwriter_proofs ?? chooseUnderwriterProofs(settings.ASSAY_MODE, systemClock)
-  const parts = { credits, invoices, room, log_room, facts, heavy, proofs, signing_thread }
+  const parts = { datasets, credits, invoices, webhooks, room, log_room, facts, heavy, proofs, signing_thread }
   const app = createApp(appDeps(deployment, parts), proxies, log)
   const server = createHttpServer(app)
   const { ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST } = settings
@@ -111,9 +131,16 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   facts.start()
   const url = originAt(server, settings.ASSAY_HOST)
   deployment.listening.url = url
-  const all_jobs = [...purges(deployment), ...room.jobs, ...invoices.jobs, ...credits.jobs, ...(log_room?.jobs ?? [])]
+  const all_jobs = [
+    ...purges(deployment),
+    ...feedJobs(deployment, datasets),
+    ...[room, invoices, credits, webhooks.deliveries].flatMap((part) => part.jobs),
+    ...(log_room?.jobs ?? []),
+  ]
   const jobs = runJobs(all_jobs, store, lease_clock, log)
+  const stopFollowing = followDatasets(datasets)
   const endRecording = keepRecording(recordings(deployment, parts, jobs, app))
+  const storeCounts = keepCallCounts({ telemetry: app.deps.telemetry, counts: store.call_counts, clock: deployment.clock, log })
   for (const refusal of signing.refusals) log.warn({}, refusal)
   const stopLoading = app.loadRestSoon()
   return {
@@ -126,11 +153,14 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       invoices.stop()
       await Promise.all([closeServer(server), operator && closeServer(operator)])
       facts.stop()
+      await stopFollowing()
       await endRecording()
+      await storeCounts()
       await heavy.stop()
-      await app.deps.call.stamp.queue?.stop()
+      await app.deps.call.issuer.queue?.stop()
       await log_room?.queue.stop()
       await jobs.stop()
+      await webhooks.deliveries.stop()
       await room.stop()
       lease_clock.stop()
       await store.close()
@@ -139,7 +169,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   }
 }
 
-/** What the settings say, once nothing that can be told without writing speaks against them. */
+/** Checks everything that can be checked without writing a file or opening the store. Throws a StartError for the first fault. */
 async function accepted(settings: Settings, stripe_at: CardServer | null) {
   const { proxies } = readAhead(settings)
   assertSecretFiles(settings)
@@ -155,21 +185,24 @@ function originAt(one: Server, host: string): string {
   return localOrigin(host, (one.address() as AddressInfo).port)
 }
 
-/** What is read every ten seconds, and shown by the metrics. */
+/** Gauges that are read every ten seconds and exported as metrics. */
 function recordings(
   { store, clock }: Deployment,
-  { room, invoices, heavy, log_room }: Parts,
+  { datasets, room, invoices, webhooks, heavy, log_room }: Parts,
   jobs: RunningJobs,
   { deps, connections }: App,
 ) {
+  for (const gauge of webhooks.deliveries.gauges) deps.telemetry.watch(gauge)
   return watchRooms(deps.telemetry, {
     history: deps.history,
     store,
-    signing: deps.call.stamp.queue,
+    signing: deps.call.issuer.queue,
     heavy,
     log_queue: log_room?.queue ?? null,
     held: jobs.held,
     following: invoices.live.following,
+    lists: deps.datasets.ages,
+    feeds: datasets.feeds,
     ...deps.operator,
     connections,
     lookAtGas: room.health,
@@ -178,7 +211,21 @@ function recordings(
 }
 
 function purges({ store, prices }: Deployment): Job[] {
-  return [purgeJob(store), purgeTasksJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store)]
+  return [purgeJob(store), purgeTasksJob(store), purgePaymentsJob(store, prices), purgeStretchesJob(store), purgeCallCountsJob(store)]
+}
+
+/** The datasets that are active in the store; their hashes go into the public log, where one is kept. */
+async function openDatasets({ store, clock, log }: Deployment, has_log: boolean): Promise<DatasetService> {
+  const publish = has_log ? { publish: (sha256: string) => store.log.queue([sha256], clock.now_ms()) } : {}
+  const datasets = createDatasetService({ store: store.datasets, clock, log, ...publish })
+  await datasets.refresh()
+  return datasets
+}
+
+function feedJobs({ settings, store, clock, log }: Deployment, service: DatasetService): Job[] {
+  if (settings.ASSAY_DATA_FEEDS === 'off') return []
+  const { reader, every_ms } = feedReader(settings)
+  return [feedsJob({ store: store.datasets, service, reader, clock, log }, every_ms)]
 }
 
 const HEAVY_POOL = {
@@ -192,13 +239,15 @@ const HEAVY_POOL = {
   memory_mb: limits.heavy_memory_mb,
 }
 
-/** What was made of the deployment. */
+/** Parts that were built from the deployment. */
 interface Parts {
-  credits: CreditRoom
-  invoices: InvoiceRoom
-  room: PaymentRoom
+  datasets: DatasetService
+  credits: CreditParts
+  invoices: InvoiceParts
+  webhooks: WebhookParts
+  room: PaymentParts
   /** Null where no log is kept. */
-  log_room: LogRoom | null
+  log_room: ReceiptsLogParts | null
   facts: ChainSources
   heavy: HeavyWork
   proofs: UnderwriterProofs
@@ -207,9 +256,10 @@ interface Parts {
 
 function appDeps(deployment: Deployment, parts: Parts) {
   const { settings, signing, catalogue, ring, secret, store, clock, prices, origins, tracing, log } = deployment
-  const { credits, invoices, room, log_room, facts, heavy } = parts
+  const { credits, invoices, webhooks, room, log_room, facts, heavy } = parts
   const market = choosePrices(settings.ASSAY_MODE, clock)
   const insurance = insuranceParts(deployment, parts)
+  const described = describeDatasets(parts.datasets, () => clock.now_ms())
   return {
     call: {
       catalogue,
@@ -221,10 +271,10 @@ function appDeps(deployment: Deployment, parts: Parts) {
         chain: around(tracing, 'chain', facts.chain),
         transfers: around(tracing, 'transfers', facts.transfers),
         prices: market,
-        screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report' },
+        screening: { on_stale_list: settings.ASSAY_MODE === 'live' ? 'refuse' : 'report', active: parts.datasets.screening },
         derive: createDerivation(secret),
         assured: store.assured,
-        invoices: invoices.desk,
+        invoices: invoices.service,
         disputes: store.disputes,
         insurance: insurance.insurance,
         schemas: publishedSchemas(() => catalogue.tools),
@@ -233,9 +283,9 @@ function appDeps(deployment: Deployment, parts: Parts) {
       probes: { ...facts.probes, prices: () => market.ready() },
       allowance: createAllowance(store, clock, secret, freeRules(settings), sourceReads(settings)),
       payments: room.payments,
-      credits: { desk: credits.desk, prices },
+      credits: { service: credits.service, prices },
       heavy,
-      stamp: stampOf(deployment, parts),
+      issuer: receiptIssuer(deployment, parts),
       onFault: callFaults(log),
     },
     schemas: schemasOf(catalogue),
@@ -244,13 +294,15 @@ function appDeps(deployment: Deployment, parts: Parts) {
     sealer: createSealer(secret),
     invoices,
     insurance,
+    webhooks: webhooks.service,
     credits,
     log: log_room && { ...log_room, handIn: (entry: string) => store.log.queue([entry], clock.now_ms()) },
     prices,
-    place: room.place,
+    terms: room.terms,
     sandbox: room.sandbox,
     paymentHealth: room.health,
-    operator: operatorFacts(deployment, parts),
+    datasets: described,
+    operator: operatorFacts(deployment, parts, described),
     takes_payments: room.payments !== null,
     telemetry: createTelemetry(),
     tracing,
@@ -267,8 +319,8 @@ function appDeps(deployment: Deployment, parts: Parts) {
   }
 }
 
-/** What makes an answer a signed one. */
-function stampOf(deployment: Deployment, { room, log_room, signing_thread }: Parts) {
+/** Returns what issues receipts. */
+function receiptIssuer(deployment: Deployment, { room, log_room, signing_thread }: Parts) {
   const { signing, receipt_signer, active, clock, origins, log } = deployment
   return {
     signer: receipt_signer,
@@ -276,7 +328,7 @@ function stampOf(deployment: Deployment, { room, log_room, signing_thread }: Par
     log: log_room?.queue ?? null,
     crypto: signing.crypto,
     clock,
-    recipient: room.place.pay_to,
+    recipient: room.terms.pay_to,
     origins,
     randomNonce: createNonceSource(),
   }
@@ -300,7 +352,7 @@ function freeRules(settings: Settings) {
   return { free_daily: freeDaily(settings), overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
 }
 
-function queueOf(signing: Signing, private_key: Uint8Array, log: Log) {
+function queueOf(signing: SigningBackend, private_key: Uint8Array, log: Log) {
   return createSigningQueue(signing.signer(private_key), private_key, (why) => log.warn({ why }, 'receipts are signed without a thread'))
 }
 
@@ -308,7 +360,29 @@ function callFaults(log: Log) {
   return (error: unknown, tool: string) => log.error({ tool, error: error instanceof Error ? error.stack : String(error) }, 'a call failed')
 }
 
-function operatorFacts({ store, settings, clock }: Deployment, { room }: Parts): OperatorFacts {
+function operatorFacts(
+  { store, settings, clock }: Deployment,
+  { room, heavy, log_room }: Parts,
+  described: ReturnType<typeof describeDatasets>,
+): OperatorFacts {
   const budgets = sourceReads(settings)
-  return { gas: room.gas, source_reads_daily: budgets.all, source_reads_used: () => sourceReadsUsed(store, clock, budgets) }
+  const datasets = () =>
+    described.list().map(({ id, published_at, compiled_at, retrieved_at, rows, age_days, limit_days }) => ({
+      name: id.replaceAll('_', '-'),
+      dated: published_at ?? compiled_at ?? retrieved_at,
+      rows,
+      age_days,
+      limit_days,
+    }))
+  const queues = () => [
+    { name: 'store writes', waiting: store.waiting(), limit: limits.store_waiting },
+    { name: 'heavy tools', waiting: heavy.waiting(), limit: limits.heavy_queue },
+    { name: 'receipts log', waiting: log_room?.queue.waiting() ?? 0, limit: LOG_RULES.gathered },
+  ]
+  return {
+    gas: room.gas,
+    source_reads_daily: budgets.all,
+    source_reads_used: () => sourceReadsUsed(store, clock, budgets),
+    report: () => operatorReport({ store, clock, gas: room.gas, datasets, queues }),
+  }
 }

@@ -1,31 +1,49 @@
 import { isObject } from '../pure/is-object.ts'
 import { cutText } from '../pure/cut-text.ts'
+import { viewAnswer, type AnswerView, type ItemView, type ShownFinding } from '../service/catalogue/answer-view.ts'
 import { checkHeadline } from '../service/catalogue/headlines.ts'
 import { receiptDigest } from '../pure/receipts/receipt.ts'
 import { toHex } from '../pure/receipts/crypto.ts'
 import type { Answer, CallRequest, Outcome } from '../service/calls/outcome.ts'
-import type { Tool } from '../service/catalogue/define.ts'
-import { headlineMark, paint, printable, remark, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
+import { type Tool, SourceDown, type Sources } from '../service/catalogue/define.ts'
+import {
+  headlineMark,
+  paint,
+  printable,
+  remark,
+  say,
+  table,
+  terminalWidth,
+  wantsJson,
+  wrap,
+  problemExit,
+  shownProblem,
+  createProgress,
+} from './terminal.ts'
 import { call, type CallDeps } from '../service/calls/call.ts'
-import { answerText } from '../service/calls/answer-text.ts'
+import { answerText, inputHash, prepare, type ReceiptIssuer } from '../service/calls/answer.ts'
 import { type Catalogue, loadCatalogue } from '../service/catalogue/load.ts'
 import type { Settings } from '../service/config.ts'
 import type { Allowance } from '../service/payments/allowance.ts'
 import { problem, type Problem } from '../service/problems.ts'
-import { readJsonBody } from '../surfaces/http/json-body.ts'
-import type { Invocation } from './arguments.ts'
-import { sourcesHere, stampHere } from './deployment.ts'
-import { CliError, type Exit } from './exit-codes.ts'
-import { exampleCall, findTool } from './find-tool.ts'
+import { readJsonBody } from '../surfaces/http/body.ts'
+import type { Invocation } from './commands.ts'
+import { localSources, localStamp, markMode, readEnvironment } from './deployment.ts'
+import { CliError, type Exit, EXIT_CODES } from './errors.ts'
+import { exampleCall, findTool } from './tools.ts'
 import { readBounded } from '../pure/read-bounded.ts'
-import { chunksOf, inputObject } from './input.ts'
-import { markMode, settingsHere } from './settings.ts'
-import { problemExit, shownProblem } from './shown-problem.ts'
+import { readChunks, inputObject, LineSplitter, type InputLine, type LineFault } from './input.ts'
+import { readStrictJson } from '../pure/documents/strict-json.ts'
+import { problemForError } from '../service/calls/refusals.ts'
+import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
+import { limits } from '../service/limits.ts'
+import { LineWriter } from './line-writer.ts'
 
-/** An answer for people: the decision, its sentence, the identifier in its parts, facts, scope, proof. */
+/** Answer for people: headline, identifier with its findings or parts, facts, scope and proof. */
 export function renderAnswer(tool: Tool, answer: Answer): string {
   const { result, receipt, chain } = answer
-  const { tone, word, sentence } = tool.headline(result)
+  const view = viewAnswer(result, headlineReaderOf(tool, result))
+  const { tone, word, sentence } = view.headline
   const said = sentence === '' ? [] : wrap(printable(sentence), terminalWidth())
   const proof = [
     ['Checked', tool.scope.checked.join('; ')],
@@ -36,8 +54,10 @@ export function renderAnswer(tool: Tool, answer: Answer): string {
   ]
   const blocks = [
     [`${headlineMark(tone, word)}  ${paint('muted', `${tool.id} ${tool.version}`)}`, ...said],
-    identifierLines(result),
-    table(factRows(result, sentence), terminalWidth(), ['muted']),
+    identifierLines(view),
+    remarkLines(view),
+    table(view.items.map(itemRow), terminalWidth(), ['muted']),
+    table(factRows(view), terminalWidth(), ['muted']),
     table(proof, terminalWidth(), ['muted']),
   ]
   return blocks
@@ -46,15 +66,17 @@ export function renderAnswer(tool: Tool, answer: Answer): string {
     .join('\n\n')
 }
 
-/** The checked value, set apart: with each finding under the characters that it is about, or else in its parts with their names. */
-function identifierLines(result: Record<string, unknown>): string[] {
-  const value = result['normalized']
-  if (typeof value !== 'string' || value === '') return []
-  const findings = [...objects(result['findings']), ...objects(result['warnings'])]
-  const parts = objects(record(result['facts'])['parts'])
+/** The result is read by its tool; the items of a batch are single checks. */
+function headlineReaderOf(tool: Tool, result: unknown) {
+  return (one: Readonly<Record<string, unknown>>) => (one === result ? tool.headline(one) : checkHeadline(one))
+}
+
+/** The checked value with findings under the characters that they concern, or divided into its named parts. */
+function identifierLines({ value, parts, findings, headline }: AnswerView): string[] {
+  if (value === null) return []
   if (findings.length > 0 || parts.length === 0)
-    return [paint('strong', printable(value)), ...findings.flatMap((one) => findingLines(one, result['reason']))]
-  const cells = parts.map(({ label, start, end }) => [printable(value.slice(Number(start), Number(end))), String(label)] as const)
+    return [paint('strong', printable(value)), ...findings.flatMap((one) => findingLines(one, headline.sentence))]
+  const cells = parts.map(({ label, start, end }) => [printable(value.slice(start, end)), label] as const)
   const widths = cells.map(([text, label]) => Math.max(text.length, label.length))
   const row = (column: 0 | 1) =>
     cells
@@ -64,44 +86,37 @@ function identifierLines(result: Record<string, unknown>): string[] {
   return [paint('strong', row(0)), paint('muted', row(1))]
 }
 
-/** The sentence of the finding that gave the reason stands above already. */
-function findingLines({ position, message, expected }: Record<string, unknown>, reason: unknown): string[] {
-  const [start, end] = Array.isArray(position) ? position.map(Number) : []
-  const marks = start === undefined || end === undefined ? [] : [paint('invalid', ' '.repeat(start) + '^'.repeat(Math.max(1, end - start)))]
-  const hope = typeof expected === 'string' ? [`Expected: ${expected}.`] : []
-  const words = [...(typeof message === 'string' && message !== reason ? [message] : []), ...hope]
+/** A finding whose message is the sentence of the headline is not repeated. */
+function findingLines({ range, message, expected }: ShownFinding, sentence: string): string[] {
+  const marks = range === null ? [] : [paint('invalid', ' '.repeat(range.start) + '^'.repeat(range.end - range.start))]
+  const hope = expected === null ? [] : [`Expected: ${expected}.`]
+  const words = [...(message === '' || message === sentence ? [] : [message]), ...hope]
   return words.length === 0 ? marks : [...marks, ...wrap(printable(words.join(' ')), terminalWidth())]
 }
 
-/** Shown elsewhere in the answer, or of use to machines only. */
-const SHOWN_ELSEWHERE: ReadonlySet<string> = new Set([
-  'verdict',
-  'valid',
-  'reason',
-  'reason_code',
-  'normalized',
-  'findings',
-  'warnings',
-  'scope',
-  'tool',
-  'parts',
-])
+/** Findings without a checked value, warnings, and the suggested correction. */
+function remarkLines({ value, findings, warnings, suggestion }: AnswerView): string[] {
+  const lines = [...(value === null ? findings : []), ...warnings].map(({ field, message }) =>
+    field === null ? message : `${field}: ${message}`,
+  )
+  if (suggestion !== null) lines.push(`Possible correction: ${suggestion}. Ask the sender before you use it for a payment.`)
+  return lines.flatMap((line) => wrap(cut(line), terminalWidth()))
+}
 
-/** Rows beyond these, and characters of one value, are left to --json. */
+function itemRow({ index, tool, headline, value, sentence }: ItemView): string[] {
+  return [index, tool, headline?.word ?? 'not checked', cut(value), cut(sentence)]
+}
+
+/** Further rows and longer values are shown only with --json. */
 const ROWS_MAX = 60
 const VALUE_CHARS = 400
 
-/** The sentence of the headline stands above, so its member is not shown again. */
-function factRows(result: Record<string, unknown>, sentence: string): string[][] {
-  const { facts, ...rest } = result
-  const shown = [...Object.entries(record(facts)), ...Object.entries(rest)].filter(
-    ([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null && (sentence === '' || value !== sentence),
-  )
-  const rows = shown.flatMap(([name, value]) => flatten(name, value))
+function factRows({ facts }: AnswerView): string[][] {
+  const rows = Object.entries(facts).flatMap(([name, value]) => flatten(name, value))
   return rows.length > ROWS_MAX ? [...rows.slice(0, ROWS_MAX), ['…', `${rows.length - ROWS_MAX} more with --json`]] : rows
 }
 
-/** Nested values by their dotted names; batch items by the verdict of each. */
+/** Nested values by their dotted path; a nested check by its headline. */
 function flatten(name: string, value: unknown): string[][] {
   if (Array.isArray(value) && !value.some(isObject)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
   if (Array.isArray(value)) return value.flatMap((item, index) => flatten(`${name}.${index}`, item))
@@ -117,27 +132,19 @@ function cut(text: string): string {
   return printable(cutText(text, VALUE_CHARS + 1))
 }
 
-function objects(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {}
-}
-
-/** `assay call <tool> <input>`: the same call as over REST, on the operator's own machine: no server and no allowance; tools with sources ask them. */
+/** `assay call <tool> <input>`: runs the tool in this process, without a server or an allowance. Tools with sources query them. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [id, given] = invocation.words
   if (id === undefined)
     throw new CliError('usage', 'Give a tool and its input: assay call <tool> <input>. Run "assay tools" to list the tools.')
-  const settings = settingsHere()
+  const settings = readEnvironment()
   const catalogue = await loadCatalogue()
   const tool = findTool(catalogue, id)
   if (invocation.flag('jsonl')) return callLines(tool, catalogue, settings, invocation)
   if (invocation.flag('no-receipt')) throw new CliError('usage', '--no-receipt needs --jsonl.')
   if (given === undefined) throw new CliError('usage', `Give the input of ${tool.id}, for example:  ${exampleCall(tool)}`)
   markMode(settings)
-  const outcome = await call(await depsHere(catalogue, settings), requestOf(tool, given, invocation.text('prev-receipt-hash')))
+  const outcome = await call(await localCallDeps(catalogue, settings), requestOf(tool, given, invocation.text('prev-receipt-hash')))
   return show(tool, outcome, wantsJson(invocation))
 }
 
@@ -147,28 +154,27 @@ async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, i
   if (invocation.text('prev-receipt-hash') !== null)
     throw new CliError('usage', '--prev-receipt-hash cannot be combined with --jsonl: it links the receipt of a single call.')
   if (!invocation.flag('no-receipt')) markMode(settings)
-  const { callStream } = await import('./call-stream.ts')
-  return callStream(tool, sourcesHere(catalogue, settings), invocation.flag('no-receipt') ? null : await stampHere(settings))
+  return callStream(tool, localSources(catalogue, settings), invocation.flag('no-receipt') ? null : await localStamp(settings))
 }
 
-/** What calls need on the operator's own machine. */
-export async function depsHere(catalogue: Catalogue, settings: Settings): Promise<CallDeps> {
+/** Dependencies of a call in this process. */
+export async function localCallDeps(catalogue: Catalogue, settings: Settings): Promise<CallDeps> {
   return {
     catalogue,
-    sources: sourcesHere(catalogue, settings),
+    sources: localSources(catalogue, settings),
     probes: {},
-    allowance: UNCOUNTED,
+    allowance: UNLIMITED_ALLOWANCE,
     payments: null,
     heavy: null,
-    stamp: await stampHere(settings),
+    issuer: await localStamp(settings),
     onFault: (error) => remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`),
   }
 }
 
 const LIMITLESS = { limit: 0, remaining: Number.MAX_SAFE_INTEGER, resets_at: '', resets_in_s: 0 }
 
-/** Grants everything and counts nothing; what it says of itself is left out of the answer. */
-const UNCOUNTED: Allowance = {
+/** Allowance without a limit; it does not appear in the answer. */
+const UNLIMITED_ALLOWANCE: Allowance = {
   take: () => Promise.resolve({ granted: true, spent: null, state: LIMITLESS, give_back: () => Promise.resolve() }),
   peek: () => Promise.resolve(LIMITLESS),
 }
@@ -193,10 +199,10 @@ function tooLarge({ id, bounds }: Tool): Problem {
   return problem('PAYLOAD_TOO_LARGE', `${id} reads inputs of at most ${bounds.body_bytes} bytes.`)
 }
 
-/** `-` is standard input, `@name` a file, anything else the input itself. */
+/** `-` reads standard input, `@name` a file; other arguments are the input itself. */
 async function* inputChunks(given: string): AsyncGenerator<Uint8Array> {
-  if (given === '-') yield* chunksOf('-')
-  else if (given.startsWith('@')) yield* chunksOf(given.slice(1))
+  if (given === '-') yield* readChunks('-')
+  else if (given.startsWith('@')) yield* readChunks(given.slice(1))
   else yield Buffer.from(given)
 }
 
@@ -212,4 +218,117 @@ function show(tool: Tool, outcome: Outcome, json: boolean): Exit {
   const pointed = shown.errors.filter(({ pointer }) => pointer !== '').map(({ pointer, message }) => `  ${pointer}  ${message}`)
   remark(`assay: ${[pointed.length === 0 ? shown.detail : shown.title, ...pointed].join('\n')}`)
   return problemExit(outcome.problem)
+}
+
+/** `assay call <tool> --jsonl`: one input per line in, one answer per line out, in order. The most severe problem decides the exit code. */
+async function callStream(tool: Tool, sources: Sources, stamp: ReceiptIssuer | null): Promise<Exit> {
+  const writer = new LineWriter([tool.scope])
+  const caller = new LineCaller(tool, sources, stamp, writer)
+  const splitter = new LineSplitter(lineChars(tool))
+  const progress = createProgress()
+  const answerAll = async (lines: readonly InputLine[]) => {
+    for (const line of lines) {
+      // Most tools finish synchronously, so a promise is awaited only if there is one.
+      const waiting = caller.answer(line)
+      if (waiting !== null) await waiting
+    }
+    await writer.flush()
+  }
+  for await (const chunk of readChunks('-')) {
+    await answerAll(splitter.push(chunk))
+    progress.passed(caller.count, chunk.length)
+  }
+  await answerAll(splitter.end())
+  progress.end(caller.count)
+  return caller.worst
+}
+
+/** Answers line after line. A null result means that nothing needs to be awaited. */
+class LineCaller {
+  readonly #tool: Tool
+  readonly #sources: Sources
+  /** Null if receipts are not signed. */
+  readonly #stamp: ReceiptIssuer | null
+  readonly #writer: LineWriter
+  #failures = 0
+  count = 0
+  worst: Exit = 'ok'
+
+  constructor(tool: Tool, sources: Sources, stamp: ReceiptIssuer | null, writer: LineWriter) {
+    this.#tool = tool
+    this.#sources = sources
+    this.#stamp = stamp
+    this.#writer = writer
+  }
+
+  answer(line: InputLine): Promise<void> | null {
+    const number = ++this.count
+    const read = readLine(this.#tool, line)
+    if (!read.ok) return this.#refused(number, read.problem)
+    try {
+      const ran = this.#tool.execute(read.input, this.#sources)
+      if (!(ran instanceof Promise)) return this.#answered(read.input, ran)
+      return this.#waitFor(number, read.input, ran)
+    } catch (error) {
+      return this.#failed(number, error)
+    }
+  }
+
+  async #waitFor(line: number, input: Record<string, unknown>, running: Promise<Record<string, unknown>>): Promise<void> {
+    try {
+      await this.#answered(input, await running)
+    } catch (error) {
+      await this.#failed(line, error)
+    }
+  }
+
+  #answered(input: Record<string, unknown>, result: Record<string, unknown>): Promise<void> | null {
+    if (this.#stamp === null) return this.#writer.writeResult(result)
+    const asked = { tool: this.#tool, input_hash: inputHash(this.#stamp, input), previous: null }
+    const { result_text, receipt_text } = prepare(this.#stamp, asked, result, null)
+    return this.#writer.write(`{"result":${result_text},"receipt":${receipt_text}}`)
+  }
+
+  #refused(line: number, found: Problem): Promise<void> | null {
+    const exit = problemExit(found)
+    if (EXIT_CODES[exit].code > EXIT_CODES[this.worst].code) this.worst = exit
+    return this.#writer.write(JSON.stringify({ problem: { line, ...shownProblem(found) } }))
+  }
+
+  #failed(line: number, error: unknown): Promise<void> | null {
+    if (error instanceof SourceDown) return this.#refused(line, problemForError(this.#tool, error))
+    // Reported once, because the tool may fail on every line.
+    if (this.#failures++ === 0) remark(`assay: ${error instanceof Error ? (error.stack ?? error.message) : 'unknown fault'}`)
+    return this.#refused(line, problem('INTERNAL_ERROR', `${this.#tool.id} failed with an internal error.`))
+  }
+}
+
+function readLine(tool: Tool, line: InputLine): Decoded {
+  if (typeof line !== 'string') return { ok: false, problem: unreadable(tool, line) }
+  const json = readStrictJson(line, tool.bounds, tool.bounds)
+  if (!json.ok) return { ok: false, problem: notJson(tool, line) }
+  const given = inputObject(json.value)
+  return given.ok ? decodeInput(tool, given.input) : given
+}
+
+/** A line may be as long as the body of a call to the tool. */
+function lineChars({ bounds }: Tool): number {
+  return Math.max(limits.jsonl_line_chars, bounds.body_bytes)
+}
+
+function unreadable(tool: Tool, line: LineFault): Problem {
+  return line.code === 'not_utf8'
+    ? problem('NOT_UTF8', 'The line is not UTF-8.')
+    : problem('PAYLOAD_TOO_LARGE', `A line for ${tool.id} has at most ${lineChars(tool)} characters.`)
+}
+
+/** Describes a JSON fault of a line; its position is the column. */
+function notJson(tool: Tool, line: string): Problem {
+  if (line.trim() === '') return problem('PARSE_ERROR', 'The line is empty.')
+  const read = readJsonBody(Buffer.from(line), tool.bounds)
+  // The strict reader rejects a second byte order mark, which the body reader accepts.
+  if (read.ok) return problem('PARSE_ERROR', 'The line is not JSON.')
+  const errors = read.problem.errors.map(({ line: _line, ...error }) => error)
+  const [first] = errors
+  return { ...read.problem, errors, detail: first === undefined ? read.problem.detail : `${first.message} (column ${first.column ?? 1})` }
 }

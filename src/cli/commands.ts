@@ -1,17 +1,21 @@
-import type { Options } from './arguments.ts'
-import { JSON_OPTIONS } from './terminal.ts'
-import { unknownName } from './unknown-name.ts'
+import { unknownName, CliError } from './errors.ts'
+import { parseArgs } from 'node:util'
 
-/** The commands: what each is for and how it is used. Its work lies in the file of its name. */
+/** Commands with their help texts; each command is implemented in the file of its name. */
 
 export interface Command {
   summary: string
   usage: readonly string[]
   options: Options
-  /** Arguments that are no options, at most. */
+  /** Maximum number of arguments that are not options. */
   most_words: number
   notes: readonly string[]
 }
+
+const JSON_OPTIONS = {
+  json: { type: 'boolean', meaning: 'Write JSON (default for pipes and files).' },
+  text: { type: 'boolean', meaning: 'Write text for people, also to a pipe or a file.' },
+} as const
 
 export const COMMANDS = {
   serve: {
@@ -21,29 +25,29 @@ export const COMMANDS = {
       workers: {
         type: 'string',
         value: 'count',
-        meaning: 'Processes that share port and store, or auto for one on each core (live mode).',
+        meaning: 'Number of processes that share the port and the store, or auto for one per core (live mode).',
       },
     },
     most_words: 0,
     notes: [
-      'Settings are environment variables; "assay doctor" lists them. SIGINT or SIGTERM lets calls in flight finish; a second one does not.',
+      'Settings are environment variables; "assay doctor" lists them. SIGINT or SIGTERM waits for running calls; a second signal stops immediately.',
     ],
   },
   call: {
-    summary: 'Run a tool here, without a server.',
+    summary: 'Run a tool on this machine, without a server.',
     usage: ["assay call <tool> '<json>' | @file | -", 'assay call <tool> --jsonl < inputs.jsonl > answers.jsonl'],
     options: {
-      jsonl: { type: 'boolean', meaning: 'Read one input object a line from standard input; write one line for each, in order.' },
-      'no-receipt': { type: 'boolean', meaning: 'With --jsonl: results alone, unsigned and faster.' },
+      jsonl: { type: 'boolean', meaning: 'Read one input object per line from standard input and write one answer per line, in order.' },
+      'no-receipt': { type: 'boolean', meaning: 'With --jsonl: write only results, without receipts; faster.' },
       'prev-receipt-hash': { type: 'string', value: '0x…', meaning: 'Link the receipt to an earlier one by its digest.' },
       ...JSON_OPTIONS,
     },
     most_words: 2,
     notes: [
-      'The input is the object of the tool itself, without a wrapper; @file reads it from a file, - from standard input. It uses no free',
-      'call. Tools that read a chain, prices or registrations ask their sources; all others use no network. Receipts are signed by the key of this deployment, which is made in the data folder if missing.',
-      'With --jsonl every line gets exactly one line, {"result":…,"receipt":…} or {"problem":{"line":…,…}}; that includes empty lines, lines',
-      'that are not UTF-8 and lines that are too long. A line may end in CR LF, and the last may lack its end.',
+      'The input is the JSON object of the tool, without a wrapper; @file reads it from a file, - from standard input. It uses no free',
+      'call. Tools that read a chain, prices or registrations query their sources; all others use no network. Receipts are signed with the key of this deployment, which is created in the data folder if it is missing.',
+      'With --jsonl every line gets exactly one answer, {"result":…,"receipt":…} or {"problem":{"line":…,…}}, including empty lines, lines',
+      'that are not UTF-8 and lines that are too long. Lines end with LF or CR LF; the last one may have no terminator.',
     ],
   },
   tools: {
@@ -58,30 +62,41 @@ export const COMMANDS = {
     usage: ['assay verify <receipt.json | -> [--keys xdr-1.json] [--input input.json] [--result result.json] [--log proof]'],
     options: {
       keys: { type: 'string', value: 'file', meaning: "The issuer's published key list, /.well-known/xdr-1.json." },
-      input: { type: 'string', value: 'file', meaning: 'The input of the call: does the receipt cover it?' },
-      result: { type: 'string', value: 'file', meaning: 'The result of the call: does the receipt cover it?' },
-      log: { type: 'string', value: 'file', meaning: 'A proof that the receipt is in the public log, /log/proof/{entry} of the issuer.' },
-      'log-key': { type: 'string', value: 'key', meaning: 'The verifier key of that log, where --keys does not have it.' },
-      witness: { type: 'string', value: 'keys', meaning: 'Verifier keys of witnesses, by commas; each must have signed.' },
+      input: { type: 'string', value: 'file', meaning: 'Input of the call; checks that the receipt covers it.' },
+      result: { type: 'string', value: 'file', meaning: 'Result of the call; checks that the receipt covers it.' },
+      log: {
+        type: 'string',
+        value: 'file',
+        meaning: 'Proof that the receipt is in the public log, from /log/proof/{entry} of the issuer.',
+      },
+      'log-key': { type: 'string', value: 'key', meaning: 'Verifier key of that log, if --keys does not contain it.' },
+      witness: { type: 'string', value: 'keys', meaning: 'Verifier keys of witnesses, separated by commas; each must have signed.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,
     notes: [
-      'Ends with 0 when a key of the list signed the receipt and everything given matches; with 1 when the receipt or the result was altered,',
-      'or the signer is not on the list; with 3 when the signature is valid but no key list was given, so that the issuer is unknown.',
-      'Takes a receipt, {"receipt":…}, a whole answer, an array of these, or one of them a line. With several, a link must lead to a receipt',
-      'that stands earlier in the file; only the first may follow one that is not there. JSON output is one line a receipt.',
-      'A POL-1 certificate, bare or under certificate, is verified too; it stands alone in its file.',
+      'Exit code 0: a key on the list signed the receipt and everything given matches. 1: the receipt or the result was altered,',
+      'or the signer is not on the list. 3: the signature is valid, but no key list was given, so the issuer is unknown.',
+      'Accepts a receipt, {"receipt":…}, a full answer, an array of these, or one of them per line. With several, a link must refer to a receipt',
+      'earlier in the file; only the first receipt may refer to one outside it. JSON output has one line per receipt.',
+      'Also verifies a POL-1 certificate, as the whole document or under "certificate"; the file must contain nothing else.',
     ],
   },
   replay: {
     summary: 'Run a tool again and compare with a receipt.',
-    usage: ['assay replay <receipt.json> <input.json>'],
-    options: JSON_OPTIONS,
+    usage: ['assay replay <receipt.json> <input.json> [--dataset list.json]'],
+    options: {
+      dataset: {
+        type: 'string',
+        value: 'file',
+        meaning: 'Dataset of the answer, from GET /v1/datasets/{sha256} of the issuer, if it is not that of this release.',
+      },
+      ...JSON_OPTIONS,
+    },
     most_words: 2,
     notes: [
-      'The receipt may be bare or inside its answer. The input must be the one that the receipt covers, and the tool must have its version.',
-      'A tool whose result says when it was made needs the whole answer.',
+      'The receipt may be the whole document or part of an answer. The input must be covered by the receipt, and the tool must have the same version.',
+      'A tool whose result contains its time needs the full answer.',
     ],
   },
   preflight: {
@@ -91,19 +106,23 @@ export const COMMANDS = {
     ],
     options: {
       protocol: { type: 'string', value: 'protocol', meaning: 'ucp, acp, mcp, ap2, x402, micro-ast or a2a.' },
-      'expected-payee': { type: 'string', value: 'payee', meaning: 'Whom you mean to pay: an address, a merchant id or a host.' },
+      'expected-payee': {
+        type: 'string',
+        value: 'payee',
+        meaning: 'Recipient that you expect to pay: an address, a merchant id or a host.',
+      },
       'document-type': {
         type: 'string',
         value: 'type',
-        meaning: 'What kind of document it is, such as cart, where its shape could mean another.',
+        meaning: 'Document type, such as cart, if the document could be of several types.',
       },
-      'protocol-version': { type: 'string', value: 'version', meaning: 'Version of the protocol to check by, such as 2026-04-08.' },
+      'protocol-version': { type: 'string', value: 'version', meaning: 'Protocol version to check against, such as 2026-04-08.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,
     notes: [
-      'The file holds the document itself. Selected structural rules are applied; nothing is fetched and no signature is verified. A document',
-      'with errors ends the command with 1, one with warnings alone with 0, one whose type or version has no rules with 3.',
+      'The file contains the document itself. Selected structural rules are checked; nothing is fetched and no signature is verified. A document',
+      'with errors gives exit code 1, one with warnings only 0, and one whose type or version has no rules 3.',
     ],
   },
   reconcile: {
@@ -116,57 +135,61 @@ export const COMMANDS = {
       statement: { type: 'string', value: 'file', meaning: 'A camt.053; may be given several times.' },
       ach: { type: 'string', value: 'file', meaning: 'An ACH file; may be given several times.' },
       out: { type: 'string', value: 'folder', meaning: 'Write report.jsonl, report.csv, report.html and summary.json there.' },
-      jsonl: { type: 'boolean', meaning: 'Write every row to standard output, one JSON object a line.' },
+      jsonl: { type: 'boolean', meaning: 'Write every row to standard output, one JSON object per line.' },
       csv: { type: 'boolean', meaning: 'Write every row to standard output as CSV.' },
-      html: { type: 'boolean', meaning: 'Write one page to read and print to standard output.' },
-      'require-settlement-evidence': { type: 'boolean', meaning: 'A freshly originated ACH entry settles nothing.' },
-      'days-before': { type: 'string', value: 'days', meaning: 'Entries booked up to so many days before the payment was due count; 10.' },
-      'days-after': { type: 'string', value: 'days', meaning: 'Entries booked up to so many days after it count; 90.' },
+      html: { type: 'boolean', meaning: 'Write a printable HTML page to standard output.' },
+      'require-settlement-evidence': { type: 'boolean', meaning: 'Originated ACH entries do not count as settled.' },
+      'days-before': {
+        type: 'string',
+        value: 'days',
+        meaning: 'Count entries booked up to this many days before the due date; default 10.',
+      },
+      'days-after': { type: 'string', value: 'days', meaning: 'Count entries booked up to this many days after the due date; default 90.' },
       ...JSON_OPTIONS,
     },
     most_words: 0,
     notes: [
       'Every transfer gets one verdict: SETTLED, UNPAID, AMOUNT_MISMATCH or DUPLICATE_PAYMENT. Files are streamed; records that',
-      'would take more than half of the free memory are spread over a folder for temporary files. An entry counts from --days-before days',
-      'before the payment was due to --days-after days after it. When a file cannot be read whole, nothing is judged and the command ends',
-      'with 65. Whatever the verdicts, it ends with 0.',
+      'would use more than half of the free memory are written to a temporary folder. An entry counts from --days-before days',
+      'before the due date to --days-after days after it. If a file cannot be read completely, there are no verdicts and the exit code is',
+      '65. Otherwise it is 0, for any verdicts.',
     ],
   },
   keys: {
     summary: 'List, rotate or revoke the receipt keys.',
     usage: ['assay keys list', 'assay keys rotate', 'assay keys revoke <address> --reason <text> [--since <seconds>]'],
     options: {
-      reason: { type: 'string', value: 'text', meaning: 'Why the key is revoked; it is published.' },
-      since: { type: 'string', value: 'seconds', meaning: 'Unix time from which on nothing that the key signed counts; now if left out.' },
+      reason: { type: 'string', value: 'text', meaning: 'Reason for the revocation; it is published.' },
+      since: { type: 'string', value: 'seconds', meaning: 'Unix time from which signatures of the key are invalid; default now.' },
       ...JSON_OPTIONS,
     },
     most_words: 2,
     notes: ['A running server uses the new key after its next start. Secrets are never shown.'],
   },
   ledger: {
-    summary: 'Add up, list or export the payments, or prove them by the chain.',
+    summary: 'Sum, list or export the payments, or compare them with the chain.',
     usage: ['assay ledger', 'assay ledger list --format csv > payments.csv', 'assay ledger prove'],
     options: {
-      from: { type: 'string', value: 'day', meaning: 'First UTC day, YYYY-MM-DD, by when the payment was first seen.' },
-      to: { type: 'string', value: 'day', meaning: 'Last UTC day, the whole of it.' },
-      tool: { type: 'string', value: 'id', meaning: 'One tool; invoice for all invoices.' },
-      state: { type: 'string', value: 'state', meaning: 'One state, such as settled or refused.' },
+      from: { type: 'string', value: 'day', meaning: 'First UTC day, YYYY-MM-DD, by the creation of the payment.' },
+      to: { type: 'string', value: 'day', meaning: 'Last UTC day, inclusive.' },
+      tool: { type: 'string', value: 'id', meaning: 'Id of a tool; invoice for all invoices.' },
+      state: { type: 'string', value: 'state', meaning: 'A payment state, such as settled or refused.' },
       format: { type: 'string', value: 'format', meaning: 'table, csv or json.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,
     notes: [
-      'Without a word it shows sums by day, tool and state. list writes a payment a line, of any number. prove reads every Transfer to pay-to',
-      'from the chain and compares it with the settled rows: whoever just sent money is listed as foreign, and a settled row without its',
-      'Transfer ends the command with 1. Nothing is changed, and a running service is not disturbed.',
+      'Without an action it shows sums by day, tool and state. list writes one payment per line. prove reads every Transfer to the payee',
+      'from the chain and compares it with the settled rows: transfers without a row are listed as foreign, and a settled row without its',
+      'Transfer gives exit code 1. Nothing is changed, and a running service is not affected.',
     ],
   },
   invoice: {
-    summary: 'Compare invoices with what bank statements report of them.',
-    usage: ['assay invoice reconcile --statement <camt.053> [--apply]'],
+    summary: 'Compare invoices with bank statements; deploy deposit addresses.',
+    usage: ['assay invoice reconcile --statement <camt.053> [--apply]', 'assay invoice factory'],
     options: {
       statement: { type: 'string', value: 'file', meaning: 'A camt.053; may be given several times.' },
-      apply: { type: 'boolean', meaning: 'Keep what is reported in the store, each entry once.' },
+      apply: { type: 'boolean', meaning: 'Store the reported entries with their invoices, each entry once.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,
@@ -174,16 +197,18 @@ export const COMMANDS = {
       'Booked entries on the account of ASSAY_BANK_IBAN that name an invoice by its creditor reference (ISO 11649), in the structured field or in',
       'free text, are compared with what the invoice asks for at the bank: its face in US dollars, for an account in USD. For any other currency',
       'no rate is promised, and a transfer is OTHER_CURRENCY. A bank transfer is reported, never claimed: the status stays that of the chain.',
+      'factory looks for the contract that forwards deposits to merchants, and prints the transaction that deploys it; exit code 1 while it',
+      'is missing.',
     ],
   },
   insurers: {
-    summary: 'List the underwriters of the insurance directory, or take one out.',
+    summary: 'List the underwriters of the insurance directory, or remove one.',
     usage: ['assay insurers list', 'assay insurers remove <address>'],
     options: JSON_OPTIONS,
     most_words: 2,
     notes: [
-      'Takes the address of the underwriter or its id (uw_…). Certificates that were made out stay as they are. The same entry does not come',
-      'back; its underwriter can register again with an entry that it signs later.',
+      'Give the address of the underwriter or its id (uw_…). Issued certificates are not changed. The same entry cannot be registered',
+      'again; the underwriter can register with an entry that it signs later.',
     ],
   },
   mcp: {
@@ -193,17 +218,24 @@ export const COMMANDS = {
       'assay mcp --url https://… [--payer-key-file file --max-usdc 0.05 --session-usdc 1]',
     ],
     options: {
-      url: { type: 'string', value: 'origin', meaning: 'Call the tools of this service; else they run here, offline.' },
-      'payer-key-file': { type: 'string', value: 'file', meaning: 'Private key that pays beyond the free calls; closed to others.' },
-      'max-usdc': { type: 'string', value: 'amount', meaning: 'The most that one call may cost, such as 0.05.' },
-      'session-usdc': { type: 'string', value: 'amount', meaning: 'The most that all calls of this process may cost together.' },
-      family: { type: 'string', value: 'names', meaning: 'List only these families, parted by commas.' },
-      small: { type: 'boolean', meaning: 'List two tools that find and call all others, for models with little room.' },
+      url: { type: 'string', value: 'origin', meaning: 'Call the tools of this service; without it they run on this machine.' },
+      'payer-key-file': {
+        type: 'string',
+        value: 'file',
+        meaning: 'File with the private key that pays after the free calls; only its owner may have access.',
+      },
+      'max-usdc': { type: 'string', value: 'amount', meaning: 'Maximum price of one call in USDC, such as 0.05.' },
+      'session-usdc': { type: 'string', value: 'amount', meaning: 'Maximum total of all calls of this process in USDC, such as 1.' },
+      family: { type: 'string', value: 'names', meaning: 'List only these families, separated by commas.' },
+      small: {
+        type: 'boolean',
+        meaning: 'List the ten most used tools and two that find and call all others; for models with small contexts.',
+      },
     },
     most_words: 0,
     notes: [
-      'Standard output holds protocol frames alone; remarks go to standard error. It ends when its standard input is closed. Offline, receipts',
-      'are signed by the key of this deployment, as with "assay call". With --url every receipt is verified before its answer is passed on, and',
+      'Standard output contains only protocol messages; notices go to standard error. The command ends when its standard input is closed. Offline, receipts',
+      'are signed with the key of this deployment, as with "assay call". With --url every receipt is verified before its answer is passed on, and',
       'nothing is signed above the caps.',
     ],
   },
@@ -214,15 +246,33 @@ export const COMMANDS = {
       from: {
         type: 'string',
         value: 'store',
-        meaning: 'The store that holds everything: a path or a postgres:// URL. It is read, not written.',
+        meaning: 'Source store: a path or a postgres:// URL. It is only read.',
       },
-      to: { type: 'string', value: 'store', meaning: 'An empty store, made if it is a path that is not there.' },
+      to: { type: 'string', value: 'store', meaning: 'Empty target store: a path, created if it does not exist, or a postgres:// URL.' },
       ...JSON_OPTIONS,
     },
     most_words: 0,
     notes: [
-      'Stop every instance first: a store on which somebody works is refused. All tables are copied in one transaction of the target and read',
-      'back; where a row differs nothing is kept. Keys and secrets lie in files and are not part of a store.',
+      'Stop every instance first: a store in use is refused. All tables are copied in one transaction of the target and read',
+      'back; if a row differs, the transaction is rolled back. Keys and secrets are files and not part of a store.',
+    ],
+  },
+  data: {
+    summary: 'Show, refresh, import, compare or pin the reference data that is newer than the release.',
+    usage: [
+      'assay data status',
+      'assay data refresh',
+      'assay data import <SDN_ENHANCED.XML | snapshot.json>',
+      'assay data diff <file | sha256>',
+      'assay data pin <sha256>',
+      'assay data unpin <dataset>',
+    ],
+    options: JSON_OPTIONS,
+    most_words: 2,
+    notes: [
+      'refresh reads the feeds now, from the publishers or from ASSAY_DATA_MIRROR. A file becomes active only if it passes every check: form, dates,',
+      'bounds, entries that must be present, and the share of rows that it removes; otherwise the active snapshot stays and the exit code is 1.',
+      'A pinned snapshot is not replaced by feeds or imports. Running services use a newly active snapshot within 10 s.',
     ],
   },
   doctor: {
@@ -230,7 +280,7 @@ export const COMMANDS = {
     usage: ['assay doctor'],
     options: JSON_OPTIONS,
     most_words: 0,
-    notes: ['Secrets are masked. Nothing is made that is missing, but a store that is there is brought up to date, as by a start.'],
+    notes: ['Secrets are masked. Missing files are not created, but an existing store is migrated to the current schema, as by a start.'],
   },
   help: {
     summary: 'Show help on a command, or the exit codes.',
@@ -243,10 +293,65 @@ export const COMMANDS = {
 
 export type CommandName = keyof typeof COMMANDS
 
-/** The command of this name; throws a CliError that says which one may be meant. */
+/** Finds a command by name; throws a CliError with the most similar name. */
 export function findCommand(name: string): CommandName {
   const names = Object.keys(COMMANDS) as CommandName[]
   const found = names.find((known) => known === name)
   if (found !== undefined) return found
   throw unknownName('command', name, names, 'Run "assay help" to list the commands.')
+}
+
+interface Option {
+  type: 'boolean' | 'string'
+  meaning: string
+  /** Name of the value in the help. */
+  value?: string
+}
+
+type Options = Readonly<Record<string, Option>>
+
+/** Parsed arguments and options of a command. */
+export interface Invocation {
+  readonly words: readonly string[]
+  flag(name: string): boolean
+  text(name: string): string | null
+}
+
+export const COMMON_OPTIONS: Options = { help: { type: 'boolean', meaning: 'Show the usage of this command.' } }
+
+/** Parses arguments and options. Throws a CliError that names the invalid one and the most similar option. */
+export function parseArguments(args: readonly string[], given: Options, most_words: number): Invocation {
+  const options = { ...COMMON_OPTIONS, ...given }
+  const config = Object.fromEntries(
+    Object.entries(options).map(([name, { type }]) => [name, { type, ...(name === 'help' ? { short: 'h' } : {}) }]),
+  )
+  const { values, positionals, tokens } = parseArgs({
+    args: [...args],
+    options: config,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  for (const token of tokens) if (token.kind === 'option') checkOption(token, options)
+  if (positionals.length > most_words) throw new CliError('usage', tooMany(most_words))
+  return {
+    words: positionals,
+    flag: (name) => values[name] === true,
+    text: (name) => (typeof values[name] === 'string' ? values[name] : null),
+  }
+}
+
+function checkOption({ name, rawName, value }: { name: string; rawName: string; value?: string | undefined }, options: Options): void {
+  const known = Object.hasOwn(options, name) ? options[name] : undefined
+  if (known === undefined) {
+    const names = Object.keys(options).map((one) => `--${one}`)
+    throw unknownName('option', rawName, names, `Options of this command: ${names.join(', ')}.`)
+  }
+  if (known.type === 'string' && value === undefined) throw new CliError('usage', `The option ${rawName} needs a value: ${known.meaning}`)
+  if (known.type === 'boolean' && value !== undefined) throw new CliError('usage', `The option ${rawName} takes no value.`)
+}
+
+function tooMany(most: number): string {
+  const words = most === 0 ? 'no arguments' : `at most ${most} argument${most === 1 ? '' : 's'}`
+  return `This command takes ${words}. Put a value with spaces in quotation marks.`
 }

@@ -1,27 +1,61 @@
+import { join } from 'node:path'
+import { noChain } from '../adapters/chain/no-chain.ts'
+import { Pool } from '../adapters/chain/pool.ts'
+import { freshener } from '../adapters/chain/sandbox-freshness.ts'
+import { readRecord, sandboxFiles } from '../adapters/chain/sandbox-files.ts'
+import { rpcRequest } from '../adapters/chain/sandbox-process.ts'
+import { createChainFacts } from '../adapters/chain/facts.ts'
+import { createTransfers } from '../adapters/chain/history.ts'
+import { systemClock } from '../adapters/clock/system.ts'
+import type { ChainFacts, FinalizedRangeStore, Transfers } from '../ports/chain-facts.ts'
+import { type Settings, isPostgres, readSettings } from '../service/config.ts'
+import { bundledScreening } from '../pure/checks/ofac.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
-import { noChain } from '../adapters/chain/no-chain.ts'
-import { systemClock } from '../adapters/clock/system.ts'
 import { createDerivation } from '../adapters/derivation/hmac.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { choosePrices } from '../adapters/prices/choose.ts'
-import { chooseRegistrations } from '../adapters/registration-data/choose.ts'
+import { chooseRegistrations } from '../adapters/public-https/choose.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { activeKey } from '../adapters/signer/keyring.ts'
-import type { Stamp } from '../service/calls/prepare.ts'
-import { itemCatalogue } from '../service/catalogue/items.ts'
-import { publishedSchemas } from '../service/catalogue/published.ts'
+import type { ReceiptIssuer } from '../service/calls/answer.ts'
+import { itemCatalogue } from '../service/catalogue/decode.ts'
+import { publishedSchemas } from '../service/catalogue/wire-schemas.ts'
 import { SourceDown, type Sources } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
-import type { Settings } from '../service/config.ts'
-import { identityOf, localOrigin, ringOf, secretOf, StartError } from '../assembly/identity.ts'
-import { chainHere } from './chain-here.ts'
-import { CliError } from './exit-codes.ts'
+import { identityOf, localOrigin, ringOf, secretOf, StartError, places } from '../assembly/identity.ts'
+import { CliError } from './errors.ts'
+import { existsSync } from 'node:fs'
+import { openStore } from '../adapters/store/open.ts'
+import type { Store, StoreIdentity } from '../ports/store.ts'
+import { modeMark } from '../service/catalogue/text.ts'
+import { remark } from './terminal.ts'
+
+/** Chain of the settings, or of a sandbox that is running on this machine. */
+function localChain(settings: Settings): { chain: ChainFacts; transfers: Transfers } {
+  const chain_id = settings.ASSAY_CHAIN_ID
+  if (settings.ASSAY_MODE === 'live') return over(settings.ASSAY_RPC_URLS, chain_id)
+  const record = readRecord(sandboxFiles(join(settings.ASSAY_DATA_DIR, 'sandbox')).record)
+  if (record?.chain_id !== chain_id) return noChain(chain_id)
+  return over([record.rpc_url], chain_id, freshener(rpcRequest(record.rpc_url), systemClock))
+}
+
+function over(urls: readonly string[], chain_id: number, beforeRead?: () => Promise<void>): { chain: ChainFacts; transfers: Transfers } {
+  const options = { pool: new Pool(urls, chain_id, systemClock), chain_id, clock: systemClock, beforeRead }
+  return { chain: createChainFacts(options), transfers: createTransfers({ ...options, store: FORGETFUL }) }
+}
+
+/** The command line runs once, so chain history is not kept. */
+const FORGETFUL: FinalizedRangeStore = {
+  stretches: () => Promise.resolve([]),
+  keep_stretches: () => Promise.resolve(),
+  purge_stretches: () => Promise.resolve(0),
+}
 
 const SANDBOX_CHAIN_ID = 84_532
 
-/** What this deployment signs with, put together from its settings as a start does, but without store, port or network. */
-export async function stampHere(settings: Settings): Promise<Stamp> {
+/** Signing key and identity of this deployment, read from its settings without opening a store, a port or a connection. */
+export async function localStamp(settings: Settings): Promise<ReceiptIssuer> {
   const signing = await chooseSigning()
   const identity = orConfig(() => identityOf(settings, signing))
   const active = activeKey(orConfig(() => ringOf(settings, identity)))
@@ -38,18 +72,18 @@ export async function stampHere(settings: Settings): Promise<Stamp> {
   }
 }
 
-/** What tools may reach for on the command line; a replay reaches for nothing outside, so it is given no settings and made as in a sandbox. */
-export function sourcesHere(catalogue: Catalogue, settings: Settings | null): Sources {
+/** Sources of tools on the command line. A replay has no settings and no external sources. */
+export function localSources(catalogue: Catalogue, settings: Settings | null): Sources {
   const mode = settings?.ASSAY_MODE ?? 'sandbox'
   return {
-    ...(settings === null ? noChain(SANDBOX_CHAIN_ID) : chainHere(settings)),
+    ...(settings === null ? noChain(SANDBOX_CHAIN_ID) : localChain(settings)),
     clock: systemClock,
     catalogue: itemCatalogue(() => catalogue.tools),
     crypto: nobleCrypto,
     prices: choosePrices(mode, systemClock),
     registrations: chooseRegistrations(mode, systemClock),
-    screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report' },
-    derive: derivationHere(settings),
+    screening: { on_stale_list: mode === 'live' ? 'refuse' : 'report', active: bundledScreening },
+    derive: localDerivation(settings),
     assured: noRecords,
     invoices: { create: needsService, look: needsService, pilot: needsService },
     disputes: { find: needsService, file: needsService },
@@ -59,7 +93,7 @@ export function sourcesHere(catalogue: Catalogue, settings: Settings | null): So
   }
 }
 
-/** Records live in the store of a service; a command line has none. */
+/** Records need the store of a service, which the command line lacks. */
 const noRecords: Sources['assured'] = { keep: needsService, find: needsService, mark: needsService }
 
 const noInsurance: Sources['insurance'] = {
@@ -72,7 +106,7 @@ const noInsurance: Sources['insurance'] = {
   countersign: needsService,
 }
 
-/** What signs certificates lives where they are kept. */
+/** Certificates are signed where they are stored. */
 const noRegistrar: Sources['registrar'] = {
   origin: '',
   chain_id: SANDBOX_CHAIN_ID,
@@ -87,8 +121,8 @@ function needsService(): Promise<never> {
   return Promise.reject(new SourceDown('This tool keeps records in the store of a running service: call it there.', 'no_store'))
 }
 
-/** The secret is read when a tool asks for it, so that other tools run without one. A replay is given none. */
-function derivationHere(settings: Settings | null): Sources['derive'] {
+/** The secret is read on first use, so that other tools run without it. A replay has none. */
+function localDerivation(settings: Settings | null): Sources['derive'] {
   if (settings !== null) return { hmac: (tag, text) => createDerivation(orConfig(() => secretOf(settings))).hmac(tag, text) }
   return {
     hmac() {
@@ -97,7 +131,7 @@ function derivationHere(settings: Settings | null): Sources['derive'] {
   }
 }
 
-/** Turns a reason not to start into a reason not to run. */
+/** Converts a configuration error to a CliError. */
 export function orConfig<Value>(work: () => Value): Value {
   try {
     return work()
@@ -105,4 +139,72 @@ export function orConfig<Value>(work: () => Value): Value {
     if (error instanceof StartError) throw new CliError('config', error.message)
     throw error
   }
+}
+
+/** Opened store of this deployment. */
+export interface LedgerDesk {
+  store: Store
+  identity: StoreIdentity
+}
+
+/**
+ * Opens the store, runs the work and closes the store. Creates nothing. Throws a CliError for a missing store or one of another
+ * deployment.
+ */
+export async function withLedger<Value>(settings: Settings, work: (desk: LedgerDesk) => Promise<Value>): Promise<Value> {
+  const target = places.store(settings)
+  if (!isPostgres(target) && !existsSync(target)) throw new CliError('no_input', 'There is no store yet; the first start makes it.')
+  const sandbox = settings.ASSAY_MODE === 'sandbox'
+  // The payee of a sandbox is derived from the secret; a new secret would be that of another deployment.
+  if (sandbox && !existsSync(places.secret(settings))) {
+    throw new CliError(
+      'config',
+      'The secret of this deployment is missing, so the owner of the store cannot be checked: set ASSAY_DATA_DIR or ASSAY_SECRET_FILE.',
+    )
+  }
+  const signing = await chooseSigning()
+  const identity = orConfig(() => identityOf(settings, signing))
+  const store = await openStore(target).catch((error: unknown) => {
+    throw new CliError('unavailable', `ASSAY_STORE cannot be opened: ${reasonOf(error)}`)
+  })
+  try {
+    await refuseStranger(store, identity)
+    return await work({ store, identity })
+  } catch (error) {
+    if (!isOutage(error)) throw error
+    throw new CliError('unavailable', reasonOf(error))
+  } finally {
+    await store.close()
+  }
+}
+
+async function refuseStranger(store: Store, mine: StoreIdentity): Promise<void> {
+  const written = await store.identity(mine)
+  if (written.mode === mine.mode && written.chain_id === mine.chain_id && written.pay_to === mine.pay_to) return
+  const describe = (one: StoreIdentity) => `${one.mode}, chain ${one.chain_id}, pay-to ${one.pay_to}`
+  throw new CliError('config', `The store belongs to another deployment (${describe(written)}) than these settings (${describe(mine)}).`)
+}
+
+/** True for a store or a chain that does not answer or changed during reading; such messages contain no URL. */
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  return error.name === 'ChainMovedError' || code === 'CHAIN_UNAVAILABLE' || /^STORE_(BUSY|UNAVAILABLE|NEWER)$/.test(code)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown reason'
+}
+
+/** Reads the settings from the environment. Throws a CliError that names an invalid variable. */
+export function readEnvironment(): Settings {
+  const read = readSettings(process.env)
+  if (!read.ok) throw new CliError('config', read.message)
+  return read.settings
+}
+
+/** Writes a notice to standard error if no real money is involved. */
+export function markMode({ ASSAY_MODE, ASSAY_CHAIN_ID }: Settings): void {
+  const mark = modeMark({ mode: ASSAY_MODE, chain_id: ASSAY_CHAIN_ID })
+  if (mark !== null) remark(`//// ${mark} ////`)
 }

@@ -1,12 +1,11 @@
-import { VERSION } from '../assembly/version.ts'
-import { readArguments, type Invocation } from './arguments.ts'
-import { COMMANDS, findCommand, type CommandName } from './commands.ts'
-import { CliError, EXIT_CODES, type Exit } from './exit-codes.ts'
-import { remark, say } from './terminal.ts'
+import { VERSION } from '../assembly/deployment.ts'
+import { parseArguments, type Invocation, COMMANDS, findCommand, type CommandName, COMMON_OPTIONS, type Command } from './commands.ts'
+import { CliError, EXIT_CODES, type Exit } from './errors.ts'
+import { remark, say, paint, table, wrap, terminalWidth } from './terminal.ts'
 
 type Run = (invocation: Invocation) => Promise<Exit>
 
-/** The work of each command, loaded only when it is called, so that a small command starts fast. */
+/** Commands are loaded on demand, so that small ones start fast. */
 const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   serve: () => import('./serve.ts'),
   call: () => import('./call.ts'),
@@ -21,11 +20,12 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   insurers: () => import('./insurers.ts'),
   mcp: () => import('./mcp.ts'),
   'migrate-store': () => import('./migrate-store.ts'),
+  data: () => import('./data.ts'),
   doctor: () => import('./doctor.ts'),
-  help: () => import('./help.ts'),
+  help: () => Promise.resolve({ run: showHelp }),
 }
 
-/** Runs one command line and returns the number with which the process ends. Whatever goes wrong is said on standard error. */
+/** Runs a command line and returns the exit code. Errors are written to standard error. */
 export async function dispatch(args: readonly string[]): Promise<number> {
   try {
     return EXIT_CODES[await runCommand(args)].code
@@ -41,9 +41,8 @@ async function runCommand([word = 'help', ...rest]: readonly string[]): Promise<
   }
   const name = findCommand(word === '--help' || word === '-h' ? 'help' : word)
   const command = COMMANDS[name]
-  const invocation = readArguments(rest, command.options, command.most_words)
+  const invocation = parseArguments(rest, command.options, command.most_words)
   if (invocation.flag('help')) {
-    const { commandHelp } = await import('./help.ts')
     say(commandHelp(command))
     return 'ok'
   }
@@ -56,6 +55,40 @@ function explain(error: unknown): Exit {
     for (const line of [`assay: ${error.message}`, ...error.details]) remark(line)
     return error.exit
   }
-  remark(`assay: the program failed; the fault is ours.\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  remark(`assay: internal error.\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   return 'internal'
+}
+
+async function showHelp(invocation: Invocation): Promise<Exit> {
+  const [topic] = invocation.words
+  if (topic === undefined) say(overview())
+  else if (topic === 'exit-codes') say(exitCodes())
+  else say(commandHelp(COMMANDS[findCommand(topic)]))
+  return 'ok'
+}
+
+function overview(): string {
+  const rows = Object.entries(COMMANDS).map(([name, { summary }]) => [`  ${name}`, summary])
+  return [
+    'assay: deterministic checks with signed receipts.',
+    '',
+    paint('strong', 'Commands'),
+    ...table(rows),
+    '',
+    '"assay help <command>" or "assay <command> --help" shows the options; "assay help exit-codes" lists the exit codes.',
+    'Try:  assay call iban-check \'{"iban":"GB82 WEST 1234 5698 7654 32"}\'',
+  ].join('\n')
+}
+
+export function commandHelp({ summary, usage, options, notes }: Command): string {
+  const rows = Object.entries({ ...options, ...COMMON_OPTIONS }).map(([name, { value, meaning }]) => [
+    `  --${name}${value === undefined ? '' : ` <${value}>`}`,
+    meaning,
+  ])
+  const words = notes.length === 0 ? [] : ['', ...wrap(notes.join(' '), terminalWidth())]
+  return [summary, '', ...usage.map((line) => `  ${line}`), '', paint('strong', 'Options'), ...table(rows), ...words].join('\n')
+}
+
+function exitCodes(): string {
+  return table(Object.values(EXIT_CODES).map(({ code, meaning }) => [String(code).padStart(3), meaning])).join('\n')
 }

@@ -1,12 +1,13 @@
-import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, resolve } from 'node:path'
-import { OFAC_LIST_DAYS } from '../pure/checks/ofac.ts'
+import { referenceTables, type ReferenceTable } from '../assembly/reference-tables.ts'
 import { systemClock } from '../adapters/clock/system.ts'
-import { chooseSigning, type Signing } from '../adapters/signer/choose.ts'
+import { chooseSigning, type SigningBackend } from '../adapters/signer/choose.ts'
 import { readRingFile } from '../adapters/signer/keyring-file.ts'
+import { createLog } from '../adapters/log/pino.ts'
 import { openStore } from '../adapters/store/open.ts'
-import { cardsOf } from '../assembly/credits.ts'
+import { cardsOf } from '../assembly/invoices.ts'
 import {
   activeOf,
   checkBoundSecret,
@@ -22,47 +23,51 @@ import {
   type SecretFile,
 } from '../assembly/identity.ts'
 import { readAhead } from '../assembly/start.ts'
+import type { FeedState } from '../ports/datasets.ts'
+import { bundledScreening, listAges, type ListAge } from '../pure/checks/ofac.ts'
+import { createDatasetService } from '../service/datasets/dataset-service.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
-import { isPostgres, strayOverride, type Settings } from '../service/config.ts'
+import { isPostgres, unknownToolInOverrides, type Settings } from '../service/config.ts'
 import { dateText } from './terminal.ts'
 
-/** `warning` is worth knowing and stops nothing. */
-export interface Check {
+/** A `warning` does not prevent a start. */
+export interface DoctorCheck {
   name: string
   state: 'ok' | 'warning' | 'failed'
   words: string
 }
 
-/** Oldest Node.js that runs TypeScript as it lies, with the modules that the service uses. */
+/** Oldest Node.js version that runs TypeScript directly and has all modules that the service uses. */
 const NODE_MAJOR_MIN = 24
 
-/** What holds whatever the settings say. */
-export async function checkProgram(): Promise<Check[]> {
-  const tables = await Promise.all(tableNames().map((name) => attempt('data', () => checkTable(name))))
-  return [checkNode(), await attempt('tools', checkTools), ...tables, await attempt('clock', checkClock)]
+/** Checks that do not depend on the settings. */
+export async function checkProgram(): Promise<DoctorCheck[]> {
+  const tables = await Promise.all(referenceTables(systemClock.now_ms()).map((table) => runCheck('data', () => checkTable(table))))
+  return [checkNode(), await runCheck('tools', checkTools), ...tables, await runCheck('clock', checkClock)]
 }
 
-/** What the settings name. */
-export async function checksOf(settings: Settings): Promise<Check[]> {
+/** Checks of the settings and of the files that they name. */
+export async function checkSettings(settings: Settings): Promise<DoctorCheck[]> {
   const signing = await chooseSigning()
   return [
-    await attempt('details', () => checkDetails(settings)),
+    await runCheck('details', () => checkDetails(settings)),
     checkSigner(signing),
     checkFolder(settings),
-    await attempt('keys', () => checkKeys(settings, signing)),
-    await attempt('secret', () => checkSecret(settings)),
-    ...(await Promise.all(secretFiles(settings).map((file) => attempt('permissions', () => checkPermissions(file))))),
-    await attempt('store', () => checkStore(settings)),
+    await runCheck('keys', () => checkKeys(settings, signing)),
+    await runCheck('secret', () => checkSecret(settings)),
+    ...(await Promise.all(secretFiles(settings).map((file) => runCheck('permissions', () => checkPermissions(file))))),
+    await runCheck('store', () => checkStore(settings)),
+    await runCheck('lists', () => checkLists(settings)),
     ...(settings.ASSAY_MODE === 'live' ? [checkOrigins(settings)] : []),
     await checkPort('port', settings.ASSAY_PORT, settings.ASSAY_HOST, 'ASSAY_PORT', 'ASSAY_HOST'),
     ...(settings.ASSAY_ADMIN_PORT === 'off' ? [] : [await checkAdminPort(settings)]),
   ]
 }
 
-export type Found = Omit<Check, 'name'>
+export type DoctorFinding = Omit<DoctorCheck, 'name'>
 
-/** The check of this name; work that throws has failed, and its message says why. */
-export async function attempt(name: string, work: () => Found | Promise<Found>): Promise<Check> {
+/** Runs one check; an exception is a failure, and its message is the reason. */
+export async function runCheck(name: string, work: () => DoctorFinding | Promise<DoctorFinding>): Promise<DoctorCheck> {
   try {
     return { name, ...(await work()) }
   } catch (error) {
@@ -70,7 +75,7 @@ export async function attempt(name: string, work: () => Found | Promise<Found>):
   }
 }
 
-function checkNode(): Check {
+function checkNode(): DoctorCheck {
   const good = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN
   const words = `Node.js ${process.versions.node} on ${process.platform} ${process.arch}.`
   return {
@@ -80,81 +85,51 @@ function checkNode(): Check {
   }
 }
 
-async function checkTools(): Promise<Found> {
+async function checkTools(): Promise<DoctorFinding> {
   const { tools } = await loadCatalogue()
   return { state: tools.length > 0 ? 'ok' : 'failed', words: `${tools.length} tools are in the catalogue.` }
 }
 
-const DATA_FOLDER = new URL('../../data/', import.meta.url)
-
-/** What a reference table says of itself. */
-interface TableHead {
-  published_at: string | null
-  compiled_at?: string | null
-  retrieved_at: string
-  count: number
-  rows: unknown[]
-}
-
-function tableNames(): string[] {
-  return readdirSync(DATA_FOLDER)
-    .filter((name) => name.endsWith('.json'))
-    .toSorted()
-}
-
-function readTable(name: string): TableHead {
-  return JSON.parse(readFileSync(new URL(name, DATA_FOLDER), 'utf8')) as TableHead
-}
-
-function checkTable(name: string): Found {
-  const { published_at, compiled_at, retrieved_at, rows, count } = readTable(name)
+function checkTable({ name, published_at, compiled_at, retrieved_at, rows, count, age_days, limit_days }: ReferenceTable): DoctorFinding {
   const dates = published_at === null ? `compiled by hand ${compiled_at ?? ''}` : `published ${published_at}`
-  const age_days = Math.floor((systemClock.now_ms() - Date.parse(published_at ?? compiled_at ?? retrieved_at)) / DAY_MS)
   const words = `${name}: ${dates}, ${age_days} days ago; retrieved ${retrieved_at}.`
   if (rows.length !== count) return { state: 'failed', words: `${words} It has ${rows.length} rows and should have ${count}.` }
-  const limit_days = SCREENED.has(name) ? OFAC_LIST_DAYS : OLD_DAYS
   return age_days <= limit_days
     ? { state: 'ok', words }
     : {
         state: 'warning',
-        words: `${words} It is older than ${limit_days} days; refresh it with scripts/refresh-${name.replace('.json', '.ts')}.`,
+        words: `${words} It is older than ${limit_days} days; refresh it with ${name === 'ofac-addresses.json' ? '"assay data refresh"' : `scripts/refresh-${name.replace('.json', '.ts')}`}.`,
       }
 }
 
-const DAY_MS = 86_400_000
-/** Age of a table at which an operator should look for a newer one. */
-const OLD_DAYS = 400
-/** Lists whose clean answers are refused, or marked, when they are older. */
-const SCREENED = new Set(['ofac-addresses.json', 'prohibited-jurisdictions.json'])
-
-/** Receipts carry the date of this machine; a clock that lies before the data was fetched is certainly wrong. */
-function checkClock(): Found {
+/** Receipts are dated with the clock of this machine; a time before the data was fetched is wrong. */
+function checkClock(): DoctorFinding {
   const now = dateText(Math.floor(systemClock.now_ms() / 1000)) ?? 'no date'
   const newest =
-    tableNames()
-      .map((name) => readTable(name).retrieved_at)
+    referenceTables(systemClock.now_ms())
+      .map(({ retrieved_at }) => retrieved_at)
       .toSorted()
       .at(-1) ?? ''
   if (now >= newest) return { state: 'ok', words: `It is ${now}.` }
   return { state: 'failed', words: `It is ${now}, before the data tables were retrieved (${newest}): set the clock.` }
 }
 
-/** What a start reads before it opens anything. */
-async function checkDetails(settings: Settings): Promise<Found> {
+/** Reads the same settings and files as a start, without opening anything. */
+async function checkDetails(settings: Settings): Promise<DoctorFinding> {
   readAhead(settings)
   await cardsOf(settings, null)
-  const stray = strayOverride(settings, (await loadCatalogue()).tools)
+  const stray = unknownToolInOverrides(settings, (await loadCatalogue()).tools)
   if (stray !== null) throw new StartError(stray)
   return { state: 'ok', words: 'Proxies, bank account, cards, witnesses and free calls can be read.' }
 }
 
-function checkSigner({ implementation, keccak, refusals }: Signing): Check {
+function checkSigner({ implementation, keccak, refusals }: SigningBackend): DoctorCheck {
   const words = [`Signatures by ${implementation}, hashes by ${keccak}.`, ...refusals].join(' ')
   return { name: 'signer', state: refusals.length === 0 ? 'ok' : 'warning', words }
 }
 
-/** The folder, or the nearest one above it that is there, must be writable. */
-function checkFolder({ ASSAY_DATA_DIR }: Settings): Check {
+/** The folder, or the nearest existing parent, must be writable. */
+function checkFolder({ ASSAY_DATA_DIR }: Settings): DoctorCheck {
   const path = resolve(ASSAY_DATA_DIR)
   const nearest = existing(path)
   try {
@@ -169,9 +144,9 @@ function existing(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existing(dirname(path))
 }
 
-const MADE_LATER: Found = { state: 'ok', words: 'Not there yet; the first start makes it.' }
+const MADE_LATER: DoctorFinding = { state: 'ok', words: 'Not there yet; the first start makes it.' }
 
-function checkKeys(settings: Settings, signing: Signing): Found {
+function checkKeys(settings: Settings, signing: SigningBackend): DoctorFinding {
   const known = settings.ASSAY_MODE === 'live' || settings.ASSAY_SECRET_FILE !== '' || existsSync(places.secret(settings))
   const path = places.receiptKeys(settings)
   if (!existsSync(path)) {
@@ -186,22 +161,25 @@ function checkKeys(settings: Settings, signing: Signing): Found {
   return { state: 'ok', words: `${active.address} signs, of ${ring.keys.length} on file, for ${place}.` }
 }
 
-/** In the sandbox the payee follows from the secret: a start without it makes another one, whose keys these are not. */
-function keysWithoutSecret(path: string): Found {
+/**
+ * In the sandbox the payee is derived from the secret; a start without the secret file creates another one, and these keys do not belong
+ * to it.
+ */
+function keysWithoutSecret(path: string): DoctorFinding {
   const read = readRingFile(path)
   if (read !== null && !read.ok) throw new StartError(read.message)
   if (read?.file.identity !== null) throw new StartError(`${path} belongs to a deployment whose secret is not here: restore that as well.`)
-  return { state: 'ok', words: `${path} can be read and belongs to whoever starts with it.` }
+  return { state: 'ok', words: `${path} can be read and must belong to the user who starts the service.` }
 }
 
-function checkSecret(settings: Settings): Found {
+function checkSecret(settings: Settings): DoctorFinding {
   if (settings.ASSAY_SECRET_FILE === '' && !existsSync(places.secret(settings))) return MADE_LATER
   secretOf(settings)
   return { state: 'ok', words: 'The secret of the deployment is readable.' }
 }
 
-/** The same rule by which a start refuses. */
-function checkPermissions(file: SecretFile): Found {
+/** Applies the permission rule that a start enforces. */
+function checkPermissions(file: SecretFile): DoctorFinding {
   const fault = permissionFault(file)
   if (fault !== null) return { state: 'failed', words: fault }
   const { setting, path } = file
@@ -211,7 +189,7 @@ function checkPermissions(file: SecretFile): Found {
   }
 }
 
-async function checkStore(settings: Settings): Promise<Found> {
+async function checkStore(settings: Settings): Promise<DoctorFinding> {
   const target = places.store(settings)
   if (!isPostgres(target) && !existsSync(target)) return MADE_LATER
   const store = await openStore(target)
@@ -226,24 +204,53 @@ async function checkStore(settings: Settings): Promise<Found> {
   }
 }
 
+/** Lists that limit clean answers: their ages, counted with what feeds and imports brought, and the last result of each feed. */
+async function checkLists(settings: Settings): Promise<DoctorFinding> {
+  const target = places.store(settings)
+  const store = isPostgres(target) || existsSync(target) ? await openStore(target) : null
+  try {
+    const { log } = createLog('silent', systemClock)
+    const service = store && createDatasetService({ store: store.datasets, clock: systemClock, log })
+    await service?.refresh()
+    return listsFinding(settings, listAges(service?.screening() ?? bundledScreening(), systemClock.now_ms()), service?.feeds() ?? [])
+  } finally {
+    await store?.close()
+  }
+}
+
+function listsFinding({ ASSAY_MODE, ASSAY_DATA_FEEDS }: Settings, ages: readonly ListAge[], feeds: readonly FeedState[]): DoctorFinding {
+  const words = ages.map(({ id, published_at, age_days, limit_days, state }) => {
+    const text = `${id}: published ${published_at}, ${age_days} of ${limit_days} days old`
+    if (state === 'fresh') return `${text}.`
+    const effect = state === 'old' ? 'live clean answers from it are refused' : 'live clean answers from it will soon be refused'
+    return `${text}; ${effect}. ${id === 'ofac_addresses' ? 'Run "assay data refresh".' : 'Install a newer release.'}`
+  })
+  const bad = feeds.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused')
+  for (const { feed, detail } of bad) words.push(`Feed ${feed} was not accepted: ${detail}`)
+  const off = ASSAY_MODE === 'live' && ASSAY_DATA_FEEDS === 'off'
+  if (off) words.push('ASSAY_DATA_FEEDS is off, so only imports refresh the lists.')
+  const good = !off && bad.length === 0 && ages.every(({ state }) => state === 'fresh')
+  return { state: good ? 'ok' : 'warning', words: words.join(' ') }
+}
+
 const ORIGINS = ['ASSAY_BASE_URL', 'ASSAY_API_URL', 'ASSAY_SITE_URL', 'ASSAY_MCP_URL'] as const
 
-/** Outsiders read these in 402s, receipts, cards and discovery documents: an origin of this machine leads them nowhere. */
-function checkOrigins(settings: Settings): Check {
+/** Public documents contain the origin, so it must be reachable from outside. */
+function checkOrigins(settings: Settings): DoctorCheck {
   const own = localOrigin(settings.ASSAY_HOST, settings.ASSAY_PORT)
   const local = ORIGINS.filter((name) => isLoopback(new URL(settings[name] || own).hostname.replace(/^\[|\]$/g, '')))
   if (local.length === 0) return { name: 'origins', state: 'ok', words: 'The public origins name other machines than this one.' }
-  const words = `${local.join(', ')}: the origin is of this machine alone, so nobody outside can follow it; set the public https origin.`
+  const words = `${local.join(', ')}: the origin names this machine, so it cannot be reached from outside; set the public https origin.`
   return { name: 'origins', state: 'warning', words }
 }
 
-function checkAdminPort({ ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST }: Settings): Promise<Check> {
+function checkAdminPort({ ASSAY_ADMIN_PORT, ASSAY_ADMIN_HOST }: Settings): Promise<DoctorCheck> {
   return checkPort('admin port', Number(ASSAY_ADMIN_PORT), ASSAY_ADMIN_HOST, 'ASSAY_ADMIN_PORT', 'ASSAY_ADMIN_HOST')
 }
 
-function checkPort(name: string, port: number, host: string, port_setting: string, host_setting: string): Promise<Check> {
+function checkPort(name: string, port: number, host: string, port_setting: string, host_setting: string): Promise<DoctorCheck> {
   const place = `Port ${port} on ${host}`
-  const found = (state: Check['state'], words: string): Check => ({ name, state, words: `${place} ${words}` })
+  const found = (state: DoctorCheck['state'], words: string): DoctorCheck => ({ name, state, words: `${place} ${words}` })
   return new Promise((done) => {
     const server = createServer()
     server.once('error', ({ code }: NodeJS.ErrnoException) => {

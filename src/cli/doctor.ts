@@ -1,51 +1,63 @@
 import { createChain } from '../adapters/chain/rpc.ts'
-import { chainLimits } from '../adapters/chain/limits.ts'
-import { anvilBinary, SandboxChainError } from '../adapters/chain/sandbox-binary.ts'
+import { chainLimits } from '../service/limits.ts'
+import { anvilBinary, SandboxChainError } from '../adapters/chain/sandbox-process.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { httpFacilitator } from '../adapters/facilitator/http.ts'
 import { readGasKeys } from '../adapters/gas-wallet/key-file.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import { localOrigin, places, StartError } from '../assembly/identity.ts'
 import type { Chain, ChainReadResult, ChainSender } from '../ports/chain.ts'
-import { decodeBool, decodeString, decodeUint } from '../pure/payments/abi.ts'
-import { blacklistedCall, NAME_CALL, PAUSED_CALL, VERSION_CALL } from '../pure/payments/token-calls.ts'
+import {
+  decodeBool,
+  decodeString,
+  decodeUint,
+  blacklistedCall,
+  NAME_CALL,
+  PAUSED_CALL,
+  VERSION_CALL,
+} from '../pure/payments/token-calls.ts'
 import { BATCH_ITEMS_MAX, BATCH_SETTLER, batchGas } from '../pure/contracts/batch-settler.ts'
+import { DEPOSIT_FACTORY } from '../pure/contracts/deposit-factory.ts'
 import { freeDaily, isPostgres, readSettings, type Settings, SETTINGS } from '../service/config.ts'
-import { feesFor } from '../service/payments/gas-budget.ts'
+import { feesFor } from '../service/payments/writer-rules.ts'
 import { USDC_DECIMALS, usdcOn } from '../pure/payments/usdc.ts'
-import { attempt, type Check, checkProgram, checksOf, type Found } from './doctor-checks.ts'
-import type { Invocation } from './arguments.ts'
-import type { Exit } from './exit-codes.ts'
-import { markMode } from './settings.ts'
+import { runCheck, type DoctorCheck, checkProgram, checkSettings, type DoctorFinding } from './doctor-checks.ts'
+import type { Invocation } from './commands.ts'
+import type { Exit } from './errors.ts'
+import { markMode } from './deployment.ts'
 import { outcomeMark, paint, printable, say, table, terminalWidth, wantsJson } from './terminal.ts'
 
 /** decimals() of EIP-20: the first four bytes of keccak-256 of the signature. */
 const DECIMALS_CALL = '0x313ce567'
-/** As long as the raw transaction of a full batch, without zeros, which cost less. */
+/** Raw transaction of a full batch; without zero bytes, which cost less gas. */
 const FULL_BATCH_RAW = `0x${'ab'.repeat(15_000)}`
-/** Full batches that a gas wallet should hold; one that holds less than one is not used. */
+/** Recommended number of full batches in a gas wallet; a wallet with less than one is not used. */
 const COMFORT_BATCHES = 20n
 
 type LiveChain = Chain & ChainSender
 
-/** What payments depend on. Endpoints are called by their number or host: their URLs often carry a key. */
-export async function checkPayments(settings: Settings): Promise<Check[]> {
-  if (settings.ASSAY_MODE === 'sandbox') return [await attempt('chain', checkSandbox)]
+/** Checks of payments. Endpoints are named by number or host, because URLs often contain keys. */
+export async function checkPayments(settings: Settings): Promise<DoctorCheck[]> {
+  if (settings.ASSAY_MODE === 'sandbox') return [await runCheck('chain', checkSandbox)]
   const urls = settings.ASSAY_RPC_URLS
-  const endpoints = urls.map((url, index) => attempt('rpc', () => checkEndpoint(settings, url, index + 1)))
-  const onChain = (work: (chain: LiveChain) => Promise<Found>) => () => work(chainOf(settings, urls))
+  const endpoints = urls.map((url, index) => runCheck('rpc', () => checkEndpoint(settings, url, index + 1)))
+  const onChain = (work: (chain: LiveChain) => Promise<DoctorFinding>) => () => work(chainOf(settings, urls))
   return Promise.all([
     ...endpoints,
-    attempt(
+    runCheck(
       'token',
       onChain((chain) => checkToken(settings, chain)),
     ),
-    attempt(
+    runCheck(
       'pay-to',
       onChain((chain) => checkPayTo(settings, chain)),
     ),
+    runCheck(
+      'deposits',
+      onChain((chain) => checkDeposits(chain)),
+    ),
     ...(settings.ASSAY_GAS_KEY_FILE === '' ? [] : await gasChecks(settings, () => chainOf(settings, urls))),
-    ...settings.ASSAY_FACILITATOR_URLS.map((url) => attempt('facilitator', () => checkFacilitator(settings, url))),
+    ...settings.ASSAY_FACILITATOR_URLS.map((url) => runCheck('facilitator', () => checkFacilitator(settings, url))),
   ])
 }
 
@@ -53,8 +65,8 @@ function chainOf({ ASSAY_CHAIN_ID }: Settings, urls: readonly string[]): LiveCha
   return createChain({ urls, chain_id: ASSAY_CHAIN_ID, clock: systemClock })
 }
 
-/** Without its chain a sandbox starts all the same, and takes no payments. */
-function checkSandbox(): Found {
+/** A sandbox without its chain starts, but accepts no payments. */
+function checkSandbox(): DoctorFinding {
   try {
     anvilBinary()
   } catch (error) {
@@ -64,8 +76,8 @@ function checkSandbox(): Found {
   return { state: 'ok', words: 'The program of the sandbox chain is installed.' }
 }
 
-/** The chain adapter itself refuses an endpoint of another chain. */
-async function checkEndpoint(settings: Settings, url: string, number: number): Promise<Found> {
+/** The chain adapter refuses an endpoint of another chain. */
+async function checkEndpoint(settings: Settings, url: string, number: number): Promise<DoctorFinding> {
   const name = `Endpoint ${number} of ${settings.ASSAY_RPC_URLS.length}, ${URL.parse(url)?.hostname ?? 'no URL'},`
   const head = await chainOf(settings, [url])
     .head()
@@ -79,8 +91,8 @@ async function checkEndpoint(settings: Settings, url: string, number: number): P
   return { state: 'ok', words }
 }
 
-/** A payment signed for another name or version than the token's own would never settle. */
-async function checkToken({ ASSAY_CHAIN_ID }: Settings, chain: LiveChain): Promise<Found> {
+/** A payment signed for another token name or version would never settle. */
+async function checkToken({ ASSAY_CHAIN_ID }: Settings, chain: LiveChain): Promise<DoctorFinding> {
   const token = usdcOn(ASSAY_CHAIN_ID)
   const [name, version, decimals, paused] = await callsTo(chain, token.address, [NAME_CALL, VERSION_CALL, DECIMALS_CALL, PAUSED_CALL])
   const found = { name: textOf(name), version: textOf(version), decimals: uintOf(decimals) }
@@ -88,11 +100,11 @@ async function checkToken({ ASSAY_CHAIN_ID }: Settings, chain: LiveChain): Promi
   if (found.name !== token.name || found.version !== token.version || found.decimals !== BigInt(USDC_DECIMALS)) {
     return { state: 'failed', words: `${said}, where ${token.name}, ${token.version} and ${USDC_DECIMALS} belong: this is not USDC.` }
   }
-  if (boolOf(paused) !== false) return { state: 'failed', words: `${said}; it is paused, so that nobody can pay.` }
+  if (boolOf(paused) !== false) return { state: 'failed', words: `${said}; it is paused, so payments are not possible.` }
   return { state: 'ok', words: `${said}.` }
 }
 
-async function checkPayTo({ ASSAY_CHAIN_ID, ASSAY_PAY_TO }: Settings, chain: LiveChain): Promise<Found> {
+async function checkPayTo({ ASSAY_CHAIN_ID, ASSAY_PAY_TO }: Settings, chain: LiveChain): Promise<DoctorFinding> {
   const [blacklisted] = await callsTo(chain, usdcOn(ASSAY_CHAIN_ID).address, [blacklistedCall(ASSAY_PAY_TO)])
   const found = boolOf(blacklisted)
   if (found === null) return { state: 'failed', words: `The token does not say whether ${ASSAY_PAY_TO} may be paid.` }
@@ -100,20 +112,20 @@ async function checkPayTo({ ASSAY_CHAIN_ID, ASSAY_PAY_TO }: Settings, chain: Liv
   return { state: 'ok', words: `${ASSAY_PAY_TO} is not on the blacklist of the token.` }
 }
 
-/** The key file first: without keys there is nothing to look at on the chain. */
-async function gasChecks(settings: Settings, chain: () => LiveChain): Promise<Promise<Check>[]> {
+/** Checks the key file first: without keys there are no wallets to check. */
+async function gasChecks(settings: Settings, chain: () => LiveChain): Promise<Promise<DoctorCheck>[]> {
   const read = readGasKeys(settings.ASSAY_GAS_KEY_FILE)
-  if (!read.ok) return [attempt('gas', () => ({ state: 'failed', words: read.message }))]
+  if (!read.ok) return [runCheck('gas', () => ({ state: 'failed', words: read.message }))]
   const signing = await chooseSigning()
   const wallets = read.keys.map((key) => signing.signer(key).address)
   return [
-    ...wallets.map((wallet) => attempt('gas', () => checkWallet(settings, chain(), wallet))),
-    attempt('batches', () => checkBatch(chain())),
+    ...wallets.map((wallet) => runCheck('gas', () => checkWallet(settings, chain(), wallet))),
+    runCheck('batches', () => checkBatch(chain())),
   ]
 }
 
-/** Counts as the service does: a full batch at the highest fee that it would offer now, with its data fee. */
-async function checkWallet({ ASSAY_PAY_TO }: Settings, chain: LiveChain, wallet: string): Promise<Found> {
+/** Costs as the service computes them: a full batch at the highest fee it would offer now, including the data fee. */
+async function checkWallet({ ASSAY_PAY_TO }: Settings, chain: LiveChain, wallet: string): Promise<DoctorFinding> {
   if (wallet === ASSAY_PAY_TO) {
     return {
       state: 'failed',
@@ -129,7 +141,7 @@ async function checkWallet({ ASSAY_PAY_TO }: Settings, chain: LiveChain, wallet:
   return { state: 'ok', words }
 }
 
-async function checkBatch(chain: LiveChain): Promise<Found> {
+async function checkBatch(chain: LiveChain): Promise<DoctorFinding> {
   const [code] = await chain.read([{ kind: 'code', address: BATCH_SETTLER.address }])
   if (code?.ok !== true) throw new StartError('The node does not say whether the batch contract is there.')
   if (code.data !== '0x') return { state: 'ok', words: `The batch contract is at ${BATCH_SETTLER.address}.` }
@@ -139,7 +151,16 @@ async function checkBatch(chain: LiveChain): Promise<Found> {
   }
 }
 
-async function checkFacilitator({ ASSAY_CHAIN_ID }: Settings, url: string): Promise<Found> {
+async function checkDeposits(chain: LiveChain): Promise<DoctorFinding> {
+  const { address } = DEPOSIT_FACTORY
+  const [code] = await chain.read([{ kind: 'code', address }])
+  if (code?.ok !== true) throw new StartError('The node does not say whether the factory of deposit addresses is there.')
+  if (code.data !== '0x') return { state: 'ok', words: `The factory of deposit addresses is at ${address}.` }
+  const words = `No factory of deposit addresses is at ${address} yet, so unsigned invoices offer no plain transfer. "assay invoice factory" shows how to deploy it.`
+  return { state: 'warning', words }
+}
+
+async function checkFacilitator({ ASSAY_CHAIN_ID }: Settings, url: string): Promise<DoctorFinding> {
   const facilitator = httpFacilitator({ url, clock: systemClock })
   const network = `eip155:${ASSAY_CHAIN_ID}`
   const host = new URL(facilitator.url).hostname
@@ -173,19 +194,19 @@ function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown reason'
 }
 
-/** A setting as it may be shown: what a URL keeps secret is masked, and numbers that JSON cannot hold are text. */
+/** Setting without secrets: keys in URLs are masked, and numbers that JSON cannot represent become text. */
 export function shownSetting(value: string | number | bigint | null | readonly string[] | Readonly<Record<string, number>>): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value === 'string') return maskUrl(value)
   return Array.isArray(value) ? value.map((one: string) => maskUrl(one)) : value
 }
 
-/** Keys of providers stand in the path or the query as often as passwords stand before the host. */
+/** Masks keys in the path, the query and the user part of a URL. */
 function maskUrl(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text
   const url = URL.parse(text)
   if (url === null) return '***'
-  // The user and the name of a database are no secrets; in other URLs both places hold keys.
+  // User and database name of a PostgreSQL URL are not secret; in other URLs both places may contain keys.
   const database = /^postgres(?:ql)?:$/.test(url.protocol)
   const path = database || url.pathname === '/' ? url.pathname.replace(/^\/$/, '') : '/***'
   return `${url.protocol}//${maskedUser(url, database)}${url.host}${path}${url.search === '' ? '' : '?***'}`
@@ -203,17 +224,17 @@ interface SettingRow {
   meaning: string
 }
 
-/** `assay doctor`: the settings that a start would use, and whether what they name is there and works. Nothing is started. */
+/** `assay doctor`: shows the settings of a start and checks that the things they name exist and work. Starts nothing. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const read = readSettings(process.env)
   const settings = read.ok ? settingRows(read.settings) : []
-  const first: Check = read.ok
+  const first: DoctorCheck = read.ok
     ? { name: 'settings', state: 'ok', words: 'They agree with one another.' }
     : { name: 'settings', state: 'failed', words: read.message }
   const checks = [
     first,
     ...(await checkProgram()),
-    ...(read.ok ? [...(await checksOf(read.settings)), ...(await checkPayments(read.settings))] : []),
+    ...(read.ok ? [...(await checkSettings(read.settings)), ...(await checkPayments(read.settings))] : []),
   ]
   const ok = checks.every(({ state }) => state !== 'failed')
   if (wantsJson(invocation)) say(JSON.stringify({ ok, mode: read.ok ? read.settings.ASSAY_MODE : null, settings, checks }))
@@ -234,7 +255,7 @@ function settingRows(settings: Settings): SettingRow[] {
   }))
 }
 
-/** What is used where nothing is set. */
+/** Settings with their defaults. */
 function effectiveSettings(settings: Settings): Settings {
   const address = localOrigin(settings.ASSAY_HOST, settings.ASSAY_PORT)
   return {
@@ -243,7 +264,7 @@ function effectiveSettings(settings: Settings): Settings {
     ASSAY_FREE_DAILY: freeDaily(settings),
     ASSAY_RECEIPT_KEY_FILE: places.receiptKeys(settings),
     ASSAY_SECRET_FILE: places.secret(settings),
-    // With PostgreSQL no log is kept without the file.
+    // With PostgreSQL there is no log without the key file.
     ASSAY_LOG_KEY_FILE: isPostgres(settings.ASSAY_STORE) ? settings.ASSAY_LOG_KEY_FILE : places.logKey(settings),
     ASSAY_BASE_URL: settings.ASSAY_BASE_URL || address,
     ASSAY_API_URL: settings.ASSAY_API_URL || address,
@@ -252,7 +273,7 @@ function effectiveSettings(settings: Settings): Settings {
   }
 }
 
-function render(settings: readonly SettingRow[], checks: readonly Check[]): string {
+function render(settings: readonly SettingRow[], checks: readonly DoctorCheck[]): string {
   const rows = settings.map(({ name, value, source }) => [name, source === 'default' ? '' : 'set', valueText(value)])
   const marks = { ok: outcomeMark(true, 'ok'), warning: paint('unverifiable', '◐ note'), failed: outcomeMark(false, 'failed') }
   const width = terminalWidth()
@@ -266,7 +287,7 @@ function render(settings: readonly SettingRow[], checks: readonly Check[]): stri
 }
 
 const NAME_CHARS = 12
-/** The longest mark and two spaces. */
+/** Length of the longest mark and two spaces. */
 const MARK_CHARS = 10
 const MARK_LENGTHS = { ok: 4, warning: 6, failed: 8 } as const
 

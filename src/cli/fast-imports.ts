@@ -3,9 +3,8 @@ import { enableCompileCache, registerHooks, type ResolveHookContext } from 'node
 const ONE_FILE = /^\.\.?\/.*\.(ts|js)$/
 
 /**
- * Makes hundreds of modules load faster; meant to be called before the first of them. What is compiled once need not be compiled at the
- * next start; and an import that names a file beside it needs no search, which Node makes all the same: is it there, is it a link, which
- * package.json holds here.
+ * Makes hundreds of modules load faster; called before they are imported. Compiled code is cached for the next start, and relative
+ * imports with a file extension skip Node's search for symbolic links and package.json.
  */
 export function loadFast(): void {
   enableCompileCache()

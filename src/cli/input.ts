@@ -4,12 +4,14 @@ import { isObject } from '../pure/is-object.ts'
 import type { ReadBounds } from '../service/catalogue/define.ts'
 import { limits } from '../service/limits.ts'
 import { problem, type Problem } from '../service/problems.ts'
-import { readJsonBody } from '../surfaces/http/json-body.ts'
-import { CliError } from './exit-codes.ts'
+import { readJsonBody } from '../surfaces/http/body.ts'
+import { CliError } from './errors.ts'
 import { printable } from './terminal.ts'
+import { isAscii, isUtf8 } from 'node:buffer'
+import { linkIn, resultIn } from '../pure/receipts/chain.ts'
 
-/** The bytes of a file, or of standard input when the name is `-`. Throws a CliError when it cannot be read. */
-export async function* chunksOf(name: string): AsyncGenerator<Uint8Array> {
+/** Bytes of a file, or of standard input for `-`. Throws a CliError if it cannot be read. */
+export async function* readChunks(name: string): AsyncGenerator<Uint8Array> {
   try {
     yield* name === '-' ? process.stdin : createReadStream(name)
   } catch (error) {
@@ -18,10 +20,7 @@ export async function* chunksOf(name: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/**
- * Bounds of a document that belongs to no tool: its bytes bound its values. A number beyond 2^53 keeps its text, so that it cannot pass
- * for another.
- */
+/** Limits of a document that belongs to no tool. A number beyond 2^53 keeps its digits as text. */
 const DOCUMENT: ReadBounds = {
   body_bytes: limits.document_body_bytes,
   depth: limits.json_depth,
@@ -29,31 +28,228 @@ const DOCUMENT: ReadBounds = {
   unsafe_numbers: 'keep_text',
 }
 
-/** One JSON value from a file, or from standard input when the name is `-`. Throws a CliError that says what is wrong where. */
+/** Reads a JSON value from a file, or from standard input for `-`. Throws a CliError with the place of a fault. */
 export async function readJsonFile(name: string): Promise<unknown> {
-  const bytes = await readBounded(chunksOf(name), DOCUMENT.body_bytes)
+  const bytes = await readBounded(readChunks(name), DOCUMENT.body_bytes)
   if (bytes === null) throw new CliError('data', `${printable(name)} is larger than ${DOCUMENT.body_bytes} bytes.`)
   return parseDocument(name, bytes)
 }
 
 const TEXT_BYTES = 262_144
 
-/** A small text file, or standard input. */
+/** Reads a small text file, or standard input. */
 export async function readTextFile(name: string): Promise<string> {
-  const bytes = await readBounded(chunksOf(name), TEXT_BYTES)
+  const bytes = await readBounded(readChunks(name), TEXT_BYTES)
   if (bytes === null) throw new CliError('data', `${printable(name)} is larger than ${TEXT_BYTES} bytes.`)
   return Buffer.from(bytes).toString('utf8')
 }
 
-export function parseDocument(name: string, bytes: Uint8Array): unknown {
+function parseDocument(name: string, bytes: Uint8Array): unknown {
   const read = readJsonBody(bytes, DOCUMENT)
   if (!read.ok) throw new CliError('data', `${name === '-' ? 'Standard input' : printable(name)}: ${read.problem.detail}`)
   return read.value
 }
 
-/** An input stands alone here, without the wrapper that a body of REST has. */
+/** Checks that the input is an object, without the wrapper `input` of REST. */
 export function inputObject(value: unknown): { ok: true; input: object } | { ok: false; problem: Problem } {
   if (isObject(value)) return { ok: true, input: value }
   const message = 'An input is one JSON object with the fields of the tool.'
   return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer: '', code: 'wrong_type', message }] }) }
+}
+
+/** Line without its terminator, or the reason why it cannot be read. */
+export type InputLine = string | LineFault
+
+export class LineFault {
+  readonly code: 'not_utf8' | 'too_long'
+  constructor(code: 'not_utf8' | 'too_long') {
+    this.code = code
+  }
+}
+
+const NOT_UTF8 = new LineFault('not_utf8')
+const TOO_LONG = new LineFault('too_long')
+
+const LINE_FEED = 0x0a
+const BYTE_ORDER_MARK = 0xfeff
+/** A UTF-16 unit has at most three bytes in UTF-8, so a line with more bytes than this per character is too long. */
+const BYTES_PER_CHAR = 3
+
+/**
+ * Splits a byte stream into lines. Lines end with LF or CR LF, except the last. A byte order mark before a line is dropped, because
+ * concatenated files keep theirs. Buffers at most one line of the maximum length. Chunks are decoded as a whole where possible: decoding
+ * each line would cost more than parsing its JSON.
+ */
+export class LineSplitter {
+  readonly #line_chars: number
+  #pieces: Uint8Array[] = []
+  #bytes = 0
+  #too_long = false
+
+  constructor(line_chars: number = limits.jsonl_line_chars) {
+    this.#line_chars = line_chars
+  }
+
+  /** Returns the lines that end in this chunk. */
+  push(chunk: Uint8Array): InputLine[] {
+    const last = chunk.lastIndexOf(LINE_FEED)
+    if (last === -1) {
+      this.#keep(chunk)
+      return []
+    }
+    const lines: InputLine[] = []
+    let start = 0
+    if (this.#bytes > 0) {
+      start = chunk.indexOf(LINE_FEED) + 1
+      this.#keep(chunk.subarray(0, start - 1))
+      lines.push(this.#finish())
+    }
+    if (start <= last) for (const line of linesOf(chunk.subarray(start, last), this.#line_chars)) lines.push(line)
+    this.#keep(chunk.subarray(last + 1))
+    return lines
+  }
+
+  /** Returns the last line if it has no terminator. */
+  end(): InputLine[] {
+    return this.#bytes > 0 ? [this.#finish()] : []
+  }
+
+  #keep(piece: Uint8Array): void {
+    this.#bytes += piece.length
+    if (this.#bytes > BYTES_PER_CHAR * this.#line_chars) {
+      this.#too_long = true
+      this.#pieces = []
+    }
+    if (!this.#too_long && piece.length > 0) this.#pieces.push(piece)
+  }
+
+  #finish(): InputLine {
+    const line = this.#too_long ? TOO_LONG : lineOf(decode(Buffer.concat(this.#pieces)), this.#line_chars)
+    this.#pieces = []
+    this.#bytes = 0
+    this.#too_long = false
+    return line
+  }
+}
+
+/** Decodes complete lines. */
+function linesOf(block: Uint8Array, line_chars: number): InputLine[] {
+  const text = decode(block)
+  if (text !== null) return text.split('\n').map((line) => lineOf(line, line_chars))
+  // A line is invalid; only then is each line decoded separately.
+  const lines: InputLine[] = []
+  for (let start = 0; start <= block.length;) {
+    const found = block.indexOf(LINE_FEED, start)
+    const end = found === -1 ? block.length : found
+    lines.push(lineOf(decode(block.subarray(start, end)), line_chars))
+    start = end + 1
+  }
+  return lines
+}
+
+function lineOf(text: string | null, line_chars: number): InputLine {
+  if (text === null) return NOT_UTF8
+  const start = text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0
+  const line = start === 0 && !text.endsWith('\r') ? text : text.slice(start, text.endsWith('\r') ? -1 : undefined)
+  return line.length > line_chars ? TOO_LONG : line
+}
+
+function decode(bytes: Uint8Array): string | null {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (isAscii(view)) return view.toString('latin1')
+  return isUtf8(view) ? view.toString('utf8') : null
+}
+
+/** Receipt with the other members of its answer. */
+export interface ReceiptFile {
+  receipt: unknown
+  /** Result of the answer; undefined if absent. */
+  result: unknown
+  /** Signed link to an earlier receipt; undefined if absent. */
+  chain: unknown
+}
+
+/**
+ * Receipts of a file: a bare one, one under `receipt` or in an answer, an array of these, or one per line. Lines are streamed, so such a
+ * file may have any length.
+ */
+export async function* readReceipts(name: string): AsyncGenerator<ReceiptFile> {
+  const chunks = readChunks(name)[Symbol.asyncIterator]()
+  const head = await firstLine(chunks)
+  if (isWholeJson(head.line)) yield* readLines(name, head.bytes, chunks)
+  else yield* receiptsIn(await readWhole(name, head.bytes, chunks))
+}
+
+/** Reads a file that contains exactly one receipt. */
+export async function readReceipt(name: string): Promise<ReceiptFile> {
+  const found: ReceiptFile[] = []
+  for await (const one of readReceipts(name)) found.push(one)
+  const [first] = found
+  if (first === undefined || found.length > 1) throw new CliError('data', `${printable(name)} must hold exactly one receipt.`)
+  return first
+}
+
+type Chunks = AsyncIterator<Uint8Array>
+
+/** Reads the first line and returns it with all bytes read so far. */
+async function firstLine(chunks: Chunks): Promise<{ line: string; bytes: Uint8Array }> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    pieces.push(next.value)
+    bytes += next.value.length
+    if (next.value.includes(0x0a) || bytes > limits.document_body_bytes) break
+  }
+  const read = Buffer.concat(pieces)
+  const end = read.indexOf(0x0a)
+  return { line: read.toString('utf8', 0, end === -1 ? read.length : end), bytes: read }
+}
+
+/** True if the first line is a complete JSON value, so that further lines contain further values. */
+function isWholeJson(line: string): boolean {
+  try {
+    JSON.parse(line.replace(/^\uFEFF/, ''))
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function* chained(first: Uint8Array, rest: Chunks): AsyncGenerator<Uint8Array> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => rest }
+}
+
+async function readWhole(name: string, head: Uint8Array, rest: Chunks): Promise<unknown> {
+  const bytes = await readBounded(chained(head, rest), limits.document_body_bytes)
+  if (bytes !== null) return parseDocument(name, bytes)
+  throw new CliError(
+    'data',
+    `${printable(name)} is larger than ${limits.document_body_bytes} bytes; write one receipt a line, and it may have any length.`,
+  )
+}
+
+async function* readLines(name: string, head: Uint8Array, rest: Chunks): AsyncGenerator<ReceiptFile> {
+  const splitter = new LineSplitter()
+  let number = 0
+  for await (const chunk of chained(head, rest)) for (const line of splitter.push(chunk)) yield* receiptsOfLine(name, line, ++number)
+  for (const line of splitter.end()) yield* receiptsOfLine(name, line, ++number)
+}
+
+function receiptsOfLine(name: string, line: InputLine, number: number): ReceiptFile[] {
+  const place = `${name === '-' ? 'Standard input' : name}, line ${number}`
+  if (typeof line !== 'string')
+    throw new CliError('data', `${printable(place)}: the line ${line.code === 'not_utf8' ? 'is not UTF-8' : 'is too long'}.`)
+  return line.trim() === '' ? [] : receiptsIn(parseDocument(place, Buffer.from(line)))
+}
+
+function receiptsIn(document: unknown): ReceiptFile[] {
+  return (Array.isArray(document) ? document : [document]).map(receiptOf)
+}
+
+function receiptOf(document: unknown): ReceiptFile {
+  if (typeof document !== 'object' || document === null || !Object.hasOwn(document, 'receipt'))
+    return { receipt: document, result: undefined, chain: undefined }
+  const answer = document as Record<string, unknown>
+  return { receipt: answer['receipt'], result: resultIn(answer), chain: linkIn(answer) }
 }

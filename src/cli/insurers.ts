@@ -1,22 +1,18 @@
 import { systemClock } from '../adapters/clock/system.ts'
 import type { UnderwriterRow } from '../ports/insurance.ts'
-import { underwriterAddress } from '../pure/rulebooks/pol1-entry.ts'
-import { storedEntry } from '../pure/rulebooks/pol1-issue.ts'
-import { listedUnderwriter } from '../pure/rulebooks/pol1-proof.ts'
-import type { Invocation } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
-import { withLedger } from './ledger-store.ts'
-import { markMode, settingsHere } from './settings.ts'
+import { underwriterAddress, storedEntry, listedUnderwriter } from '../pure/rulebooks/pol1-registry.ts'
+import type { Invocation } from './commands.ts'
+import { CliError, type Exit, unknownName } from './errors.ts'
+import { withLedger, markMode, readEnvironment } from './deployment.ts'
 import { dateText, printable, remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
-import { unknownName } from './unknown-name.ts'
 
-/** `assay insurers list | remove <address>`: the directory of underwriters of this deployment. */
+/** `assay insurers list | remove <address>`: directory of underwriters of this deployment. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [action = 'list', id] = invocation.words
   if (action === 'list' && id !== undefined) throw new CliError('usage', 'An address goes with remove.')
   const address = action === 'remove' ? addressIn(id) : null
   if (address === null && action !== 'list') throw unknownName('action', action, ['list', 'remove'], 'Give list, or remove and an address.')
-  const settings = settingsHere()
+  const settings = readEnvironment()
   markMode(settings)
   const now_s = Math.floor(systemClock.now_ms() / 1_000)
   return withLedger<Exit>(settings, async ({ store: { insurance } }) => {

@@ -3,21 +3,19 @@ import { chooseSigning } from '../adapters/signer/choose.ts'
 import { publicKeys, revokeKey, rotateKey, type KeyringRead } from '../adapters/signer/keyring.ts'
 import { identityOf, orStop, places, ringOf } from '../assembly/identity.ts'
 import type { KeyList, PublishedKey } from '../pure/receipts/keys.ts'
-import type { Invocation } from './arguments.ts'
-import { orConfig } from './deployment.ts'
-import { CliError, type Exit } from './exit-codes.ts'
-import { markMode, settingsHere } from './settings.ts'
+import type { Invocation } from './commands.ts'
+import { orConfig, markMode, readEnvironment } from './deployment.ts'
+import { CliError, type Exit, unknownName } from './errors.ts'
 import { dateText, printable, remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
-import { unknownName } from './unknown-name.ts'
 
-/** After a rotation the old key stays good for this long, so that what a running server still signs with it verifies. */
+/** The old key stays valid for this long after a rotation, because a running server still signs with it. */
 const GRACE_S = 3_600
 
-/** `assay keys list | rotate | revoke <address>`: the receipt keys of this deployment. Secrets never leave the key file. */
+/** `assay keys list | rotate | revoke <address>`: receipt keys of this deployment. Secrets never leave the key file. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [action = 'list', address] = invocation.words
   const change = changeOf(action, address, invocation)
-  const settings = settingsHere()
+  const settings = readEnvironment()
   markMode(settings)
   const signing = await chooseSigning()
   const identity = orConfig(() => identityOf(settings, signing))
@@ -26,13 +24,13 @@ export async function run(invocation: Invocation): Promise<Exit> {
     change === null ? ringOf(settings, identity) : orStop(change(places.receiptKeys(settings), identity, now_ts)).ring,
   )
   show(publicKeys(ring), wantsJson(invocation))
-  if (change !== null) remark('A running server goes on with its old key until it is started again.')
+  if (change !== null) remark('A running server uses its old key until it is restarted.')
   return 'ok'
 }
 
 type Change = (path: string, identity: Parameters<typeof rotateKey>[1], now_ts: number) => KeyringRead
 
-/** What is to be done to the file; null when it is only to be read. */
+/** Change of the key file; null for an action that only reads it. */
 function changeOf(action: string, address: string | undefined, invocation: Invocation): Change | null {
   const since = invocation.text('since')
   const reason = invocation.text('reason')

@@ -1,14 +1,27 @@
-import type { LedgerQuery } from '../ports/payments.ts'
+import type { LedgerQuery, LedgerSum, Payment } from '../ports/payments.ts'
 import { PAYMENT_STATES, type PaymentState } from '../pure/payments/states.ts'
-import type { Invocation } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
-import { paint, printable, say, wantsJson } from './terminal.ts'
-import { unknownName } from './unknown-name.ts'
-import { pagesOf } from '../service/payments/prove-ledger.ts'
-import { amounts, csvLine, PAYMENT_FIELDS, PAYMENT_HEAD, paymentLine, paymentRow, SUM_FIELDS, sumRow, totalsOf } from './ledger-rows.ts'
-import { type LedgerDesk, withLedger } from './ledger-store.ts'
+import type { Invocation } from './commands.ts'
+import { CliError, type Exit, unknownName } from './errors.ts'
+import { paint, printable, say, wantsJson, outcomeMark, table, terminalWidth } from './terminal.ts'
+import {
+  ledgerPages,
+  type Difference,
+  type ForeignTransfer,
+  type LedgerTransfer,
+  type ProvedLedger,
+  proveLedger,
+  type SettledRow,
+  type Tally,
+} from '../service/payments/prove-ledger.ts'
+import { type LedgerDesk, withLedger, markMode, readEnvironment } from './deployment.ts'
 import { LineWriter } from './line-writer.ts'
-import { markMode, settingsHere } from './settings.ts'
+import { csvText } from '../pure/documents/csv-cell.ts'
+import { join } from 'node:path'
+import { createChain } from '../adapters/chain/rpc.ts'
+import { readRecord, sandboxFiles } from '../adapters/chain/sandbox-files.ts'
+import { systemClock } from '../adapters/clock/system.ts'
+import type { Settings } from '../service/config.ts'
+import { usdcOn, usdcDecimal } from '../pure/payments/usdc.ts'
 
 const DAY_MS = 86_400_000
 const FORMATS = ['table', 'csv', 'json'] as const
@@ -16,12 +29,12 @@ export type LedgerFormat = (typeof FORMATS)[number]
 
 export type LedgerFilter = Pick<LedgerQuery, 'from_ms' | 'to_ms' | 'tool' | 'state'>
 
-/** What --from, --to, --tool and --state ask for; days are UTC, whole, and by the creation of the payment. Throws a CliError. */
-export function filterOf(invocation: Invocation): LedgerFilter {
-  const from_ms = dayOf(invocation, 'from')
-  const last_ms = dayOf(invocation, 'to')
-  const tool = toolOf(invocation.text('tool'))
-  const state = stateOf(invocation.text('state'))
+/** Filter from --from, --to, --tool and --state. Days are whole UTC days by the creation of the payment. Throws a CliError. */
+export function readFilter(invocation: Invocation): LedgerFilter {
+  const from_ms = readDay(invocation, 'from')
+  const last_ms = readDay(invocation, 'to')
+  const tool = readTool(invocation.text('tool'))
+  const state = readState(invocation.text('state'))
   if (from_ms !== null && last_ms !== null && from_ms > last_ms) throw new CliError('usage', '--from is a later day than --to.')
   return {
     ...(from_ms === null ? {} : { from_ms }),
@@ -31,8 +44,8 @@ export function filterOf(invocation: Invocation): LedgerFilter {
   }
 }
 
-/** The format that is named; else a table for people and JSON for machines. Throws a CliError. */
-export function formatOf(invocation: Invocation): LedgerFormat {
+/** Requested format; otherwise a table for people and JSON for programs. Throws a CliError. */
+export function readFormat(invocation: Invocation): LedgerFormat {
   const given = invocation.text('format')
   if (given === null) return wantsJson(invocation) ? 'json' : 'table'
   const found = FORMATS.find((format) => format === given)
@@ -40,25 +53,25 @@ export function formatOf(invocation: Invocation): LedgerFormat {
   return found
 }
 
-/** The first millisecond of the day; null where none is named. */
-function dayOf(invocation: Invocation, name: 'from' | 'to'): number | null {
+/** First millisecond of the day; null if the option is absent. */
+function readDay(invocation: Invocation, name: 'from' | 'to'): number | null {
   const text = invocation.text(name)
   if (text === null) return null
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN
-  // Date.parse takes the 30th of February for the 2nd of March in some engines.
+  // Some engines parse February 30 as March 2.
   const real = Number.isFinite(ms) && ms >= 0 && new Date(ms).toISOString().startsWith(text)
   if (!real) throw new CliError('usage', `--${name} takes a day since 1970 as YYYY-MM-DD, in UTC.`)
   return ms
 }
 
-/** Tools that are gone may still have payments, so that any id will do. */
-function toolOf(text: string | null): string | null {
+/** Any id is accepted, because removed tools may still have payments. */
+function readTool(text: string | null): string | null {
   if (text === null) return null
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(text)) throw new CliError('usage', '--tool takes the id of a tool, or invoice.')
   return text.replaceAll('_', '-')
 }
 
-function stateOf(text: string | null): PaymentState | null {
+function readState(text: string | null): PaymentState | null {
   if (text === null) return null
   const found = PAYMENT_STATES.find((state) => state === text)
   if (found !== undefined) return found
@@ -66,26 +79,26 @@ function stateOf(text: string | null): PaymentState | null {
 }
 
 const ACTIONS = ['sums', 'list', 'prove'] as const
-/** Rows that are read at once. */
+/** Rows per query. */
 const PAGE_ROWS = 500
 
-/** `assay ledger [sums | list | prove]`: the payments of this deployment, added up, row by row, or proved by the chain. */
+/** `assay ledger [sums | list | prove]`: sums, rows, or a comparison of the payments of this deployment with the chain. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [word = 'sums'] = invocation.words
   const action = ACTIONS.find((known) => known === word)
   if (action === undefined) throw unknownName('action', word, ACTIONS, 'The actions are sums, list and prove.')
-  const format = formatOf(invocation)
-  const filter = filterOf(invocation)
+  const format = readFormat(invocation)
+  const filter = readFilter(invocation)
   if (action === 'prove' && Object.keys(filter).length > 0) {
     throw new CliError('usage', 'prove takes the whole ledger: --from, --to, --tool and --state go with sums and list.')
   }
   if (action === 'prove' && format === 'csv') throw new CliError('usage', 'prove writes a table or JSON.')
-  const settings = settingsHere()
+  const settings = readEnvironment()
   markMode(settings)
   return withLedger(settings, async (desk) => {
     if (action === 'sums') await showSums(desk, filter, format)
     else if (action === 'list') await showList(desk, filter, format)
-    else return (await import('./ledger-prove.ts')).prove(settings, desk, format === 'json')
+    else return prove(settings, desk, format === 'json')
     return 'ok'
   })
 }
@@ -110,7 +123,7 @@ async function showSums({ store, identity }: LedgerDesk, filter: LedgerFilter, f
   }
 }
 
-/** Lines of cells under each other; count and amount, the last two, stand flush right. */
+/** Aligned columns; the last two, count and amount, are right-aligned. */
 function aligned(rows: string[][]): string[] {
   const columns = Math.max(...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
@@ -119,13 +132,13 @@ function aligned(rows: string[][]): string[] {
   return rows.map((row) => printable(row.map(cell).join('  ')))
 }
 
-/** Page after page, so that a ledger of any length needs the memory of one. */
+/** Reads page by page, so memory use does not depend on the length of the ledger. */
 async function showList({ store }: LedgerDesk, filter: LedgerFilter, format: LedgerFormat): Promise<void> {
   const writer = new LineWriter()
   const write = async (line: string) => void (await writer.write(line))
   if (format === 'csv') await write(`${csvLine(PAYMENT_FIELDS)}\r`)
   if (format === 'table') await write(paint('strong', PAYMENT_HEAD))
-  for await (const page of pagesOf(store.payments, { ...filter, limit: PAGE_ROWS })) {
+  for await (const page of ledgerPages(store.payments, { ...filter, limit: PAGE_ROWS })) {
     for (const payment of page) {
       if (format === 'table') await write(paymentLine(payment))
       else {
@@ -133,8 +146,227 @@ async function showList({ store }: LedgerDesk, filter: LedgerFilter, format: Led
         await write(format === 'json' ? JSON.stringify(row) : `${csvLine(PAYMENT_FIELDS.map((name) => row[name]))}\r`)
       }
     }
-    // What a page came to is shown before the next one is read.
+    // Writes each page before reading the next one.
     await writer.flush()
   }
   await writer.flush()
+}
+
+/** Field of an exported row. Money is text, because many programs read numbers as floats. */
+type Cell = string | number | boolean | null
+
+/** Exported fields of a payment. Signature and invoice id are secrets and excluded. */
+export function paymentRow(payment: Payment) {
+  return {
+    created_at: timeText(payment.created_ms),
+    tool: payment.purpose === 'call' ? payment.subject : 'invoice',
+    state: payment.state,
+    amount_usdc: usdcDecimal(payment.value_minor),
+    amount_minor: payment.value_minor.toString(),
+    payer: payment.payer,
+    nonce: payment.nonce,
+    pay_to: payment.to,
+    input_hash: payment.input_hash,
+    method: payment.method,
+    settler: payment.settler,
+    transaction: payment.transaction,
+    block_number: payment.block_number,
+    block_hash: payment.block_hash,
+    settled_at: payment.settled_ms === null ? null : timeText(payment.settled_ms),
+    final: payment.final,
+    reason: payment.reason,
+    updated_at: timeText(payment.updated_ms),
+  } satisfies Record<string, Cell>
+}
+
+export const PAYMENT_FIELDS = [
+  'created_at',
+  'tool',
+  'state',
+  'amount_usdc',
+  'amount_minor',
+  'payer',
+  'nonce',
+  'pay_to',
+  'input_hash',
+  'method',
+  'settler',
+  'transaction',
+  'block_number',
+  'block_hash',
+  'settled_at',
+  'final',
+  'reason',
+  'updated_at',
+] as const satisfies readonly (keyof ReturnType<typeof paymentRow>)[]
+
+const SUM_FIELDS = ['day', 'tool', 'state', 'count', 'amount_usdc', 'amount_minor'] as const
+
+function sumRow({ day, tool, state, count, value_minor }: LedgerSum) {
+  return { day, tool, state, count, ...amounts(value_minor) }
+}
+
+interface StateTotal {
+  state: PaymentState
+  count: number
+  value_minor: bigint
+}
+
+/** Count and sum per state, in the order of the payment lifecycle; states without payments are omitted. */
+function totalsOf(sums: readonly LedgerSum[]): StateTotal[] {
+  return PAYMENT_STATES.flatMap((state) => {
+    const some = sums.filter((sum) => sum.state === state)
+    const total = { state, count: 0, value_minor: 0n }
+    for (const { count, value_minor } of some) {
+      total.count += count
+      total.value_minor += value_minor
+    }
+    return some.length === 0 ? [] : [total]
+  })
+}
+
+export function amounts(value_minor: bigint): { amount_usdc: string; amount_minor: string } {
+  return { amount_usdc: usdcDecimal(value_minor), amount_minor: value_minor.toString() }
+}
+
+/** CSV line without terminator (RFC 4180, 2005). */
+export function csvLine(cells: readonly Cell[]): string {
+  return cells.map(csvCell).join(',')
+}
+
+/** Numbers need no escaping; none is negative. */
+function csvCell(cell: Cell): string {
+  if (cell === null) return ''
+  return typeof cell === 'string' ? csvText(cell) : String(cell)
+}
+
+/** Payment as one line with fixed column widths, because later rows are not known yet. */
+function paymentLine(payment: Payment): string {
+  const { created_at, tool, state, amount_usdc, payer, transaction, reason } = paymentRow(payment)
+  const standing = state === 'settled' && !payment.final ? 'settled, not final' : state
+  return listLine([created_at, standing, amount_usdc, tool, payer, [transaction, reason].filter((one) => one !== null).join('  ')])
+}
+
+const PAYMENT_HEAD = listLine(['created', 'state', 'USDC', 'tool', 'payer', 'transaction, reason'])
+
+function listLine([created = '', state = '', usdc = '', tool = '', payer = '', last = '']: readonly string[]): string {
+  const cells = [created.padEnd(24), state.padEnd(18), usdc.padStart(9), tool.padEnd(20), payer.padEnd(42), last]
+  return printable(cells.join('  ').trimEnd())
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/** Maximum number of lines per list for people; JSON contains all. */
+const SHOWN_MAX = 20
+
+/** `assay ledger prove`: compares the settled rows with the token transfers to the payee. */
+async function prove(settings: Settings, { store, identity }: LedgerDesk, json: boolean): Promise<Exit> {
+  const { chain_id, pay_to } = identity
+  const token = usdcOn(chain_id).address.toLowerCase()
+  const chain = createChain({ urls: endpointsOf(settings), chain_id, clock: systemClock })
+  const proof = await proveLedger({ payments: store.payments, chain, token, pay_to, onProgress: progress() })
+  if (json) say(JSON.stringify({ ...identity, token, ...proofJson(proof) }))
+  else say(render(proof))
+  return proof.proved ? 'ok' : 'negative'
+}
+
+/** In the sandbox, the chain of the running service; the proof starts nothing. */
+function endpointsOf(settings: Settings): readonly string[] {
+  if (settings.ASSAY_MODE === 'live') return settings.ASSAY_RPC_URLS
+  const record = readRecord(sandboxFiles(join(settings.ASSAY_DATA_DIR, 'sandbox')).record)
+  if (record === null) throw new CliError('unavailable', 'The sandbox chain does not run; "npm start" runs it.')
+  return [record.rpc_url]
+}
+
+/** Progress line on standard error, only on a terminal. */
+function progress(): (block: bigint, head: bigint) => void {
+  if (!process.stderr.isTTY) return () => undefined
+  return (block, head) => process.stderr.write(block < head ? `\r\u001b[Kblock ${block} of ${head}` : '\r\u001b[K')
+}
+
+function proofJson(proof: ProvedLedger) {
+  const { range, rows, transfers, newer, to_others, not_final, foreign, differences } = proof
+  return {
+    proved: proof.proved,
+    from_block: range === null ? null : Number(range.from_block),
+    to_block: range === null ? null : Number(range.to_block),
+    settled: tallyJson(rows),
+    transfers: tallyJson(transfers),
+    foreign: { ...tallyJson(foreign), first: foreign.first.map((one) => ({ ...transferJson(one), state: one.state })) },
+    differences: { ...tallyJson(differences), first: differences.first.map(differenceJson) },
+    not_final: { ...tallyJson(not_final), first: not_final.first.map(rowJson) },
+    newer: tallyJson(newer),
+    to_others: tallyJson(to_others),
+  }
+}
+
+function tallyJson({ count, value_minor }: Tally) {
+  return { count, ...amounts(value_minor) }
+}
+
+function rowJson({ payer, nonce, value_minor, transaction, block_number, block_hash }: SettledRow) {
+  return { payer, nonce, ...amounts(value_minor), transaction, block_number, block_hash }
+}
+
+function transferJson({ from, nonce, value_minor, transaction, block_number, block_hash, log_index }: LedgerTransfer) {
+  return { from, nonce, ...amounts(value_minor), transaction, block_number, block_hash, log_index }
+}
+
+function differenceJson({ kind, row, transfer }: Difference) {
+  return { kind, row: rowJson(row), transfer: transfer === null ? null : transferJson(transfer) }
+}
+
+const DIFFERENCE_WORDS: Record<Difference['kind'], string> = {
+  no_transaction: 'the chain knows no such transaction',
+  no_transfer: 'its transaction moves no such money to pay-to',
+  other_value: 'another value was moved',
+  other_place: 'it is in another block or transaction',
+  not_in_logs: 'its receipt proves it, but the node leaves it out of its logs: ask another node',
+}
+
+function render(proof: ProvedLedger): string {
+  const { range, rows, transfers, newer, to_others, not_final, foreign, differences } = proof
+  const line = (name: string, { count, value_minor }: Tally) => [name, `${count}`.padStart(9), `${amounts(value_minor).amount_usdc} USDC`]
+  const optional = (name: string, tally: Tally) => (tally.count === 0 ? [] : [line(name, tally)])
+  const mark = proof.proved
+    ? outcomeMark(true, 'proved: every settled row has its transfer on the chain')
+    : outcomeMark(false, 'not proved: ledger and chain disagree')
+  const sums = [
+    ['blocks', '', range === null ? 'none: there are no payments' : `${range.from_block} to ${range.to_block}`],
+    line('settled rows', rows),
+    line('transfers', transfers),
+    line('  foreign', foreign),
+    line('differences', differences),
+    ...optional('not final', not_final),
+    ...optional('newer', newer),
+    ...optional('to others', to_others),
+  ]
+  return [
+    mark,
+    ...table(sums, terminalWidth(), ['muted']),
+    ...listing('Differences', differences.count, differences.first.map(differenceLine)),
+    ...listing('Foreign: no settled row accounts for this money', foreign.count, foreign.first.map(foreignLine)),
+    ...listing('Not final: a reorganisation could still take these', not_final.count, not_final.first.map(rowLine)),
+  ].join('\n')
+}
+
+function listing(title: string, count: number, lines: readonly string[]): string[] {
+  if (count === 0) return []
+  const more = count - Math.min(lines.length, SHOWN_MAX)
+  return ['', paint('strong', title), ...lines.slice(0, SHOWN_MAX), ...(more === 0 ? [] : [`  … ${more} more; --format json has more`])]
+}
+
+function differenceLine({ kind, row }: Difference): string {
+  return `${rowLine(row)}: ${DIFFERENCE_WORDS[kind]}`
+}
+
+function rowLine({ payer, nonce, value_minor, block_number }: SettledRow): string {
+  return `  ${amounts(value_minor).amount_usdc} from ${payer}, nonce ${nonce}, block ${block_number ?? 'none'}`
+}
+
+function foreignLine({ from, value_minor, transaction, state }: ForeignTransfer): string {
+  const standing = state === null ? '' : `; it is ${state} here`
+  return `  ${amounts(value_minor).amount_usdc} from ${from}, transaction ${transaction}${standing}`
 }

@@ -7,41 +7,40 @@ const CLOSE_LIST = 0x5d
 const OPEN = 0x7b
 const CLOSE = 0x7d
 
-/** Names of members that are kept; tools that let callers name members must not fill the memory. */
+/** Maximum number of cached member names, because some tools let callers choose names. */
 const NAMES_MAX = 1_000
-/** Beyond this length the engine's own writer is faster with a text. */
+/** Longer texts are faster with JSON.stringify. */
 const SHORT_CHARS = 96
 const WORD_BYTES = 8
 /** Longest name that is copied by words. */
 const NAME_BYTES = 512
 /**
- * Kept free behind each value that is begun: more than a name and a short text. A write beyond the block would do no harm, but the engine
- * would from then on treat each write as one that may be.
+ * Free space after the start of each value: more than a name and a short text. Writes beyond the block would be harmless but would make V8
+ * treat every write as possibly out of bounds.
  */
 const MARGIN_BYTES = 1_024
 
-/** A member's name as it stands in a text, comma before and colon after, eight bytes a word. */
-interface Name {
+/** An encoded member name with comma and colon, eight bytes per word. */
+interface EncodedName {
   words: Float64Array
   bytes: number
 }
 
-/** A value that only JSON.stringify knows how to take, such as a date, a function or a hole; or one that the block has no room for. */
-class Unfit extends Error {}
+/** A value that only JSON.stringify handles, such as a date, function or hole, or one that does not fit in the block. */
+class UnsupportedValue extends Error {}
 
-const UNFIT = new Unfit()
+const UNSUPPORTED_VALUE = new UnsupportedValue()
 
 /**
- * Writes JSON straight into a block of bytes: exactly the UTF-8 of what JSON.stringify says of the value, without making that text first.
- * Names are encoded once and copied eight bytes at a time; so are objects that are known never to change: those named at the start, and
- * those that are frozen with all that is in them.
+ * Writes JSON directly into a block of bytes: exactly the UTF-8 of JSON.stringify, without building the text. Names are encoded once and
+ * copied eight bytes at a time. Constant objects are encoded once too: those given at the start and deeply frozen ones.
  */
 export class JsonBytes {
   readonly #block: Buffer
-  /** The last place at which a value may begin. */
+  /** Last offset at which a value may start. */
   readonly #last: number
   readonly #view: DataView
-  readonly #names = new Map<string, Name>()
+  readonly #names = new Map<string, EncodedName>()
   readonly #constants = new WeakMap<object, Uint8Array>()
 
   constructor(block: Buffer, constants: readonly object[]) {
@@ -52,8 +51,8 @@ export class JsonBytes {
   }
 
   /**
-   * The place behind the value, or null when it does not fit into the block or is no plain data: then JSON.stringify decides, be it by
-   * throwing. What stands behind `start` may have been written over either way.
+   * Returns the offset after the value, or null if it does not fit or is not plain data; then JSON.stringify decides, possibly by throwing.
+   * Bytes after `start` may have been overwritten either way.
    */
   write(value: unknown, start: number): number | null {
     try {
@@ -65,27 +64,27 @@ export class JsonBytes {
   }
 
   #value(value: unknown, at: number): number {
-    if (at > this.#last) throw UNFIT
+    if (at > this.#last) throw UNSUPPORTED_VALUE
     if (typeof value === 'string') return this.#text(value, at)
     if (typeof value === 'object' && value !== null) return Array.isArray(value) ? this.#items(value, at) : this.#members(value, at)
     if (typeof value === 'number') return this.#number(value, at)
     if (typeof value === 'boolean' || value === null) return this.#ascii(String(value), at)
-    throw UNFIT
+    throw UNSUPPORTED_VALUE
   }
 
   #members(object: object, start: number): number {
     const known = this.#constants.get(object)
     if (known !== undefined) return this.#copy(known, start)
     const prototype: unknown = Object.getPrototypeOf(object)
-    if (prototype !== Object.prototype && prototype !== null) throw UNFIT
-    if (isConstant(object)) return this.#remember(object, start)
+    if (prototype !== Object.prototype && prototype !== null) throw UNSUPPORTED_VALUE
+    if (isDeeplyFrozen(object)) return this.#remember(object, start)
     const record = object as Record<string, unknown>
     let at = start
     for (const name in record) {
       const value = record[name]
       if (value !== undefined) at = this.#value(value, this.#name(name, at))
     }
-    // The first name brought a comma, where the object opens.
+    // The first name wrote a comma, which the opening brace replaces.
     if (at === start) at++
     this.#block[start] = OPEN
     this.#block[at] = CLOSE
@@ -106,14 +105,14 @@ export class JsonBytes {
 
   #name(name: string, at: number): number {
     const { words, bytes } = this.#names.get(name) ?? this.#learn(name)
-    // Bytes of UTF-8 never make a NaN, which an engine may store as another one.
+    // UTF-8 bytes never form a NaN, whose bits an engine may change.
     for (let index = 0; index < words.length; index++) this.#view.setFloat64(at + index * WORD_BYTES, words[index] ?? 0, true)
     return at + bytes
   }
 
-  #learn(name: string): Name {
+  #learn(name: string): EncodedName {
     const text = Buffer.from(`,${JSON.stringify(name)}:`)
-    if (text.length > NAME_BYTES) throw UNFIT
+    if (text.length > NAME_BYTES) throw UNSUPPORTED_VALUE
     const padded = new Uint8Array(Math.ceil(text.length / WORD_BYTES) * WORD_BYTES)
     padded.set(text)
     const view = new DataView(padded.buffer)
@@ -161,43 +160,43 @@ export class JsonBytes {
     return this.#copy(bytes, at)
   }
 
-  /** Throws a RangeError where they do not fit. */
+  /** Throws a RangeError if the bytes do not fit. */
   #copy(bytes: Uint8Array, at: number): number {
     this.#block.set(bytes, at)
     return at + bytes.length
   }
 }
 
-/** Whether neither the value nor anything in it can ever change or answer differently. */
-function isConstant(value: unknown): boolean {
+/** Deeply frozen data properties only: it can never change. */
+function isDeeplyFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return typeof value !== 'function'
   if (!Object.isFrozen(value)) return false
-  return Object.values(Object.getOwnPropertyDescriptors(value)).every((property) => 'value' in property && isConstant(property.value))
+  return Object.values(Object.getOwnPropertyDescriptors(value)).every((property) => 'value' in property && isDeeplyFrozen(property.value))
 }
 
-/** Bytes that are gathered before they are written. */
+/** Size of the output buffer. */
 const BLOCK_BYTES = 1_048_576
-/** A UTF-16 unit takes at most three bytes of UTF-8; one more ends the line. */
+/** Maximum UTF-8 bytes per UTF-16 unit; one more byte ends the line. */
 const BYTES_A_CHAR = 3
 
 const BEFORE_RESULT = Buffer.from('{"result":')
 const AFTER_RESULT = Buffer.from('}\n')
 
 /**
- * Writes lines to standard output in large blocks, never faster than they are taken. Each line is encoded once, straight into the block:
- * joining them as text first would copy them twice more.
+ * Writes lines to standard output in large blocks with backpressure. Each line is encoded once, directly into the block; joining lines as
+ * text would copy them twice more.
  */
 export class LineWriter {
   readonly #block = Buffer.allocUnsafe(BLOCK_BYTES)
   readonly #json: JsonBytes
   #used = 0
 
-  /** `constants` are objects of results that never change. */
+  /** `constants` are objects in results that never change. */
   constructor(constants: readonly object[] = []) {
     this.#json = new JsonBytes(this.#block, constants)
   }
 
-  /** Resolves at once, or, where the block is full, when it has been taken; null says the same without a promise. */
+  /** Returns null if buffered; if the block is full, a promise that resolves when it has been written. */
   write(line: string): Promise<void> | null {
     if (this.#used + line.length * BYTES_A_CHAR < BLOCK_BYTES) {
       this.#put(line)
@@ -206,7 +205,7 @@ export class LineWriter {
     return this.#writeNext(line)
   }
 
-  /** The line `{"result":…}`, written as `write` would, with what JSON.stringify says of the result. */
+  /** Writes the line `{"result":…}` like `write`, with the JSON of the result. */
   writeResult(result: Record<string, unknown>): Promise<void> | null {
     const end = this.#json.write(result, this.#used + BEFORE_RESULT.length)
     if (end === null || end + AFTER_RESULT.length > BLOCK_BYTES) return this.write(JSON.stringify({ result }))
@@ -220,13 +219,13 @@ export class LineWriter {
     if (this.#used === 0) return
     const used = this.#used
     this.#used = 0
-    await writeOut(this.#block.subarray(0, used))
+    await writeToStdout(this.#block.subarray(0, used))
   }
 
   async #writeNext(line: string): Promise<void> {
     await this.flush()
     if (line.length * BYTES_A_CHAR < BLOCK_BYTES) this.#put(line)
-    else await writeOut(Buffer.from(`${line}\n`))
+    else await writeToStdout(Buffer.from(`${line}\n`))
   }
 
   #put(line: string): void {
@@ -235,8 +234,8 @@ export class LineWriter {
   }
 }
 
-/** Resolves when the bytes have left, so that they may be overwritten. A closed pipe ends the process elsewhere. */
-function writeOut(bytes: Uint8Array): Promise<void> {
+/** Resolves when the bytes have been written and may be overwritten. A closed pipe ends the process elsewhere. */
+function writeToStdout(bytes: Uint8Array): Promise<void> {
   return new Promise((done) => {
     process.stdout.write(bytes, () => done())
   })

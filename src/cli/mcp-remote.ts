@@ -3,25 +3,22 @@ import { isPrivateKey, nobleSigner } from '../adapters/signer/noble.ts'
 import { type Answer, type AssayClient, AssayError, type ClientOptions, createClient, type Hex, type Signer } from '../client/index.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
-import { CliError } from './exit-codes.ts'
+import { CliError } from './errors.ts'
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import { isObject } from '../pure/is-object.ts'
 import { SUMMARY } from '../service/catalogue/text.ts'
-import { ANSWER_WORDS } from '../surfaces/mcp/instructions.ts'
-import { CALL_TOOL, FIND_TOOLS } from '../surfaces/mcp/small.ts'
-import type { CallParams, ToolReply } from '../surfaces/mcp/tool-call.ts'
-import type { ToolServerParts } from '../surfaces/mcp/tool-server.ts'
-import type { ViewAsked } from '../surfaces/mcp/view.ts'
-import { VERSION } from '../assembly/version.ts'
-import type { Invocation } from './arguments.ts'
+import { ANSWER_INSTRUCTIONS, type CallParams, type ToolReply, type ToolServerParts } from '../surfaces/mcp/tool-call.ts'
+import { CALL_TOOL, isFindTool, type ToolViewRequest } from '../surfaces/mcp/tool-list.ts'
+import { VERSION } from '../assembly/deployment.ts'
+import type { Invocation } from './commands.ts'
 import { remark } from './terminal.ts'
 
-/** Beyond this the file is no key file. */
+/** A larger file is not a key file. */
 const FILE_BYTES_MAX = 4_096
 
 /**
- * Pays with the private key in a file: 64 hexadecimal digits, with or without 0x. The file must be closed to group and others, since whoever
- * reads it can spend the money. No message holds any part of the key.
+ * Signs payments with the private key in a file: 64 hexadecimal digits, optionally with 0x. Group and others must have no access, because
+ * anyone who can read the file can spend the money. Messages never contain any part of the key.
  */
 function payerSigner(path: string): Signer {
   const text = readPrivate(path).trim()
@@ -40,7 +37,7 @@ function payerSigner(path: string): Signer {
   }
 }
 
-/** One open file answers for both, so that what was checked is what is read. */
+/** Checks and reads through one file handle, so that the checked file is the one that is read. */
 function readPrivate(path: string): string {
   let file: number
   try {
@@ -50,7 +47,7 @@ function readPrivate(path: string): string {
   }
   try {
     const { mode, size } = fstatSync(file)
-    // Windows keeps no such bits.
+    // Windows has no such permission bits.
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
       throw new CliError('config', `${path} is open to others; "chmod 600" closes it.`)
     if (size > FILE_BYTES_MAX) throw new CliError('config', `${path} is too long for a key file.`)
@@ -62,25 +59,26 @@ function readPrivate(path: string): string {
 
 type Params = CallParams & { readonly arguments?: unknown }
 
-/** The tools of a running service, called and, within the caps, paid for by the client library, which verifies each receipt. */
-export async function remoteServer(url: string, asked: ViewAsked, invocation: Invocation): Promise<ToolServerParts> {
+/** Tools of a running service. The client library calls and, within the spending caps, pays for them and verifies each receipt. */
+export async function remoteServer(url: string, asked: ToolViewRequest, invocation: Invocation): Promise<ToolServerParts> {
   const client = orUsage(() => createClient({ url, ...walletOf(invocation) }))
   const { endpoint, notice } = await manifestOf(url)
   if (notice !== null) remark(`//// ${notice} ////`)
   const query = new URLSearchParams({
     ...(asked.family === null ? {} : { family: asked.family }),
-    ...(asked.small ? { tools: 'search' } : {}),
+    ...(asked.form === null ? {} : { tools: asked.form }),
   })
   const ask = (method: string, params: object) => rpc(`${endpoint}?${query.toString()}`, method, params)
   const list = resultOf(await ask('tools/list', {}))?.['tools']
   if (!Array.isArray(list)) throw new CliError('unavailable', 'The service at --url lists no tools; is the family right?')
   return {
     identity: { name: 'assay', title: 'assay', version: VERSION },
-    instructions: [notice, SUMMARY, `Calls go to ${url}.`, payingWords(client), ...ANSWER_WORDS]
+    instructions: [notice, SUMMARY, `Calls go to ${url}.`, payingWords(client), ...ANSWER_INSTRUCTIONS]
       .filter((words) => words !== null)
       .join(' '),
-    listed: () => list as ListedTool[],
-    call: (params) => (asked.small && params.name === FIND_TOOLS ? forwarded(ask, params) : called(client, params, asked.small)),
+    view: () => ({ listed: list as ListedTool[], page: list.length }),
+    call: (params) =>
+      asked.form !== null && isFindTool(params.name) ? forwarded(ask, params) : called(client, params, asked.form !== null),
   }
 }
 
@@ -121,13 +119,13 @@ async function called(client: AssayClient, params: Params, small: boolean): Prom
   }
 }
 
-/** The body as the service sent it, member by member; the library's own words on it stay here. */
+/** Members of the service's body, without those that the library adds. */
 function shown({ result, receipt, chain, tier, settlement, allowance, embeddable_badge, proof_summary_markdown }: Answer): object {
   const link = chain === null ? {} : { chain }
   return { result, receipt, ...link, tier, settlement, allowance, embeddable_badge, proof_summary_markdown }
 }
 
-/** The service's own problem, or what the library found wrong; a payment whose end is unknown is named, so that it can be looked up. */
+/** Problem of the service or of the library. A payment with an unknown state is included, so that it can be looked up. */
 function problemShown({ problem, code, detail, retryable, charged, payment }: AssayError): object {
   const signed = payment === null ? {} : { payment: { payer: payment.payer, nonce: payment.nonce, amount_minor: payment.amount_minor } }
   return { code, detail, retryable, ...problem, charged, ...signed }
@@ -135,15 +133,16 @@ function problemShown({ problem, code, detail, retryable, charged, payment }: As
 
 type Ask = (method: string, params: object) => Promise<unknown>
 
-/** What is no call of a tool is the service's to answer. */
+/** Forwards requests that are not tool calls to the service. */
 async function forwarded(ask: Ask, { name, arguments: given }: Params): Promise<ToolReply> {
   const result = resultOf(await ask('tools/call', { name, arguments: isObject(given) ? given : {} }))
   const [first] = Array.isArray(result?.['content']) ? (result['content'] as unknown[]) : []
   const text =
     isObject(first) && typeof first['text'] === 'string' ? first['text'] : JSON.stringify({ detail: 'The service gave no answer.' })
   if (result?.['structuredContent'] === undefined) return { kind: 'problem', text, meta: null }
-  // Terms of payment are structured too, in a result that says that it is an error.
-  return result['isError'] === true ? { kind: 'problem', text, meta: null, has_terms: true } : { kind: 'answer', text, meta: null }
+  // Payment terms are structured content of an error result.
+  if (result['isError'] === true) return { kind: 'problem', text, meta: null, has_terms: true }
+  return { kind: 'answer', text: JSON.stringify(result['structuredContent']), brief: text, meta: null }
 }
 
 function resultOf(reply: unknown): Record<string, unknown> | null {
@@ -151,7 +150,7 @@ function resultOf(reply: unknown): Record<string, unknown> | null {
   return isObject(result) ? result : null
 }
 
-/** Where the service takes MCP, and what it says of the money that moves there. */
+/** Reads the MCP address of the service and its notice about real or test money. */
 async function manifestOf(url: string): Promise<{ endpoint: string; notice: string | null }> {
   const manifest = await json(`${url.replace(/\/+$/, '')}/.well-known/mcp.json`, {})
   const { endpoint, notice } = isObject(manifest) ? manifest : {}

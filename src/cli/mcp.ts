@@ -1,13 +1,12 @@
 import { serveOverStdio } from '../surfaces/mcp/stdio.ts'
-import type { ToolServerParts } from '../surfaces/mcp/tool-server.ts'
-import { createToolServer } from '../surfaces/mcp/tool-server.ts'
-import type { Invocation } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
+import { type ToolServerParts, createToolServer } from '../surfaces/mcp/tool-call.ts'
+import type { Invocation } from './commands.ts'
+import { CliError, type Exit } from './errors.ts'
 import { remark } from './terminal.ts'
 
 const PAYING = ['payer-key-file', 'max-usdc', 'session-usdc'] as const
 
-/** `assay mcp`: the tools over MCP on standard input and output, run here or, with --url, by a service. */
+/** `assay mcp`: MCP on standard input and output; the tools run in this process or, with --url, at a service. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const parts = await partsFor(invocation)
   await serveOverStdio(
@@ -19,7 +18,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
 
 async function partsFor(invocation: Invocation): Promise<ToolServerParts> {
   const url = invocation.text('url')
-  const asked = { family: invocation.text('family'), small: invocation.flag('small') }
+  const asked = { family: invocation.text('family'), form: invocation.flag('small') ? ('small' as const) : null, page: null }
   if (url !== null) {
     const { remoteServer } = await import('./mcp-remote.ts')
     return remoteServer(url, asked, invocation)

@@ -1,10 +1,10 @@
 import { systemClock } from '../adapters/clock/system.ts'
-import { copyStore } from '../adapters/store/copy/copy.ts'
-import type { Invocation } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
+import { copyStore } from '../adapters/store/copy-store.ts'
+import type { Invocation } from './commands.ts'
+import { CliError, type Exit } from './errors.ts'
 import { remark, say, table, terminalWidth, wantsJson } from './terminal.ts'
 
-/** `assay migrate-store`: copies a store into an empty one, SQLite or PostgreSQL, verified row by row, all of it or nothing. */
+/** `assay migrate-store`: copies a store into an empty one (SQLite or PostgreSQL) in one transaction and verifies each row. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [from, to] = [invocation.text('from'), invocation.text('to')]
   if (from === null || to === null) throw new CliError('usage', 'Name both stores: --from and --to, each a path or a postgres:// URL.')

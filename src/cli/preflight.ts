@@ -1,22 +1,20 @@
 import { systemClock } from '../adapters/clock/system.ts'
 import { decodeUtf8 } from '../pure/documents/strict-json.ts'
-import { checkDocument, type PreflightReport } from '../pure/protocols/check.ts'
-import { documentTypes } from '../pure/protocols/coverage.ts'
-import type { Finding } from '../pure/protocols/findings.ts'
-import { readDocument } from '../pure/protocols/read-document.ts'
+import { checkDocument, type PreflightReport, type PreflightFinding } from '../pure/protocols/check.ts'
+import { listDocumentTypes } from '../pure/protocols/coverage.ts'
+import { readProtocolDocument } from '../pure/protocols/read-document.ts'
 import { PROTOCOLS } from '../pure/protocols/registry.ts'
-import { PROTOCOL_IDS, type ProtocolId } from '../pure/protocols/rule.ts'
+import { PROTOCOL_IDS, type ProtocolId } from '../pure/protocols/protocol.ts'
 import { limits } from '../service/limits.ts'
-import { nearest } from '../service/nearest.ts'
-import { boundProblem, DOCUMENT_BOUNDS, isVersion, VERSION_EXPECTED } from '../service/preflight/request.ts'
-import type { Invocation } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
+import { nearestName } from '../service/catalogue/search.ts'
+import { boundProblem, DOCUMENT_BOUNDS, isVersion, VERSION_EXPECTED } from '../service/preflight/preflight.ts'
+import type { Invocation } from './commands.ts'
+import { CliError, type Exit, unknownName } from './errors.ts'
 import { readBounded } from '../pure/read-bounded.ts'
-import { chunksOf } from './input.ts'
+import { readChunks } from './input.ts'
 import { outcomeMark, paint, printable, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
-import { unknownName } from './unknown-name.ts'
 
-/** `assay preflight`: a document of an agent-commerce protocol against the rules of the preflight; offline. Any JSON value may be sent. */
+/** `assay preflight`: checks a document of an agent-commerce protocol offline. Any JSON value is accepted. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [name] = invocation.words
   if (name === undefined) throw new CliError('usage', 'Name a file with the document, or - for standard input.')
@@ -37,9 +35,9 @@ export async function run(invocation: Invocation): Promise<Exit> {
 }
 
 function typeNamed(protocol: ProtocolId, name: string | null): string | null {
-  const types = documentTypes(PROTOCOLS[protocol])
+  const types = listDocumentTypes(PROTOCOLS[protocol])
   if (name === null || types.includes(name)) return name
-  const near = nearest(name, [...types])
+  const near = nearestName(name, [...types])
   throw new CliError(
     'usage',
     `Unknown document type of ${protocol}; ${near === null ? `one of ${types.join(', ')}` : `did you mean ${near}`}.`,
@@ -62,11 +60,11 @@ function protocolNamed(name: string | null): ProtocolId {
 const BOUNDS = { depth: limits.preflight_depth, nodes: limits.preflight_nodes }
 
 async function readNamed(name: string) {
-  const bytes = await readBounded(chunksOf(name), limits.preflight_body_bytes)
+  const bytes = await readBounded(readChunks(name), limits.preflight_body_bytes)
   if (bytes === null) throw new CliError('data', `${shownName(name)} is larger than ${limits.preflight_body_bytes} bytes.`)
   const text = decodeUtf8(bytes)
   if (text === null) throw new CliError('data', `${shownName(name)} is not UTF-8.`)
-  const read = readDocument(text, BOUNDS)
+  const read = readProtocolDocument(text, BOUNDS)
   if (read.ok) return read
   throw new CliError('data', `${shownName(name)}: ${read.message} (line ${read.line}, column ${read.column})`)
 }
@@ -91,7 +89,7 @@ function show(report: PreflightReport): void {
   say([...lines, '', ...wrap(`${statement} Not checked: ${not_checked.join('; ')}.`, terminalWidth())].join('\n'))
 }
 
-function findingLines({ severity, code, path, message, hint, expected }: Finding): string[] {
+function findingLines({ severity, code, path, message, hint, expected }: PreflightFinding): string[] {
   const rows = [
     [severity === 'error' ? 'Error' : 'Warning', `${code} at ${path === '' ? 'the whole document' : printable(path)}`],
     ['', `${message} ${hint}`],

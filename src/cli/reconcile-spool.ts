@@ -1,39 +1,42 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Outcome, reconcile, type ReconcileOptions } from '../pure/documents/reconcile/reconcile.ts'
+import { reconcileLedger, type ReconcileOptions } from '../pure/documents/reconcile/reconcile.ts'
+import { TotalsCollector, type CurrencyTotals, type ReconcileOutcome } from '../pure/documents/reconcile/outcome.ts'
 import {
-  type AmbiguousRow,
   ambiguousRows,
-  type DefectRow,
   defectRows,
   entryOrder,
   entryRow,
-  type EntryRow,
   instructionOrder,
-  verdictRow,
+  type AmbiguousRow,
+  type DefectRow,
+  type EntryRow,
   type VerdictRow,
-} from '../pure/documents/reconcile/rows.ts'
-import { TotalsBook } from '../pure/documents/reconcile/totals.ts'
-import { inMemory, type Reconciled } from './reconcile-result.ts'
+  verdictRowJson,
+  verdictRow,
+} from '../pure/documents/reconcile/report-rows.ts'
+import { VERDICTS, type Verdict } from '../pure/documents/reconcile/verdicts.ts'
 import { createHash, randomBytes } from 'node:crypto'
-import { attributeExact } from '../pure/documents/reconcile/attribute.ts'
-import { Attribution } from '../pure/documents/reconcile/attribution.ts'
-import { foldId, usableId } from '../pure/documents/reconcile/ids.ts'
-import { Ledger } from '../pure/documents/reconcile/ledger.ts'
-import { LooseKeys } from '../pure/documents/reconcile/loose-keys.ts'
-import type { Entry, Instruction, InstructionSource } from '../pure/documents/reconcile/records.ts'
-import type { Sink } from '../pure/documents/reconcile/report.ts'
-import type { DateWindow } from '../pure/documents/reconcile/dates.ts'
-import type { Findings } from '../pure/documents/reconcile/extract/findings.ts'
-import { StatementBook } from '../pure/documents/reconcile/statements.ts'
-import { type GivenFile, readFiles, unreadable } from './reconcile-read.ts'
+import { attributeByEndToEndId } from '../pure/documents/reconcile/attribute-entries.ts'
+import { Attribution } from '../pure/documents/reconcile/attribution-state.ts'
+import { foldId, usableId, type BookingWindow } from '../pure/documents/reconcile/values.ts'
+import { Ledger, LooseKeys } from '../pure/documents/reconcile/ledger.ts'
+import {
+  type BankEntry,
+  type PaymentInstruction,
+  type InstructionSource,
+  type ReadFindings,
+  StatementBook,
+} from '../pure/documents/reconcile/records.ts'
+import type { RecordSink } from '../pure/documents/reconcile/reconcile-documents.ts'
+import { type InputFile, readFiles, unreadableError } from './reconcile-read.ts'
 
 const BLOCK_CHARS = 16_384
 const READ_BYTES = 65_536
 
-/** Files of lines in a folder of their own, which is gone when it is closed. */
-class Parts {
+/** Files of lines in a temporary folder, which is deleted on close. */
+class SpoolFiles {
   private readonly folder = mkdtempSync(join(tmpdir(), 'assay-reconcile-'))
   private readonly open = new Map<string, { file: number; block: string }>()
 
@@ -41,18 +44,18 @@ class Parts {
     let part = this.open.get(name)
     if (part === undefined) this.open.set(name, (part = { file: openSync(join(this.folder, name), 'w'), block: '' }))
     part.block += `${line}\n`
-    if (part.block.length >= BLOCK_CHARS) flush(part)
+    if (part.block.length >= BLOCK_CHARS) flushBlock(part)
   }
 
   has(name: string): boolean {
     return this.open.has(name)
   }
 
-  /** The lines written so far; none of a part that was never written. */
+  /** Lines written so far; empty for a part that was never written. */
   *lines(name: string): Generator<string> {
     const part = this.open.get(name)
     if (part === undefined) return
-    flush(part)
+    flushBlock(part)
     const file = openSync(join(this.folder, name), 'r')
     try {
       yield* linesIn(file)
@@ -68,7 +71,7 @@ class Parts {
   }
 }
 
-function flush(part: { file: number; block: string }): void {
+function flushBlock(part: { file: number; block: string }): void {
   if (part.block !== '') writeSync(part.file, part.block)
   part.block = ''
 }
@@ -84,20 +87,20 @@ function* linesIn(file: number): Generator<string> {
   }
 }
 
-interface Head<Item> {
+interface MergeHead<Item> {
   item: Item
   list: Iterator<Item>
 }
 
 type Order<Item> = (one: Item, other: Item) => number
 
-/** Walks sorted lists as one sorted list. */
-export function* merged<Item>(lists: readonly Iterator<Item>[], order: Order<Item>): Generator<Item> {
-  // A heap of the next item of each list, the least on top.
-  const heap: Head<Item>[] = []
+/** Merges sorted lists. */
+export function* mergeSorted<Item>(lists: readonly Iterator<Item>[], order: Order<Item>): Generator<Item> {
+  // Heap of the next item of each list, smallest on top.
+  const heap: MergeHead<Item>[] = []
   for (const list of lists) {
     const { value, done } = list.next()
-    if (done !== true) rise(heap, { item: value, list }, order)
+    if (done !== true) pushUp(heap, { item: value, list }, order)
   }
   for (let [top] = heap; top !== undefined; [top] = heap) {
     yield top.item
@@ -110,7 +113,7 @@ export function* merged<Item>(lists: readonly Iterator<Item>[], order: Order<Ite
   }
 }
 
-function rise<Item>(heap: Head<Item>[], added: Head<Item>, order: Order<Item>): void {
+function pushUp<Item>(heap: MergeHead<Item>[], added: MergeHead<Item>, order: Order<Item>): void {
   heap.push(added)
   for (let at = heap.length - 1; at > 0;) {
     const parent = (at - 1) >> 1
@@ -122,8 +125,8 @@ function rise<Item>(heap: Head<Item>[], added: Head<Item>, order: Order<Item>): 
   }
 }
 
-/** Puts an item on top in place of the one there and lets it sink. */
-function sinkTop<Item>(heap: Head<Item>[], added: Head<Item>, order: Order<Item>): void {
+/** Replaces the top item and restores the heap. */
+function sinkTop<Item>(heap: MergeHead<Item>[], added: MergeHead<Item>, order: Order<Item>): void {
   heap[0] = added
   for (let at = 0; ;) {
     const [left, right] = [heap[2 * at + 1], heap[2 * at + 2]]
@@ -137,28 +140,28 @@ function sinkTop<Item>(heap: Head<Item>[], added: Head<Item>, order: Order<Item>
   }
 }
 
-/** A row with what it is sorted by, since rows show texts of strangers cut and cleaned. */
-interface Sorted<Row> {
+/** A row with its sort key, because rows contain cut and cleaned texts. */
+interface SortedRow<Row> {
   id: string
   place: readonly [number, number, number]
   row: Row
 }
 
-const KINDS = ['unmatched', 'ignored'] as const
+const ENTRY_KINDS = ['unmatched', 'ignored'] as const
 
-/** The rows of each part, sorted on disk, and read back as one sorted list. */
+/** Rows of each part, sorted on disk and read back as one sorted list. */
 class PartResults {
-  private readonly parts: Parts
+  private readonly parts: SpoolFiles
   private readonly names: string[] = []
-  private readonly totals = new TotalsBook()
+  private readonly totals = new TotalsCollector()
   private readonly ambiguous: AmbiguousRow[] = []
   private readonly defects: DefectRow[] = []
 
-  constructor(parts: Parts) {
+  constructor(parts: SpoolFiles) {
     this.parts = parts
   }
 
-  add(name: string, outcome: Outcome): void {
+  add(name: string, outcome: ReconcileOutcome): void {
     this.names.push(name)
     this.totals.add(outcome)
     for (const row of ambiguousRows(outcome)) this.ambiguous.push(row)
@@ -170,104 +173,108 @@ class PartResults {
       this.put(`verdicts-${name}`, { id, place, row: verdictRow(outcome, row) })
     }
     for (const row of entryOrder(outcome)) {
-      const fate = outcome.fate(row)
+      const fate = outcome.entryOutcome(row)
       if (fate.kind === 'matched') continue
       const place = [entries.file.get(row), entries.entry.get(row), entries.detail.get(row)] as const
       this.put(`${fate.kind}-${name}`, { id: '', place, row: entryRow(outcome, row, fate.reason) })
     }
   }
 
-  report(): Reconciled {
-    const [unmatched, ignored] = KINDS.map((kind) => () => this.rows<EntryRow>(kind))
+  report(): ReconcileReportLists {
+    const [unmatched, ignored] = ENTRY_KINDS.map((kind) => () => this.rows<EntryRow>(kind))
     return {
       totals: this.totals.totals(),
       verdicts: () => this.rows<VerdictRow>('verdicts'),
       verdictLines: () => this.lines(),
       unmatched: unmatched ?? (() => []),
       ignored: ignored ?? (() => []),
-      ambiguous: this.ambiguous.toSorted(byFirst),
-      input_defects: this.defects.toSorted((one, other) => byText(one.end_to_end_id, other.end_to_end_id)),
+      ambiguous: this.ambiguous.toSorted(compareGroups),
+      input_defects: this.defects.toSorted((one, other) => compareTexts(one.end_to_end_id, other.end_to_end_id)),
     }
   }
 
-  private put<Row>(part: string, sorted: Sorted<Row>): void {
+  private put<Row>(part: string, sorted: SortedRow<Row>): void {
     this.parts.append(part, JSON.stringify(sorted))
   }
 
   private *rows<Row>(kind: string): Generator<Row> {
     const lists = this.names.map((name) => this.sorted<Row>(`${kind}-${name}`))
-    for (const { row } of merged(lists, bySorted)) yield row
+    for (const { row } of mergeSorted(lists, bySorted)) yield row
   }
 
   private *lines(): Generator<string> {
     for (const row of this.rows<VerdictRow>('verdicts')) yield JSON.stringify(row)
   }
 
-  private *sorted<Row>(part: string): Generator<Sorted<Row>> {
-    for (const line of this.parts.lines(part)) yield JSON.parse(line) as Sorted<Row>
+  private *sorted<Row>(part: string): Generator<SortedRow<Row>> {
+    for (const line of this.parts.lines(part)) yield JSON.parse(line) as SortedRow<Row>
   }
 }
 
-function bySorted({ id, place }: Sorted<unknown>, other: Sorted<unknown>): number {
-  return byText(id, other.id) || byPlace(place, other.place)
+function bySorted({ id, place }: SortedRow<unknown>, other: SortedRow<unknown>): number {
+  return compareTexts(id, other.id) || comparePlaces(place, other.place)
 }
 
-function byPlace(one: readonly number[], other: readonly number[]): number {
+function comparePlaces(one: readonly number[], other: readonly number[]): number {
   const index = one.findIndex((value, at) => value !== other[at])
   return index === -1 ? 0 : (one[index] ?? 0) - (other[index] ?? 0)
 }
 
-/** By code point, as the bytes of UTF-8 have it. */
-function byText(one: string, other: string): number {
+/** Orders by code point, as UTF-8 bytes do. */
+function compareTexts(one: string, other: string): number {
   return one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
-function byFirst(one: AmbiguousRow, other: AmbiguousRow): number {
-  const [first, second] = [placeOf(one.instructions[0]), placeOf(other.instructions[0])]
-  return byPlace(first, second) || byPlace(placeOf(one.entries[0]), placeOf(other.entries[0])) || byText(one.kind, other.kind)
+function compareGroups(one: AmbiguousRow, other: AmbiguousRow): number {
+  const [first, second] = [parseLabel(one.instructions[0]), parseLabel(other.instructions[0])]
+  return (
+    comparePlaces(first, second) ||
+    comparePlaces(parseLabel(one.entries[0]), parseLabel(other.entries[0])) ||
+    compareTexts(one.kind, other.kind)
+  )
 }
 
-/** Numbers of `file:place` or `file:entry.detail`; what is missing comes first. */
-function placeOf(text: string | undefined): number[] {
+/** Numbers of `file:position` or `file:entry.detail`; missing ones sort first. */
+function parseLabel(text: string | undefined): number[] {
   const found = text === undefined ? [] : text.split(/[:.]/).map((part) => Number.parseInt(part, 10))
   return [found[0] ?? -1, found[1] ?? -1, found[2] ?? 0]
 }
 
-const PARTS = 64
-/** Where everything is judged that a single id does not keep in one part. */
-const REST = 'rest'
+const PART_COUNT = 64
+/** Part for everything that cannot be decided by a single id. */
+const REST_PART = 'rest'
 
 /**
- * A reconciliation in parts, on disk, with the verdicts that one in memory gives.
+ * Reconciliation in partitions on disk, with the same verdicts as in memory.
  *
- * Instructions and statement entries are spread by a keyed hash of their folded end-to-end id, so that nobody who chooses ids can fill one
- * part. Entries without such an id, entries that find no instruction of some source by it, entries that are not booked, and everything of
- * ACH files are loose: they, and every instruction that shares any key with one of them, with all that shares its folded id, are judged together at the end. That rest must fit
- * in memory; of statements that carry end-to-end ids it is small, but a batch booked as one sum brings all its instructions there.
+ * Instructions and statement entries are partitioned by a keyed hash of their folded end-to-end id, so that chosen ids cannot fill one
+ * partition. Loose entries are those without such an id, those without a match for some source, those not booked, and all ACH entries. They
+ * are decided together at the end, with every instruction that shares a key with one of them and everything of its folded id. That rest
+ * must fit in memory; for statements with end-to-end ids it is small, but a batch booked as one sum adds all its instructions.
  */
-export class Spool implements Sink {
-  private readonly parts = new Parts()
+export class Spool implements RecordSink {
+  private readonly parts = new SpoolFiles()
   private readonly key = randomBytes(16)
   private readonly loose = new LooseKeys()
   private readonly sources = new Set<InstructionSource>()
 
-  instruction(instruction: Instruction): void {
+  instruction(instruction: PaymentInstruction): void {
     this.sources.add(instruction.source)
-    this.parts.append(`instructions-${this.partOf(instruction.end_to_end_id)}`, written(instruction))
+    this.parts.append(`instructions-${this.partOf(instruction.end_to_end_id)}`, serializeRecord(instruction))
   }
 
-  entry(entry: Entry): void {
-    const part = entry.source === 'nacha' ? REST : this.partOf(entry.end_to_end_id)
-    this.parts.append(`entries-${part}`, written(entry))
-    if (part === REST) this.loose.add(entry)
+  entry(entry: BankEntry): void {
+    const part = entry.source === 'nacha' ? REST_PART : this.partOf(entry.end_to_end_id)
+    this.parts.append(`entries-${part}`, serializeRecord(entry))
+    if (part === REST_PART) this.loose.add(entry)
   }
 
-  reconcile(options: ReconcileOptions): Reconciled {
+  reconcile(options: ReconcileOptions): ReconcileReportLists {
     const results = new PartResults(this.parts)
-    const names = Array.from({ length: PARTS }, (_, part) => String(part))
+    const names = Array.from({ length: PART_COUNT }, (_, part) => String(part))
     for (const part of names) this.findLoose(part, options)
-    for (const part of names) results.add(part, this.judgePart(part, options))
-    results.add(REST, reconcile(ledgerOf(this.entriesIn(REST), this.instructionsIn(REST)), options))
+    for (const part of names) results.add(part, this.reconcilePart(part, options))
+    results.add(REST_PART, reconcileLedger(buildLedger(this.entriesIn(REST_PART), this.instructionsIn(REST_PART)), options))
     return results.report()
   }
 
@@ -275,21 +282,21 @@ export class Spool implements Sink {
     this.parts.close()
   }
 
-  /** Ids of nobody go to the rest. */
+  /** Records without an id go to the rest. */
   private partOf(end_to_end_id: string | null): string {
     const id = usableId(end_to_end_id)
-    if (id === null) return REST
-    return String(createHash('sha256').update(this.key).update(foldId(id)).digest().readUInt32BE(0) % PARTS)
+    if (id === null) return REST_PART
+    return String(createHash('sha256').update(this.key).update(foldId(id)).digest().readUInt32BE(0) % PART_COUNT)
   }
 
-  /** Entries that find nothing by their id are loose; they are told apart again when the part is judged. */
+  /** Finds entries without a match by their id, which are loose. */
   private findLoose(part: string, options: ReconcileOptions): void {
-    const ledger = ledgerOf(this.entriesIn(part), this.instructionsIn(part))
+    const ledger = buildLedger(this.entriesIn(part), this.instructionsIn(part))
     const all = [...this.sources].map((source) => new Attribution(ledger, options, source))
-    for (const at of all) attributeExact(at)
+    for (const at of all) attributeByEndToEndId(at)
     let row = 0
     for (const entry of this.entriesIn(part)) {
-      // One that repeats another goes where that goes.
+      // A repeated entry goes where the original goes.
       if (!isBooked(entry) || all.some((at) => at.isOpen(at.repeats.get(row) ?? row))) {
         this.loose.add(entry)
         this.parts.append(`loose-${part}`, String(row))
@@ -298,75 +305,78 @@ export class Spool implements Sink {
     }
   }
 
-  private judgePart(part: string, options: ReconcileOptions) {
+  private reconcilePart(part: string, options: ReconcileOptions) {
     const moved = new Set<string>()
-    for (const instruction of this.instructionsIn(part)) if (this.loose.concern(instruction)) moved.add(keyOf(instruction))
-    return reconcile(ledgerOf(this.stayingEntries(part, moved), this.stayingInstructions(part, moved)), options)
+    for (const instruction of this.instructionsIn(part)) if (this.loose.mayConcern(instruction)) moved.add(foldedEndToEndId(instruction))
+    return reconcileLedger(buildLedger(this.stayingEntries(part, moved), this.stayingInstructions(part, moved)), options)
   }
 
-  /** The entries of a part that can be judged in it; the others go to the rest. */
-  private *stayingEntries(part: string, moved: ReadonlySet<string>): Generator<Entry> {
+  /** Entries that can be decided in this part; the others move to the rest. */
+  private *stayingEntries(part: string, moved: ReadonlySet<string>): Generator<BankEntry> {
     const loose = new Set(Array.from(this.parts.lines(`loose-${part}`), (line) => Number.parseInt(line, 10)))
     let row = 0
     for (const entry of this.entriesIn(part)) {
-      if (loose.has(row++) || moved.has(keyOf(entry))) this.parts.append(`entries-${REST}`, written(entry))
+      if (loose.has(row++) || moved.has(foldedEndToEndId(entry))) this.parts.append(`entries-${REST_PART}`, serializeRecord(entry))
       else yield entry
     }
   }
 
-  private *stayingInstructions(part: string, moved: ReadonlySet<string>): Generator<Instruction> {
+  private *stayingInstructions(part: string, moved: ReadonlySet<string>): Generator<PaymentInstruction> {
     for (const instruction of this.instructionsIn(part)) {
-      if (moved.has(keyOf(instruction))) this.parts.append(`instructions-${REST}`, written(instruction))
+      if (moved.has(foldedEndToEndId(instruction))) this.parts.append(`instructions-${REST_PART}`, serializeRecord(instruction))
       else yield instruction
     }
   }
 
-  private *instructionsIn(part: string): Generator<Instruction> {
-    for (const line of this.parts.lines(`instructions-${part}`)) yield readInstruction(line)
+  private *instructionsIn(part: string): Generator<PaymentInstruction> {
+    for (const line of this.parts.lines(`instructions-${part}`)) yield parseInstruction(line)
   }
 
-  private *entriesIn(part: string): Generator<Entry> {
-    for (const line of this.parts.lines(`entries-${part}`)) yield readEntry(line)
+  private *entriesIn(part: string): Generator<BankEntry> {
+    for (const line of this.parts.lines(`entries-${part}`)) yield parseEntry(line)
   }
 }
 
-function ledgerOf(entries: Iterable<Entry>, instructions: Iterable<Instruction>): Ledger {
+function buildLedger(entries: Iterable<BankEntry>, instructions: Iterable<PaymentInstruction>): Ledger {
   const ledger = new Ledger()
   for (const entry of entries) ledger.entries.add(entry)
-  for (const instruction of instructions) ledger.addLast(instruction)
+  for (const instruction of instructions) ledger.addInstructionLast(instruction)
   return ledger
 }
 
-/** One that is not tells what became of an instruction by any id. */
-function isBooked({ status }: Entry): boolean {
+/** Entries that are not booked can concern an instruction by any id. */
+function isBooked({ status }: BankEntry): boolean {
   return status === 'BOOK' || status === 'OTHER'
 }
 
-function keyOf({ end_to_end_id }: Instruction | Entry): string {
+function foldedEndToEndId({ end_to_end_id }: PaymentInstruction | BankEntry): string {
   return foldId(usableId(end_to_end_id) ?? '')
 }
 
-/** A record as JSON has it: amounts are text. */
-type Written<Record> = { [Name in keyof Record]: Record[Name] extends bigint ? string : Written<Record[Name]> }
+/** JSON form of a record: amounts are text. */
+type SerializedRecord<Record> = { [Name in keyof Record]: Record[Name] extends bigint ? string : SerializedRecord<Record[Name]> }
 
-function written(record: Instruction | Entry): string {
+function serializeRecord(record: PaymentInstruction | BankEntry): string {
   return JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
-function readInstruction(line: string): Instruction {
-  const record = JSON.parse(line) as Written<Instruction>
+function parseInstruction(line: string): PaymentInstruction {
+  const record = JSON.parse(line) as SerializedRecord<PaymentInstruction>
   return { ...record, amount_minor: BigInt(record.amount_minor) }
 }
 
-function readEntry(line: string): Entry {
-  const record = JSON.parse(line) as Written<Entry>
+function parseEntry(line: string): BankEntry {
+  const record = JSON.parse(line) as SerializedRecord<BankEntry>
   const instructed = record.instructed === null ? null : { ...record.instructed, amount_minor: BigInt(record.instructed.amount_minor) }
   return { ...record, amount_minor: BigInt(record.amount_minor), charges_minor: BigInt(record.charges_minor), instructed }
 }
 
-/** Bytes that an instruction or entry takes in memory with its ids and what is judged of it. */
+/** Memory of an instruction or entry with its ids and verdict, in bytes. */
 const RECORD_BYTES = 400
-/** Instructions and entries that are held in memory at once: half of what the machine has left. Beyond it parts go to disk, which takes three times as long. */
+/**
+ * Minimum number of records kept in memory; more if half of the available memory allows it. Beyond that, reconciliation uses the disk and
+ * takes three times as long.
+ */
 const LEAST_IN_MEMORY = 2_000_000
 
 function recordsInMemory(): number {
@@ -375,66 +385,112 @@ function recordsInMemory(): number {
 
 interface FileOptions {
   require_settlement_evidence: boolean
-  window: DateWindow
+  window: BookingWindow
   records_in_memory?: number
 }
 
-/** A reconciliation and what it keeps on disk. */
-interface Found {
-  report: Reconciled
+/** A report and its temporary files. */
+interface SpooledReport {
+  report: ReconcileReportLists
   close(): void
 }
 
-/** Thrown by the sink to end the first reading early. */
-class TooMany extends Error {}
+/** Thrown by the sink to abort the first reading. */
+class TooManyRecords extends Error {}
 
 /**
- * Reconciles files. When they hold more records than fit, they are read once more and spread over parts on disk. Throws a CliError when a
- * file cannot be read whole.
+ * Reconciles files. If the records do not fit in memory, the files are read again and partitioned on disk. Throws a CliError if a file
+ * cannot be read completely.
  */
-export function reconcileFiles(files: readonly GivenFile[], findings: Findings, options: FileOptions): Found {
+export function reconcileFiles(files: readonly InputFile[], findings: ReadFindings, options: FileOptions): SpooledReport {
   const { require_settlement_evidence, window, records_in_memory = recordsInMemory() } = options
   const how = { require_settlement_evidence, window }
   try {
     const book = new StatementBook()
     const ledger = readLedger(files, findings, book, records_in_memory)
-    return { report: inMemory(reconcile(ledger, { ...how, ...judged(findings, book) })), close: () => undefined }
+    return { report: reportInMemory(reconcileLedger(ledger, { ...how, ...repeatOptions(findings, book) })), close: () => undefined }
   } catch (error) {
-    if (!(error instanceof TooMany)) throw error
+    if (!(error instanceof TooManyRecords)) throw error
   }
   findings.clear()
   const book = new StatementBook()
   const spool = new Spool()
   try {
-    if (!readFiles(files, findings, book, spool)) throw unreadable(files, findings)
-    return { report: spool.reconcile({ ...how, ...judged(findings, book) }), close: () => spool.close() }
+    if (!readFiles(files, findings, book, spool)) throw unreadableError(files, findings)
+    return { report: spool.reconcile({ ...how, ...repeatOptions(findings, book) }), close: () => spool.close() }
   } catch (error) {
     spool.close()
     throw error
   }
 }
 
-function readLedger(files: readonly GivenFile[], findings: Findings, book: StatementBook, most: number): Ledger {
+function readLedger(files: readonly InputFile[], findings: ReadFindings, book: StatementBook, most: number): Ledger {
   const ledger = new Ledger()
   const bounded = () => {
-    if (ledger.instructions.size + ledger.entries.size >= most) throw new TooMany()
+    if (ledger.instructions.size + ledger.entries.size >= most) throw new TooManyRecords()
   }
   const sink = {
-    instruction(instruction: Instruction) {
+    instruction(instruction: PaymentInstruction) {
       bounded()
-      ledger.addLast(instruction)
+      ledger.addInstructionLast(instruction)
     },
-    entry(entry: Entry) {
+    entry(entry: BankEntry) {
       bounded()
       ledger.entries.add(entry)
     },
   }
-  if (!readFiles(files, findings, book, sink)) throw unreadable(files, findings)
+  if (!readFiles(files, findings, book, sink)) throw unreadableError(files, findings)
   return ledger
 }
 
-function judged(findings: Findings, book: StatementBook): Pick<ReconcileOptions, 'repeated' | 'overlaps'> {
-  const { repeated, overlaps, remarks } = book.judge()
+function repeatOptions(findings: ReadFindings, book: StatementBook): Pick<ReconcileOptions, 'repeated' | 'overlaps'> {
+  const { repeated, overlaps, remarks } = book.findRepeats()
   for (const { code, file } of remarks) findings.add(code, file, null)
   return { repeated, overlaps }
+}
+
+/** Lists of a report, from memory or from disk. They can be iterated repeatedly. */
+export interface ReconcileReportLists {
+  totals: readonly CurrencyTotals[]
+  verdicts(): Iterable<VerdictRow>
+  /** Verdict rows as JSON text. */
+  verdictLines(): Iterable<string>
+  unmatched(): Iterable<EntryRow>
+  ignored(): Iterable<EntryRow>
+  ambiguous: readonly AmbiguousRow[]
+  input_defects: readonly DefectRow[]
+}
+
+/** Rows are generated on demand: a million of them would not fit in memory. */
+function reportInMemory(outcome: ReconcileOutcome): ReconcileReportLists {
+  const totals = new TotalsCollector()
+  totals.add(outcome)
+  const instructions = instructionOrder(outcome)
+  const entries = entryOrder(outcome)
+  return {
+    totals: totals.totals(),
+    verdicts: function* () {
+      for (const row of instructions) yield verdictRow(outcome, row)
+    },
+    verdictLines: function* () {
+      for (const row of instructions) yield verdictRowJson(outcome, row)
+    },
+    unmatched: () => entryRowsOf(outcome, entries, 'unmatched'),
+    ignored: () => entryRowsOf(outcome, entries, 'ignored'),
+    ambiguous: ambiguousRows(outcome),
+    input_defects: defectRows(outcome),
+  }
+}
+
+function* entryRowsOf(outcome: ReconcileOutcome, order: Iterable<number>, kind: 'unmatched' | 'ignored'): Generator<EntryRow> {
+  for (const row of order) {
+    const fate = outcome.entryOutcome(row)
+    if (fate.kind !== 'matched' && fate.kind === kind) yield entryRow(outcome, row, fate.reason)
+  }
+}
+
+/** Number of instructions by verdict, over all currencies. */
+export function countVerdicts(totals: readonly CurrencyTotals[]): Record<Verdict, number> {
+  const count = (verdict: Verdict) => totals.reduce((sum, { verdicts }) => sum + verdicts[verdict].count, 0)
+  return Object.fromEntries(VERDICTS.map((verdict) => [verdict, count(verdict)])) as Record<Verdict, number>
 }

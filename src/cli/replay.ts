@@ -1,19 +1,25 @@
+import { readFile, stat } from 'node:fs/promises'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
+import { bundledScreening, createScreening, type Screening } from '../pure/checks/ofac.ts'
+import { datasetDate } from '../pure/data-date.ts'
+import { DATASETS } from '../pure/datasets/datasets.ts'
+import { readSnapshot, snapshotHash } from '../pure/datasets/definition.ts'
+import { isObject } from '../pure/is-object.ts'
+import { datasetLimits } from '../service/limits.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
 import { decodeInput } from '../service/catalogue/decode.ts'
 import type { SourceName, Tool } from '../service/catalogue/define.ts'
 import { loadCatalogue } from '../service/catalogue/load.ts'
-import type { Invocation } from './arguments.ts'
-import { sourcesHere } from './deployment.ts'
-import { CliError, type Exit } from './exit-codes.ts'
-import { readJsonFile } from './input.ts'
-import { readReceipt, type ReceiptFile } from './receipt-file.ts'
+import type { Invocation } from './commands.ts'
+import { localSources } from './deployment.ts'
+import { CliError, type Exit } from './errors.ts'
+import { readJsonFile, readReceipt, type ReceiptFile } from './input.ts'
 import { outcomeMark, paint, printable, say, wantsJson } from './terminal.ts'
 
-/** How a replay ends: whether the same tool, in the same version, finds the same today. */
+/** Outcomes of a replay of the same tool in the same version. */
 const OUTCOMES = {
   agrees: { exit: 'ok', reason: 'The tool gives the result that the receipt covers.' },
   output_differs: { exit: 'negative', reason: 'The tool gives another result than the one that the receipt covers.' },
@@ -31,21 +37,27 @@ const OUTCOMES = {
     exit: 'undecided',
     reason: 'The result says when it was made, to the millisecond. A receipt alone does not: give the whole answer, as it came.',
   },
+  dataset_missing: {
+    exit: 'undecided',
+    reason:
+      'The result relies on a dataset that is not part of this release. Download it from the issuer, GET /v1/datasets/{sha256} with list.sha256 of ' +
+      'the answer, and give the file with --dataset.',
+  },
   unknown_tool: { exit: 'undecided', reason: 'The tool that the receipt names is not here.' },
 } as const satisfies Record<string, { exit: Exit; reason: string }>
 
 interface Replayed {
   outcome: keyof typeof OUTCOMES
   tool: string
-  /** In the receipt, and here. */
+  /** Version in the receipt and version here. */
   tool_version: string
   version_here: string | null
   output_hash: string
-  /** Null when the tool was not run. */
+  /** Null if the tool was not run. */
   output_hash_here: string | null
 }
 
-/** The signed fields that a replay looks at; texts, once the receipt has verified. */
+/** Signed fields that a replay uses; text after the receipt was verified. */
 interface SignedCall {
   tool: string
   tool_version: string
@@ -60,14 +72,16 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (receipt_name === undefined || input_name === undefined) throw new CliError('usage', 'Name two files: the receipt, then the input.')
   if (receipt_name === '-' && input_name === '-') throw new CliError('usage', 'Only one file can come from standard input.')
   const file = await readReceipt(receipt_name)
-  const replayed = await replay(file, await readJsonFile(input_name))
+  const dataset_name = invocation.text('dataset')
+  const dataset = dataset_name === null ? null : await readDataset(dataset_name)
+  const replayed = await replay(file, await readJsonFile(input_name), dataset)
   const { reason, exit } = OUTCOMES[replayed.outcome]
   if (wantsJson(invocation)) say(JSON.stringify({ agrees: exit === 'undecided' ? null : exit === 'ok', ...replayed, reason }))
   else say(render(replayed))
   return exit
 }
 
-async function replay(file: ReceiptFile, given: unknown): Promise<Replayed> {
+async function replay(file: ReceiptFile, given: unknown, dataset: Screening | null): Promise<Replayed> {
   const [{ crypto }, catalogue] = await Promise.all([chooseSigning(), loadCatalogue()])
   const signed = file.receipt as SignedCall
   const found = (outcome: Replayed['outcome'], here: Partial<Replayed> = {}): Replayed => {
@@ -83,19 +97,25 @@ async function replay(file: ReceiptFile, given: unknown): Promise<Replayed> {
   const input = coveredInput(tool, given, signed.input_hash, crypto)
   if (input === null) return found('input_differs', { version_here })
   if (!tool.sources.every((name) => REPEATABLE.has(name))) return found('not_reproducible', { version_here })
-  const told_ms = toldTime(file, signed.output_hash, crypto)
+  const told_ms = statedTime(file, signed.output_hash, crypto)
   const clock = { ...systemClock, now_ms: () => told_ms ?? signed.ts * 1_000 }
-  const result = await tool.execute(input, { ...sourcesHere(catalogue, null), clock })
+  const local = localSources(catalogue, null)
+  const lists = tool.sources.includes('screening')
+    ? listsOf(statedResult(file, signed.output_hash, crypto), dataset)
+    : local.screening.active()
+  if (lists === null) return found('dataset_missing', { version_here })
+  const screening = { ...local.screening, active: () => lists }
+  const result = await tool.execute(input, { ...local, clock, screening })
   const output_hash_here = valueHash(result, crypto)
   if (output_hash_here === signed.output_hash.toLowerCase()) return found('agrees', { version_here, output_hash_here })
   const timeless = told_ms === null && tool.sources.includes('clock')
   return found(timeless ? 'time_unknown' : 'output_differs', { version_here, output_hash_here })
 }
 
-/** Sources that say the same again; the time is that of the call. */
+/** Sources that return the same values again; the clock is set to the time of the call. */
 const REPEATABLE: ReadonlySet<SourceName> = new Set<SourceName>(['clock', 'crypto', 'catalogue', 'screening', 'schemas'])
 
-/** The input as the tool reads it, when the receipt covers it: as given, or under the key `input` as in the body of a call. */
+/** Input that the receipt covers: as given, or under the key `input` as in a call body. */
 function coveredInput(tool: Tool, given: unknown, input_hash: string, crypto: ReceiptCrypto): Record<string, unknown> | null {
   const wrapped = typeof given === 'object' && given !== null && 'input' in given ? [given.input] : []
   for (const candidate of [given, ...wrapped]) {
@@ -105,12 +125,36 @@ function coveredInput(tool: Tool, given: unknown, input_hash: string, crypto: Re
   return null
 }
 
-/** When the tool was asked then, as the result says that the receipt covers; null where no such result is here, or it does not say. */
-function toldTime({ result }: ReceiptFile, output_hash: string, crypto: ReceiptCrypto): number | null {
-  const evaluated_at = typeof result === 'object' && result !== null && 'evaluated_at' in result ? result.evaluated_at : null
-  if (typeof evaluated_at !== 'string' || valueHash(result, crypto) !== output_hash.toLowerCase()) return null
-  const told_ms = Date.parse(evaluated_at)
+/** Result that the receipt covers; null if the file has none. */
+function statedResult({ result }: ReceiptFile, output_hash: string, crypto: ReceiptCrypto): Record<string, unknown> | null {
+  return isObject(result) && valueHash(result, crypto) === output_hash.toLowerCase() ? result : null
+}
+
+/** Time of the call as a covered result states it; null if there is no such result or it contains no time. */
+function statedTime(file: ReceiptFile, output_hash: string, crypto: ReceiptCrypto): number | null {
+  const evaluated_at = statedResult(file, output_hash, crypto)?.['evaluated_at']
+  const told_ms = typeof evaluated_at === 'string' ? Date.parse(evaluated_at) : NaN
   return Number.isNaN(told_ms) ? null : told_ms
+}
+
+/** Lists from which the result was given: those of this release or of the given dataset; null if it names others. */
+function listsOf(result: Record<string, unknown> | null, dataset: Screening | null): Screening | null {
+  const data_as_of = result?.['data_as_of']
+  const stated = isObject(data_as_of) ? data_as_of['ofac_addresses'] : null
+  const known = dataset === null ? [bundledScreening()] : [dataset, bundledScreening()]
+  if (typeof stated !== 'string') return known[0] ?? null
+  return known.find(({ lists: { ofac_addresses: list } }) => datasetDate(list.published_at, list.sha256) === stated) ?? null
+}
+
+/** Screening by a downloaded dataset. */
+async function readDataset(name: string): Promise<Screening> {
+  const found = await stat(name).catch(() => null)
+  if (found === null || !found.isFile()) throw new CliError('no_input', `There is no file ${printable(name)}.`)
+  if (found.size > datasetLimits.snapshot_bytes)
+    throw new CliError('data', `${printable(name)} is larger than ${datasetLimits.snapshot_bytes} bytes.`)
+  const read = readSnapshot(DATASETS.ofac_addresses, await readFile(name, 'utf8'), '9999-12-31')
+  if (!read.ok) throw new CliError('data', `${printable(name)}: ${read.reason}`)
+  return createScreening(read.snapshot, snapshotHash(read.snapshot))
 }
 
 function render({ outcome, tool, tool_version, version_here, output_hash, output_hash_here }: Replayed): string {

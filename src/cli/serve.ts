@@ -2,23 +2,23 @@ import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Settings } from '../service/config.ts'
-import { CliError, type Exit, EXIT_CODES } from './exit-codes.ts'
+import { CliError, type Exit, EXIT_CODES } from './errors.ts'
 import { remark } from './terminal.ts'
 import type { Signer } from '../ports/signer.ts'
 import { StartError } from '../assembly/identity.ts'
 import { type Running, start } from '../assembly/start.ts'
-import type { Invocation } from './arguments.ts'
-import { markMode, settingsHere } from './settings.ts'
+import type { Invocation } from './commands.ts'
+import { markMode, readEnvironment } from './deployment.ts'
 
 const WORKERS_MAX = 64
-/** A worker that died soon after its start is followed later each time; one that lived for this long counts as well again. */
+/** A worker that dies soon after its start is restarted after increasing pauses; one that ran for this long counts as healthy. */
 const PAUSE_MS = 100
 const PAUSE_MAX_MS = 10_000
 const WELL_MS = 30_000
-/** Tells a worker how many share the machine. */
+/** Environment variable with the number of workers on this machine. */
 const COUNT_NAME = 'SERVE_WORKERS'
 
-/** How many processes serve, from `--workers`: a number, or `auto` for one on each core. Throws a CliError for what cannot be. */
+/** Number of processes from `--workers`: a number, or `auto` for one per core. Throws a CliError for an invalid value. */
 export function workersOf(text: string | null, settings: Settings): number {
   if (text === null) return 1
   const count = text === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : /^[1-9]\d?$/.test(text) ? Number(text) : 0
@@ -31,14 +31,18 @@ export function workersOf(text: string | null, settings: Settings): number {
   return count
 }
 
-/** Whether a thread for signatures has a core of its own, beside this process and its siblings. */
+/** True if a signing thread has its own core in addition to this process and its siblings. */
 export function hasSpareCore(): boolean {
   return availableParallelism() >= 2 * Number(process.env[COUNT_NAME] ?? 1)
 }
 
-/** Serves from several processes that share the port and the store; a dead one is replaced. Ends when asked, once all have finished. */
+/**
+ * Serves from several processes that share the port and the store; a dead one is replaced. Resolves after a stop signal, when all
+ * processes have finished.
+ */
 export function superviseWorkers(count: number): Promise<Exit> {
-  // Each process takes connections from the shared socket itself. Handed on by the first process, those on their way to one that dies would hang.
+  // Each process accepts connections from the shared socket. If the primary distributed them, connections on the way to a dying process
+  // would hang.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({ exec: fileURLToPath(new URL('../cli.ts', import.meta.url)), args: ['serve'] })
   return new Promise((resolve) => {
@@ -57,7 +61,7 @@ export function superviseWorkers(count: number): Promise<Exit> {
     }
     let ending: Exit = 'ok'
     cluster.on('listening', (worker) => {
-      // A process may listen on two ports, and one that takes the place of another is not counted again.
+      // A process may listen on two ports, and a replacement is not counted again.
       if (listening.size === count) return
       listening.add(worker)
       if (listening.size === count) remark(`${count} processes share the port`)
@@ -69,7 +73,7 @@ export function superviseWorkers(count: number): Promise<Exit> {
         if (begun.size === 0) resolve(ending)
         return
       }
-      // What is wrong with the settings is as wrong for the next one.
+      // Invalid settings would stop each replacement too.
       if (code === EXIT_CODES.config.code) return stop('config', 'SIGTERM')
       failures = lived_ms > WELL_MS ? 0 : failures + 1
       const pause_ms = Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** Math.min(failures, 10))
@@ -81,28 +85,37 @@ export function superviseWorkers(count: number): Promise<Exit> {
   })
 }
 
-/** `assay serve`, and `npm start`: serves until SIGINT or SIGTERM, then lets calls in flight finish; a second signal ends it at once. */
+/** `assay serve` and `npm start`: serves until SIGINT or SIGTERM, then waits for running calls; a second signal ends it immediately. */
 export async function run(invocation: Invocation): Promise<Exit> {
-  const settings = settingsHere()
+  const settings = readEnvironment()
   const workers = workersOf(invocation.text('workers'), settings)
   if (workers > 1 && cluster.isPrimary) return superviseWorkers(workers)
   const running = await start(settings, { signing_thread: hasSpareCore() }).catch((error: unknown) => {
     throw error instanceof StartError ? new CliError('config', error.message) : error
   })
-  // Of several processes the first speaks for all.
+  // With several processes, only the first one prints this.
   if ((cluster.worker?.id ?? 1) === 1) {
     markMode(settings)
-    announce(running, running.app.deps.call.stamp.signer)
+    announce(running, running.app.deps.call.issuer.signer)
   }
-  await signalled()
+  if (hasSpareCore()) setTimeout(() => void preparePages(), PREPARE_PAGES_AFTER_MS).unref()
+  await stopSignal()
   await running.stop()
-  // The line to the first process would keep this one alive.
+  // The channel to the primary process would keep this one alive.
   if (cluster.isWorker) process.disconnect()
   return 'ok'
 }
 
-/** Resolves at the first signal to stop. */
-function signalled(): Promise<void> {
+/** Time for the first calls before the files of pages are compressed. */
+const PREPARE_PAGES_AFTER_MS = 2_000
+
+async function preparePages(): Promise<void> {
+  const { prepareAssets } = await import('../surfaces/pages/assets.ts')
+  await prepareAssets()
+}
+
+/** Resolves at the first stop signal. */
+function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -115,7 +128,7 @@ function signalled(): Promise<void> {
   })
 }
 
-/** What a newcomer wants to know first, on standard error, so that standard output stays a log. */
+/** Start message on standard error; standard output is the log. */
 function announce({ url, operator_url }: Running, signer: Signer): void {
   remark(`assay listens on ${url}${operator_url === null ? '' : ` (operator: ${operator_url})`}`)
   remark(`receipts are signed by ${signer.address} (${signer.implementation})`)

@@ -1,42 +1,39 @@
 import { styleText } from 'node:util'
 import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
 import { markOf } from '../service/catalogue/headlines.ts'
-import type { Invocation } from './arguments.ts'
-import { printable } from './printable.ts'
+import type { Invocation } from './commands.ts'
+import { printable, type Exit } from './errors.ts'
+import { fstatSync } from 'node:fs'
+import { PROBLEMS, type Problem, type ProblemError } from '../service/problems.ts'
 
 export { printable }
 
-/** What the command line shows to people. Colours appear only where the terminal has them and NO_COLOR is not set. */
+/** Output for people. Colours are used only if the terminal supports them and NO_COLOR is not set. */
 
 export type Tone = 'valid' | 'unverifiable' | 'invalid' | 'muted' | 'strong'
 
 const STYLES = { valid: 'green', unverifiable: 'yellow', invalid: 'red', muted: 'dim', strong: 'bold' } as const
 
-/** A verdict is a shape, a word and a colour, never a colour alone. */
+/** Shape of each verdict; colour alone never carries the meaning. */
 const SHAPES: Record<BadgeVerdict, string> = { valid: '●', unverifiable: '◐', invalid: '○', done: '◆' }
 
-/** Narrower terminals get the tables of this width all the same. */
+/** Minimum width of tables, also on narrower terminals. */
 const WIDTH_MIN = 40
-/** The last column of a table keeps so much, however wide the others are. */
+/** Minimum width of the last column. */
 const COLUMN_MIN = 16
 const WIDTH_MAX = 120
 const WIDTH_ELSEWHERE = 100
 
-/** Machines get JSON: when asked for, and whenever standard output is no terminal, unless --text says otherwise. */
+/** JSON if requested, or if standard output is not a terminal and --text is absent. */
 export function wantsJson(invocation: Invocation): boolean {
   return invocation.flag('json') || (!process.stdout.isTTY && !invocation.flag('text'))
 }
-
-export const JSON_OPTIONS = {
-  json: { type: 'boolean', meaning: 'Write JSON; this is what a pipe or a file gets anyway.' },
-  text: { type: 'boolean', meaning: 'Write for people even into a pipe or a file.' },
-} as const
 
 export function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** Remarks go to standard error, so that standard output holds nothing but the answer. */
+/** Messages go to standard error, so that standard output contains only the answer. */
 export function remark(text: string): void {
   process.stderr.write(`${text}\n`)
 }
@@ -45,13 +42,12 @@ export function paint(tone: Tone, text: string): string {
   return styleText(STYLES[tone], text, { stream: process.stdout })
 }
 
-/** A decision with the shape and colour of its tone. */
 export function headlineMark(tone: HeadlineTone, word: string): string {
   const mark = markOf(tone)
   return paint(mark === 'done' ? 'strong' : mark, `${SHAPES[mark]} ${printable(word)}`)
 }
 
-/** A good or bad end of something that is no verdict on an identifier, with the same shapes. */
+/** Success or failure other than a verdict, with the same shapes. */
 export function outcomeMark(good: boolean, text: string): string {
   return headlineMark(good ? 'good' : 'bad', text)
 }
@@ -60,7 +56,7 @@ export function terminalWidth(): number {
   return Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, process.stdout.columns ?? WIDTH_ELSEWHERE))
 }
 
-/** Breaks at spaces; a word that is longer than a line is cut. */
+/** Breaks at spaces; a word longer than a line is split. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -75,7 +71,7 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line]
 }
 
-/** Rows of cells as lines that fit the width: the last column takes what is left and wraps under itself. */
+/** Formats rows as columns; the last column takes the remaining width and wraps. */
 export function table(rows: readonly (readonly string[])[], width = terminalWidth(), tones: readonly (Tone | null)[] = []): string[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns - 1 }, (_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
@@ -91,10 +87,110 @@ function toned(tone: Tone | null | undefined, text: string): string {
   return tone === null || tone === undefined ? text : paint(tone, text)
 }
 
-/** The last second that RFC 3339 can write. */
+/** Last second that RFC 3339 can represent. */
 const LAST_TS = 253_402_300_799
 
-/** Seconds since 1970 as RFC 3339; null for times that it cannot write. */
+/** Seconds since 1970 as RFC 3339; null for times outside its range. */
 export function dateText(ts: number): string | null {
   return ts >= 0 && ts <= LAST_TS ? new Date(ts * 1000).toISOString().replace('.000Z', 'Z') : null
+}
+
+/** Progress of a long stream. */
+interface Progress {
+  /** `lines` is the total so far; `bytes` were read since the last call. */
+  passed(lines: number, bytes: number): void
+  end(lines: number): void
+}
+
+interface ProgressState {
+  lines: number
+  elapsed_ms: number
+  bytes: number
+  /** Null if the length of the stream is unknown. */
+  total_bytes: number | null
+}
+
+/** Shorter streams show no progress. */
+const QUIET_MS = 1_000
+const EVERY_MS = 250
+const BAR_CHARS = 20
+const CLEAR_LINE = '\r\u001b[K'
+
+/** Progress line on standard error; nothing if it is not a terminal or if answers appear on the same terminal. */
+export function createProgress(): Progress {
+  if (!process.stderr.isTTY || process.stdout.isTTY) return { passed: () => undefined, end: () => undefined }
+  const total_bytes = stdinBytes()
+  const started_ms = performance.now()
+  let drawn_ms = started_ms + QUIET_MS - EVERY_MS
+  let bytes = 0
+  let shown = false
+  const draw = (lines: number, elapsed_ms: number, end: string) => {
+    process.stderr.write(`${CLEAR_LINE}${progressLine({ lines, elapsed_ms, bytes, total_bytes })}${end}`)
+    shown = true
+  }
+  return {
+    passed(lines, more) {
+      bytes += more
+      const now_ms = performance.now()
+      if (now_ms - drawn_ms < EVERY_MS) return
+      drawn_ms = now_ms
+      draw(lines, now_ms - started_ms, '')
+    },
+    end(lines) {
+      if (shown) draw(lines, performance.now() - started_ms, '\n')
+    },
+  }
+}
+
+/** Length of a regular file on standard input; null for pipes and terminals. */
+function stdinBytes(): number | null {
+  try {
+    const found = fstatSync(0)
+    return found.isFile() ? found.size : null
+  } catch {
+    return null
+  }
+}
+
+export function progressLine({ lines, elapsed_ms, bytes, total_bytes }: ProgressState): string {
+  const rate = Math.round((lines * 1000) / Math.max(1, elapsed_ms))
+  const counted = `${grouped(lines)} lines  ${grouped(rate)}/s  ${duration(elapsed_ms)}`
+  if (total_bytes === null || total_bytes === 0) return counted
+  const share = Math.min(1, bytes / total_bytes)
+  const filled = Math.round(share * BAR_CHARS)
+  const left = share > 0 ? `  ${duration((elapsed_ms * (1 - share)) / share)} left` : ''
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_CHARS - filled)} ${Math.floor(share * 100)} %  ${counted}${share < 1 ? left : ''}`
+}
+
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+function duration(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes}:${String(seconds % 60).padStart(2, '0')}`
+  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`
+}
+
+/** Problem as JSON. Pointers are relative to the input, without the wrapper `input` of REST. */
+export function shownProblem(found: Problem) {
+  const { title, retryable } = PROBLEMS[found.code]
+  return { code: found.code, title, detail: found.detail, retryable, errors: found.errors.map(unwrapped) }
+}
+
+function unwrapped(error: ProblemError): ProblemError {
+  return { ...error, pointer: error.pointer.replace(/^\/input(?=\/|$)/, '') }
+}
+
+/** Exit code of a problem. */
+export function problemExit(found: Problem): Exit {
+  switch (PROBLEMS[found.code].fault) {
+    case 'caller':
+      return 'data'
+    case 'source':
+      return 'unavailable'
+    case 'service':
+      return 'internal'
+  }
 }

@@ -1,14 +1,25 @@
 import { FAMILIES, type Family, type Tool } from '../service/catalogue/define.ts'
-import { toolSchemas } from '../service/catalogue/json-schema.ts'
-import { loadCatalogue, type Catalogue } from '../service/catalogue/load.ts'
-import { priceRange, priceWords } from '../service/catalogue/text.ts'
-import type { Invocation } from './arguments.ts'
-import type { Exit } from './exit-codes.ts'
-import { exampleCall } from './find-tool.ts'
+import { type Catalogue, loadCatalogue } from '../service/catalogue/load.ts'
+import { priceRange, priceWords, shellWord } from '../service/catalogue/text.ts'
+import { unknownName, type Exit } from './errors.ts'
+import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
+import type { Invocation } from './commands.ts'
 import { paint, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
-import { unknownName } from './unknown-name.ts'
 
-/** `assay tools [family | tool]`: the catalogue, a family of it, or one tool. */
+/** Finds a tool by id, with hyphens or underscores; throws a CliError with the most similar id. */
+export function findTool(catalogue: Catalogue, id: string): Tool {
+  const tool = catalogue.find(id)
+  if (tool !== undefined) return tool
+  const ids = catalogue.tools.map((known) => known.id)
+  throw unknownName('tool', id.replaceAll('_', '-'), ids, 'Run "assay tools" to list the tools.')
+}
+
+/** Command line that calls the tool with its example. */
+export function exampleCall(tool: Tool): string {
+  return `assay call ${tool.id} ${shellWord(JSON.stringify(tool.example))}`
+}
+
+/** `assay tools [family | tool]`: lists all tools or a family, or shows one tool. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [name] = invocation.words
   const catalogue = await loadCatalogue()

@@ -1,19 +1,23 @@
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { judgeKey, type KeyList, readKeyList } from '../pure/receipts/keys.ts'
 import { claimsPolicy, type Policy, type PolicyVerdict, verifyPolicy } from '../pure/rulebooks/pol1.ts'
-import { judgeReceipt, OUTCOME_EXITS, OUTCOME_TONES, type ReceiptReport, type VerifyOutcome } from './receipt-report.ts'
 import { dateText, headlineMark, paint, printable, say, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
-import type { Invocation } from './arguments.ts'
-import { CliError, type Exit } from './exit-codes.ts'
-import { readJsonFile } from './input.ts'
-import { logFailures, type LogReport, readLogProof } from './log-report.ts'
-import { readReceipts } from './receipt-file.ts'
+import type { Invocation } from './commands.ts'
+import { CliError, type Exit } from './errors.ts'
+import { readJsonFile, readReceipts, readTextFile, type ReceiptFile } from './input.ts'
+import { bytesToHex } from '../pure/log/merkle.ts'
+import { readVerifierKey, type VerifierKey, logEntry, verifyLogProof, type LogVerdict } from '../pure/log/checkpoint.ts'
+import { isObject } from '../pure/is-object.ts'
+import type { HeadlineTone } from '../pure/headline.ts'
+import { verifyLink, type LinkCode } from '../pure/receipts/chain.ts'
+import type { ReceiptCode, ReceiptFinding } from '../pure/receipts/reasons.ts'
+import { valueHash } from '../pure/receipts/receipt.ts'
+import { verifyReceipt } from '../pure/receipts/verify.ts'
 
-/** What `assay verify` says of a POL-1 certificate. */
+/** Verification of a POL-1 certificate. */
 export interface PolicyReport extends PolicyVerdict {
   document: 'POL-1'
-  /** The outcome is `verified`. */
   verified: boolean
   outcome: VerifyOutcome
   policy_id: string | null
@@ -21,15 +25,15 @@ export interface PolicyReport extends PolicyVerdict {
   not_proved: string[]
 }
 
-/** The certificate in a file: bare, or under `certificate` as services answer with it; null for anything else. */
-export function policyIn(document: unknown): unknown {
+/** Certificate in a document, directly or under `certificate`; null if there is none. */
+export function findPolicy(document: unknown): unknown {
   if (claimsPolicy(document)) return document
   const inner = typeof document === 'object' && document !== null ? (document as Record<string, unknown>)['certificate'] : null
   return claimsPolicy(inner) ? inner : null
 }
 
-/** Judges a certificate offline, with the key list of its registrar where there is one. */
-export function judgePolicy(certificate: unknown, keys: KeyList | null, crypto: ReceiptCrypto): PolicyReport {
+/** Verifies a certificate offline, with the key list of its registrar if given. */
+export function checkPolicy(certificate: unknown, keys: KeyList | null, crypto: ReceiptCrypto): PolicyReport {
   const verdict = verifyPolicy(certificate, crypto)
   const { policy_id, issued_at } = certificate as Partial<Policy>
   const registrar_published =
@@ -53,7 +57,7 @@ export function judgePolicy(certificate: unknown, keys: KeyList | null, crypto: 
   }
 }
 
-function wordOf({ outcome, valid }: PolicyReport): string {
+function policyHeadline({ outcome, valid }: PolicyReport): string {
   switch (outcome) {
     case 'verified':
       return 'verified'
@@ -78,7 +82,7 @@ export function renderPolicy(report: PolicyReport): string {
       `${underwriter ?? 'unknown: no signature gives a key'}${underwriter_signed ? ', countersigned' : ', has not countersigned'}`,
     ],
   ]
-  const heading = `${headlineMark(OUTCOME_TONES[outcome], wordOf(report))}  ${printable(policy_id ?? 'POL-1')}  ${paint('muted', digest ?? 'no digest')}`
+  const heading = `${headlineMark(OUTCOME_TONES[outcome], policyHeadline(report))}  ${printable(policy_id ?? 'POL-1')}  ${paint('muted', digest ?? 'no digest')}`
   return [
     heading,
     ...table(rows, terminalWidth(), ['muted']),
@@ -87,14 +91,14 @@ export function renderPolicy(report: PolicyReport): string {
   ].join('\n')
 }
 
-/** `assay verify`: receipts, or a certificate POL-1, against their signatures, a key list, their inputs and results, and one another; offline. */
+/** `assay verify`: verifies receipts or a POL-1 certificate offline: signatures, key list, inputs, results and links. */
 export async function run(invocation: Invocation): Promise<Exit> {
   const [name] = invocation.words
   if (name === undefined)
     throw new CliError('usage', 'Give the file with the receipt, or - for standard input: assay verify <receipt.json | ->.')
   const files = ['keys', 'input', 'result'].map((option) => invocation.text(option))
   if ([name, ...files].filter((file) => file === '-').length > 1)
-    throw new CliError('usage', 'Only one file can be read from standard input: use - once.')
+    throw new CliError('usage', 'Only one file can be read from standard input. Use - once.')
   const [keys, input, result] = await Promise.all([readKeys(files[0]), readNamed(files[1]), readNamed(files[2])])
   const proof = await readLogProof(invocation)
   const { crypto } = await chooseSigning()
@@ -106,15 +110,15 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const outcomes: Record<VerifyOutcome, number> = { verified: 0, issuer_unknown: 0, failed: 0 }
   for await (const file of readReceipts(name)) {
     if (policy !== null) throw new CliError('usage', 'A file with a POL-1 certificate must contain nothing else.')
-    policy = count === 0 ? policyIn(file.receipt) : null
+    policy = count === 0 ? findPolicy(file.receipt) : null
     if (policy !== null) continue
     if (count > 0 && (input !== undefined || result !== undefined || proof !== null))
       throw new CliError('usage', '--input, --result and --log need a file with a single receipt.')
     if (held !== null) show.several(held)
-    held = judgeReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++, proof })
+    held = checkReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++, proof })
     outcomes[held.outcome]++
   }
-  if (policy !== null) return showPolicy(invocation, judgePolicy(policy, keys, crypto))
+  if (policy !== null) return showPolicy(invocation, checkPolicy(policy, keys, crypto))
   if (held === null) throw new CliError('data', `${printable(name)} contains no receipt.`)
   if (count === 1) show.single(held)
   else {
@@ -156,7 +160,7 @@ const showText = {
     say(
       [
         receiptHeading(report),
-        ...failures(report),
+        ...failureLines(report),
         ...details(report),
         '',
         ...wrap(`Not proved: ${report.not_proved.join('; ')}.`, terminalWidth()),
@@ -169,8 +173,8 @@ const showText = {
   },
 }
 
-/** Every failure as a sentence under the heading. */
-function failures({ failures: sentences }: ReceiptReport): string[] {
+/** Failures as wrapped lines. */
+function failureLines({ failures: sentences }: ReceiptReport): string[] {
   return sentences.flatMap((sentence) => wrap(printable(sentence), terminalWidth()))
 }
 
@@ -185,8 +189,8 @@ function details(report: ReceiptReport): string[] {
     ['Signature', signature.reason],
     ['Signed by', signer ?? 'unknown: the signature gives no key'],
     ['Dated', report.dated ?? 'not readable'],
-    ['On the key list', answerOf(signer_published, signature.valid)],
-    ['Key valid then', answerOf(signer_valid_at_ts, signature.valid)],
+    ['On the key list', keyCheckText(signer_published, signature.valid)],
+    ['Key valid then', keyCheckText(signer_valid_at_ts, signature.valid)],
     ['Input', MATCH_TEXT[report.input]],
     ['Result', MATCH_TEXT[report.output]],
     ...(link === null ? [] : [['Link', link.reason]]),
@@ -205,14 +209,256 @@ function logText(log: LogReport): string {
   return `${reason} Entry ${index} of ${checkpoint.size} in ${printable(checkpoint.origin)}.${[...seen, ...missing].join('')}`
 }
 
-/** A key can be looked up only for a valid signature; without `--keys` there is no list. */
-function answerOf(value: boolean | 'not_checked', signature_valid: boolean): string {
+/** Only the signer of a valid signature can be looked up, and only with `--keys`. */
+function keyCheckText(value: boolean | 'not_checked', signature_valid: boolean): string {
   if (value !== 'not_checked') return value ? 'yes' : 'no'
   return signature_valid ? 'not checked: give the key list of the issuer with --keys' : 'not checked: the signature is not valid'
 }
 
 const MATCH_TEXT = {
-  match: 'matches: the receipt was issued for it',
-  mismatch: 'does not match: the receipt was issued for another one',
-  not_checked: 'not checked: it was not given',
+  match: 'matches the receipt',
+  mismatch: 'was changed: the receipt was issued for a different one',
+  not_checked: 'not checked: not given',
 } as const
+
+/** Inclusion proof and the accepted keys. */
+export interface LogProofGiven {
+  text: string
+  log: VerifierKey
+  witnesses: VerifierKey[]
+}
+
+/** Reads `--log` and the log key from `--log-key` or the key list; null without `--log`. */
+async function readLogProof(invocation: Invocation): Promise<LogProofGiven | null> {
+  const file = invocation.text('log')
+  if (file === null) return null
+  const given = invocation.text('log-key') ?? (await keyInList(invocation.text('keys')))
+  if (given === null) throw new CliError('usage', 'Give --log-key, the verifier key of the log; the issuer publishes it at /log/key.')
+  const log = readKeyOption(given, 'log', '--log-key')
+  const witness = invocation.text('witness')
+  const text = await readTextFile(file)
+  return { text, log, witnesses: witness === null ? [] : witness.split(',').map((one) => readKeyOption(one, 'witness', '--witness')) }
+}
+
+async function keyInList(file: string | null): Promise<string | null> {
+  if (file === null) return null
+  const list = await readJsonFile(file)
+  const log = typeof list === 'object' && list !== null && 'log' in list ? list.log : null
+  const key = typeof log === 'object' && log !== null && 'verifier_key' in log ? log.verifier_key : null
+  return typeof key === 'string' ? key : null
+}
+
+function readKeyOption(text: string, type: VerifierKey['type'], option: string): VerifierKey {
+  const key = readVerifierKey(text.trim())
+  if (key?.type === type) return key
+  throw new CliError('usage', `${option} takes the verifier key of a ${type}, name+id+key; ${printable(text.slice(0, 80))} is none.`)
+}
+
+/** Log entry of a receipt; null if its signature cannot be read. */
+export function receiptEntry(digest: string | null, receipt: unknown): Uint8Array | null {
+  const signature = typeof receipt === 'object' && receipt !== null && 'signature' in receipt ? receipt.signature : null
+  return digest === null || typeof signature !== 'string' ? null : logEntry(digest, signature)
+}
+
+export function entryText(entry: Uint8Array | null): string | null {
+  return entry === null ? null : bytesToHex(entry)
+}
+
+/** `missing_witnesses`: requested witnesses that did not sign the checkpoint of a valid proof. */
+export type LogReport = LogVerdict & { missing_witnesses: string[] }
+
+export function checkLogProof(entry: Uint8Array | null, given: LogProofGiven | null): LogReport | null {
+  if (given === null) return null
+  const judged = (witnesses: VerifierKey[]) => verifyLogProof(given.text, entry ?? new Uint8Array(), given.log, witnesses)
+  const verdict = judged(given.witnesses)
+  const missing = verdict.valid ? given.witnesses.filter((key) => judged([key]).witnesses.length === 0) : []
+  return { ...verdict, missing_witnesses: missing.map(({ name }) => name) }
+}
+
+/** Missing witnesses as sentences. */
+export function logFailures(log: LogReport | null): string[] {
+  if (log === null) return []
+  if (!log.valid) return [log.reason]
+  return log.missing_witnesses.map((name) => `The witness ${printable(name)} did not sign the checkpoint of the proof.`)
+}
+
+/**
+ * `verified`: a published key of the issuer signed it, and no check contradicts it. `issuer_unknown`: the signature is valid, but no key
+ * list was given, and anyone can create a key. `failed`: see `failures`.
+ */
+type VerifyOutcome = 'verified' | 'issuer_unknown' | 'failed'
+
+/** Exit code by the worst outcome. */
+const OUTCOME_EXITS = { verified: 'ok', issuer_unknown: 'undecided', failed: 'negative' } as const satisfies Record<VerifyOutcome, Exit>
+
+const OUTCOME_TONES = { verified: 'good', issuer_unknown: 'caution', failed: 'bad' } as const satisfies Record<VerifyOutcome, HeadlineTone>
+
+type Match = 'match' | 'mismatch' | 'not_checked'
+
+/** All offline checks of one receipt. */
+interface ReceiptReport {
+  verified: boolean
+  outcome: VerifyOutcome
+  /** Headline for people. */
+  headline: { tone: HeadlineTone; word: string }
+  /** Position in the file, from 0. */
+  index: number
+  tool: string | null
+  tool_version: string | null
+  ts: number | null
+  /** `ts` as RFC 3339. */
+  dated: string | null
+  digest: string | null
+  signer: string | null
+  signature: { valid: boolean; reason_code: 'ok' | ReceiptCode; reason: string }
+  signer_published: boolean | 'not_checked'
+  signer_valid_at_ts: boolean | 'not_checked'
+  /** Mode of the deployment in the key list; in `sandbox` no real money moves. */
+  key_mode: string | null
+  input: Match
+  output: Match
+  link: { valid: boolean; code: LinkCode | 'previous_not_here'; reason: string; prev_receipt_hash: string | null } | null
+  /** Entry of the receipt in the issuer's log, for /log/proof/{entry}. */
+  log_entry: string | null
+  /** Result of the given proof; null without one. */
+  log: LogReport | null
+  findings: ReceiptFinding[]
+  warnings: ReceiptFinding[]
+  /** Reasons why it is not verified. */
+  failures: string[]
+  not_proved: string[]
+}
+
+interface Context {
+  keys: KeyList | null
+  crypto: ReceiptCrypto
+  /** Digests of the earlier receipts in the file; this receipt's digest is added. */
+  seen: Set<string>
+  index: number
+  /** Inclusion proof; null if none was given. */
+  proof: LogProofGiven | null
+}
+
+/** Verifies a receipt with the other members of its answer. `input` and `result` are undefined if unavailable. */
+function checkReceipt(
+  { receipt, result, chain, input }: ReceiptFile & { input: unknown },
+  { keys, crypto, seen, index, proof }: Context,
+): ReceiptReport {
+  const verdict = verifyReceipt(receipt, keys ?? undefined, crypto)
+  const fields = isObject(receipt) ? receipt : {}
+  const ts = Number.isSafeInteger(fields['ts']) ? (fields['ts'] as number) : null
+  const { digest, signer_published, signer_valid_at_ts, signer_recovered, findings, warnings } = verdict
+  const link = chain === undefined ? null : judgeLink(chain, digest, signer_recovered, crypto, index === 0 ? null : seen)
+  if (digest !== null) seen.add(digest)
+  const entry = receiptEntry(digest, receipt)
+  const facts = {
+    index,
+    tool: textOrNull(fields['tool']),
+    tool_version: textOrNull(fields['tool_version']),
+    ts,
+    dated: ts === null ? null : dateText(ts),
+    digest,
+    signer: signer_recovered,
+    signature: { valid: verdict.valid, reason_code: verdict.reason_code, reason: verdict.reason },
+    signer_published,
+    signer_valid_at_ts,
+    key_mode: keys?.find(({ address }) => address === signer_recovered)?.mode ?? null,
+    input: inputMatches(input, fields['input_hash'], crypto),
+    output: matches(result, fields['output_hash'], crypto),
+    link,
+    log_entry: entryText(entry),
+    log: checkLogProof(entry, proof),
+    findings,
+    warnings,
+  }
+  const found = listFailures(facts)
+  const outcome = found.length > 0 ? 'failed' : keys === null ? 'issuer_unknown' : 'verified'
+  const headline = { tone: OUTCOME_TONES[outcome], word: found[0]?.word ?? GOOD_WORDS[outcome] }
+  const failures = found.map(({ sentence }) => sentence)
+  return { verified: outcome === 'verified', outcome, headline, ...facts, failures, not_proved: notProved(facts) }
+}
+
+const GOOD_WORDS = { verified: 'verified', issuer_unknown: 'signature valid, issuer unknown', failed: 'not verified' } as const
+
+type Facts = Omit<ReceiptReport, 'verified' | 'outcome' | 'headline' | 'failures' | 'not_proved'>
+
+function judgeLink(
+  chain: unknown,
+  digest: string | null,
+  signer: string | null,
+  crypto: ReceiptCrypto,
+  seen: ReadonlySet<string> | null,
+): ReceiptReport['link'] {
+  const prev_receipt_hash = isObject(chain) ? (textOrNull(chain['prev_receipt_hash'])?.toLowerCase() ?? null) : null
+  const verdict = verifyLink(chain, digest ?? '', signer ?? '', crypto)
+  if (!verdict.valid || seen === null || seen.has(prev_receipt_hash ?? '')) return { ...verdict, prev_receipt_hash }
+  return {
+    valid: false,
+    code: 'previous_not_here',
+    reason: 'The link refers to a receipt that is not earlier in this file.',
+    prev_receipt_hash,
+  }
+}
+
+function matches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
+  if (value === undefined) return 'not_checked'
+  return typeof hash === 'string' && valueHash(value, crypto) === hash.toLowerCase() ? 'match' : 'mismatch'
+}
+
+/** The input may be under the key `input` as in a call body. */
+function inputMatches(value: unknown, hash: unknown, crypto: ReceiptCrypto): Match {
+  const inner = isObject(value) && Object.hasOwn(value, 'input') ? matches(value['input'], hash, crypto) : 'mismatch'
+  return inner === 'match' ? inner : matches(value, hash, crypto)
+}
+
+/** Reason why a receipt is not verified, as a headline and as a sentence. */
+interface Failure {
+  word: string
+  sentence: string
+}
+
+/** Faults that mean a forged or altered receipt; other faults mean that the document is not a receipt. */
+const FORGERIES: ReadonlySet<ReceiptCode | 'ok'> = new Set<ReceiptCode>(['signer_mismatch', 'not_recoverable'])
+
+/** All failures, the most severe first. */
+function listFailures({ signature, signer_published, signer_valid_at_ts, input, output, link, log, warnings }: Facts): Failure[] {
+  const keyNote = warnings.find(({ field, code }) => field === 'signer' && code !== 'signer_case' && code !== 'revoked_later')
+  const failure = (fails: boolean, word: string, sentence: string): Failure[] => (fails ? [{ word, sentence }] : [])
+  return [
+    ...failure(
+      !signature.valid,
+      FORGERIES.has(signature.reason_code) ? 'receipt altered or forged' : 'not a valid receipt',
+      signature.reason,
+    ),
+    ...failure(
+      signer_published === false,
+      'unknown signer',
+      'The signer is not on the key list: another service, or anyone, may have signed this receipt.',
+    ),
+    ...failure(
+      signer_published === true && signer_valid_at_ts === false,
+      'key not valid at that time',
+      keyNote?.message ?? 'The key was not valid at the date of the receipt.',
+    ),
+    ...failure(output === 'mismatch', 'result was changed', 'The result was changed: this receipt was issued for a different result.'),
+    ...failure(input === 'mismatch', 'another input', 'The input does not match: this receipt was issued for a different input.'),
+    ...failure(link?.valid === false, 'broken link', link?.reason ?? ''),
+    ...logFailures(log).map((sentence) => ({ word: 'log proof not valid', sentence })),
+  ]
+}
+
+/** Facts that a valid signature does not prove. */
+function notProved({ signer_published, input, output }: Facts): string[] {
+  return [
+    'that the result is right, or that anything in it exists',
+    'that money moved: payer, amount and tier are the signer’s word',
+    'when it was signed: the date is the signer’s word',
+    ...(signer_published === 'not_checked' ? ['whose key it is'] : []),
+    ...(input === 'not_checked' ? ['which input it was'] : []),
+    ...(output === 'not_checked' ? ['which result it was'] : []),
+  ]
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,10 +1,9 @@
 import { isObject } from '../pure/is-object.ts'
 import type { ChainLink } from '../pure/receipts/chain.ts'
 import type { Receipt } from '../pure/receipts/receipt.ts'
-import type { Payment } from './payment.ts'
-import type { Verification } from './proof.ts'
+import type { ReceiptVerdict } from '../pure/receipts/verify.ts'
 
-/** The free calls of the UTC day. */
+/** Free calls of the UTC day. */
 export interface Allowance {
   limit: number
   remaining: number
@@ -12,7 +11,7 @@ export interface Allowance {
   resets_at: string
 }
 
-/** How a call was paid, as the service says it. */
+/** Payment of a call, as reported by the service. */
 export interface Settlement {
   /** CAIP-2, such as eip155:8453; null for a prepaid credit. */
   network: string | null
@@ -24,14 +23,14 @@ export interface Settlement {
   method: string
 }
 
-/** What the service sends for a call, before anything of it is believed. */
+/** Answer of the service before verification. */
 export interface AnswerBody<Output = Readonly<Record<string, unknown>>> {
   result: Output
   receipt: Receipt
-  /** Signed by the key of the receipt: the receipt that went before. Null when none was named. */
+  /** Link to the earlier receipt, signed by the receipt key; null if no earlier receipt was named. */
   chain: ChainLink | null
   tier: 'free' | 'paid'
-  /** Null when nobody paid. */
+  /** Null for a free call. */
   settlement: Settlement | null
   /** Null for tools that are free without limit. */
   allowance: Allowance | null
@@ -39,20 +38,20 @@ export interface AnswerBody<Output = Readonly<Record<string, unknown>>> {
   proof_summary_markdown: string
 }
 
-/** An answer as `call` returns it: its receipt has been verified against what was sent, what came, and what was paid. */
+/** Verified answer: its receipt covers the sent input, the received result and the payment. */
 export interface Answer<Output = Readonly<Record<string, unknown>>> extends AnswerBody<Output> {
-  /** Id of the tool, in hyphens. */
+  /** Id of the tool, with hyphens. */
   tool: string
   /** keccak-256 of the RFC 8785 text of the input as it was sent. */
   input_hash: string
-  /** The digest of the receipt, by which the next one can name it. */
+  /** Digest of the receipt; send it as `previous_receipt` to link the next one. */
   receipt_hash: string
-  /** The payment that this library signed; null on a free call. */
+  /** Payment that this library signed; null for a free call. */
   payment: Payment | null
   verification: Verification
 }
 
-/** Reads a 200 as far as its shape goes; null when it is no answer. The receipt itself is judged elsewhere. */
+/** Validates the form of a 200 body; null if it is not an answer. The receipt is verified separately. */
 export function readAnswer(body: unknown): AnswerBody | null {
   if (!isObject(body)) return null
   const { result, receipt, chain = null, tier, settlement = null, allowance = null, embeddable_badge, proof_summary_markdown } = body
@@ -71,7 +70,7 @@ export function readAnswer(body: unknown): AnswerBody | null {
   }
 }
 
-/** Null for whatever is no allowance. */
+/** Null if the value is not an allowance. */
 export function readAllowance(value: unknown): Allowance | null {
   if (!isObject(value)) return null
   const { limit, remaining, resets_at } = value
@@ -84,11 +83,130 @@ function isSettlement(value: unknown): value is Settlement {
   if (!isObject(value)) return false
   const { network, transaction } = value
   const onChain = typeof network === 'string' && typeof transaction === 'string'
-  // A prepaid credit settles on no chain.
+  // A prepaid credit has no on-chain settlement.
   const placed = onChain || (network === null && transaction === null)
   return placed && ['payer', 'amount_minor', 'method'].every((name) => typeof value[name] === 'string')
 }
 
 function textOr(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/**
+ * Payment signed for one call, as plain JSON: it can be stored and resumed by another process. Its holder can only deliver it, because
+ * amount, recipient and single use are signed.
+ */
+export interface Payment {
+  v: 1
+  tool: string
+  /** RFC 8785 text of the input; the payment is valid for this input only. */
+  input_text: string
+  /** Digest of the receipt that the answer must link to. */
+  previous_receipt: string | null
+  payer: string
+  pay_to: string
+  /** 32 bytes, 0x-prefixed. */
+  nonce: string
+  /** Minor units of USDC, as decimal text. */
+  amount_minor: string
+  chain_id: number
+  /** Address of the token. */
+  asset: string
+  /** Seconds since 1970; the transfer cannot be executed later. */
+  valid_before_s: number
+  /** Value of PAYMENT-SIGNATURE. */
+  header: string
+}
+
+/** One verified property of an answer. */
+export interface Check {
+  name: 'signature' | 'key' | 'tool' | 'input' | 'result' | 'payment' | 'settlement' | 'link'
+  ok: boolean
+  /** One sentence. */
+  words: string
+}
+
+export interface Verification {
+  ok: boolean
+  checks: Check[]
+  /** Result for the receipt alone. */
+  receipt: ReceiptVerdict
+}
+
+/** Error codes of this library. All other codes come from the service (`/.well-known/x402-errors.json`). */
+export type LocalErrorCode =
+  /** An option is missing or contradicts another. */
+  | 'BAD_OPTIONS'
+  /** The input contains a value that is not JSON. */
+  | 'INPUT_NOT_JSON'
+  /** No response: the connection broke or timed out. */
+  | 'NETWORK_ERROR'
+  /** The caller's signal ended the call. */
+  | 'ABORTED'
+  /** The service answered with a redirect, which is not followed. */
+  | 'REDIRECTED'
+  /** The response does not have the format of this service. */
+  | 'BAD_RESPONSE'
+  /** The payment terms do not match the service and the call; nothing was signed. */
+  | 'TERMS_REFUSED'
+  /** The price exceeds the cap per call; nothing was signed. */
+  | 'ABOVE_CALL_CAP'
+  /** The price exceeds the rest of the session cap; nothing was signed. */
+  | 'ABOVE_SESSION_CAP'
+  /** The signer did not sign. */
+  | 'SIGNING_FAILED'
+  /** The receipt keys cannot be read, so no answer can be verified. */
+  | 'KEYS_UNAVAILABLE'
+  /** The receipt does not prove the answer. The answer is attached but must not be trusted. */
+  | 'RECEIPT_INVALID'
+
+/** Charge state of a failed call; `unknown` until the payment is resumed or its status is read. */
+export type Charged = false | true | 'unknown'
+
+interface ErrorParts {
+  retryable?: boolean
+  charged?: Charged
+  status?: number | null
+  payment?: Payment | null
+  answer?: Answer | null
+  problem?: Readonly<Record<string, unknown>> | null
+  cause?: unknown
+}
+
+/**
+ * Error of every rejected call. If it has a `payment`, pass that to `resume` instead of calling again: a new call would sign a second
+ * payment.
+ */
+export class AssayError extends Error {
+  override name = 'AssayError'
+  /** Code of the service or a `LocalErrorCode`. */
+  readonly code: string
+  readonly detail: string
+  /** A retry may succeed: with `resume` if there is a payment, otherwise the same call. */
+  readonly retryable: boolean
+  readonly charged: Charged
+  /** HTTP status; null without a response. */
+  readonly status: number | null
+  /** Payment signed for this call; null if there is none. Store it as JSON to resume it in another process. */
+  readonly payment: Payment | null
+  /** Answer whose verification failed. */
+  readonly answer: Answer | null
+  /** Problem document (RFC 9457) of the service. */
+  readonly problem: Readonly<Record<string, unknown>> | null
+
+  constructor(code: string, detail: string, parts: ErrorParts = {}) {
+    super(`${code}: ${detail}`, parts.cause === undefined ? {} : { cause: parts.cause })
+    this.code = code
+    this.detail = detail
+    this.retryable = parts.retryable ?? false
+    this.charged = parts.charged ?? false
+    this.status = parts.status ?? null
+    this.payment = parts.payment ?? null
+    this.answer = parts.answer ?? null
+    this.problem = parts.problem ?? null
+  }
+}
+
+export function localError(code: LocalErrorCode, detail: string, parts: ErrorParts = {}): AssayError {
+  return new AssayError(code, detail, parts)
 }

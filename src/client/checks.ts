@@ -1,6 +1,6 @@
 /**
- * The checks themselves, as functions: what the tools of the same names answer with, without service, network or receipt. They are pure and
- * never throw; a wrong identifier is a good answer, `valid: false` with findings. `check…` says why, `is…` only whether.
+ * The identifier checks as functions: the results of the tools with the same names, without service, network or receipt. They never
+ * throw; an invalid identifier gives `valid: false` with findings. `check…` returns findings, `is…` a boolean.
  */
 export { checkAba, isAba } from '../pure/checks/aba.ts'
 export { checkAbn, isAbn } from '../pure/checks/abn.ts'

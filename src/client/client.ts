@@ -1,55 +1,89 @@
 import { CanonicalError, canonicalText } from '../pure/receipts/canonical.ts'
 import { readReceiptHash } from '../pure/receipts/chain.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
-import type { Allowance, Answer } from './answer.ts'
-import { createBudget, type Spending } from './budget.ts'
-import { createCaller, type Prepared } from './caller.ts'
-import { systemClock } from './clock.ts'
-import type { DryRun } from './dry-run.ts'
-import { localError } from './error.ts'
-import type { Link } from './exchange.ts'
-import type { CallOptions, ClientOptions } from './options.ts'
-import type { Payment } from './payment.ts'
-import { readPrice, type Price } from './price.ts'
-import { createReceiptChain, type ReceiptChain } from './receipt-chain.ts'
-import { createFacts } from './service-facts.ts'
+import {
+  type Allowance,
+  type Answer,
+  type Payment,
+  type Verification,
+  localError,
+  readAnswer,
+  type AnswerBody,
+  AssayError,
+} from './answer.ts'
+import {
+  createBudget,
+  type Spending,
+  type Price,
+  readPrice,
+  capOf,
+  type Budget,
+  usdcOf,
+  readPaymentRequired,
+  type SignableTerms,
+  signPayment,
+} from './payment.ts'
+import { systemClock, type CallOptions, type ClientOptions, type Signer } from './options.ts'
+import {
+  type DryRun,
+  type ServiceLink,
+  callBody,
+  callHeaders,
+  callPath,
+  deliver,
+  problemError,
+  retryAfterMs,
+  getJson,
+  sendRequest,
+  type ServiceReply,
+  probe,
+} from './exchange.ts'
+import {
+  createReceiptChain,
+  type ReceiptChain,
+  createFacts,
+  type ChainEntry,
+  verifyAnswer,
+  type SentCall,
+  type ServiceFactsReader,
+  type ServiceFacts,
+} from './verification.ts'
 import type { ToolId, ToolInputs, ToolOutputs } from './tools.ts'
-import type { Verification } from './proof.ts'
+import { isObject } from '../pure/is-object.ts'
 
-/** A plain object; `undefined` in it is refused, since JSON has no such value. */
+/** Plain object; a member with the value `undefined` is refused, because JSON cannot represent it. */
 type Input = object
 
-/** A client of one service. All methods reject with `AssayError` and nothing else. */
+/** Client of one service. All methods reject only with `AssayError`. */
 export interface AssayClient {
   /**
-   * Calls a tool. The free call of the day is used while there is one; then the terms of the 402 are checked, the price is held against both
-   * caps, one transfer is signed, and the call is sent with it until its end is known. Resolves only with an answer whose receipt has been
-   * verified.
+   * Calls a tool. Uses a free call while there is one; otherwise checks the payment terms and both caps, signs one transfer and sends the
+   * call with it until the outcome is known. Resolves only with a verified answer.
    */
   call<Id extends ToolId>(tool: Id, input: ToolInputs[Id], options?: CallOptions): Promise<Answer<ToolOutputs[Id]>>
-  /** The same for a tool that this version of the library has no types of. */
+  /** Calls a tool for which this version of the library has no types. */
   callUntyped(tool: string, input: Input, options?: CallOptions): Promise<Answer>
-  /** What a call costs now, from the price list: the input stays here. */
+  /** Current price of a call from the price list; the input is not sent. */
   price<Id extends ToolId>(tool: Id, input: ToolInputs[Id]): Promise<Price>
-  /** What would become of a call: free, paid for how much, or refused and why. Sends the input; signs, takes and runs nothing. */
+  /** Predicts a call: free, paid or refused, with the reason. Sends the input, but signs nothing, uses no free call and runs no tool. */
   dryRun<Id extends ToolId>(tool: Id, input: ToolInputs[Id], options?: CallOptions): Promise<DryRun>
   dryRunUntyped(tool: string, input: Input, options?: CallOptions): Promise<DryRun>
-  /** The free calls that are left today, for one tool or, unless it is named, in common. Takes none. Null where there is no limit. */
+  /** Free calls that are left today, for one tool or for all that share the allowance. Uses none. Null if there is no limit. */
   allowance(tool?: ToolId): Promise<Allowance | null>
-  /** Caps, what was signed and what is left; null without a signer. */
+  /** Caps, signed total and rest; null without a signer. */
   spending(): Spending | null
-  /** Verifies an answer once more, against the keys as they are now: for answers that were kept. Never rejects for what the answer holds. */
+  /** Verifies a stored answer again with the current keys. Never rejects because of the content of the answer. */
   verify(answer: Answer<object>, input: Input): Promise<Verification>
-  /** Sends a payment again that an error carried. It signs nothing, and brings the answer that was paid for, or the word that none was. */
+  /** Sends the payment of an error again, without signing. Resolves with the paid answer, or rejects if the payment failed. */
   resume(payment: Payment, options?: Pick<CallOptions, 'signal'>): Promise<Answer>
-  /** The receipts of this client; calls that name a receipt of their own to follow stand outside. */
+  /** Receipts of this client; calls with an explicit `previous_receipt` are not part of the chain. */
   readonly chain: ReceiptChain
 }
 
 const REQUEST_MS = 30_000
 const PATIENCE_MS = 90_000
 
-/** Opens nothing and asks nothing: the first call does. Throws BAD_OPTIONS. */
+/** Creates a client without any request. Throws BAD_OPTIONS. */
 export function createClient(options: ClientOptions): AssayClient {
   const { signer, spend_cap } = options
   if ((signer === undefined) !== (spend_cap === undefined))
@@ -64,7 +98,8 @@ export function createClient(options: ClientOptions): AssayClient {
   const callUntyped = async (tool: string, input: Input, call: CallOptions = {}) => caller.call(prepare(tool, input, call, chain), call)
   const dryRunUntyped = async (tool: string, input: Input, call: CallOptions = {}) => caller.dryRun(prepare(tool, input, call, chain), call)
   return {
-    // The published types are those of the registry; the answer is proved to be the service's, and the service keeps its schemas.
+    // The published types come from the registry; the receipt proves that the service sent the answer, and the service validates its
+    // results.
     call: callUntyped,
     callUntyped,
     price: async (tool, input) => readPrice(link, idOf(tool), input),
@@ -78,17 +113,23 @@ export function createClient(options: ClientOptions): AssayClient {
   }
 }
 
-function linkOf({ url, fetch: given, request_ms = REQUEST_MS, patience_ms = PATIENCE_MS, clock = systemClock }: ClientOptions): Link {
+function linkOf({
+  url,
+  fetch: given,
+  request_ms = REQUEST_MS,
+  patience_ms = PATIENCE_MS,
+  clock = systemClock,
+}: ClientOptions): ServiceLink {
   const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.search !== '' || parsed.hash !== '') {
     throw localError('BAD_OPTIONS', 'url must be the http or https address of a service, such as https://assay.example.')
   }
-  // Looked up for each request, so that a platform's fetch may be replaced, and keeps its own `this`.
-  const platform: Link['fetch'] = (address, init) => globalThis.fetch(address, init)
+  // Read for each request, because a platform may replace its fetch.
+  const platform: ServiceLink['fetch'] = (address, init) => globalThis.fetch(address, init)
   return { url: parsed.href.replace(/\/+$/, ''), fetch: given ?? platform, request_ms, patience_ms, clock }
 }
 
-/** Fixes the call: whatever becomes of the objects that were handed in, this text is what is sent, hashed and paid for. */
+/** Serializes the call: this text is sent, hashed and paid for, even if the passed objects change later. */
 function prepare(tool: string, input: Input, { previous_receipt }: CallOptions, chain: ReceiptChain): Prepared {
   const input_text = textOf(input)
   const outside = previous_receipt !== undefined
@@ -118,4 +159,216 @@ function receiptHashOf(text: string): string {
   const hash = typeof text === 'string' ? readReceiptHash(text) : null
   if (hash === null) throw localError('BAD_OPTIONS', 'previous_receipt must be 0x and 64 hexadecimal digits.')
   return hash
+}
+
+/** Serialized call. */
+interface Prepared {
+  tool: string
+  input_text: string
+  input_hash: string
+  previous_receipt: string | null
+  /** It names its previous receipt explicitly, so it is not part of the client's chain. */
+  outside: boolean
+}
+
+interface Parts {
+  link: ServiceLink
+  facts: ServiceFactsReader
+  /** Null if the client cannot pay. */
+  wallet: { signer: Signer; budget: Budget } | null
+  chain: ReceiptChain & { add(entry: ChainEntry): void }
+}
+
+/** Maximum number of requests for an unpaid call that the service asks to repeat. */
+const UNPAID_REQUESTS_MAX = 3
+const UNPAID_WAIT_MS_MAX = 5_000
+
+/** Network operations of a client. */
+function createCaller(parts: Parts) {
+  const { link, facts, wallet } = parts
+  return {
+    async call(prepared: Prepared, { signal, max_usdc }: CallOptions): Promise<Answer> {
+      const own_cap = max_usdc === undefined ? null : capOf(max_usdc, 'max_usdc')
+      // Keys are read first, because without them no answer could be verified.
+      const known = await facts.read()
+      const reply = await sendUnpaid(link, prepared, signal ?? null)
+      if (reply.status === 200) return verifiedAnswer(parts, prepared, answerIn(reply), null)
+      if (reply.status !== 402 || wallet === null) throw refusal(reply)
+      const terms = readPaymentRequired(reply.header('payment-required'), expected(prepared.tool, known, wallet.signer))
+      const payment = await pay(parts, terms, prepared, own_cap)
+      return verifiedAnswer(parts, prepared, await deliver(link, payment, signal ?? null), payment)
+    },
+
+    async resume(payment: Payment, signal: AbortSignal | null): Promise<Answer> {
+      const { tool, input_text, previous_receipt } = checkedPayment(payment)
+      const input_hash = nobleCrypto.keccak256Hex(input_text)
+      const prepared = { tool, input_text, input_hash, previous_receipt, outside: !continues(parts.chain, previous_receipt) }
+      await facts.read()
+      return verifiedAnswer(parts, prepared, await deliver(link, payment, signal), payment)
+    },
+
+    async dryRun(prepared: Prepared, { signal, max_usdc }: CallOptions): Promise<DryRun> {
+      const own_cap = max_usdc === undefined ? null : capOf(max_usdc, 'max_usdc')
+      const known = await facts.read()
+      const { reply, allowance } = await probe(link, prepared.tool, prepared.input_text, signal ?? null)
+      return predict(parts, { prepared, known, own_cap, reply, allowance })
+    },
+
+    /** Uses the example of the tool, because the service reports the allowance only for a valid input. */
+    async allowance(tool: string): Promise<Allowance | null> {
+      const document = await getJson(link, `/v1/tools/${tool}`)
+      const example = isObject(document) && isObject(document['example']) ? document['example']['input'] : undefined
+      if (!isObject(example)) throw localError('BAD_RESPONSE', 'The catalogue holds no example of this tool.')
+      return (await probe(link, tool, JSON.stringify(example), null)).allowance
+    },
+
+    async verify(answer: Answer<object>, input_hash: string): Promise<Verification> {
+      const { tool, payment, chain } = answer
+      const previous_receipt = chain?.prev_receipt_hash ?? null
+      // A key may have been revoked since the answer was received.
+      return verifyAnswer(answer, { tool, input_hash, previous_receipt, payment }, await facts.keysNow())
+    },
+  }
+}
+
+/** Sends a call without a payment. Requests that the service could not process and did not count are repeated a few times. */
+async function sendUnpaid(
+  link: ServiceLink,
+  { tool, input_text, previous_receipt }: Prepared,
+  signal: AbortSignal | null,
+): Promise<ServiceReply> {
+  const asking = {
+    method: 'POST',
+    path: callPath(tool),
+    headers: callHeaders(previous_receipt),
+    body: callBody(input_text),
+    signal,
+  } as const
+  for (let sent = 1; ; sent++) {
+    const reply = await sendRequest(link, asking)
+    if (signal?.aborted === true) throw localError('ABORTED', 'The caller ended the call. Nothing was signed.')
+    if (reply.kind === 'lost') {
+      // Not repeated: the tool may have run, and not every tool may run twice.
+      const detail = `The service gave no answer: ${reply.reason}. Nothing was signed.`
+      throw localError('NETWORK_ERROR', detail, { retryable: true, cause: reply.cause })
+    }
+    if (reply.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
+    const wait_ms = retryAfterMs(reply) ?? UNPAID_WAIT_MS_MAX
+    const passing = reply.status === 503 && problemError(reply, null)?.retryable === true
+    if (!passing || sent === UNPAID_REQUESTS_MAX || wait_ms > UNPAID_WAIT_MS_MAX) return reply
+    await link.clock.wait(wait_ms, signal)
+  }
+}
+
+function answerIn(reply: ServiceReply): AnswerBody {
+  const body = readAnswer(reply.body)
+  if (body === null) throw localError('BAD_RESPONSE', 'The answer is not one of this service.', { status: reply.status })
+  return body
+}
+
+function refusal(reply: ServiceReply): AssayError {
+  const { status } = reply
+  return (
+    problemError(reply, null) ??
+    localError('BAD_RESPONSE', `Status ${status} came from something that is not this service.`, { status, retryable: status >= 500 })
+  )
+}
+
+function expected(tool: string, { chain_id, pay_to }: ServiceFacts, signer: Signer | null) {
+  return { tool, chain_id, pay_to, payer: signer?.address.toLowerCase() ?? null }
+}
+
+/** Reserves the price in the budget before signing, so that concurrent calls cannot spend the same rest. */
+async function pay({ link, wallet }: Parts, terms: SignableTerms, prepared: Prepared, own_cap: bigint | null): Promise<Payment> {
+  if (wallet === null) throw localError('BAD_OPTIONS', 'There is no signer to pay with.')
+  const { tool, input_text, previous_receipt } = prepared
+  wallet.budget.take(terms.amount_minor, own_cap)
+  try {
+    return await signPayment(wallet.signer, terms, { tool, input_text, previous_receipt }, link.clock.now_ms())
+  } catch (error) {
+    wallet.budget.giveBack(terms.amount_minor)
+    throw error
+  }
+}
+
+/** Verifies a received answer; throws RECEIPT_INVALID with the answer if verification fails. */
+async function verifiedAnswer({ facts, chain }: Parts, prepared: Prepared, body: AnswerBody, payment: Payment | null): Promise<Answer> {
+  const { tool, input_hash, previous_receipt, outside } = prepared
+  const sent: SentCall = { tool, input_hash, previous_receipt, payment }
+  const verification = verifyAnswer(body, sent, await keysOrThrow(facts, body, payment))
+  const receipt_hash = verification.receipt.digest ?? ''
+  const answer: Answer = { ...body, tool, input_hash, receipt_hash, payment, verification }
+  const fault = verification.checks.find(({ ok }) => !ok)
+  if (fault !== undefined) {
+    const charged = payment === null ? false : 'unknown'
+    throw localError('RECEIPT_INVALID', fault.words, { status: 200, charged, payment, answer })
+  }
+  if (!outside) chain.add({ receipt: body.receipt, receipt_hash, link: body.chain })
+  return answer
+}
+
+async function keysOrThrow(facts: ServiceFactsReader, { receipt }: AnswerBody, payment: Payment | null) {
+  try {
+    return await facts.keysFor(receipt.signer)
+  } catch (cause) {
+    const charged = payment === null ? false : 'unknown'
+    const detail = 'The answer is signed by a new key, and the list of keys cannot be read now.'
+    throw localError('KEYS_UNAVAILABLE', detail, { retryable: true, charged, payment, cause })
+  }
+}
+
+interface PredictionInput {
+  prepared: Prepared
+  known: ServiceFacts
+  own_cap: bigint | null
+  reply: ServiceReply
+  allowance: Allowance | null
+}
+
+/** Interprets the response to a probe. */
+function predict({ wallet }: Parts, { prepared, known, own_cap, reply, allowance }: PredictionInput): DryRun {
+  const { tool, input_hash } = prepared
+  const nothing = { amount_minor: null, amount_usdc: null, network: null, pay_to: null }
+  const base = { tool, input_hash, allowance, ...nothing }
+  const refuse = ({ code, detail }: AssayError) => ({ outcome: 'refuse' as const, reason: { code, detail } })
+  const free = { outcome: 'free' as const, reason: null }
+  if (reply.status === 200) return { ...base, ...free, amount_minor: 0n, amount_usdc: '0' }
+  const error = refusal(reply)
+  // Payments are not possible there; only a call would show if free calls are left.
+  if (reply.status !== 402) return { ...base, ...(error.code === 'SETTLEMENT_NOT_CONFIGURED' ? free : refuse(error)) }
+  const has_free = allowance !== null && allowance.remaining > 0
+  try {
+    const terms = readPaymentRequired(reply.header('payment-required'), expected(tool, known, wallet?.signer ?? null))
+    const { amount_minor, chain_id, pay_to } = terms
+    const asked = { ...base, amount_minor, amount_usdc: usdcOf(amount_minor), network: `eip155:${chain_id}`, pay_to }
+    if (has_free) return { ...asked, ...free }
+    if (wallet === null)
+      return { ...asked, ...refuse(new AssayError('PAYMENT_REQUIRED', 'The call has to be paid, and there is no signer.')) }
+    const objection = wallet.budget.objection(amount_minor, own_cap)
+    return objection === null ? { ...asked, outcome: 'pay', reason: null } : { ...asked, ...refuse(objection) }
+  } catch (found) {
+    if (!(found instanceof AssayError)) throw found
+    return has_free ? { ...base, ...free } : { ...base, ...refuse(found) }
+  }
+}
+
+/** True if the next receipt belongs to the chain of this client; a resumed payment may come from another client. */
+function continues(chain: ReceiptChain, previous: string | null): boolean {
+  return previous === chain.start || chain.entries.some(({ receipt_hash }) => receipt_hash === previous)
+}
+
+/** Validates a stored payment: only the members that are sent and compared. */
+function checkedPayment(payment: Payment): Payment {
+  // A file may contain anything.
+  const { v, tool, input_text, previous_receipt, payer, nonce, header }: Payment = { ...payment }
+  const whole =
+    v === 1 &&
+    (previous_receipt === null || /^0x[0-9a-f]{64}$/.test(previous_receipt)) &&
+    /^[a-z0-9-]{1,64}$/.test(tool) &&
+    typeof input_text === 'string' &&
+    /^0x[0-9a-f]{40}$/.test(payer) &&
+    /^0x[0-9a-f]{64}$/.test(nonce) &&
+    /^[A-Za-z0-9+/=]+$/.test(header)
+  if (!whole) throw localError('BAD_OPTIONS', 'The payment was not made by this library.')
+  return payment
 }

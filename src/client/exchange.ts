@@ -1,12 +1,16 @@
-import type { Clock } from './clock.ts'
-import { localError } from './error.ts'
-import type { Fetch } from './options.ts'
+/**
+ * Sends one signed payment until its outcome is known. The same bytes are sent again; no code here can sign. A broken connection, a proxy's
+ * page or a redirect is not an outcome.
+ */
+import type { Clock, Fetch } from './options.ts'
+import { localError, readAnswer, type AnswerBody, type Payment, AssayError, type Charged, readAllowance, type Allowance } from './answer.ts'
+import { isObject } from '../pure/is-object.ts'
 
-/** Longest body that is read, in bytes. */
+/** Maximum length of a response body in bytes. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024
 
-/** One service, and how it is spoken to. */
-export interface Link {
+/** Connection to one service. */
+export interface ServiceLink {
   /** Without a final slash. */
   url: string
   fetch: Fetch
@@ -15,28 +19,28 @@ export interface Link {
   clock: Clock
 }
 
-export interface Reply {
+export interface ServiceReply {
   kind: 'reply'
   status: number
   header(name: string): string | null
-  /** The body as JSON; undefined when it is none. */
+  /** Body as JSON; undefined if it is not JSON. */
   body: unknown
 }
 
-/** What became of a request. `lost` and `redirected` say nothing of what the service did with it. */
-export type Sent = Reply | { kind: 'lost'; reason: string; cause: unknown } | { kind: 'redirected' }
+/** Result of a request. For `lost` and `redirected`, it is unknown what the service did. */
+export type SendResult = ServiceReply | { kind: 'lost'; reason: string; cause: unknown } | { kind: 'redirected' }
 
 export interface Asking {
   method: 'GET' | 'POST'
-  /** From the slash before /v1 on. */
+  /** Path from /v1. */
   path: string
   headers?: Record<string, string>
   body?: string
   signal: AbortSignal | null
 }
 
-/** One request. It never throws; redirects are not followed, so that no payment travels to an address that nobody named. */
-export async function send(link: Link, { method, path, headers = {}, body, signal }: Asking): Promise<Sent> {
+/** Sends one request. Never throws. Does not follow redirects, so that a payment is sent only to the given address. */
+export async function sendRequest(link: ServiceLink, { method, path, headers = {}, body, signal }: Asking): Promise<SendResult> {
   const late = AbortSignal.timeout(link.request_ms)
   try {
     const response = await link.fetch(`${link.url}${path}`, {
@@ -46,7 +50,7 @@ export async function send(link: Link, { method, path, headers = {}, body, signa
       signal: signal === null ? late : AbortSignal.any([signal, late]),
       ...(body === undefined ? {} : { body }),
     })
-    // Browsers hide a redirect that is not followed behind status 0.
+    // Browsers report an unfollowed redirect as status 0.
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) return { kind: 'redirected' }
     const text = await readText(response)
     if (text === null) return { kind: 'lost', reason: 'the answer is too long', cause: null }
@@ -56,9 +60,9 @@ export async function send(link: Link, { method, path, headers = {}, body, signa
   }
 }
 
-/** A document of the service; throws when there is none. */
-export async function getJson(link: Link, path: string): Promise<unknown> {
-  const sent = await send(link, { method: 'GET', path, signal: null })
+/** Reads a JSON document of the service; throws if there is none. */
+export async function getJson(link: ServiceLink, path: string): Promise<unknown> {
+  const sent = await sendRequest(link, { method: 'GET', path, signal: null })
   if (sent.kind === 'lost') {
     throw localError('NETWORK_ERROR', `${path}: ${sent.reason}.`, { retryable: true, cause: sent.cause })
   }
@@ -69,7 +73,7 @@ export async function getJson(link: Link, path: string): Promise<unknown> {
   return sent.body
 }
 
-/** The body as text; null when it is longer than bodies are read. */
+/** Body as text; null if it is too long. */
 async function readText(response: Response): Promise<string | null> {
   const reader = response.body?.getReader()
   if (reader === undefined) return response.text()
@@ -93,5 +97,205 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
+  }
+}
+
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 8_000
+/** Maximum number of requests per payment. */
+const REQUESTS_MAX = 64
+
+/** Meaning of a response for the payment. */
+type DeliveryState =
+  | { kind: 'answered'; body: AnswerBody }
+  | { kind: 'over'; error: AssayError }
+  /** Outcome not known yet. */
+  | { kind: 'open'; retry_after_ms: number | null; pending: ServiceReply | null; error: AssayError }
+
+/** Resolves with the answer. Rejects if the service refused the payment finally or the time is over; the payment may then be resumed. */
+export async function deliver(link: ServiceLink, payment: Payment, signal: AbortSignal | null): Promise<AnswerBody> {
+  const give_up_ms = link.clock.now_ms() + link.patience_ms
+  let wait_ms = FIRST_WAIT_MS
+  let last: AssayError | null = null
+  for (let sent = 0; sent < REQUESTS_MAX; sent++) {
+    if (signal?.aborted === true) throw aborted(payment, last)
+    const end = await attempt(link, payment, signal)
+    if (end.kind === 'answered') return end.body
+    if (end.kind === 'over') throw end.error
+    last = end.error
+    // If the service asks for a longer pause than the time that is left, no further request is sent.
+    const pause = Math.max(end.retry_after_ms ?? 0, wait_ms)
+    if (link.clock.now_ms() + pause > give_up_ms) break
+    await link.clock.wait(pause, signal)
+    wait_ms = Math.min(wait_ms * 2, LONGEST_WAIT_MS)
+    const found = end.pending === null ? null : await pollPayment(link, payment, end.pending, signal)
+    if (found !== null) return found
+  }
+  if (signal?.aborted === true) throw aborted(payment, last)
+  throw last ?? unknownEnd(payment, 'the payment was not sent', null)
+}
+
+async function attempt(link: ServiceLink, payment: Payment, signal: AbortSignal | null): Promise<DeliveryState> {
+  return endOf(await sendRequest(link, callAsking(payment, signal)), payment)
+}
+
+/** Request with the payment; the same bytes each time. */
+function callAsking(payment: Payment, signal: AbortSignal | null) {
+  return { method: 'POST', path: callPath(payment.tool), headers: headersOf(payment), body: callBody(payment.input_text), signal } as const
+}
+
+export function callPath(tool: string): string {
+  return `/v1/tools/${encodeURIComponent(tool)}/call`
+}
+
+/** Body with exactly the text that was hashed. */
+export function callBody(input_text: string): string {
+  return `{"input":${input_text}}`
+}
+
+function headersOf({ header, previous_receipt }: Payment): Record<string, string> {
+  return { ...callHeaders(previous_receipt), 'payment-signature': header }
+}
+
+export function callHeaders(previous_receipt: string | null): Record<string, string> {
+  const type = { 'content-type': 'application/json' }
+  return previous_receipt === null ? type : { ...type, 'x-prev-receipt-hash': previous_receipt }
+}
+
+/** Polls a pending payment: returns the answer after settlement, or null if the call must be sent again. */
+async function pollPayment(
+  link: ServiceLink,
+  { payer, nonce }: Payment,
+  pending: ServiceReply,
+  signal: AbortSignal | null,
+): Promise<AnswerBody | null> {
+  const status = await sendRequest(link, { method: 'GET', path: `/v1/payments/${payer}/${nonce}`, signal })
+  if (status.kind !== 'reply' || !isObject(status.body) || status.body['state'] !== 'settled') return null
+  const token = tokenIn(pending)
+  if (token === null) return null
+  const kept = await sendRequest(link, { method: 'GET', path: `/v1/answers/${token}`, signal })
+  return kept.kind === 'reply' && kept.status === 200 ? readAnswer(kept.body) : null
+}
+
+/** Token of the stored answer in the Location header; only this service is queried, for any origin in the header. */
+function tokenIn({ header, body }: ServiceReply): string | null {
+  const told = header('location') ?? (isObject(body) ? body['answer_url'] : null)
+  return typeof told === 'string' ? (/\/v1\/answers\/([0-9a-f]{64})$/.exec(told)?.[1] ?? null) : null
+}
+
+function endOf(sent: SendResult, payment: Payment): DeliveryState {
+  switch (sent.kind) {
+    case 'lost':
+      return open(unknownEnd(payment, sent.reason, sent.cause))
+    case 'redirected':
+      return open(
+        localError('REDIRECTED', 'The service answers with a redirect, which no payment follows.', { charged: 'unknown', payment }),
+      )
+    case 'reply':
+      return endOfReply(sent, payment)
+  }
+}
+
+function endOfReply(reply: ServiceReply, payment: Payment): DeliveryState {
+  if (reply.status === 200) {
+    const body = readAnswer(reply.body)
+    return body === null ? open(notOurs(reply, payment)) : { kind: 'answered', body }
+  }
+  const error = problemError(reply, payment)
+  if (error === null) return open(notOurs(reply, payment))
+  if (error.code === 'PAYMENT_PENDING') return { kind: 'open', retry_after_ms: retryAfterMs(reply), pending: reply, error }
+  // The service will not retry this transfer. The error states that another party may execute it until valid_before.
+  if (error.code === 'SETTLEMENT_FAILED') return { kind: 'over', error }
+  // An unknown outcome and a request to wait are not final.
+  const passing = error.charged === 'unknown' || (error.retryable && (reply.status >= 500 || WAITS.has(reply.status)))
+  return passing ? { kind: 'open', retry_after_ms: retryAfterMs(reply), pending: null, error } : { kind: 'over', error }
+}
+
+/** Request Timeout, Too Early, Too Many Requests. */
+const WAITS: ReadonlySet<number> = new Set([408, 425, 429])
+
+function open(error: AssayError): DeliveryState {
+  return { kind: 'open', retry_after_ms: null, pending: null, error }
+}
+
+/** Converts a problem of the service (RFC 9457) to an error; null for other responses. */
+export function problemError({ status, body }: ServiceReply, payment: Payment | null): AssayError | null {
+  if (!isObject(body)) return null
+  const { code, detail, retryable, charged } = body
+  if (typeof code !== 'string' || !/^[A-Z][A-Z0-9_]{2,63}$/.test(code) || !isCharged(charged)) return null
+  const words = typeof detail === 'string' ? detail.slice(0, 2_000) : code
+  return new AssayError(code, words, { status, charged, payment, problem: body, retryable: retryable === true })
+}
+
+function isCharged(value: unknown): value is Charged {
+  return value === true || value === false || value === 'unknown'
+}
+
+/** Retry-After in milliseconds; null if absent or invalid. */
+export function retryAfterMs({ header }: ServiceReply): number | null {
+  const text = header('retry-after') ?? ''
+  return /^[0-9]{1,6}$/.test(text) ? Number(text) * 1_000 : null
+}
+
+function unknownEnd(payment: Payment, reason: string, cause: unknown): AssayError {
+  const detail = `Of the paid call nothing is known: ${reason}. Resume the payment; a new call would sign another one.`
+  return localError('NETWORK_ERROR', detail, { retryable: true, charged: 'unknown', payment, cause })
+}
+
+function notOurs({ status }: ServiceReply, payment: Payment): AssayError {
+  const detail = `The paid call was answered with status ${status} by something that is not this service. Resume the payment.`
+  return localError('BAD_RESPONSE', detail, { status, retryable: true, charged: 'unknown', payment })
+}
+
+function aborted(payment: Payment, cause: AssayError | null): AssayError {
+  const detail = 'The caller ended the call after its payment was signed. Resume the payment to learn its end.'
+  return localError('ABORTED', detail, { retryable: true, charged: 'unknown', payment, cause })
+}
+
+/** Predicted outcome of a call. */
+export interface DryRun {
+  tool: string
+  input_hash: string
+  /** free: uses a free call or the tool is free. pay: needs a payment. refuse: fails with `reason`, and nothing is signed. */
+  outcome: 'free' | 'pay' | 'refuse'
+  /** Code and text of the predicted error; null if there is none. */
+  reason: { code: string; detail: string } | null
+  /** Price in minor units of USDC if it must be paid; null if payments are not possible. */
+  amount_minor: bigint | null
+  amount_usdc: string | null
+  /** CAIP-2. */
+  network: string | null
+  pay_to: string | null
+  /** Remaining free calls; null if the service does not report them. */
+  allowance: Allowance | null
+}
+
+/** Result of a probe. */
+interface Probe {
+  reply: ServiceReply
+  allowance: Allowance | null
+}
+
+/** Invalid payment header: it cannot be read or executed. */
+const NO_PAYMENT = 'none'
+
+/**
+ * Sends the call with an invalid payment. The service validates the input, refuses the payment and returns the terms; such a request uses
+ * no free call, runs no tool and charges nothing.
+ */
+export async function probe(link: ServiceLink, tool: string, input_text: string, signal: AbortSignal | null): Promise<Probe> {
+  const headers = { ...callHeaders(null), 'payment-signature': NO_PAYMENT }
+  const sent = await sendRequest(link, { method: 'POST', path: callPath(tool), headers, body: callBody(input_text), signal })
+  switch (sent.kind) {
+    case 'lost':
+      throw localError('NETWORK_ERROR', `The service gave no answer: ${sent.reason}.`, { retryable: true, cause: sent.cause })
+    case 'redirected':
+      throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
+    case 'reply': {
+      const known = sent.status === 200 || problemError(sent, null) !== null
+      if (!known)
+        throw localError('BAD_RESPONSE', `Status ${sent.status} came from something that is not this service.`, { status: sent.status })
+      return { reply: sent, allowance: readAllowance(isObject(sent.body) ? sent.body['allowance'] : null) }
+    }
   }
 }

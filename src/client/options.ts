@@ -1,9 +1,8 @@
 import type { KeyList } from '../pure/receipts/keys.ts'
-import type { Clock } from './clock.ts'
 
 export type Hex = `0x${string}`
 
-/** What a wallet is asked to sign: one EIP-3009 transfer (EIP-712). */
+/** Data that a wallet signs: one EIP-3009 transfer (EIP-712). */
 export interface TransferTypedData {
   domain: { name: string; version: string; chainId: number; verifyingContract: Hex }
   types: { TransferWithAuthorization: { name: string; type: string }[] }
@@ -11,54 +10,76 @@ export interface TransferTypedData {
   message: { from: Hex; to: Hex; value: bigint; validAfter: bigint; validBefore: bigint; nonce: Hex }
 }
 
-/** Who pays. An account of viem fits, and so does anything that signs EIP-712 typed data. */
+/** Payer: a viem account or another signer of EIP-712 typed data. */
 export interface Signer {
   readonly address: Hex
   signTypedData(data: TransferTypedData): Promise<string>
 }
 
-/** How much may be signed for. USDC as decimal text, such as "0.05". */
+/** Maximum amounts, USDC as decimal text such as "0.05". */
 export interface SpendCap {
-  /** The most that one call may cost. */
+  /** Maximum price of one call. */
   per_call_usdc: string
-  /** The most that all calls of this client may cost together. */
+  /** Maximum total of all calls of this client. */
   session_usdc: string
 }
 
-/** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface ClientOptions {
-  /** Origin of the service, such as https://assay.example; a path in front of /v1 is kept. */
+  /** Origin of the service, such as https://assay.example, optionally with a path before /v1. */
   url: string
-  /** `fetch` of the platform unless given. */
+  /** Defaults to `fetch` of the platform. */
   fetch?: Fetch
-  /** Without one only free calls are made. Needs `spend_cap`. */
+  /** Without a signer only free calls are made. Needs `spend_cap`. */
   signer?: Signer
   spend_cap?: SpendCap
-  /** Digest of a receipt that the first call is to follow: the head of an earlier chain. */
+  /** Digest of the receipt that the first call links to: the head of an earlier chain. */
   previous_receipt?: string
   /**
-   * The keys that may sign receipts: a published list, or addresses. They are fetched from the service, once, unless pinned here; only
-   * pinned keys tell a service from one that took its place.
+   * Keys that may sign receipts: a published list, or addresses. By default they are fetched once from the service; only pinned keys
+   * detect an impostor.
    */
   keys?: KeyList | readonly string[]
-  /** Whom payments may go to. Unless pinned, it is whom the service names, and may not change while this client lives. */
+  /** Allowed recipient of payments. Defaults to the one that the service names; it must not change during the life of the client. */
   pay_to?: string
-  /** The chain that payments are made on: 8453 (Base) or 84532 (Base Sepolia, sandboxes). Unless given, the one that the service names. */
+  /** Chain of payments: 8453 (Base) or 84532 (Base Sepolia, sandboxes). Defaults to the chain that the service names. */
   chain_id?: 8453 | 84532
-  /** How long one request may take; 30 seconds unless given. */
+  /** Timeout of one request; default 30 seconds. */
   request_ms?: number
-  /** How long a payment is followed whose end is not known; 90 seconds unless given. Then `AssayError.payment` can be resumed. */
+  /** Maximum time to wait for the outcome of a payment; default 90 seconds. After that, `AssayError.payment` can be resumed. */
   patience_ms?: number
   clock?: Clock
 }
 
 export interface CallOptions {
-  /** A cap for this call alone; the lower one counts. USDC as decimal text. */
+  /** Cap for this call; the lower cap applies. USDC as decimal text. */
   max_usdc?: string
-  /** The receipt to follow instead of the last one of this client; null follows none. */
+  /** Receipt to link to instead of the client's last one; null for none. */
   previous_receipt?: string | null
-  /** Ends the call. A payment that was signed by then is in the error, and can be resumed. */
+  /** Aborts the call. A payment that was already signed is in the error and can be resumed. */
   signal?: AbortSignal
+}
+
+/** Clock of the library, replaceable for tests. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now_ms(): number
+  /** Resolves after this many milliseconds, or immediately if the signal is aborted. */
+  wait(ms: number, signal: AbortSignal | null): Promise<void>
+}
+
+export const systemClock: Clock = {
+  now_ms: () => Date.now(),
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      if (signal?.aborted === true) done()
+      else signal?.addEventListener('abort', done)
+    }),
 }

@@ -1,6 +1,6 @@
 /**
- * Ids, inputs and results of the tools. In this repository they are any; the published package has the types of each tool in this place,
- * generated from the schemas of the registry when it is built (scripts/support/client-types.ts).
+ * Ids, inputs and results of the tools. In this repository any tool is accepted; the published package replaces this file by the types of
+ * each tool, generated from the registry at build time (scripts/support/client-types.ts).
  */
 export type ToolId = string
 export type ToolInputs = Readonly<Record<ToolId, object>>

@@ -1,28 +1,28 @@
 /**
- * Whether an answer is what its receipt says: signed by a key of the service, over this input, this result and this payment, and linked to
- * the receipt before. It says nothing of whether the result is true.
+ * Checks that an answer is what its receipt states: signed by a key of the service, over this input, this result and this payment, and linked to
+ * the previous receipt. It does not check that the result is true. A client's receipts are kept in order, each linked to the one before.
  */
-import { verifyLink } from '../pure/receipts/chain.ts'
-import type { KeyList } from '../pure/receipts/keys.ts'
+import { verifyLink, readReceiptHash, type ChainLink } from '../pure/receipts/chain.ts'
+import { type KeyList, readKeyList, type PublishedKey } from '../pure/receipts/keys.ts'
 import { valueHash, ZERO_ADDRESS, type Receipt } from '../pure/receipts/receipt.ts'
 import { verifyReceipt, type ReceiptVerdict } from '../pure/receipts/verify.ts'
-import type { AnswerBody } from './answer.ts'
-import type { Payment } from './payment.ts'
-import type { Check, Verification } from './proof.ts'
-import { ANY_CHAIN } from './service-facts.ts'
+import { type AnswerBody, type Payment, type Check, type Verification, localError } from './answer.ts'
+import { isObject } from '../pure/is-object.ts'
+import { getJson, type ServiceLink } from './exchange.ts'
+import type { ClientOptions } from './options.ts'
 
-/** What was sent, as the answer must agree with it. */
-export interface Sending {
+/** Call and payment that an answer must match. */
+export interface SentCall {
   tool: string
   input_hash: string
   previous_receipt: string | null
   payment: Payment | null
 }
 
-/** Never throws, whatever the answer holds. */
-export function verifyAnswer(body: AnswerBody<object>, sent: Sending, keys: KeyList): Verification {
+/** Verifies an answer. Never throws. */
+export function verifyAnswer(body: AnswerBody<object>, sent: SentCall, keys: KeyList): Verification {
   const receipt = verifyReceipt(body.receipt, keys)
-  // An answer that was kept may hold anything, and no receipt at all.
+  // A stored answer may contain anything.
   const { tool, input_hash }: Partial<Receipt> = { ...body.receipt }
   const checks: Check[] = [
     { name: 'signature', ok: receipt.valid, words: receipt.reason },
@@ -52,7 +52,7 @@ function isCovered({ result, receipt }: AnswerBody<object>): boolean {
   try {
     return valueHash(result) === receipt.output_hash
   } catch {
-    // A result without canonical text is covered by no hash.
+    // A result without canonical text has no hash.
     return false
   }
 }
@@ -81,7 +81,7 @@ function settlementCheck({ settlement }: AnswerBody<object>, payment: Payment | 
 
 function linkCheck({ chain }: AnswerBody<object>, { digest, signer_recovered }: ReceiptVerdict, previous: string | null): Check {
   if (previous === null) {
-    return check('link', chain === null, 'No receipt before was named.', 'The answer links a receipt that nobody named.')
+    return check('link', chain === null, 'The call named no earlier receipt.', 'The answer links to a receipt that the call did not name.')
   }
   const linked = chain !== null && chain.prev_receipt_hash === previous && digest !== null && signer_recovered !== null
   const ok = linked && verifyLink(chain, digest, signer_recovered).valid
@@ -90,4 +90,191 @@ function linkCheck({ chain }: AnswerBody<object>, { digest, signer_recovered }: 
 
 function check(name: Check['name'], ok: boolean, good: string, bad: string): Check {
   return { name, ok, words: ok ? good : bad }
+}
+
+export interface ChainEntry {
+  receipt: Receipt
+  receipt_hash: string
+  /** Null if the receipt links to none. */
+  link: ChainLink | null
+}
+
+/** Chain of receipts as plain JSON. */
+export interface ExportedChain {
+  v: 1
+  /** Receipt that the first one links to; null for none. */
+  start: string | null
+  entries: ChainEntry[]
+}
+
+export interface ChainVerdict {
+  valid: boolean
+  /** Each receipt links to the one before it; false for concurrent calls. */
+  line: boolean
+  /** Number of receipts that were checked. */
+  length: number
+  /** First fault; null if the chain is valid. */
+  fault: { index: number; code: ChainFaultCode } | null
+}
+
+export type ChainFaultCode = 'not_a_chain' | 'receipt_invalid' | 'key_unknown' | 'hash_mismatch' | 'link_invalid' | 'follows_nothing'
+
+export interface ReceiptChain {
+  /** Receipt that the first one links to; null for none. */
+  readonly start: string | null
+  /** Receipt that the next call will link to; null for none. */
+  readonly head: string | null
+  readonly entries: readonly ChainEntry[]
+  export(): ExportedChain
+}
+
+/** Chain of the answers of a client. An answer that arrives twice, through a payment that is resumed twice, is added once. */
+export function createReceiptChain(start: string | null): ReceiptChain & { add(entry: ChainEntry): void } {
+  const entries: ChainEntry[] = []
+  const known = new Set<string>()
+  return {
+    start,
+    get head() {
+      return entries.at(-1)?.receipt_hash ?? start
+    },
+    get entries() {
+      return [...entries]
+    },
+    add(entry) {
+      if (known.has(entry.receipt_hash)) return
+      known.add(entry.receipt_hash)
+      entries.push(entry)
+    },
+    export: () => ({ v: 1, start, entries: structuredClone(entries) }),
+  }
+}
+
+/**
+ * Verifies an exported chain offline: each receipt is valid, signed by a listed key, has the stated hash and links to an earlier receipt.
+ * Concurrent calls may link to the same receipt, or to none at the start of a chain. Never throws.
+ */
+export function verifyChain(chain: unknown, keys: KeyList | readonly unknown[]): ChainVerdict {
+  const list = readKeyList(keys)
+  const entries = isObject(chain) && chain['v'] === 1 && Array.isArray(chain['entries']) ? (chain['entries'] as unknown[]) : null
+  if (list === null || entries === null || !isObject(chain)) return verdict(0, false, { index: 0, code: 'not_a_chain' })
+  const { start = null } = chain
+  const known = new Set<unknown>([start])
+  let [before, line] = [start, true]
+  for (const [index, entry] of entries.entries()) {
+    const read = readEntry(entry, list)
+    if (typeof read === 'string') return verdict(entries.length, false, { index, code: read })
+    if (!known.has(read.previous)) return verdict(entries.length, false, { index, code: 'follows_nothing' })
+    if (read.previous !== before) line = false
+    before = read.receipt_hash
+    known.add(before)
+  }
+  return verdict(entries.length, line, null)
+}
+
+function verdict(length: number, line: boolean, fault: ChainVerdict['fault']): ChainVerdict {
+  return { valid: fault === null, line, length, fault }
+}
+
+function readEntry(entry: unknown, keys: KeyList): ChainFaultCode | { receipt_hash: string; previous: string | null } {
+  if (!isObject(entry)) return 'not_a_chain'
+  const { valid, digest, signer_recovered, signer_published, signer_valid_at_ts } = verifyReceipt(entry['receipt'], keys)
+  if (!valid || digest === null || signer_recovered === null) return 'receipt_invalid'
+  if (signer_published !== true || signer_valid_at_ts !== true) return 'key_unknown'
+  if (entry['receipt_hash'] !== digest) return 'hash_mismatch'
+  const { link = null } = entry
+  if (link === null) return { receipt_hash: digest, previous: null }
+  if (!isObject(link) || !verifyLink(link, digest, signer_recovered).valid) return 'link_invalid'
+  return { receipt_hash: digest, previous: readReceiptHash(String(link['prev_receipt_hash'])) }
+}
+
+/** Facts about a service that verification and payment depend on. */
+export interface ServiceFacts {
+  keys: KeyList
+  chain_id: number
+  /** Lower case. */
+  pay_to: string
+}
+
+/** Facts of the service: pinned by options, otherwise fetched once. */
+export interface ServiceFactsReader {
+  read(): Promise<ServiceFacts>
+  /** Fetches the keys again for a signer that is not on the list, because it may have been added. */
+  keysFor(signer: unknown): Promise<KeyList>
+  /** Current keys of the service, or the pinned ones. */
+  keysNow(): Promise<KeyList>
+}
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+
+/** Chain id of a pinned address, for which the chain is unknown. */
+const ANY_CHAIN = 0
+
+/** Throws BAD_OPTIONS for invalid pins. */
+export function createFacts(link: ServiceLink, options: Pick<ClientOptions, 'keys' | 'pay_to' | 'chain_id'>): ServiceFactsReader {
+  const pinned = { keys: pinnedKeys(options.keys), pay_to: pinnedAddress(options.pay_to), chain_id: options.chain_id ?? null }
+  let first: Promise<ServiceFacts> | null = null
+  let keys: KeyList | null = pinned.keys
+  const load = async (): Promise<ServiceFacts> => {
+    if (pinned.keys !== null && pinned.pay_to !== null && pinned.chain_id !== null) {
+      return { keys: pinned.keys, pay_to: pinned.pay_to, chain_id: pinned.chain_id }
+    }
+    const found = await fetchFacts(link)
+    keys ??= found.keys
+    return { keys, pay_to: pinned.pay_to ?? found.pay_to, chain_id: pinned.chain_id ?? found.chain_id }
+  }
+  const read = () => {
+    // Kept after the first success: recipient and chain must not change during the life of the client.
+    first ??= load().catch((error: unknown) => {
+      first = null
+      throw error
+    })
+    return first
+  }
+  return {
+    read,
+    async keysFor(signer) {
+      const known = keys ?? (await read()).keys
+      if (pinned.keys !== null || typeof signer !== 'string' || known.some(({ address }) => address === signer.toLowerCase())) return known
+      keys = (await fetchFacts(link)).keys
+      return keys
+    },
+    async keysNow() {
+      keys = pinned.keys ?? (await fetchFacts(link)).keys
+      return keys
+    },
+  }
+}
+
+/** `/.well-known/xdr-1.json`: keys, chain and recipient. */
+async function fetchFacts(link: ServiceLink): Promise<ServiceFacts> {
+  const document = await getJson(link, '/.well-known/xdr-1.json').catch((cause: unknown) => {
+    throw localError('KEYS_UNAVAILABLE', 'The receipt keys of the service cannot be read, so its answers could not be verified.', {
+      retryable: true,
+      cause,
+    })
+  })
+  const { chain_id, payment_address } = isObject(document) ? document : {}
+  const keys = readKeyList(document)
+  if (keys === null || keys.length === 0 || typeof chain_id !== 'number' || typeof payment_address !== 'string') {
+    throw localError('KEYS_UNAVAILABLE', 'The address does not publish receipt keys as this service does.')
+  }
+  return { keys, chain_id, pay_to: payment_address.toLowerCase() }
+}
+
+function pinnedKeys(keys: ClientOptions['keys']): KeyList | null {
+  if (keys === undefined) return null
+  const list = readKeyList(keys.map((key) => (typeof key === 'string' ? pinnedKey(key) : key)))
+  if (list === null || list.length === 0) throw localError('BAD_OPTIONS', 'keys must be a published key list, or addresses.')
+  return list
+}
+
+function pinnedKey(address: string): PublishedKey {
+  const life = { not_before: 0, not_after: null, revoked_at: null, reason: null }
+  return { address: address.toLowerCase(), status: 'active', ...life, mode: '', chain_id: ANY_CHAIN }
+}
+
+function pinnedAddress(address: string | undefined): string | null {
+  if (address === undefined) return null
+  if (!ADDRESS.test(address)) throw localError('BAD_OPTIONS', 'pay_to must be an address: 0x and 40 hexadecimal digits.')
+  return address.toLowerCase()
 }

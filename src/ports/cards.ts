@@ -5,12 +5,12 @@ export interface CheckoutAsked {
   pack_usd: number
   /** keccak-256 of the secret that the buyer's browser holds; travels with the payment, and comes back in its notice. */
   claim_hash: string
-  /** Where the buyer comes back to; `{CHECKOUT_SESSION_ID}` in it is replaced. */
+  /** Address to which the buyer returns; `{CHECKOUT_SESSION_ID}` in it is replaced. */
   success_url: string
   cancel_url: string
 }
 
-/** What a notice says. Amounts are minor units of USDC, one for one with the dollar. */
+/** Content of a webhook event. Amounts are minor units of USDC, at parity with the dollar. */
 export type CardEvent =
   | { kind: 'paid'; event_id: string; session_id: string; payment_ref: string; claim_hash: string; amount_minor: bigint }
   | {
@@ -23,13 +23,13 @@ export type CardEvent =
       amount_minor: bigint
       standing: 'open' | 'won' | 'lost'
     }
-  /** Nothing that concerns credits. */
+  /** An event that does not affect credits. */
   | { kind: 'other' }
 
 /** Not ours: the signature, its time or the mode is wrong. */
 type CardNotice = { ok: true; event: CardEvent } | { ok: false }
 
-/** Where the processor is reached, when not at its own address. */
+/** Address of the processor, when it differs from its public one. */
 export interface CardServer {
   host: string
   port: number

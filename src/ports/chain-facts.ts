@@ -12,7 +12,7 @@ export type FactRead =
   | { kind: 'storage'; address: string; slot: string }
   | { kind: 'nonce'; address: string }
 
-/** A block as its header tells it. */
+/** A block as given in its header. */
 export interface BlockFacts {
   /** Null for a pending block on nodes that do not number it. */
   number: bigint | null
@@ -76,7 +76,7 @@ export interface Transfers {
 }
 
 /** A closed stretch of blocks that holds no more surprises, and the transfers in it. */
-export interface ClosedStretch {
+export interface FinalizedRange {
   chain_id: number
   token: string
   account: string
@@ -85,10 +85,10 @@ export interface ClosedStretch {
   transfers: TokenTransfer[]
 }
 
-/** Where closed stretches are kept; what is lost is only read again. */
-export interface StretchStore {
-  stretches(chain_id: number, token: string, account: string, from_block: bigint): Promise<ClosedStretch[]>
-  keep_stretches(stretches: readonly ClosedStretch[], now_ms: number): Promise<void>
+/** Cache of final block ranges; lost rows are only read again. */
+export interface FinalizedRangeStore {
+  stretches(chain_id: number, token: string, account: string, from_block: bigint): Promise<FinalizedRange[]>
+  keep_stretches(stretches: readonly FinalizedRange[], now_ms: number): Promise<void>
   /** Forgets what was kept before that time; returns how many went. */
   purge_stretches(before_ms: number): Promise<number>
 }

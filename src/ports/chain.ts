@@ -10,8 +10,8 @@ export interface ChainFault extends Error {
 }
 
 /**
- * `unavailable`: nobody answered as a node should. `reorg`: blocks were taken away while they were read, twice. `stale`: the newest block
- * is too old. `too_many_requests`: the reading would need more requests than one call may cost.
+ * `unavailable`: no endpoint answered as a node should. `reorg`: blocks were replaced while they were read, twice. `stale`: the newest
+ * block is too old. `too_many_requests`: the reading would need more requests than one call may cost.
  */
 export type ChainFaultReason = 'unavailable' | 'reorg' | 'stale' | 'too_many_requests'
 
@@ -53,8 +53,8 @@ export interface TransactionReceipt {
 
 export interface LogFilter {
   address: string
-  /** Null matches anything in its place. */
-  topics: (string | null)[]
+  /** Null matches anything in its place, a list each of its members. */
+  topics: (string | readonly string[] | null)[]
   from_block: bigint
   to_block: bigint
 }
@@ -65,7 +65,7 @@ export interface Chain {
   head(): Promise<BlockHeader>
   /** Null when the node has no such block. */
   header(at: bigint | 'safe' | 'finalized'): Promise<BlockHeader | null>
-  /** All reads at one block, the newest unless told otherwise, in one round trip; results in the order of the reads. */
+  /** Reads everything at one block, by default the newest, in one round trip; results in the order of the reads. */
   read(reads: readonly ChainRead[], at?: bigint): Promise<ChainReadResult[]>
   /** Null while the transaction is in no block that this node knows. */
   receipt(transaction_hash: string): Promise<TransactionReceipt | null>
@@ -74,7 +74,7 @@ export interface Chain {
   answers(): Promise<boolean>
 }
 
-/** What a transaction itself moved of the chain's own coin; its receipt does not say. */
+/** Amount of the chain's own coin that the transaction itself moved; its receipt does not contain it. */
 export interface CoinTransfer {
   from: string
   /** Null for the making of a contract. */
@@ -93,18 +93,19 @@ export interface FeesNow {
 }
 
 /**
- * What a node said of a raw transaction. `known`: it has these very bytes already. `nonce_used`: another or this transaction with the same
- * account nonce is in a block. `underpriced`: the same account nonce waits with a higher fee. `refused`: it will not be taken as it is.
+ * Answer of a node to a raw transaction. `known`: it already has these bytes. `nonce_used`: a block has a transaction with this account
+ * nonce. `underpriced`: a transaction with this account nonce and a higher fee is pending. `refused`: the node will not accept it in
+ * this form.
  */
-export type Sent = { kind: 'accepted' | 'known' | 'nonce_used' | 'underpriced' } | { kind: 'refused'; message: string }
+export type SendResult = { kind: 'accepted' | 'known' | 'nonce_used' | 'underpriced' } | { kind: 'refused'; message: string }
 
-/** What it takes to send. A rejection leaves open whether the node has taken the transaction. */
+/** Chain access for sending. After a rejected `send` it is open whether the node has accepted the transaction. */
 export interface ChainSender {
-  send(raw_transaction: string): Promise<Sent>
+  send(raw_transaction: string): Promise<SendResult>
   /** Transactions of this account in blocks. */
   account_nonce(address: string): Promise<number>
   balance_wei(address: string): Promise<bigint>
   fees(): Promise<FeesNow>
-  /** What the network asks beside gas for carrying this transaction (the data fee of OP chains); zero where there is none. */
+  /** Fee of the network in addition to gas (the data fee of OP chains) for this transaction; zero without one. */
   data_fee_wei(raw_transaction: string): Promise<bigint>
 }

@@ -1,4 +1,4 @@
-/** The time of day. Nothing else in the service asks the machine for it. It jumps when somebody sets the machine's clock. */
+/** The time of day; the only source of it in the service. It jumps when the clock of the machine is set. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now_ms(): number

@@ -5,10 +5,10 @@
  */
 import type { StoredAnswer } from './payments.ts'
 
-/** What the amounts of a credit count: minor units of USDC, or calls, whatever they cost. */
+/** Unit of the amounts of a credit: minor units of USDC, or calls of any price. */
 type CreditUnit = 'usdc_minor' | 'calls'
 
-/** All amounts in the unit, none below zero; what they leave is in pure/credits/balance.ts. */
+/** All amounts in the unit, none below zero; what they leave is in pure/credits/credits.ts. */
 export interface Credit {
   unit: CreditUnit
   /** Minor units of USDC that one unit was paid with: 1, or the share of one prepaid call. */
@@ -17,7 +17,7 @@ export interface Credit {
   /** Taken back by refunds and disputes; at most what was granted. */
   reversed: bigint
   spent: bigint
-  /** What calls that are running now may cost. */
+  /** Maximum cost of the calls that are running. */
   reserved: bigint
   origin: 'card' | 'invoice'
   created_ms: number
@@ -48,17 +48,18 @@ export interface CreditUse {
 export interface CreditClaim extends CreditUseKey {
   tool: string
   input_hash: string
-  /** What the call costs a credit in minor units; one of calls pays one unit. */
+  /** Price of the call in minor units; a credit of calls pays one unit. */
   price_minor: bigint
   now_ms: number
   claim_until_ms: number
 }
 
 /**
- * `claimed`: the amount is reserved: a new use, or one of the same request that was released or whose claimer's time is over, under the
- * next fence. `exists`: the use as it stands, ours or another's. `insufficient`: what is left beside the calls that are running.
+ * `claimed`: the amount is reserved, for a new use, or for one of the same request that was released or whose claimer's time is over,
+ * under the next fence. `exists`: the use as stored, of this or another request. `insufficient`: the amount that is available besides
+ * running calls.
  */
-export type CreditClaimed =
+export type CreditClaimResult =
   | { kind: 'claimed'; fence: number; amount: bigint; unit_minor: bigint }
   | { kind: 'exists'; use: CreditUse }
   | { kind: 'insufficient'; unit: CreditUnit; available: bigint }
@@ -102,7 +103,7 @@ export interface Purchase {
   paid_ms: number
 }
 
-/** What a credit was used for, without what was asked. */
+/** Uses of a credit, without inputs. */
 export interface CreditStatement {
   credit: Credit
   /** Settled uses, newest first. */
@@ -122,7 +123,7 @@ export interface CreditStore {
   forget_code(session_id: string): Promise<void>
 
   find_use(key: CreditUseKey): Promise<CreditUse | null>
-  claim(claim: CreditClaim): Promise<CreditClaimed>
+  claim(claim: CreditClaim): Promise<CreditClaimResult>
   /**
    * claimed → settled: books the debit and keeps the answer, and counts one sale of the class in the epoch (once a credit and epoch), all in
    * one transaction. False when the claim is no longer this one: then nothing was written.

@@ -20,7 +20,7 @@ export type FacilitatorAnswer =
 export interface Facilitator {
   /** Origin of the facilitator, for logs and documents. */
   readonly url: string
-  /** Whether it says that it settles `exact` payments on this network now; remembered for a moment. */
+  /** True when it offers to settle `exact` payments on this network now; cached for a moment. */
   supports(network: string): Promise<boolean>
   settle(request: FacilitatorRequest): Promise<FacilitatorAnswer>
 }

@@ -1,9 +1,9 @@
-/** Work that may take long, done beside the event loop, so that nobody else's call waits on it. */
+/** Work that may take long, run outside the event loop so that calls of other clients do not wait for it. */
 
 /**
- * The `code` of the error with which work ends that gave no result. `WORK_REFUSED`: too much waits already. `WORK_CLIENT_BUSY`: too much of
- * this client waits already. `WORK_TIMED_OUT`: it took longer than one call may, or more memory, and was ended. `WORK_CLIENT_PAUSED`: too
- * many jobs of this client were ended so lately. Anything else that the work throws is passed on as a plain error.
+ * The `code` of the error of work that gave no result. `WORK_REFUSED`: the queue is full. `WORK_CLIENT_BUSY`: too many jobs of this
+ * client are queued. `WORK_TIMED_OUT`: it exceeded the time or memory of one call and was ended. `WORK_CLIENT_PAUSED`: too many jobs of
+ * this client were ended recently. Anything else that the work throws is passed on as a plain error.
  */
 export type HeavyFaultCode = 'WORK_REFUSED' | 'WORK_CLIENT_BUSY' | 'WORK_CLIENT_PAUSED' | 'WORK_TIMED_OUT'
 

@@ -1,8 +1,10 @@
+import type { WebhookEvent } from './webhooks.ts'
+
 /** An entry of the directory of underwriters; one for each address. The store never looks into `entry`. */
 export interface UnderwriterRow {
   /** 0x-prefixed lower-case hex. */
   address: string
-  /** What the underwriter signed, as a hash. */
+  /** Hash of the entry that the underwriter signed. */
   entry_hash: string
   /** Canonical JSON text of the signed entry. */
   entry: string
@@ -11,7 +13,7 @@ export interface UnderwriterRow {
   valid_until_s: number
   /** When its address was read in a file of the domain of its terms, in seconds since 1970; null for an unproven entry. */
   proven_s: number | null
-  /** Where the file was read: `https`, or `fixed_sample` in a sandbox; null for an unproven entry. */
+  /** Source of the file: `https`, or `fixed_sample` in a sandbox; null for an unproven entry. */
   proof_source: string | null
   /** Registrable domain of its terms. */
   domain: string
@@ -60,6 +62,18 @@ export interface InsuranceStore {
   /** Keeps the certificate unless there is one of its id; returns the one that is kept then. */
   bind(policy: Omit<PolicyRow, 'underwriter_signature'>): Promise<{ created: boolean; policy: PolicyRow }>
   policy(policy_id: string): Promise<PolicyRow | null>
-  /** Keeps the first signature of the underwriter; a later one changes nothing. */
-  countersign(policy_id: string, signature: string): Promise<PolicyRow | null>
+  /** Keeps the first signature of the underwriter, and the event with it; a later one changes nothing. */
+  countersign(policy_id: string, signature: string, event: WebhookEvent): Promise<PolicyRow | null>
+}
+
+/** Files in which domains name the keys of their underwriters. */
+
+/** `absent`: the domain answered, and does not name the address. `unreachable`: the file could not be read; a later try may succeed. */
+export type UnderwriterProof = { kind: 'proven' } | { kind: 'absent' | 'unreachable'; reason: string }
+
+export interface UnderwriterProofs {
+  /** Files of the domains, or a fixed sample that proves nothing about the world. */
+  readonly source: 'https' | 'fixed_sample'
+  /** Reads the file of `host` and looks for the lower-case address. Never rejects. */
+  check(host: string, address: string): Promise<UnderwriterProof>
 }

@@ -13,6 +13,8 @@ export interface StoredInvoice {
   created_ms: number
   /** Last second in which it is paid in time. */
   expires_s: number
+  /** Null for an invoice of a release without deposit addresses, and for the specimen. */
+  deposit_address: string | null
   /** The merchant's signatures over issuing and over voiding. */
   issue_signature: string | null
   void_signature: string | null
@@ -33,7 +35,7 @@ export interface NewInvoice {
   expires_s: number
   /** Transfers to the merchant are looked for until then. */
   watch_until_s: number
-  /** What payers sign to name this invoice. */
+  /** Nonces that payers sign to name this invoice. */
   nonces: readonly string[]
   /** Digest of what was asked for. */
   content_hash: string
@@ -41,6 +43,7 @@ export interface NewInvoice {
   request_key: string | null
   /** Keyed hash of the network that created it; null for an invoice made by a call, which was paid for or took a free unit. */
   network: string | null
+  deposit_address: string
   /** Of a merchant that signed before it created the invoice; null for an unsigned one. */
   issue_signature: string | null
 }
@@ -58,10 +61,13 @@ export interface InvoiceBounds {
 }
 
 /** `same`: this request key came before with the same content. `conflict`: with other content. Unsigned invoices are never refused as full. */
-export type InvoiceKept = { kind: 'created' | 'same'; invoice: StoredInvoice } | { kind: 'conflict' | 'merchant_full' }
+export type InvoiceKeepResult = { kind: 'created' | 'same'; invoice: StoredInvoice } | { kind: 'conflict' | 'merchant_full' }
 
-/** `eip3009`: the authorization names the invoice. `x402`: it was claimed for the invoice here. `transfer`: the one open invoice it fits. */
-export type AttributedBy = 'eip3009' | 'x402' | 'transfer'
+/**
+ * `eip3009`: the authorization names the invoice. `x402`: it was claimed for the invoice here. `transfer`: the one open invoice it fits.
+ * `deposit`: it went to the deposit address of the invoice.
+ */
+export type AttributedBy = 'eip3009' | 'x402' | 'transfer' | 'deposit'
 
 export interface InvoicePayment {
   transaction: string
@@ -79,7 +85,7 @@ export interface InvoicePayment {
   final: boolean
 }
 
-/** What a bank statement came to for its invoice, as reconciliation judges all entries about it together. */
+/** Verdict on a bank statement about its invoice; reconciliation considers all entries together. */
 export const BANK_VERDICTS = ['SETTLED', 'PARTIAL', 'OVER', 'DUPLICATE_PAYMENT', 'RETURNED', 'OTHER_CURRENCY', 'UNCLEAR'] as const
 type BankVerdict = (typeof BANK_VERDICTS)[number]
 
@@ -99,7 +105,7 @@ export interface BankReport {
   amount_minor: bigint
   /** Charges inside the amount. */
   charges_minor: bigint
-  /** What was instructed, in the same currency, where the bank repeats it. */
+  /** Instructed amount in the same currency, where the bank repeats it. */
   instructed_minor: bigint | null
   verdict: BankVerdict
   reported_ms: number
@@ -118,12 +124,29 @@ export interface OtherAsset {
   amount: bigint
   block_number: number
   block_time_s: number
-  /** The authorization had a nonce of the invoice, or somebody who has its id named the transaction. */
+  /** `nonce`: the authorization has a nonce of the invoice. `submitted`: a client with the invoice id named the transaction. */
   named_by: 'nonce' | 'submitted'
 }
 
+/** Transfer from a deposit address to its merchant, in a final block. */
+export interface DepositForward {
+  transaction: string
+  log_index: number
+  invoice_id: string
+  amount_minor: bigint
+  block_number: number
+  block_time_s: number
+}
+
+/** Deposits of an invoice in final blocks that no transfer has forwarded yet. */
+export interface WaitingDeposit {
+  invoice_id: string
+  merchant: string
+  waiting_minor: bigint
+}
+
 /** `full`: the merchant has signed as many open invoices as are taken. `gone`: there is no such invoice, or it was evicted. */
-export type SignKept = 'kept' | 'full' | 'gone'
+export type InvoiceSignResult = 'kept' | 'full' | 'gone'
 
 /** A merchant whose transfers are to be read. */
 export interface WatchedMerchant {
@@ -137,40 +160,61 @@ export interface WatchedMerchant {
 
 export interface InvoiceStore {
   /** Keeps the invoice; an unsigned one makes room for itself by evicting the oldest beyond the bounds. */
-  keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKept>
+  keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult>
   find(invoice_id: string): Promise<StoredInvoice | null>
   payments(invoice_id: string): Promise<InvoicePayment[]>
   find_by_nonce(nonce: string): Promise<StoredInvoice | null>
+  find_by_deposit(address: string): Promise<StoredInvoice | null>
+  /**
+   * Deposit addresses of this merchant that are watched at that second, those after a number; `number` is that place. `open`: of invoices that
+   * are neither paid, void nor expired; `late`: all others.
+   */
+  deposits_of(
+    merchant: string,
+    which: 'open' | 'late',
+    at_s: number,
+    after: number,
+    limit: number,
+  ): Promise<{ number: number; deposit_address: string | null }[]>
   /** Of this merchant, signed by it and not expired at that second, in the order in which they were made. */
   plain_candidates(merchant: string, at_s: number, limit: number): Promise<StoredInvoice[]>
   /** Attributes a log unless it is attributed already; true when this call did. */
   attribute(payment: InvoicePayment, now_ms: number): Promise<boolean>
   /** Payments to the merchant whose block is not final. */
   unfinal(merchant: string, limit: number): Promise<InvoicePayment[]>
-  /** What is known now of where a payment is; nothing happens when it is gone. */
+  /** Updates the block of a payment; no change when the payment was withdrawn. */
   settle_block(payment: InvoicePayment, now_ms: number): Promise<void>
   /** Takes a payment away whose block was reorganised, and marks its invoice. */
   withdraw(payment: Pick<InvoicePayment, 'transaction' | 'log_index' | 'invoice_id'>, now_ms: number): Promise<void>
   add_mark(invoice_id: string, mark: string, now_ms: number): Promise<void>
   set_closed(invoice_id: string, closed: boolean): Promise<void>
   /** Keeps the merchant's signature; the first stays. At most so many open ones of a merchant are signed. */
-  sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<SignKept>
+  sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<InvoiceSignResult>
   /** Voids an invoice that has no payment and is not void; false otherwise. */
   void(invoice_id: string, signature: string, now_ms: number): Promise<boolean>
   /** Merchants with an invoice that is watched at that second, the one looked at longest ago first; most places go first to those that signed one. */
   watched(now_s: number, limit: number): Promise<WatchedMerchant[]>
   watch_of(merchant: string): Promise<WatchedMerchant | null>
   /** Keeps how far the merchant's transfers were read, and when they were last known up to the head of the chain. */
-  looked(merchant: string, next_block: number, looked_ms: number): Promise<void>
+  record_watch(merchant: string, next_block: number, looked_ms: number): Promise<void>
   /** Of this merchant, watched at that second and not void, in the order in which they were made, those after a number; `number` is that place. */
   page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
   bank_reports(invoice_id: string): Promise<BankReport[]>
   /** Keeps what a statement reports, each entry once; the verdict is that of the last run. Returns how many are new or judged otherwise. */
   report_bank(reports: readonly BankReport[], now_ms: number): Promise<number>
+  /** Stores a forward once, and takes its amount off what waits; true when this call did. */
+  note_forward(seen: DepositForward, now_ms: number): Promise<boolean>
+  forwards(invoice_id: string): Promise<DepositForward[]>
+  /** Deposits of at least that amount whose pause is over, the largest first. */
+  waiting_deposits(least_minor: bigint, now_ms: number, limit: number): Promise<WaitingDeposit[]>
+  /** Starts the pause after an attempt to sweep; it doubles until a forward is stored. */
+  try_sweep(invoice_ids: readonly string[], now_ms: number, pause_ms: number): Promise<void>
   other_assets(invoice_id: string): Promise<OtherAsset[]>
   /**
    * Keeps it for one invoice, and marks the invoice; true when this call did. What was submitted for an unsigned invoice yields to a signed one, and
    * to the invoice whose nonce the payer signed.
    */
   note_other_asset(seen: OtherAsset, now_ms: number): Promise<boolean>
+  /** Considers invoices that have expired, each once, for the event of it; returns how many. */
+  note_expired(now_ms: number, limit: number): Promise<number>
 }

@@ -10,7 +10,7 @@ export interface PaymentKey {
   nonce: string
 }
 
-/** What an authorization was first used for. */
+/** First use of an authorization. */
 export interface Binding {
   purpose: 'call' | 'invoice'
   /** Tool id, or invoice id. */
@@ -19,7 +19,8 @@ export interface Binding {
   input_hash: string
 }
 
-export interface Payment extends PaymentKey, Binding {
+/** Written by every claim of an authorization. */
+interface ClaimTerms {
   to: string
   value_minor: bigint
   valid_after_s: bigint
@@ -29,18 +30,21 @@ export interface Payment extends PaymentKey, Binding {
   network_hash: string | null
   /** Keyed hash of the payment-identifier id that the claim came with; null without one. */
   identifier_hash: string | null
-  /** The payer has code, so that only the token can judge the signature; such payments settle alone. */
+  /** The payer is a contract, so that only the token can verify the signature; such payments settle alone. */
   contract_payer: boolean
   /** Price class whose price it paid, for the count of sales. */
   price_class: string
+  /** The claimer may be running until then; afterwards any process may release the claim. */
+  claim_until_ms: number
+}
+
+export interface Payment extends PaymentKey, Binding, ClaimTerms {
   state: PaymentState
   /** Counts the claims; a write of an earlier claim finds another number and does nothing. */
   fence: number
-  /** Until then the claimer may be running; afterwards anyone may release the claim. */
-  claim_until_ms: number
   created_ms: number
   updated_ms: number
-  /** Who was to settle it: `self`, or the facilitator that was asked. Null before settling. */
+  /** Settlement method: `self`, or the facilitator. Null before settling. */
   method: 'self' | 'facilitator' | null
   /** The gas wallet, or the origin of the facilitator. */
   settler: string | null
@@ -57,31 +61,21 @@ export interface Payment extends PaymentKey, Binding {
   reason: string | null
 }
 
-export interface ClaimRequest extends PaymentKey, Binding {
-  to: string
-  value_minor: bigint
-  valid_after_s: bigint
-  valid_before_s: bigint
-  signature: string
-  network_hash: string | null
-  identifier_hash: string | null
-  contract_payer: boolean
-  price_class: string
-  /** What the payer held a moment ago; claims in flight beyond it are not granted. */
+export interface ClaimRequest extends PaymentKey, Binding, ClaimTerms {
+  /** Balance of the payer a moment ago; claims in flight may not exceed it. */
   balance_minor: bigint
   /** Nonces of this payer that were used when it held that: what they move has left the balance already. None where it is left out. */
   spent?: readonly string[]
   now_ms: number
-  claim_until_ms: number
   /** Digest under which the answer can be fetched; a claim with one that another payment has is refused by the store. */
   token_hash: string
 }
 
 /**
- * `claimed`: new; or bound to the same request and released, or claimed by one whose time is over: then under the next fence, with all
- * that the new claim brings and without the earlier answer. `exists`: the row as it stands, ours or another's; the caller compares
- * binding and state. `over_reserved`: what the payer has in flight here and this payment exceed the balance. `over_due`: the invoice is void,
- * or what reached it, what is under way for it here and this payment exceed its amount.
+ * `claimed`: a new claim; or the same request again after it was released or its claimer's time was over, then under the next fence,
+ * with the terms of the new claim and without the earlier answer. `exists`: the stored payment, of this or another request; the caller
+ * compares binding and state. `over_reserved`: payments in flight and this one exceed the balance. `over_due`: the invoice is void, or
+ * its payments, those under way and this one exceed its amount.
  */
 export type ClaimResult =
   | { kind: 'claimed'; fence: number }
@@ -96,7 +90,7 @@ export interface StoredAnswer {
   expires_ms: number
 }
 
-/** Where a settled payment is on the chain. */
+/** Transaction and block of a settlement. */
 export interface SettledAt {
   transaction: string
   block_number: number
@@ -104,10 +98,10 @@ export interface SettledAt {
 }
 
 /**
- * One move of one payment. It happens when the payment stands in a state from which the table of moves allows it. Without a transaction
- * the one that is known stays; every move but to settled takes block, time and finality away.
+ * Transition of one payment, applied when the table of transitions allows it from the stored state. Without a transaction the known one
+ * stays; every transition except the one to settled clears block, time and finality.
  */
-export type Closing =
+export type PaymentTransition =
   | ({ to: 'settled'; settled_at: SettledAt } & PaymentKey)
   | ({ to: 'refused' | 'unknown' | 'lost'; reason: string; transaction: string | null } & PaymentKey)
 
@@ -118,10 +112,10 @@ export interface LeaseGuard {
 }
 
 /** A transaction of a gas wallet: stored, with its raw bytes, before it is sent. */
-export interface Sending {
+export interface WalletSending {
   wallet: string
   account_nonce: number
-  kind: 'single' | 'batch' | 'deploy' | 'cancel'
+  kind: 'single' | 'batch' | 'deploy' | 'sweep' | 'cancel'
   to: string
   data: string
   gas: bigint
@@ -176,9 +170,9 @@ export interface PaymentStore {
   claim(request: ClaimRequest): Promise<ClaimResult>
   find(key: PaymentKey): Promise<Payment | null>
   find_by_token(token_hash: string): Promise<Payment | null>
-  /** What payments move that were claimed for an invoice and are on their way, or arrived and are not attributed to it yet. */
+  /** Sum of payments claimed for an invoice that are in flight, or have arrived and are not attributed to it. */
   under_way(invoice_id: string): Promise<bigint>
-  /** Nonces of a payer's payments that may still take from its balance, as it was told last; at most `limit`. */
+  /** Nonces of payments that may still reduce the payer's last known balance; at most `limit`. */
   nonces_in_flight(payer: string, limit: number): Promise<string[]>
   /** Null when nothing was prepared, or the answer has been purged. */
   answer(key: PaymentKey): Promise<StoredAnswer | null>
@@ -189,8 +183,8 @@ export interface PaymentStore {
   /** claimed or prepared → released, and the answer is forgotten. False when the claim is no longer this one. */
   release(key: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean>
   /**
-   * settling → released, and the answer is forgotten: for a payment that was given to nobody after all. False when the claim is no longer
-   * this one, or a transaction is known.
+   * settling → released, deleting the answer, for a payment that was never sent. False when the claim is no longer this one, or a
+   * transaction is known.
    */
   take_back(key: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean>
   /** Releases claims that ran out before `now_ms`; returns how many. */
@@ -199,7 +193,7 @@ export interface PaymentStore {
    * Moves payments, all in one transaction; true for each that moved. A move to settled counts one sale of its class and payer in `epoch`
    * (once a payer and epoch). With a guard nothing is written unless the lease is held and has not run out by `now_ms`.
    */
-  close_payments(closings: readonly Closing[], epoch: number, now_ms: number, guard?: LeaseGuard): Promise<boolean[]>
+  apply_transitions(transitions: readonly PaymentTransition[], epoch: number, now_ms: number, guard?: LeaseGuard): Promise<boolean[]>
   /** Marks settled payments, and refused ones whose authorization has run out, as final. */
   finalize(keys: readonly PaymentKey[], now_ms: number): Promise<void>
 
@@ -218,25 +212,25 @@ export interface PaymentStore {
    * account nonce is taken, or one of the payments no longer waits: then nothing was written.
    */
   add_sending(
-    sending: Omit<Sending, 'state' | 'attempts'>,
+    sending: Omit<WalletSending, 'state' | 'attempts'>,
     attempt: SendingAttempt,
     payments: readonly PaymentKey[],
     guard: LeaseGuard,
   ): Promise<boolean>
   /**
-   * Stores a replacement of the same account nonce under the guard; `change` when it is another transaction (a cancel). Without a change
-   * the payments that it carries bear its hash from then on. False when the lease is gone or no such sending is open.
+   * Stores a replacement with the same account nonce under the guard; `change` when it is another transaction (a cancel). Without a
+   * change its payments get the new transaction hash. False when the lease is lost or no such sending is open.
    */
   add_attempt(
     wallet: string,
     account_nonce: number,
     attempt: SendingAttempt,
-    change: Pick<Sending, 'kind' | 'to' | 'data' | 'gas'> | null,
+    change: Pick<WalletSending, 'kind' | 'to' | 'data' | 'gas'> | null,
     guard: LeaseGuard,
   ): Promise<boolean>
   /** Sendings that are not done, by account nonce. */
-  open_sendings(wallet: string): Promise<Sending[]>
-  /** The payments that a sending carries, in the order in which they stand in it. */
+  open_sendings(wallet: string): Promise<WalletSending[]>
+  /** Payments of a sending, in their order within it. */
   carried_by(wallet: string, account_nonce: number): Promise<Payment[]>
   finish_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean>
   /**
@@ -244,13 +238,13 @@ export interface PaymentStore {
    * False when the lease is gone.
    */
   requeue(keys: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean>
-  /** Opens a finished sending anew, when a reorganisation took its block away, under the guard. */
+  /** Reopens a finished sending whose block a reorganisation removed, under the guard. */
   reopen_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean>
   /** The highest account nonce that was ever stored for the wallet; null for none. */
   last_account_nonce(wallet: string): Promise<number | null>
   /** Adds to what a wallet spent on gas on a UTC day, or to what a client network cost, and returns the day's sum. */
   spend_gas(account: string, day: number, wei: bigint): Promise<bigint>
-  /** What was booked for the account on that day. */
+  /** Gas booked for the account on that day. */
   gas_spent(account: string, day: number): Promise<bigint>
 
   sales(from_epoch: number): Promise<Sale[]>
@@ -263,8 +257,8 @@ export interface PaymentStore {
   ledger_sums(query: Omit<LedgerQuery, 'after' | 'limit'>): Promise<LedgerSum[]>
 
   /**
-   * Forgets answers past their time, client networks after a day, sales and marks before the epoch; never a binding, never the answer of a payment that may still
-   * settle, never the mark that holds at the epoch. Returns how many rows went.
+   * Deletes expired answers, client networks after a day, and sales and marks before the epoch; never a binding, the answer of a payment
+   * that may still settle, or the mark that applies at the epoch. Returns the number of deleted rows.
    */
   purge_payments(now_ms: number, before_epoch: number): Promise<number>
 }

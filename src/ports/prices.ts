@@ -1,10 +1,10 @@
 /** Spot prices of crypto assets in US dollars, out of public price interfaces. */
 
-/** What one source says. The text is the source's own. */
+/** Quote of one source. The text is the source's own. */
 export interface SourceQuote {
   name: 'coinbase' | 'kraken' | 'coingecko' | 'fixed_sample'
   price_usd: string
-  /** The source's own time where it tells one, else when it answered. */
+  /** The source's time of the price, or the time of its answer when it gives none. */
   as_of_ms: number
 }
 
@@ -17,10 +17,10 @@ export type Spot =
   | { kind: 'down'; reason: 'too_few_sources' | 'sources_disagree' }
 
 export interface Prices {
-  /** Who answers: public interfaces, or fixed samples that say nothing about the world. */
+  /** Kind of source: public interfaces, or fixed samples that do not describe real prices. */
   readonly source: 'public_api' | 'fixed_sample'
   /** The price that the sources agree on, never older than a minute, of an asset of the table of symbols, by its id. Never rejects. */
   spot(asset_id: string): Promise<Spot>
-  /** Whether enough sources can be asked now; asks nobody. */
+  /** True when enough sources can be used now; sends no request. */
   ready(): Promise<boolean>
 }

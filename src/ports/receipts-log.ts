@@ -1,4 +1,4 @@
-/** What is kept of the public log of receipts. Entries, hashes and roots are lower-case hex without 0x. */
+/** Stored state of the public log of receipts. Entries, hashes and roots are lower-case hex without 0x. */
 
 export interface LogHead {
   size: number
@@ -59,4 +59,12 @@ export interface ReceiptsLogStore {
   witnessed(origin: string): Promise<WitnessedHead | null>
   /** Moves from the older head to the newer one; false when another process was first. */
   witness(older: WitnessedHead | null, newer: WitnessedHead): Promise<boolean>
+}
+
+/** Another party that cosigns checkpoints of our log. */
+export interface WitnessClient {
+  /** The key under which its lines are known, in the text form of verifier keys. */
+  readonly verifier_key: string
+  /** Sends a request of tlog-witness; status and body as they came. Rejects when nothing came in time. */
+  addCheckpoint(body: string): Promise<{ status: number; text: string }>
 }

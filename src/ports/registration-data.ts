@@ -26,7 +26,7 @@ type UnknownReason =
   | 'no_sample'
 
 export interface RegistrationData {
-  /** Who answers: registries over RDAP, or fixed samples that say nothing about the world. */
+  /** Kind of source: registries over RDAP, or fixed samples that do not describe real domains. */
   readonly source: 'rdap' | 'fixed_sample'
   /** The registrable domain in ASCII form, lower case, such as `example.com`. Never rejects. */
   lookup(domain: string): Promise<Registration>

@@ -1,15 +1,16 @@
-import type { AssuredRecords } from './assured-records.ts'
-import type { StretchStore } from './chain-facts.ts'
+import type { AssuredRecords, Disputes } from './assured-records.ts'
+import type { FinalizedRangeStore } from './chain-facts.ts'
+import type { CallCountStore } from './call-counts.ts'
+import type { DatasetStore } from './datasets.ts'
 import type { CreditStore } from './credits.ts'
-import type { Disputes } from './disputes.ts'
 import type { InsuranceStore } from './insurance.ts'
-import type { Instances } from './instances.ts'
 import type { InvoiceStore } from './invoices.ts'
 import type { PaymentStore } from './payments.ts'
 import type { TaskStore } from './tasks.ts'
+import type { WebhookStore } from './webhooks.ts'
 import type { ReceiptsLogStore } from './receipts-log.ts'
 
-/** What the service keeps. Everything correct about counting lives behind this port, never in the memory of a process. */
+/** Durable state of the service. All counting is done behind this port, never in the memory of a process. */
 
 /** One call that wants one unit of a client's free allowance. */
 export interface AllowanceRequest {
@@ -29,7 +30,7 @@ export interface AllowanceGrant {
   used: number
 }
 
-/** What a store belongs to; a store refuses to serve another. */
+/** Deployment that a store belongs to; a store refuses to serve another. */
 export interface StoreIdentity {
   mode: string
   chain_id: number
@@ -45,6 +46,14 @@ export type StoreFaultCode = 'STORE_BUSY' | 'STORE_UNAVAILABLE' | 'STORE_REFUSED
 
 export interface StoreFault extends Error {
   readonly code: StoreFaultCode
+}
+
+/** A lease that has not expired. */
+export interface LeaseHolder {
+  name: string
+  /** Random id of the process that has it. */
+  holder: string
+  until_ms: number
 }
 
 export interface Store {
@@ -66,12 +75,14 @@ export interface Store {
    * another holder has it.
    */
   lease(name: string, holder: string, now_ms: number, until_ms: number): Promise<number | null>
+  /** Leases that have not expired, by name. */
+  leases(now_ms: number): Promise<LeaseHolder[]>
   /** Forgets allowance counts of days before `day`; returns how many rows went. */
   purge_allowance(day: number): Promise<number>
   /** Payments and all that hangs on them. */
   readonly payments: PaymentStore
-  /** What is known of blocks that are final. */
-  readonly closed: StretchStore
+  /** Cached transfers in final blocks. */
+  readonly finalized_ranges: FinalizedRangeStore
   /** Receipts bound to the terms of the assured lane. */
   readonly assured: AssuredRecords
   /** Invoices and the transfers that pay them. */
@@ -85,16 +96,33 @@ export interface Store {
   readonly log: ReceiptsLogStore
   /** Prepaid credits, what they were bought with and what they paid for. */
   readonly credits: CreditStore
+  /** Daily counts of calls, for the operator. */
+  readonly call_counts: CallCountStore
+  /** Snapshots of reference data and the state of their feeds. */
+  readonly datasets: DatasetStore
+  /** Subscriptions to events, and the queue of their deliveries. */
+  readonly webhooks: WebhookStore
   /** Processes that share this store. */
   readonly instances: Instances
-  /** What waits in this process to be written or read; bounded. */
+  /** Number of reads and writes of this process that wait; bounded. */
   waiting(): number
   /** The time by the clock of the database, in milliseconds since 1970. */
   now_ms(): Promise<number>
   /** Resolves when the store answers; rejects with the reason otherwise. */
   ping(): Promise<void>
-  /** What the database says about its own durability on the connection that the store uses, by the database's names. No secrets. */
+  /** Durability settings of the database on the connection of the store, by the database's names. No secrets. */
   settings(): Promise<Record<string, string>>
   /** Finishes what is waiting, then closes. */
   close(): Promise<void>
+}
+
+/** Processes that share a store. A dead process is recognised immediately, so that another can finish its work. */
+export interface Instances {
+  /** Id of this process, which counts as running from then on until it ends, however it ends. */
+  join(): Promise<string>
+  /**
+   * True when the process with this id is running. Errs towards true, for example when its machine vanished from the network. A database
+   * connection that was lost a moment ago can make it false, so work that is taken over must be guarded by conditional writes.
+   */
+  isRunning(instance: string): Promise<boolean>
 }

@@ -6,7 +6,7 @@ export interface TaskRecord {
   client: string
   /** Counts the writes from 1; a write names the one before it. */
   revision: number
-  /** Somebody works on it, or its payment is on its way: not forgotten for the sake of newer ones. */
+  /** A worker has the task, or its payment is under way: not deleted to make room for newer tasks. */
   working: boolean
   /** JSON text of the task and of the request to continue; the store is handed it sealed. */
   body: string

@@ -1,6 +1,6 @@
-/** How a call came in, and who was to pay for it. */
+/** Surface of a call, and how it was to be paid. */
 export type Surface = 'rest' | 'mcp' | 'a2a'
-export type Tier = 'free' | 'paid'
+export type CallTier = 'free' | 'paid'
 
 /**
  * The phases of a call: its body arrives, it waits in the admission queue, its input is read, its allowance is taken or its payment verified, the
@@ -15,20 +15,20 @@ export interface EndedCall {
   tool: string
   /** `answered`, `paid` or a problem code. */
   outcome: string
-  tier: Tier
+  tier: CallTier
   surface: Surface
   duration_ms: number
 }
 
-/** Something that is looked at when the metrics are read. It must ask nobody and cost next to nothing. */
+/** Value computed when the metrics are read. It must not send requests, and must be cheap. */
 export interface Gauge {
-  /** As it stands in the exposition text: lower case, the unit last; of a counter it ends in `_total`. */
+  /** Name in the exposition text: lower case, the unit last; the name of a counter ends in `_total`. */
   name: string
   help: string
   kind: 'gauge' | 'counter'
   /** Shown on the operator port alone. */
   operator?: boolean
-  /** Values by their labels; none where there is nothing to tell. */
+  /** Values by their labels; empty without values. */
   read(): readonly GaugeValue[]
 }
 
@@ -37,7 +37,7 @@ export interface GaugeValue {
   value: number
 }
 
-/** What the service counts about itself: tools, outcomes and times; never who called or with what. */
+/** Measurements of the service: tools, outcomes and times; never client or input. */
 export interface Telemetry {
   /** One call ended. */
   call(ended: EndedCall): void
@@ -52,7 +52,7 @@ export interface Telemetry {
   snapshot(): Promise<TelemetrySnapshot>
 }
 
-/** Calls whose time was at most `le_ms`, since the start; null stands for no bound, and so for all calls. */
+/** Number of calls since the start that took at most `le_ms`; null: all calls. */
 export interface LatencyBucket {
   le_ms: number | null
   count: number

@@ -1,27 +1,27 @@
-/** When a breaker opens, and for how long. */
+/** Limits of a circuit breaker. */
 export interface BreakerRules {
-  /** So many failures within the window open it. */
+  /** Number of failures within the window that open it. */
   readonly failures: number
   readonly window_ms: number
-  /** For so long at first; doubled with each failed probe, up to the longest. */
+  /** First open time; doubled with each failed probe, up to the maximum. */
   readonly open_ms: number
   readonly open_max_ms: number
 }
 
-/** Leave to ask once. `probe`: it is out of service, and this one question decides whether it comes back. */
+/** Permission for one request. `probe`: the breaker is half open, and this request decides if it closes. */
 export interface Ticket {
   probe: boolean
 }
 
 /**
- * Keeps a failing server from being asked. When its time out of service is over a single question is let through; the others wait for what
- * becomes of it. Whoever takes a ticket reports what became of it.
+ * Circuit breaker: stops requests to a failing server. After its open time one probe is let through; other requests are refused until its
+ * result. The holder of a ticket must report the result.
  */
 export class Breaker {
   readonly #rules: BreakerRules
   readonly #clock: { steady_ms(): number }
   #failures: number[] = []
-  /** Times in a row that it was opened; 0 while in service. */
+  /** Consecutive openings; 0 while closed. */
   #opened = 0
   #open_until_ms = 0
   #probing = false
@@ -31,12 +31,12 @@ export class Breaker {
     this.#clock = clock
   }
 
-  /** Whether no ticket would be given now. */
+  /** True if `take` would return null. */
   isOpen(): boolean {
     return this.#opened > 0 && (this.#probing || this.#clock.steady_ms() < this.#open_until_ms)
   }
 
-  /** Null while it is open. */
+  /** Returns a ticket; null while the breaker is open. */
   take(): Ticket | null {
     if (this.#opened === 0) return { probe: false }
     if (this.isOpen()) return null
@@ -45,7 +45,7 @@ export class Breaker {
   }
 
   succeeded(ticket: Ticket): void {
-    // A question that was asked before the server failed proves nothing about it now.
+    // A request that started before the failure proves nothing about the server now.
     if (!ticket.probe) return
     this.#probing = false
     this.#opened = 0
@@ -60,12 +60,12 @@ export class Breaker {
     if (this.#failures.length >= this.#rules.failures) this.#open(now_ms)
   }
 
-  /** The question was not asked, was cut off by the asker, or its answer says nothing about the server: as if no ticket had been taken. */
+  /** The request was not sent, was cancelled, or its answer does not show the state of the server: as if no ticket had been taken. */
   dropped(ticket: Ticket): void {
     if (ticket.probe) this.#probing = false
   }
 
-  /** The server asked to be left alone for so long. */
+  /** The server asked for a pause (Retry-After). */
   paused(ticket: Ticket, pause_ms: number): void {
     this.dropped(ticket)
     this.#opened = Math.max(1, this.#opened)

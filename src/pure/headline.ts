@@ -6,7 +6,7 @@
 /** `good`, `bad`, `caution` (a person should look) or `neutral` (a fact, not a judgement). */
 export type HeadlineTone = 'good' | 'bad' | 'caution' | 'neutral'
 
-/** Shape and colour of a verdict wherever one is drawn; `done` judges nothing. */
+/** Shape and colour of a badge; `done` is for results without a verdict. */
 export type BadgeVerdict = 'valid' | 'unverifiable' | 'invalid' | 'done'
 
 export interface Headline {
@@ -21,17 +21,17 @@ export interface Headline {
 
 export type Scalar = string | number | boolean | null
 
-/** One row of the table. The first row whose conditions hold and whose `word` can be filled gives the headline. */
+/** Row of the table. The first row with matching conditions whose `word` can be filled gives the headline. */
 export interface HeadlineRule {
   /** Members of the result by dotted path, each with the value or the values that it must have. */
   when?: Readonly<Record<string, Scalar | readonly Scalar[]>>
   tone: HeadlineTone
   /** Template: `{path}` is the member at that path, `{path|item|items}` a count with its noun. */
   word: string
-  /** Template, filled like `word`; the member `reason` when left out. */
+  /** Template, filled like `word`; default is the member `reason`. */
   sentence?: string
-  /** Fixed words for the badge, which is drawn from its address alone; needed when `word` has a placeholder. */
+  /** Fixed text for the badge, which is drawn from its address alone; required if `word` has a placeholder. */
   badge?: string
-  /** Path segment of the badge; made from the fixed words when left out. */
+  /** Path segment of the badge; default is derived from the fixed text. */
   code?: string
 }

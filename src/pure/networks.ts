@@ -1,31 +1,31 @@
-/** A token that a payer may send, by its address in EIP-55 form. */
+/** Known token, with its address in EIP-55 form. */
 interface KnownToken {
   readonly symbol: string
   readonly decimals: number
   readonly address: `0x${string}`
-  /** Has authorizations of EIP-3009, whose nonce can name an invoice. */
+  /** Supports EIP-3009 authorizations, whose nonce can identify an invoice. */
   readonly eip3009: boolean
 }
 
-/** All properties in which networks differ. */
+/** Properties of a network. */
 export interface Network {
   readonly chain_id: number
-  /** The name as people know it. */
+  /** Display name. */
   readonly name: string
   /** The name in x402 version 1; later versions use CAIP-2. */
   readonly v1_name: string
   /** Its tokens have no value. */
   readonly is_testnet: boolean
-  /** Name and version as the contract itself returns them: an EIP-712 signature over any other fails silently. */
+  /** Name and version as the contract returns them; an EIP-712 signature over other values fails without an error. */
   readonly usdc: { readonly name: string; readonly version: string; readonly address: `0x${string}` }
-  /** Other money that payers send by mistake. Only tokens that are known by address: a name proves nothing. */
+  /** Other tokens that payers send by mistake, identified by address, because names can be copied. */
   readonly other_tokens: readonly KnownToken[]
 }
 
 const WETH: KnownToken = { symbol: 'WETH', decimals: 18, address: '0x4200000000000000000000000000000000000006', eip3009: false }
 
 /**
- * The networks that a deployment can serve; the first is that of live deployments unless told otherwise, the first testnet that of sandboxes. USDC and EURC: Circle, "USDC
+ * Supported networks. The first is the default of live deployments, the first testnet that of sandboxes. USDC and EURC: Circle, "USDC
  * contract addresses" and "EURC contract addresses", 2026-11-21. USDbC (bridged USDC), USDT (bridged) and WETH: Base token list and the
  * predeploys of the OP Stack, 2026-11-21.
  */

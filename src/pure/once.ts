@@ -1,4 +1,4 @@
-/** Computes on first use, then always gives the same. What throws is tried again at the next use; a promise is kept, however it ends. */
+/** Computes a value on first use and keeps it. An exception is not kept; a promise is kept even if it rejects. */
 export function once<Value>(compute: () => Value): () => Value {
   let kept: { value: Value } | null = null
   return () => (kept ??= { value: compute() }).value

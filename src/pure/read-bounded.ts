@@ -1,4 +1,4 @@
-/** All bytes of a stream; null when they are more than allowed, in which case the stream is left and the rest is not read. */
+/** Reads all bytes of a stream; null if there are more than `most_bytes`, in which case reading stops. */
 export async function readBounded(chunks: AsyncIterable<Uint8Array>, most_bytes: number): Promise<Uint8Array | null> {
   const pieces: Uint8Array[] = []
   let length = 0
@@ -17,7 +17,7 @@ export async function readBounded(chunks: AsyncIterable<Uint8Array>, most_bytes:
   return bytes
 }
 
-/** The same as UTF-8 text, a byte order mark included. A stream that is missing is empty. */
+/** Reads UTF-8 text, including a byte order mark. A null stream is empty. */
 export async function readBoundedText(chunks: AsyncIterable<Uint8Array> | null, most_bytes: number): Promise<string | null> {
   const bytes = chunks === null ? new Uint8Array() : await readBounded(chunks, most_bytes)
   return bytes === null ? null : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)

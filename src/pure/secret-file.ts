@@ -1,12 +1,12 @@
-/** Owner and permission bits of a file, as stat(2) has them. */
+/** Owner and permission bits of a file (stat(2)). */
 export interface FileAccess {
   mode: number
   uid: number
 }
 
 /**
- * Why a file must not be used as a secret; null when only the service can read and change it. Root may own it: orchestrators mount secrets as
- * files of root, which the group of a service that is not root may then read, since it has no other way to.
+ * Returns the reason why a secret file is not safe; null if only the service can read and change it. Root may own it: orchestrators mount
+ * secrets as files of root that the group of the service may read.
  */
 export function secretFileFault({ mode, uid }: FileAccess, own_uid: number, file: { setting: string; path: string }): string | null {
   const name = `${file.setting}: the file ${file.path}`

@@ -1,5 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto'
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import type { SteadyClock } from '../ports/clock.ts'
+import { limits } from './limits.ts'
 
 /**
  * The identity of a caller. Free calls are counted for an IPv4 address or an IPv6 /64 (`clientNetwork`), and bounded for its /24 or /48
@@ -29,9 +31,9 @@ export function trustedProxies(entries: readonly string[]): { ok: true; proxies:
 }
 
 /**
- * The address of the caller: the peer, or, behind trusted proxies, the last address in X-Forwarded-For that is not one of
- * them. What stands further left was written by somebody we do not know. No other header is read, neither Forwarded (RFC 7239) nor those of single
- * providers such as CF-Connecting-IP: most proxies hand on what a caller wrote there.
+ * Address of the caller: the peer, or, behind trusted proxies, the last address in X-Forwarded-For that is not one of them. Entries further
+ * left may be forged by the caller. No other header is read, neither Forwarded (RFC 7239) nor those of single providers such as
+ * CF-Connecting-IP: most proxies pass on the caller's value of these.
  */
 export function callerAddress(peer: string, forwarded: string | null, proxies: TrustedProxies): string {
   let address = unmapped(peer)
@@ -97,7 +99,7 @@ function ipv6Groups(address: string): string[] {
   return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16).toString(16))
 }
 
-/** A dotted quad at the end of an IPv6 address stands for two groups. */
+/** A dotted quad at the end of an IPv6 address is two groups. */
 function groupsOf(group: string): string[] {
   if (!group.includes('.')) return [group]
   const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number)
@@ -140,4 +142,31 @@ export function clientHasher(secret: Uint8Array): (day: number, address: string)
       .update(`client|${day}|${clientNetwork(address)}`)
       .digest('hex')
       .slice(0, 32)
+}
+
+const MINUTE_MS = 60_000
+
+/** Decision of the rate limit; when it refuses, the time until the next request is admitted. */
+type Admitted = { ok: true } | { ok: false; retry_after_s: number }
+
+/**
+ * Counts what each client sends within a minute of the clock. It guards this process against work that is free, so it is kept in this
+ * process; addresses leave memory when their minute is over. Errs towards letting a client in when more are met than are kept.
+ */
+export function createRateGuard(clock: SteadyClock, per_minute: number): (address: string) => Admitted {
+  const counts = new Map<string, number>()
+  let minute = -1
+  return (address) => {
+    const now_ms = clock.steady_ms()
+    const current = Math.floor(now_ms / MINUTE_MS)
+    if (current !== minute) counts.clear()
+    minute = current
+    const client = quotaClient(address)
+    const count = (counts.get(client) ?? 0) + 1
+    if (count > per_minute) return { ok: false, retry_after_s: Math.ceil(((minute + 1) * MINUTE_MS - now_ms) / 1_000) }
+    const [oldest] = counts.size >= limits.preflight_clients && !counts.has(client) ? counts.keys() : []
+    if (oldest !== undefined) counts.delete(oldest)
+    counts.set(client, count)
+    return { ok: true }
+  }
 }

@@ -3,87 +3,90 @@ import { NETWORKS } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import { ZERO_ADDRESS } from '../pure/receipts/receipt.ts'
 import { limits } from './limits.ts'
-import { nearest } from './nearest.ts'
+import { nearestName } from './catalogue/search.ts'
 
 const [LIVE] = NETWORKS
 const SANDBOX = NETWORKS.find(({ is_testnet }) => is_testnet) ?? LIVE
 const CHAIN_IDS = NETWORKS.map(({ chain_id }) => String(chain_id))
 
-/** Every setting of the service, once: environment variables, all optional in the sandbox. */
+/** All settings of the service: environment variables, all optional in the sandbox. docs/settings.md is made from this file. */
 
-type Reading<T> = { ok: true; value: T } | { ok: false; message: string }
+type SettingResult<T> = { ok: true; value: T } | { ok: false; message: string }
 
 interface Setting<T> {
   meaning: string
   fallback: T
   /** Reads the text of the variable; the message completes the sentence "ASSAY_X …". */
-  read(text: string): Reading<T>
+  read(text: string): SettingResult<T>
 }
 
-function setting<T>(meaning: string, fallback: T, read: (text: string) => Reading<T>): Setting<T> {
+function setting<T>(meaning: string, fallback: T, read: (text: string) => SettingResult<T>): Setting<T> {
   return { meaning, fallback, read }
 }
 
-const good = <T>(value: T): Reading<T> => ({ ok: true, value })
-const bad = (message: string): { ok: false; message: string } => ({ ok: false, message })
+const accept = <T>(value: T): SettingResult<T> => ({ ok: true, value })
+const reject = (message: string): { ok: false; message: string } => ({ ok: false, message })
 
-const text = (value: string) => good(value)
-const partsOf = (value: string) =>
+const text = (value: string) => accept(value)
+const splitList = (value: string) =>
   value
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
-const list = (value: string) => good(partsOf(value))
+const list = (value: string) => accept(splitList(value))
 
 function integer(min: number, max: number) {
-  return (value: string): Reading<number> => {
+  return (value: string): SettingResult<number> => {
     const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN
-    return number >= min && number <= max ? good(number) : bad(`must be a whole number from ${min} to ${max}`)
+    return number >= min && number <= max ? accept(number) : reject(`must be a whole number from ${min} to ${max}`)
   }
 }
 
-function portOrOff(value: string): Reading<number | 'off'> {
-  if (value === 'off') return good(value)
+function portOrOff(value: string): SettingResult<number | 'off'> {
+  if (value === 'off') return accept(value)
   const read = integer(0, 65_535)(value)
-  return read.ok ? read : bad('must be a port from 0 to 65535, or off')
+  return read.ok ? read : reject('must be a port from 0 to 65535, or off')
 }
 
 function oneOf<const T extends string>(...values: T[]) {
-  return (value: string): Reading<T> => {
+  return (value: string): SettingResult<T> => {
     const found = values.find((known) => known === value)
-    return found === undefined ? bad(`must be ${values.join(' or ')}`) : good(found)
+    return found === undefined ? reject(`must be ${values.join(' or ')}`) : accept(found)
   }
 }
 
-function address(value: string): Reading<string> {
+function address(value: string): SettingResult<string> {
   const read = /^0x[0-9a-fA-F]{40}$/.test(value) ? readEvmAddress(value) : null
-  if (read === null) return bad('must be an address: 0x and 40 hexadecimal digits')
-  if (read.checksum === 'broken') return bad('has capitals that do not fit its digits (EIP-55): one is mistyped; copy the address again')
-  return read.address === ZERO_ADDRESS ? bad('must not be the zero address, of which nobody has the key') : good(read.address)
+  if (read === null) return reject('must be an address: 0x and 40 hexadecimal digits')
+  if (read.checksum === 'broken')
+    return reject('has a wrong checksum (EIP-55), so a digit or a capital is mistyped; copy the address again')
+  return read.address === ZERO_ADDRESS ? reject('must not be the zero address, which has no known key') : accept(read.address)
 }
 
-function addresses(value: string): Reading<string[]> {
+function addresses(value: string): SettingResult<string[]> {
   const found: string[] = []
-  for (const part of partsOf(value)) {
+  for (const part of splitList(value)) {
     const read = address(part)
-    if (!read.ok) return bad(`must list addresses, separated by commas; number ${found.length + 1} ${read.message}`)
+    if (!read.ok) return reject(`must list addresses, separated by commas; number ${found.length + 1} ${read.message}`)
     found.push(read.value)
   }
-  return good(found)
+  return accept(found)
 }
 
 /** The message never quotes a URL, which often carries a key. */
-function urls(value: string): Reading<string[]> {
-  const found = partsOf(value)
+function urls(value: string): SettingResult<string[]> {
+  const found = splitList(value)
   const wrong = found.findIndex((part) => !isHttpUrl(part))
-  return wrong === -1 ? good(found) : bad(`has at number ${wrong + 1} what is not an http or https URL; separate several by commas`)
+  return wrong === -1
+    ? accept(found)
+    : reject(`must list http or https URLs, separated by commas, such as https://rpc.example; number ${wrong + 1} is not one`)
 }
 
 function isHttpUrl(value: string): boolean {
   const url = URL.parse(value)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
   try {
-    // User and password are sent in a header, in plain.
+    // User and password are sent as a Basic authorization header, for which they must decode.
     decodeURIComponent(`${url.username}:${url.password}`)
     return true
   } catch {
@@ -91,124 +94,238 @@ function isHttpUrl(value: string): boolean {
   }
 }
 
-/** Written as browsers and clients write it, so that it can be held against theirs letter for letter. */
-function origin(value: string): Reading<string> {
+/** Accepts only the normalised form that browsers and clients send, so that origins can be compared as text. */
+function origin(value: string): SettingResult<string> {
   const url = /^https?:\/\/[^/?#\s]+$/.test(value) ? URL.parse(value) : null
   if (url === null || url.username !== '' || url.password !== '')
-    return bad('must be an origin such as https://assay.example, without a path or a final slash')
-  return url.origin === value ? good(value) : bad(`must be written as clients write it: ${url.origin}`)
+    return reject('must be an origin such as https://assay.example, without a path or a final slash')
+  return url.origin === value ? accept(value) : reject(`must be in the normalised form ${url.origin}`)
 }
 
-/** A path, or the URL of a PostgreSQL database: what looks like the URL of anything else would become a file of that name. */
-function storePlace(value: string): Reading<string> {
-  return isPostgres(value) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? good(value) : bad('must be a path of SQLite or a postgres:// URL')
+/** Accepts a path or the URL of a PostgreSQL database; any other URL would be taken for the name of a file. */
+function storeTarget(value: string): SettingResult<string> {
+  return isPostgres(value) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)
+    ? accept(value)
+    : reject('must be a path of a SQLite file, such as var/assay.sqlite, or a postgres:// URL')
 }
 
-function overrides(value: string): Reading<Record<string, number>> {
+function overrides(value: string): SettingResult<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const part of value.split(',')) {
     const match = /^([a-z0-9-]{1,64})=(\d{1,9})$/.exec(part.trim())
-    if (match?.[1] === undefined) return bad('must list tools with their daily free calls, such as token-contract-risk=5')
-    if (Object.hasOwn(found, match[1])) return bad(`names ${match[1]} twice`)
+    if (match?.[1] === undefined)
+      return reject('must list tools with their free calls per day, such as token-contract-risk=5,iban-check=10')
+    if (Object.hasOwn(found, match[1])) return reject(`names ${match[1]} twice`)
     found[match[1]] = Number(match[2])
   }
-  return good(found)
+  return accept(found)
 }
 
-function packs(value: string): Reading<string[]> {
+function packs(value: string): SettingResult<string[]> {
   const found = value.split(',').map((part) => part.trim())
   const fits = found.length <= 12 && found.every((part) => /^[1-9]\d{0,3}$/.test(part))
-  return fits ? good(found) : bad('must list at most 12 whole amounts of US dollars from 1 to 9999, such as 5,20,100')
+  return fits ? accept(found) : reject('must list at most 12 whole amounts of US dollars from 1 to 9999, such as 5,20,100')
 }
 
 export const SETTINGS = {
-  ASSAY_PORT: setting('Port to listen on.', 8402, integer(0, 65_535)),
-  ASSAY_HOST: setting('Address to listen on.', '127.0.0.1', text),
+  ASSAY_PORT: setting('TCP port of the service, for example 8402.', 8402, integer(0, 65_535)),
+  ASSAY_HOST: setting('IP address on which the service listens, for example 0.0.0.0 for all interfaces.', '127.0.0.1', text),
   ASSAY_ADMIN_PORT: setting<number | 'off' | ''>(
-    'Port for the operator, with /health, /metrics, balances and budgets; by default ASSAY_PORT + 1, off for none.',
+    'TCP port of the operator server with /health, /metrics, balances and budgets, for example 8403; left out, ASSAY_PORT + 1; off for no operator server.',
     '',
     portOrOff,
   ),
-  ASSAY_ADMIN_HOST: setting('Address of that port; never one that the public reaches.', '127.0.0.1', text),
-  ASSAY_DATA_DIR: setting('Folder for the store, the keys and the sandbox.', 'var', text),
-  ASSAY_STORE: setting('SQLite path or postgres:// URL; by default a file in the data folder.', '', storePlace),
-  ASSAY_MODE: setting<'sandbox' | 'live'>('sandbox moves no real money; live does.', 'sandbox', oneOf('sandbox', 'live')),
-  ASSAY_CHAIN_ID: setting('Chain id: 8453 is Base, 84532 is Base Sepolia and the sandbox.', 0, (value) =>
-    CHAIN_IDS.includes(value) ? good(Number(value)) : bad(`must be ${CHAIN_IDS.join(' or ')}`),
+  ASSAY_ADMIN_HOST: setting(
+    'IP address of the operator server, for example 10.0.0.5; the public must not be able to reach it.',
+    '127.0.0.1',
+    text,
   ),
-  ASSAY_RPC_URLS: setting<string[]>('RPC endpoints of the chain, separated by commas (live).', [], urls),
-  ASSAY_PAY_TO: setting('Address that is paid (live).', '', address),
-  ASSAY_GAS_KEY_FILE: setting('File with the key of the gas wallet (live, self-settlement).', '', text),
-  ASSAY_GAS_DAILY_WEI: setting('What each gas wallet may spend in a UTC day, in wei (live).', 50_000_000_000_000_000n, (value) =>
-    /^\d{1,30}$/.test(value) ? good(BigInt(value)) : bad('must be a whole number of wei'),
+  ASSAY_DATA_DIR: setting('Folder for the store, the keys and the sandbox chain, for example /var/lib/assay.', 'var', text),
+  ASSAY_STORE: setting(
+    'SQLite path or PostgreSQL URL, for example postgres://assay@db.example/assay; left out, assay.sqlite in ASSAY_DATA_DIR.',
+    '',
+    storeTarget,
   ),
-  ASSAY_FACILITATOR_URLS: setting<string[]>('Facilitators that settle, in order of preference (live).', [], urls),
-  ASSAY_RECEIPT_KEY_FILE: setting('File with the receipt keys; by default made once in the data folder.', '', text),
-  ASSAY_SECRET_FILE: setting('File with the secret of this deployment; by default made once in the data folder.', '', text),
-  ASSAY_LOG_KEY_FILE: setting(
-    'File with the key of the public receipts log, 32 bytes as hex; with PostgreSQL no log is kept without it.',
+  ASSAY_MODE: setting<'sandbox' | 'live'>(
+    'sandbox: payments on a local test chain, without real money; live: payments in USDC.',
+    'sandbox',
+    oneOf('sandbox', 'live'),
+  ),
+  ASSAY_CHAIN_ID: setting(
+    'EIP-155 chain id: 8453 for Base (left out in live mode), 84532 for Base Sepolia (left out in the sandbox).',
+    0,
+    (value) => (CHAIN_IDS.includes(value) ? accept(Number(value)) : reject(`must be ${CHAIN_IDS.join(' or ')}`)),
+  ),
+  ASSAY_RPC_URLS: setting<string[]>(
+    'Live mode: URLs of JSON-RPC endpoints of the chain, separated by commas, for example https://one.example/key,https://two.example.',
+    [],
+    urls,
+  ),
+  ASSAY_PAY_TO: setting(
+    'Live mode: address that receives the payments, 0x and 40 hexadecimal digits, for example 0x1000000000000000000000000000000000000001.',
+    '',
+    address,
+  ),
+  ASSAY_GAS_KEY_FILE: setting(
+    'Live mode, without a facilitator: file with the private keys of the gas wallets, 64 hexadecimal digits per line, for example /run/secrets/gas.',
     '',
     text,
   ),
-  ASSAY_LOG_WITNESSES: setting<string[]>('Witnesses of that log as https://address|verifier-key, separated by commas.', [], list),
-  ASSAY_WITNESSED_LOGS: setting<string[]>('Verifier keys of other logs whose checkpoints this service signs as a witness.', [], list),
+  ASSAY_GAS_DAILY_WEI: setting(
+    'Live mode: maximum gas cost of each gas wallet per UTC day, in wei, for example 50000000000000000 for 0.05 ETH.',
+    50_000_000_000_000_000n,
+    (value) => (/^\d{1,30}$/.test(value) ? accept(BigInt(value)) : reject('must be a whole number of wei, such as 50000000000000000')),
+  ),
+  ASSAY_FACILITATOR_URLS: setting<string[]>(
+    'Live mode, without gas wallets: URLs of x402 facilitators in order of preference, separated by commas, for example https://facilitator.example.',
+    [],
+    urls,
+  ),
+  ASSAY_RECEIPT_KEY_FILE: setting(
+    'File with the keys that sign receipts, for example /run/secrets/receipt-keys.json; left out, created in ASSAY_DATA_DIR on the first start.',
+    '',
+    text,
+  ),
+  ASSAY_SECRET_FILE: setting(
+    'File with the secret of the deployment, 32 bytes as hex, for example /run/secrets/assay; left out, created in ASSAY_DATA_DIR on the first start.',
+    '',
+    text,
+  ),
+  ASSAY_LOG_KEY_FILE: setting(
+    'File with the key of the public receipts log, 32 bytes as hex, for example /run/secrets/log. Left out: with SQLite created in ASSAY_DATA_DIR, with PostgreSQL there is no log.',
+    '',
+    text,
+  ),
+  ASSAY_DATA_FEEDS: setting<'on' | 'off'>(
+    'on: newer sanctions lists are read from the publishers (OFAC) or from ASSAY_DATA_MIRROR; off: the lists of the release and imported ones are used.',
+    'off',
+    oneOf('on', 'off'),
+  ),
+  ASSAY_DATA_MIRROR: setting(
+    "Folder or http(s) URL with copies of the publishers' files, such as SDN_ENHANCED.XML, for example /srv/lists; left out, the publishers' servers.",
+    '',
+    text,
+  ),
+  ASSAY_LOG_WITNESSES: setting<string[]>(
+    'Witnesses that cosign the receipts log, each as URL|name+id+key, separated by commas, for example https://witness.example|witness.example+c0ffee00+BASE64.',
+    [],
+    list,
+  ),
+  ASSAY_WITNESSED_LOGS: setting<string[]>(
+    'Verifier keys of other logs whose checkpoints this service cosigns, each as name+id+key, separated by commas, for example log.example+c0ffee00+BASE64.',
+    [],
+    list,
+  ),
   ASSAY_FREE_DAILY: setting<number | null>(
-    `Free calls per client and UTC day; ${limits.free_daily}, in a sandbox ${limits.sandbox_free_daily}, if left out.`,
+    `Free calls per client and UTC day over all tools without an override, for example 5; left out, ${limits.free_daily} in live mode and ${limits.sandbox_free_daily} in the sandbox.`,
     null,
     integer(0, limits.free_daily_max),
   ),
-  ASSAY_FREE_DAILY_OVERRIDES: setting<Record<string, number>>('Tools with a count of their own.', { 'token-contract-risk': 5 }, overrides),
+  ASSAY_FREE_DAILY_OVERRIDES: setting<Record<string, number>>(
+    'Separate free calls of single tools per client and UTC day, as tool=calls, separated by commas, for example token-contract-risk=5,iban-check=10.',
+    { 'token-contract-risk': 5 },
+    overrides,
+  ),
   ASSAY_SOURCE_READS_DAILY: setting(
-    'Free calls, and other requests without a payment, of all clients in a UTC day that read outside sources.',
+    'Maximum number of free calls, and of other requests without a payment, of all clients per UTC day that read outside sources, for example 20000.',
     limits.source_reads_daily,
     integer(0, limits.free_daily_max),
   ),
   ASSAY_SOURCE_READS_DAILY_NETWORK: setting(
-    'The same for one network: an IPv6 /48 or an IPv4 /24.',
+    'The same maximum for one network (an IPv4 /24 or an IPv6 /48), for example 300.',
     limits.source_reads_daily_network,
     integer(0, limits.free_daily_max),
   ),
-  ASSAY_TRUSTED_PROXIES: setting<string[]>('Addresses or networks whose X-Forwarded-For is believed.', [], list),
-  ASSAY_BASE_URL: setting('Public origin of the preflight; by default the listen address.', '', origin),
-  ASSAY_API_URL: setting('Public origin of the REST interface.', '', origin),
-  ASSAY_SITE_URL: setting('Public origin of the pages.', '', origin),
-  ASSAY_MCP_URL: setting('Public origin of the MCP endpoint.', '', origin),
+  ASSAY_TRUSTED_PROXIES: setting<string[]>(
+    'Proxies whose X-Forwarded-For header is used: IP addresses or networks, separated by commas, for example 10.0.0.0/8,192.0.2.7.',
+    [],
+    list,
+  ),
+  ASSAY_BASE_URL: setting(
+    'Public origin of the protocol preflight, for example https://check.assay.example; left out, the address on which the service listens.',
+    '',
+    origin,
+  ),
+  ASSAY_API_URL: setting(
+    'Public origin of the REST interface, for example https://api.assay.example; left out, the address on which the service listens.',
+    '',
+    origin,
+  ),
+  ASSAY_SITE_URL: setting(
+    'Public origin of the pages, for example https://assay.example; left out, the address on which the service listens.',
+    '',
+    origin,
+  ),
+  ASSAY_MCP_URL: setting(
+    'Public origin of the MCP endpoint, for example https://mcp.assay.example; left out, the address on which the service listens.',
+    '',
+    origin,
+  ),
   ASSAY_PREFLIGHT_PER_MINUTE: setting(
-    'Preflights per client and minute, in each process.',
+    'Maximum number of preflights per client and minute in each process, for example 60.',
     limits.preflight_per_minute,
     integer(1, 1_000_000),
   ),
   ASSAY_CLIENT_CALLS: setting(
-    'Unpaid calls of one client (an IPv4 address or an IPv6 /48) in flight at once, in each process.',
+    'Maximum number of unpaid calls of one client (an IPv4 address or an IPv6 /48) in flight in each process, for example 256.',
     limits.client_calls,
     integer(1, 1_000_000),
   ),
-  ASSAY_STRIPE_SECRET_KEY_FILE: setting('File with the secret key of Stripe; without it no credits are sold.', '', text),
-  ASSAY_STRIPE_WEBHOOK_SECRET_FILE: setting('File with the signing secret of the webhook at /api/credits/webhook.', '', text),
-  ASSAY_CREDIT_PACKS: setting<string[]>('Credits that are sold, in whole US dollars, separated by commas.', ['5', '20', '100'], packs),
-  ASSAY_PILOT_CREDIT: setting<'off' | 'on'>('Whether create-ap2-pilot is offered; its credit must be set up.', 'off', oneOf('off', 'on')),
-  ASSAY_BANK_NAME: setting('Holder of the bank account that invoices to ASSAY_BANK_MERCHANTS show.', '', text),
-  ASSAY_BANK_IBAN: setting('IBAN of that account; without it no invoice shows one.', '', text),
-  ASSAY_BANK_BIC: setting('BIC of that account.', '', text),
-  ASSAY_BANK_INSTITUTION: setting('Name of the bank.', '', text),
-  ASSAY_BANK_CURRENCY: setting('Currency of that account.', 'EUR', text),
+  ASSAY_STRIPE_SECRET_KEY_FILE: setting(
+    'File with the secret key of Stripe, for example /run/secrets/stripe; left out, no credits are sold.',
+    '',
+    text,
+  ),
+  ASSAY_STRIPE_WEBHOOK_SECRET_FILE: setting(
+    'File with the signing secret of the Stripe webhook at /api/credits/webhook, for example /run/secrets/stripe-webhook.',
+    '',
+    text,
+  ),
+  ASSAY_CREDIT_PACKS: setting<string[]>(
+    'Sizes of the credits that are sold, in whole US dollars, separated by commas, for example 5,20,100.',
+    ['5', '20', '100'],
+    packs,
+  ),
+  ASSAY_PILOT_CREDIT: setting<'off' | 'on'>(
+    'on: the tool create-ap2-pilot is offered; its credit must be set up.',
+    'off',
+    oneOf('off', 'on'),
+  ),
+  ASSAY_WEBHOOK_LOOPBACK: setting<'off' | 'on'>(
+    'on: webhooks may be sent to this machine, over http and to any port; for tests of a sandbox.',
+    'off',
+    oneOf('off', 'on'),
+  ),
+  ASSAY_BANK_NAME: setting('Holder of the bank account that invoices of ASSAY_BANK_MERCHANTS show, for example Example GmbH.', '', text),
+  ASSAY_BANK_IBAN: setting(
+    'IBAN of the bank account, for example DE89370400440532013000; left out, invoices show no bank account.',
+    '',
+    text,
+  ),
+  ASSAY_BANK_BIC: setting('BIC of the bank account, for example COBADEFFXXX.', '', text),
+  ASSAY_BANK_INSTITUTION: setting('Name of the bank, for example Example Bank.', '', text),
+  ASSAY_BANK_CURRENCY: setting('Currency of the bank account, an ISO 4217 code, for example EUR.', 'EUR', text),
   ASSAY_BANK_MERCHANTS: setting<string[]>(
-    'Addresses whose bank account it is, separated by commas; ASSAY_PAY_TO by default.',
+    'Merchant addresses whose invoices show the bank account, separated by commas, for example 0x1000000000000000000000000000000000000001; left out, ASSAY_PAY_TO.',
     [],
     addresses,
   ),
   ASSAY_TRACING: setting<'off' | 'on'>(
-    'Whether calls are traced by the API of OpenTelemetry; the operator brings the SDK.',
+    'on: calls are traced with the OpenTelemetry API; the operator installs the SDK.',
     'off',
     oneOf('off', 'on'),
   ),
-  ASSAY_LOG_LEVEL: setting<'info' | 'warn' | 'error' | 'silent'>('What is logged.', 'info', oneOf('info', 'warn', 'error', 'silent')),
+  ASSAY_LOG_LEVEL: setting<'info' | 'warn' | 'error' | 'silent'>(
+    'Least severe level that is logged; silent for no log.',
+    'info',
+    oneOf('info', 'warn', 'error', 'silent'),
+  ),
 }
 
-type Table = typeof SETTINGS
-type SettingName = keyof Table
+type SettingsTable = typeof SETTINGS
+type SettingName = keyof SettingsTable
 
-export type Settings = { readonly [Name in SettingName]: Table[Name]['fallback'] }
+export type Settings = { readonly [Name in SettingName]: SettingsTable[Name]['fallback'] }
 
 export type SettingsRead = { ok: true; settings: Settings } | { ok: false; message: string }
 
@@ -220,31 +337,37 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   const found: Record<string, unknown> = {}
   for (const name of names) {
     const given = environment[name]
-    const reading: Reading<unknown> = given === undefined || given === '' ? good(SETTINGS[name].fallback) : SETTINGS[name].read(given)
-    if (!reading.ok) return { ok: false, message: `${name} ${reading.message}.` }
-    found[name] = reading.value
+    const result: SettingResult<unknown> =
+      given === undefined || given === '' ? accept(SETTINGS[name].fallback) : SETTINGS[name].read(given)
+    if (!result.ok) return { ok: false, message: `${name} ${result.message}.` }
+    found[name] = result.value
   }
-  return agree(found as Settings)
+  return checkTogether(found as Settings)
 }
 
 function unknownSetting(name: string, known: SettingName[]): string {
-  const near = nearest(name, known)
+  const near = nearestName(name, known)
   return `${name} is not a setting of this service${near === null ? '; "assay doctor" lists them' : `; did you mean ${near}`}.`
 }
 
 const LIVE_ONLY = ['ASSAY_RPC_URLS', 'ASSAY_PAY_TO', 'ASSAY_GAS_KEY_FILE', 'ASSAY_FACILITATOR_URLS'] as const
 
-/** Settings that contradict one another stop the start. */
-function agree(settings: Settings): SettingsRead {
+/** Checks that the settings do not contradict one another, and fills in the defaults that depend on other settings. */
+function checkTogether(settings: Settings): SettingsRead {
   const live = settings.ASSAY_MODE === 'live'
   const stray = live ? undefined : LIVE_ONLY.find((name) => settings[name].length > 0)
   if (stray !== undefined) return { ok: false, message: `${stray} is set, but ASSAY_MODE is sandbox; set ASSAY_MODE=live or remove it.` }
+  if (live && settings.ASSAY_WEBHOOK_LOOPBACK === 'on')
+    return { ok: false, message: 'ASSAY_WEBHOOK_LOOPBACK is on, which only a sandbox allows; remove it or set it to off.' }
   const missing = live ? missingLive(settings) : null
   if (missing !== null) return { ok: false, message: missing }
-  const bank = settings.ASSAY_BANK_IBAN === '' ? strayBank(settings) : undefined
+  const bank = settings.ASSAY_BANK_IBAN === '' ? bankDetailWithoutIban(settings) : undefined
   if (bank !== undefined) return { ok: false, message: `${bank} is set without ASSAY_BANK_IBAN; set both or neither.` }
   if ((settings.ASSAY_STRIPE_SECRET_KEY_FILE === '') !== (settings.ASSAY_STRIPE_WEBHOOK_SECRET_FILE === '')) {
-    return { ok: false, message: 'ASSAY_STRIPE_SECRET_KEY_FILE and ASSAY_STRIPE_WEBHOOK_SECRET_FILE are set together or not at all.' }
+    return {
+      ok: false,
+      message: 'ASSAY_STRIPE_SECRET_KEY_FILE and ASSAY_STRIPE_WEBHOOK_SECRET_FILE must be set together; set both or neither.',
+    }
   }
   if (isPostgres(settings.ASSAY_STORE)) {
     const file = (['ASSAY_RECEIPT_KEY_FILE', 'ASSAY_SECRET_FILE'] as const).find((name) => settings[name] === '')
@@ -252,36 +375,39 @@ function agree(settings: Settings): SettingsRead {
   }
   const ASSAY_CHAIN_ID = settings.ASSAY_CHAIN_ID || (live ? LIVE : SANDBOX).chain_id
   if (settings.ASSAY_PAY_TO === usdcOn(ASSAY_CHAIN_ID).address.toLowerCase()) {
-    return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which gives nothing back; name an account of yours.' }
+    return { ok: false, message: 'ASSAY_PAY_TO is the USDC contract itself, which cannot return payments; set it to your own account.' }
   }
   const { ASSAY_PORT } = settings
   const ASSAY_ADMIN_PORT = settings.ASSAY_ADMIN_PORT === '' ? ASSAY_PORT && ASSAY_PORT + 1 : settings.ASSAY_ADMIN_PORT
   if (ASSAY_ADMIN_PORT === 65_536)
-    return { ok: false, message: 'ASSAY_ADMIN_PORT must be set, to a port or off: none follows ASSAY_PORT 65535.' }
+    return {
+      ok: false,
+      message: 'ASSAY_ADMIN_PORT must be set to a port or off: its default, ASSAY_PORT + 1, is not a port when ASSAY_PORT is 65535.',
+    }
   if (ASSAY_ADMIN_PORT === ASSAY_PORT && ASSAY_ADMIN_PORT !== 0)
-    return { ok: false, message: 'ASSAY_ADMIN_PORT must differ from ASSAY_PORT; leave it out for the port after that.' }
+    return { ok: false, message: 'ASSAY_ADMIN_PORT must differ from ASSAY_PORT; leave it out to use ASSAY_PORT + 1.' }
   return { ok: true, settings: { ...settings, ASSAY_CHAIN_ID, ASSAY_ADMIN_PORT } }
 }
 
 const BANK_DETAILS = ['ASSAY_BANK_NAME', 'ASSAY_BANK_BIC', 'ASSAY_BANK_INSTITUTION', 'ASSAY_BANK_MERCHANTS', 'ASSAY_BANK_CURRENCY'] as const
 
-/** The first detail that is set of a bank account that is not. */
-function strayBank(settings: Settings): SettingName | undefined {
+/** First bank detail that is set although ASSAY_BANK_IBAN is not. */
+function bankDetailWithoutIban(settings: Settings): SettingName | undefined {
   return BANK_DETAILS.find((name) => settings[name].length > 0 && settings[name] !== SETTINGS[name].fallback)
 }
 
-/** The free calls of a client and UTC day. */
+/** Free calls of a client and UTC day. */
 export function freeDaily({ ASSAY_MODE, ASSAY_FREE_DAILY }: Pick<Settings, 'ASSAY_MODE' | 'ASSAY_FREE_DAILY'>): number {
   return ASSAY_FREE_DAILY ?? (ASSAY_MODE === 'sandbox' ? limits.sandbox_free_daily : limits.free_daily)
 }
 
-/** Says which of the tools with free calls of their own is none of these; null when each is one. */
-export function strayOverride({ ASSAY_FREE_DAILY_OVERRIDES }: Settings, tools: readonly { id: string }[]): string | null {
+/** Returns an error message for the first id in ASSAY_FREE_DAILY_OVERRIDES that is not among these tools; null when there is none. */
+export function unknownToolInOverrides({ ASSAY_FREE_DAILY_OVERRIDES }: Settings, tools: readonly { id: string }[]): string | null {
   const ids = tools.map(({ id }) => id)
   const stray = Object.keys(ASSAY_FREE_DAILY_OVERRIDES).find((id) => !ids.includes(id))
   if (stray === undefined) return null
-  const near = nearest(stray, ids)
-  return `ASSAY_FREE_DAILY_OVERRIDES names ${stray}, which is no tool${near === null ? '; "assay tools" lists them' : `; did you mean ${near}`}.`
+  const near = nearestName(stray, ids)
+  return `ASSAY_FREE_DAILY_OVERRIDES names ${stray}, which is not a tool${near === null ? '; "assay tools" lists them' : `; did you mean ${near}`}.`
 }
 
 function missingLive(settings: Settings): string | null {

@@ -1,185 +1,199 @@
-/** Every bound of the service, in one place. Names end in the unit. */
+/**
+ * Limits of requests, calls, payments and storage; the tables below have the limits of single parts. A suffix names the unit (`_bytes`,
+ * `_chars`, `_ms`, `_s`, `_mb`); a name without a unit is a count. Limits of pure code are in the files of that code.
+ */
 export const limits = {
-  /** Largest request body of a tool call; document tools have their own. */
+  /** Maximum request body of a tool call, in bytes; a tool that reads documents has the higher limit. */
   body_bytes: 1_048_576,
   document_body_bytes: 5 * 1_048_576,
-  /** Bodies beyond this are read only for a caller who has allowance left or brings a payment. */
+  /** Maximum body, in bytes, of a caller without free calls left and without a payment. */
   unpaid_body_bytes: 65_536,
-  /** Longer bodies are read in a worker thread: their JSON may take longer than the event loop may be blocked. */
+  /** Maximum body, in bytes, whose JSON is parsed on the event loop; a worker thread parses larger ones. */
   thread_body_bytes: 65_536,
-  /** The same for a document to check, which costs more by its length. */
+  /** The same limit for a document of the preflight, whose check takes longer for each byte. */
   preflight_thread_bytes: 16_384,
-  /** What is read and thrown away of a refused body before the connection is closed. */
+  /** Maximum number of bytes of a refused body that are read and discarded before the connection is closed. */
   linger_bytes: 16 * 1_048_576,
-  /** Memory of all request bodies that this process holds, and of those of one client: an IPv4 address or an IPv6 /48. */
+  /** Memory for request bodies, in bytes: of the whole process, and of one client (an IPv4 address or an IPv6 /48). */
   bodies_bytes: 32 * 1_048_576,
   client_body_bytes: 16 * 1_048_576,
-  /** Bodies beyond the unpaid bound that are read or served at once: of all clients, and of one. */
+  /** Maximum number of bodies above `unpaid_body_bytes` that are read or served simultaneously: of all clients, and of one. */
   large_bodies: 32,
   client_large_bodies: 8,
-  /** A large body that takes longer may lose its slot to another client. */
+  /** Time in ms after which a large body may lose its slot to another client. */
   large_body_ms: 10_000,
-  /** Least rate of a body, measured from its start less a time of grace. */
+  /** Minimum transfer rate of a body in bytes per second, measured from its start, and the grace period in ms. */
   body_bytes_per_second: 1_024,
   body_grace_ms: 2_000,
   json_depth: 64,
   json_nodes: 20_000,
-  /** For tools that read whole JSON documents. */
+  /** Maximum number of JSON values for tools that read whole JSON documents. */
   document_nodes: 200_000,
-  /** Values around the input of a message that a worker thread has read: what the event loop has to make again. */
+  /** Maximum number of values around the input of a message that a worker thread parsed; the event loop has to rebuild them. */
   envelope_nodes: 2_000,
-  /** Longest text that an identifier check reads. */
+  /** Maximum length of the text that an identifier check reads, in characters. */
   identifier_chars: 256,
-  /** Longest text of context-distill. */
+  /** Maximum length of the text of context-distill, in characters. */
   text_chars: 500_000,
-  /** A receipt given as JSON text. */
+  /** Maximum length of a receipt given as JSON text, in characters. */
   receipt_chars: 16_384,
   batch_items: 50,
   batch_value_chars: 20_000,
-  /** Receipt fields of other issuers are read up to this length. */
+  /** Maximum length of a receipt field of another issuer, in characters. */
   receipt_field_chars: 1_024,
   free_daily: 3,
-  /** In a sandbox, where whoever tries the service makes many. */
+  /** Free calls per client and UTC day in a sandbox. */
   sandbox_free_daily: 1_000,
   free_daily_max: 1_000_000_000,
-  /** Clients whose free calls one IPv6 /48 has together: as many as there are addresses in an IPv4 /24. */
+  /** Number of clients whose free calls one IPv6 /48 has together: the number of addresses in an IPv4 /24. */
   free_network_clients: 256,
-  /** Free calls a day that read sources: of one wider network, and of all callers. Paid ones are not counted. */
+  /** Maximum number of free calls a UTC day that read outside sources: of one network (an IPv6 /48 or an IPv4 /24), and of all callers. */
   source_reads_daily_network: 300,
   source_reads_daily: 20_000,
-  /** Longest wait of a graceful stop for calls in flight. */
+  /** Maximum wait of a graceful stop for calls in flight, in ms. */
   stop_ms: 10_000,
-  /** How long it leaves idle connections open for what is on its way. */
+  /** Time in ms for which a graceful stop keeps idle connections open for requests that were already sent. */
   stop_idle_ms: 200,
-  /** Longest time a client may take to send headers, and a whole request. */
+  /** Timeouts of a request's headers, and of the whole request, in ms. */
   header_timeout_ms: 10_000,
   request_timeout_ms: 30_000,
-  /** How often those times are looked at. */
+  /** Interval in ms at which those timeouts are checked. */
   timeout_check_ms: 1_000,
   keep_alive_ms: 65_000,
-  /** A connection on which nothing moves for so long, in either direction, is closed: nobody reads what was asked for. */
+  /** Time without traffic in either direction after which a connection is closed, in ms. */
   idle_ms: 120_000,
   header_bytes: 16_384,
   header_count: 100,
-  /** How long a browser that saw this service over https asks for it over https alone: a year. */
+  /** Time in seconds for which browsers use only https (Strict-Transport-Security): one year. */
   hsts_s: 31_536_000,
   /**
-   * Open connections of one process, and of one network in it (an IPv4 /24, an IPv6 /48); beyond them the longest idle one makes room. A network
-   * may have more of them than one client may have calls in flight.
+   * Maximum number of open connections of one process, and of one network in it (an IPv4 /24, an IPv6 /48); for a further one the longest
+   * idle connection is closed. A network may have more connections than one client may have calls in flight.
    */
   connections: 4_096,
-  /** A connection that gives way before its first request is held unread for this long, unless so many are held. */
+  /** Time in ms for which a connection that gives way before its first request stays open unread, and how many may. */
   held_connection_ms: 1_000,
   held_connections: 4_096,
-  /** Connections that the kernel completes before the process accepts them; fewer where the system allows fewer. */
+  /** Maximum number of connections that the kernel completes before the process accepts them; the system may lower it. */
   connections_backlog: 4_096,
   network_connections: 1_024,
-  /** Busy connections that are looked at to find one that its peer stalls. */
+  /** Maximum number of busy connections that are examined to find one whose peer is stalling. */
   connection_looks: 16,
-  /** Requests that wait on one connection behind the one that is served. */
+  /** Maximum number of requests that wait on one connection behind the one being served. */
   pipelined_requests: 16,
-  /** Open connections of the operator port. */
+  /** Maximum number of open connections of the operator port. */
   operator_connections: 64,
-  /** Writes, and reads of a database, that wait in the store of one process; beyond it the store says that it is busy. */
+  /** Maximum number of waiting writes and database reads in the store of one process; a further one fails as busy. */
   store_waiting: 32_768,
-  /** Lines of the log that wait to be written. */
+  /** Maximum size of log lines that wait to be written, in bytes. */
   log_bytes: 8 * 1_048_576,
-  /** Calls of one process in flight at once; beyond it a call is answered 503 at once. */
+  /** Maximum number of calls in flight in one process; a further call is answered 503 immediately. */
   calls_in_flight: 1_024,
-  /** Calls of one client in flight that nobody pays for, unless a setting says otherwise. */
+  /** Maximum number of unpaid calls of one client in flight, unless ASSAY_CLIENT_CALLS is set. */
   client_calls: 256,
-  /** Threads for heavy tools, what may wait for them, and what one input may take. */
+  /** Threads for heavy tools, and the maximum number of jobs that wait for them. */
   heavy_workers: 2,
   heavy_queue: 32,
-  /** Heavy jobs of one client network that wait; one runs at a time. */
+  /** Maximum number of waiting heavy jobs of one client network; one runs at a time. */
   heavy_client_queue: 8,
+  /** Time limit of one heavy job, in ms. */
   heavy_ms: 15_000,
-  /** Inputs of one client network that may take more than that within such a span, paid or free; it then has to wait. */
+  /** Number of inputs of one network, paid or free, stopped after `heavy_ms` within the span in ms; then the network has to wait. */
   heavy_client_ended: 3,
   heavy_client_ended_ms: 600_000,
   heavy_memory_mb: 512,
-  /** What a caller is told to wait when a source, or the store, is down. */
+  /** Retry-After in seconds while a source or the store is down, and under overload. */
   source_retry_s: 10,
   store_retry_s: 2,
   overload_retry_s: 1,
-  /** Statements that one store transaction holds. */
+  /** Maximum number of statements in one store transaction. */
   store_batch: 64,
   description_chars: 400,
   field_description_chars: 200,
   proof_summary_chars: 600,
-  /** Characters of the headline's sentence in a proof summary. */
+  /** Maximum length of the headline's sentence in a proof summary, in characters. */
   proof_sentence_chars: 200,
   request_id_chars: 64,
   jsonl_line_chars: 1_048_576,
-  mcp_list_bytes: 262_144,
+  mcp_list_bytes: 160_000,
   llms_full_bytes: 1_000_000,
-  /** Longest payment header; also of the base64 text in a message. */
+  /** Maximum length of a payment header, and of the base64 text in a message, in characters. */
   payment_header_chars: 8_192,
-  /** Signatures of contract wallets are as long as they like up to here. */
+  /** Maximum length of a payment signature in bytes; signatures of contract wallets have no fixed length. */
   payment_signature_bytes: 4_096,
-  /** What terms promise: a quoted price stays payable for so long. */
+  /** Time in seconds for which a quoted price stays payable (`maxTimeoutSeconds` of x402). */
   max_timeout_s: 120,
-  /** A call waits so long for its settlement, then answers 202. */
+  /** Maximum wait of a call for its settlement, in ms; then the answer is 202. */
   settle_wait_ms: 15_000,
-  /** An authorization must leave the 6 s of the reference facilitator beyond the longest wait for settlement. */
+  /**
+   * Minimum and maximum remaining validity of an authorization, in seconds. The minimum is the longest wait for settlement plus the 6 s
+   * that the reference facilitator requires.
+   */
   payment_least_left_s: 21,
   payment_longest_s: 3_600,
-  /** How far the clocks of payer and service may differ. */
+  /** Maximum clock difference of payer and service, in seconds. */
   payment_skew_s: 5,
-  /** A claim may run so long before others may release it. */
+  /** Duration of a claim in ms, after which another process may release it. */
   claim_ms: 60_000,
-  /** A stored answer can be fetched again for so long. */
+  /** Time for which a stored answer can be fetched again, in ms. */
   answer_kept_ms: 24 * 3_600_000,
-  /** Age up to which a signed SIGN-IN-WITH-X challenge is accepted. */
+  /** Maximum age of a signed SIGN-IN-WITH-X challenge, in ms. */
   sign_in_ms: 5 * 60_000,
-  /** How often a settlement that another process works on is looked at. */
+  /** Interval in ms at which a settlement of another process is polled. */
   settlement_poll_ms: 250,
-  /** Resends of one payment with another request: so many an hour, for one client. */
+  /** Maximum number of resends of one payment with a different request, per hour and client. */
   mismatches_per_hour: 10,
-  /** Failed verifications of one client. */
+  /** Maximum number of failed verifications per client and minute. */
   failed_verifications_per_minute: 30,
-  /** A payer that held too little is not looked up again for so long. */
+  /** Time in ms for which a payer with insufficient balance is refused without another balance lookup. */
   insufficient_remembered_ms: 10_000,
-  /** What one process may ask of the chain to verify payments: sustained, and at once after a quiet time. */
+  /** Rate limit of chain requests of one process for verification: sustained per second, and burst. */
   verification_round_trips_per_second: 250,
   verification_round_trips_burst: 500,
-  /** Reads of the chain and of other outside sources for requests without a payment: sustained, and after a quiet time, of one process. */
+  /** Rate limit of one process for reads of the chain and of other outside sources without a payment: sustained per second, and burst. */
   unpaid_reads_per_second: 25,
   unpaid_reads_burst: 100,
-  /** The same of one network (IPv4 /24, IPv6 /48) in a minute. */
+  /** Rate limit per minute of the same reads for one network (IPv4 /24, IPv6 /48). */
   unpaid_reads_per_minute_network: 60,
-  /** Accepted payments that a payer made fail (cancelled, drained) at which it is shut out, and for how long they count. */
+  /**
+   * Number of accepted payments that a payer made fail (cancelled, or balance spent elsewhere) after which the payer is refused, and the
+   * time in ms for which each counts.
+   */
   payer_acts: 2,
   payer_acts_ms: 24 * 3_600_000,
-  /** One of so many parts of the day's gas may be spent on such payers of one client network. */
+  /** Divisor of the day's gas budget that gives the maximum gas spent on such payers of one client network. */
   gas_share_parts: 20n,
   settlement_retry_s: 5,
-  /** Blocks that settlement-history-check looks back: 48 hours at one block in two seconds. */
+  /** Number of blocks that settlement-history-check looks back: 48 hours at one block in two seconds. */
   history_blocks: 86_400,
-  /** Transfers that its answer lists; totals count them all. */
+  /** Maximum number of transfers that its answer lists; totals count all of them. */
   history_transfers: 200,
-  // Directory of underwriters: longest use of the cached list in one process, entries of a page, and pages kept in memory.
+  // Directory of underwriters: lifetime of the cached list in one process, entries of a page, and pages kept in memory.
   directory_cache_ms: 5_000,
   directory_page: 100,
   directory_pages_kept: 64,
-  // Preflight: the whole body; depth and values of the document; its texts and keys; the items of any array.
+  /** Maximum body of a registration or a countersignature in bytes, and the maximum number of them per client and minute. */
+  insurance_body_bytes: 16_384,
+  insurance_writes_per_minute: 30,
+  // Preflight: maximum size of the whole body, depth and number of values of the document, length of its texts and keys, and items of an
+  // array.
   preflight_body_bytes: 262_144,
   preflight_depth: 64,
   preflight_nodes: 20_000,
   preflight_string_chars: 65_536,
   preflight_array_items: 5_000,
   preflight_payee_chars: 512,
-  /** Characters of the version that a caller of the preflight states. */
+  /** Maximum length of the `version` member of a preflight request, in characters. */
   preflight_version_chars: 32,
-  /** Documents that one client may send in a minute, unless a setting says otherwise. */
+  /** Maximum number of preflights per client and minute, unless ASSAY_PREFLIGHT_PER_MINUTE is set. */
   preflight_per_minute: 60,
-  /** Clients that are counted at once; beyond it the one that came first is forgotten. */
+  /** Maximum number of clients that are counted simultaneously; a further one evicts the oldest. */
   preflight_clients: 20_000,
-  // Tasks of the agent protocol: parts of a message, ids, tasks kept for one client and for all, and for how long.
+  // A2A tasks: maximum number of parts of a message, length of ids, tasks kept for one client and for all, and their lifetime.
   a2a_parts: 16,
   a2a_id_chars: 128,
   a2a_tasks_client: 64,
-  /** Tasks that one context lists; older ones are found by their ids alone. */
+  /** Maximum number of tasks that one context lists; older ones can be read only by id. */
   a2a_tasks_context: 64,
   a2a_tasks: 100_000,
   a2a_task_ms: 24 * 3_600_000,
@@ -194,17 +208,292 @@ export const MEMORY_PLAN = {
   heap_mb: 512,
   /** Young generation of each thread: three semi-spaces (`--max-semi-space-size=16`). */
   young_mb: 48,
-  /** What V8 adds to a worker's heap so that it can end when the heap is full. */
+  /** Extra heap that V8 grants a worker so that it can end when its heap is full. */
   worker_end_mb: 16,
-  /** Request bodies that are being read. */
+  /** Request bodies that are being received. */
   bodies_mb: limits.bodies_bytes / 1_048_576,
-  /** Code, stacks, native libraries, database caches, sockets, and what the allocator has not returned. */
+  /** Code, stacks, native libraries, database caches, sockets, and memory that the allocator has not returned. */
   off_heap_mb: 256,
 } as const
 
-/** Memory limit of a container with one process: the whole plan, rounded up to 256 MiB. */
+/** Memory limit of a container with one process, in MiB: the whole plan, rounded up to a multiple of 256 MiB. */
 export function containerMemoryMb(): number {
   const { heap_mb, young_mb, worker_end_mb, bodies_mb, off_heap_mb } = MEMORY_PLAN
   const workers_mb = limits.heavy_workers * (limits.heavy_memory_mb + young_mb + worker_end_mb)
   return Math.ceil((heap_mb + young_mb + workers_mb + bodies_mb + off_heap_mb) / 256) * 256
 }
+
+/** Limits of requests to RPC nodes. */
+export const chainLimits = {
+  /** Timeout of one HTTP request, in ms. */
+  attempt_ms: 2_000,
+  /** Total time of one query in ms: all attempts, further endpoints, and the pause that a node requested. */
+  total_ms: 6_000,
+  /** Maximum decompressed size of a response, in bytes. */
+  answer_bytes: 8 * 1_048_576,
+  /** Maximum number of queries in one HTTP request; public nodes refuse large batches. */
+  batch_items: 20,
+  /** Circuit breaker: number of faults within a window after which an endpoint is not used for a while. */
+  breaker: { failures: 3, window_ms: 10_000, open_ms: 5_000, open_max_ms: 60_000 },
+  /** Pause in ms after a 429 without Retry-After, and the maximum pause that is honoured. */
+  limited_ms: 1_000,
+  limited_max_ms: 60_000,
+  /** Age in ms at which a head is stale. */
+  stale_ms: 30_000,
+  /** Time in ms for which the highest head seen is remembered: within it, a lower head means a lagging backend. */
+  head_memory_ms: 30_000,
+  /** Maximum number of blocks that an endpoint may be behind another one. */
+  lag_blocks: 5,
+  /** Number of heads remembered for each endpoint, to distinguish a reorganisation from a lagging backend. */
+  heads_kept: 64,
+  /** Maximum age in ms of a head at which facts are read without looking for a newer one first. */
+  head_guess_ms: 2_000,
+  /** Lifetime in ms of the cached result of the availability check. */
+  answers_ms: 2_000,
+  /** Maximum number of requests into which one log search is split. */
+  log_requests: 32,
+  /** Gas limit of each call when a batch was too large for a node and is sent again: twenty answers then fit into one response. */
+  lean_gas: 100_000n,
+  /** Maximum time in ms by which a head may be dated after the clock; facts and lags are never measured at a later one. */
+  ahead_ms: 30_000,
+  /** Total time for reading the facts of one answer, in ms. */
+  facts_ms: 8_000,
+  /** Time in ms for which facts may still be read at a head that was seen. */
+  pin_ms: 6_000,
+  /** Interval in ms of probes of a live chain without traffic, and the time in ms for which a successful probe admits calls. */
+  probe_every_ms: 5_000,
+  probe_good_ms: 10_000,
+  /** Block ranges of one log query, tried from the largest when a node refuses the range. */
+  log_ranges: [10_000, 5_000, 2_000, 1_000, 500],
+  /** Time in ms for which the accepted range is remembered. */
+  log_range_good_ms: 60_000,
+  /** Maximum number of requests of one history, of concurrent ones, and of transfers in it. */
+  history_requests: 60,
+  history_at_once: 4,
+  history_transfers: 50_000,
+  /** Number of blocks below the head at which a history ends. */
+  history_behind: 2n,
+  /** Rate limit of one process for reading facts: sustained per second, and burst. */
+  facts_per_second: 50,
+  facts_burst: 300,
+  /** Priority fee in wei that is offered when a node suggests none. */
+  default_priority_fee_wei: 1_000_000n,
+} as const
+
+/** Limits of requests to an RDAP registry. */
+export const rdapLimits = {
+  /** Total time in ms: name resolution, connections, redirects and response. */
+  lookup_ms: 1_500,
+  redirects: 3,
+  accept: 'application/rdap+json, application/json;q=0.5',
+  /** Maximum response size in bytes; a registry's response has about ten thousand. */
+  answer_bytes: 262_144,
+  /** Circuit breaker: consecutive failures after which a registry is not used, and for how long. */
+  breaker: { failures: 5, window_ms: 60_000, open_ms: 30_000, open_max_ms: 30_000 },
+  breakers: 1_000,
+  /** Cache lifetime in ms, and number of cached registrations; a date changes only when a lapsed domain is registered again. */
+  remembered_ms: 3_600_000,
+  remembered: 2_000,
+} as const
+
+/** Limits of reading the file by which a domain proves an underwriter. A redirect is refused: it could lead to a file of another domain. */
+export const proofLimits = {
+  read_ms: 2_000,
+  redirects: 0,
+  accept: 'application/json',
+  answer_bytes: 16_384,
+  /** Cache lifetime in ms, and number of cached files. */
+  remembered_ms: 10_000,
+  remembered: 1_000,
+} as const
+
+export { datasetLimits } from './dataset-limits.ts'
+export { WEBHOOK_RULES } from './webhooks/webhook-limits.ts'
+
+/** Limits of credits. */
+export const CREDIT_RULES = {
+  idempotency_key_chars: 128,
+  /** Maximum number of wrong codes per client and minute, over all instances. */
+  wrong_codes_per_minute: 10,
+  /** Maximum number of purchase and balance requests per client and minute, in each process. */
+  requests_per_minute: 60,
+  /** Maximum number of debits, and of reversals, that a balance lists. */
+  entries: 50,
+  body_bytes: 4_096,
+  /** Maximum size of a Stripe webhook notice in bytes; real ones are much smaller. */
+  notice_bytes: 262_144,
+  session_chars: 128,
+  /** Maximum clock difference of Stripe and service, in seconds. */
+  notice_tolerance_s: 300,
+  checkout_retry_s: 5,
+  /** One cent in minor units of USDC. */
+  minor_per_cent: 10_000n,
+} as const
+
+/** Limits and times of invoices. */
+export const INVOICE_RULES = {
+  /** Maximum amount of an invoice in minor units: 1,000,000 USDC. */
+  ceiling_minor: 1_000_000_000_000n,
+  /** Time in seconds for which an invoice is open, and for which late payments to its merchant are watched afterwards. */
+  open_s: 14 * 86_400,
+  watch_more_s: 30 * 86_400,
+  /** Maximum number of open invoices that one merchant has signed. */
+  merchant_signed: 1_000,
+  /**
+   * Maximum number of unsigned invoices, above which the oldest are evicted: created by one network (/24, /48) in a day, by all networks,
+   * and by calls. In the 14 days for which an invoice is open one network creates fewer than the total limit, so that it evicts no open
+   * invoice of another network.
+   */
+  network_unsigned: 1_000,
+  all_unsigned: 20_000,
+  calls_unsigned: 20_000,
+  client_name_chars: 120,
+  memo_chars: 500,
+  amount_chars: 32,
+  amount_max: 1_000_000_000,
+  request_key_chars: 128,
+  body_bytes: 16_384,
+  /** Maximum number of write requests per client and minute, in each process. */
+  per_minute: 30,
+  /** Maximum number of PDF documents per client and minute, in each process. */
+  documents_per_minute: 60,
+  /** Free relaying to the chain by the gas wallet: minimum amount in minor units, and maximum number of payments per day. */
+  relay_minimum_minor: 1_000_000n,
+  relays_daily_client: 20,
+  relays_daily_network: 60,
+  /** Maximum number per merchant and day; signed and unsigned invoices are counted separately. */
+  relays_daily_merchant: 100,
+  relays_daily: 1_000,
+  /** Time in ms since the last look at the merchant's transfers after which a record is stale. */
+  stale_ms: 60_000,
+  /** Maximum clock difference, in seconds. */
+  skew_s: 120,
+  /** Limits of one look at one merchant: blocks, receipts, payments rechecked, and candidate invoices. */
+  look_blocks: 5_000n,
+  look_receipts: 100,
+  payments_rechecked: 500,
+  candidates: 500,
+  /**
+   * Deposit addresses of a merchant that one look reads, more than the limits on invoices allow to be open, and the number in one page and one log
+   * search.
+   */
+  deposits_watched: 50_000,
+  deposits_page: 500,
+  /** Deposits of an invoice after which only those of a hundredth of its amount and more are recorded. */
+  small_deposits: 100,
+  small_deposit_parts: 100n,
+  /** Sweeps by the gas wallet: minimum deposit in minor units, deposits in a transaction, and maximum number of deposits a day. */
+  sweep_minimum_minor: 1_000_000n,
+  sweep_items: 50,
+  sweeps_daily: 1_000,
+  sweeps_daily_merchant: 100,
+  /** The gas wallet sweeps while at least one part of so many of the day's gas budget is left for payments. */
+  sweep_gas_parts: 2n,
+  /** Interval of the search for deposits to sweep in ms, and the pause after an attempt, which doubles while it moves nothing. */
+  sweep_every_ms: 5_000,
+  sweep_pause_ms: 60_000,
+  /** Maximum number of transfers of other assets that are read from one submitted transaction. */
+  other_assets: 20,
+  /** Gas limit of the ERC-1271 signature check of a contract wallet. */
+  signature_gas: 300_000n,
+  /** Maximum number of merchants in one round of the job, and the interval of the job in ms. */
+  merchants: 50,
+  watch_every_ms: 4_000,
+  /** Event streams: interval of reads, interval of heartbeats, maximum duration, maximum number of followers in all and per client. */
+  live_every_ms: 2_000,
+  heartbeat_ms: 15_000,
+  follow_longest_ms: 600_000,
+  followers: 500,
+  followers_client: 5,
+} as const
+
+/** Times and limits of the receipts log. */
+export const LOG_RULES = {
+  /** Maximum time in seconds from signing a receipt to its inclusion in the log, as published. */
+  merge_s: 60,
+  /** Interval in ms at which waiting entries are appended. */
+  append_every_ms: 2_000,
+  /** Interval in ms at which new entries are stored as waiting. */
+  flush_every_ms: 100,
+  /** Maximum number of entries in memory that are not stored yet; further ones are dropped and counted, and can be submitted later. */
+  gathered: 20_000,
+  /**
+   * Maximum number of entries that one step appends, pause between two steps in ms, and maximum number of steps in one round: a step delays
+   * calls that arrive meanwhile.
+   */
+  step_entries: 256,
+  step_rest_ms: 20,
+  round_steps: 64,
+  /** Maximum number of receipts that one client may submit per minute, and of checkpoints. */
+  per_minute: 60,
+  /** Maximum size of either request body in bytes: whole answers, and checkpoints with sixteen signatures of the longest kind. */
+  body_bytes: 147_456,
+} as const
+
+/** Limits of admission, for one process. */
+export const ADMISSION_RULES = {
+  /** Maximum number of calls in flight without a verified payment; the remaining slots are reserved for payers. */
+  free_in_flight: 768,
+  /** Maximum number of calls of one client in flight with a verified payment. */
+  client_paid: 512,
+  /** Maximum number of calls in flight with an unverified payment: of one client, and of all. Others wait with the free calls. */
+  client_unverified: 8,
+  unverified_in_flight: 128,
+  /**
+   * Number of failed payments within a minute after which further payments of the client wait with the free calls until the minute ends,
+   * and the maximum number of clients that are counted.
+   */
+  failed_claims_per_minute: 30,
+  failing_clients: 20_000,
+  /**
+   * Event-loop delay in ms above which no more free calls start, and the number of free calls in flight below which they start
+   * nevertheless, since so few cannot cause the delay.
+   */
+  lag_ms: 200,
+  lag_spares: 32,
+  /**
+   * Starts within one turn of the event loop: `most`, or `while_paying` while a payer is active, and none after `slice_ms` of measured
+   * work. After its slice a lane rests for `rest` times as long while calls are in flight.
+   */
+  lanes: {
+    calls: { most: 64, while_paying: 4, slice_ms: 10, rest: 0 },
+    intake: { most: 16, while_paying: 16, slice_ms: 10, rest: 0 },
+    reads: { most: 64, while_paying: 1, slice_ms: 4, rest: 2 },
+    probes: { most: 64, while_paying: 2, slice_ms: 4, rest: 1 },
+  },
+  /** Half-life in ms of a client's measured work. */
+  cost_half_life_ms: 1_000,
+  /** Maximum number of clients whose measured work is remembered. */
+  cost_clients: 20_000,
+  /** Time in ms after the end of the last paid call for which further payments are expected. */
+  payer_lately_ms: 1_000,
+  /**
+   * Delay of a refusal in ms, so that a client which retries in a loop does not use the time of others, and the maximum number of delayed
+   * refusals.
+   */
+  refusal_hold_ms: 1_000,
+  refusals_held: 2_048,
+} as const
+
+/** Limits of requests to price sources. */
+export const priceLimits = {
+  /** Timeout in ms of one request, including connection and body. */
+  attempt_ms: 2_000,
+  /** Maximum response size in bytes; a response about one pair has some hundred. */
+  answer_bytes: 65_536,
+  /** Maximum age of a price in ms, by the source's time and by the time of the request. */
+  oldest_ms: 60_000,
+  /** Maximum time in ms by which a source's clock may be ahead. */
+  ahead_ms: 10_000,
+  /** Time in ms for which a pair without a price is not requested again. */
+  refused_ms: 5_000,
+  /**
+   * Circuit breaker: failures within the window after which a source is not used, and for how long; after a rate-limit response it is not
+   * used for `limited_open_ms`, starting immediately.
+   */
+  breaker: { failures: 3, window_ms: 300_000, open_ms: 30_000, open_max_ms: 30_000 },
+  limited_open_ms: 60_000,
+} as const
+
+/** Limits of one run that matches bank entries to invoices; each entry takes some hundred bytes of memory. */
+export const RAIL_LIMITS = { invoices: 200_000, entries: 200_000, unmatched_shown: 1_000, page_rows: 500, key_chars: 80 } as const

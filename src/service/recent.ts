@@ -1,13 +1,16 @@
 /** A map that keeps the entries used last and forgets the others. */
-export interface Recent<Value> {
+export interface RecentMap<Value> {
   get(key: string): Value | undefined
   set(key: string, value: Value): void
   delete(key: string): void
   clear(): void
 }
 
-/** Holds at most `most` entries. The order of a Map is the order in which its keys were set: the first is the one not used for longest. */
-export function createRecent<Value>(most: number): Recent<Value> {
+/**
+ * Map of at most `most` entries; a further entry evicts the least recently used one. A Map keeps the order in which its keys were set, so
+ * the first is that one.
+ */
+export function createRecentMap<Value>(most: number): RecentMap<Value> {
   const entries = new Map<string, Value>()
   const put = (key: string, value: Value) => {
     entries.delete(key)

@@ -1,48 +1,86 @@
-import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import { unknownToolProblem } from '../service/calls/refusals.ts'
 import { FAMILIES, type Tool } from '../service/catalogue/define.ts'
-import { unknownTool } from '../service/calls/refusals.ts'
-import { allowanceShown } from '../service/payments/allowance.ts'
-import type { PricesNow } from '../service/payments/price.ts'
-import { limits } from '../service/limits.ts'
-import { problem } from '../service/problems.ts'
+import { publicAllowance } from '../service/payments/allowance.ts'
+import type { PricesNow } from '../service/payments/price-book.ts'
 import type { AppDeps } from './deps.ts'
-import type { Env } from './http/env.ts'
-import { pricesNow, priceShown } from './health.ts'
-import { jsonReply, problemReply, rateLimitHeaders, response, type Reply } from './http/reply.ts'
+import { component, endpointsOf } from './endpoint.ts'
+import { pricesNow, publicPrice } from './health.ts'
+import { jsonReply, rateLimitHeaders } from './http/reply.ts'
 
-/** A price is shown that holds for ten seconds at most. */
+const defineEndpoint = endpointsOf<AppDeps>()
+
+/** Prices change every ten seconds, so they are not cached. */
 const LIVE = { 'cache-control': 'no-store' }
 
-/** `GET /v1/tools` and `GET /v1/tools/{tool}`: the catalogue, and one tool with its schemas, its price now and an example; `GET /v1/allowance`. */
-export function catalogueRoutes(app: Hono<Env>, deps: AppDeps, caller: (context: Context<Env>) => string): void {
-  const { catalogue } = deps.call
-  app.get('/v1/tools', async (context) => {
-    const prices = await pricesNow(deps)
-    const tools = catalogue.tools.map((tool) => summary(deps, tool, prices))
-    return context.json({ count: tools.length, families: FAMILIES, tools }, 200, LIVE)
-  })
-  app.get('/v1/tools/:tool', async (context) => {
-    const tool = catalogue.find(context.req.param('tool'))
-    if (tool !== undefined) return context.json(whole(deps, tool, await pricesNow(deps)), 200, LIVE)
-    return response(problemReply(unknownTool(catalogue, context.req.param('tool')), context.env.request_id, deps.origins))
-  })
-  app.get('/v1/allowance', async (context) => response(await allowanceReply(deps, caller(context), context.env.request_id)))
-}
+const anyValue = (description: string) => z.unknown().describe(description)
 
-/** No tool has this name, so it is the common allowance that is read. */
+const listTools = defineEndpoint({
+  id: 'list-tools',
+  method: 'get',
+  path: '/v1/tools',
+  summary: 'List all tools with their prices.',
+  answers: {
+    200: {
+      description: 'The catalogue.',
+      json: z.looseObject({
+        count: z.int().describe('Number of tools.'),
+        families: anyValue('Families by id.'),
+        tools: anyValue('The tools.'),
+      }),
+    },
+  },
+  async run(_, deps) {
+    const prices = await pricesNow(deps)
+    const tools = deps.call.catalogue.tools.map((tool) => summary(deps, tool, prices))
+    return jsonReply(200, JSON.stringify({ count: tools.length, families: FAMILIES, tools }), LIVE)
+  },
+})
+
+const describeTool = defineEndpoint({
+  id: 'describe-tool',
+  method: 'get',
+  path: '/v1/tools/{tool}',
+  summary: 'One tool with its schemas, its price now and an example.',
+  parts: { tool: z.string().meta({ example: 'iban-check' }).describe('Id of the tool.') },
+  answers: {
+    200: {
+      description: 'The tool.',
+      json: z.looseObject({
+        id: z.string().describe('Id of the tool.'),
+        input_schema: anyValue('JSON Schema of the input.'),
+        output_schema: anyValue('JSON Schema of the result.'),
+        price: anyValue('Price now, floor and cap in minor units of USDC.'),
+        example: anyValue('The body of a call that runs.'),
+      }),
+    },
+  },
+  problems: ['TOOL_NOT_FOUND'],
+  async run({ parts }, deps) {
+    const { catalogue } = deps.call
+    const tool = catalogue.find(parts.tool)
+    if (tool === undefined) return unknownToolProblem(catalogue, parts.tool)
+    return jsonReply(200, JSON.stringify(describeFully(deps, tool, await pricesNow(deps))), LIVE)
+  },
+})
+
+/** Tool id that does not exist: reads the allowance that all tools share. */
 const NO_TOOL = ''
 
-/** What a client has left today of the free calls that all tools share. Reading it counts nothing. */
-async function allowanceReply(deps: AppDeps, address: string, request_id: string): Promise<Reply> {
-  try {
-    const state = await deps.call.allowance.peek(NO_TOOL, address)
-    return jsonReply(200, JSON.stringify(allowanceShown(state)), rateLimitHeaders(state))
-  } catch (error) {
-    deps.call.onFault(error, 'allowance')
-    const found = problem('STORE_UNAVAILABLE', 'Ask again shortly.', { retry_after_s: limits.store_retry_s })
-    return problemReply(found, request_id, deps.origins)
-  }
-}
+const readAllowance = defineEndpoint({
+  id: 'allowance',
+  method: 'get',
+  path: '/v1/allowance',
+  summary: 'Free calls that this client has left today, shared by all tools. Reading it does not use one.',
+  answers: { 200: { description: 'The allowance.', json: component('allowance') } },
+  problems: ['STORE_UNAVAILABLE'],
+  async run({ caller }, deps) {
+    const state = await deps.call.allowance.peek(NO_TOOL, caller)
+    return jsonReply(200, JSON.stringify(publicAllowance(state)), rateLimitHeaders(state))
+  },
+})
+
+export const CATALOGUE_ENDPOINTS = [listTools, describeTool, readAllowance]
 
 function summary(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
   return {
@@ -51,12 +89,12 @@ function summary(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
     description: tool.description,
     family: tool.family,
     version: tool.version,
-    price: priceShown(tool, prices),
+    price: publicPrice(tool, prices),
     call_url: `${deps.origins.api_url}/v1/tools/${tool.id}/call`,
   }
 }
 
-function whole(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
+function describeFully(deps: AppDeps, tool: Tool, prices: PricesNow | null) {
   const schemas = deps.schemas.get(tool.id)
   return {
     ...summary(deps, tool, prices),

@@ -1,111 +1,143 @@
+import type { ListAge } from '../pure/checks/ofac.ts'
 import type { KeyList } from '../pure/receipts/keys.ts'
-import type { Sealer } from '../ports/sealer.ts'
+import type { Sealer } from '../ports/signer.ts'
 import type { Store } from '../ports/store.ts'
 import type { TaskStore } from '../ports/tasks.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { CallDeps } from '../service/calls/call.ts'
-import type { CreditDesk } from '../service/credits/desk.ts'
-import type { PilotReleased } from '../service/credits/pilot.ts'
-import type { CodeShown, CreditShop } from '../service/credits/shop.ts'
-import type { InvoiceDesk } from '../service/invoices/desk.ts'
+import type { CreditService } from '../service/credits/credit-service.ts'
+import type { PilotReleased, CodeShown, CreditCheckout } from '../service/credits/credit-checkout.ts'
+import type { InvoiceService } from '../service/invoices/invoice-service.ts'
 import type { InvoiceLive } from '../service/invoices/live.ts'
 import type { InvoiceRelay } from '../service/invoices/relay.ts'
-import type { SchemaList } from '../service/catalogue/json-schema.ts'
+import type { SchemaList } from '../service/catalogue/wire-schemas.ts'
 import type { AllowanceRules } from '../service/payments/allowance.ts'
-import type { GasSeen } from '../service/payments/gas-budget.ts'
+import type { GasStatus } from '../service/payments/writer-rules.ts'
 import type { PriceBook } from '../service/payments/price-book.ts'
-import type { PaymentPlace } from '../service/payments/terms.ts'
+import type { PaymentTerms } from '../service/payments/terms.ts'
+import type { OperatorReport } from '../service/telemetry/operator-report.ts'
 import type { History } from '../service/telemetry/history.ts'
-import type { ChainHead, StandingParts } from '../service/telemetry/standing.ts'
+import type { ChainHead, OperatorStatusParts } from '../service/telemetry/operator-status.ts'
 import type { Origins } from './http/reply.ts'
 import type { ReceiptsLog } from '../service/log/receipts-log.ts'
 import type { InsuranceParts } from '../service/records/insurance.ts'
+import type { WebhookService } from '../service/webhooks/webhook-service.ts'
 
-/** What it takes to pay in the sandbox. */
-export interface SandboxShown {
+/** A signed transfer as x402 carries it (`payload` of the scheme "exact"). */
+interface SandboxPayment {
+  authorization: { from: string; to: string; value: string; validAfter: string; validBefore: string; nonce: string }
+  signature: string
+}
+
+/** Facts that a payer in the sandbox needs. */
+export interface SandboxInfo {
   rpc_url: string
   chain_id: number
   usdc: string
   payer: string
   pay_to: string
-  /** How the chain stands, as it is now; null where another service on the same folder runs it. */
+  /** Signs a transfer of this amount from the test wallet to `pay_to`, as any wallet would. */
+  sign_payment(amount_minor: bigint, now_s: number): SandboxPayment
+  /** State of the sandbox chain; null if another service that shares the data folder runs it. */
   readonly chain: { running: boolean; restarts: number; restarted_at: string | null; stopped_because: string | null } | null
 }
 
-/** How payment stands now. */
+/** State of payments now. */
 export interface PaymentHealth {
   enabled: boolean
   method: 'self' | 'facilitator' | null
-  /** The chain answers with a fresh head. */
+  /** A node answers, and its newest block is recent. */
   chain_ok: boolean
-  /** A payment could be settled now. */
+  /** A payment can be settled now. */
   ready: boolean
-  /** Payments that have been open for longer than they should; null until first counted. */
+  /** Number of payments that are open for longer than expected; null before the first count. */
   overdue: number | null
 }
 
-/** Balances and budgets, which only the operator port shows. */
+/** Balances and budgets; only the operator port shows them. */
 export interface OperatorFacts {
-  /** The gas wallets as they were last looked at, in the order of the key file; null before. */
-  gas(): readonly (GasSeen | null)[]
-  /** Free calls in a UTC day that read sources, of all callers together, and those of today. */
+  /** Last known state of each gas wallet, in the order of the key file; null before the first check. */
+  gas(): readonly (GasStatus | null)[]
+  /** Limit of free calls in a UTC day that read sources, for all clients together. */
   source_reads_daily: number
   source_reads_used(): Promise<number>
+  /** The operator page's facts. */
+  report(): Promise<OperatorReport>
 }
 
-/** Everything that the surfaces show or use; put together once, in `main`. */
+/** A reference table that checks use now. */
+export interface DatasetDescription {
+  id: string
+  schema: string
+  source: string
+  published_at: string | null
+  /** Date on which a person compiled it; null for a published table. */
+  compiled_at: string | null
+  retrieved_at: string
+  rows: number
+  sha256: string
+  origin: 'bundled' | 'store'
+  pinned: boolean
+  age_days: number
+  limit_days: number
+  source_urls: readonly string[]
+  licence: string | null
+}
+
+/** Dependencies of the surfaces, built once at start in `src/assembly`. */
 export interface AppDeps {
   call: CallDeps
-  /** Derived once from the catalogue, by tool id. */
+  /** Schemas by tool id. */
   schemas: SchemaList
-  /** Store of A2A tasks; the surface seals what it writes there. */
+  /** Store of A2A tasks; the surface encrypts what it writes. */
   tasks: TaskStore
   sealer: Sealer
-  store: Pick<Store, 'kind' | 'ping' | 'instances'> & StandingParts['store']
-  /** Where invoices are made and read, and carried to the chain; no relay where nothing can settle. */
-  invoices: { desk: InvoiceDesk; relay: InvoiceRelay | null; live: InvoiceLive }
-  /** The directory of underwriters and its certificates. */
+  store: Pick<Store, 'kind' | 'ping' | 'instances'> & OperatorStatusParts['store']
+  /** Invoices; `relay` is null if this deployment cannot settle. */
+  invoices: { service: InvoiceService; relay: InvoiceRelay | null; live: InvoiceLive }
   insurance: InsuranceParts
-  /** The public log of receipts; null where none is kept. */
+  webhooks: WebhookService
+  /** Public log of receipts; null if this deployment has none. */
   log: ReceiptsLog | null
-  /** Where prepaid credits are debited and looked at, and sold where cards are taken. */
+  /** Prepaid credits; `shop` is null if cards are not accepted. */
   credits: {
-    desk: CreditDesk
-    shop: CreditShop | null
+    service: CreditService
+    checkout: CreditCheckout | null
     handOver(session_id: string, secret: string, seen: boolean): Promise<CodeShown>
-    /** The calls that a pilot invoice bought, for the signature of its payer. Draws on the reads of the client. */
-    release(invoice_id: string, signature: string, client: string): Promise<PilotReleased>
+    /** Releases the calls that a pilot invoice bought, for a signature of its payer. Counts against the read limit of the client. */
+    release(invoice_id: string, signature: string | null, client: string): Promise<PilotReleased>
   }
+  /** Reference tables in use, and the text of each by its SHA-256, also of those that were replaced. */
+  datasets: { ages(): ListAge[]; list(): DatasetDescription[]; text(sha256: string): Promise<string | null> }
   telemetry: Telemetry
-  /** Left out, or null, where nobody traces. */
+  /** Null or absent if tracing is off. */
   tracing?: Tracing | null
-  /** What this process counted lately. */
+  /** Counts of this process in the last day. */
   history: History
-  /** The newest block that was seen; null where there is no chain. */
+  /** Newest known block; null without a chain. */
   chain_head(): ChainHead | null
-  /** The chain of the sandbox; null in live mode, and where it did not start. */
-  sandbox: SandboxShown | null
+  /** Sandbox chain; null in live mode and if it did not start. */
+  sandbox: SandboxInfo | null
   paymentHealth(): Promise<PaymentHealth>
   operator: OperatorFacts
-  /** Whom to pay, in what. */
-  place: PaymentPlace
+  /** Payment terms that this deployment offers. */
+  terms: PaymentTerms
   origins: Origins
   mode: 'sandbox' | 'live'
   chain_id: number
   free: AllowanceRules
-  /** Calls of one client in flight that nobody pays for; left out for the service's own bound. */
+  /** Maximum number of unpaid calls of one client at a time; the limit of the service if absent. */
   client_calls?: number
-  /** Preflights of one client in a minute. */
+  /** Maximum number of preflights per minute and client. */
   preflight_per_minute: number
-  /** A call can be paid for here. */
+  /** Calls can be paid. */
   takes_payments: boolean
-  /** The prices of the moment. */
   prices: PriceBook
-  /** The published receipt keys. */
+  /** Published receipt keys. */
   keys: KeyList
   version: string
   started_ms: number
-  /** Calls that are running now. */
+  /** Number of running calls. */
   inFlight(): number
 }

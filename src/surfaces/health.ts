@@ -1,60 +1,142 @@
-import type { Hono } from 'hono'
+import { z } from 'zod'
 import type { Tool } from '../service/catalogue/define.ts'
-import { priceBounds, priceOf, usdcText, type PricesNow } from '../service/payments/price.ts'
-import { standingNow } from '../service/telemetry/standing.ts'
-import { USDC_DECIMALS } from '../pure/payments/usdc.ts'
+import { priceBounds, priceOf, type PricesNow } from '../service/payments/price-book.ts'
+import { standingNow } from '../service/telemetry/operator-status.ts'
+import { USDC_DECIMALS, usdcDecimal } from '../pure/payments/usdc.ts'
 import type { AppDeps, PaymentHealth } from './deps.ts'
-import type { Env } from './http/env.ts'
-import { wantsPage } from './http/wants-page.ts'
-import { JSON_TYPE, sendDocument, storedDocument } from './discovery/document.ts'
+import { endpointsOf, wholeNumber } from './endpoint.ts'
+import { jsonReply, wantsPage } from './http/reply.ts'
+import { JSON_TYPE, sendDocument, storedDocument } from './http/document.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './pages/layout.ts'
 import { statusPage } from './pages/status-page.ts'
-import { standingOf, statusBody } from './status.ts'
+import { statusSources, statusBody } from './status.ts'
 
-/** The prices now; null while they cannot be known because the store is down. The rest of a document is good without them. */
+/** Returns the current prices; null if the store does not answer, so that the other facts of a document are still served. */
 export async function pricesNow({ prices }: Pick<AppDeps, 'prices'>): Promise<PricesNow | null> {
   return prices.prices().catch(() => null)
 }
 
-/** The price of a tool as a document shows it that is made for one reader; the amount is that of the cheapest input. */
-export function priceShown(tool: Pick<Tool, 'price'>, prices: PricesNow | null) {
+/** Current price of a tool; the amount is for the cheapest input. */
+export function publicPrice(tool: Pick<Tool, 'price'>, prices: PricesNow | null) {
   const { floor_minor, cap_minor, formula } = priceBounds(tool.price)
   const amount_minor = tool.price === 'free' ? 0n : prices === null ? null : priceOf(tool.price, null, prices).amount_minor
   return {
     class: tool.price,
     amount_minor: amount_minor?.toString() ?? null,
-    amount_usdc: amount_minor === null ? null : usdcText(amount_minor),
+    amount_usdc: amount_minor === null ? null : usdcDecimal(amount_minor),
     floor_minor: floor_minor.toString(),
     cap_minor: cap_minor.toString(),
     formula,
   }
 }
 
-/** `/health`, `/status` and `/metrics`: what an operator, a monitor and a stranger may know of the running service. */
-export function healthRoutes(app: Hono<Env>, deps: AppDeps): void {
-  app.get('/health', async (context) => {
-    const { ok, body } = await healthNow(deps)
-    return context.json(body, ok ? 200 : 503, { 'cache-control': 'no-store' })
-  })
-  app.get('/status', async (context) => {
-    const headers = { 'cache-control': 'no-store', vary: 'Accept' }
-    if (!wantsPage(context)) return context.json(await statusBody(deps), 200, headers)
-    const [body, standing] = await Promise.all([statusBody(deps), standingNow(standingOf(deps))])
-    return sendDocument(context, storedDocument(HTML_TYPE, statusPage(deps, body, standing), { ...PAGE_HEADERS, ...headers }))
-  })
-  // What cannot be read of the query counts as not said.
-  app.get('/status/history.json', (context) => {
-    const { span, after } = context.req.query()
-    const after_s = after !== undefined && /^\d{1,12}$/.test(after) ? Number(after) : undefined
-    const view = JSON.stringify(deps.history.view(span === 'day' ? 'day' : 'hour', after_s))
-    return sendDocument(context, storedDocument(JSON_TYPE, view, { 'cache-control': 'no-store' }))
-  })
-  app.get('/metrics', async (context) =>
-    context.text(await deps.telemetry.text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
-  )
+const defineEndpoint = endpointsOf<AppDeps>()
+
+/** Schema of an object with these members, each with its description. */
+function membersSchema(words: Readonly<Record<string, string>>): z.ZodType {
+  return z.looseObject(Object.fromEntries(Object.entries(words).map(([name, description]) => [name, z.unknown().describe(description)])))
 }
 
-/** Whether the service can serve, and its prices now. */
+const HEALTH = membersSchema({
+  ok: 'True if the service works.',
+  mode: 'sandbox or live.',
+  sandbox: 'Address of the chain of the sandbox; null in a live deployment.',
+  chain: 'The chain that payments and receipts belong to.',
+  signer: 'Key that signs receipts.',
+  store: 'Kind of store, and whether it answers.',
+  payments: 'State of payments, and their recipient.',
+  datasets: 'Age and limit of each list that limits clean answers; aging from two thirds of the limit, old beyond it.',
+  free_daily: 'Free calls per client and day, and tools with a different number.',
+  tools: 'Each tool with its price now.',
+})
+
+const STATUS = membersSchema({
+  ok: 'True.',
+  mode: 'sandbox or live.',
+  version: 'Version of the service.',
+  uptime_s: 'Seconds since the start.',
+  in_flight: 'Number of running calls.',
+  calls: 'Calls in all, by outcome, and by tool and outcome.',
+  latency_ms: 'Latency percentiles p50, p95 and p99 in milliseconds; null before the first call.',
+  history: 'Address of the last hour and the last day.',
+})
+
+const HISTORY = membersSchema({
+  span: 'hour or day.',
+  every_s: 'Seconds that one point covers. All lists have the same length, oldest first.',
+  at_s: 'Start of each interval, in seconds since 1970.',
+  counted_s: 'Seconds of each interval for which calls were counted.',
+  calls: 'Calls by class of outcome.',
+  latency_ms: 'Latency percentiles p50, p95 and p99; null for an interval without calls.',
+  prices_minor: 'Prices of the variable price classes in minor units of USDC, as text.',
+  sources: 'True for each source that answered; null for one that was not queried.',
+  settlement: 'Number of pending payments, and of those that are overdue.',
+  chain_head_age_s: 'Age of the newest block.',
+})
+
+const readHealth = defineEndpoint({
+  id: 'health',
+  method: 'get',
+  path: '/health',
+  summary: 'State of the service and current prices.',
+  answers: {
+    200: { description: 'The service works.', json: HEALTH },
+    503: { description: 'The store does not answer; `ok` is false.', json: HEALTH },
+  },
+  async run(_, deps) {
+    const { ok, body } = await healthNow(deps)
+    return jsonReply(ok ? 200 : 503, JSON.stringify(body))
+  },
+})
+
+const readState = defineEndpoint({
+  id: 'status',
+  method: 'get',
+  path: '/status',
+  summary: 'Counts and latencies since the start.',
+  answers: { 200: { description: 'The counts, as JSON or as a page.', json: STATUS, media: ['text/html'] } },
+  async run({ context }, deps) {
+    const headers = { 'cache-control': 'no-store', vary: 'Accept' }
+    if (!wantsPage(context)) return jsonReply(200, JSON.stringify(await statusBody(deps)), headers)
+    const [body, standing] = await Promise.all([statusBody(deps), standingNow(statusSources(deps))])
+    return sendDocument(context, storedDocument(HTML_TYPE, statusPage(deps, body, standing), { ...PAGE_HEADERS, ...headers }))
+  },
+})
+
+const readHistory = defineEndpoint({
+  id: 'status-history',
+  method: 'get',
+  path: '/status/history.json',
+  summary: 'Counts of the last hour or day.',
+  // A value that cannot be read counts as absent.
+  query: {
+    span: z.enum(['hour', 'day']).catch('hour').describe('Span of time.'),
+    after: wholeNumber(0, 999_999_999_999)
+      .optional()
+      .catch(undefined)
+      .describe('Return only points that start later, in seconds since 1970.'),
+  },
+  answers: { 200: { description: 'The counts.', json: HISTORY } },
+  run: ({ query, context }, deps) => {
+    const view = JSON.stringify(deps.history.view(query.span, query.after))
+    return sendDocument(context, storedDocument(JSON_TYPE, view, { 'cache-control': 'no-store' }))
+  },
+})
+
+const readMetrics = defineEndpoint({
+  id: 'metrics',
+  method: 'get',
+  path: '/metrics',
+  summary: 'Metrics in the Prometheus text format.',
+  answers: { 200: { description: 'The metrics.', media: ['text/plain'] } },
+  run: async ({ context }, deps) =>
+    context.text(await deps.telemetry.text(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
+})
+
+/** State, counts and metrics of the running service. */
+export const HEALTH_ENDPOINTS = [readHealth, readState, readHistory, readMetrics]
+
+/** State of the service and current prices. */
 export async function healthNow(deps: AppDeps): Promise<{ ok: boolean; body: object }> {
   const [ok, prices, payments] = await Promise.all([answers(deps), pricesNow(deps), deps.paymentHealth()])
   return { ok, body: healthBody(deps, ok, prices, payments) }
@@ -65,18 +147,18 @@ async function answers(deps: AppDeps): Promise<boolean> {
     await deps.store.ping()
     return true
   } catch {
-    // The reason is the operator's, not the public's: `assay doctor` tells it.
+    // The reason is not public; `assay doctor` shows it to the operator.
     return false
   }
 }
 
-/** Where payments go, and whether one could be taken now: free calls do without. */
-function paymentsShown({ place }: AppDeps, { enabled, method, chain_ok, ready, overdue }: PaymentHealth) {
-  return { enabled, method, ready, chain_ok, overdue, recipient: place.pay_to, currency: 'USDC', decimals: USDC_DECIMALS }
+/** Recipient of payments and if a payment can be taken now. Free calls need neither. */
+function publicPayments({ terms }: AppDeps, { enabled, method, chain_ok, ready, overdue }: PaymentHealth) {
+  return { enabled, method, ready, chain_ok, overdue, recipient: terms.pay_to, currency: 'USDC', decimals: USDC_DECIMALS }
 }
 
 function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, payments: PaymentHealth) {
-  const { signer } = deps.call.stamp
+  const { signer } = deps.call.issuer
   return {
     ok: store_ok,
     mode: deps.mode,
@@ -84,8 +166,9 @@ function healthBody(deps: AppDeps, store_ok: boolean, prices: PricesNow | null, 
     chain: { id: deps.chain_id, network: `eip155:${deps.chain_id}` },
     signer: { address: signer.address, implementation: signer.implementation },
     store: { kind: deps.store.kind, ok: store_ok },
-    payments: paymentsShown(deps, payments),
+    payments: publicPayments(deps, payments),
+    datasets: deps.datasets.ages(),
     free_daily: deps.free,
-    tools: deps.call.catalogue.tools.map((tool) => ({ name: tool.id, version: tool.version, price: priceShown(tool, prices) })),
+    tools: deps.call.catalogue.tools.map((tool) => ({ name: tool.id, version: tool.version, price: publicPrice(tool, prices) })),
   }
 }

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { modeMark } from '../service/catalogue/text.ts'
 import type { TrustedProxies } from '../service/clients.ts'
 import { limits } from '../service/limits.ts'
 import { problem } from '../service/problems.ts'
@@ -14,9 +15,9 @@ interface OperatorApp extends Pick<Handlers, 'fault' | 'requestId'> {
 const NO_PROXIES: TrustedProxies = { trusts: () => false }
 
 /**
- * Server of the operator port: `/health` and `/metrics`, with gas balances and budgets, which the public port does not show. It has connections
- * of its own, so that probes are answered while the public port is full. A server for this machine alone (`local`) answers only requests whose
- * Host names the machine, since a web page can make its own name point here (DNS rebinding).
+ * Server of the operator port: the operator page, `/health` and `/metrics`, with gas balances and budgets, which the public port does not show. It has its
+ * own connections, so it answers probes while the public port is full. With `local` it answers only requests whose Host is this machine,
+ * because a web page can point its own name here (DNS rebinding).
  */
 export function createOperatorServer(app: OperatorApp, local: boolean): Server {
   const options = { maxHeaderSize: limits.header_bytes, connectionsCheckingInterval: limits.timeout_check_ms }
@@ -54,7 +55,9 @@ async function replyTo({ method, url, headers }: IncomingMessage, deps: AppDeps,
     return refuse('REQUEST_MALFORMED', 'The operator port of this deployment is asked by an address of this machine, such as 127.0.0.1.')
   if (method !== 'GET' && method !== 'HEAD') return refuse('METHOD_NOT_ALLOWED', 'The operator port takes GET and HEAD.')
   if (url === '/health') return healthReply(deps)
-  if (url !== '/metrics') return refuse('NOT_FOUND', 'The operator port has /health and /metrics.')
+  if (url !== '/metrics') {
+    return (await pageReply(url ?? '', deps)) ?? refuse('NOT_FOUND', 'The operator port has /operator, /health and /metrics.')
+  }
   return {
     status: 200,
     headers: { 'content-type': PROMETHEUS_TYPE, 'cache-control': 'no-store' },
@@ -62,9 +65,43 @@ async function replyTo({ method, url, headers }: IncomingMessage, deps: AppDeps,
   }
 }
 
-/** The public health with what each gas wallet holds and may spend today, and the free calls of the day that read sources. */
+/** The page, its tables as CSV, and the style sheets that it loads; null for any other path. */
+async function pageReply(url: string, deps: AppDeps): Promise<Reply | null> {
+  const path = url.split('?')[0] ?? ''
+  // Loaded on first use, so that the start does not load the pages.
+  const { operatorPage, REPORT_TABLES, tableCsv } = await import('./pages/operator-page.ts')
+  if (path === '/' || path === '/operator')
+    return pageOf('text/html; charset=utf-8', operatorPage(await deps.operator.report(), modeMark(deps)))
+  const file = path.startsWith('/operator/') ? path.slice('/operator/'.length) : ''
+  const tableOf = Object.hasOwn(REPORT_TABLES, file) ? REPORT_TABLES[file] : undefined
+  if (tableOf !== undefined) return pageOf('text/csv; charset=utf-8', tableCsv(tableOf(await deps.operator.report())))
+  const [, version_path = ''] = /^\/assets\/[0-9a-f]+\/(.+\.(?:css|svg))$/.exec(path) ?? []
+  const asset = await (await import('./pages/assets.ts')).assets().files.get(version_path)?.()
+  if (asset === undefined) return null
+  const { body } = await asset.encoded.for('identity')
+  return pageOf(asset.type, typeof body === 'string' ? body : Buffer.from(body).toString())
+}
+
+/** No script runs on the operator page, and nothing is loaded from elsewhere. */
+const PAGE_POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+function pageOf(type: string, body: string): Reply {
+  return {
+    status: 200,
+    headers: {
+      'content-type': type,
+      'cache-control': 'no-store',
+      'content-security-policy': PAGE_POLICY,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    },
+    body,
+  }
+}
+
+/** Public health plus the balance and daily budget of each gas wallet, and today's free calls that read sources. */
 async function healthReply(deps: AppDeps): Promise<Reply> {
-  // Loaded when it is first asked for, which keeps the pages out of the start.
+  // Loaded on first use, so that the start does not load the pages.
   const { healthNow } = await import('./health.ts')
   const [{ ok, body }, used] = await Promise.all([healthNow(deps), deps.operator.source_reads_used().catch(() => null)])
   const gas_wallets = deps.operator.gas().map(

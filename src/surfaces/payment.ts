@@ -1,41 +1,87 @@
 import { isObject } from '../pure/is-object.ts'
+import type { Tool } from '../service/catalogue/define.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 import { callUrl } from '../service/catalogue/text.ts'
 import type { PaymentRequired } from '../service/calls/outcome.ts'
+import { limits } from '../service/limits.ts'
+import {
+  type DiscoveredCall,
+  type ExtensionSigner,
+  httpCall,
+  mcpCall,
+  settlementExtensions,
+  termsExtensions,
+} from '../service/payments/extensions.ts'
 import type { PaymentRefusal } from '../service/payments/payment-refusals.ts'
-import type { CreditSettlement, Settlement } from '../service/payments/settlement.ts'
-import { challengeOf, createChallenges, paymentResponseHeaders, v2PaymentResponse } from '../service/payments/terms.ts'
+import type { CreditSettlement, PaidSettlement } from '../service/payments/settlement.ts'
+import {
+  type Challenge,
+  challengeOf,
+  createChallenges,
+  mcpResource,
+  type Offer,
+  offeredTerms,
+  paymentResponseHeaders,
+  type ServiceWords,
+  type Terms,
+  v2PaymentResponse,
+} from '../service/payments/terms.ts'
 import type { AppDeps } from './deps.ts'
-import type { Challenge, PaymentPlace } from '../service/payments/terms.ts'
+import { assetPath } from './pages/assets.ts'
 
-/** What a surface says of payment, in the words of x402. */
-export interface PaymentWords {
-  /** The terms of a 402; null where nothing can be paid. `resource` names the tool as this surface does. */
+interface RendererDeps extends Pick<AppDeps, 'origins' | 'terms' | 'schemas'> {
+  call: { catalogue: Catalogue; issuer: ExtensionSigner }
+}
+
+/** Names of the service for catalogues. They take icons only from public https addresses. */
+function serviceWords({ family }: Tool, site_url: string): ServiceWords {
+  const words = { serviceName: 'assay', tags: [family, 'verification', 'signed-receipt'] }
+  return site_url.startsWith('https://') ? { ...words, iconUrl: site_url + assetPath('icon.svg') } : words
+}
+
+/** Renders payment terms and settlements in the format of x402. */
+export interface PaymentRenderer {
+  /** Terms of a 402; null if this deployment takes no payments. */
   challenge(outcome: PaymentRequired): Challenge | null
-  /** The headers of a settled payment; none for a credit, of which x402 knows nothing. */
-  responseHeaders(settlement: Settlement | CreditSettlement): Record<string, string>
-  /** The headers of a refusal; none where no settlement was tried. */
+  /**
+   * Headers of a settled payment; none for a credit, which has no x402 settlement metadata. Those of a call include the signed receipt of
+   * the x402 extension `offer-receipt`, the same for every resend.
+   */
+  responseHeaders(settlement: PaidSettlement | CreditSettlement): Record<string, string>
+  /** Headers of a failed settlement; none if no settlement was tried. */
   failureHeaders(refusal: Pick<PaymentRefusal, 'x402_reason' | 'payer'>): Record<string, string>
-  /** The same for `_meta`. */
-  response(settlement: Settlement | CreditSettlement): Record<string, unknown> | null
+  /** Settlement as an object for `_meta`; null for a credit. */
+  response(settlement: PaidSettlement | CreditSettlement): Record<string, unknown> | null
 }
 
 const UNPAID = 'payment required'
-/** The reason that x402 has for a settlement that failed for none of its others. */
+/** x402 error reason for settlement failures that have no other reason. */
 const UNSAID = 'unexpected_settle_error'
 const NOTHING_MOVED = { success: false, transaction: '' } as const
 
-/** The words of REST, where the resource of a tool is the address of its calls. */
-export function restWords({ call, origins, place, schemas }: Pick<AppDeps, 'call' | 'origins' | 'place' | 'schemas'>): PaymentWords {
-  const address = (tool: string) => callUrl({ origins }, { id: tool })
-  return createPaymentWords(place, call.catalogue, address, (tool) => httpSchema(schemas.get(tool)?.input))
+/** Renderer for REST and A2A: the resource of a tool is its call URL. */
+export function restPaymentRenderer(deps: RendererDeps): PaymentRenderer {
+  return createPaymentRenderer(deps, {
+    resource: ({ id }) => callUrl(deps, { id }),
+    call: httpCall,
+    outputSchema: ({ id }) => httpSchema(deps.schemas.get(id)?.input),
+  })
+}
+
+/** Renderer for MCP: the resource of a tool is not an HTTP endpoint. */
+export function mcpPaymentRenderer(deps: RendererDeps): PaymentRenderer {
+  return createPaymentRenderer(deps, {
+    resource: ({ id }) => mcpResource(id),
+    call: (tool) => mcpCall(tool, deps.schemas.get(tool.id)?.input),
+    outputSchema: () => undefined,
+  })
 }
 
 /**
- * A call over HTTP as x402 version 1 describes it in `outputSchema`, which catalogues of paid resources read: method, names and types of the
- * body, and the answer. The whole schemas are in x402.json.
+ * Input and output of a call as `outputSchema` of x402 version 1 describes them, for catalogues of paid resources: method, names and
+ * types of the body, and the answer. x402.json has the full schemas.
  */
-export function httpSchema(input_schema: Record<string, unknown> | undefined): Record<string, unknown> {
+function httpSchema(input_schema: Record<string, unknown> | undefined): Record<string, unknown> {
   const properties = isObject(input_schema?.['properties']) ? input_schema['properties'] : {}
   const required = Array.isArray(input_schema?.['required']) ? input_schema['required'] : []
   const fields = Object.entries(properties).map(([name, schema]) => {
@@ -49,31 +95,49 @@ export function httpSchema(input_schema: Record<string, unknown> | undefined): R
   }
 }
 
-/** Terms are the same bytes for a tool and an amount, whoever asks; only a refusal puts its own reason into them. */
-export function createPaymentWords(
-  place: PaymentPlace,
-  catalogue: Catalogue,
-  resourceOf: (tool: string) => string,
-  schemaOf: (tool: string) => Record<string, unknown> | undefined = () => undefined,
-): PaymentWords {
-  const ready = createChallenges(place, UNPAID)
-  const endOf = (settlement: Settlement) => ({
+/** One way to call a tool. */
+interface CallDescription {
+  /** URL that names the tool in terms and offers. */
+  resource(tool: Pick<Tool, 'id'>): string
+  call(tool: Tool): DiscoveredCall
+  outputSchema(tool: Pick<Tool, 'id'>): Record<string, unknown> | undefined
+}
+
+/** An offer is signed again after this time, so that at least three quarters of its validity are left. */
+const OFFER_REUSE_MS = (limits.max_timeout_s * 1_000) / 4
+
+/** Returns a renderer. Terms of one tool and amount are the same bytes for all clients for a while; only a refusal adds its reason. */
+function createPaymentRenderer(deps: RendererDeps, description: CallDescription): PaymentRenderer {
+  const { terms: place, origins } = deps
+  const { catalogue, issuer } = deps.call
+  const build = ({ tool, ...offer }: Offer & { tool: Tool }): Terms => {
+    const terms = { ...place, ...offer }
+    const extensions = termsExtensions(description.call(tool), offeredTerms(terms), issuer)
+    return { ...terms, described: { service: serviceWords(tool, origins.site_url), extensions } }
+  }
+  const ready = createChallenges(build, UNPAID, { now_ms: () => issuer.clock.now_ms(), reuse_ms: OFFER_REUSE_MS })
+  const endOf = ({ sold, ...settlement }: PaidSettlement) => ({
     ...place,
     success: true,
     transaction: settlement.transaction,
     payer: settlement.payer,
     amount_minor: BigInt(settlement.amount_minor),
+    ...(sold === null
+      ? {}
+      : { extensions: settlementExtensions(description.resource({ id: sold.tool }), sold.settled_s, settlement, issuer) }),
   })
   return {
-    challenge({ tool, amount_minor, x402_reason }) {
-      if (amount_minor === null) return null
+    challenge({ tool: id, amount_minor, x402_reason }) {
+      const tool = catalogue.find(id)
+      if (amount_minor === null || tool === undefined) return null
       const offer = {
-        resource: resourceOf(tool),
-        description: catalogue.find(tool)?.description ?? '',
+        tool,
+        resource: description.resource(tool),
+        description: tool.description,
         amount_minor,
-        output_schema: schemaOf(tool),
+        output_schema: description.outputSchema(tool),
       }
-      return x402_reason === null ? ready(offer) : challengeOf({ ...place, ...offer }, x402_reason)
+      return x402_reason === null ? ready(offer) : challengeOf(build(offer), x402_reason)
     },
     failureHeaders: ({ x402_reason, payer }) =>
       payer === undefined ? {} : paymentResponseHeaders({ ...place, ...NOTHING_MOVED, payer, error_reason: x402_reason ?? UNSAID }),

@@ -1,53 +1,52 @@
 import { isObject } from '../pure/is-object.ts'
 import type { HeavyWork } from '../ports/heavy-work.ts'
-import type { ServeCall } from '../service/calls/observed.ts'
+import type { ServeCall } from '../service/calls/instrumented-call.ts'
 import type { CallRequest, InputRead, Outcome } from '../service/calls/outcome.ts'
-import { answerText } from '../service/calls/answer-text.ts'
-import { withVerdict } from '../service/catalogue/bare.ts'
-import { readBody, type BodySource } from './http/body.ts'
-import { readJsonBody, unwrapInput } from './http/json-body.ts'
+import { answerText } from '../service/calls/answer.ts'
+import { withVerdict } from '../service/catalogue/decode.ts'
+import { readBody, type BodySource, readJsonBody, unwrapInput } from './http/body.ts'
 import { isLarge, readInThread } from './http/read-in-thread.ts'
-import type { CreditGiven } from '../service/credits/given.ts'
-import { readPayment, type PaymentGiven } from '../service/payments/payment-header.ts'
+import type { CreditCredential } from '../service/credits/credit-service.ts'
+import { readPayment, type PaymentCredential } from '../service/payments/payment-header.ts'
 import type { ResendSecrets } from '../service/payments/resends.ts'
 import type { Problem } from '../service/problems.ts'
-import type { PaymentWords } from './payment.ts'
+import type { PaymentRenderer } from './payment.ts'
 import { jsonReply, problemReply, rateLimitHeaders, type Origins, type Reply } from './http/reply.ts'
 
-/** A request for a call, as far as REST cares, whatever carried it. */
+/** Request for a call, independent of its transport. */
 export interface CallExchange {
   tool: string
   request_id: string
-  /** Address of the caller, proxies already seen through. */
+  /** Address of the client behind trusted proxies. */
   address: string
-  /** Value of a header by its lower-case name. */
+  /** Returns a header value by its lower-case name. */
   header(name: string): string | null
   body: BodySource
 }
 
-/** From the body's JSON value to the input of the tool, as the caller names it. */
-export type Unwrap = (value: unknown, tool: string) => InputRead
+/** Extracts the input of the tool from the JSON body. */
+export type UnwrapInput = (value: unknown, tool: string) => InputRead
 
-/** What REST needs to serve calls. */
+/** Dependencies of REST calls. */
 export interface RestCalls {
   serve: ServeCall
   origins: Origins
-  words: PaymentWords
-  /** Whether the signature of one of these payments recovers to its payer. */
-  isSigned(payments: readonly PaymentGiven[]): boolean
-  /** Reads long bodies; null reads them here. */
+  words: PaymentRenderer
+  /** Returns true if the signature of one of these payments recovers to its payer. */
+  isSigned(payments: readonly PaymentCredential[]): boolean
+  /** Reads long bodies in threads; null reads them on this thread. */
   heavy: HeavyWork | null
 }
 
-/** `POST /v1/tools/{tool}/call`: translates a request into a call, and its outcome into a response. */
-export async function restCall(calls: RestCalls, exchange: CallExchange, unwrap: Unwrap): Promise<Reply> {
+/** `POST /v1/tools/{tool}/call`: converts a request to a call and the outcome to a response. */
+export async function restCall(calls: RestCalls, exchange: CallExchange, unwrap: UnwrapInput): Promise<Reply> {
   const outcome = await calls.serve(callRequest(calls, exchange, unwrap), exchange.request_id)
   return outcomeReply(calls, outcome, exchange.request_id)
 }
 
-function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unwrap: Unwrap): CallRequest {
+function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unwrap: UnwrapInput): CallRequest {
   const payments = paymentsIn(exchange.header)
-  let bytes: Uint8Array = NOTHING
+  let bytes: Uint8Array = NO_BYTES
   return {
     tool: exchange.tool,
     address: exchange.address,
@@ -73,11 +72,11 @@ function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unw
   }
 }
 
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-/** The payments in the headers of a request: one in each of the two places where clients put them, if they do. */
-export function paymentsIn(header: CallExchange['header']): PaymentGiven[] {
-  const found: PaymentGiven[] = []
+/** Returns the payments in the two headers that clients use. */
+export function paymentsIn(header: CallExchange['header']): PaymentCredential[] {
+  const found: PaymentCredential[] = []
   for (const name of ['payment-signature', 'x-payment'] as const) {
     const text = header(name)
     if (text !== null) found.push({ kind: 'header', name, text })
@@ -85,18 +84,18 @@ export function paymentsIn(header: CallExchange['header']): PaymentGiven[] {
   return found
 }
 
-/** Whether the headers bring a payment that can be read, or a credit; whether it is good is found out later. */
+/** Returns true for a readable payment or a credit; it is verified later. */
 export function bringsReadablePayment(header: CallExchange['header']): boolean {
   return creditIn(header) !== null || paymentsIn(header).some((given) => readPayment(given).ok)
 }
 
-/** Secrets in the headers of a request that open the answer of a payment sent before. */
+/** Returns the secrets in the headers that open the stored answer of an earlier payment. */
 export function resendSecretsIn(header: CallExchange['header']): ResendSecrets {
   return { answer_token: header('x-answer-token'), sign_in: header('sign-in-with-x') }
 }
 
-/** The prepaid credit in the headers of a request. */
-export function creditIn(header: CallExchange['header']): CreditGiven | null {
+/** Returns the prepaid credit in the headers. */
+export function creditIn(header: CallExchange['header']): CreditCredential | null {
   const code = header('x-credit')
   return code === null ? null : { code, key: header('idempotency-key') }
 }
@@ -109,7 +108,10 @@ function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_i
       return jsonReply(200, answerText(outcome.answer), allowance === null ? {} : rateLimitHeaders(allowance))
     }
     case 'paid':
-      return jsonReply(200, outcome.text, { 'cache-control': 'private, no-store', ...words.responseHeaders(outcome.settlement) })
+      return jsonReply(200, outcome.text, {
+        'cache-control': 'private, no-store',
+        ...words.responseHeaders(outcome.settlement),
+      })
     case 'pending':
       return problemReply(told(outcome.problem), request_id, origins, {
         location: `${origins.api_url}/v1/answers/${outcome.pending.token}`,
@@ -126,7 +128,7 @@ function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_i
   }
 }
 
-/** `POST /v1/receipt/verify`: the receipt under `receipt`, or bare, or either of them under `input` as tools have it. */
+/** `POST /v1/receipt/verify`: accepts `{"receipt": …}`, the bare receipt, or either one under `input`. */
 export function unwrapReceipt(value: unknown): InputRead {
   const given = isObject(value) && Object.keys(value).join() === 'input' ? value['input'] : value
   return { ok: true, input: isObject(given) && Object.hasOwn(given, 'receipt') ? given : { receipt: given } }

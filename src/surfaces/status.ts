@@ -1,12 +1,11 @@
-import { totals } from '../service/telemetry/history.ts'
-import { quantiles } from '../service/telemetry/quantiles.ts'
-import type { StandingParts } from '../service/telemetry/standing.ts'
+import { totals, quantiles } from '../service/telemetry/history.ts'
+import type { OperatorStatusParts } from '../service/telemetry/operator-status.ts'
 import type { AppDeps } from './deps.ts'
 
-/** What is looked at to say how things stand. */
-export function standingOf(deps: Pick<AppDeps, 'call' | 'store' | 'prices' | 'takes_payments' | 'chain_head'>): StandingParts {
+/** Dependencies of the status summary. */
+export function statusSources(deps: Pick<AppDeps, 'call' | 'store' | 'prices' | 'takes_payments' | 'chain_head'>): OperatorStatusParts {
   const { store, prices, takes_payments, chain_head, call } = deps
-  return { clock: call.stamp.clock, store, prices, probes: call.probes, takes_payments, chain_head }
+  return { clock: call.issuer.clock, store, prices, probes: call.probes, takes_payments, chain_head }
 }
 
 /** Counts and times since the start of this process. */
@@ -21,13 +20,13 @@ export interface StatusBody {
     by_outcome: ReturnType<typeof totals>
     by_tool: { tool: string; outcome: string; count: number }[]
   }
-  /** Upper bounds; null before the first call, or beyond the largest bound. */
+  /** Upper bounds; null before the first call or above the largest bucket. */
   latency_ms: ReturnType<typeof quantiles>
-  /** Where the last hour and the last day are to be had. */
+  /** Address of the counts of the last hour and day. */
   history: string
 }
 
-/** What `/status` says to programs, and the page to people. */
+/** Body of `/status` for programs; the status page shows the same values. */
 export async function statusBody(deps: AppDeps): Promise<StatusBody> {
   const snapshot = await deps.telemetry.snapshot()
   const by_outcome = totals(snapshot)
@@ -35,7 +34,7 @@ export async function statusBody(deps: AppDeps): Promise<StatusBody> {
     ok: true,
     mode: deps.mode,
     version: deps.version,
-    uptime_s: Math.floor((deps.call.stamp.clock.now_ms() - deps.started_ms) / 1000),
+    uptime_s: Math.floor((deps.call.issuer.clock.now_ms() - deps.started_ms) / 1000),
     in_flight: deps.inFlight(),
     calls: { total: snapshot.calls.reduce((sum, { count }) => sum + count, 0), by_outcome, by_tool: snapshot.calls },
     latency_ms: quantiles(snapshot.latency),

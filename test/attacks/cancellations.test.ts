@@ -42,7 +42,7 @@ test('510 cancelled authorizations of one day keep nobody else from paying', asy
   for (let count = 0; count < 510; count++) {
     const asked = await paymentIn(world.store, 'settling', { now_ms, claim_until_ms: now_ms + limits.claim_ms })
     const closing = { ...keyOf(asked), to: 'refused' as const, reason: 'authorization_cancelled', transaction: null }
-    assert.deepEqual(await world.payments.close_payments([closing], EPOCH, now_ms), [true])
+    assert.deepEqual(await world.payments.apply_transitions([closing], EPOCH, now_ms), [true])
   }
   const { status, body } = await paying(await world.payer(), HONEST)
   assert.deepEqual([status, body['tier']], [200, 'paid'])

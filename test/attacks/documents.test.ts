@@ -1,9 +1,8 @@
 /** Attacks by documents, over HTTP: entities and bombs of XML, schemas that grow, pages that nest, and cells that a spreadsheet would run. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { entryCsv } from '../../src/pure/documents/reconcile/report-csv.ts'
-import type { EntryRow } from '../../src/pure/documents/reconcile/rows.ts'
-import { csvLine } from '../../src/cli/ledger-rows.ts'
+import { entryCsv, type EntryRow } from '../../src/pure/documents/reconcile/report-rows.ts'
+import { csvLine } from '../../src/cli/ledger.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 
 let app: TestApp

@@ -1,6 +1,7 @@
 /** Attacks by JSON: names that reach into the prototypes of everything, through every entrance that reads JSON. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { ENDPOINT_GROUPS } from '../../src/surfaces/endpoint-groups.ts'
 import { JSON_HEADERS } from '../support/mcp.ts'
 import { readSources } from '../support/source.ts'
 import { signedHeaders, startCreditApp, startFakeStripe, type CreditApp, type FakeStripe } from '../support/credits.ts'
@@ -88,6 +89,9 @@ const ENTRANCES: readonly Entrance[] = [
     `/api/invoice/inv_x/${act}`,
     (members) => `{"signature":"0x00",${members}}`,
   ]),
+  ['/v1/webhooks', (members) => `{"url":"https://example.com/",${members}}`],
+  ['/v1/webhooks/whs_x/redeliver', (members) => `{"event_id":"evt_x",${members}}`],
+  ['/v1/webhooks/whs_x/delete', (members) => `{${members}}`],
   ['/api/insurance/register', (members) => `{"entry":{${members}},"signature":"0x",${members}}`],
   ['/api/insurance/countersign', (members) => `{${members}}`],
   ['/api/credits/checkout', (members) => `{"pack":5,${members}}`],
@@ -97,6 +101,7 @@ const ENTRANCES: readonly Entrance[] = [
     (members) => `{"id":"evt_x","object":"event","livemode":false,"type":"charge.refunded","data":{"object":{${members}}},${members}}`,
     signedHeaders,
   ],
+  ['/v1/sandbox/payment', (members) => `{"amount_minor":"5000",${members}}`],
   ['/log/entries', (members) => `{"receipt":{${members}}}`],
   ['/log/add-checkpoint', (members) => `old 0\n\n__proto__\n1\nAAAA\n{${members}}\n`],
   [
@@ -128,9 +133,13 @@ test('no entrance lets a name of JSON reach a prototype, break an answer or be o
 })
 
 test('these are all entrances', () => {
-  const routes = readSources('src/surfaces/**/*.ts', 'src/assembly/app.ts').flatMap(({ text: source }) =>
+  const written = readSources('src/surfaces/**/*.ts', 'src/assembly/app.ts').flatMap(({ text: source }) =>
     [...source.matchAll(/\.post\(\s*(?:'([^']+)'|([A-Z_0-9]+))/g)].map(([, path, name]) => path ?? (name === 'A2A_PATH' ? '/a2a' : '/mcp')),
   )
+  const defined = ENDPOINT_GROUPS.flatMap(({ endpoints }) => endpoints).flatMap(({ method, path }) =>
+    method === 'post' ? [path.replaceAll(/\{(\w+)\}/g, ':$1')] : [],
+  )
+  const routes = [...written, ...defined]
   assert.ok(routes.length > 15)
   const fits = (route: string, path: string) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}(?:\\?.*)?$`).test(path)
   assert.deepEqual(

@@ -8,7 +8,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { readKeyList } from '../../src/pure/receipts/keys.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
-import { CREDIT_RULES } from '../../src/service/credits/rules.ts'
+import { CREDIT_RULES } from '../../src/service/limits.ts'
 import { ask, balance, event, notify, post, refund, session, startCreditApp, WEBHOOK_SECRET, type CreditApp } from '../support/credits.ts'
 import { signTerms, termsOf, type Required } from '../support/paying.ts'
 

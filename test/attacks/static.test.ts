@@ -2,27 +2,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseSync, Visitor } from 'oxc-parser'
-import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
+import { toolSchemas } from '../../src/service/catalogue/wire-schemas.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { readSources } from '../support/source.ts'
 
-const SERVICE = /^src\/(?!cli\/|client\/|surfaces\/pages\/client\/)/
+const SERVICE = /^src\/(?!cli\/|client\/|surfaces\/pages\/(?:client|components)\/)/
 const sources = readSources('src/**/*.ts').filter(({ path }) => SERVICE.test(path))
 const { tools } = await loadCatalogue()
 
 /** Who says where a request goes, file by file. Clients choose only the name that a registry is asked about, and the public host of terms. */
 const OUTGOING: Record<string, string> = {
-  'adapters/registration-data/guarded-get.ts':
-    'a bootstrap table, or the domain of terms that an underwriter signed; redirects are judged hop by hop, by the address that is connected to',
+  'adapters/public-https/guarded-request.ts':
+    'a bootstrap table, a publisher of datasets, ASSAY_DATA_MIRROR, the domain of terms that an underwriter signed, or the address of a webhook; each hop is judged by the address that is connected to',
   'adapters/chain/endpoint.ts': 'ASSAY_RPC_URLS',
-  'adapters/chain/sandbox-rpc.ts': 'the port of our own process',
+  'adapters/chain/sandbox-process.ts': 'the port of our own process',
   'adapters/chain/sandbox.ts': 'a data: address',
   'adapters/prices/public-apis.ts': 'three constants, and names of a table',
   'adapters/facilitator/http.ts': 'ASSAY_FACILITATOR_URLS',
   'adapters/witness/http.ts': 'ASSAY_LOG_WITNESSES',
   'adapters/cards/stripe.ts': 'Stripe',
   'adapters/store/postgres.ts': 'ASSAY_STORE',
-  'adapters/store/copy/postgres-end.ts': 'an argument of the operator',
+  'adapters/store/copy-postgres.ts': 'an argument of the operator',
 }
 
 test('these files alone reach the network, and strangers choose no address', () => {
@@ -37,6 +37,8 @@ test('these files alone reach the network, and strangers choose no address', () 
 
 /** These know node:http or node:net for listening, types and the arithmetic of addresses. */
 const LISTENING: ReadonlySet<string> = new Set([
+  // Types alone: the connection is that of guarded-request.
+  'adapters/feeds/reader.ts',
   'assembly/listening.ts',
   'assembly/start.ts',
   'service/clients.ts',
@@ -74,11 +76,11 @@ const KEPT: Record<string, Record<string, string>> = {
     ended: 'ENDED_CLIENTS',
   },
   'adapters/prices/public-apis.ts': { kept: 'the table of symbols', asking: 'the table of symbols' },
-  'adapters/registration-data/rdap.ts': { breakers: 'rdapLimits.breakers', dates: 'rdapLimits.remembered' },
-  'adapters/registration-data/underwriter-proofs.ts': { files: 'proofLimits.remembered' },
-  'adapters/store/invoices/evidence.ts': { touched: 'here' },
-  'adapters/store/payments/closings.ts': { sales: 'here' },
-  'adapters/store/payments/payment-store.ts': { found: 'here' },
+  'adapters/public-https/rdap.ts': { breakers: 'rdapLimits.breakers', dates: 'rdapLimits.remembered' },
+  'adapters/public-https/underwriter-proofs.ts': { files: 'proofLimits.remembered' },
+  'adapters/store/invoice-evidence.ts': { touched: 'here' },
+  'adapters/store/payment-works.ts': { sales: 'here' },
+  'adapters/store/payment-store.ts': { found: 'here' },
   'adapters/store/postgres.ts': {
     under_way: 'limits.store_waiting',
     texts: 'one for each statement of the source',
@@ -92,37 +94,38 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/admission/bodies.ts': { bodies: 'connections', clients: 'connections' },
   'service/admission/lanes.ts': { known: 'ADMISSION_RULES.cost_clients', queues: 'connections' },
   'service/admission/slots.ts': { counts: 'calls in flight, and ADMISSION_RULES.failing_clients' },
-  'service/calls/prepare.ts': { escaped: 'the catalogue' },
-  'service/catalogue/json-schema.ts': { derived: 'the catalogue' },
+  'service/calls/answer.ts': { escaped: 'the catalogue' },
+  'service/catalogue/wire-schemas.ts': { derived: 'the catalogue' },
   'service/catalogue/load.ts': { byId: 'the catalogue' },
-  'service/catalogue/published.ts': { derived: 'the catalogue' },
-  'service/credits/pilot.ts': { paid: 'here' },
-  'service/credits/running.ts': { running: 'calls in flight' },
+  'service/catalogue/search.ts': { scores: 'here' },
+  'service/credits/credit-checkout.ts': { paid: 'here' },
   'service/invoices/bank-rail.ts': { found: 'here', matched: 'one run of the command line', places: 'one run of the command line' },
+  'service/datasets/dataset-service.ts': { texts: 'datasetLimits.cached_texts' },
   'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },
-  'service/jobs/run.ts': { held: 'the jobs' },
-  'service/log/tree.ts': { tiles: 'one proof', grown: 'here' },
-  'service/payments/desk.ts': { working: 'calls in flight' },
+  'service/jobs/jobs.ts': { held: 'the jobs' },
+  'service/log/receipts-log.ts': { tiles: 'one proof', grown: 'here' },
   'service/payments/prove-ledger.ts': { rows: 'a command', transfers: 'a command', not_final: 'a command' },
+  'service/payments/in-flight.ts': { working: 'calls in flight' },
   'service/payments/on-chain.ts': { under_way: 'calls in flight' },
-  'service/payments/payment-header.ts': { readings: 'goes with its request' },
+  'service/payments/payment-header.ts': { decodedPayments: 'goes with its request' },
   'service/recent.ts': { entries: 'what its maker says' },
   'service/payments/reconcile.ts': { headers: 'here' },
-  'service/payments/self-settler.ts': { waiting: 'calls in flight' },
-  'service/payments/terms.ts': { ready: 'CHALLENGES_KEPT' },
-  'service/payments/wallet-writer.ts': { good: 'here' },
-  'service/admission/rate.ts': { counts: 'limits.preflight_clients' },
+  'service/payments/terms.ts': { cached: 'CHALLENGES_KEPT' },
+  'service/payments/wallet-writer.ts': { sendable: 'here', waiting: 'calls in flight' },
+  'service/clients.ts': { counts: 'limits.preflight_clients' },
+  'service/webhooks/webhook-delivery.ts': { turns: 'WEBHOOK_RULES.concurrent' },
+  'service/telemetry/call-counts.ts': { written: 'tools and outcomes of lists' },
   'service/records/insurance.ts': { LISTS: 'goes with its list' },
-  'surfaces/discovery/document.ts': { compressed: 'goes with its document' },
   'surfaces/http/connections.ts': { open: 'limits.connections', networks: 'limits.connections', at: 'limits.connections' },
   'surfaces/http/node-server.ts': { accounts: 'goes with its request' },
-  'surfaces/http/encoded.ts': { made: 'three codings', refused: 'here', taken: 'here' },
-  'surfaces/insurance/routes.ts': { documents: 'goes with its page' },
-  'surfaces/mcp/routes.ts': { known: 'goes with the list' },
-  'surfaces/mcp/protocol.ts': { exchanges: 'goes with its request' },
-  'surfaces/mcp/answer-schema.ts': { counts: 'here', names: 'here' },
-  'surfaces/pages/assets.ts': { bodies: 'our own files', entries: 'our own files', files: 'our own files' },
-  'surfaces/pages/bundle.ts': { names: 'our own files', outer: 'our own files' },
+  'surfaces/http/document.ts': { compressed: 'goes with its document', made: 'three codings', refused: 'here', taken: 'here' },
+  'surfaces/insurance/endpoints.ts': { documents: 'goes with its page' },
+  'surfaces/endpoint.ts': { COMPONENTS: 'named in the source', guards: 'rates that endpoints name' },
+  'surfaces/mcp/routes.ts': { known: 'goes with the list', exchanges: 'goes with its request' },
+  'surfaces/mcp/list-schemas.ts': { counts: 'here' },
+  'surfaces/pages/assets.ts': { files: 'our own files' },
+  'surfaces/pages/browser-modules.ts': { graph: 'our own files' },
+  'surfaces/pages/html.ts': { templates: 'our own templates' },
   'surfaces/pages/docs-page.ts': { made: 'the pages of a list' },
   'surfaces/pages/tool-words.ts': { results: 'the catalogue' },
 }
@@ -151,9 +154,11 @@ function emptyCollections(path: string, text: string): string[] {
 
 /** Comparisons that look as if a secret took part, and why how long they take tells nothing. */
 const COMPARED: Record<string, string> = {
+  'service/webhooks/webhook-service.ts typedSigner(digest, signature, parts.crypto) !== account': 'an address that a signature recovers',
   'adapters/signer/choose.ts mine.sign(hash) !== signature': 'two libraries over a fixed message, once at start',
-  'service/credits/shop.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash': 'a hash of the secret: its bits cannot be chosen',
-  'service/payments/desk.ts found.signature === tokenSignature(authorization)':
+  'service/credits/credit-checkout.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash':
+    'a hash of the secret: its bits cannot be chosen',
+  'service/payments/payment-service.ts found.signature === tokenSignature(authorization)':
     'a signature is public once it is used, and names its signer',
 }
 

@@ -1,7 +1,7 @@
 /** Code behind code: what was not read is said to be unknown, never absent. Each arrangement runs on a real node. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { PROXY_SLOTS } from '../../src/pure/evm/slots.ts'
+import { PROXY_SLOTS } from '../../src/pure/evm/state-reads.ts'
 import { cannedContract } from '../support/canned-contract.ts'
 import { word } from '../support/fixed-words.ts'
 import { published, sample, startTokenWorld, type TokenAnswer, type TokenWorld } from '../support/token-world.ts'

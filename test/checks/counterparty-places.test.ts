@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPostalAddress } from '../../src/pure/checks/postal-address.ts'
-import { inspect } from '../../src/pure/rulebooks/counterparty-findings.ts'
+import { readPostalAddress } from '../../src/pure/checks/jurisdictions.ts'
+import { inspectCounterparty } from '../../src/pure/rulebooks/counterparty.ts'
 
 test('a place under a comprehensive programme is found wherever the address sets it apart, and streets and towns of the name are none', () => {
   const sanctioned = (physical_address: string) =>
-    inspect({ physical_address, lei: '5493001KJTIIGC8Y1R12', domain: null }).found.some(({ factor }) => factor === 'country_sanctioned')
+    inspectCounterparty({ physical_address, lei: '5493001KJTIIGC8Y1R12', domain: null }).found.some(
+      ({ factor }) => factor === 'country_sanctioned',
+    )
   const there = [
     'Iran, Tehran, Valiasr Street 12',
     'Valiasr Street 12, Tehran, IR',
@@ -62,15 +64,15 @@ test('a VAT number behind its national name is read with the letters of the decl
     'VAT number 136695976': 'DE',
   }
   for (const [vat_number, declared_country] of Object.entries(named)) {
-    const { vat, found } = inspect({ vat_number, declared_country, domain: null })
+    const { vat, found } = inspectCounterparty({ vat_number, declared_country, domain: null })
     assert.deepEqual([vat?.valid, vat?.facts?.country, found], [true, declared_country, []], vat_number)
   }
-  assert.equal(inspect({ vat_number: 'NIP 8567346216', declared_country: 'PL', domain: null }).vat?.reason_code, 'bad_checksum')
+  assert.equal(inspectCounterparty({ vat_number: 'NIP 8567346216', declared_country: 'PL', domain: null }).vat?.reason_code, 'bad_checksum')
 })
 
 test('a tax number of a declared country whose rule is not known is not judged, and none of another country', () => {
   const seen = (vat_number: string, declared_country?: string) => {
-    const { vat, vat_unjudged, found, empty } = inspect({ vat_number, declared_country, domain: null })
+    const { vat, vat_unjudged, found, empty } = inspectCounterparty({ vat_number, declared_country, domain: null })
     return [vat?.valid ?? null, vat_unjudged, found.map(({ factor }) => factor), empty]
   }
   // Right numbers of India, Australia and the Emirates; one of Korea that Belgium’s rule would take; one of the EU’s one-stop shop.

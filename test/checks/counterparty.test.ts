@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { COUNTRIES } from '../../src/pure/checks/countries.ts'
-import { disposableDomain, freeMailDomain } from '../../src/pure/checks/disposable-domains.ts'
-import { readPostalAddress } from '../../src/pure/checks/postal-address.ts'
-import { readVendorDomain } from '../../src/pure/checks/vendor-domain.ts'
-import { type CounterpartyFactor, counterpartyRisk, domainAge, type Found } from '../../src/pure/rulebooks/counterparty.ts'
-import { inspect, wholeUsd } from '../../src/pure/rulebooks/counterparty-findings.ts'
+import { disposableDomain, freeMailDomain, readVendorDomain } from '../../src/pure/checks/domains.ts'
+import { readPostalAddress } from '../../src/pure/checks/jurisdictions.ts'
+import {
+  type CounterpartyFactor,
+  counterpartyRisk,
+  domainAge,
+  type FoundFactor,
+  inspectCounterparty,
+  wholeUsd,
+} from '../../src/pure/rulebooks/counterparty.ts'
 import { SourceDown } from '../../src/service/catalogue/define.ts'
 import type { Registration } from '../../src/ports/registration-data.ts'
 import tool from '../../src/tools/packs/pre-disbursement-guard.ts'
@@ -37,7 +42,7 @@ test('all sets of factors and amounts score what they add up to, and nothing fur
   const scores = AMOUNTS.map((amount) => {
     const steps: number[] = []
     for (let bits = 0; bits < 1 << FACTORS.length; bits++) {
-      const found: Found[] = FACTORS.filter((_, at) => (bits & (1 << at)) !== 0).map((factor) => ({ factor, reason: 'x' }))
+      const found: FoundFactor[] = FACTORS.filter((_, at) => (bits & (1 << at)) !== 0).map((factor) => ({ factor, reason: 'x' }))
       const { score, decision, level, fired } = counterpartyRisk(found, amount)
       const grave = found.some(({ factor }) => POINTS[factor] >= 40)
       const weight = !grave || amount === null || amount < 10_000n ? 0 : amount < 100_000n ? 10 : 15
@@ -161,8 +166,8 @@ test('an address names its country at the end, and states of the US are none', (
 })
 
 test('territories do not differ from the country whose accounts and taxes they share', () => {
-  const factors = (given: Omit<Parameters<typeof inspect>[0], 'domain'>) =>
-    inspect({ ...given, domain: null }).found.map(({ factor }) => factor)
+  const factors = (given: Omit<Parameters<typeof inspectCounterparty>[0], 'domain'>) =>
+    inspectCounterparty({ ...given, domain: null }).found.map(({ factor }) => factor)
   assert.deepEqual(factors({ recipient_iban: 'GB82WEST12345698765432', declared_country: 'JE' }), [])
   assert.deepEqual(factors({ recipient_iban: 'FR1420041010050500013M02606', declared_country: 'MQ' }), [])
   assert.deepEqual(factors({ recipient_iban: 'FR1420041010050500013M02606', declared_country: 'BE' }), ['iban_country_mismatch'])
@@ -178,8 +183,12 @@ const names = new Intl.DisplayNames(['en'], { type: 'region' })
 
 test('a country under a comprehensive programme is blocked, declared or in an address, one under another programme reviewed, and no other stopped', () => {
   for (const code of COUNTRIES.keys()) {
-    const declared = inspect({ declared_country: code, lei: '5493001KJTIIGC8Y1R12', domain: null })
-    const address = inspect({ physical_address: `1 Main Street, ${names.of(code) ?? code}`, lei: '5493001KJTIIGC8Y1R12', domain: null })
+    const declared = inspectCounterparty({ declared_country: code, lei: '5493001KJTIIGC8Y1R12', domain: null })
+    const address = inspectCounterparty({
+      physical_address: `1 Main Street, ${names.of(code) ?? code}`,
+      lei: '5493001KJTIIGC8Y1R12',
+      domain: null,
+    })
     for (const { found } of [declared, address]) {
       assert.equal(
         counterpartyRisk(found, 250_000n).decision,
@@ -248,13 +257,13 @@ test('a VAT number without its letters is read with those of the declared countr
     ['136695976', 'US', ['vat_invalid']],
   ]
   for (const [vat_number, declared_country, factors] of read) {
-    const { found } = inspect({ vat_number, declared_country, domain: null })
+    const { found } = inspectCounterparty({ vat_number, declared_country, domain: null })
     assert.deepEqual(
       found.map(({ factor }) => factor),
       factors,
       `${vat_number} ${declared_country}`,
     )
   }
-  const { vat } = inspect({ vat_number: 'B58378432', declared_country: 'ES', domain: null })
+  const { vat } = inspectCounterparty({ vat_number: 'B58378432', declared_country: 'ES', domain: null })
   assert.deepEqual([vat?.reason_code, vat?.facts?.country], ['bad_checksum', 'ES'])
 })

@@ -11,7 +11,7 @@ const CASES: readonly (readonly [tool: string, value: string, code: string, foun
   ['abn-check', '5182475355', 'bad_length', '10 digits', '11 digits'],
   ['abn-check', '004085616', 'bad_length', '9 digits', '11 digits'],
   ['cnpj-check', '1234567800019', 'bad_length', '13 digits', '14 characters'],
-  ['ean13-check', '73513537', 'bad_length', '8 digits', '13 digits; these are as many as an EAN-8 has'],
+  ['ean13-check', '73513537', 'bad_length', '8 digits', '13 digits; an EAN-8 has 8'],
   ['ein-format-check', '12345678', 'bad_length', '8 digits', '9 digits'],
   ['gstin-check', '27AAPFU0939F1Z', 'bad_length', '14 characters', '15 characters'],
   ['iban-check', 'GB82WEST1234569876543', 'too_short', '21 characters', '22 characters'],

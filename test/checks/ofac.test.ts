@@ -4,10 +4,11 @@ import fc from 'fast-check'
 import { getAddress } from 'viem'
 import addresses from '../../data/ofac-addresses.json' with { type: 'json' }
 import jurisdictions from '../../data/prohibited-jurisdictions.json' with { type: 'json' }
-import { ABSENT, PRESENT, proveOfac, rowsFromCsv, rowsFromXml } from '../../scripts/support/ofac-sources.ts'
+import { proveOfac, rowsFromCsv, rowsFromXml } from '../../scripts/support/ofac-sources.ts'
+import { ABSENT, PRESENT } from '../../src/pure/datasets/ofac-addresses.ts'
 import { readEvmAddress } from '../../src/pure/checks/evm-address.ts'
-import { listAgeDays, OFAC_LIST_DAYS, screen } from '../../src/pure/checks/ofac.ts'
-import { sanctionsHint } from '../../src/pure/checks/sanctions.ts'
+import { BUNDLED_ADDRESSES, bundledScreening, createScreening, listAges, OFAC_LIST_DAYS } from '../../src/pure/checks/ofac.ts'
+import { sanctionsHint } from '../../src/pure/checks/countries.ts'
 import { SourceDown } from '../../src/service/catalogue/define.ts'
 import tool from '../../src/tools/company/ofac-sdn-check.ts'
 import { runs, SEED } from '../support/counts.ts'
@@ -15,6 +16,7 @@ import { anyText } from '../support/identifiers.ts'
 import { fixedSources } from '../support/sources.ts'
 import { clockAt } from '../support/clock-at.ts'
 
+const { screenSubject } = bundledScreening()
 const many = { numRuns: runs(500, 20_000), seed: SEED }
 const hex = fc.string({ unit: fc.constantFrom(...Array.from('0123456789abcdef')), minLength: 40, maxLength: 40 })
 const cased = (bits: number[]) => (letter: string, at: number) => ((bits[at] ?? 0) === 1 ? letter.toUpperCase() : letter)
@@ -25,7 +27,7 @@ test('every listed address is found in any case, bare, with 0x, and as an accoun
     fc.property(fc.constantFrom(...addresses.rows), bits, fc.nat(1e9), ({ address, entity }, flips, chain_id) => {
       const digits = Array.from(address.slice(2)).map(cased(flips)).join('')
       for (const form of [digits, `0x${digits}`, `0X${digits}`, `eip155:${chain_id}:0x${digits}`, ` 0x${digits}\n`]) {
-        const { status, matches, normalized } = screen(form)
+        const { status, matches, normalized } = screenSubject(form)
         assert.deepEqual([status, matches[0]?.name, normalized], ['match', entity, address], form)
       }
     }),
@@ -49,20 +51,20 @@ test('the capitals of EIP-55 are those of viem, and only they hold', () => {
 test('any text is answered, and what is no address and no place is not screened', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      const { status, matches, list } = screen(text)
+      const { status, matches, list } = screenSubject(text)
       assert.equal(matches.length > 0, ['match', 'needs_review', 'elevated'].includes(status))
       assert.equal(list === null, status === 'not_screened')
     }),
     many,
   )
   for (const name of ['Roman Semenov', 'LAZARUS GROUP', 'GARANTEX EUROPE OU', 'Jordan, Michael']) {
-    assert.equal(screen(name).status, 'not_screened', name)
+    assert.equal(screenSubject(name).status, 'not_screened', name)
   }
 })
 
 test('Lazarus is on the list, Tornado Cash is not', () => {
-  for (const address of PRESENT) assert.equal(screen(address).status, 'match')
-  for (const address of ABSENT) assert.equal(screen(address).status, 'no_match')
+  for (const address of PRESENT) assert.equal(screenSubject(address).status, 'match')
+  for (const address of ABSENT) assert.equal(screenSubject(address).status, 'no_match')
 })
 
 test('an address is found behind the name of its chain, and a listed one among other words', () => {
@@ -77,13 +79,13 @@ test('an address is found behind the name of its chain, and a listed one among o
     'Lazarus {}; Germany',
   ]
   for (const form of forms) {
-    const { status, normalized } = screen(form.replace('{}', listed))
+    const { status, normalized } = screenSubject(form.replace('{}', listed))
     assert.deepEqual([status, normalized], ['match', listed.toLowerCase()], form)
   }
   const other = NOBODY.subject
-  for (const form of ['eth:{}', 'ethereum:{}@1']) assert.deepEqual(screen(form.replace('{}', other)).normalized, other.toLowerCase())
+  for (const form of ['eth:{}', 'ethereum:{}@1']) assert.deepEqual(screenSubject(form.replace('{}', other)).normalized, other.toLowerCase())
   for (const form of ['{} and more', 'https://basescan.org/address/{}', `x${listed}`, `${listed}0`])
-    assert.equal(screen(form.replace('{}', other)).status, 'not_screened', form)
+    assert.equal(screenSubject(form.replace('{}', other)).status, 'not_screened', form)
 })
 
 test('the hint of a country code agrees with the table of jurisdictions', () => {
@@ -99,11 +101,11 @@ const published_ms = Date.parse(addresses.published_at)
 const at = (days: number, on_stale_list: 'refuse' | 'report') => ({
   ...fixedSources([tool]),
   clock: clockAt(() => published_ms + days * 86_400_000),
-  screening: { on_stale_list },
+  screening: { on_stale_list, active: bundledScreening },
 })
 
 test('no match is told from a list of thirty days, and from an older one only with its age, or not at all', () => {
-  assert.equal(listAgeDays('ofac_addresses', published_ms + 30.9 * 86_400_000), OFAC_LIST_DAYS)
+  assert.equal(bundledScreening().ageDays('ofac_addresses', published_ms + 30.9 * 86_400_000), OFAC_LIST_DAYS)
   for (const mode of ['refuse', 'report'] as const) {
     const fresh = tool.execute(NOBODY, at(30.9, mode)) as Record<string, unknown>
     assert.deepEqual([fresh['status'], fresh['match']], ['no_match', false])
@@ -112,8 +114,16 @@ test('no match is told from a list of thirty days, and from an older one only wi
   assert.equal(reported['status'], 'no_match_on_stale_list')
   assert.throws(
     () => tool.execute(NOBODY, at(31, 'refuse')),
-    (error) => error instanceof SourceDown && error.message.includes('scripts/refresh-ofac-addresses.ts'),
+    (error) => error instanceof SourceDown && error.message.includes('assay data refresh'),
   )
+})
+
+test('a list is aging from two thirds of its limit, and old beyond it', () => {
+  const stateAt = (days: number) => {
+    const ages = listAges(bundledScreening(), published_ms + days * 86_400_000)
+    return ages.find(({ id }) => id === 'ofac_addresses')?.state
+  }
+  assert.deepEqual([0, 19.9, 20, 30.9, 31].map(stateAt), ['fresh', 'fresh', 'aging', 'aging', 'old'])
 })
 
 test('a match is told from a list of any age', () => {
@@ -168,16 +178,16 @@ test('a listed place is found however it is written among others, and among word
   for (const { code, level, name } of NAMES) {
     for (const form of WRITTEN) {
       const text = form.replace('{}', name)
-      const { status, matches } = screen(text)
+      const { status, matches } = screenSubject(text)
       assert.equal(status, STATUS[level], JSON.stringify(text))
       assert.ok(matches.some(({ key }) => key === code))
     }
     for (const form of BEFORE_ANOTHER) {
       const text = form.replace('{}', name)
       const wanted = level === 'comprehensive' && isShort(name) ? 'needs_review' : STATUS[level]
-      assert.equal(screen(text).status, wanted, JSON.stringify(text))
+      assert.equal(screenSubject(text).status, wanted, JSON.stringify(text))
     }
-    const inside = screen(`Xyz ${name} Xyz, Germany`)
+    const inside = screenSubject(`Xyz ${name} Xyz, Germany`)
     assert.equal(inside.status, level === 'elevated' ? 'elevated' : 'needs_review', name)
   }
 })
@@ -211,7 +221,7 @@ test('listed countries are found under the names that CLDR has in other language
     const names = new Intl.DisplayNames([language], { type: 'region' })
     for (const { code, kind, level } of jurisdictions.rows) {
       if (kind !== 'country' || level !== 'comprehensive') continue
-      const { status, normalized } = screen(names.of(code) ?? '')
+      const { status, normalized } = screenSubject(names.of(code) ?? '')
       assert.deepEqual([status, normalized], ['match', code], `${language}: ${names.of(code)}`)
     }
   }
@@ -224,7 +234,8 @@ test('listed countries are found under the names that CLDR has in other language
     Tehran: 'IR',
     'Simferopol, Ukraine': 'UA-43',
   }
-  for (const [text, code] of Object.entries(places)) assert.deepEqual([screen(text).status, screen(text).normalized], ['match', code], text)
+  for (const [text, code] of Object.entries(places))
+    assert.deepEqual([screenSubject(text).status, screenSubject(text).normalized], ['match', code], text)
 })
 
 // Streets and persons bear foreign names, offices the acronyms; the English names are looked for among other words as well.
@@ -235,27 +246,30 @@ test('names in other languages of Latin script, and acronyms, count where they s
     'Michigan DNR, Lansing, USA',
     'DPR Construction, Redwood City, USA',
   ]
-  for (const text of others) assert.equal(screen(text).status, 'no_match', text)
-  for (const text of ['DNR', 'Donetsk, DPR', 'Xyz, LNR, Ukraine']) assert.equal(screen(text).status, 'match', text)
+  for (const text of others) assert.equal(screenSubject(text).status, 'no_match', text)
+  for (const text of ['DNR', 'Donetsk, DPR', 'Xyz, LNR, Ukraine']) assert.equal(screenSubject(text).status, 'match', text)
 })
 
 test('a name that a comma or parentheses cut in two is one name', () => {
   const names = ["Korea, Democratic People's Republic of", 'Korea (Democratic People’s Republic of)', 'Korea, North', 'Korea, D.P.R.']
   for (const name of names)
     for (const text of [name, `Pyongyang, ${name}`, `${name}, Germany`, `${name}; Germany`, `Germany/${name}`])
-      assert.deepEqual([screen(text).status, screen(text).normalized], ['match', 'KP'], text)
-  assert.deepEqual([screen('Seoul, Korea, Republic of').status, screen('Seoul, Korea, Republic of').normalized], ['no_match', 'KR'])
+      assert.deepEqual([screenSubject(text).status, screenSubject(text).normalized], ['match', 'KP'], text)
+  assert.deepEqual(
+    [screenSubject('Seoul, Korea, Republic of').status, screenSubject('Seoul, Korea, Republic of').normalized],
+    ['no_match', 'KR'],
+  )
 })
 
 test('no match is told of what was read only', () => {
   for (const text of ['Xyz; Germany', 'Germany/Xyz', 'Xyz\nGermany', 'Germany (Xyz)', 'Germany, Xyz', '0xabc; Germany']) {
-    assert.equal(screen(text).status, 'not_screened', text)
+    assert.equal(screenSubject(text).status, 'not_screened', text)
   }
   const short = { 'Xyz, USA': 'US', 'Xyz, U.S.A.': 'US', 'Xyz, UK': 'GB', 'Xyz, U.A.E.': 'AE' }
   for (const [text, code] of Object.entries(short))
-    assert.deepEqual([screen(text).status, screen(text).normalized], ['no_match', code], text)
-  assert.equal(screen('Xyz, CA').status, 'not_screened')
-  const { status, normalized, reason, findings } = screen('Xyz (Abc), Germany; Japan')
+    assert.deepEqual([screenSubject(text).status, screenSubject(text).normalized], ['no_match', code], text)
+  assert.equal(screenSubject('Xyz, CA').status, 'not_screened')
+  const { status, normalized, reason, findings } = screenSubject('Xyz (Abc), Germany; Japan')
   assert.deepEqual([status, normalized, findings.length], ['no_match', 'DE, JP', 1])
   assert.match(reason, /^Germany and Japan are not/)
   assert.match(findings[0]?.message ?? '', /"Xyz", "Abc"/)
@@ -277,10 +291,21 @@ test('the publisher’s XML: addresses of any ticker, the primary name, the prog
     FEATURE('Website', '0x0000000000000000000000000000000000000001'),
   ].join('')
   const rows = rowsFromXml(`<sanctionsData><entities>${ENTITY('LAZARUS &amp; GROUP', features)}</entities></sanctionsData>`)
+  const other = '149w62rY42aZBox8fGcmqNsXUzSStKeq8C'
   assert.deepEqual(
     rows,
-    PRESENT.map((address) => ({ address, entity: 'LAZARUS & GROUP', programmes: ['DPRK3'] })),
+    [...PRESENT, other].toSorted().map((address) => ({ address, entity: 'LAZARUS & GROUP', programmes: ['DPRK3'] })),
   )
+  const bitcoin = { address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq', entity: 'X', programmes: [] }
+  const screening = createScreening({ ...BUNDLED_ADDRESSES, count: rows.length + 1, rows: [...rows, bitcoin] }, 'ab'.repeat(32))
+  for (const form of [other, `bitcoin:${other}?amount=1`, `bip122:000000000019d6689c085ae165831e93:${other}`, ` ${other} `]) {
+    const { status, subject_kind, normalized } = screening.screenSubject(form)
+    assert.deepEqual([status, subject_kind, normalized], ['match', 'other_address', other], form)
+  }
+  assert.equal(screening.screenSubject(bitcoin.address.toUpperCase()).normalized, bitcoin.address)
+  // Base58 distinguishes case: the same letters in another case are another address.
+  assert.equal(screening.screenSubject(other.toLowerCase()).status, 'not_screened')
+  assert.equal(bundledScreening().screenSubject(other).status, 'not_screened')
 })
 
 test('a list that is cut off, older than the delisting, or of something else is refused', () => {

@@ -5,9 +5,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { verifyLink } from '../../src/pure/receipts/chain.ts'
-import { readArguments } from '../../src/cli/arguments.ts'
+import { parseArguments, COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/call.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
 import { openDesk, parsed, terminal, type Desk } from './run-cli.ts'
 
 /** The IBAN of the registry's example for the United Kingdom, and the same with a wrong check digit. */
@@ -135,7 +134,7 @@ test('mistakes on the command line are told, with what may be meant', async () =
   ]
   const { options, most_words } = COMMANDS.call
   for (const [args, exit, message] of mistakes) {
-    await assert.rejects(async () => run(readArguments(args, options, most_words)), { exit, message }, args.join(' '))
+    await assert.rejects(async () => run(parseArguments(args, options, most_words)), { exit, message }, args.join(' '))
   }
 })
 

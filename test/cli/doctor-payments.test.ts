@@ -4,8 +4,9 @@ import { chmodSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { encodeFunctionData } from 'viem'
+import { encodeFunctionData, getContractAddress, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { DEPOSIT_FACTORY } from '../../src/pure/contracts/deposit-factory.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { contract } from '../support/contracts.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
@@ -41,7 +42,7 @@ async function examine(changes: Record<string, string>): Promise<{ code: number 
   const { code, stdout, stderr } = await desk.run(['doctor'], { settings: { ...live, ...changes } })
   assert.ok(!`${stdout}${stderr}`.includes(SECRET))
   const all = parsed(stdout)['checks'] as Checks
-  return { code, checks: all.filter(({ name }) => /^(rpc|token|pay-to|gas|batches|facilitator|chain)$/.test(name)) }
+  return { code, checks: all.filter(({ name }) => /^(rpc|token|pay-to|deposits|gas|batches|facilitator|chain)$/.test(name)) }
 }
 
 test('public origins of this machine are told in live mode', async () => {
@@ -64,7 +65,7 @@ test('a live deployment in order: endpoint, token, pay-to, gas and batch contrac
   const key = generatePrivateKey()
   await anvil.setBalance(privateKeyToAccount(key).address, 10n * ETHER)
   const { code, checks } = await examine({ ASSAY_GAS_KEY_FILE: await gasFile('good.key', key) })
-  assert.deepEqual(states(checks), ['rpc ok', 'token ok', 'pay-to ok', 'gas ok', 'batches ok'])
+  assert.deepEqual(states(checks), ['rpc ok', 'token ok', 'pay-to ok', 'deposits ok', 'gas ok', 'batches ok'])
   assert.equal(code, 0)
   const words = checks.map((check) => check.words).join('\n')
   for (const one of [/chain 8453; block \d+ is \d+ s old/, /USD Coin, version 2, decimals 6/, /holds 10\.000000 ETH/])
@@ -113,14 +114,46 @@ test('a blacklisted payee, a paused token and a missing batch contract are found
   await anvil.asOwner(encodeFunctionData({ abi, functionName: 'pause' }))
   const { BATCH_SETTLER } = await import('../../src/pure/contracts/batch-settler.ts')
   await anvil.setCode(BATCH_SETTLER.address, '0x')
+  await anvil.setCode(DEPOSIT_FACTORY.address, '0x')
   const bad = await examine(file)
-  assert.deepEqual(states(bad.checks), ['rpc ok', 'token failed', 'pay-to failed', 'gas ok', 'batches warning'])
+  assert.deepEqual(states(bad.checks), ['rpc ok', 'token failed', 'pay-to failed', 'deposits warning', 'gas ok', 'batches warning'])
   assert.match(bad.checks[1]?.words ?? '', /paused/)
   assert.match(bad.checks[2]?.words ?? '', /blacklist: it cannot be paid/)
   assert.equal(await anvil.revert(snapshot), undefined)
   await anvil.setCode(anvil.token, '0x')
   const none = await examine(file)
   assert.match(none.checks.find(({ name }) => name === 'token')?.words ?? '', /name none, .*this is not USDC/)
+})
+
+test('the transaction that "assay invoice factory" prints deploys the factory', async () => {
+  const placed = await anvil.rpc('eth_getCode', [DEPOSIT_FACTORY.address, 'latest'])
+  const implementation = getContractAddress({ opcode: 'CREATE', from: DEPOSIT_FACTORY.address as Hex, nonce: 1n })
+  for (const address of [DEPOSIT_FACTORY.address, implementation]) {
+    await anvil.setCode(address, '0x')
+    await anvil.rpc('anvil_setNonce', [address, '0x0'])
+  }
+  await anvil.mine()
+  const live = {
+    ASSAY_MODE: 'live',
+    ASSAY_PORT: '0',
+    ASSAY_RPC_URLS: anvil.rpc_url,
+    ASSAY_PAY_TO: PAY_TO,
+    ASSAY_GAS_KEY_FILE: '/nowhere/gas.key',
+  }
+  const show = () => desk.run(['invoice', 'factory'], { settings: live })
+  const missing = await show()
+  assert.deepEqual([missing.code, parsed(missing.stdout)['deployed']], [1, false], missing.stderr)
+  const { to, data } = parsed(missing.stdout)['transaction'] as { to: string; data: string }
+  const sender = '0x00000000000000000000000000000000000000a1'
+  await anvil.setBalance(sender, ETHER)
+  await anvil.rpc('anvil_impersonateAccount', [sender])
+  const hash = await anvil.rpc('eth_sendTransaction', [{ from: sender, to, data, gas: '0x1e8480' }])
+  await anvil.mine()
+  const receipt = (await anvil.rpc('eth_getTransactionReceipt', [hash])) as { status: string; gasUsed: string }
+  assert.deepEqual([receipt.status, await anvil.rpc('eth_getCode', [DEPOSIT_FACTORY.address, 'latest'])], ['0x1', placed])
+  assert.ok(Number(receipt.gasUsed) < 800_000 && Number(receipt.gasUsed) > 600_000, receipt.gasUsed)
+  const there = await show()
+  assert.deepEqual([there.code, parsed(there.stdout)['deployed'], parsed(there.stdout)['factory']], [0, true, DEPOSIT_FACTORY.address])
 })
 
 test('a node whose newest block is old is not good enough', async () => {

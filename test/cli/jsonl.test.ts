@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
-import { progressLine } from '../../src/cli/progress.ts'
+import { progressLine } from '../../src/cli/terminal.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { limits } from '../../src/service/limits.ts'
 import { openDesk, parsed, spawnCli, terminal, type Desk } from './run-cli.ts'

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { readArguments } from '../../src/cli/arguments.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { parseArguments, COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/keys.ts'
 import { openDesk, parsed, type Desk, type Ended } from './run-cli.ts'
 
@@ -84,6 +83,6 @@ test('mistakes are told before anything is changed', async () => {
   ]
   const { options, most_words } = COMMANDS.keys
   for (const [args, message] of mistakes) {
-    await assert.rejects(async () => run(readArguments(args, options, most_words)), { exit: 'usage', message }, args.join(' '))
+    await assert.rejects(async () => run(parseArguments(args, options, most_words)), { exit: 'usage', message }, args.join(' '))
   }
 })

@@ -79,7 +79,7 @@ async function book({ from, nonce, value }: Authorization, { transactionHash, bl
   const now_ms = Date.now()
   await paymentIn(store, 'settling', { ...key, to: PAY_TO, value_minor: value, balance_minor: 1_000_000n, now_ms })
   const settled_at = { transaction: transactionHash, block_number: Number(blockNumber), block_hash: blockHash }
-  assert.deepEqual(await store.payments.close_payments([{ ...key, to: 'settled', settled_at }], EPOCH, now_ms), [true])
+  assert.deepEqual(await store.payments.apply_transitions([{ ...key, to: 'settled', settled_at }], EPOCH, now_ms), [true])
 }
 
 async function paySingle(index: number, value: bigint): Promise<[Authorization, Mined]> {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import { csvLine, PAYMENT_FIELDS, paymentRow } from '../../src/cli/ledger-rows.ts'
+import { csvLine, PAYMENT_FIELDS, paymentRow } from '../../src/cli/ledger.ts'
 import type { ClaimRequest } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
@@ -150,7 +150,7 @@ test('a cell is quoted as RFC 4180 says, and never a formula', () => {
 test('a row has exactly the fields that are announced', async () => {
   const store = await openStore(join(desk.settings['ASSAY_DATA_DIR'] ?? '', 'one.sqlite'))
   const claim = await paymentIn(store, 'settled')
-  await store.payments.close_payments([{ ...keyOf(claim), to: 'unknown', reason: '=evil', transaction: null }], EPOCH, 1)
+  await store.payments.apply_transitions([{ ...keyOf(claim), to: 'unknown', reason: '=evil', transaction: null }], EPOCH, 1)
   const row = paymentRow(await found(store, claim))
   assert.deepEqual(Object.keys(row), [...PAYMENT_FIELDS])
   await store.close()

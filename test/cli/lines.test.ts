@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LineFault, LineSplitter, type Line } from '../../src/cli/lines.ts'
+import { LineFault, LineSplitter, type InputLine } from '../../src/cli/input.ts'
 import { limits } from '../../src/service/limits.ts'
 import { runs, SEED } from '../support/counts.ts'
 
-function split(chunks: readonly Uint8Array[]): Line[] {
+function split(chunks: readonly Uint8Array[]): InputLine[] {
   const splitter = new LineSplitter()
   return [...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()]
 }
@@ -27,7 +27,7 @@ function expected(bytes: Uint8Array): (string | null)[] {
   })
 }
 
-function words(lines: readonly Line[]): (string | null)[] {
+function words(lines: readonly InputLine[]): (string | null)[] {
   return lines.map((line) => (typeof line === 'string' ? line : null))
 }
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { copyStore } from '../../src/adapters/store/copy/copy.ts'
-import { copiedTables } from '../../src/adapters/store/copy/schema.ts'
+import { copyStore } from '../../src/adapters/store/copy-store.ts'
+import { copiedTables } from '../../src/adapters/store/copy-tables.ts'
 import { MIGRATIONS } from '../../src/adapters/store/migrations.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
@@ -25,7 +25,9 @@ before(async () => {
   server = await postgresDriver()
   tables = await columnsOf(await migrated('postgres'))
   full = await migrated('sqlite')
-  for (const [table, columns] of tables) for (const statement of insertRows(table, columns)) await full.sql(statement)
+  // Tables that others refer to come first.
+  const ordered = copiedTables().map(({ name }) => name)
+  for (const table of ordered) for (const statement of insertRows(table, tables.get(table) ?? [])) await full.sql(statement)
   await full.sql(`with recursive counted (at) as (select 1 union all select at + 1 from counted where at < ${MANY})
     insert into log_waiting (entry, since_ms) select 'waiting ' || at, at from counted`)
 })

@@ -3,12 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { DEFAULT_WINDOW } from '../../src/pure/documents/reconcile/dates.ts'
+import { DEFAULT_WINDOW } from '../../src/pure/documents/reconcile/values.ts'
 import fc from 'fast-check'
-import { merged, reconcileFiles, Spool } from '../../src/cli/reconcile-spool.ts'
-import { Findings } from '../../src/pure/documents/reconcile/extract/findings.ts'
-import { StatementBook } from '../../src/pure/documents/reconcile/statements.ts'
-import { totalsRow } from '../../src/pure/documents/reconcile/totals.ts'
+import { mergeSorted, reconcileFiles, Spool } from '../../src/cli/reconcile-spool.ts'
+import { ReadFindings, StatementBook } from '../../src/pure/documents/reconcile/records.ts'
+import { totalsJson } from '../../src/pure/documents/reconcile/outcome.ts'
 import { given } from '../documents/reconcile-ledgers.ts'
 import { booked, camt, detail, pain, transfer } from '../documents/reconcile-messages.ts'
 import { reconciled, statement } from '../documents/reconcile-records.ts'
@@ -78,12 +77,7 @@ test('the page needs nothing beside it, prints, and shows no markup of strangers
   assert.ok(stdout.startsWith('<!doctype html>') && stdout.trimEnd().endsWith('</html>'))
   assert.ok(stdout.includes('=E2&lt;b&gt;') && !stdout.includes('<b>=') && !stdout.includes('E2<b>'))
   assert.ok(stdout.includes('@media print') && !/<script|src=|href=|url\(/.test(stdout))
-  for (const words of [
-    '1 of 3 instructions are settled',
-    'Other amount than instructed',
-    '-5.00 EUR',
-    'Entries that stand for no instruction',
-  ]) {
+  for (const words of ['1 of 3 instructions are settled', 'Other amount than instructed', '-5.00 EUR', 'Entries without an instruction']) {
     assert.ok(stdout.includes(words), words)
   }
 })
@@ -136,7 +130,7 @@ test('judged in parts on disk, every verdict is the same', () => {
           book.add(each)
         }
         for (const each of one.instructions) spool.instruction(each)
-        const { repeated, overlaps } = book.judge()
+        const { repeated, overlaps } = book.findRepeats()
         const { require_settlement_evidence } = one
         const found = spool.reconcile({ require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps })
         assert.deepEqual([...found.verdicts()], whole.verdicts)
@@ -147,7 +141,7 @@ test('judged in parts on disk, every verdict is the same', () => {
         assert.deepEqual([...found.unmatched()], whole.unmatched)
         assert.deepEqual([...found.ignored()], whole.ignored)
         assert.deepEqual([found.ambiguous, found.input_defects], [whole.ambiguous, whole.input_defects])
-        assert.deepEqual(found.totals.map(totalsRow), whole.totals)
+        assert.deepEqual(found.totals.map(totalsJson), whole.totals)
       } finally {
         spool.close()
       }
@@ -166,7 +160,7 @@ test('more records than fit are read again into parts, which are gone afterwards
     { path: told, side: 'statement' as const },
   ]
   const rows = [10, 3].map((records_in_memory) => {
-    const { report, close } = reconcileFiles(files, new Findings(), {
+    const { report, close } = reconcileFiles(files, new ReadFindings(), {
       require_settlement_evidence: false,
       window: DEFAULT_WINDOW,
       records_in_memory,
@@ -187,7 +181,7 @@ test('sorted lists merge into one', () => {
     fc.property(fc.array(fc.array(fc.nat(50)), { maxLength: 9 }), (lists) => {
       const order = (one: number, other: number) => one - other
       const found = [
-        ...merged(
+        ...mergeSorted(
           lists.map((list) => list.toSorted(order).values()),
           order,
         ),

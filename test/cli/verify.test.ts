@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readArguments } from '../../src/cli/arguments.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { parseArguments, COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/verify.ts'
 import { signLink } from '../../src/pure/receipts/chain.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import { valueHash, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
-import { signReceipt } from '../../src/pure/receipts/sign.ts'
-import { readEntry } from '../../src/pure/rulebooks/pol1-entry.ts'
-import { issuePolicy } from '../../src/pure/rulebooks/pol1-issue.ts'
+import { valueHash, type ReceiptBody, signReceipt } from '../../src/pure/receipts/receipt.ts'
+import { readEntry, issuePolicy } from '../../src/pure/rulebooks/pol1-registry.ts'
 import { verifyPolicy } from '../../src/pure/rulebooks/pol1.ts'
 import { ADDRESS_ONE, BODY, DIGEST, INPUT, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
 import { fixedRegistrar } from '../support/fixed-registrar.ts'
@@ -63,7 +60,10 @@ test('with a key list an altered file is told what was altered, not to give a ke
       /^○ receipt altered or forged[^\n]*\nThe signature was made by another key .*altered\./,
     ],
     [{ ...whole, result: { ...RESULT, valid: false } }, /^○ result was changed[^\n]*\nThe result was changed: this receipt was issued for/],
-    [{ ...whole, receipt: { ...RECEIPT, signature: '0x00' } }, /^○ not a valid receipt[^\n]*\nThe signature is not 65 bytes long\./],
+    [
+      { ...whole, receipt: { ...RECEIPT, signature: '0x00' } },
+      /^○ not a valid receipt[^\n]*\nThe signature must have 65 bytes: 0x and 130 hex digits\./,
+    ],
   ]
   for (const [document, words] of alterations) {
     const { code, stdout } = await desk.run(['verify', await desk.file('altered.json', document), '--keys', keys, '--text'])
@@ -164,7 +164,7 @@ test('a file of many receipts: each is judged, and so are the links between them
       .map((line) => parsed(line)['digest']),
     [first.digest, second.digest, third.digest],
   )
-  assert.match(gap.stdout, /○ broken link[^\n]*\n[^\n]*does not stand earlier in this file/)
+  assert.match(gap.stdout, /○ broken link[^\n]*\n[^\n]*is not earlier in this file/)
   assert.match(gap.stdout, /○ 0 of 2 receipts verified; 1 with a valid signature of an unknown issuer/)
   const last = parsed(forgery.stdout.trim().split('\n').at(-1) ?? '') as { link: { code: string } }
   assert.equal(last.link.code, 'digest_mismatch')
@@ -202,7 +202,7 @@ test('a person sees every answer and what is not proved', async () => {
   for (const words of [
     '◐ signature valid, issuer unknown',
     'On the key list  not checked: give the key list of the issuer with --keys',
-    'matches: the receipt was issued for it',
+    'matches the receipt',
     'Not proved: ',
     'money moved',
   ]) {
@@ -249,6 +249,6 @@ test('what is no receipt is told from what cannot be read', async () => {
   ]
   const { options, most_words } = COMMANDS.verify
   for (const [args, exit, message] of unreadable) {
-    await assert.rejects(async () => run(readArguments(args, options, most_words)), { exit, message }, args.join(' '))
+    await assert.rejects(async () => run(parseArguments(args, options, most_words)), { exit, message }, args.join(' '))
   }
 })

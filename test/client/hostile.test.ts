@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AssayError, createClient, type Answer, type AssayClient, type ClientOptions, type Payment } from '../../src/client/index.ts'
-import { valueHash, ZERO_ADDRESS } from '../../src/pure/receipts/receipt.ts'
-import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { valueHash, ZERO_ADDRESS, signReceipt } from '../../src/pure/receipts/receipt.ts'
 import { ADDRESS_ONE, BODY, signerOne } from '../receipts/example.ts'
 import { IMPATIENT } from './wallet.ts'
 

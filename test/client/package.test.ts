@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { buildPackage } from '../../scripts/support/package-folder.ts'
-import { TEST_VECTOR } from '../../src/pure/receipts/test-vector.ts'
+import { TEST_VECTOR } from '../../src/pure/receipts/receipt.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser } from '../support/browser.ts'
 

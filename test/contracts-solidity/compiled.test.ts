@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { encodeDeployData, getContractAddress, toFunctionSelector } from 'viem'
-import { compileArtifacts } from '../../scripts/support/solidity.ts'
-import { BATCH_ITEM_GAS, BATCH_ITEMS_MAX, BATCH_SETTLER, DETERMINISTIC_DEPLOYER } from '../../src/pure/contracts/batch-settler.ts'
+import { compileArtifacts, DEPOSIT_SAMPLES } from '../../scripts/support/solidity.ts'
+import { BATCH_ITEM_GAS, BATCH_ITEMS_MAX, BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
+import { DEPOSIT_FACTORY } from '../../src/pure/contracts/deposit-factory.ts'
+import { DETERMINISTIC_DEPLOYER } from '../../src/pure/contracts/deployment.ts'
 import { testUsdcCreation } from '../../src/pure/contracts/test-usdc.ts'
 import { contract } from '../support/contracts.ts'
 
 test('the committed contracts are what the compiler makes of the sources', () => {
   const made = compileArtifacts()
+  for (const [path, text] of compileArtifacts(DEPOSIT_SAMPLES)) assert.equal(readFileSync(path, 'utf8'), text, `${path} is old`)
   for (const [path, text] of made) assert.equal(readFileSync(path, 'utf8'), text, `${path} is old: run node scripts/compile-contracts.ts`)
   assert.deepEqual(
     readdirSync('data/contracts').map((name) => `data/contracts/${name}`),
@@ -16,15 +19,13 @@ test('the committed contracts are what the compiler makes of the sources', () =>
   )
 })
 
-test('the batch contract stands where viem computes it', () => {
-  const address = getContractAddress({
-    opcode: 'CREATE2',
-    from: DETERMINISTIC_DEPLOYER,
-    salt: `0x${'00'.repeat(32)}`,
-    bytecode: contract('batch-settler').bytecode,
+for (const [name, { address }] of [['batch-settler', BATCH_SETTLER] as const, ['deposit-factory', DEPOSIT_FACTORY] as const]) {
+  test(`the address of ${name} is the one that viem computes`, () => {
+    const { bytecode } = contract(name)
+    const expected = getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt: `0x${'00'.repeat(32)}`, bytecode })
+    assert.equal(address, expected.toLowerCase())
   })
-  assert.equal(BATCH_SETTLER.address, address.toLowerCase())
-})
+}
 
 test('creation code of the token is encoded as viem encodes it', () => {
   const owner = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
@@ -56,6 +57,19 @@ test('the batch contract has no storage, no ether and no owner', () => {
   assert.ok(codes.has(0xf1), 'no CALL was found: the walk over the code is wrong')
   // SSTORE, SLOAD, TSTORE, SELFDESTRUCT, DELEGATECALL, CALLCODE, CREATE, CREATE2, RETURNDATACOPY.
   for (const code of [0x55, 0x54, 0x5d, 0xff, 0xf4, 0xf2, 0xf0, 0xf5, 0x3e]) assert.ok(!codes.has(code), `opcode 0x${code.toString(16)}`)
+})
+
+test('the deposit contracts have no storage, no owner and take no ether with a call', () => {
+  const { abi, bytecode } = contract('deposit-factory')
+  assert.ok(abi.every((entry) => !('stateMutability' in entry) || entry.stateMutability !== 'payable'))
+  assert.deepEqual(
+    abi.flatMap((entry) => (entry.type === 'function' ? [entry.name] : [])),
+    ['addressOf', 'implementation', 'sweep'],
+  )
+  const codes = opcodes(Buffer.from(bytecode.slice(2), 'hex'))
+  assert.ok(codes.has(0xf1), 'no CALL was found: the walk over the code is wrong')
+  // SSTORE, SLOAD, TSTORE, SELFDESTRUCT, DELEGATECALL, CALLCODE.
+  for (const code of [0x55, 0x54, 0x5d, 0xff, 0xf4, 0xf2]) assert.ok(!codes.has(code), `opcode 0x${code.toString(16)}`)
 })
 
 /** The opcodes of a code, the data of pushes left out. */

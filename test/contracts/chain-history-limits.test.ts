@@ -5,7 +5,7 @@ import { createTransfers } from '../../src/adapters/chain/history.ts'
 import { Pool } from '../../src/adapters/chain/pool.ts'
 import { ChainWatch } from '../../src/adapters/chain/watch.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import type { StretchStore } from '../../src/ports/chain-facts.ts'
+import type { FinalizedRangeStore } from '../../src/ports/chain-facts.ts'
 import { TRANSFER_TOPIC } from '../../src/pure/payments/token-calls.ts'
 import { spanOf, startSyntheticNode, type Asked, type SyntheticNode } from '../support/synthetic-node.ts'
 import { until } from '../support/until.ts'
@@ -15,7 +15,7 @@ const TOKEN = `0x${'70'.repeat(20)}`
 const BUSY = `0x${'11'.repeat(20)}`
 const QUIET = `0x${'22'.repeat(20)}`
 const CHAIN = 8453
-const FORGETFUL: StretchStore = {
+const FORGETFUL: FinalizedRangeStore = {
   stretches: async () => [],
   keep_stretches: async () => undefined,
   purge_stretches: async () => 0,

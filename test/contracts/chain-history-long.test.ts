@@ -34,7 +34,7 @@ async function started(log_range: number) {
   const node = await startSyntheticNode({ chain_id: CHAIN, head: HEAD, token: TOKEN, account: ME, log_range })
   nodes.push(node)
   const pool = new Pool([node.url], CHAIN, systemClock)
-  const source = createTransfers({ pool, chain_id: CHAIN, clock: systemClock, store: store.closed })
+  const source = createTransfers({ pool, chain_id: CHAIN, clock: systemClock, store: store.finalized_ranges })
   return { node, history: () => source.history(TOKEN, ME, 86_400) }
 }
 

@@ -1,16 +1,15 @@
 /** Transfers of the last blocks from a real node: totals are those of what was sent. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { createTransfers } from '../../src/adapters/chain/history.ts'
+import { createTransfers, requestsFor, stretchesOf } from '../../src/adapters/chain/history.ts'
 import { Pool } from '../../src/adapters/chain/pool.ts'
-import { requestsFor, stretchesOf } from '../../src/adapters/chain/stretches.ts'
 import { ChainWatch } from '../../src/adapters/chain/watch.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { Transfers } from '../../src/ports/chain-facts.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { transferTotals } from '../../src/pure/chain/transfer-totals.ts'
-import { addressWord, uintWord } from '../../src/pure/payments/abi.ts'
+import { addressWord, uintWord } from '../../src/pure/payments/token-calls.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { behind, rangeLimit, RANGE_REFUSALS } from '../support/faults-facts.ts'
 import { startRpcProxy, type RpcProxy } from '../support/faults-rpc.ts'
@@ -64,7 +63,7 @@ async function send(to: string, amount: bigint): Promise<void> {
 
 function transfersOver(...urls: string[]): Transfers {
   const { chain_id } = anvil
-  return createTransfers({ pool: new Pool(urls, chain_id, systemClock), chain_id, clock: systemClock, store: store.closed })
+  return createTransfers({ pool: new Pool(urls, chain_id, systemClock), chain_id, clock: systemClock, store: store.finalized_ranges })
 }
 
 const history = (source: Transfers, blocks = 86_400) => source.history(anvil.token.toLowerCase(), me, blocks)

@@ -6,7 +6,7 @@ import { createTransfers } from '../../src/adapters/chain/history.ts'
 import { Pool } from '../../src/adapters/chain/pool.ts'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import type { FactRead, StretchStore } from '../../src/ports/chain-facts.ts'
+import type { FactRead, FinalizedRangeStore } from '../../src/ports/chain-facts.ts'
 import { balanceCall } from '../../src/pure/payments/token-calls.ts'
 import { startAnvil } from '../support/anvil.ts'
 import { startFakeNode } from '../support/node.ts'
@@ -16,7 +16,7 @@ import { clockAt } from '../support/clock-at.ts'
 const CHAIN = 8453
 const TOKEN = `0x${'70'.repeat(20)}`
 const ME = `0x${'11'.repeat(20)}`
-const FORGETFUL: StretchStore = {
+const FORGETFUL: FinalizedRangeStore = {
   stretches: async () => [],
   keep_stretches: async () => undefined,
   purge_stretches: async () => 0,

@@ -15,7 +15,7 @@ import {
   type KeyringRead,
 } from '../../src/adapters/signer/keyring.ts'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
-import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { signReceipt } from '../../src/pure/receipts/receipt.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { ADDRESS_ONE, BODY } from '../receipts/example.ts'
 

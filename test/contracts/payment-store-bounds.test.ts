@@ -4,12 +4,12 @@ import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, postgresDriver } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 import { address, closing, EPOCH, keptInvoice, keyOf, NOW_MS, paymentIn, request, word } from '../support/store-payments.ts'
 import { until } from '../support/until.ts'
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`bounds of claims: ${start.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore
@@ -66,7 +66,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       assert.equal(await store.payments.under_way(subject), 0n)
 
       const second = await paymentIn(store, 'settling', paying(subject, 6_000n))
-      await store.payments.close_payments([closing(second, 'settled')], EPOCH, NOW_MS)
+      await store.payments.apply_transitions([closing(second, 'settled')], EPOCH, NOW_MS)
       assert.equal(await store.payments.under_way(subject), 6_000n)
       const seen = { transaction: word(), log_index: 1, payer: second.payer, nonce: second.nonce, amount_minor: 6_000n }
       const block = { block_number: 1, block_hash: word(), block_time_s: 1, confirmed: false, final: false }
@@ -83,7 +83,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const refuse = async (reason: string) => {
         const asked = await paymentIn(store, 'prepared', { payer })
         await store.payments.begin_settling(asked, 1, { method: 'facilitator', settler: 'https://facilitator.example' }, NOW_MS)
-        await store.payments.close_payments([{ ...keyOf(asked), to: 'refused', reason, transaction: null }], EPOCH, NOW_MS)
+        await store.payments.apply_transitions([{ ...keyOf(asked), to: 'refused', reason, transaction: null }], EPOCH, NOW_MS)
         return store.payments.refused_since(payer, 0)
       }
       const counted: [string, number][] = [

@@ -5,7 +5,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { ClaimRequest, LedgerQuery, LedgerSum, Payment } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
-import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 import { address, closing, EPOCH, found, keyOf, NOW_MS, paymentIn, request } from '../support/store-payments.ts'
 
@@ -18,7 +18,7 @@ function nonces(payments: readonly { nonce: string }[]): string[] {
   return payments.map((payment) => payment.nonce)
 }
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`ledger: ${start.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore
@@ -154,7 +154,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const refuse = async (wait_ms: number, changes: Partial<ClaimRequest> = {}) => {
         const asked = await paymentIn(store, 'settling', { payer, now_ms: NOW_MS + wait_ms, ...changes })
         const refusal = { ...keyOf(asked), to: 'refused' as const, reason: 'authorization_cancelled', transaction: null }
-        assert.deepEqual(await store.payments.close_payments([refusal], EPOCH, NOW_MS + wait_ms), [true])
+        assert.deepEqual(await store.payments.apply_transitions([refusal], EPOCH, NOW_MS + wait_ms), [true])
       }
       for (const wait_ms of [0, 10, 20]) await refuse(wait_ms)
       await refuse(10, { payer: address() })
@@ -169,7 +169,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const payer = address()
       const settle = async (epoch: number, changes: Partial<ClaimRequest>): Promise<void> => {
         const asked = await paymentIn(store, 'settling', changes)
-        await payments.close_payments([closing(asked, 'settled')], epoch, NOW_MS)
+        await payments.apply_transitions([closing(asked, 'settled')], epoch, NOW_MS)
       }
       await settle(EPOCH, { payer })
       await settle(EPOCH, { payer })
@@ -177,7 +177,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       await settle(EPOCH, { payer, price_class: 'risk' })
       await settle(EPOCH + 1, { payer })
       for (const to of ['refused', 'unknown'] as const) {
-        await payments.close_payments([closing(await paymentIn(store, 'settling'), to)], EPOCH, NOW_MS)
+        await payments.apply_transitions([closing(await paymentIn(store, 'settling'), to)], EPOCH, NOW_MS)
       }
       const later = { price_class: 'check', epoch: EPOCH + 1, payers: 1 }
       const sales = [{ price_class: 'check', epoch: EPOCH, payers: 2 }, { price_class: 'risk', epoch: EPOCH, payers: 1 }, later]

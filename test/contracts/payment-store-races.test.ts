@@ -7,7 +7,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { ClaimRequest, ClaimResult, PaymentKey } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { runs } from '../support/counts.ts'
-import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 import { numbered } from '../support/store-payment-worker.ts'
 import type { ClaimsReport, PaymentOrder } from '../support/store-payment-worker.ts'
@@ -30,7 +30,7 @@ const POISON: Record<StoreDriver['kind'], string[]> = {
   ],
 }
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`payments at once: ${start.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore
@@ -84,9 +84,9 @@ for (const start of [sqliteDriver, postgresDriver]) {
       // Prepared and unknown payments stay in flight; a released and a refused one make room.
       await store.payments.prepare(one, 1, { sealed: 'a', expires_ms: NOW_MS }, NOW_MS)
       await store.payments.begin_settling(one, 1, { method: 'self', settler: 'w' }, NOW_MS)
-      await store.payments.close_payments([closing(one, 'unknown')], EPOCH, NOW_MS)
+      await store.payments.apply_transitions([closing(one, 'unknown')], EPOCH, NOW_MS)
       assert.equal((await other.payments.claim(denied)).kind, 'over_reserved')
-      await store.payments.close_payments([closing(one, 'refused')], EPOCH, NOW_MS)
+      await store.payments.apply_transitions([closing(one, 'refused')], EPOCH, NOW_MS)
       assert.equal((await other.payments.claim(denied)).kind, 'claimed')
       await store.payments.release(two, 1, 'TOOL_FAILED', NOW_MS)
       const more = { ...two, token_hash: word() }
@@ -103,8 +103,8 @@ for (const start of [sqliteDriver, postgresDriver]) {
         )
         const closings = made.map((asked) => closing(asked, 'settled'))
         const [mine, theirs] = await Promise.all([
-          store.payments.close_payments(closings, EPOCH + round, NOW_MS),
-          other.payments.close_payments(closings.toReversed(), EPOCH + round, NOW_MS),
+          store.payments.apply_transitions(closings, EPOCH + round, NOW_MS),
+          other.payments.apply_transitions(closings.toReversed(), EPOCH + round, NOW_MS),
         ])
         assert.deepEqual(
           mine.map((moved, index) => moved !== theirs.at(-1 - index)),
@@ -265,17 +265,16 @@ describe('SQLite, payments', () => {
     t.after(() => driver.stop())
     const { target, sql } = await driver.fresh()
     await (await openStore(target)).close()
-    const claims = await import('../../src/adapters/store/payments/sql-claims.ts')
-    const closings = await import('../../src/adapters/store/payments/sql-closings.ts')
-    const sendings = await import('../../src/adapters/store/payments/sql-sendings.ts')
+    const payments = await import('../../src/adapters/store/payment-statements.ts')
+    const sendings = await import('../../src/adapters/store/payment-works.ts')
     const expected = [
-      [claims.READ_IN_FLIGHT, 'payment_in_flight'],
-      [claims.READ_PAYMENT, 'sqlite_autoindex_payment_1'],
-      [claims.READ_BY_TOKEN, 'payment_token'],
-      [claims.RELEASE_ABANDONED, 'payment_state'],
-      [closings.READ_WAITING, 'payment_waiting'],
-      [closings.READ_IN_STATE, 'payment_state'],
-      [closings.COUNT_REFUSED_OF, 'payment_refused'],
+      [payments.READ_IN_FLIGHT, 'payment_in_flight'],
+      [payments.READ_PAYMENT, 'sqlite_autoindex_payment_1'],
+      [payments.READ_BY_TOKEN, 'payment_token'],
+      [payments.RELEASE_ABANDONED, 'payment_state'],
+      [payments.READ_WAITING, 'payment_waiting'],
+      [payments.READ_IN_STATE, 'payment_state'],
+      [payments.COUNT_REFUSED_OF, 'payment_refused'],
       [sendings.READ_CARRIED, 'payment_carried'],
       [sendings.READ_OPEN_SENDINGS, 'sending_open'],
     ] as const

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import type { ClaimRequest, Closing, LeaseGuard, Sending, SendingAttempt } from '../../src/ports/payments.ts'
+import type { ClaimRequest, PaymentTransition, LeaseGuard, WalletSending, SendingAttempt } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS } from '../support/store-drivers.ts'
 import type { StoreDriver } from '../support/store-drivers.ts'
 import { address, closing, EPOCH, found, keyOf, move, NOW_MS, paymentIn, WALLET, word } from '../support/store-payments.ts'
 
 const LEASE = `writer ${WALLET}`
 const WEI_MAX = 2n ** 256n - 1n
 
-function sendingOf(account_nonce: number, changes: Partial<Sending> = {}): Omit<Sending, 'state' | 'attempts'> {
+function sendingOf(account_nonce: number, changes: Partial<WalletSending> = {}): Omit<WalletSending, 'state' | 'attempts'> {
   return { wallet: WALLET, account_nonce, kind: 'batch', to: address(), data: '0x12', gas: 50_000n, created_ms: NOW_MS, ...changes }
 }
 
@@ -19,7 +19,7 @@ function attempt(changes: Partial<SendingAttempt> = {}): SendingAttempt {
   return { hash: word(), raw: '0x02', max_fee_wei: 10n ** 19n, priority_fee_wei: 1n, stored_ms: NOW_MS, ...changes }
 }
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`sendings: ${start.name}`, () => {
     let driver: StoreDriver
     let store: Store
@@ -116,7 +116,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const sending = sendingOf(3)
       const [one, two, three] = [attempt(), attempt(), attempt({ stored_ms: NOW_MS - 5 })]
       await payments.add_sending(sending, one, [first, second], guard)
-      await payments.close_payments([closing(second, 'unknown')], EPOCH, NOW_MS)
+      await payments.apply_transitions([closing(second, 'unknown')], EPOCH, NOW_MS)
       assert.equal(await payments.add_attempt(WALLET, 3, two, null, guard), true)
       assert.equal(await payments.add_attempt(WALLET, 3, two, null, guard), true, 'the same once more')
       assert.deepEqual(
@@ -172,14 +172,14 @@ for (const start of [sqliteDriver, postgresDriver]) {
         assert.equal(await payments.finish_sending(WALLET, 0, stale), false)
         assert.equal(await payments.reopen_sending(WALLET, 0, stale), false)
         assert.equal(await payments.requeue([first], stale), false)
-        const closings: Closing[] = [closing(first, 'settled'), closing(second, 'refused')]
-        assert.deepEqual(await payments.close_payments(closings, EPOCH, NOW_MS + 100, stale), [false, false])
+        const closings: PaymentTransition[] = [closing(first, 'settled'), closing(second, 'refused')]
+        assert.deepEqual(await payments.apply_transitions(closings, EPOCH, NOW_MS + 100, stale), [false, false])
       }
       assert.deepEqual([await found(store, first), await found(store, second), await payments.open_sendings(WALLET)], before_it)
       assert.deepEqual(await payments.sales(0), [])
       const held = { ...guard, fence: guard.fence + 1 }
-      assert.deepEqual(await payments.close_payments([closing(first, 'settled')], EPOCH, NOW_MS + 300, held), [false], 'run out by then')
-      assert.deepEqual(await payments.close_payments([closing(first, 'settled')], EPOCH, NOW_MS + 299, held), [true])
+      assert.deepEqual(await payments.apply_transitions([closing(first, 'settled')], EPOCH, NOW_MS + 300, held), [false], 'run out by then')
+      assert.deepEqual(await payments.apply_transitions([closing(first, 'settled')], EPOCH, NOW_MS + 299, held), [true])
       assert.equal(await payments.finish_sending(WALLET, 0, held), true)
     })
 
@@ -197,10 +197,10 @@ for (const start of [sqliteDriver, postgresDriver]) {
         closing(second, 'lost'),
         closing(third, 'settled'),
       ]
-      assert.deepEqual(await payments.close_payments(closings, EPOCH, NOW_MS), [true, false, true, true, false, false, false])
+      assert.deepEqual(await payments.apply_transitions(closings, EPOCH, NOW_MS), [true, false, true, true, false, false, false])
       const states = await Promise.all([first, second, third, released].map(async (key) => (await found(store, keyOf(key))).state))
       assert.deepEqual(states, ['settled', 'settling', 'settled', 'released'])
-      assert.deepEqual(await payments.close_payments([], EPOCH, NOW_MS), [])
+      assert.deepEqual(await payments.apply_transitions([], EPOCH, NOW_MS), [])
     })
 
     test('gas spent adds up by wallet and day, also in many calls at once', async () => {

@@ -4,10 +4,10 @@ import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { PAYMENT_STATES } from '../../src/pure/payments/states.ts'
-import { postgresDriver, sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, type StoreDriver } from '../support/store-drivers.ts'
 import { closing, EPOCH, found, move, NOW_MS, paymentIn, word } from '../support/store-payments.ts'
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`payments taken back: ${start.name}`, () => {
     let driver: StoreDriver
     let store: Store
@@ -50,7 +50,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       await store.payments.release_abandoned(NOW_MS + 10 ** 6)
       assert.equal(await move(store, asked, 1, 'released'), false)
       assert.equal((await found(store, asked)).state, 'settling')
-      assert.deepEqual(await store.payments.close_payments([closing(asked, 'settled')], EPOCH, NOW_MS), [true])
+      assert.deepEqual(await store.payments.apply_transitions([closing(asked, 'settled')], EPOCH, NOW_MS), [true])
     })
   })
 }

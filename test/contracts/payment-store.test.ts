@@ -5,7 +5,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { ClaimRequest, Payment } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
-import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS } from '../support/store-drivers.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 import {
   address,
@@ -51,7 +51,7 @@ function claimed({ balance_minor: _balance, now_ms, token_hash: _token, ...asked
   }
 }
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`payments: ${start.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore
@@ -88,11 +88,11 @@ for (const start of [sqliteDriver, postgresDriver]) {
 
       const transaction = word()
       const unsure = { ...keyOf(asked), to: 'unknown', reason: 'TIMEOUT', transaction } as const
-      assert.deepEqual(await payments.close_payments([unsure], EPOCH, NOW_MS + 3), [true])
+      assert.deepEqual(await payments.apply_transitions([unsure], EPOCH, NOW_MS + 3), [true])
       assert.deepEqual(await found(store, asked), { ...settling, state: 'unknown', updated_ms: NOW_MS + 3, reason: 'TIMEOUT', transaction })
 
       const at = settledAt(42)
-      assert.deepEqual(await payments.close_payments([{ ...keyOf(asked), to: 'settled', settled_at: at }], EPOCH, NOW_MS + 4), [true])
+      assert.deepEqual(await payments.apply_transitions([{ ...keyOf(asked), to: 'settled', settled_at: at }], EPOCH, NOW_MS + 4), [true])
       const settled: Payment = { ...settling, ...at, state: 'settled', updated_ms: NOW_MS + 4, settled_ms: NOW_MS + 4 }
       assert.deepEqual(await found(store, asked), settled)
       await payments.finalize([asked], NOW_MS + 5)
@@ -105,7 +105,7 @@ for (const start of [sqliteDriver, postgresDriver]) {
       const asked = await paymentIn(store, 'settled')
       await store.payments.finalize([asked], NOW_MS)
       const gone = { ...keyOf(asked), to: 'unknown', reason: 'REORG', transaction: null } as const
-      assert.deepEqual(await store.payments.close_payments([gone], EPOCH, NOW_MS + 1), [true])
+      assert.deepEqual(await store.payments.apply_transitions([gone], EPOCH, NOW_MS + 1), [true])
       const payment = await found(store, asked)
       assert.deepEqual([payment.block_number, payment.block_hash, payment.settled_ms, payment.final], [null, null, null, false])
       assert.equal(payment.transaction, settledAt().transaction)
@@ -256,12 +256,12 @@ for (const start of [sqliteDriver, postgresDriver]) {
         payments.begin_settling(asked, 1, { method: 'self', settler: nul }, 1),
         payments.release(asked, 1, nul, 1),
         payments.release(asked, -1, 'reason', 1),
-        payments.close_payments(
+        payments.apply_transitions(
           [closing(settling, 'settled'), { ...keyOf(settling), to: 'refused', reason: nul, transaction: null }],
           1,
           1,
         ),
-        payments.close_payments([{ ...keyOf(settling), to: 'settled', settled_at: { ...settledAt(), block_number: -1 } }], 1, 1),
+        payments.apply_transitions([{ ...keyOf(settling), to: 'settled', settled_at: { ...settledAt(), block_number: -1 } }], 1, 1),
         payments.waiting(nul, 1),
         payments.refused_since(nul, 1),
       ]

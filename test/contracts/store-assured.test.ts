@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { NewAssuredRecord } from '../../src/ports/assured-records.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 
@@ -21,7 +21,7 @@ function recordOf(receipt_hash: string, change: Partial<NewAssuredRecord> = {}):
   }
 }
 
-for (const open of [sqliteDriver, postgresDriver]) {
+for (const open of STORE_DRIVERS) {
   describe(`assured records: ${open.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore

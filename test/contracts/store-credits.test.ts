@@ -4,8 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { CardPurchase, CardReversal, CreditClaim, CreditStore } from '../../src/ports/credits.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { availableOf, shortfallOf } from '../../src/pure/credits/balance.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { availableOf, shortfallOf } from '../../src/pure/credits/credits.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = (name: string | number) => Buffer.from(String(name)).toString('hex').padStart(64, '0').slice(-64)
 const NOW_MS = 1_800_000_000_000
@@ -195,7 +195,7 @@ async function races(store: CreditStore, other: CreditStore): Promise<void> {
   }
 }
 
-for (const open of [sqliteDriver, postgresDriver]) {
+for (const open of STORE_DRIVERS) {
   describe(`credits: ${open.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import type { DisputeRecord } from '../../src/ports/disputes.ts'
+import type { DisputeRecord } from '../../src/ports/assured-records.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { disputesInMemory } from '../support/dispute-memory.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { ANY_EVENT } from '../support/webhooks.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 
@@ -49,10 +50,10 @@ const STORY: { given: DisputeRecord; created: boolean; kept: DisputeRecord }[] =
 
 test('the memory of the tests keeps what the databases keep', async () => {
   const memory = disputesInMemory()
-  for (const { given, created, kept } of STORY) assert.deepEqual(await memory.file(given), { created, record: kept })
+  for (const { given, created, kept } of STORY) assert.deepEqual(await memory.file(given, ANY_EVENT), { created, record: kept })
 })
 
-for (const open of [sqliteDriver, postgresDriver]) {
+for (const open of STORE_DRIVERS) {
   describe(`disputes: ${open.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore
@@ -71,7 +72,7 @@ for (const open of [sqliteDriver, postgresDriver]) {
     test('one name holds one dispute; unsigned yields to signed', async () => {
       assert.equal(await store.disputes.find(hash('1'), 'D-1'), null)
       for (const { given, created, kept } of STORY) {
-        assert.deepEqual(await store.disputes.file(given), { created, record: kept })
+        assert.deepEqual(await store.disputes.file(given, ANY_EVENT), { created, record: kept })
         assert.deepEqual(await store.disputes.find(given.receipt_hash, given.dispute_id), kept)
       }
     })
@@ -82,6 +83,7 @@ for (const open of [sqliteDriver, postgresDriver]) {
         Array.from({ length: 30 }, (_, call) =>
           (call % 2 === 0 ? store : other).disputes.file(
             filed({ dispute_id: 'race', body_hash: `0x${String(call).padStart(64, '0')}`, outcome: `{"call":${call}}` }),
+            ANY_EVENT,
           ),
         ),
       )
@@ -92,7 +94,7 @@ for (const open of [sqliteDriver, postgresDriver]) {
 
     test('what one of the databases cannot hold is refused by both', async () => {
       for (const change of [{ dispute_id: '' }, { outcome: 'a\u0000b' }, { filed_ms: -1 }])
-        await assert.rejects(store.disputes.file(filed(change)), { code: 'STORE_REFUSED' })
+        await assert.rejects(store.disputes.file(filed(change), ANY_EVENT), { code: 'STORE_REFUSED' })
     })
   })
 }

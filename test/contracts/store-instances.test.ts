@@ -6,7 +6,7 @@ import { readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 import { until } from '../support/until.ts'
 
 const MODULE = new URL('../../src/adapters/store/open.ts', import.meta.url).href
@@ -24,7 +24,7 @@ async function otherProcess(target: string) {
   return { child, id: line.toString().trim() }
 }
 
-for (const makeDriver of [sqliteDriver, postgresDriver]) {
+for (const makeDriver of STORE_DRIVERS) {
   describe(makeDriver.name, () => {
     let driver: StoreDriver
     let fresh: FreshStore

@@ -5,7 +5,8 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { DirectoryBounds, InsuranceStore, UnderwriterRow } from '../../src/ports/insurance.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { insuranceInMemory } from '../support/insurance-memory.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { ANY_EVENT } from '../support/webhooks.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const address = (number: number) => `0x${String(number).padStart(40, '0')}`
 
@@ -93,11 +94,11 @@ async function keepsPolicies(store: InsuranceStore): Promise<void> {
   const given = { policy_id: 'pol_1', underwriter: address(1), certificate: '{"a":1}' }
   const kept = { ...given, underwriter_signature: null }
   assert.equal(await store.policy('pol_1'), null)
-  assert.equal(await store.countersign('pol_1', '0xaa'), null)
+  assert.equal(await store.countersign('pol_1', '0xaa', ANY_EVENT), null)
   assert.deepEqual(await store.bind(given), { created: true, policy: kept })
   assert.deepEqual(await store.bind({ ...given, certificate: '{}' }), { created: false, policy: kept })
-  assert.deepEqual(await store.countersign('pol_1', '0xaa'), { ...kept, underwriter_signature: '0xaa' })
-  assert.deepEqual(await store.countersign('pol_1', '0xbb'), { ...kept, underwriter_signature: '0xaa' })
+  assert.deepEqual(await store.countersign('pol_1', '0xaa', ANY_EVENT), { ...kept, underwriter_signature: '0xaa' })
+  assert.deepEqual(await store.countersign('pol_1', '0xbb', ANY_EVENT), { ...kept, underwriter_signature: '0xaa' })
   assert.deepEqual(await store.policy('pol_1'), { ...kept, underwriter_signature: '0xaa' })
 }
 
@@ -108,7 +109,7 @@ test('the memory of the tests keeps what the databases keep', async () => {
   await keepsPolicies(insuranceInMemory())
 })
 
-for (const open of [sqliteDriver, postgresDriver]) {
+for (const open of STORE_DRIVERS) {
   describe(`insurance: ${open.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore
@@ -148,17 +149,37 @@ for (const open of [sqliteDriver, postgresDriver]) {
       await (await openStore(old.target)).close()
       for (const column of ['proven_s', 'proof_source', 'domain', 'network', 'listed_until_s'])
         await old.sql(`alter table underwriter drop column ${column}`)
-      for (const index of ['invoice_evictable', 'invoice_evictable_all', 'invoice_nonce_of', 'payment_network'])
+      for (const index of [
+        'invoice_evictable',
+        'invoice_evictable_all',
+        'invoice_nonce_of',
+        'invoice_expiring',
+        'payment_network',
+        'invoice_deposit_address',
+      ])
         await old.sql(`drop index ${index}`)
       for (const [table, column] of [
         ['invoice', 'network'],
         ['invoice', 'held'],
+        ['invoice', 'deposit_address'],
+        ['invoice', 'expiry_noted'],
         ['assured_record', 'signed_by'],
         ['assured_record', 'terms_signature'],
         ['payment', 'network_hash'],
         ['payment', 'identifier_hash'],
       ])
         await old.sql(`alter table ${table} drop column ${column}`)
+      for (const table of [
+        'call_count',
+        'dataset_active',
+        'dataset_feed',
+        'dataset_snapshot',
+        'invoice_sweep',
+        'invoice_forward',
+        'webhook_delivery',
+        'webhook_subscription',
+      ])
+        await old.sql(`drop table ${table}`)
       await old.sql('delete from migration where number >= 13')
       const now_s = Math.floor(Date.now() / 1_000)
       for (const [number, valid_until_s] of [

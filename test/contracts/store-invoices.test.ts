@@ -6,7 +6,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { BankReport, InvoicePayment, NewInvoice, OtherAsset } from '../../src/ports/invoices.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { request as claimOf } from '../support/store-payments.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const hash = () => `0x${randomBytes(32).toString('hex')}`
 const address = () => `0x${randomBytes(20).toString('hex')}`
@@ -22,6 +22,7 @@ function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
     ...plain,
     ...times,
     nonces: [hash(), hash()],
+    deposit_address: address(),
     content_hash: hash(),
     request_key: null,
     network: null,
@@ -65,7 +66,7 @@ function paymentOf(invoice_id: string, change: Partial<InvoicePayment> = {}): In
   return { ...seen, ...block, invoice_id, confirmed: false, final: false, ...change }
 }
 
-for (const open of [sqliteDriver, postgresDriver]) {
+for (const open of STORE_DRIVERS) {
   describe(`invoices: ${open.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore
@@ -258,6 +259,67 @@ for (const open of [sqliteDriver, postgresDriver]) {
       assert.deepEqual([found?.marks, found?.updated_ms], ['ambiguous,reorged', NOW_MS + 4])
     })
 
+    test('deposits wait for a sweep once their block is final, and what was forwarded is taken off once', async () => {
+      const { invoice_id, merchant, deposit_address } = await kept()
+      assert.equal((await store.invoices.find_by_deposit(deposit_address ?? ''))?.invoice_id, invoice_id)
+      assert.equal(await store.invoices.find_by_deposit(merchant), null)
+      const ready = () => store.invoices.waiting_deposits(5n, NOW_MS, 10).then((all) => all.filter((one) => one.invoice_id === invoice_id))
+      const deposit = paymentOf(invoice_id, { matched_by: 'deposit', amount_minor: 7n })
+      await store.invoices.attribute(deposit, NOW_MS)
+      await store.invoices.attribute(paymentOf(invoice_id, { amount_minor: 9n, final: true }), NOW_MS)
+      assert.deepEqual(await ready(), [])
+      const final = { ...deposit, confirmed: true, final: true }
+      // Two services may see the same block become final.
+      await Promise.all([store.invoices.settle_block(final, NOW_MS), store.invoices.settle_block(final, NOW_MS)])
+      assert.deepEqual(await ready(), [{ invoice_id, merchant, waiting_minor: 7n }])
+      await store.invoices.attribute(paymentOf(invoice_id, { matched_by: 'deposit', amount_minor: 4n, final: true }), NOW_MS)
+      assert.deepEqual(await ready(), [{ invoice_id, merchant, waiting_minor: 11n }])
+      await store.invoices.try_sweep([invoice_id], NOW_MS, 100)
+      await store.invoices.try_sweep([invoice_id], NOW_MS, 100)
+      assert.deepEqual(await ready(), [])
+      const later = await store.invoices.waiting_deposits(5n, NOW_MS + 200, 1_000)
+      assert.ok(later.some((one) => one.invoice_id === invoice_id))
+      assert.ok(!(await store.invoices.waiting_deposits(5n, NOW_MS + 199, 1_000)).some((one) => one.invoice_id === invoice_id))
+      const forward = { transaction: hash(), log_index: 3, invoice_id, amount_minor: 5n, block_number: 9, block_time_s: NOW_S }
+      const stored = await Promise.all([store.invoices.note_forward(forward, NOW_MS), store.invoices.note_forward(forward, NOW_MS)])
+      assert.equal(stored.filter(Boolean).length, 1)
+      assert.deepEqual(await store.invoices.forwards(invoice_id), [forward])
+      const left = await store.invoices.waiting_deposits(6n, NOW_MS + 200, 1_000)
+      assert.deepEqual(
+        left.filter((one) => one.invoice_id === invoice_id).map(({ waiting_minor }) => waiting_minor),
+        [6n],
+      )
+      await store.invoices.note_forward({ ...forward, transaction: hash(), amount_minor: 100n }, NOW_MS)
+      assert.ok(
+        !(await store.invoices.waiting_deposits(0n, NOW_MS + 200, 1_000)).some(
+          (one) => one.waiting_minor !== 0n && one.invoice_id === invoice_id,
+        ),
+      )
+    })
+
+    test('deposit addresses of a merchant are read in pages: those of open invoices, and all others that are watched', async () => {
+      const merchant = address()
+      const [first, second, third] = [await kept({ merchant }), await kept({ merchant }), await kept({ merchant })] as const
+      await kept({ merchant, watch_until_s: NOW_S - 1 })
+      const addresses = async (which: 'open' | 'late', at_s: number) =>
+        (await store.invoices.deposits_of(merchant, which, at_s, 0, 10)).map(({ deposit_address }) => deposit_address)
+      const page = await store.invoices.deposits_of(merchant, 'open', NOW_S, 0, 2)
+      assert.deepEqual(
+        page.map(({ deposit_address }) => deposit_address),
+        [first.deposit_address, second.deposit_address],
+      )
+      const rest = await store.invoices.deposits_of(merchant, 'open', NOW_S, page.at(-1)?.number ?? 0, 2)
+      assert.deepEqual(
+        rest.map(({ deposit_address }) => deposit_address),
+        [third.deposit_address],
+      )
+      await store.invoices.set_closed(second.invoice_id, true)
+      assert.deepEqual(await addresses('open', NOW_S), [first.deposit_address, third.deposit_address])
+      assert.deepEqual(await addresses('late', NOW_S), [second.deposit_address])
+      // All of them expire at NOW_S + 100.
+      assert.deepEqual([await addresses('open', NOW_S + 101), (await addresses('late', NOW_S + 101)).length], [[], 3])
+    })
+
     test('the first signature stays; what was paid is not voided', async () => {
       const { invoice_id, merchant } = await kept()
       assert.deepEqual(await store.invoices.plain_candidates(merchant, NOW_S, 10), [])
@@ -326,13 +388,13 @@ for (const open of [sqliteDriver, postgresDriver]) {
       const far = { watch_until_s: 9_000_000_000, expires_s: 8_999_999_999 }
       const [one, two] = [await kept(far), await kept({ ...far, created_ms: NOW_MS + 50 })]
       await kept({ ...far, merchant: two.merchant, created_ms: NOW_MS + 60 })
-      await store.invoices.looked(one.merchant, 12, NOW_MS)
+      await store.invoices.record_watch(one.merchant, 12, NOW_MS)
       const watched = await store.invoices.watched(9_000_000_000, 10)
       assert.deepEqual(watched, [
         { merchant: two.merchant, next_block: null, since_ms: NOW_MS + 50, looked_ms: 0 },
         { merchant: one.merchant, next_block: 12, since_ms: NOW_MS, looked_ms: NOW_MS },
       ])
-      await store.invoices.looked(one.merchant, 15, NOW_MS + 1)
+      await store.invoices.record_watch(one.merchant, 15, NOW_MS + 1)
       assert.equal((await store.invoices.watch_of(one.merchant))?.next_block, 15)
       assert.deepEqual(await store.invoices.watched(9_000_000_001, 10), [])
       assert.equal(await store.invoices.watch_of(address()), null)

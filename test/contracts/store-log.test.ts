@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { LogGrowth } from '../../src/ports/receipts-log.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 
 const entry = (number: number) => createHash('sha256').update(String(number)).digest('hex')
 const list = (count: number, from = 0) => Array.from({ length: count }, (_, at) => entry(from + at))
@@ -15,7 +15,7 @@ function growth(from_size: number, entries: string[], root = entry(1_000_000)): 
   return { from_size, entries, tiles: [{ level: 0, index: 0, hashes: entries.join('') }], head }
 }
 
-for (const open of [sqliteDriver, postgresDriver]) {
+for (const open of STORE_DRIVERS) {
   describe(`receipts log: ${open.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import { runs } from '../support/counts.ts'
-import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS } from '../support/store-drivers.ts'
 import type { StoreDriver } from '../support/store-drivers.ts'
 import { startProcess } from '../support/store-process.ts'
 import type { StoreProcess } from '../support/store-process.ts'
@@ -51,7 +51,7 @@ async function assertKept(target: string, acknowledged: readonly number[], in_fl
   await store.close()
 }
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`processes: ${start.name}`, () => {
     let driver: StoreDriver
     before(async () => {

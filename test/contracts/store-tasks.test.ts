@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { TaskRecord, TaskStore } from '../../src/ports/tasks.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { postgresDriver, sqliteDriver, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
 import { tasksInMemory } from '../support/task-memory.ts'
 
 const START_MS = 1_795_262_400_000
@@ -59,7 +59,7 @@ async function forgets(store: TaskStore): Promise<void> {
 
 test('the memory of the tests keeps what the databases keep', () => promises(tasksInMemory()))
 
-for (const open of [sqliteDriver, postgresDriver]) {
+for (const open of STORE_DRIVERS) {
   describe(`tasks: ${open.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore

@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../../src/adapters/store/migrations.ts'
 import { openStore } from '../../src/adapters/store/open.ts'
 import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../src/ports/store.ts'
 import { runs, SEED } from '../support/counts.ts'
-import { postgresDriver, sqliteDriver } from '../support/store-drivers.ts'
+import { STORE_DRIVERS } from '../support/store-drivers.ts'
 import { LATER_TABLES } from '../support/store-tables.ts'
 import type { FreshStore, StoreDriver } from '../support/store-drivers.ts'
 
@@ -54,7 +54,7 @@ const POISON: Record<StoreDriver['kind'], string[]> = {
   ],
 }
 
-for (const start of [sqliteDriver, postgresDriver]) {
+for (const start of STORE_DRIVERS) {
   describe(`store: ${start.name}`, () => {
     let driver: StoreDriver
     let fresh: FreshStore

@@ -1,7 +1,7 @@
 /** Spending: a credit is debited exactly, once for a key, and never the allowance. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { judgeBindable } from '../../src/pure/rulebooks/assured-record.ts'
+import { checkBindable } from '../../src/pure/rulebooks/assured.ts'
 import { canonicalText } from '../../src/pure/receipts/canonical.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
@@ -158,7 +158,7 @@ test('a tool that fails gives back what was reserved; the same key may be sent a
 test('the assured lane takes no receipt of a credit', async () => {
   const { code } = await boughtCode(app.url, 500)
   const { receipt } = (await callWith(app.url, code, 'assured')).body
-  const judged = judgeBindable(receipt, Math.floor(Date.now() / 1_000))
+  const judged = checkBindable(receipt, Math.floor(Date.now() / 1_000))
   assert.deepEqual(judged.ok ? null : judged.refusal, 'payer_not_on_chain')
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { creditCode, readCreditCode } from '../../src/pure/credits/code.ts'
+import { creditCode, readCreditCode } from '../../src/pure/credits/credits.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { keccak } from 'hash-wasm'
-import { distill, firstSentence, MAX_RANKED_WORD_CHARS, MAX_SENTENCE_CHARS, STOP_WORDS } from '../../src/pure/documents/distill.ts'
+import { distillText, firstSentence, MAX_RANKED_WORD_CHARS, MAX_SENTENCE_CHARS, STOP_WORDS } from '../../src/pure/documents/distill.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { anyText } from '../support/identifiers.ts'
 
@@ -40,7 +40,7 @@ test('words and their counts come back from texts built of known words', () => {
       for (const word of list) if (!STOP_WORDS.has(word)) ranked.set(word.toLowerCase(), (ranked.get(word.toLowerCase()) ?? 0) + 1)
       const byCodePoint = (a: string, b: string) => (Array.from(a, hex).join() < Array.from(b, hex).join() ? -1 : 1)
       const top = [...ranked].sort(([a, x], [b, y]) => y - x || byCodePoint(a, b)).slice(0, 5)
-      const { word_count, top_words } = distill(text)
+      const { word_count, top_words } = distillText(text)
       assert.equal(word_count, list.length)
       assert.deepEqual(
         top_words,
@@ -57,9 +57,9 @@ function hex(character: string): string {
 
 test('the hash is keccak-256 of the UTF-8 bytes, as another implementation has it', async () => {
   // The Keccak team's first short-message vector; also the code hash of an empty account in Ethereum.
-  assert.equal(distill('').keccak256, '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
+  assert.equal(distillText('').keccak256, '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
   const property = fc.asyncProperty(anyText, async (text) => {
-    assert.equal(distill(text).keccak256, `0x${await keccak(Buffer.from(text, 'utf8'), 256)}`)
+    assert.equal(distillText(text).keccak256, `0x${await keccak(Buffer.from(text, 'utf8'), 256)}`)
   })
   await fc.assert(property, few)
 })
@@ -72,11 +72,11 @@ test('any text: no exception, bounded answers, in order', () => {
         fc.string({ unit: fc.constantFrom('a', 'B', '.', "'", ',', '1', ' ', '\n', '\u0301', '東', 'の', '!', '”', '\ud800') }),
       ),
       (text) => {
-        const { word_count, top_words, first_sentence, first_sentence_cut } = distill(text)
+        const { word_count, top_words, first_sentence, first_sentence_cut } = distillText(text)
         assert.ok(word_count >= top_words.length && top_words.length <= 5)
         for (const [at, { word, count }] of top_words.entries()) {
           assert.ok(word.length > 0 && !STOP_WORDS.has(word) && count >= 1 && count <= (top_words[at - 1]?.count ?? word_count))
-          assert.equal(distill(word).word_count, 1)
+          assert.equal(distillText(word).word_count, 1)
         }
         assert.ok(first_sentence.length <= MAX_SENTENCE_CHARS && first_sentence.isWellFormed())
         assert.equal(first_sentence, first_sentence.trim())
@@ -92,7 +92,7 @@ test('canonically equal texts have the same words', () => {
   const unit = fc.constantFrom('e\u0301', 'é', 'A\u030a', '\u212b', '가', '각', 'が', 'カ\u3099', 'q\u0323\u0307', ' ', 'x', "'")
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
-      const [nfc, nfd] = [distill(text.normalize('NFC')), distill(text.normalize('NFD'))]
+      const [nfc, nfd] = [distillText(text.normalize('NFC')), distillText(text.normalize('NFD'))]
       assert.deepEqual([nfc.word_count, nfc.top_words], [nfd.word_count, nfd.top_words])
     }),
     many,
@@ -101,9 +101,9 @@ test('canonically equal texts have the same words', () => {
 
 test('a run too long for a word is counted and not ranked', () => {
   const longest = 'x'.repeat(MAX_RANKED_WORD_CHARS)
-  assert.deepEqual(distill(longest).top_words, [{ word: longest, count: 1 }])
-  assert.partialDeepStrictEqual(distill(`${longest}x word`), { word_count: 2 })
-  assert.deepEqual(distill(`${longest}x word`).top_words, [{ word: 'word', count: 1 }])
+  assert.deepEqual(distillText(longest).top_words, [{ word: longest, count: 1 }])
+  assert.partialDeepStrictEqual(distillText(`${longest}x word`), { word_count: 2 })
+  assert.deepEqual(distillText(`${longest}x word`).top_words, [{ word: 'word', count: 1 }])
 })
 
 test('where first sentences end', () => {
@@ -180,7 +180,7 @@ const MEASURED_US = 40_000
 function work(text: string): number {
   for (let rounds = 1; ; rounds *= 2) {
     const before = process.threadCpuUsage()
-    for (let round = 0; round < rounds; round++) distill(text)
+    for (let round = 0; round < rounds; round++) distillText(text)
     const { user, system } = process.threadCpuUsage(before)
     // Only the sum is measured; how the kernel parts it is a sample.
     if (user + system >= MEASURED_US) return (user + system) / rounds

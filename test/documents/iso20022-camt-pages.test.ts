@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Finding } from '../../src/pure/documents/iso20022/findings.ts'
-import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import type { MessageFinding } from '../../src/pure/documents/iso20022/rules.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { swap } from '../support/iso20022-messages.ts'
 import { codesOf } from '../support/iso20022-rules.ts'
@@ -27,14 +27,14 @@ const opening = (amount: string) => balance('OPBD', amount, DAY)
 const closing = (amount: string) => balance('CLBD', amount, DAY)
 const between = (amount: string) => balance('ITBD', amount, DAY)
 
-function findings(payload: string): Finding[] {
-  return validateAsked({ payload, profile: 'base' }).findings
+function findings(payload: string): MessageFinding[] {
+  return validateMessage({ payload, profile: 'base' }).findings
 }
 
 test('every version has clean statements, one and two, with all figures', () => {
   for (const version of CAMT_VERSIONS) {
     for (const clean of [oneStatement(version), twoStatements(version)]) assert.deepEqual(findings(clean), [], version)
-    const { tx_count, ctrl_sum, ctrl_sum_minor, message_id, currencies } = validateAsked({ payload: twoStatements(version) })
+    const { tx_count, ctrl_sum, ctrl_sum_minor, message_id, currencies } = validateMessage({ payload: twoStatements(version) })
     // 500.25, 200.10 and 50.00
     assert.deepEqual([tx_count, ctrl_sum, ctrl_sum_minor, message_id, currencies], [3, '750.35', '75035', 'CAMT-1', ['EUR']])
   }
@@ -66,7 +66,7 @@ test('the equation tells the difference, and whether reversals would explain it'
     told.map(({ code }) => code),
     ['S_RVSL', 'S_BAL_EQ'],
   )
-  assert.match(told[1]?.message ?? '', /holds if reversals are taken in the other direction/)
+  assert.match(told[1]?.message ?? '', /agrees if reversals are read in the direction opposite to CdtDbtInd/)
 })
 
 test('pages are checked by the balances at their cuts', () => {

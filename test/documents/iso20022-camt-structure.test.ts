@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { swap } from '../support/iso20022-messages.ts'
 import { codesOf } from '../support/iso20022-rules.ts'
@@ -98,7 +98,7 @@ test('prefixes, envelopes and white space change no finding', () => {
     swap(oneStatement(version), '</Stmt>', `${entry(version, '0.00', 'DBIT', '2026-11-01', bankCode('RCDT'))}</Stmt>`),
   ])
   const told = (payload: string) => {
-    const { findings, finding_counts, tx_count, ctrl_sum } = validateAsked({ payload })
+    const { findings, finding_counts, tx_count, ctrl_sum } = validateMessage({ payload })
     const places = findings.map(({ code, path, found, expected, message }) => ({ code, path, found, expected, message }))
     return { places, finding_counts, tx_count, ctrl_sum }
   }
@@ -118,7 +118,7 @@ test('nothing that is done to a statement makes the rules fail themselves', () =
     fc.array(MUTATION, { minLength: 1, maxLength: 4 }),
     (version, changes) => {
       const payload = changes.reduce(mutated, twoStatements(version))
-      const { valid, finding_counts, findings } = validateAsked({ payload, profile: 'base' })
+      const { valid, finding_counts, findings } = validateMessage({ payload, profile: 'base' })
       const is_unknown = findings.some(({ code }) => code === 'NS_UNKNOWN')
       assert.equal(valid, is_unknown ? null : finding_counts.error === 0)
       assert.ok(findings.every(({ found }) => found === null || found.length <= 128))

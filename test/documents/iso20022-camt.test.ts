@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CAMT_RULES } from '../../src/pure/documents/iso20022/rule-table.ts'
+import { CAMT_RULES } from '../../src/pure/documents/iso20022/rules.ts'
 import { runs } from '../support/counts.ts'
 import { type RuleCase, ruleTests } from '../support/iso20022-rules.ts'
 import {

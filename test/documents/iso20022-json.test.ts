@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readJsonTree } from '../../src/pure/documents/iso20022/json-tree.ts'
-import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import { readJsonTree } from '../../src/pure/documents/iso20022/json-message.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { swap } from '../support/iso20022-messages.ts'
 
@@ -23,13 +23,13 @@ const MESSAGE = `{"Document": {"@xmlns": "${NAMESPACE}", "CstmrCdtTrfInitn": {
 "GrpHdr": {"NbOfTxs": "2", "CtrlSum": "1300.00", "MsgId": "M", "CreDtTm": "2026-11-21T10:00:00Z", "InitgPty": {"Nm": "Payer"}}}}}`
 
 function codes(payload: string, namespace: string | null = null): string[] {
-  const { findings, format } = validateAsked({ payload, namespace })
+  const { findings, format } = validateMessage({ payload, namespace })
   assert.equal(format, 'json')
   return findings.map(({ code }) => code)
 }
 
 test('a message in JSON is judged like one in XML, whatever the order of members', () => {
-  const answer = validateAsked({ payload: MESSAGE })
+  const answer = validateMessage({ payload: MESSAGE })
   assert.deepEqual(answer.findings, [])
   assert.deepEqual(
     [answer.valid, answer.message_type, answer.version, answer.message_id, answer.tx_count, answer.ctrl_sum, answer.ctrl_sum_minor],
@@ -45,7 +45,7 @@ test('amounts are read as they are written, and bare numbers are told', () => {
 })
 
 test('keys that stand twice are told', () => {
-  const { findings } = validateAsked({ payload: swap(MESSAGE, '"MsgId": "M",', '"MsgId": "M", "MsgId": "N",') })
+  const { findings } = validateMessage({ payload: swap(MESSAGE, '"MsgId": "M",', '"MsgId": "M", "MsgId": "N",') })
   assert.deepEqual(
     findings.map(({ code, found, line }) => ({ code, found, line })),
     [
@@ -74,7 +74,7 @@ test('the forms of the common converters are read', () => {
 
 test('a mark of the byte order is passed over, and null is an element that is not there', () => {
   assert.deepEqual(codes(`\uFEFF${MESSAGE}`), [])
-  assert.deepEqual(validateAsked({ payload: `\uFEFF${MESSAGE}`, format: 'json' }).valid, true)
+  assert.deepEqual(validateMessage({ payload: `\uFEFF${MESSAGE}`, format: 'json' }).valid, true)
   assert.deepEqual(codes(swap(MESSAGE, '{"EndToEndId": "A"}', '{"InstrId": null, "EndToEndId": "A"}')), [])
   assert.deepEqual(codes(swap(MESSAGE, '"InitgPty"', '"Authstn": null, "InitgPty"')), [])
   // The bank's default, as when it is left out.
@@ -85,7 +85,7 @@ test('a mark of the byte order is passed over, and null is an element that is no
 test('whole documents are read as the common converters write them', () => {
   const { Document } = JSON.parse(MESSAGE) as { Document: Record<string, Json> }
   const root = Document['CstmrCdtTrfInitn'] ?? null
-  const of = (document: Json) => validateAsked({ payload: JSON.stringify(document) })
+  const of = (document: Json) => validateMessage({ payload: JSON.stringify(document) })
   const instance = 'http://www.w3.org/2001/XMLSchema-instance'
   const forms: Json[] = [
     // xml2js: every element an array, attributes under `$`, text beside them under `_`.
@@ -126,7 +126,7 @@ function rewritten(value: Json, text: (plain: Json) => Json, form: 'xml2js' | 'x
 }
 
 test('broken JSON is a finding with its line', () => {
-  const broken = (payload: string) => validateAsked({ payload, format: 'json' }).findings.map(({ code, line }) => [code, line])
+  const broken = (payload: string) => validateMessage({ payload, format: 'json' }).findings.map(({ code, line }) => [code, line])
   assert.deepEqual(broken('{"a":\n\n}'), [['JSON_NOT_WELLFORMED', 3]])
   assert.deepEqual(broken('{"a": 01}'), [['JSON_NOT_WELLFORMED', 1]])
   assert.deepEqual(broken('['.repeat(100)), [['JSON_LIMIT', 1]])
@@ -171,7 +171,7 @@ const OTHER = { end_to_end_id: 'E2E-2', amount: '49.25', currency: 'EUR', debtor
 
 test('a list of transactions is checked beside any payload', () => {
   const listed = (transactions: object[], payload = '') => {
-    const { findings, format, tx_count, ctrl_sum_minor } = validateAsked({ payload, transactions })
+    const { findings, format, tx_count, ctrl_sum_minor } = validateMessage({ payload, transactions })
     return { format, tx_count, ctrl_sum_minor, findings: findings.map(({ code, path }) => `${code} ${path}`) }
   }
   assert.deepEqual(listed([LISTED, OTHER]), { format: 'transactions', tx_count: 2, ctrl_sum_minor: '130000', findings: [] })
@@ -185,7 +185,7 @@ test('a list of transactions is checked beside any payload', () => {
     'IBAN_CHECK /transactions/0/creditor/iban',
   ])
   // 539-0075470-35: 5390075470 mod 97 is 34 (Belgian account numbers), and the whole has 1 mod 97 all the same.
-  const { findings } = validateAsked({ payload: '', transactions: [{ ...LISTED, creditor: { iban: 'BE41539007547035' } }] })
+  const { findings } = validateMessage({ payload: '', transactions: [{ ...LISTED, creditor: { iban: 'BE41539007547035' } }] })
   assert.deepEqual(
     findings.map(({ code, expected, message }) => [code, expected, /national/.test(message)]),
     [['IBAN_CHECK', '34', true]],
@@ -200,11 +200,11 @@ test('a list of transactions is checked beside any payload', () => {
 
 test('a list without anything in it is not valid', () => {
   const told = (transactions: object[]) =>
-    validateAsked({ payload: '', transactions }).findings.map(({ code, severity, path }) => [code, severity, path])
+    validateMessage({ payload: '', transactions }).findings.map(({ code, severity, path }) => [code, severity, path])
   assert.deepEqual(told([]), [['T_EMPTY', 'error', '/transactions']])
   assert.deepEqual(told([{ amount: '1.00' }, {}, { debtor: {} }]), [
     ['T_EMPTY', 'error', '/transactions/1'],
     ['T_EMPTY', 'error', '/transactions/2'],
   ])
-  assert.equal(validateAsked({ payload: '', transactions: [] }).valid, false)
+  assert.equal(validateMessage({ payload: '', transactions: [] }).valid, false)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Finding } from '../../src/pure/documents/iso20022/findings.ts'
-import { validateAsked, XmlValidator, type Validation } from '../../src/pure/documents/iso20022/validate.ts'
+import type { MessageFinding } from '../../src/pure/documents/iso20022/rules.ts'
+import { validateMessage, XmlValidator, type MessageValidation } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { camtMessage, pacsMessage, painMessage, swap } from '../support/iso20022-messages.ts'
 
@@ -20,8 +20,8 @@ const MESSAGES = [
   swap(camtMessage('04'), '<CdtDbtInd>CRDT', '<CdtDbtInd>CREDIT'),
 ] as const
 
-function judged(payload: string): Omit<Validation, 'namespace' | 'findings'> & { findings: Omit<Finding, 'line'>[] } {
-  const { namespace: _namespace, format: _format, findings, ...rest } = validateAsked({ payload })
+function judged(payload: string): Omit<MessageValidation, 'namespace' | 'findings'> & { findings: Omit<MessageFinding, 'line'>[] } {
+  const { namespace: _namespace, format: _format, findings, ...rest } = validateMessage({ payload })
   return { ...rest, findings: findings.map(({ line: _line, ...finding }) => finding) }
 }
 
@@ -70,13 +70,13 @@ test('an envelope and a header change nothing but what they say', () => {
   unchanged(wrapped)
   unchanged((message) => `<outer>${wrapped(message)}</outer>`)
   const sent = wrapped(painMessage({ single: true })).replace('</MsgDefIdr>', '</MsgDefIdr><BizSvc>swift.cbprplus.03</BizSvc>')
-  const { profile, profile_source } = validateAsked({ payload: sent })
+  const { profile, profile_source } = validateMessage({ payload: sent })
   assert.deepEqual([profile, profile_source], ['CBPR', 'business_service'])
 })
 
 test('the profile is chosen by argument, header, namespace, service level, in this order', () => {
   const asked = (payload: string, profile: 'SPS' | null = null) => {
-    const answer = validateAsked({ payload, profile })
+    const answer = validateMessage({ payload, profile })
     return [answer.profile, answer.profile_source]
   }
   const sepa = swap(painMessage(), '<Cd>URGP', '<Cd>SEPA')
@@ -92,7 +92,7 @@ test('the profile is chosen by argument, header, namespace, service level, in th
 test('it does not matter where a message is cut into pieces', () => {
   const message = swap(painMessage(), 'Creditor 2', 'Crédit 😀 AG')
   const bytes = new TextEncoder().encode(message)
-  const { format: _format, ...whole } = validateAsked({ payload: message })
+  const { format: _format, ...whole } = validateMessage({ payload: message })
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 40 }), fc.boolean(), (sizes, as_bytes) => {
       const validator = new XmlValidator()
@@ -112,7 +112,7 @@ test('more findings than are listed are counted, errors first', () => {
   const one = painMessage()
   const transaction = one.slice(one.indexOf('<CdtTrfTxInf>'), one.indexOf('</CdtTrfTxInf>') + '</CdtTrfTxInf>'.length)
   const many = Array.from({ length: 400 }, () => transaction).join('\n')
-  const { findings, finding_counts, truncated } = validateAsked({ payload: swap(one, '</PmtInf>', `${many}</PmtInf>`) })
+  const { findings, finding_counts, truncated } = validateMessage({ payload: swap(one, '</PmtInf>', `${many}</PmtInf>`) })
   // Each of the 400 repeats end-to-end and instruction identification, UETR and content; two totals are wrong at two levels.
   assert.deepEqual(finding_counts, { error: 404, warning: 1_200, info: 0 })
   assert.equal(findings.length, 200)

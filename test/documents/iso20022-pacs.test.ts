@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Finding } from '../../src/pure/documents/iso20022/findings.ts'
-import { PACS_RULES } from '../../src/pure/documents/iso20022/rule-table.ts'
-import { validateAsked, XmlValidator } from '../../src/pure/documents/iso20022/validate.ts'
+import { type MessageFinding, PACS_RULES } from '../../src/pure/documents/iso20022/rules.ts'
+import { validateMessage, XmlValidator } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs } from '../support/counts.ts'
 import { swap } from '../support/iso20022-messages.ts'
 import { codesOf, ruleTests } from '../support/iso20022-rules.ts'
@@ -32,14 +31,14 @@ test('every version has clean messages in every profile that carries them', () =
 })
 
 test('totals are those of the settled amounts', () => {
-  const { tx_count, ctrl_sum, ctrl_sum_minor, currencies, message_id, version } = validateAsked({ payload: clearingMessage('12') })
+  const { tx_count, ctrl_sum, ctrl_sum_minor, currencies, message_id, version } = validateMessage({ payload: clearingMessage('12') })
   assert.deepEqual(
     { tx_count, ctrl_sum, ctrl_sum_minor, currencies, message_id, version },
     { tx_count: 2, ctrl_sum: '750.25', ctrl_sum_minor: '75025', currencies: ['EUR'], message_id: 'PACS-1', version: '12' },
   )
   const unreadable = swap(clearingMessage(), 'Ccy="EUR">250.25', 'Ccy="EUR">250,25')
   assert.deepEqual(codesOf(unreadable), ['AMT_LEXICAL'])
-  assert.equal(validateAsked({ payload: unreadable }).ctrl_sum, null)
+  assert.equal(validateMessage({ payload: unreadable }).ctrl_sum, null)
 })
 
 /** Where a version has an element or a form and others do not: of each, what stands there in place of what. */
@@ -76,7 +75,7 @@ const DIFFERENCES: readonly { versions: readonly string[]; change: readonly [str
 test('versions differ where their definitions do', () => {
   for (const { versions, change } of DIFFERENCES) {
     for (const version of PACS_VERSIONS) {
-      const { valid } = validateAsked({ payload: swap(clearingMessage(version), change[0], change[1]), profile: 'base' })
+      const { valid } = validateMessage({ payload: swap(clearingMessage(version), change[0], change[1]), profile: 'base' })
       assert.equal(valid, versions.includes(version), `${change[1]} in ${version}`)
     }
   }
@@ -97,8 +96,8 @@ test('agents are named as their version does', () => {
   assert.deepEqual(codesOf(swap(clearingMessage('08'), '</ChrgBr>', `</ChrgBr>${previous}`)), ['STRUCT_UNEXPECTED'])
 })
 
-function judged(payload: string): Omit<Finding, 'line'>[] {
-  return validateAsked({ payload, profile: 'base' }).findings.map(({ line: _line, ...finding }) => finding)
+function judged(payload: string): Omit<MessageFinding, 'line'>[] {
+  return validateMessage({ payload, profile: 'base' }).findings.map(({ line: _line, ...finding }) => finding)
 }
 
 test('prefixes and envelopes change no finding', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PAIN_RULES } from '../../src/pure/documents/iso20022/rule-table.ts'
+import { PAIN_RULES } from '../../src/pure/documents/iso20022/rules.ts'
 import { painMessage, swap } from '../support/iso20022-messages.ts'
 import { codesOf, type RuleCase, ruleTests } from '../support/iso20022-rules.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dateFault, dateTimeFault, dayNumber } from '../../src/pure/documents/iso20022/dates.ts'
+import { dateFault, dateTimeFault, dayNumber } from '../../src/pure/documents/iso20022/values.ts'
 import {
   AmountText,
   decimalText,
@@ -9,12 +9,12 @@ import {
   ExactSum,
   isDecimalText,
   isSumText,
-  minorUnits,
+  toMinorUnits,
   scaled,
-} from '../../src/pure/documents/iso20022/decimal.ts'
-import { shownText } from '../../src/pure/documents/iso20022/findings.ts'
-import { TextSet } from '../../src/pure/documents/iso20022/text-set.ts'
-import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+  TextSet,
+} from '../../src/pure/documents/iso20022/accumulators.ts'
+import { printableValue } from '../../src/pure/documents/iso20022/rules.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { camtMessage, pacsMessage, painMessage } from '../support/iso20022-messages.ts'
 import { mutated, MUTATION } from '../support/xml-mutations.ts'
@@ -78,7 +78,7 @@ test('decimal texts and minor units', () => {
     ['1300.00', '0.00001', '-1.5', '0.00'],
   )
   assert.deepEqual(
-    [minorUnits(130_000_000n, 2), minorUnits(1_500n, 2), minorUnits(123_400_000n, 0), minorUnits(1_500_000n, 3)],
+    [toMinorUnits(130_000_000n, 2), toMinorUnits(1_500n, 2), toMinorUnits(123_400_000n, 0), toMinorUnits(1_500_000n, 3)],
     [130_000n, null, 1_234n, 15_000n],
   )
   // BaseOneRate: 11 digits, 10 of them behind the point, by value.
@@ -174,8 +174,8 @@ test('keys that were made to collide are still told apart', () => {
 })
 
 test('what strangers write is shown short and clean', () => {
-  assert.equal(shownText('a\u0000b\u202ec\n'), 'a\ufffdb\ufffdc\ufffd')
-  assert.equal(Array.from(shownText('😀'.repeat(100))).length, 64)
+  assert.equal(printableValue('a\u0000b\u202ec\n'), 'a\ufffdb\ufffdc\ufffd')
+  assert.equal(Array.from(printableValue('😀'.repeat(100))).length, 64)
 })
 
 test('whatever is changed in a message, the answer is an answer', () => {
@@ -183,7 +183,7 @@ test('whatever is changed in a message, the answer is an answer', () => {
   fc.assert(
     fc.property(fc.constantFrom(...sources), fc.array(MUTATION, { minLength: 1, maxLength: 4 }), (source, changes) => {
       const payload = changes.reduce(mutated, source)
-      const { findings, finding_counts, valid, ctrl_sum, message_type } = validateAsked({ payload })
+      const { findings, finding_counts, valid, ctrl_sum, message_type } = validateMessage({ payload })
       const undetermined = message_type === null && findings.some(({ code }) => code === 'NS_UNKNOWN')
       assert.equal(valid, undetermined ? null : finding_counts.error === 0)
       assert.equal(findings.length, finding_counts.error + finding_counts.warning + finding_counts.info)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { camtMessage, pacsMessage, painMessage, swap } from '../support/iso20022-messages.ts'
 import { schemaTakes } from '../support/iso20022-oracle.ts'
 
@@ -132,11 +132,11 @@ for (const { name, schema, message, from, refused, taken } of CASES) {
   test(`${name}: refused and taken as the schema does`, () => {
     const [bad, good] = [swap(message, from, refused), swap(message, from, taken)]
     assert.deepEqual([schemaTakes(schema, bad), schemaTakes(schema, good)], [false, true])
-    const { valid, findings } = validateAsked({ payload: bad, profile: 'base' })
+    const { valid, findings } = validateMessage({ payload: bad, profile: 'base' })
     assert.equal(valid, false)
     assert.ok(findings.some(({ code }) => code.startsWith('STRUCT_')))
     assert.deepEqual(
-      validateAsked({ payload: good, profile: 'base' }).findings.filter(({ severity }) => severity === 'error'),
+      validateMessage({ payload: good, profile: 'base' }).findings.filter(({ severity }) => severity === 'error'),
       [],
     )
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SHARED_RULES } from '../../src/pure/documents/iso20022/rule-table.ts'
+import { SHARED_RULES } from '../../src/pure/documents/iso20022/rules.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { camtMessage, pacsMessage, painMessage } from '../support/iso20022-messages.ts'
 import { codesOf, type RuleCase, ruleTests } from '../support/iso20022-rules.ts'
 
@@ -236,4 +237,13 @@ test('every version has a clean message', () => {
   for (const version of ['03', '09', '11', '12'] as const) assert.deepEqual(codesOf(painMessage({ version })), [], version)
   for (const version of ['02', '08', '10', '12', '13'] as const) assert.deepEqual(codesOf(pacsMessage(version)), [], version)
   for (const version of ['02', '04', '08', '10', '13'] as const) assert.deepEqual(codesOf(camtMessage(version)), [], version)
+})
+
+test('a bad amount is reported at its own element and line, with the corrected form', () => {
+  const xml = painMessage().replace(/<InstdAmt Ccy="EUR">[^<]*</, '\n<InstdAmt Ccy="EUR">604,00<')
+  const line = xml.split('\n').findIndex((text) => text.includes('604,00')) + 1
+  const [found] = validateMessage({ payload: xml }).findings.filter(({ code }) => code === 'AMT_LEXICAL')
+  assert.equal(found?.line, line)
+  assert.match(found.path, /\/CdtTrfTxInf\[1\]\/Amt\/InstdAmt$/)
+  assert.equal(found.message, '"604,00" is not a valid amount; use a decimal point: 604.00.')
 })

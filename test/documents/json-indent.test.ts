@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { indentJson } from '../../src/pure/documents/json-indent.ts'
+import { indentJson } from '../../src/pure/documents/json-text.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 test('only white space changes: numbers and escapes stay as they were written', () => {

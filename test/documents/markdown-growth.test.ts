@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MARKDOWN_BOUNDS } from '../../src/pure/documents/markdown/bounds.ts'
+import { MARKDOWN_BOUNDS } from '../../src/pure/documents/markdown/document-model.ts'
 import { htmlToMarkdown } from '../../src/pure/documents/markdown/html-to-markdown.ts'
 import { assertGrowth } from '../fuzz/growth.ts'
 import { runs } from '../support/counts.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nachaReader, type NachaFinding, type NachaOptions, type NachaReport } from '../../src/pure/documents/nacha/read.ts'
-import { NACHA_RULES, type NachaCode } from '../../src/pure/documents/nacha/rules.ts'
+import { NACHA_RULES, type NachaCode } from '../../src/pure/documents/nacha/format.ts'
 import {
   CCD,
   CIE,
@@ -138,7 +138,7 @@ for (const [code, { lines, line, positions, options }] of Object.entries(BREACHE
     const rule = NACHA_RULES[code as NachaCode]
     assert.equal(found?.line, line)
     assert.equal(found.severity, rule.severity)
-    assert.equal(found.message, rule.says)
+    assert.equal(found.message, rule.message)
     assert.equal(valid, rule.severity !== 'error')
     if (positions !== undefined) assert.equal(found.positions, positions)
   })

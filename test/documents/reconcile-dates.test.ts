@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dayNumber } from '../../src/pure/documents/reconcile/dates.ts'
-import { formatOf } from '../../src/pure/documents/reconcile/extract/formats.ts'
+import { parseDay } from '../../src/pure/documents/reconcile/values.ts'
+import { detectFormat } from '../../src/pure/documents/reconcile/message-reader.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { DEBTOR, entry, instruction, reconciled, statement } from './reconcile-records.ts'
 import { booked, camt, detail, pain, transfer } from './reconcile-messages.ts'
@@ -10,23 +10,23 @@ import { only, read } from './reconcile-reading.ts'
 
 /** Days of instructions and entries, and statements that overlap. */
 
-const DAY = dayNumber('2026-03-02') ?? 0
+const DAY = parseDay('2026-03-02') ?? 0
 
 test('days are those of the calendar', () => {
   fc.assert(
     fc.property(fc.date({ min: new Date('1971-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {
       const text = date.toISOString()
-      assert.equal(dayNumber(text), Math.floor(date.getTime() / 86_400_000))
-      assert.equal(dayNumber(` ${text.slice(0, 10)} `), dayNumber(text))
+      assert.equal(parseDay(text), Math.floor(date.getTime() / 86_400_000))
+      assert.equal(parseDay(` ${text.slice(0, 10)} `), parseDay(text))
     }),
     { numRuns: runs(200, 5_000), seed: SEED },
   )
   for (const text of [null, '', '2026-02-30', '2026-13-01', '2026-3-2', '26-03-02', '2026-03-021', '1970-01-01', 'tomorrow'])
-    assert.equal(dayNumber(text), null, String(text))
+    assert.equal(parseDay(text), null, String(text))
 })
 
 test('dates of each version of a message are read', () => {
-  const day = dayNumber('2026-03-02')
+  const day = parseDay('2026-03-02')
   for (const [version, date] of [
     ['pain.001.001.03', '2026-03-02'],
     ['pain.001.001.09', '<Dt>2026-03-02</Dt>'],
@@ -136,7 +136,7 @@ test('files of other formats are named', () => {
     ['{"Document": {}}', 'JSON'],
     ['101 091000019', 'ACH'],
   ] as const)
-    assert.match(formatOf(text) ?? '', new RegExp(name), name)
+    assert.match(detectFormat(text) ?? '', new RegExp(name), name)
   for (const text of ['', ' ', '<Document/>', 'a sentence, with one comma', '\n\n<?xml version="1.0"?>'])
-    assert.equal(formatOf(text), null, text)
+    assert.equal(detectFormat(text), null, text)
 })

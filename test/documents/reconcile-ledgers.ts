@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Entry, Instruction } from '../../src/pure/documents/reconcile/records.ts'
+import type { BankEntry, PaymentInstruction } from '../../src/pure/documents/reconcile/records.ts'
 import { ach, CREDITOR, DEBTOR, entry, instruction, STRANGER } from './reconcile-records.ts'
 
 /** Random ledgers of few ids and few amounts, so that everything meets everything. */
@@ -13,7 +13,7 @@ const ids = {
 }
 const amount_minor = pick(100n, 200n, 300n, 300n)
 
-export const instructions: fc.Arbitrary<Instruction[]> = fc
+export const instructions: fc.Arbitrary<PaymentInstruction[]> = fc
   .array(fc.record({ ...ids, amount_minor, currency: pick('EUR', 'EUR', 'EUR', 'EUR', 'USD'), payment_information_id: pick('P1', 'P2') }), {
     maxLength: 5,
   })
@@ -29,9 +29,9 @@ const booked = fc.record({
   account: pick<string | null>(DEBTOR, DEBTOR, DEBTOR, null, STRANGER),
   charges_minor: pick(0n, 0n, 100n),
   payment_information_id: pick(null, 'P1', 'P2'),
-} satisfies { [Name in keyof Entry]?: fc.Arbitrary<Entry[Name]> })
+} satisfies { [Name in keyof BankEntry]?: fc.Arbitrary<BankEntry[Name]> })
 
-export const statements: fc.Arbitrary<Entry[]> = fc
+export const statements: fc.Arbitrary<BankEntry[]> = fc
   .array(booked, { maxLength: 7 })
   .map((list) => list.map((changes, index) => entry({ ...changes, entry: index + 1 })))
 
@@ -41,7 +41,7 @@ const days = pick<number | null>(null, 20_000, 20_000, 20_001, 20_030, 20_400)
 const NAMELESS = { end_to_end_id: null, uetr: null, instruction_id: null, transaction_id: null }
 
 /** What the reference does not know: rows for several transactions, ACH, creditor accounts, instructed amounts, copies, messages between banks. */
-const anything: fc.Arbitrary<Entry[]> = fc
+const anything: fc.Arbitrary<BankEntry[]> = fc
   .array(
     fc.tuple(
       booked,
@@ -82,11 +82,15 @@ const anything: fc.Arbitrary<Entry[]> = fc
         : entry(statement_only)
     }),
   )
-const anyone: fc.Arbitrary<Instruction[]> = fc
+const anyone: fc.Arbitrary<PaymentInstruction[]> = fc
   .tuple(
     instructions,
     fc.array(
-      fc.record({ source: pick<Instruction['source']>('pain.001', 'pacs.008'), debtor_account: pick(DEBTOR, STRANGER, null), day: days }),
+      fc.record({
+        source: pick<PaymentInstruction['source']>('pain.001', 'pacs.008'),
+        debtor_account: pick(DEBTOR, STRANGER, null),
+        day: days,
+      }),
       {
         minLength: 5,
         maxLength: 5,

@@ -1,4 +1,4 @@
-import type { Entry, Instruction } from '../../src/pure/documents/reconcile/records.ts'
+import type { BankEntry, PaymentInstruction } from '../../src/pure/documents/reconcile/records.ts'
 
 /**
  * The rules once more, as plainly as they can be written: lists, filters, every pair looked at. It knows statements, not ACH files, and one
@@ -12,25 +12,25 @@ export interface NaiveVerdict {
 }
 
 interface Group {
-  instructions: Instruction[]
-  entries: Entry[]
+  instructions: PaymentInstruction[]
+  entries: BankEntry[]
 }
 
 const PLACEHOLDERS = ['', 'NOTPROVIDED', 'NONREF']
 const id = (text: string | null) => (text === null || PLACEHOLDERS.includes(text) ? null : text)
 const fold = (text: string | null) => (id(text) === null ? null : (id(text) ?? '').toUpperCase().replaceAll(' ', ''))
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, one) => total + one, 0n)
-const fits = (instruction: Instruction, entry: Entry) =>
+const fits = (instruction: PaymentInstruction, entry: BankEntry) =>
   entry.account === null || entry.account === instruction.debtor_account || entry.account === instruction.creditor_account
 const AMBIGUOUS: NaiveVerdict = { verdict: 'UNPAID', kind: '', basis: 'ambiguous' }
 const unpaid = (kind: string): NaiveVerdict => ({ verdict: 'UNPAID', kind, basis: 'none' })
 
-export function naive(instructions: readonly Instruction[], entries: readonly Entry[]) {
+export function naive(instructions: readonly PaymentInstruction[], entries: readonly BankEntry[]) {
   const live = entries.filter(({ status }) => status === 'BOOK')
-  const targets = new Map<Entry, Instruction[]>()
-  const folded = new Set<Entry>()
-  const contested = new Map<Instruction, string>()
-  const closed = new Set<Entry>()
+  const targets = new Map<BankEntry, PaymentInstruction[]>()
+  const folded = new Set<BankEntry>()
+  const contested = new Map<PaymentInstruction, string>()
+  const closed = new Set<BankEntry>()
   const open = () => live.filter((entry) => !targets.has(entry) && !closed.has(entry))
 
   for (const entry of live) {
@@ -76,8 +76,8 @@ export function naive(instructions: readonly Instruction[], entries: readonly En
   const coverage = batches(instructions, open(), new Set([...targets.values(), [...contested.keys()]].flat()))
   for (const one of coverage.contested) contested.set(one, 'batch_total')
 
-  const verdicts = new Map<Instruction, NaiveVerdict>()
-  const matched = new Set<Entry>(coverage.matched)
+  const verdicts = new Map<PaymentInstruction, NaiveVerdict>()
+  const matched = new Set<BankEntry>(coverage.matched)
   for (const group of groupsOf(instructions, targets)) {
     for (const [one, own] of share(group, coverage.times) ?? []) {
       const why = contested.get(one)
@@ -96,7 +96,7 @@ export function naive(instructions: readonly Instruction[], entries: readonly En
 }
 
 /** Instructions that any entry names together, with all entries that name one of them. */
-function groupsOf(instructions: readonly Instruction[], targets: ReadonlyMap<Entry, Instruction[]>): Group[] {
+function groupsOf(instructions: readonly PaymentInstruction[], targets: ReadonlyMap<BankEntry, PaymentInstruction[]>): Group[] {
   let groups: Group[] = instructions.map((one) => ({ instructions: [one], entries: [] }))
   for (const [entry, found] of targets) {
     const touched = groups.filter((group) => group.instructions.some((one) => found.includes(one)))
@@ -110,13 +110,16 @@ function groupsOf(instructions: readonly Instruction[], targets: ReadonlyMap<Ent
 }
 
 /** Which entries are whose; null when it cannot be told. */
-function share({ instructions, entries }: Group, times: ReadonlyMap<Instruction, bigint>): [Instruction, Entry[]][] | null {
+function share(
+  { instructions, entries }: Group,
+  times: ReadonlyMap<PaymentInstruction, bigint>,
+): [PaymentInstruction, BankEntry[]][] | null {
   const [first] = instructions
   if (first !== undefined && instructions.length === 1) return [[first, entries]]
   if (entries.every((entry) => entry.direction === 'CRDT' && !entry.returned)) return null
   if (instructions.some((one) => times.has(one))) return null
   for (const name of ['uetr', 'instruction_id'] as const) {
-    const owners = (entry: Entry) => instructions.filter((one) => entry[name] !== null && one[name] === entry[name])
+    const owners = (entry: BankEntry) => instructions.filter((one) => entry[name] !== null && one[name] === entry[name])
     if (entries.every((entry) => owners(entry).length === 1)) {
       return instructions.map((one) => [one, entries.filter((entry) => entry[name] === one[name])])
     }
@@ -124,7 +127,7 @@ function share({ instructions, entries }: Group, times: ReadonlyMap<Instruction,
   if (entries.some((entry) => entry.returned || entry.direction === 'CRDT')) return null
   const like = ({ currency, amount_minor }: { currency: string; amount_minor: bigint }) => `${currency} ${amount_minor}`
   const left = [...entries]
-  const pairs: [Instruction, Entry[]][] = []
+  const pairs: [PaymentInstruction, BankEntry[]][] = []
   for (const one of instructions) {
     const at = left.findIndex((entry) => like(entry) === like(one))
     if (at === -1) return null
@@ -134,7 +137,7 @@ function share({ instructions, entries }: Group, times: ReadonlyMap<Instruction,
 }
 
 /** By the end-to-end id, folded or not, by the UETR, or by the instruction id where one side has nothing better. */
-function speaksOf(one: Instruction, entry: Entry): boolean {
+function speaksOf(one: PaymentInstruction, entry: BankEntry): boolean {
   const [asked, told] = [fold(one.end_to_end_id), fold(entry.end_to_end_id)]
   if (asked !== null && asked === told) return true
   if (one.uetr !== null && one.uetr === entry.uetr) return true
@@ -142,12 +145,12 @@ function speaksOf(one: Instruction, entry: Entry): boolean {
 }
 
 function judge(
-  one: Instruction,
-  own: readonly Entry[],
+  one: PaymentInstruction,
+  own: readonly BankEntry[],
   times: bigint | null,
-  folded: ReadonlySet<Entry>,
-  all: readonly Entry[],
-  live: readonly Entry[],
+  folded: ReadonlySet<BankEntry>,
+  all: readonly BankEntry[],
+  live: readonly BankEntry[],
 ): NaiveVerdict {
   if (own.length === 0 && times === null) {
     const key = id(one.end_to_end_id)
@@ -158,7 +161,7 @@ function judge(
   const back = own.filter(({ direction }) => direction === 'CRDT')
   if (forward.length === 0 && times === null && back.every(({ returned }) => !returned)) return unpaid('wrong_direction')
   const marked = forward.filter(({ returned }) => returned)
-  const amounts = (list: readonly Entry[]) => sum(list.map(({ amount_minor }) => amount_minor))
+  const amounts = (list: readonly BankEntry[]) => sum(list.map(({ amount_minor }) => amount_minor))
   if (marked.length > 0 && amounts(marked) > amounts(back)) return { ...AMBIGUOUS, kind: 'reversal_sign' }
   if (own.some(({ currency }) => currency !== one.currency)) return { verdict: 'AMOUNT_MISMATCH', kind: 'currency', basis: 'exact' }
   const end = (values: readonly bigint[], charged: boolean): NaiveVerdict => {
@@ -215,16 +218,16 @@ function basisOf({
 }
 
 /** One debtor account and one message: a cell is a block and a currency. */
-function batches(instructions: readonly Instruction[], open: readonly Entry[], hit: ReadonlySet<Instruction>) {
-  const times = new Map<Instruction, bigint>()
-  const contested: Instruction[] = []
-  const matched: Entry[] = []
+function batches(instructions: readonly PaymentInstruction[], open: readonly BankEntry[], hit: ReadonlySet<PaymentInstruction>) {
+  const times = new Map<PaymentInstruction, bigint>()
+  const contested: PaymentInstruction[] = []
+  const matched: BankEntry[] = []
   const candidates = open.filter(
     (entry) => id(entry.end_to_end_id) === null && entry.uetr === null && entry.payment_information_id !== null,
   )
   const keys = new Set(candidates.map((entry) => `${entry.payment_information_id} ${entry.currency}`))
   for (const key of keys) {
-    const of = ({ payment_information_id, currency }: Instruction | Entry) => `${payment_information_id} ${currency}` === key
+    const of = ({ payment_information_id, currency }: PaymentInstruction | BankEntry) => `${payment_information_id} ${currency}` === key
     const cell = instructions.filter(of)
     const [first] = cell
     if (first === undefined) continue

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { minorUnits, readAmount, decimalText } from '../../src/pure/documents/reconcile/minor-units.ts'
-import { TextPool } from '../../src/pure/documents/reconcile/text-pool.ts'
+import { currencyDigits, parseAmount, formatMinorUnits } from '../../src/pure/documents/reconcile/values.ts'
+import { TextPool } from '../../src/pure/documents/reconcile/columns.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const OPTIONS = { numRuns: runs(100, 2_000), seed: SEED }
@@ -50,7 +50,7 @@ test('order is that of code points, and folding that of the ids', () => {
 
 test('amounts are read exactly, by the digits of their currency', () => {
   const read = (text: string, currency = 'EUR') => {
-    const found = readAmount(text, currency)
+    const found = parseAmount(text, currency)
     return found.ok ? found.amount_minor : found.fault
   }
   assert.deepEqual(
@@ -66,11 +66,11 @@ test('amounts are read exactly, by the digits of their currency', () => {
   // 2^63 - 1 minor units is the most.
   assert.deepEqual([read('92233720368547758.07'), read('92233720368547758.08')], [9_223_372_036_854_775_807n, 'range'])
   // Withdrawn ones keep the digits that they had (ISO 4217 list one of 2022, of 2025 and of 2016).
-  assert.deepEqual([minorUnits('HRK'), minorUnits('BGN'), minorUnits('BYR'), read('9.00', 'HRK')], [2, 2, 0, 900n])
+  assert.deepEqual([currencyDigits('HRK'), currencyDigits('BGN'), currencyDigits('BYR'), read('9.00', 'HRK')], [2, 2, 0, 900n])
   // A code that is not listed, and gold: five digits, the most that a message may have.
-  assert.deepEqual([minorUnits('ZZZ'), minorUnits('XAU'), read('0.00001', 'ZZZ')], [5, 5, 1n])
+  assert.deepEqual([currencyDigits('ZZZ'), currencyDigits('XAU'), read('0.00001', 'ZZZ')], [5, 5, 1n])
   assert.deepEqual(
-    [decimalText(10_010n, 2), decimalText(-5n, 2), decimalText(7n, 0), decimalText(-1_234n, 3)],
+    [formatMinorUnits(10_010n, 2), formatMinorUnits(-5n, 2), formatMinorUnits(7n, 0), formatMinorUnits(-1_234n, 3)],
     ['100.10', '-0.05', '7', '-1.234'],
   )
 })

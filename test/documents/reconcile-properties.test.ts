@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Entry, Instruction } from '../../src/pure/documents/reconcile/records.ts'
-import { verdictRow } from '../../src/pure/documents/reconcile/rows.ts'
-import { verdictJson } from '../../src/pure/documents/reconcile/verdict-json.ts'
+import type { BankEntry, PaymentInstruction } from '../../src/pure/documents/reconcile/records.ts'
+import { verdictRowJson, verdictRow } from '../../src/pure/documents/reconcile/report-rows.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { given, instructions, statements } from './reconcile-ledgers.ts'
 import { naive } from './reconcile-naive.ts'
@@ -14,7 +13,7 @@ import { entry, instruction, outcomeOf, reconciled, statement } from './reconcil
 const OPTIONS = { numRuns: runs(600, 5_000), seed: SEED }
 
 /** What chance seldom finds in a short run: parts that add up, a batch, charges, a second payment that came back. */
-const EXAMPLES: [Instruction[], Entry[]][] = [
+const EXAMPLES: [PaymentInstruction[], BankEntry[]][] = [
   [[instruction()], [entry({ amount_minor: 4_000n }), entry({ entry: 2, amount_minor: 6_000n })]],
   [[instruction()], [entry({ end_to_end_id: null, payment_information_id: 'P1' })]],
   [[instruction()], [entry({ amount_minor: 10_100n, charges_minor: 100n })]],
@@ -160,7 +159,7 @@ test('rows written as JSON are those rows', () => {
         row.end_to_end_id === 'A' ? { ...row, end_to_end_id: id } : row
       const outcome = outcomeOf({ ...one, instructions: one.instructions.map(renamed), entries: one.entries.map(renamed) })
       for (let row = 0; row < one.instructions.length; row++)
-        assert.equal(verdictJson(outcome, row), JSON.stringify(verdictRow(outcome, row)))
+        assert.equal(verdictRowJson(outcome, row), JSON.stringify(verdictRow(outcome, row)))
     }),
     OPTIONS,
   )

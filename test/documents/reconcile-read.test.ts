@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { reconcileDocuments, type DocumentKind } from '../../src/pure/documents/reconcile/report.ts'
+import { reconcileDocuments, type DocumentKind } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { booked, camt, CREDITOR, DEBTOR, detail, pacs, pain, transfer } from './reconcile-messages.ts'
 import { only, read } from './reconcile-reading.ts'

@@ -1,9 +1,8 @@
-import { DEFAULT_WINDOW, type DateWindow } from '../../src/pure/documents/reconcile/dates.ts'
+import { DEFAULT_WINDOW, type BookingWindow } from '../../src/pure/documents/reconcile/values.ts'
 import { Ledger } from '../../src/pure/documents/reconcile/ledger.ts'
-import { reconcile } from '../../src/pure/documents/reconcile/reconcile.ts'
-import type { Entry, Instruction, Statement } from '../../src/pure/documents/reconcile/records.ts'
-import { reportOf } from '../../src/pure/documents/reconcile/report.ts'
-import { StatementBook } from '../../src/pure/documents/reconcile/statements.ts'
+import { reconcileLedger } from '../../src/pure/documents/reconcile/reconcile.ts'
+import { type BankEntry, type PaymentInstruction, type BankStatement, StatementBook } from '../../src/pure/documents/reconcile/records.ts'
+import { buildReport } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 
 /** Accounts of the examples: the registry's own (SWIFT IBAN registry). */
 export const DEBTOR = 'DE89370400440532013000'
@@ -11,7 +10,7 @@ export const CREDITOR = 'FR1420041010050500013M02606'
 export const STRANGER = 'GB29NWBK60161331926819'
 
 /** An instruction of 100.00 EUR under the id E1, but for what is given. */
-export function instruction(changes: Partial<Instruction> = {}): Instruction {
+export function instruction(changes: Partial<PaymentInstruction> = {}): PaymentInstruction {
   return {
     source: 'pain.001',
     file: 0,
@@ -33,7 +32,7 @@ export function instruction(changes: Partial<Instruction> = {}): Instruction {
 }
 
 /** A booked debit of 100.00 EUR under the id E1 on the debtor's account, but for what is given. */
-export function entry(changes: Partial<Entry> = {}): Entry {
+export function entry(changes: Partial<BankEntry> = {}): BankEntry {
   return {
     source: 'camt.053',
     file: 1,
@@ -71,25 +70,25 @@ export function entry(changes: Partial<Entry> = {}): Entry {
 }
 
 /** A forward ACH entry that names E1 in its addenda. */
-export function ach(changes: Partial<Entry> = {}): Entry {
+export function ach(changes: Partial<BankEntry> = {}): BankEntry {
   return entry({ source: 'nacha', evidence: 'ach_originated', end_to_end_id: null, references: ['E1'], account: null, ...changes })
 }
 
 /** An entry that takes the money back. */
-export function back(changes: Partial<Entry> = {}): Entry {
+export function back(changes: Partial<BankEntry> = {}): BankEntry {
   return entry({ direction: 'CRDT', returned: true, return_reason: 'AC04', entry: 2, ...changes })
 }
 
-export function statement(changes: Partial<Statement> = {}): Statement {
+export function statement(changes: Partial<BankStatement> = {}): BankStatement {
   return { file: 1, account: DEBTOR, id: 'S1', sequence: '1', page: null, copy: false, ...changes }
 }
 
 export interface Given {
-  instructions: readonly Instruction[]
-  entries: readonly Entry[]
-  statements?: readonly Statement[]
+  instructions: readonly PaymentInstruction[]
+  entries: readonly BankEntry[]
+  statements?: readonly BankStatement[]
   require_settlement_evidence?: boolean
-  window?: DateWindow
+  window?: BookingWindow
 }
 
 export function outcomeOf({ instructions, entries, statements = [], require_settlement_evidence = false, window = DEFAULT_WINDOW }: Given) {
@@ -101,11 +100,11 @@ export function outcomeOf({ instructions, entries, statements = [], require_sett
     ledger.entries.add(one)
     book.add(one)
   }
-  const { repeated, overlaps } = book.judge()
-  return reconcile(ledger, { require_settlement_evidence, window, repeated, overlaps })
+  const { repeated, overlaps } = book.findRepeats()
+  return reconcileLedger(ledger, { require_settlement_evidence, window, repeated, overlaps })
 }
 
 /** Reconciles records and reports. */
 export function reconciled(given: Given) {
-  return reportOf(outcomeOf(given))
+  return buildReport(outcomeOf(given))
 }

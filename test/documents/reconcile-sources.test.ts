@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Entry } from '../../src/pure/documents/reconcile/records.ts'
+import type { BankEntry } from '../../src/pure/documents/reconcile/records.ts'
 import { ach, back, entry, instruction, reconciled, statement, STRANGER, type Given } from './reconcile-records.ts'
 
 /** Batches, statements that come twice, ACH files and transfers between banks: every case by hand. */
@@ -50,7 +50,7 @@ test('inside a batch a single payment may come back, be paid again, or be left o
 test('a row for transactions without amounts settles those that it names when they are all of it', () => {
   const inside = (...ids: (string | null)[]) =>
     ids.map((end_to_end_id) => ({ end_to_end_id, uetr: null, instruction_id: null, transaction_id: null }))
-  const row = (changes: Partial<Entry> = {}) =>
+  const row = (changes: Partial<BankEntry> = {}) =>
     entry({ end_to_end_id: null, amount_minor: 12_000n, inside: inside('E1', 'E2'), ...changes })
   const of = (...entries: Given['entries']) => verdicts({ instructions: BATCH, entries })
   const [settled, unclear] = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Entry } from '../../src/pure/documents/reconcile/records.ts'
+import type { BankEntry } from '../../src/pure/documents/reconcile/records.ts'
 import { back, CREDITOR, entry, instruction, reconciled, STRANGER, type Given } from './reconcile-records.ts'
 
 /** Every case by hand: what is asked for, what the bank says, and what follows. */
@@ -145,7 +145,7 @@ test('charges explain a difference only to the last unit', () => {
   assert.deepEqual([shown?.verdict, shown?.charges_minor, shown?.warnings], ['SETTLED', '250', []])
   // The instructed amount repeats what was asked for; where the rest went it does not say.
   const instructed = { currency: 'EUR', amount_minor: 10_000n }
-  const unlisted = (changes: Partial<Entry>) => {
+  const unlisted = (changes: Partial<BankEntry>) => {
     const [row] = reconciled({ instructions: [instruction()], entries: [entry({ ...changes, instructed })] }).verdicts
     return [row?.verdict, row?.kind, row?.net_minor, row?.charges_minor, row?.final, row?.warnings.join()]
   }
@@ -183,7 +183,7 @@ test('what is not booked settles nothing', () => {
     assert.deepEqual(one(entry({ status, account: STRANGER })), ['UNPAID', 'none', 'not_found'])
     assert.deepEqual(one(entry({ status, end_to_end_id: 'E2' })), ['UNPAID', 'none', 'not_found'])
     const asked = instruction({ uetr: 'U1', instruction_id: 'X1' })
-    const kind = (changes: Partial<Entry>) => verdicts({ instructions: [asked], entries: [entry({ status, ...changes })] })[0]?.[2]
+    const kind = (changes: Partial<BankEntry>) => verdicts({ instructions: [asked], entries: [entry({ status, ...changes })] })[0]?.[2]
     assert.equal(kind({ end_to_end_id: 'E2', uetr: 'U1' }), 'pending')
     assert.equal(kind({ end_to_end_id: null, instruction_id: 'X1' }), 'pending')
     assert.equal(kind({ end_to_end_id: 'E2', instruction_id: 'X1' }), 'not_found')

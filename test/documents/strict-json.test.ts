@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeUtf8, readForAll, readStrictJson, type StrictJsonCode } from '../../src/pure/documents/strict-json.ts'
+import { decodeUtf8, readStrictJsonForReaders, readStrictJson, type StrictJsonCode } from '../../src/pure/documents/strict-json.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { referenceRead } from './strict-json-reference.ts'
 
@@ -263,7 +263,7 @@ const READER = fc.record({
 
 test('one reading for several bounds gives each of them what the slow reference gives it', () => {
   const property = fc.property(MAYBE_DAMAGED, fc.array(READER, { minLength: 1, maxLength: 5 }), READER, (text, readers, other) => {
-    const read = readForAll(text, readers)
+    const read = readStrictJsonForReaders(text, readers)
     for (const reader of [...readers, other]) {
       const found = read(reader)
       const mine = found.ok ? found : { ok: false, code: found.code, position: found.position }
@@ -280,7 +280,7 @@ test('however many readers ask, the text meets the parser of the engine once', (
   const readers = [1, 2, 3].flatMap((depth) =>
     [10, 40].map((nodes) => ({ depth, nodes, unsafe_numbers: depth === 3 ? ('keep_text' as const) : ('refuse' as const) })),
   )
-  const read = readForAll(text, readers)
+  const read = readStrictJsonForReaders(text, readers)
   const codes = readers.map((reader) => {
     const found = read(reader)
     return found.ok ? 'ok' : found.code

@@ -1,7 +1,7 @@
 /** The service, killed at each step of a paid call, over a chain that goes on: nobody is charged twice, and no answer that was paid for is lost. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settler.ts'
+import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settlement.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { runs } from '../support/counts.ts'
 import * as buyers from '../support/faults-buyer.ts'

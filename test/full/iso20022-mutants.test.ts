@@ -1,7 +1,7 @@
 /** Holds seeded mutants of random messages against the official schemas: what they refuse and iso20022-validate takes, and the reverse. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { seeded } from '../fuzz/random.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { SCHEMA_NAMES, schemaTakes } from '../support/iso20022-oracle.ts'
@@ -22,7 +22,7 @@ function document(schema: string, root: Sample): string {
 
 /** Errors as code and path; a random message breaks many rules, so a mutant is found by an error that was not there before. */
 function errorsOf(payload: string): { all: Set<string>; structural: string[]; truncated: boolean } {
-  const { findings, truncated } = validateAsked({ payload, profile: 'base' })
+  const { findings, truncated } = validateMessage({ payload, profile: 'base' })
   const errors = findings.filter(({ severity }) => severity === 'error')
   return {
     all: new Set(errors.map(({ code, path, found }) => `${code} ${path} ${found ?? ''}`)),

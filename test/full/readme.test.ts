@@ -1,6 +1,6 @@
 /**
- * Types the commands of README.md in order, as a reader of a fresh clone does: `npm start` in a first terminal, all others in one shell. The
- * clone is a copy of this checkout with the packages that are installed already, and the port is a free one; nothing else differs.
+ * Types the commands of README.md, docs/tour.md and docs/verify-without-us.md in order, as a reader of a fresh clone does: `npm start` in a first terminal, all others in
+ * one shell. The clone is a copy of this checkout with the packages that are installed already, and the port is a free one; nothing else differs.
  */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
@@ -21,8 +21,9 @@ const TIMEOUT_MS = 600_000
 const NOT_TYPED = new Set(['npm test', 'npm run test:full', 'npm run check', 'npm run bench', 'npm run pack:client'])
 const PAYING_PACKAGES = 'npm install --prefix var/buyer @x402/fetch @x402/evm viem'
 
-/** Every shell block of the README, in order. */
-const BLOCKS = [...README.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
+/** Every shell block of the README, then of the tour and of the page that verifies without assay's software. */
+const TOUR = ['docs/tour.md', 'docs/verify-without-us.md'].map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n')
+const BLOCKS = [...`${README}\n${TOUR}`.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
 
 /** Commands of a block without comments; a here-document and a continued line are one command. */
 function commandsOf(block: string): string[] {
@@ -121,19 +122,20 @@ async function typed(commands: readonly string[], url: string): Promise<Typed[]>
 
 function outputOf(all: readonly Typed[], part: string): string {
   const found = all.find(({ command }) => command.includes(part))
-  assert.ok(found !== undefined, `the README has no command with ${part}`)
+  assert.ok(found !== undefined, `the documents have no command with ${part}`)
   return found.output
 }
 
-test('the README begins with npm start and npm test', () => {
+test('the README begins with npm start and npm test, and is short', () => {
+  assert.ok(README.split('\n').length <= 150)
   assert.match(README, /^# assay\n\n```sh\nnpm start .*\nnpm test .*\nnpm run demo .*\n```\n/)
 })
 
-test('every command of the README works when it is typed in order', { timeout: TIMEOUT_MS }, async () => {
+test('every command of the README and the tour works when it is typed in order', { timeout: TIMEOUT_MS }, async () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
   const commands = BLOCKS.flatMap(commandsOf)
   const starts = commands.flatMap((command, at) => (command.endsWith('npm start') ? [at] : []))
-  assert.equal(starts.length, 2, 'the README starts the service, then starts it again without free calls')
+  assert.equal(starts.length, 2, 'the README starts the service, then the tour starts it again without free calls')
   for (const command of commands.filter((one) => NOT_TYPED.has(one))) assert.ok(command.replace(/^npm (run )?/, '') in scripts, command)
   makeClone()
   const all: Typed[] = []
@@ -179,5 +181,6 @@ function assertSaid(all: readonly Typed[]): void {
   assert.match(outputOf(all, '--log proof'), /^● verified[\s\S]*Log {2,}/)
   assert.match(outputOf(all, 'assay preflight'), /^● passes/)
   assert.match(outputOf(all, 'node var/buyer/pay.mjs'), /^200 [\s\S]*tier: 'paid'/)
+  assert.match(outputOf(all, 'node var/buyer/verify.mjs'), /^(?:yes .*\n){5}$/)
   assert.match(outputOf(all, 'bin/node var/buyer/client.mjs'), /^valid paid \d+\n/)
 }

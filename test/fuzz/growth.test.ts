@@ -5,7 +5,7 @@ import { checkIban } from '../../src/pure/checks/iban.ts'
 import { checkIsbn } from '../../src/pure/checks/isbn.ts'
 import { checkLei } from '../../src/pure/checks/lei.ts'
 import { checkLuhn } from '../../src/pure/checks/luhn.ts'
-import { distill } from '../../src/pure/documents/distill.ts'
+import { distillText } from '../../src/pure/documents/distill.ts'
 import { decodeUtf8, readStrictJson } from '../../src/pure/documents/strict-json.ts'
 import { canonicalText } from '../../src/pure/receipts/canonical.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
@@ -146,7 +146,7 @@ test('distilling a text', async () => {
   for (const unit of units) {
     const prepare = (size: number) => {
       const given = fill(unit)(size)
-      return () => distill(given)
+      return () => distillText(given)
     }
     await assertGrowth(JSON.stringify(unit), N / 2, prepare)
   }

@@ -3,14 +3,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { BankReport, InvoiceStore, StoredInvoice } from '../../src/ports/invoices.ts'
-import { Findings } from '../../src/pure/documents/reconcile/extract/findings.ts'
-import { documentReader } from '../../src/pure/documents/reconcile/report.ts'
-import { StatementBook } from '../../src/pure/documents/reconcile/statements.ts'
-import { bankAmount } from '../../src/pure/invoices/bank.ts'
-import { creditorReferencesIn, readCreditorReference } from '../../src/pure/invoices/creditor-reference.ts'
-import { creditorReference } from '../../src/pure/invoices/links.ts'
+import { ReadFindings, StatementBook } from '../../src/pure/documents/reconcile/records.ts'
+import { documentReader } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
+import { bankAmount } from '../../src/pure/invoices/bank-statements.ts'
+import { creditorReferencesIn, readCreditorReference, creditorReference } from '../../src/pure/invoices/links.ts'
 import { bankInvoices, BankRail, type RailResult } from '../../src/service/invoices/bank-rail.ts'
-import { specimen } from '../../src/service/invoices/specimen.ts'
+import { specimen } from '../../src/service/invoices/invoice-view.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { IBAN, statementOf, type Booking } from '../support/invoice-statements.ts'
 import { invoicesInMemory } from '../support/invoices-memory.ts'
@@ -61,7 +59,7 @@ async function ran(
   const store = storeOf(before)
   const account = { account_name: 'Example', iban, bic: null, bank_name: null, country: 'DE', currency }
   const rail = new BankRail(account, await bankInvoices(store, [MERCHANT], 0), NOW_MS)
-  const [findings, book] = [new Findings(), new StatementBook()]
+  const [findings, book] = [new ReadFindings(), new StatementBook()]
   const sink = {
     keep_remittance: true,
     instruction: () => undefined,
@@ -73,7 +71,7 @@ async function ran(
     reader.end()
   }
   assert.deepEqual(findings.list, [])
-  return rail.finish(store, book.judge().repeated)
+  return rail.finish(store, book.findRepeats().repeated)
 }
 
 const verdicts = ({ invoices }: RailResult) =>

@@ -104,7 +104,7 @@ test('people get a table; what is wrong with the command, the file or the settin
   assert.equal(code, 0)
   assert.match(stdout, new RegExp(`^OVER +3\\.00 USD +4\\.00 USD +${invoice.invoice_id}$`, 'm'))
   assert.match(stdout, /^no_reference +1$/m)
-  assert.match(stdout, /never confirmed/)
+  assert.match(stdout, /not confirmed/)
   const broken = await desk.file('broken.xml', statementOf([]).slice(0, -20))
   const ends = [await run([]), await run(['/nowhere.xml']), await run([broken]), await desk.run(['invoice'])]
   assert.deepEqual(

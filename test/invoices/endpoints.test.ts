@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { decodePDFRawStream, PDFDocument, PDFRawStream } from 'pdf-lib'
-import { INVOICE_RULES } from '../../src/service/invoices/rules.ts'
+import { INVOICE_RULES } from '../../src/service/limits.ts'
 import { invoiceUrl, issue, newMerchant, send, signAsMerchant } from '../support/invoicing.ts'
 import { call } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -38,7 +38,9 @@ test('an invoice is made in either spelling, for nothing, and read by its id', a
   assert.match(String(camel.body['invoice_id']), /^inv_[0-9a-z]{26}$/)
   assert.equal(camel.headers.get('location'), camel.body['invoice_url'])
   const read = await send(String(camel.body['invoice_url']))
-  assert.deepEqual([read.status, read.body], [200, camel.body])
+  const { webhook_token, ...record } = camel.body
+  assert.match(String(webhook_token), /^wht_[0-9a-f]{64}$/)
+  assert.deepEqual([read.status, read.body], [200, record])
 })
 
 test('equal duplicates pass, different ones and everything unfit are refused by name', async () => {
@@ -138,24 +140,22 @@ test('the bank account is shown to those who pay its owner, and to nobody else',
 const HTML = { accept: 'text/html' }
 const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers })
 
-test('an unsigned invoice offers no plain transfer anywhere; once the merchant has signed, each way shows it', async () => {
+test('each way shows the deposit address, signed or not, and none asks for a transfer to the merchant', async () => {
   const merchant = newMerchant()
   const invoice = await issue(world, '3', merchant.address)
-  assert.equal(invoice['eip681_uri'], null)
-  assert.match(String(invoice['eip681_reason']), /not signed it, so none is offered: pay through pay_url/)
-  assert.match(String(invoice['merchant_notice']), /none is offered: pay through pay_url/)
-  const code = await get(`${invoiceUrl(world, invoice)}/qr.svg`)
-  assert.equal(code.status, 404)
-  assert.match(await code.text(), /not signed it, so none is offered/)
-  const page = await (await get(`${world.url}/pay/${invoice.invoice_id}`, HTML)).text()
-  assert.ok(!page.includes('code-token') && !page.includes('data-copies="to"') && page.includes('A plain transfer is not offered'))
+  const { address } = invoice['deposit'] as { address: string }
   const signature = await signAsMerchant(world.chain, merchant, invoice, 'Issue')
-  const { body } = await send(`${invoiceUrl(world, invoice)}/sign`, { signature })
-  // EIP-681: token, chain, function, recipient and amount in minor units.
-  assert.match(String(body['eip681_uri']), /^ethereum:0x[0-9a-fA-F]{40}@84532\/transfer\?address=0x[0-9a-fA-F]{40}&uint256=3000000$/)
-  assert.equal(body['eip681_reason'], null)
+  const signed = await send(`${invoiceUrl(world, invoice)}/sign`, { signature })
+  for (const body of [invoice, signed.body]) {
+    // EIP-681: token, chain, function, recipient and amount in minor units.
+    assert.match(String(body['eip681_uri']), /^ethereum:0x[0-9a-fA-F]{40}@84532\/transfer\?address=0x[0-9a-fA-F]{40}&uint256=3000000$/)
+    assert.ok(String(body['eip681_uri']).includes(`address=${address}&`))
+    assert.equal(body['eip681_reason'], null)
+  }
   assert.equal((await get(`${invoiceUrl(world, invoice)}/qr.svg`)).status, 200)
-  assert.ok((await (await get(`${world.url}/pay/${invoice.invoice_id}`, HTML)).text()).includes('code-token'))
+  const page = await (await get(`${world.url}/pay/${invoice.invoice_id}`, HTML)).text()
+  assert.ok(page.includes(`<code id="to">${address}</code>`) && page.includes(`3.00 USDC to ${address} on`))
+  assert.ok(!page.includes('class="warned">Do not send a plain transfer'))
 })
 
 test('a text that the PDF does not print is named beforehand, and the document is refused with the page that shows it', async () => {
@@ -167,7 +167,7 @@ test('a text that the PDF does not print is named beforehand, and the document i
   assert.deepEqual([answer.status, body['code'], body['charged']], [422, 'INVOICE_NOT_PRINTABLE', false])
   assert.deepEqual(body['errors'], [{ pointer: '/memo', code: 'unprintable', message: `The PDF does not print ${characters.join(', ')}.` }])
   const page = await (await get(new URL(String(body['page_url']), world.url).href, HTML)).text()
-  assert.ok(page.includes('請求 1') && page.includes('There is no PDF') && !page.includes('/pdf"'))
+  assert.ok(page.includes('請求 1') && page.includes('No PDF: its font lacks') && !page.includes('/pdf"'))
 })
 
 test('the document is a PDF', async () => {
@@ -229,7 +229,7 @@ test('what cannot be a payment is refused with the terms', async () => {
     assert.equal(answer.headers.get('payment-required') !== null, status === 402)
   }
   const bodies: [string, unknown][] = [
-    ['sign', {}],
+    ['sign', { signature: 1 }],
     ['void', { signature: '0x' }],
     ['transactions', { tx_hash: 5 }],
   ]
@@ -243,10 +243,10 @@ test('less than is carried to the chain asks for no payment that would be refuse
   for (const body of [undefined, {}, { authorization: 1 }]) {
     const answer = await send(pay_url, body)
     assert.deepEqual([answer.status, answer.body['code'], answer.headers.get('payment-required')], [409, 'INVOICE_NOT_PAYABLE', null])
-    assert.match(String(answer.body['detail']), /^Less than 1 USDC .*once the merchant has signed the invoice/)
+    assert.match(String(answer.body['detail']), /^Less than 1 USDC .*or send USDC to the deposit address/)
   }
   const page = await (await fetch(pay_url, { headers: HTML })).text()
-  assert.match(page, /Less than 1\.00 USDC is not carried to the chain here\. Ask the merchant to sign this invoice/)
+  assert.match(page, /Browser wallets pay 1\.00 USDC or more; this invoice asks for less\. Pay by a plain transfer\./)
   assert.doesNotMatch(page, /Prefer a signature|signatures that this invoice can be named by are used up/)
 })
 
@@ -256,17 +256,11 @@ test('a transaction that no block holds is said to be in none', async () => {
   assert.deepEqual([named.status, named.body['transaction_found'], named.body['status']], [200, false, 'ISSUED'], named.text)
 })
 
-test('the paper asks for a plain transfer only where one is matched', async () => {
-  const merchant = newMerchant()
-  const invoice = await issue(world, '3', merchant.address)
-  const words = async () => pdfWords(await (await fetch(`${invoiceUrl(world, invoice)}/pdf`)).arrayBuffer())
-  const unsigned = await words()
-  assert.ok(
-    unsigned.includes('No code for wallets: the merchant has not signed this,') && !unsigned.includes('Token transfer for a wallet'),
-  )
-  await send(`${invoiceUrl(world, invoice)}/sign`, { signature: await signAsMerchant(world.chain, merchant, invoice, 'Issue') })
-  const signed = await words()
-  assert.ok(signed.includes('Token transfer for a wallet') && !signed.includes('No code for wallets'))
+test('the paper has the code for wallets and the deposit address', async () => {
+  const invoice = await issue(world, '3')
+  const words = await pdfWords(await (await fetch(`${invoiceUrl(world, invoice)}/pdf`)).arrayBuffer())
+  assert.ok(words.includes('Token transfer for a wallet') && !words.includes('No code for wallets'))
+  assert.ok(words.includes('Deposit address'))
 })
 
 /** The texts of all pages, one after the other: each is written as hexadecimal digits. */

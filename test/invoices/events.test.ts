@@ -1,9 +1,9 @@
 /** Following an invoice by server-sent events: over HTTP, and the bounds of the room behind it. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { InvoiceView } from '../../src/service/invoices/view.ts'
+import type { InvoiceView } from '../../src/service/invoices/invoice-view.ts'
 import { createInvoiceLive, type InvoiceFollower } from '../../src/service/invoices/live.ts'
-import { INVOICE_RULES } from '../../src/service/invoices/rules.ts'
+import { INVOICE_RULES } from '../../src/service/limits.ts'
 import { invoiceUrl, issue, send, signAsMerchant, newMerchant } from '../support/invoicing.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 import { clockAt } from '../support/clock-at.ts'

@@ -5,6 +5,7 @@ import fontkit from '@pdf-lib/fontkit'
 import fc from 'fast-check'
 import { decodePDFRawStream, PDFDocument, PDFRawStream } from 'pdf-lib'
 import { isPrinted } from '../../src/pure/invoices/printable.ts'
+import { localized } from '../../src/surfaces/pages/messages.ts'
 import { invoicePdf } from '../../src/service/invoices/pdf.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedInvoices } from '../support/invoices-memory.ts'
@@ -23,7 +24,7 @@ async function view(client_name: string, memo: string) {
 }
 
 async function paper(client_name: string, memo: string): Promise<Uint8Array> {
-  return invoicePdf((await view(client_name, memo)).record)
+  return invoicePdf((await view(client_name, memo)).record, null, localized('en', undefined))
 }
 
 /** What a reader copies out: each text by the ToUnicode map of the embedded font (PDF 32000-1 §9.10.3), or, where there is none, by its bytes. */
@@ -72,7 +73,7 @@ test('scripts that the paper does not print are named by field and character, an
     ] as const) {
       const { record } = await view(client_name, memo)
       assert.deepEqual(record['pdf_unprintable'], [{ field, characters: listed?.split(', ') }], script)
-      await assert.rejects(invoicePdf(record), RangeError)
+      await assert.rejects(invoicePdf(record, null, localized('en', undefined)), RangeError)
     }
   }
   assert.equal((await view('Łódź €', 'Ελλάδα')).record['pdf_unprintable'], null)
@@ -91,7 +92,8 @@ test('any text is printed character by character or named: no other character ta
       const memo = `a${parts.join('').replace(/[\p{C}\p{Z}]/gu, '')}b`
       const { record } = await view('x', memo)
       const missing = (record['pdf_unprintable'] as { characters: string[] }[] | null)?.[0]?.characters
-      if (missing === undefined) assert.ok((await texts(await invoicePdf(record))).includes(memo.normalize('NFC')), memo)
+      if (missing === undefined)
+        assert.ok((await texts(await invoicePdf(record, null, localized('en', undefined)))).includes(memo.normalize('NFC')), memo)
       else
         assert.ok(
           missing.every((one) => one.startsWith('U+') || memo.normalize('NFC').includes(Array.from(one)[0] ?? '?')),

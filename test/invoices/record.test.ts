@@ -4,13 +4,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { encodeAbiParameters, getAddress, hashTypedData, isAddress, keccak256, toBytes, type Hex } from 'viem'
 import { PDFDocument } from 'pdf-lib'
-import { feeOf } from '../../src/pure/invoices/fee.ts'
+import { feeOf, invoiceId, invoiceNonces, INVOICE_ID, merchantDigest } from '../../src/pure/invoices/terms.ts'
 import { readInvoice } from '../../src/pure/invoices/input.ts'
 import { bankFault, creditorReference, epcPayload, plainIban, tokenTransferUri } from '../../src/pure/invoices/links.ts'
-import { merchantDigest } from '../../src/pure/invoices/signing.ts'
 import { isConfirmed, LARGE_MINOR, standingOf, type SeenPayment } from '../../src/pure/invoices/standing.ts'
-import { invoiceId, invoiceNonces, INVOICE_ID } from '../../src/pure/invoices/terms.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
+import { localized } from '../../src/surfaces/pages/messages.ts'
 import { invoicePdf } from '../../src/service/invoices/pdf.ts'
 import { qrSvg } from '../../src/service/invoices/qr.ts'
 import { runs, SEED } from '../support/counts.ts'
@@ -259,7 +258,10 @@ test('the document is one page that any reader opens, the same for the same reco
   const memo = `Spółka <b>${'long'.repeat(100)}</b>\nline`
   const end = await desk.create({ amount: '1.5', merchant: TERMS.merchant, memo, client_name: 'Ünal €' })
   assert.ok(end.kind === 'made')
-  const [one, two] = [await invoicePdf(end.view.record), await invoicePdf(end.view.record)]
+  const [one, two] = [
+    await invoicePdf(end.view.record, null, localized('en', undefined)),
+    await invoicePdf(end.view.record, null, localized('en', undefined)),
+  ]
   assert.deepEqual(one, two)
   const read = await PDFDocument.load(one, { updateMetadata: false })
   assert.equal(read.getPageCount(), 1)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BlockHeader } from '../../src/ports/chain.ts'
 import type { InvoiceStore, WatchedMerchant } from '../../src/ports/invoices.ts'
-import { INVOICE_RULES } from '../../src/service/invoices/rules.ts'
+import { INVOICE_RULES } from '../../src/service/limits.ts'
 import { createInvoiceWatch, type InvoiceWatch } from '../../src/service/invoices/watch.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedInvoices, invoicesInMemory } from '../support/invoices-memory.ts'
@@ -27,7 +27,7 @@ function place(head: bigint, next_block: number) {
   const store: InvoiceStore = {
     ...invoicesInMemory(),
     watch_of: () => Promise.resolve(row),
-    looked: (_merchant, next, looked_ms) => Promise.resolve(void (row = { ...row, next_block: next, looked_ms })),
+    record_watch: (_merchant, next, looked_ms) => Promise.resolve(void (row = { ...row, next_block: next, looked_ms })),
   }
   const chain = {
     head: () => Promise.resolve(header(head)),

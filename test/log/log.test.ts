@@ -2,10 +2,16 @@
 import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { bytesToHex } from '../../src/pure/log/bytes.ts'
-import { leafHash } from '../../src/pure/log/merkle.ts'
-import { isSignedBy, readCheckpoint, readNote, readVerifierKey, signedTime } from '../../src/pure/log/note.ts'
-import { logEntry, verifyLogProof } from '../../src/pure/log/proof.ts'
+import { bytesToHex, leafHash } from '../../src/pure/log/merkle.ts'
+import {
+  isSignedBy,
+  readCheckpoint,
+  readNote,
+  readVerifierKey,
+  signedTime,
+  logEntry,
+  verifyLogProof,
+} from '../../src/pure/log/checkpoint.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { openDesk } from '../cli/run-cli.ts'

@@ -3,13 +3,22 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bytesToHex, hexToBytes } from '../../src/pure/log/bytes.ts'
-import { completeNodes, consistencySpans, inclusionSpans, isConsistent, leafHash, rootOfInclusion } from '../../src/pure/log/merkle.ts'
+import {
+  bytesToHex,
+  hexToBytes,
+  completeNodes,
+  consistencySpans,
+  inclusionSpans,
+  isConsistent,
+  leafHash,
+  rootOfInclusion,
+  readTilePath,
+  tilePath,
+  tileWidth,
+} from '../../src/pure/log/merkle.ts'
 import { nativeLogEntry } from '../../src/adapters/log-signer/ed25519.ts'
-import { readNote, readVerifierKey, isSignedBy, verifierKeyText } from '../../src/pure/log/note.ts'
-import { readTilePath, tilePath, tileWidth } from '../../src/pure/log/tiles.ts'
-import { logEntry } from '../../src/pure/log/proof.ts'
-import { grow } from '../../src/service/log/tree.ts'
+import { readNote, readVerifierKey, isSignedBy, verifierKeyText, logEntry } from '../../src/pure/log/checkpoint.ts'
+import { grow } from '../../src/service/log/receipts-log.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { path, proof, treeHash } from './reference-tree.ts'
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { concat, encodeAbiParameters, getContractAddress, keccak256, type Hex } from 'viem'
-import { cryptoAsset, CRYPTO_SYMBOLS, nearCryptoSymbols } from '../../src/pure/market/crypto-symbols.ts'
+import { CRYPTO_SYMBOLS, cryptoAsset, nearCryptoSymbols, nearWords } from '../../src/pure/market/crypto-symbols.ts'
 import { CURRENCIES, currency, feedsOf, fxSymbol, FX_SYMBOLS, poolOf, pricedAs, SEQUENCER_FEED } from '../../src/pure/market/fx-tables.ts'
-import { nearWords } from '../../src/pure/market/near-words.ts'
 import { coinbase, coingecko, kraken } from '../../src/adapters/prices/public-apis.ts'
 import chainlink from '../../data/chainlink-feeds.json' with { type: 'json' }
 import symbols from '../../data/crypto-symbols.json' with { type: 'json' }

@@ -11,24 +11,25 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { decodeXPaymentResponse, wrapFetchWithPayment as wrapFetchV1 } from 'x402-fetch'
 import { createAuthorizationDigest, normaliseSignature, recoverPayer } from '../../src/pure/payments/eip3009.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import { checkWindow, matchTerms } from '../../src/service/payments/match-terms.ts'
-import { readPayment } from '../../src/service/payments/payment-header.ts'
 import {
-  createChallenges,
+  checkWindow,
+  matchTerms,
+  challengeOf,
   mcpResource,
   paymentResponseHeaders,
   v1PaymentRequired,
   v2PaymentRequired,
-  type PaymentPlace,
+  type PaymentTerms,
 } from '../../src/service/payments/terms.ts'
+import { readPayment } from '../../src/service/payments/payment-header.ts'
 
-const BASE: PaymentPlace = {
+const BASE: PaymentTerms = {
   pay_to: '0xAbCdEf0123456789aBcDeF0123456789abcdef01',
   token: { address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', name: 'USD Coin', version: '2' },
   chain_id: 8453,
   network: 'base',
 }
-const SEPOLIA: PaymentPlace = {
+const SEPOLIA: PaymentTerms = {
   pay_to: '0x7777777777777777777777777777777777777777',
   token: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC', version: '2' },
   chain_id: 84532,
@@ -51,7 +52,7 @@ interface Served {
 }
 
 /** A service that asks for payment once and then thanks for it. */
-function serve(place: PaymentPlace, required: { header?: string; body: unknown }): Served {
+function serve(place: PaymentTerms, required: { header?: string; body: unknown }): Served {
   const requests: Headers[] = []
   const answer = async (input: string | URL | Request, init?: RequestInit) => {
     requests.push(input instanceof Request ? input.headers : new Headers(init?.headers))
@@ -73,8 +74,8 @@ function serve(place: PaymentPlace, required: { header?: string; body: unknown }
 }
 
 /** The 402 as the service sends it: version 2 in the header, version 1 among the members of a problem. */
-function unpaid(place: PaymentPlace) {
-  const { header, body_members_json } = createChallenges(place, 'The free calls of today are used up')(OFFER)
+function unpaid(place: PaymentTerms) {
+  const { header, body_members_json } = challengeOf({ ...place, ...OFFER }, 'The free calls of today are used up')
   const body: unknown = JSON.parse(`{"type":"about:blank","status":402,"code":"PAYMENT_REQUIRED","errors":[],${body_members_json}}`)
   return { header, body }
 }
@@ -84,7 +85,7 @@ function clientV2() {
 }
 
 /** What a client sent is a payment for these terms, signed by its account. */
-function assertPays(place: PaymentPlace, name: 'x-payment' | 'payment-signature', headers: Headers): void {
+function assertPays(place: PaymentTerms, name: 'x-payment' | 'payment-signature', headers: Headers): void {
   const text = headers.get(name) ?? ''
   const reading = readPayment({ kind: 'header', name, text })
   assert.ok(reading.ok, reading.ok ? '' : reading.detail)

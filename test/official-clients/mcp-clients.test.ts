@@ -38,7 +38,7 @@ async function connected(version = VERSION, to = shop): Promise<McpClient> {
 }
 
 function call(client: McpClient, meta: Meta = {}, input: Record<string, string> = IBAN, name = 'iban-check'): Promise<Result> {
-  return client.callTool({ name, arguments: input, ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }) })
+  return client.callTool({ name, arguments: input, _meta: { ...meta, 'assay/detail': 'full' } })
 }
 
 /** All that is left to clients that drop structured content. */
@@ -96,8 +96,9 @@ async function assertPaid(result: Result, payer: PrivateKeyAccount, at = shop): 
   const bought = { payer: payer.address, amount_minor: CHECK_MINOR, tool: 'iban-check', input: IBAN, answer }
   const transaction = await assertBought(at, bought)
   const end = { success: true, transaction, network: at.network.v2, payer: payer.address.toLowerCase(), amount: String(CHECK_MINOR) }
-  assert.deepEqual(metaOf(result)['x402/payment-response'], end)
-  assert.deepEqual(metaOf(result)['x402.payment-response'], end)
+  const { extensions, ...told } = asMembers(metaOf(result)['x402/payment-response'])
+  assert.deepEqual([told, Object.keys(asMembers(extensions))], [end, ['offer-receipt']])
+  assert.deepEqual(metaOf(result)['x402.payment-response'], metaOf(result)['x402/payment-response'])
   assert.deepEqual(result.structuredContent, answer)
   return textOf(result)
 }

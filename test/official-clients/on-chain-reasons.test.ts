@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { createPublicClient, encodeFunctionData, http, parseAbi, serializeErc6492Signature, type Hex } from 'viem'
 import { base } from 'viem/chains'
-import type { SignedAuthorization } from '../../src/pure/payments/authorization.ts'
+import type { SignedAuthorization } from '../../src/pure/payments/eip3009.ts'
 import { createOnChainCheck } from '../../src/service/payments/on-chain.ts'
 import { placeWallet, startBench, type Bench, type Draft } from '../support/on-chain.ts'
 

@@ -8,7 +8,7 @@ import { UptoEvmScheme } from '@x402/evm/upto/client'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
 import { checkDocument } from '../../src/pure/protocols/check.ts'
-import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
+import { NO_LITERALS } from '../../src/pure/protocols/json-cursor.ts'
 import { BOUNDS } from '../protocols/harness.ts'
 import { evm, PAYEE, PAYER, upto } from '../protocols/x402-clean-parts.ts'
 

@@ -10,7 +10,7 @@ import {
   isPaymentRequirementsV2,
 } from '@x402/core/schemas'
 import { checkDocument } from '../../src/pure/protocols/check.ts'
-import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
+import { NO_LITERALS } from '../../src/pure/protocols/json-cursor.ts'
 import { seeded } from '../fuzz/random.ts'
 import { BOUNDS, NOW_S } from '../protocols/harness.ts'
 import { mutated, type Json } from '../protocols/hostile-documents.ts'

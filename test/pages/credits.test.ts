@@ -49,27 +49,27 @@ test('bought, handed over once, copied by nobody else, spent and looked at', asy
   assert.equal(await page.locator('#worth').textContent(), '20.000000 USD of calls.')
 
   const stranger = await visit(browser, back())
-  await stranger.page.getByText('holds no secret').waitFor()
+  await stranger.page.getByText('has no open purchase').waitFor()
   assert.equal(await stranger.page.locator('#handed').isVisible(), false)
   await stranger.close()
 
-  await page.getByRole('button', { name: 'I have kept it' }).click()
-  await page.getByText('Erased here').waitFor()
+  await page.getByRole('button', { name: 'I have saved it' }).click()
+  await page.getByText('Erased from this service').waitFor()
   await page.reload()
-  await page.getByText('holds no secret').waitFor()
+  await page.getByText('has no open purchase').waitFor()
 
   const paid = await callWith(app.url, code, 'page')
   const { amount_minor } = paid.body['settlement'] as { amount_minor: string }
   await page.goto(`${app.url}/credits`)
-  await page.getByLabel('credit code').fill(code.toUpperCase())
+  await page.getByLabel('Credit code').fill(code.toUpperCase())
   await page.getByRole('button', { name: 'Show the balance' }).click()
   await page.locator('#shown table').waitFor()
   const left = (20_000_000n - BigInt(amount_minor)).toString()
   assert.equal(await page.locator('#asking').textContent(), `${left.slice(0, -6)}.${left.slice(-6)} USD left.`)
-  assert.match((await page.locator('#shown table').textContent()) ?? '', /debit iban-check0\.0\d{5} USD/)
-  await page.getByLabel('credit code').fill(`${code}x`)
+  assert.match((await page.locator('#shown table').textContent()) ?? '', /debit iban-check\s*0\.0\d{5} USD/)
+  await page.getByLabel('Credit code').fill(`${code}x`)
   await page.getByRole('button', { name: 'Show the balance' }).click()
-  await page.getByText('no credit code').waitFor()
+  await page.getByText('not a credit code').waitFor()
   // The way out to the processor is the only request that left this origin.
   assert.deepEqual(
     complaints.filter((complaint) => !complaint.startsWith(`asked ${url}`)),
@@ -79,11 +79,11 @@ test('bought, handed over once, copied by nobody else, spent and looked at', asy
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('without Stripe the page says that cards are off, and what a credit is', async () => {
+test('without Stripe the page says that card payments are off, and what a credit is', async () => {
   const { page, complaints, close } = await visit(browser, `${bare.url}/credits`)
-  assert.match((await page.locator('#cards-off').textContent()) ?? '', /Cards are off/)
+  assert.match((await page.locator('#cards-off').textContent()) ?? '', /Card payments are off/)
   assert.equal(await page.locator('#buy').count(), 0)
-  assert.match((await page.locator('main').textContent()) ?? '', /Unused units go back only by reversing the card payment/)
+  assert.match((await page.locator('main').textContent()) ?? '', /Unused credit is refunded only to the card/)
   assert.deepEqual(complaints, [])
   await close()
 })
@@ -94,6 +94,7 @@ test('the page has no barriers, and its sample is copied', async () => {
   await page.click('[data-copies=sample]')
   await page.waitForSelector('[data-copies=sample]:not(:text-is("Copy"))')
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await page.textContent('#sample'))
+  assert.equal((await page.textContent('#sample'))?.split(' \\\n').length, 3, 'the command continues over three lines')
   assert.deepEqual(complaints, [])
   await close()
 })

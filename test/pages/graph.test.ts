@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readEntries } from '../../src/surfaces/pages/client/given.ts'
-import { checksOf } from '../../src/surfaces/pages/client/verify/checks.ts'
-import { graphOf, type Linked } from '../../src/surfaces/pages/client/verify/graph.ts'
-import { judge } from '../../src/surfaces/pages/client/judge.ts'
+import { assessReceipt } from '../../src/surfaces/pages/client/verify/assess.ts'
+import { listChecks } from '../../src/surfaces/pages/client/verify/checks.ts'
+import { readDocuments, type ReceiptInput } from '../../src/surfaces/pages/client/verify/documents.ts'
+import { layOutReceipts, type LinkedReceipt } from '../../src/surfaces/pages/client/verify/graph.ts'
 import { RECEIPT, RESULT } from '../receipts/example.ts'
 import { runs, SEED } from '../support/counts.ts'
 
@@ -12,21 +12,21 @@ const linked = (
   digest: string | null,
   follows: string | null = null,
   link_valid: boolean | null = follows === null ? null : true,
-): Linked => ({
+): LinkedReceipt => ({
   digest,
   follows,
   link_valid,
 })
 
-const places = (receipts: readonly Linked[]) => graphOf(receipts).rows.map(({ entry, lane }) => [entry, lane])
+const places = (receipts: readonly LinkedReceipt[]) => layOutReceipts(receipts).rows.map(({ entry, lane }) => [entry, lane])
 
-test('what follows alone stays in its lane, several that follow one stand in the next', () => {
+test('a single follower stays in its lane, several move to the next', () => {
   assert.deepEqual(places([linked('a'), linked('b', 'a'), linked('c', 'b')]), [
     [0, 0],
     [1, 0],
     [2, 0],
   ])
-  const graph = graphOf([linked('a'), linked('b', 'a'), linked('c', 'a'), linked('d', 'b', false)])
+  const graph = layOutReceipts([linked('a'), linked('b', 'a'), linked('c', 'a'), linked('d', 'b', false)])
   assert.deepEqual(
     graph.rows.map(({ entry, lane }) => [entry, lane]),
     [
@@ -47,13 +47,13 @@ test('what follows alone stays in its lane, several that follow one stand in the
   assert.equal(graph.lanes, 2)
 })
 
-test('receipts may come in any order, and an earlier one that is not here has its place', () => {
+test('receipts may come in any order, and an earlier one that was not given has a row', () => {
   assert.deepEqual(places([linked('c', 'b'), linked('a'), linked('b', 'a')]), [
     [1, 0],
     [2, 0],
     [0, 0],
   ])
-  const { rows, edges } = graphOf([linked('b', 'x'), linked('c', 'x')])
+  const { rows, edges } = layOutReceipts([linked('b', 'x'), linked('c', 'x')])
   assert.deepEqual(
     rows.map(({ entry, digest }) => [entry, digest]),
     [
@@ -68,13 +68,13 @@ test('receipts may come in any order, and an earlier one that is not here has it
   )
 })
 
-test('a circle is opened, a receipt that follows itself stands alone, and one given twice stands twice', () => {
-  assert.deepEqual(graphOf([linked('a', 'b'), linked('b', 'a')]).circular, [0])
+test('a cycle is opened, a receipt that follows itself has no link, and one given twice has two rows', () => {
+  assert.deepEqual(layOutReceipts([linked('a', 'b'), linked('b', 'a')]).circular, [0])
   assert.deepEqual(places([linked('a', 'b'), linked('b', 'a')]), [
     [0, 0],
     [1, 0],
   ])
-  assert.deepEqual(graphOf([linked('a', 'a')]).circular, [0])
+  assert.deepEqual(layOutReceipts([linked('a', 'a')]).circular, [0])
   assert.deepEqual(places([linked('a'), linked('a'), linked('b', 'a')]), [
     [0, 0],
     [2, 0],
@@ -82,12 +82,12 @@ test('a circle is opened, a receipt that follows itself stands alone, and one gi
   ])
 })
 
-test('every receipt has one row, whatever follows what, and a long chain is no matter', () => {
+test('every receipt has one row, and long chains need no recursion', () => {
   const digest = fc.integer({ min: 0, max: 9 }).map(String)
   const one = fc.record({ digest: fc.option(digest), follows: fc.option(digest), link_valid: fc.option(fc.boolean()) })
   fc.assert(
     fc.property(fc.array(one, { maxLength: 14 }), (receipts) => {
-      const { rows, edges, lanes } = graphOf(receipts)
+      const { rows, edges, lanes } = layOutReceipts(receipts)
       const entries = rows.flatMap(({ entry }) => (entry === null ? [] : [entry]))
       assert.deepEqual(
         entries.toSorted((a, b) => a - b),
@@ -100,13 +100,13 @@ test('every receipt has one row, whatever follows what, and a long chain is no m
     { numRuns: runs(300, 20_000), seed: SEED },
   )
   const chain = Array.from({ length: 20_000 }, (_, index) => linked(String(index), index === 0 ? null : String(index - 1)))
-  assert.equal(graphOf(chain).lanes, 1)
+  assert.equal(layOutReceipts(chain).lanes, 1)
 })
 
-test('one text may hold many: an array, lines, links, and each says where it stood', () => {
+test('one text may have many documents: an array, lines, links; each names its source', () => {
   const text = JSON.stringify(RECEIPT)
   const answer = JSON.stringify({ result: RESULT, receipt: RECEIPT })
-  const kinds = (given: string, source = '') => readEntries(given, source).map(({ kind, place }) => [kind, place])
+  const kinds = (given: string, source = '') => readDocuments(given, source).map(({ kind, source: from }) => [kind, from])
   assert.deepEqual(kinds(`[${text},${answer},7]`, 'a.json'), [
     ['receipt', 'a.json, number 1'],
     ['receipt', 'a.json, number 2'],
@@ -126,27 +126,23 @@ test('one text may hold many: an array, lines, links, and each says where it sto
   assert.deepEqual(kinds('{"certificate":{"v":"POL-1"}}'), [['policy', '']])
   assert.deepEqual(kinds('[]'), [])
   // An empty field holds no broken JSON.
-  assert.deepEqual(readEntries(' \n', 'a.json'), [
-    { kind: 'unreadable', place: 'a.json', reason: 'There is nothing here to read: give a receipt.' },
+  assert.deepEqual(readDocuments(' \n', 'a.json'), [
+    { kind: 'unreadable', source: 'a.json', reason: 'There is nothing to verify: paste a receipt or choose a file.' },
   ])
   assert.deepEqual(kinds('{"v":\n1,,}'), [['unreadable', 'line 2']])
 })
 
-test('what is broken is named where it can be, and where it cannot be that is said', () => {
-  const bad = (given: Parameters<typeof judge>[0]) =>
-    checksOf(judge(given, null), given)
-      .filter(({ mark }) => mark === 'invalid')
-      .map(({ name, fields }) => [name, ...fields])
+test('failed checks name their fields; a signature cannot', () => {
+  const checks = (input: ReceiptInput) => listChecks(assessReceipt(input, { service: null, pasted: [] }), input)
+  const bad = (input: ReceiptInput) => checks(input).flatMap(({ name, tone, fields }) => (tone === 'bad' ? [[name, ...fields]] : []))
   assert.deepEqual(bad({ receipt: RECEIPT }), [])
-  assert.deepEqual(bad({ receipt: RECEIPT, result: { ...RESULT, valid: false } }), [['result', 'output_hash']])
+  assert.deepEqual(bad({ receipt: RECEIPT, result: { ...RESULT, valid: false } }), [['Result', 'output_hash']])
   const { amount: _, ...rest } = RECEIPT
-  assert.deepEqual(bad({ receipt: rest }), [['fields', 'amount']])
-  assert.deepEqual(bad({ receipt: { ...RECEIPT, tool: 'a|b', ts: '1' } }), [['fields', 'tool', 'ts']])
-  assert.deepEqual(bad({ receipt: { ...RECEIPT, amount: '5001' } }), [['signature', 'signature']])
-  const [signature] = checksOf(judge({ receipt: { ...RECEIPT, amount: '5001' } }, null), { receipt: RECEIPT }).filter(
-    ({ name }) => name === 'signature',
-  )
-  assert.match(signature?.words ?? '', /cannot tell which one was changed/)
-  assert.deepEqual(bad({ receipt: { ...RECEIPT, signature: '0x00' } }), [['signature', 'signature']])
-  assert.deepEqual(bad({ receipt: RECEIPT, chain: { prev_receipt_hash: 'x' } }), [['link']])
+  assert.deepEqual(bad({ receipt: rest }), [['Fields', 'amount']])
+  assert.deepEqual(bad({ receipt: { ...RECEIPT, tool: 'a|b', ts: '1' } }), [['Fields', 'tool', 'ts']])
+  assert.deepEqual(bad({ receipt: { ...RECEIPT, amount: '5001' } }), [['Signature', 'signature']])
+  const signature = checks({ receipt: { ...RECEIPT, amount: '5001' } }).find(({ name }) => name === 'Signature')
+  assert.match(signature?.message ?? '', /does not show which one was changed/)
+  assert.deepEqual(bad({ receipt: { ...RECEIPT, signature: '0x00' } }), [['Signature', 'signature']])
+  assert.deepEqual(bad({ receipt: RECEIPT, chain: { prev_receipt_hash: 'x' } }), [['Link']])
 })

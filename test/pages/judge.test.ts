@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signLink } from '../../src/pure/receipts/chain.ts'
 import type { PublishedKey } from '../../src/pure/receipts/keys.ts'
-import { readGiven } from '../../src/surfaces/pages/client/given.ts'
-import { judge } from '../../src/surfaces/pages/client/judge.ts'
+import { assessReceipt } from '../../src/surfaces/pages/client/verify/assess.ts'
+import { readDocuments, type ReceiptInput } from '../../src/surfaces/pages/client/verify/documents.ts'
 import { ADDRESS_ONE, BODY, DIGEST, RECEIPT, RESULT, signerOne } from '../receipts/example.ts'
 
 const KEY: PublishedKey = {
@@ -16,58 +16,76 @@ const KEY: PublishedKey = {
   mode: 'live',
   chain_id: 8453,
 }
-const STRANGER: PublishedKey = { ...KEY, address: `0x${'ab'.repeat(20)}` }
+const OTHER_KEY: PublishedKey = { ...KEY, address: `0x${'ab'.repeat(20)}` }
 const PREVIOUS = `0x${'44'.repeat(32)}`
 const CHAIN = signLink(DIGEST, PREVIOUS, signerOne)
 
-const wordOf = (given: Parameters<typeof judge>[0], keys: Parameters<typeof judge>[1]) => {
-  const { mark, word } = judge(given, keys)
-  return [mark, word]
+const decisionOf = (input: ReceiptInput, service: PublishedKey[] | null, pasted: PublishedKey[] = []) => {
+  const { tone, word } = assessReceipt(input, { service, pasted })
+  return [tone, word]
 }
 
-test('a page says no more of a receipt than its weakest part carries', () => {
+/** The only receipt in a text; null if there is none or several. */
+const readReceipt = (text: string): ReceiptInput | null => {
+  const [first, ...more] = readDocuments(text, '')
+  return first?.kind === 'receipt' && more.length === 0 ? first.input : null
+}
+
+test('the decision on a receipt is never better than its weakest part', () => {
   const receipt = RECEIPT
-  assert.deepEqual(wordOf({ receipt }, [STRANGER, KEY]), ['valid', 'verified'])
-  assert.deepEqual(wordOf({ receipt, result: RESULT, chain: CHAIN }, [KEY]), ['valid', 'verified'])
-  assert.deepEqual(wordOf({ receipt }, [STRANGER]), ['unverifiable', 'unknown signer'])
-  assert.deepEqual(wordOf({ receipt }, null), ['unverifiable', 'signature valid, issuer unknown'])
-  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, not_after: BODY.ts - 1, status: 'retired' }]), ['invalid', 'key not valid at that time'])
-  assert.deepEqual(wordOf({ receipt }, [{ ...KEY, revoked_at: BODY.ts, status: 'revoked' }]), ['invalid', 'key not valid at that time'])
-  assert.deepEqual(wordOf({ receipt, result: { ...RESULT, valid: false } }, [KEY]), ['invalid', 'result was changed'])
-  assert.deepEqual(wordOf({ receipt, chain: { ...CHAIN, prev_receipt_hash: `0x${'45'.repeat(32)}` } }, [KEY]), ['invalid', 'broken link'])
-  assert.deepEqual(wordOf({ receipt: { ...RECEIPT, amount: '5001' } }, [KEY]), ['invalid', 'receipt altered or forged'])
+  assert.deepEqual(decisionOf({ receipt }, [OTHER_KEY, KEY]), ['good', 'Verified'])
+  assert.deepEqual(decisionOf({ receipt, result: RESULT, chain: CHAIN }, [KEY]), ['good', 'Verified'])
+  assert.deepEqual(decisionOf({ receipt }, [OTHER_KEY]), ['caution', 'Unknown signer'])
+  assert.deepEqual(decisionOf({ receipt }, null), ['caution', 'Signature valid, signer not checked'])
+  assert.deepEqual(decisionOf({ receipt }, [{ ...KEY, not_after: BODY.ts - 1, status: 'retired' }]), ['bad', 'Key not valid at that time'])
+  assert.deepEqual(decisionOf({ receipt }, [{ ...KEY, revoked_at: BODY.ts, status: 'revoked' }]), ['bad', 'Key not valid at that time'])
+  assert.deepEqual(decisionOf({ receipt, result: { ...RESULT, valid: false } }, [KEY]), ['bad', 'Result was changed'])
+  assert.deepEqual(decisionOf({ receipt, chain: { ...CHAIN, prev_receipt_hash: `0x${'45'.repeat(32)}` } }, [KEY]), ['bad', 'Broken link'])
+  assert.deepEqual(decisionOf({ receipt: { ...RECEIPT, amount: '5001' } }, [KEY]), ['bad', 'Altered or forged'])
   for (const broken of [null, 'x', [], {}, { ...RECEIPT, signature: undefined }])
-    assert.deepEqual(wordOf({ receipt: broken }, [KEY]), ['invalid', 'not a valid receipt'])
+    assert.deepEqual(decisionOf({ receipt: broken }, [KEY]), ['bad', 'Not a valid receipt'])
 })
 
-test('what is given may be a receipt, an answer or the link of a badge', () => {
+test('a pasted key list identifies signers that this service does not publish, and never overrides its own list', () => {
+  const input = { receipt: RECEIPT }
+  const revoked: PublishedKey = { ...KEY, revoked_at: BODY.ts, status: 'revoked' }
+  assert.deepEqual(decisionOf(input, [OTHER_KEY], [KEY]), ['good', 'Verified with your key list'])
+  assert.deepEqual(decisionOf(input, null, [KEY]), ['good', 'Verified with your key list'])
+  assert.deepEqual(decisionOf(input, [OTHER_KEY], [revoked]), ['bad', 'Key not valid at that time'])
+  assert.deepEqual(decisionOf(input, [revoked], [KEY]), ['bad', 'Key not valid at that time'])
+  assert.deepEqual(decisionOf(input, [KEY], [revoked]), ['good', 'Verified'])
+  assert.deepEqual(decisionOf(input, [OTHER_KEY], [OTHER_KEY]), ['caution', 'Unknown signer'])
+  assert.deepEqual(decisionOf({ receipt: { ...RECEIPT, amount: '5001' } }, null, [KEY]), ['bad', 'Altered or forged'])
+})
+
+test('a text with a receipt is a receipt, an answer or the link of a badge', () => {
   const text = JSON.stringify(RECEIPT)
   const link = `[![assay](x.svg)](https://assay.example/verify#r=${Buffer.from(text).toString('base64url')})`
   for (const given of [text, `\n ${text} `, link, `{"receipt":${text}}`, `{"receipt":${text},"chain":null}`])
-    assert.deepEqual(readGiven(given), { receipt: RECEIPT }, given)
-  assert.deepEqual(readGiven(JSON.stringify({ result: RESULT, receipt: RECEIPT, chain: CHAIN, embeddable_badge: link })), {
+    assert.deepEqual(readReceipt(given), { receipt: RECEIPT }, given)
+  assert.deepEqual(readReceipt(JSON.stringify({ result: RESULT, receipt: RECEIPT, chain: CHAIN, embeddable_badge: link })), {
     receipt: RECEIPT,
     result: RESULT,
     chain: CHAIN,
   })
 })
 
-test('where the fields of a tool are the body itself, its `chain` is no link; the link goes by another name', () => {
+test('in an answer with the result members at top level, `chain` is a member of the result and the link is `receipt_chain`', () => {
   const result = { ...RESULT, chain: 'base' }
   const beside = { tier: 'free', settlement: null, allowance: null }
-  assert.deepEqual(readGiven(JSON.stringify({ ...result, receipt: RECEIPT, ...beside })), { receipt: RECEIPT, result })
-  // Without the name of its tool nothing says that the members are a result.
+  assert.deepEqual(readReceipt(JSON.stringify({ ...result, receipt: RECEIPT, ...beside })), { receipt: RECEIPT, result })
+  // Without `tool` the members are not known to be a result.
   const bare = { chain: 'base', receipt: RECEIPT }
-  assert.deepEqual(readGiven(JSON.stringify(bare)), { receipt: RECEIPT })
-  const linked = readGiven(JSON.stringify({ ...bare, receipt_chain: CHAIN }))
+  assert.deepEqual(readReceipt(JSON.stringify(bare)), { receipt: RECEIPT })
+  const linked = readReceipt(JSON.stringify({ ...bare, receipt_chain: CHAIN }))
   assert.deepEqual(linked, { receipt: RECEIPT, chain: CHAIN })
-  assert.deepEqual(wordOf(linked ?? { receipt: null }, [KEY]), ['valid', 'verified'])
+  assert.deepEqual(decisionOf(linked ?? { receipt: null }, [KEY]), ['good', 'Verified'])
   const forged = { ...bare, receipt_chain: 'base', chain: CHAIN }
-  assert.deepEqual(wordOf(readGiven(JSON.stringify(forged)) ?? { receipt: null }, [KEY]), ['invalid', 'broken link'])
+  assert.deepEqual(decisionOf(readReceipt(JSON.stringify(forged)) ?? { receipt: null }, [KEY]), ['bad', 'Broken link'])
 })
 
-test('what can be read in two ways, or not at all, is not read', () => {
+test('ambiguous and unreadable texts are refused', () => {
   const twice = JSON.stringify(RECEIPT).replace('{', '{"amount":"1",')
   for (const text of ['', 'null', '[]', '"x"', '{', twice, '#r=A', '#r=gICA', `#r=${Buffer.from('[]').toString('base64url')}`])
-    assert.equal(readGiven(text), null, text)
+    assert.equal(readReceipt(text), null, text)
 })

@@ -45,8 +45,8 @@ test('every tool page asks for every field of its input', async () => {
   for (const tool of catalogue.tools) {
     const page = await (await get(`/tools/${tool.id}`)).text()
     for (const name of Object.keys(tool.input.shape))
-      assert.match(page, new RegExp(`<(?:input|textarea|select)\\s+id="field-${name}"\\s+name="${name}"`), tool.id)
-    assert.ok(page.includes(`data-tool="${tool.id}"`), tool.id)
+      assert.match(page, new RegExp(`<(?:input|textarea|select)\\s[^>]*id="field-${name}"\\s+name="${name}"`), tool.id)
+    assert.ok(page.includes(`/v1/tools/${tool.id}/call`), tool.id)
   }
 })
 
@@ -79,7 +79,7 @@ test('an unknown tool has a page that does not repeat its name', async () => {
     assertPage(page, response, name)
     assert.ok(!page.includes(decodeURIComponent(name)), name)
   }
-  assert.match(await (await get('/tools/ibn-check')).text(), /Perhaps you mean <a href="\/tools\/iban-check">/)
+  assert.match(await (await get('/tools/ibn-check')).text(), /Did you mean <a href="\/tools\/iban-check">/)
 })
 
 test('an address that nothing has is a page too', async () => {
@@ -96,7 +96,7 @@ test('words of a tool are text on its page and on the first page', async () => {
   const hostile = { ...tool, title: bait, description: bait, example: { iban: bait }, scope: { checked: [bait], not_checked: [bait] } }
   const catalogue = { ...deps.call.catalogue, tools: [hostile], find: () => hostile }
   for (const page of [await toolPage(deps, hostile, null), await homePage({ ...deps, call: { ...deps.call, catalogue } }, null)]) {
-    assert.ok(page.includes('&lt;img src=x onerror=alert(1)&gt;') && page.includes('&amp;amp;'))
+    assert.ok(/&lt;img src=x onerror=alert\(1\)(?:&gt;|>)/.test(page) && page.includes('&amp;amp;'))
     assert.doesNotMatch(page, /<img|<script>/)
   }
 })
@@ -107,7 +107,7 @@ async function assetsOf(path: string): Promise<string[]> {
 }
 
 test('what pages load is kept for good, and every import of a module is served', async () => {
-  const addresses = new Set([...(await assetsOf('/')), ...(await assetsOf('/verify'))])
+  const addresses = new Set([...(await assetsOf('/tools/iban-check')), ...(await assetsOf('/verify'))])
   assert.ok(addresses.size > 20)
   for (const address of addresses) {
     const response = await get(address)

@@ -1,13 +1,18 @@
-/** The words of the checkout that need no browser. */
+/** Texts of the checkout, tested without a browser. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { renderToString } from 'preact-render-to-string'
 import { INVOICE_EXCEPTIONS, INVOICE_STATES } from '../../src/pure/invoices/standing.ts'
-import { leftText } from '../../src/surfaces/pages/client/pay/countdown.ts'
 import { serviceFault, walletFault } from '../../src/surfaces/pages/client/pay/faults.ts'
 import { readRecord, usdc } from '../../src/surfaces/pages/client/pay/record.ts'
-import { regionsOf } from '../../src/surfaces/pages/client/pay/regions.ts'
 import { initials, plainText } from '../../src/surfaces/pages/client/pay/wallets.ts'
+import { PaymentsReceived, PayNotices, PayState, PaySteps } from '../../src/surfaces/pages/components/pay-state.ts'
+import { PayLocaleContext } from '../../src/surfaces/pages/components/pay-texts.ts'
+import { html } from '../../src/surfaces/pages/html.ts'
+import { localized } from '../../src/surfaces/pages/messages.ts'
 import { PROBLEMS } from '../../src/service/problems.ts'
+
+const { messages } = localized('en', undefined)
 
 const WIRE = {
   invoice_id: 'inv_000000000000',
@@ -26,30 +31,34 @@ const WIRE = {
   payments: [],
 }
 
-function shown(change: Record<string, unknown>): string {
+function shown(change: Record<string, unknown>, explorer_url: string | null = null): string {
   const record = readRecord({ ...WIRE, ...change })
   assert.ok(record !== null)
-  return JSON.stringify(regionsOf(record, null))
+  const view = html`<div>
+    <${PayState} record=${record} /><${PaySteps} record=${record} trace=${null} /><${PayNotices} record=${record} />
+    <${PaymentsReceived} record=${record} explorer_url=${explorer_url} />
+  </div>`
+  return renderToString(html`<${PayLocaleContext.Provider} value=${{ messages, language: 'en', in_browser: false }}>${view}<//>`)
 }
 
-test('every exception has words of its own, with what the payer can do and whom to ask', () => {
+test('every exception has its own text, with what the payer can do and whom to ask', () => {
   for (const exception of INVOICE_EXCEPTIONS) {
     const text = shown({ exceptions: [exception] })
-    assert.doesNotMatch(text, /The record carries this remark/, exception)
-    assert.match(text, /What you can do: .*Whom to ask: the merchant/, exception)
+    assert.doesNotMatch(text, /The invoice has this exception/, exception)
+    assert.match(text, /What you can do:<\/b> .*Whom to ask: the merchant/, exception)
   }
-  assert.match(shown({ exceptions: ['some_later_one'] }), /The record carries this remark/)
+  assert.match(shown({ exceptions: ['some_later_one'] }), /The invoice has this exception/)
 })
 
-test('every state has a word and a line of stations; what ended unpaid ends there', () => {
-  const words = INVOICE_STATES.map((status) => /"id":"word"},"children":\["([^"]+)"/.exec(shown({ status }))?.[1])
+test('every state has a word and steps; expired and void invoices end at that step', () => {
+  const words = INVOICE_STATES.map((status) => /id="word">([^<]+)</.exec(shown({ status }))?.[1])
   assert.equal(new Set(words).size, INVOICE_STATES.length)
-  assert.match(shown({ status: 'EXPIRED' }), /"class":"ended"/)
-  assert.match(shown({ status: 'VOID' }), /"class":"ended"/)
+  assert.match(shown({ status: 'EXPIRED' }), /class="ended"/)
+  assert.match(shown({ status: 'VOID' }), /class="ended"/)
   assert.match(shown({ status: 'PARTIALLY_PAID' }), /4\.00 of 10\.00 USDC has arrived\. 6\.00 USDC is still due/)
 })
 
-test('what is no record of an invoice is not read', () => {
+test('an invalid invoice record is rejected', () => {
   for (const change of [{ status: 'PAID' }, { amount_minor: '1.5' }, { amount_minor: 10 }, { created_s: null }, { chain_id: '1' }]) {
     assert.equal(readRecord({ ...WIRE, ...change }), null)
   }
@@ -67,32 +76,25 @@ test('amounts are exact, with two decimals at least', () => {
   for (const [minor, text] of pairs) assert.equal(usdc(minor), text)
 })
 
-test('what is left is told in two units', () => {
-  const pairs: [number, string][] = [
-    [14 * 86_400, '14 d 0 h left'],
-    [86_399, '23 h 59 min left'],
-    [3_599, '59 min 59 s left'],
-    [61, '1 min 01 s left'],
-    [59, '59 s left'],
-    [0, 'over'],
-    [-5, 'over'],
-  ]
-  for (const [seconds, text] of pairs) assert.equal(leftText(seconds), text)
-})
-
-test('refusals of wallets and of the service end in what next', () => {
+test('every wallet and service fault says what to do next', () => {
   for (const error of [{ code: 4001 }, { code: 4100 }, { code: 4900 }, { code: -32_002 }, new Error('x'), null, 'text', { code: '4001' }]) {
-    const { title, happened, next } = walletFault(error, 'Some Wallet')
+    const { title, happened, next } = walletFault(messages.faults, error, 'Some Wallet')
     assert.ok(title !== '' && happened !== '' && next.endsWith('.'))
   }
   for (const [code, { title }] of Object.entries(PROBLEMS)) {
-    const fault = serviceFault({ code, title, detail: 'Detail.', retryable: false })
+    const fault = serviceFault(messages.faults, { code, title, detail: 'Detail.', retryable: false })
     assert.ok(fault.title !== '' && fault.next.endsWith('.'), code)
   }
 })
 
-test('names of wallets are cut and cleaned', () => {
+test('wallet names are shortened and cleaned', () => {
   assert.equal(plainText('Good\u202eWallet\n\u0000', 32), 'Good Wallet')
   assert.equal(plainText('x'.repeat(500), 32).length, 32)
   assert.deepEqual(['Test Wallet', 'metamask', '', '🦊 Fox'].map(initials), ['TW', 'ME', '?', 'FO'])
+})
+
+test('a payment links to the block explorer of its network, where there is one', () => {
+  const paid = { tx_hash: `0x${'ab'.repeat(32)}`, payer: '0x1', amount_minor: '1', block_number: 1, block_time: '2026-11-24T00:00:00Z' }
+  assert.match(shown({ payments: [paid] }, 'https://basescan.org'), /href="https:\/\/basescan\.org\/tx\/0x(?:ab){32}"/)
+  assert.doesNotMatch(shown({ payments: [paid] }), /href="https/)
 })

@@ -1,10 +1,11 @@
-/** Invoices are paid at their page, in a real browser, with a wallet whose keys viem holds, on a chain of the test's own. */
+/** Pays invoices on the checkout page in a real browser, with a test wallet (viem) and a local chain. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { startBrowser } from '../support/browser.ts'
 import {
   issue,
+  issueSigned,
   invoiceUrl,
   looked,
   mine,
@@ -34,12 +35,12 @@ interface Till {
   page: Page
   wallet: TestWallet | null
   complaints: string[]
-  /** Pages that were loaded: one, unless something reloaded it. */
+  /** Number of page loads: 1 unless the page reloaded. */
   loads(): number
   close(): Promise<void>
 }
 
-/** The page of an invoice, with a wallet when one is given. */
+/** Opens the checkout, with a wallet if one is given. */
 async function open(
   invoice: Pick<InvoiceShown, 'invoice_id'>,
   options: (Omit<WalletOptions, 'chain_id'> & { chain_id?: number }) | null,
@@ -51,14 +52,14 @@ async function open(
   page.on('load', () => loads++)
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('request', (request) => new URL(request.url()).origin !== world.url && complaints.push(`asked ${request.url()}`))
-  // Chromium itself notes refused and lost requests on the console; nothing else may stand there.
+  // Chromium itself notes refused and lost requests on the console; nothing else may be logged.
   page.on('console', (message) => !message.text().startsWith('Failed to load resource') && complaints.push(message.text()))
   const wallet = options === null ? null : await putWallet(page, { chain_id: world.chain.chain_id, ...options })
   await page.goto(`${world.url}/pay/${invoice.invoice_id}`)
   return { page, wallet, complaints, loads: () => loads, close: () => context.close() }
 }
 
-/** The keyboard alone, from where the focus stands. */
+/** Presses Tab until the focused element has the text. */
 async function tabTo(page: Page, words: RegExp): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab')
@@ -72,7 +73,7 @@ async function payByKeyboard(page: Page, words = /^\w+Pay with Test Wallet$/): P
   await page.keyboard.press('Enter')
 }
 
-/** Blocks go by, and the service looks without waiting for its round. */
+/** Mines blocks and makes the service read the chain immediately. */
 async function confirm(invoice: InvoiceShown): Promise<void> {
   await mine(world.chain)
   await looked(world, invoice)
@@ -113,21 +114,21 @@ test('paid with the keyboard alone: one signature for exactly this invoice, and 
   await close()
 })
 
-test('what a wallet refuses is said in plain words, moves nothing, and can be tried again', async () => {
+test('a request that the wallet rejects is explained, moves no money and can be retried', async () => {
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
   const cases: [WalletOptions['refuses'], number, string][] = [
-    [{ method: 'eth_requestAccounts', code: 4001 }, 84_532, 'You refused in the wallet'],
-    [{ method: 'eth_signTypedData_v4', code: 4001 }, 84_532, 'You refused in the wallet'],
-    [{ method: 'eth_requestAccounts', code: -32_002 }, 84_532, 'The wallet waits for you already'],
-    [{ method: 'wallet_switchEthereumChain', code: 4902 }, 1, 'The wallet is on another chain'],
-    [{ method: 'eth_signTypedData_v4', code: 4200 }, 84_532, 'This wallet cannot sign such a payment'],
+    [{ method: 'eth_requestAccounts', code: 4001 }, 84_532, 'You declined in the wallet'],
+    [{ method: 'eth_signTypedData_v4', code: 4001 }, 84_532, 'You declined in the wallet'],
+    [{ method: 'eth_requestAccounts', code: -32_002 }, 84_532, 'The wallet already has an open request'],
+    [{ method: 'wallet_switchEthereumChain', code: 4902 }, 1, 'The wallet is on another network'],
+    [{ method: 'eth_signTypedData_v4', code: 4200 }, 84_532, 'This wallet cannot sign this payment'],
     [{ method: 'eth_chainId', code: 7 }, 84_532, 'The wallet answered with an error'],
   ]
   for (const [refuses, chain_id, title] of cases) {
     const { page, wallet, complaints, close } = await open(invoice, { account: payer, chain_id, ...(refuses ? { refuses } : {}) })
     await payByKeyboard(page)
     await trouble(page, title)
-    assert.match((await page.textContent('#trouble')) ?? '', /Nothing was signed and nothing moved\.|still open in it\./)
+    assert.match((await page.textContent('#trouble')) ?? '', /Nothing was signed and nothing moved\.|still open in the wallet\./)
     const earlier = wallet?.asked.length ?? 0
     await page.keyboard.press('Enter')
     await page.waitForFunction(() => document.querySelectorAll('#trouble .problem').length === 1)
@@ -138,12 +139,12 @@ test('what a wallet refuses is said in plain words, moves nothing, and can be tr
   assert.equal((await looked(world, invoice)).status, 'ISSUED')
 })
 
-test('another account, too little money, the merchant itself: each is told, and the invoice stays open', async () => {
+test('a different account, too little USDC, the merchant’s own account: each is explained, and the invoice stays open', async () => {
   const merchant = newMerchant()
   const invoice = await issue(world, '10', merchant.address)
   const cases: [Omit<WalletOptions, 'chain_id'>, string][] = [
-    [{ account: await world.payer(TEN), signer: await world.payer(TEN) }, 'Another account signed'],
-    [{ account: await world.payer(TEN - 1n) }, 'This account holds too little USDC'],
+    [{ account: await world.payer(TEN), signer: await world.payer(TEN) }, 'A different account signed'],
+    [{ account: await world.payer(TEN - 1n) }, 'This account has too little USDC'],
     [{ account: merchant }, 'This account is the merchant'],
   ]
   for (const [options, title] of cases) {
@@ -151,13 +152,13 @@ test('another account, too little money, the merchant itself: each is told, and 
     await payByKeyboard(page)
     await trouble(page, title)
     assert.equal(await page.isVisible('#ways'), true)
-    assert.match((await page.textContent('.way .here')) ?? '', /^signed.*waits for you/)
+    assert.match((await page.textContent('.way .here')) ?? '', /^signed.*your signature/)
     assert.deepEqual(complaints, [], title)
     await close()
   }
 })
 
-test('a second payer comes too late: nothing of theirs moves, and the page says who was first', async () => {
+test('a second payer is too late: their money does not move, and the page says that another payment came first', async () => {
   const [first, second, invoice] = [await world.payer(TEN), await world.payer(TEN), await issue(world, '10')]
   const one = await open(invoice, { account: first })
   const beforeSigning = async () => {
@@ -166,7 +167,7 @@ test('a second payer comes too late: nothing of theirs moves, and the page says 
   }
   const two = await open(invoice, { account: second, beforeSigning })
   await payByKeyboard(two.page)
-  await trouble(two.page, 'Somebody paid first')
+  await trouble(two.page, 'Another payment came first')
   await confirm(invoice)
   await Promise.all([word(one.page, 'Paid'), word(two.page, 'Paid')])
   assert.equal(await held(world.chain.rpc_url, world.chain.token, second.address), TEN)
@@ -174,7 +175,7 @@ test('a second payer comes too late: nothing of theirs moves, and the page says 
   await Promise.all([one.close(), two.close()])
 })
 
-test('it expires while the wallet is open: the signature is not used', async () => {
+test('the invoice expires while the wallet is open: the signature is not used', async () => {
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
   const beforeSigning = () =>
     Promise.resolve(
@@ -182,7 +183,7 @@ test('it expires while the wallet is open: the signature is not used', async () 
     )
   const { page, complaints, close } = await open(invoice, { account: payer, beforeSigning })
   await payByKeyboard(page)
-  await trouble(page, 'It expired before you signed')
+  await trouble(page, 'The invoice expired before you signed')
   await word(page, 'Expired')
   assert.equal(await page.isVisible('#ways'), false)
   assert.equal(await held(world.chain.rpc_url, world.chain.token, payer.address), TEN)
@@ -190,7 +191,7 @@ test('it expires while the wallet is open: the signature is not used', async () 
   await close()
 })
 
-test('the line is lost after signing, and the page reloaded: the same payment is sent again, never a second signature', async () => {
+test('connection lost after signing, page reloaded: the same payment is sent again without a second signature', async () => {
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '10')]
   const { page, wallet, complaints, close } = await open(invoice, { account: payer })
   const bodies: string[] = []
@@ -201,7 +202,7 @@ test('the line is lost after signing, and the page reloaded: the same payment is
     return bodies.length === 2 ? route.fetch().then(() => route.abort('connectionreset')) : route.continue()
   })
   await payByKeyboard(page)
-  await page.waitForSelector('#saying:has-text("The line was lost after you signed")')
+  await page.waitForSelector('#saying:has-text("The connection was lost after you signed")')
   await page.reload()
   await page.waitForSelector('.way .reached:has-text("seen in block")')
   await confirm(invoice)
@@ -215,22 +216,25 @@ test('the line is lost after signing, and the page reloaded: the same payment is
   await close()
 })
 
-test('without a wallet: the page says so, and a transfer made elsewhere is named by its hash', async () => {
+test('without a wallet: the page says so, and accepts the hash of a transfer made elsewhere', async () => {
   const merchant = newMerchant()
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '7', merchant.address)]
   await send(`${invoiceUrl(world, invoice)}/sign`, { signature: await signAsMerchant(world.chain, merchant, invoice, 'Issue') })
   const { page, complaints, close } = await open(invoice, null)
-  assert.match((await page.textContent('#no-wallet:visible')) ?? '', /No wallet announced itself/)
-  await tabTo(page, /^I have sent it from elsewhere$/)
+  assert.match((await page.textContent('#no-wallet:visible')) ?? '', /No wallet found in this browser\. Pay in one of the other ways/)
+  await tabTo(page, /^I have already paid from another wallet$/)
   await page.keyboard.press('Enter')
   await page.keyboard.press('Tab')
   await page.keyboard.type('0x12')
   await page.keyboard.press('Enter')
-  assert.equal(await page.textContent('#tx-fault'), 'A transaction hash is 0x and 64 hexadecimal digits.')
+  assert.equal(
+    await page.textContent('#tx-fault'),
+    'This is not a transaction hash: it has 4 characters. Expected 0x and 64 hexadecimal digits.',
+  )
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type(`0x${'ab'.repeat(32)}`)
   await page.keyboard.press('Enter')
-  await page.waitForSelector('#tx-fault:has-text("No block holds this transaction yet")')
+  await page.waitForSelector('#tx-fault:has-text("This transaction is not in a block yet")')
   const hash = await transferPlainly(world.chain, payer, merchant.address, 7_000_000n)
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type(hash)
@@ -242,15 +246,39 @@ test('without a wallet: the page says so, and a transfer made elsewhere is named
   await close()
 })
 
-test('less than is carried: the page says so, and asks the wallet for nothing', async () => {
+test('an unsigned invoice below the minimum is paid to its deposit address, says why, and asks the wallet for nothing', async () => {
   const [payer, invoice] = [await world.payer(TEN), await issue(world, '0.5')]
   const { page, wallet, complaints, close } = await open(invoice, { account: payer })
+  assert.equal((await page.textContent('#ways-title'))?.trim(), 'Pay 0.50 USDC')
   assert.match(
-    (await page.textContent('.browser-wallet')) ?? '',
-    /Less than 1\.00 USDC is not carried .* Ask the merchant to sign this invoice/s,
+    (await page.textContent('#ways')) ?? '',
+    /wallets pay 1\.00 USDC or more; this invoice asks for less\. Pay by a plain transfer\..*The merchant forwards this deposit/s,
   )
-  await payByKeyboard(page)
-  await trouble(page, 'No signature is taken for this invoice now')
+  assert.equal(await page.textContent('#to'), (invoice['deposit'] as { address: string }).address)
   assert.deepEqual([wallet?.asked, complaints], [[], []])
+  await close()
+})
+
+test('a signed invoice below the minimum is paid by a plain transfer, with code, address and amount', async () => {
+  const { page, complaints, close } = await open(await issueSigned(world, '0.5'), null)
+  assert.equal((await page.textContent('#ways-title'))?.trim(), 'Pay 0.50 USDC')
+  assert.deepEqual([await page.isVisible('#code-token'), await page.isVisible('#due')], [true, true])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('a wallet in the browser is the one primary way: the others are folded, and a fault is in view on a phone', async () => {
+  const { page, complaints, close } = await open(await issueSigned(world, '10'), {
+    account: await world.payer(TEN),
+    refuses: { method: 'eth_requestAccounts', code: 4001 },
+  })
+  await page.setViewportSize({ width: 390, height: 664 })
+  await page.waitForSelector('#others:not([open])')
+  await page.getByRole('button', { name: 'Pay with Test Wallet' }).click()
+  await trouble(page, 'You declined in the wallet')
+  const { top, bottom } = await page.locator('#trouble').evaluate((element) => element.getBoundingClientRect().toJSON() as DOMRect)
+  assert.ok(top >= 0 && bottom <= 664, `${top} to ${bottom}`)
+  assert.equal(await page.getByRole('alert').filter({ hasText: 'You declined' }).count(), 1)
+  assert.deepEqual(complaints, [])
   await close()
 })

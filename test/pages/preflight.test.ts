@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { checkDocument } from '../../src/pure/protocols/check.ts'
-import { readDocument } from '../../src/pure/protocols/read-document.ts'
-import { PROTOCOL_IDS } from '../../src/pure/protocols/rule.ts'
+import { readProtocolDocument } from '../../src/pure/protocols/read-document.ts'
+import { PROTOCOL_IDS } from '../../src/pure/protocols/protocol.ts'
 import { sampleText } from '../../src/surfaces/pages/client/preflight/samples.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
@@ -65,7 +65,7 @@ test('a faulty document is found, gone to and mended with the keyboard alone', a
   await status(page, 'pass')
   assert.equal(await page.locator('.under mark').count(), 0)
   assert.match((await page.textContent('#asking')) ?? '', /^pass: /)
-  assert.match((await page.textContent('.scope')) ?? '', /rules were applied.*signatures.*no conformance result/s)
+  assert.match((await page.textContent('.scope')) ?? '', /rules were applied.*signatures.*not a conformance result/s)
   assert.deepEqual(complaints, [])
   await close()
 })
@@ -138,8 +138,10 @@ test('a client that has sent its documents of the minute is told how long to wai
   )
   await close()
   const lost = await visit(browser, `${app.url}/preflight`)
-  await lost.page.context().setOffline(true)
   await lost.page.click('#sample-correct')
+  await status(lost.page, 'pass')
+  await lost.page.context().setOffline(true)
+  await lost.page.click('#sample-faulty')
   await lost.page.waitForSelector('#answer .problem:has-text("No answer")')
   await lost.close()
 })
@@ -162,7 +164,7 @@ test('of the examples of each protocol one passes and one fails, whenever they a
     for (const protocol of PROTOCOL_IDS) {
       for (const [kind, expected] of [['correct', 'pass'] as const, ['faulty', 'fail'] as const]) {
         const { text, expected_payee } = sampleText(protocol, kind, now_s)
-        const read = readDocument(text, { depth: 64, nodes: 20_000 })
+        const read = readProtocolDocument(text, { depth: 64, nodes: 20_000 })
         assert.ok(read.ok)
         const given = { expected_payee: expected_payee === '' ? null : expected_payee, now_s, literals: read.literals, bounds }
         const result = checkDocument(protocol, read.value, given)

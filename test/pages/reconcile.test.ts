@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { text as textOf } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { reconcileDocuments, type Document } from '../../src/pure/documents/reconcile/report.ts'
+import { reconcileDocuments, type PaymentDocument } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 import { runs } from '../support/counts.ts'
@@ -66,17 +66,17 @@ test('a newcomer reconciles the sample with the keyboard alone, and nothing is s
   await page.keyboard.press('Enter')
   await headline(page, '5 of 9 settled')
   // By hand: 1250.00 + 89.90 + 4310.25 + 640.00 + 75.00 + 512.40.
-  assert.match((await page.textContent('.totals')) ?? '', /instructed66877\.55/)
+  assert.match((await page.textContent('.totals')) ?? '', /Instructed\s*6\s*6877\.55/)
   await tabTo(page, '#views input')
   await page.keyboard.press('ArrowRight')
   await page.waitForSelector('#found:text-is("1 row")')
-  await page.waitForSelector('#grid th:text-is("INV-2045")')
+  await page.waitForSelector('#grid th :text-is("INV-2045")')
   assert.deepEqual(await shown(page), ['INV-2045'])
   await page.keyboard.press('ArrowLeft')
   await page.waitForSelector('#found:text-is("9 rows")')
   await tabTo(page, '[data-sort=difference]')
   await page.keyboard.press('Enter')
-  await page.waitForSelector('#grid tbody tr:nth-child(2) th:text-is("INV-2043")')
+  await page.waitForSelector('#grid tbody tr:nth-child(2) th :text-is("INV-2043")')
   assert.equal(await page.getAttribute('th:has([data-sort=difference])', 'aria-sort'), 'ascending')
   await page.keyboard.press('Enter')
   await page.waitForSelector('th[aria-sort=descending] [data-sort=difference]:focus')
@@ -85,7 +85,31 @@ test('a newcomer reconciles the sample with the keyboard alone, and nothing is s
   await page.waitForSelector('#found:text-is("1 row")')
   await page.waitForSelector('#grid tbody tr:nth-child(2) td:text-is("returned, AC04")')
   assert.deepEqual(await shown(page), ['INV-2046'])
+  await page.click('#grid button:text-is("INV-2046")')
+  await page.waitForSelector('#row-detail h3:text-is("INV-2046")')
+  assert.match(
+    (await page.textContent('#row-detail')) ?? '',
+    /Due\s*2026-11-19.*CH9300762011623852957.*6\.1\s*2026-11-20\s*debit\s*512\.40 EUR/s,
+  )
   assert.deepEqual(sent, [])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('rows are filtered by date and currency', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
+  await page.click('#sample-correct')
+  await page.waitForSelector('#found:text-is("9 rows")')
+  await page.click('.filters summary')
+  await page.selectOption('#row-currency', 'JPY')
+  await page.waitForSelector('#found:text-is("2 rows")')
+  assert.deepEqual(await shown(page), ['INV-2047', 'INV-2048'])
+  await page.fill('#row-from', '2026-11-20')
+  await page.waitForSelector('#found:text-is("0 rows")')
+  await page.selectOption('#row-currency', '')
+  await page.check('#views [value=unmatched]', { force: true })
+  await page.waitForSelector('#found:text-is("1 row")')
+  await page.waitForSelector('#grid td:text-is("no payment found")')
   assert.deepEqual(complaints, [])
   await close()
 })
@@ -98,9 +122,9 @@ test('many rows stay few elements, are in order at both ends, and are saved as a
   await page.setInputFiles('#file-statement', statement)
   const words = (value: number) => value.toLocaleString('en')
   await headline(page, `${words((count / 10) * 9)} of ${words(count)} settled`)
-  await page.waitForSelector('#grid th:text-is("P000001")')
+  await page.waitForSelector('#grid th :text-is("P000001")')
   await page.evaluate(() => document.getElementById('grid')?.scrollTo(0, 1e9))
-  await page.waitForSelector(`#grid th:text-is("P${String(count).padStart(6, '0')}")`)
+  await page.waitForSelector(`#grid th :text-is("P${String(count).padStart(6, '0')}")`)
   assert.ok((await page.locator('#grid tr').count()) < 60)
   assert.equal(await page.getAttribute('#grid table', 'aria-rowcount'), String(count + 1))
   assert.equal(await page.locator('#grid tr[aria-rowindex]').last().getAttribute('aria-rowindex'), String(count + 1))
@@ -125,7 +149,7 @@ test('many rows stay few elements, are in order at both ends, and are saved as a
 // Firefox import JSON in a worker.
 test('every module of the worker is a script, and the policy of its file lets it import them', async () => {
   const page = await (await fetch(`${app.url}/reconcile`)).text()
-  const worker = /data-worker="([^"]+)"/.exec(page)?.[1] ?? assert.fail('the page names no worker')
+  const worker = /worker&quot;:&quot;([^&]+)&quot;/.exec(page)?.[1] ?? assert.fail('the page names no worker')
   const modules = new Set([new URL(worker, app.url).href])
   // What a module imports joins the end of the set, and so the walk.
   for (const module of modules) {
@@ -143,11 +167,13 @@ test('every module of the worker is a script, and the policy of its file lets it
 
 test('the engine judges in a browser as it does in Node', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
-  const worker = (await page.getAttribute('#reconcile', 'data-worker')) ?? ''
-  const address = worker.replace(/(surfaces|bundles)\/.*$/, 'pure/documents/reconcile/report.ts')
+  const { worker } = JSON.parse((await page.getAttribute('#desk', 'data-props')) ?? '') as { worker: string }
+  const address = worker.replace(/(surfaces|bundles)\/.*$/, 'pure/documents/reconcile/reconcile-documents.ts')
   const kinds = { pain001_xml: 'pain.001', pacs008_xml: 'pacs.008', camt053_xml: 'camt.053', nacha_ach: 'nacha' } as const
   const documents = (readVectors({ family: 'messages', id: 'reconcile' })?.cases ?? []).map(({ in: input }) =>
-    Object.entries(kinds).flatMap(([name, kind]): Document[] => (typeof input[name] === 'string' ? [{ kind, text: input[name] }] : [])),
+    Object.entries(kinds).flatMap(([name, kind]): PaymentDocument[] =>
+      typeof input[name] === 'string' ? [{ kind, text: input[name] }] : [],
+    ),
   )
   assert.ok(documents.length >= 10)
   const there = await page.evaluate(
@@ -168,23 +194,23 @@ test('the engine judges in a browser as it does in Node', async () => {
 test('a file that cannot be read is told with its line, and one that is too large with its bound', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
   await page.click('#sample-faulty')
-  await headline(page, 'nothing was judged')
-  assert.match((await page.textContent('.found')) ?? '', /AMOUNT_UNREADABLEsample-statement-faulty\.xml, line \d+.*604,00/)
+  await headline(page, 'Not reconciled')
+  assert.match((await page.textContent('.found')) ?? '', /AMOUNT_UNREADABLE\s*sample-statement-faulty\.xml, line \d+.*604,00/s)
   assert.equal(await page.isHidden('#rows'), true)
   const { payments, statement } = files(3)
   const text = ({ name, buffer }: { name: string; buffer: Buffer }) => ({ name, text: buffer.toString() })
   await drop(page, '#main', [text(statement), text(payments)])
-  await headline(page, 'all settled')
-  assert.match((await page.textContent('#given-instructions')) ?? '', /^payments\.xml/)
+  await headline(page, 'All settled')
+  assert.match((await page.textContent('#given-instructions')) ?? '', /^\s*payments\.xml/)
   await drop(page, '#main', [text(payments), text(payments)])
-  await page.waitForSelector('#asking:has-text("cannot be told which file is which")')
+  await page.waitForSelector('#asking:has-text("cannot be distinguished")')
   await page.evaluate(() => {
     const made = new DataTransfer()
     made.items.add(new File([new Uint8Array(64 * 1_048_576 + 1)], 'huge.xml'))
     document.getElementById('slot-statement')?.dispatchEvent(new DragEvent('drop', { dataTransfer: made, bubbles: true, cancelable: true }))
   })
-  await headline(page, 'too large')
-  assert.match((await page.textContent('#answer')) ?? '', /huge\.xml has 64\.0 MiB; this page takes 64\.0 MiB.*assay reconcile/)
+  await headline(page, 'File too large')
+  assert.match((await page.textContent('#answer')) ?? '', /huge\.xml has 64\.0 MiB; the limit of this page is 64\.0 MiB.*assay reconcile/s)
   assert.deepEqual(complaints, [])
   await close()
 })
@@ -208,9 +234,22 @@ test('only a wish for a signature sends the files, and its answer is held agains
   await close()
 })
 
+test('a signature without free calls shows its price and the ways to pay', async () => {
+  const poor = await startTestApp({ free_daily: 1 })
+  const { page, close } = await visit(browser, `${poor.url}/reconcile`)
+  await page.click('#sample-correct')
+  await page.click('#sign-now')
+  await page.waitForSelector('#signed .proof')
+  await page.click('#sign-now')
+  await page.waitForSelector('#signed .problem h2:has-text("free call is used")')
+  assert.match((await page.textContent('#signed .problem')) ?? '', /This call costs [\d.]+ USDC/)
+  await close()
+  await poor.stop()
+})
+
 test('it fits a phone and a desk, light and dark, without barriers', async () => {
   await assertSound(browser, `${app.url}/reconcile`, async (page) => {
     await page.click('#sample-correct')
-    await page.waitForSelector('#grid th:text-is("INV-2049")')
+    await page.waitForSelector('#grid th :text-is("INV-2049")')
   })
 })

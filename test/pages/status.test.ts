@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { createHistory, type History } from '../../src/service/telemetry/history.ts'
-import { standingNow } from '../../src/service/telemetry/standing.ts'
-import { standingOf } from '../../src/surfaces/status.ts'
+import { standingNow } from '../../src/service/telemetry/operator-status.ts'
+import { statusSources } from '../../src/surfaces/status.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 import { assertSound } from '../support/page-checks.ts'
@@ -26,7 +26,7 @@ async function livedThrough({ running }: TestApp) {
   const clock = { now_s: 1_700_000_000, now_ms: () => clock.now_s * 1_000 }
   let chain = true
   const standing = async () => {
-    const now = await standingNow(standingOf(deps))
+    const now = await standingNow(statusSources(deps))
     return { ...now, sources: { ...now.sources, chain }, head_age_s: chain ? 3 : 90 }
   }
   const history: History = createHistory({ telemetry: deps.telemetry, clock, standing })
@@ -116,7 +116,7 @@ test('a lost line is said, and what is drawn stays', async () => {
   const { page, close } = await visit(browser, `${app.url}/status`)
   await drawn(page)
   await page.context().setOffline(true)
-  await page.waitForSelector('#live[data-state=stalled]:has-text("What is drawn ends at")')
+  await page.waitForSelector('#live[data-state=stalled]:has-text("The charts end at")')
   assert.equal(await page.locator('#chart-latency .trace.p50').count(), 1)
   await page.context().setOffline(false)
   await page.waitForSelector('#live[data-state=live]')
@@ -126,7 +126,7 @@ test('a lost line is said, and what is drawn stays', async () => {
 test('without a script the page says how things stand, and where the numbers are', async () => {
   const { page, close } = await visit(browser, `${app.url}/status`, { javaScriptEnabled: false })
   const text = (await page.textContent('main')) ?? ''
-  assert.match(text, /in order\s+Everything that is watched answers\./)
+  assert.match(text, /Operational\s+Every monitored dependency responds\./)
   assert.match(text, /check 0\.005, chain 0\.005, contract 0\.02, document 0\.01 USDC/)
   assert.equal((await page.locator('noscript a, main a[href="/status/history.json"]').count()) > 0, true)
   await close()

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { logEntry } from '../../src/pure/log/checkpoint.ts'
+import { bytesToHex } from '../../src/pure/log/merkle.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import { readEntry } from '../../src/pure/rulebooks/pol1-entry.ts'
-import { issuePolicy } from '../../src/pure/rulebooks/pol1-issue.ts'
+import { readEntry, issuePolicy } from '../../src/pure/rulebooks/pol1-registry.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 import { asMembers } from '../support/documents.ts'
 import { insurer } from '../support/insurer.ts'
 import { assertSound } from '../support/page-checks.ts'
 import { NOON_S } from '../support/underwriters.ts'
+import { until } from '../support/until.ts'
 
 let app: TestApp
 let browser: Browser
@@ -44,7 +46,7 @@ async function verify(page: Page, text: string): Promise<void> {
 
 const wordIs = (page: Page, word: string) => page.waitForSelector(`#answer .verdict .word:text-is("${word}")`)
 
-test('with the keyboard alone a chain is pasted, judged and walked through', async () => {
+test('a chain is pasted, verified and read with the keyboard alone', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
   const bodies = await family()
   await page.focus('#given')
@@ -54,17 +56,17 @@ test('with the keyboard alone a chain is pasted, judged and walked through', asy
     if (await page.evaluate(() => document.activeElement?.matches('button[type=submit]'))) break
   }
   await page.keyboard.press('Enter')
-  await wordIs(page, 'all verified')
+  await wordIs(page, 'All verified')
   assert.match(
     (await page.textContent('#answer')) ?? '',
-    /4 documents: 4 verified\. All 3 links hold\. One earlier receipt is named and not here\./,
+    /4 documents: 4 verified\. All 3 links are valid\. One earlier receipt was not given\./,
   )
   // The first, two that follow it in the lane beside it, then the one that is not here and what follows it.
   assert.deepEqual(await page.locator('.receipts .row-title').allTextContents(), [
     '1 iban-check',
     '2 iban-check',
     '3 iban-check',
-    'earlier, not here',
+    'earlier, not given',
     '4 iban-check',
   ])
   assert.deepEqual([await page.locator('.edge.good').count(), await page.locator('.edge.broken').count()], [3, 0])
@@ -75,58 +77,58 @@ test('with the keyboard alone a chain is pasted, judged and walked through', asy
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'row-3')
   await page.keyboard.press('Enter')
   assert.equal(await page.getAttribute('#row-3', 'aria-pressed'), 'true')
-  assert.match((await page.textContent('#one')) ?? '', /^number 4: line 4verified/)
-  assert.match((await page.textContent('#asking')) ?? '', /^verified\. /)
+  assert.match((await page.textContent('#one')) ?? '', /^Number 4: line 4\s*Verified/)
+  assert.match((await page.textContent('#asking')) ?? '', /^Verified\. /)
   await page.click('#chain summary')
   const last = await page.locator('#chain-table tbody tr').last().locator('td').allTextContents()
-  assert.deepEqual([last[0], last[1], last[2], last[7]], ['4', 'verified', 'iban-check', 'holds'])
-  assert.match(last[6] ?? '', /^0x[0-9a-f]{64}, not here$/)
+  assert.deepEqual([last[0], last[1], last[2], last[7]], ['4', 'Verified', 'iban-check', 'valid'])
+  assert.match(last[6] ?? '', /^0x[0-9a-f]{64}, not given$/)
   assert.deepEqual(complaints, [])
   await close()
 })
 
-test('a changed receipt is shown broken with its link, and what follows it loses its place', async () => {
+test('a changed receipt is shown as not valid with its link, and its followers lose their place', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
   const [first = {}, second = {}, third = {}] = await family()
   const changed = { ...second, receipt: { ...asMembers(second['receipt']), amount: '7' } }
   await verify(page, JSON.stringify([first, changed, third]))
-  await wordIs(page, '1 of 3 broken')
-  assert.match((await page.textContent('#answer')) ?? '', /1 of 2 links do not hold/)
+  await wordIs(page, '1 of 3 not valid')
+  assert.match((await page.textContent('#answer')) ?? '', /1 of 2 links is broken/)
   assert.equal(await page.locator('.edge.broken .cross').count(), 1)
   // The broken one is shown at once: which part disagrees, and that a signature cannot tell the field.
   assert.match(
     (await page.textContent('#one')) ?? '',
-    /^number 2receipt altered or forged.*cannot tell which one was changed.*The digest of the link does not follow/s,
+    /^Number 2\s*Altered or forged.*does not show which one was changed.*The digest of the link does not follow/s,
   )
-  assert.deepEqual(await page.locator('#one .checks li.invalid b').allTextContents(), ['signature', 'link'])
+  assert.deepEqual(await page.locator('#one .checks li.invalid b').allTextContents(), ['Signature', 'Link'])
   const foreign = { ...first, result: { ...asMembers(first['result']), valid: false } }
   await verify(page, JSON.stringify(foreign))
-  await wordIs(page, 'result was changed')
-  assert.equal(await page.locator('#chain').isHidden(), true)
-  assert.deepEqual(await page.locator('.checks li.invalid b').allTextContents(), ['result'])
-  assert.deepEqual(await page.locator('tr.at-fault th').allTextContents(), ['output hashhere'])
+  await wordIs(page, 'Result was changed')
+  assert.equal(await page.locator('#chain').count(), 0)
+  assert.deepEqual(await page.locator('.checks li.invalid b').allTextContents(), ['Result'])
+  assert.deepEqual(await page.locator('tr.at-fault th').allTextContents(), ['Output hashat fault'])
   const { tier: _, ...lacking } = asMembers(first['receipt'])
   await verify(page, JSON.stringify(lacking))
-  await wordIs(page, 'not a valid receipt')
-  assert.match((await page.textContent('.checks')) ?? '', /tier: A field that every receipt has is missing/)
+  await wordIs(page, 'Not a valid receipt')
+  assert.match((await page.textContent('.checks')) ?? '', /tier: A required field is missing/)
   assert.deepEqual(complaints, [])
   await close()
 })
 
-test('once it is loaded the page judges without a network', async () => {
+test('once loaded, the page verifies offline', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
-  await page.waitForSelector('#key-list:has-text("works without a network")')
+  await page.waitForSelector('#key-list:has-text("now works offline")')
   const bodies = await family()
   await page.context().setOffline(true)
   await verify(page, JSON.stringify(bodies))
-  await wordIs(page, 'all verified')
+  await wordIs(page, 'All verified')
   await verify(page, JSON.stringify({ ...asMembers(bodies[0]?.['receipt']), amount: '1' }))
-  await wordIs(page, 'receipt altered or forged')
+  await wordIs(page, 'Altered or forged')
   assert.deepEqual(complaints, [])
   await close()
 })
 
-test('files are read, each under its name, and what is none of ours is refused in words', async () => {
+test('each file is read under its name, and unreadable ones are reported', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
   const [first = {}, second = {}] = await family()
   await page.setInputFiles('#files', [
@@ -134,7 +136,7 @@ test('files are read, each under its name, and what is none of ours is refused i
     { name: 'two.jsonl', mimeType: 'text/plain', buffer: Buffer.from(`${JSON.stringify(second)}\nnonsense`) },
     { name: 'three.bin', mimeType: 'text/plain', buffer: Buffer.from([0xff, 0xfe]) },
   ])
-  await wordIs(page, '2 of 4 broken')
+  await wordIs(page, '2 of 4 not valid')
   assert.deepEqual(await page.locator('.receipts .row-title').allTextContents(), [
     '1 iban-check',
     '2 iban-check',
@@ -142,20 +144,20 @@ test('files are read, each under its name, and what is none of ours is refused i
     '4 three.bin',
   ])
   await verify(page, '[]')
-  await wordIs(page, 'not a receipt')
+  await wordIs(page, 'Not verified')
   await verify(page, JSON.stringify(Array.from({ length: 501 }, () => ({}))))
-  await page.waitForSelector('#answer:has-text("this page judges 500 at once")')
+  await page.waitForSelector('#answer:has-text("this page verifies up to 500")')
   await verify(page, JSON.stringify([{ v: '<img src=x onerror=alert(1)>', tool: '<b>bold</b>' }, first]))
-  await wordIs(page, '1 of 2 broken')
+  await wordIs(page, '1 of 2 not valid')
   assert.equal(await page.locator('main img, .receipts b').count(), 0)
   assert.deepEqual(complaints, [])
   await close()
 })
 
-test('a certificate is judged by its two signatures and the key list', async () => {
+test('a certificate is verified by its two signatures and the key list', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
   const { registrar } = app.running.app.deps.call.sources
-  const now_s = Math.floor(app.running.app.deps.call.stamp.clock.now_ms() / 1_000)
+  const now_s = Math.floor(app.running.app.deps.call.issuer.clock.now_ms() / 1_000)
   const read = readEntry(await insurer(`0x${'8'.repeat(64)}`).registration(registrar.origin, NOON_S), registrar.origin, NOON_S)
   assert.ok(read.ok)
   const asked = {
@@ -166,19 +168,66 @@ test('a certificate is judged by its two signatures and the key list', async () 
   }
   const policy = issuePolicy(read.entry, read.entry_hash, asked, { registrar, crypto: nobleCrypto, hmac: () => 'a'.repeat(64), now_s })
   await verify(page, JSON.stringify({ certificate: policy }))
-  await wordIs(page, 'certificate, not bound')
-  assert.match((await page.textContent('#answer')) ?? '', /PENDING_UNDERWRITER.*signed exactly this record.*published here/s)
+  await wordIs(page, 'Not bound')
+  assert.match((await page.textContent('#answer')) ?? '', /PENDING_UNDERWRITER.*signed this record.*published here\s*yes/s)
   await verify(page, JSON.stringify({ ...policy, coverage_minor: '9' }))
-  await wordIs(page, 'broken certificate')
+  await wordIs(page, 'Certificate not valid')
   assert.deepEqual(complaints, [])
   await close()
 })
 
-test('the page is sound in both schemes and widths, empty and with a broken chain', async () => {
+test('the sample receipt is verified, and a pasted key list names its keys', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  await page.click('#sample')
+  await wordIs(page, 'Verified')
+  assert.match((await page.textContent('.decided')) ?? '', /decision: valid/)
+  const keys = await (await fetch(`${app.url}/.well-known/xdr-1.json`)).text()
+  await page.click('#verify summary')
+  await page.fill('#keys', '{"keys":[{}]}')
+  await page.waitForSelector('#keys-note.fault')
+  await page.fill('#keys', keys)
+  await page.waitForSelector('#keys-note.hint:has-text("One key in use")')
+  // Without the key list of this service the pasted one decides.
+  await page.route('**/.well-known/xdr-1.json', (route) => route.fulfill({ body: '{"keys":[]}' }))
+  const answer = await page.inputValue('#given')
+  await page.reload()
+  await verify(page, answer)
+  await wordIs(page, 'Unknown signer')
+  await page.click('#verify summary')
+  await page.fill('#keys', keys)
+  await page.click('#verify button[type=submit]')
+  await wordIs(page, 'Verified with your key list')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('a proof of the transparency log is loaded or pasted, and checked', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  const [first = {}] = await family()
+  const entry = logEntry(digestOf(first), String(asMembers(first['receipt'])['signature'])) ?? assert.fail('no entry')
+  const address = `${app.url}/log/proof/${bytesToHex(entry)}`
+  await until('the proof', async () => (await fetch(address)).ok)
+  await verify(page, JSON.stringify(first))
+  await wordIs(page, 'Verified')
+  await page.click('#answer summary')
+  await page.click('#log-load')
+  await page.waitForSelector('#log-finding:has-text("In the log")')
+  const proof = await (await fetch(address)).text()
+  await page.fill('#log-proof', proof.replace(/^index \d+$/m, 'index 9999'))
+  await page.click('#log-check')
+  await page.waitForSelector('#log-finding:has-text("Not proved")')
+  await page.fill('#log-proof', proof)
+  await page.click('#log-check')
+  await page.waitForSelector('#log-finding:has-text("In the log")')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('the page is accessible in both schemes and widths with a broken chain', async () => {
   const [first = {}, second = {}] = await family()
   await assertSound(browser, `${app.url}/verify`, async (page) => {
     await verify(page, JSON.stringify([first, { ...second, receipt: { ...asMembers(second['receipt']), amount: '7' } }]))
-    await wordIs(page, '1 of 2 broken')
+    await wordIs(page, '1 of 2 not valid')
     await page.click('#chain summary')
   })
 })

@@ -258,7 +258,13 @@ test('the migration deletes tasks that an earlier release stored in clear text, 
   try {
     await (await openStore(path)).close()
     const database = new DatabaseSync(path)
-    database.exec('delete from migration where number = 15; drop index payment_network')
+    database.exec(
+      'drop table call_count; drop table dataset_active; drop table dataset_feed; drop table dataset_snapshot; delete from migration where number >= 15; drop index payment_network',
+    )
+    database.exec('drop table invoice_sweep; drop table invoice_forward; drop index invoice_deposit_address')
+    database.exec('alter table invoice drop column deposit_address')
+    database.exec('drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring')
+    database.exec('alter table invoice drop column expiry_noted')
     for (const column of ['network_hash', 'identifier_hash']) database.exec(`alter table payment drop column ${column}`)
     const body = 'CANARY '.repeat(3_000)
     database.prepare("insert into a2a_task values ('old', 'c', 1, 0, ?, 1)").run(body)

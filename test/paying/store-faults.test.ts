@@ -18,7 +18,7 @@ after(() => world.stop())
 
 const FAULTS = { 'does not answer': rejectOnce, 'does what it is told, and its answer is lost': loseOnce }
 
-for (const method of ['lease', 'waiting', 'add_sending', 'close_payments', 'finish_sending'] as const) {
+for (const method of ['lease', 'waiting', 'add_sending', 'apply_transitions', 'finish_sending'] as const) {
   for (const [words, fail] of Object.entries(FAULTS)) {
     test(`a store that at ${method} once ${words}: settled once, answered`, async (context) => {
       const payer = await world.payer(3n * price)

@@ -14,8 +14,14 @@ import {
 } from 'viem'
 import { privateKeyToAccount, sign } from 'viem/accounts'
 import { chooseSigning } from '../../src/adapters/signer/choose.ts'
-import type { Authorization, TokenDomain } from '../../src/pure/payments/authorization.ts'
-import { createAuthorizationDigest, domainSeparator, normaliseSignature, recoverPayer } from '../../src/pure/payments/eip3009.ts'
+import {
+  type Authorization,
+  type TokenDomain,
+  createAuthorizationDigest,
+  domainSeparator,
+  normaliseSignature,
+  recoverPayer,
+} from '../../src/pure/payments/eip3009.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { runs, SEED } from '../support/counts.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkWindow, matchTerms, type AcceptableTerms, type TermsMatch } from '../../src/service/payments/match-terms.ts'
+import { checkWindow, matchTerms, type AcceptableTerms, type TermsMatch } from '../../src/service/payments/terms.ts'
 import { readPayment, type X402Payment } from '../../src/service/payments/payment-header.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { changed, PLACE, V1, V2 } from './samples.ts'

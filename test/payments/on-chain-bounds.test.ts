@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainRead } from '../../src/ports/chain.ts'
 import { createOnChainCheck, type OnChainCheck } from '../../src/service/payments/on-chain.ts'
-import type { OnChainLimits } from '../../src/service/payments/on-chain-bounds.ts'
+import type { OnChainLimits } from '../../src/service/payments/reserved-balances.ts'
 import { startBench, type Bench, type Draft } from '../support/on-chain.ts'
 
 const HELD_MINOR = 1_000n

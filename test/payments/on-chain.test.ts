@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { encodeAbiParameters, encodeFunctionData, parseAbi, serializeErc6492Signature, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { createOnChainCheck, type OnChain } from '../../src/service/payments/on-chain.ts'
+import { createOnChainCheck, type OnChainResult } from '../../src/service/payments/on-chain.ts'
 import { placeWallet, startBench, type Bench, type Draft } from '../support/on-chain.ts'
 
 const RICH_MINOR = 1_000_000n
@@ -31,12 +31,12 @@ beforeEach(async () => {
 })
 
 /** A payment of the payer, checked by a fresh check over a fresh view of the chain. */
-async function checked(draft: Partial<Draft> = {}, options: Parameters<Bench['parts']>[0] = {}): Promise<OnChain> {
+async function checked(draft: Partial<Draft> = {}, options: Parameters<Bench['parts']>[0] = {}): Promise<OnChainResult> {
   const signed = await bench.sign({ by: payer, to: pay_to, value_minor: 10_000n, ...draft })
   return createOnChainCheck(bench.parts(options))(signed.authorization, signed.recovered, 'client')
 }
 
-function refused(found: OnChain, code: string, x402_reason: string | null, retryable = false): void {
+function refused(found: OnChainResult, code: string, x402_reason: string | null, retryable = false): void {
   assert.ok(!found.ok, 'it passed')
   assert.deepEqual({ code: found.code, x402_reason: found.x402_reason, retryable: found.retryable }, { code, x402_reason, retryable })
 }
@@ -187,5 +187,5 @@ test('what a token shouts is told as a class, never repeated', async () => {
   await bench.anvil.setCode(bench.anvil.token, `0x${code}${shouted}`)
   const found = await checked()
   refused(found, 'SIMULATION_FAILED', 'invalid_exact_evm_transaction_simulation_failed')
-  assert.ok(!found.ok && found.detail.includes('a reason of its own') && !found.detail.includes('script'))
+  assert.ok(!found.ok && found.detail.includes('a message that assay does not recognise') && !found.detail.includes('script'))
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type PaymentReading, readPayment } from '../../src/service/payments/payment-header.ts'
+import { type DecodedPayment, readPayment } from '../../src/service/payments/payment-header.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { AUTHORIZATION, base64, changed, PAYLOAD, TERMS, V1, V2 } from './samples.ts'
 
@@ -44,7 +44,7 @@ const READ_V2 = {
   identifier: null,
 }
 
-function refusedAs(reading: PaymentReading, code: string, x402_reason: string, detail: RegExp): void {
+function refusedAs(reading: DecodedPayment, code: string, x402_reason: string, detail: RegExp): void {
   assert.ok(!reading.ok, 'it was taken')
   assert.deepEqual([reading.code, reading.x402_reason], [code, x402_reason])
   assert.match(reading.detail, detail)
@@ -126,20 +126,20 @@ test('a header that is no Base64 of strict JSON says what is wrong', () => {
     [`${text}\n`, /is not Base64/],
     [JSON.stringify(V1), /is not Base64/],
     ['\ud800', /is not Base64/],
-    [`-_${text}`, /URL-safe alphabet/],
-    [text.slice(0, 401), /cut off/],
-    ['YQ=', /cut off/],
-    [text.slice(0, 400), /strict JSON\. The text is not JSON/],
+    [`-_${text}`, /URL-safe Base64/],
+    [text.slice(0, 401), /truncated/],
+    ['YQ=', /truncated/],
+    [text.slice(0, 400), /strict JSON\. Invalid JSON/],
     ['A'.repeat(8_193), /longer than 8192/],
     [bytes(0x7b, 0xff, 0x7d), /UTF-8/],
     [bytes(0xed, 0xa0, 0x80), /UTF-8/],
-    [base64('{"x402Version":1,"x402Version":2}'), /second time/],
+    [base64('{"x402Version":1,"x402Version":2}'), /Duplicate key/],
     [base64(`{"x402Version":1,"a":${deep}}`), /nested deeper/],
     [base64(`[${'0,'.repeat(1_000)}0]`), /more than 1000 values/],
     [base64('{"__proto__":{"x402Version":1}}'), /__proto__/],
     [base64(String.raw`{"x402Version":1,"a":"\ud800"}`), /surrogate/],
     [base64('{"x402Version":1,"a":1e999}'), /2\^53/],
-    [base64('{"x402Version":NaN}'), /not JSON/],
+    [base64('{"x402Version":NaN}'), /Invalid JSON/],
   ]
   for (const [given, detail] of wrong) refusedAs(header(given), 'MALFORMED_PAYMENT', 'invalid_payload', detail)
   const mcp = readPayment({ kind: 'value', value: '!' })

@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { openStore } from '../../src/adapters/store/open.ts'
 import { nextPrice } from '../../src/pure/payments/price-curve.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { createPriceBook, EPOCH_MS, type PriceStore } from '../../src/service/payments/price-book.ts'
-import { MARKETS } from '../../src/service/payments/price.ts'
+import { createPriceBook, EPOCH_MS, type PriceStore, MARKETS } from '../../src/service/payments/price-book.ts'
 import { SEED } from '../support/counts.ts'
 import { sqliteDriver, type StoreDriver } from '../support/store-drivers.ts'
 
@@ -46,7 +45,7 @@ async function sell(store: Store, payer: number, nonce: number, epoch: number, n
   await store.payments.prepare(key, fence, { sealed: 'AA==', expires_ms: now_ms + 86_400_000 }, now_ms)
   await store.payments.begin_settling(key, fence, { method: 'self', settler: hex(20, 9) }, now_ms)
   const settled_at = { transaction: hex(32, nonce), block_number: 1, block_hash: hex(32, 5) }
-  assert.deepEqual(await store.payments.close_payments([{ ...key, to: 'settled', settled_at }], epoch, now_ms), [true])
+  assert.deepEqual(await store.payments.apply_transitions([{ ...key, to: 'settled', settled_at }], epoch, now_ms), [true])
 }
 
 test('two instances on one SQLite file agree in every epoch under random sales, and count a payer once an epoch', async () => {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { batchPrice, LAG_EPOCHS, nextPrice, priceAt, type EpochSales, type PriceRules } from '../../src/pure/payments/price-curve.ts'
+import {
+  batchPrice,
+  SALES_DELAY_EPOCHS,
+  nextPrice,
+  priceAt,
+  type EpochSales,
+  type PriceRules,
+} from '../../src/pure/payments/price-curve.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const settings = { numRuns: runs(300, 10_000), seed: SEED }
@@ -98,7 +105,7 @@ test('the price of an epoch is the one before it, moved by the sales of the epoc
 
 test('sales of the epoch itself, of the one before it and of later ones change nothing', () => {
   const property = fc.property(priced, sales, fc.integer({ min: 0, max: 80 }), ([rule, amount], sold, epoch) => {
-    const told = sold.filter((one) => one.epoch <= epoch - LAG_EPOCHS)
+    const told = sold.filter((one) => one.epoch <= epoch - SALES_DELAY_EPOCHS)
     const known = { epoch: 0, amount_minor: amount }
     assert.equal(priceAt(epoch, known, sold, rule), priceAt(epoch, known, told, rule))
     assert.equal(priceAt(epoch, known, sold.toReversed(), rule), priceAt(epoch, known, told, rule))

@@ -1,7 +1,8 @@
+import { usdcDecimal } from '../../src/pure/payments/usdc.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { marketOf, priceBounds, priceOf, usdcText, type PriceClass, type PricesNow } from '../../src/service/payments/price.ts'
-import { priceShown } from '../../src/surfaces/health.ts'
+import { marketOf, priceBounds, priceOf, type PriceClass, type PricesNow } from '../../src/service/payments/price-book.ts'
+import { publicPrice } from '../../src/surfaces/health.ts'
 
 const PRICES: PricesNow = {
   epoch: 7,
@@ -49,13 +50,13 @@ test('sales of a batch count for the price of a check, which is the one that a b
 
 test('documents show the bounds even while the price of the moment is not known', () => {
   const shown = { class: 'check', amount_minor: '12345', amount_usdc: '0.012345', floor_minor: '5000', cap_minor: '50000', formula: null }
-  assert.deepEqual(priceShown({ price: 'check' }, PRICES), shown)
-  assert.deepEqual(priceShown({ price: 'check' }, null), { ...shown, amount_minor: null, amount_usdc: null })
-  assert.equal(priceShown({ price: 'free' }, null).amount_minor, '0')
+  assert.deepEqual(publicPrice({ price: 'check' }, PRICES), shown)
+  assert.deepEqual(publicPrice({ price: 'check' }, null), { ...shown, amount_minor: null, amount_usdc: null })
+  assert.equal(publicPrice({ price: 'free' }, null).amount_minor, '0')
   assert.deepEqual(priceBounds('check'), { floor_minor: 5_000n, cap_minor: 50_000n, formula: null })
 })
 
 test('amounts are written in USDC exactly', () => {
-  const written = [0n, 1n, 5_000n, 50_000n, 1_000_000n, 1_500_001n].map(usdcText)
+  const written = [0n, 1n, 5_000n, 50_000n, 1_000_000n, 1_500_001n].map(usdcDecimal)
   assert.deepEqual(written, ['0', '0.000001', '0.005', '0.05', '1', '1.500001'])
 })

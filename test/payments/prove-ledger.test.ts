@@ -113,14 +113,14 @@ async function settle(store: Store, number: number, sent: Sent, changes: Partial
   await paymentIn(store, 'settling', { ...key, value_minor, balance_minor: 10n ** 12n, to: PAY_TO, ...changes })
   const { transaction_hash: transaction, block_number, block_hash } = receiptOf(sent, number)
   const settled_at = { transaction, block_number: Number(block_number), block_hash }
-  assert.deepEqual(await store.payments.close_payments([{ ...key, to: 'settled', settled_at }], EPOCH, NOW_MS), [true])
+  assert.deepEqual(await store.payments.apply_transitions([{ ...key, to: 'settled', settled_at }], EPOCH, NOW_MS), [true])
   return sent
 }
 
 const sentOf = (block: bigint, value_minor: bigint): Sent => ({ payer: account('aaaa'), nonce: word(), value_minor, block })
 
 function prove(payments: Pick<PaymentStore, 'ledger' | 'find'>, chain: TestChain) {
-  return proveLedger({ payments, chain, token: TOKEN, pay_to: PAY_TO, passed: () => undefined })
+  return proveLedger({ payments, chain, token: TOKEN, pay_to: PAY_TO, onProgress: () => undefined })
 }
 
 test('a ledger of more than one page is proved, whatever the order of blocks and rows', async () => {
@@ -188,7 +188,7 @@ test('what changes while the proof runs is looked at again', async () => {
         const page = await store.payments.ledger(query)
         asked += 1
         if (asked === 2) {
-          await store.payments.close_payments([{ ...key, to: 'unknown', reason: 'reorganised', transaction: null }], EPOCH, NOW_MS)
+          await store.payments.apply_transitions([{ ...key, to: 'unknown', reason: 'reorganised', transaction: null }], EPOCH, NOW_MS)
           await settle(store, 2, late)
         }
         return page

@@ -1,7 +1,7 @@
 /** Terms and payments as clients of x402 write them, and how they wrap them. */
-import type { PaymentPlace, Terms } from '../../src/service/payments/terms.ts'
+import type { PaymentTerms, Terms } from '../../src/service/payments/terms.ts'
 
-export const PLACE: PaymentPlace = {
+export const PLACE: PaymentTerms = {
   pay_to: '0xAbCdEf0123456789aBcDeF0123456789abcdef01',
   token: { address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', name: 'USD Coin', version: '2' },
   chain_id: 8453,

@@ -5,8 +5,8 @@ import { encodeFunctionData, parseAbi, parseSignature, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { BATCH_SETTLER } from '../../src/pure/contracts/batch-settler.ts'
 import type { Payment } from '../../src/ports/payments.ts'
-import { batchable, batchCall, failedItems, singleCall } from '../../src/service/payments/batch-contract.ts'
-import { createBell } from '../../src/service/payments/wallet-writer.ts'
+import { isBatchable, batchCall, failedItems, singleCall } from '../../src/service/payments/writer-rules.ts'
+import { createWakeSignal } from '../../src/service/payments/wake-signal.ts'
 import { USDC } from '../support/anvil.ts'
 import { authorization, signTransfer } from '../support/authorization.ts'
 import { contract } from '../support/contracts.ts'
@@ -59,7 +59,7 @@ test('an account settles by v, r, s, and whoever has code by the bytes that were
   for (const signature of [account.signature, '0x', `0x${'ab'.repeat(100)}`]) {
     const smart = await payment({ contract_payer: true, signature })
     assert.equal(singleCall(TOKEN, smart).data, encodeFunctionData({ abi: BY_BYTES, args: [...words(smart), signature as Hex] }))
-    assert.equal(batchable(smart), false)
+    assert.equal(isBatchable(smart), false)
   }
 })
 
@@ -85,14 +85,14 @@ test('a failure is read from the contract that says it, and from no other', () =
 })
 
 test('a bell wakes its sleeper after so many rings, and rings before the sleep count', async () => {
-  const bell = createBell()
+  const bell = createWakeSignal()
   let awake = false
   const sleeping = bell.sleep(60_000, 2).then(() => (awake = true))
-  bell.ring()
+  bell.notify()
   await new Promise(setImmediate)
   assert.equal(awake, false)
-  bell.ring()
+  bell.notify()
   await sleeping
-  bell.ring()
+  bell.notify()
   await bell.sleep(60_000, 1)
 })

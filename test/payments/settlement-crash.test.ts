@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Payment } from '../../src/ports/payments.ts'
-import type { FaultPoint } from '../../src/service/payments/settler.ts'
+import type { FaultPoint } from '../../src/service/payments/settlement.ts'
 import { newWallet, QUICK, startSettlement, type SettlementBench } from '../support/settlement.ts'
 
 let bench: SettlementBench

@@ -5,7 +5,7 @@ import { parseSignature, serializeCompactSignature, toHex, type Hex } from 'viem
 import { httpFacilitator } from '../../src/adapters/facilitator/http.ts'
 import type { Payment } from '../../src/ports/payments.ts'
 import { createFacilitatorSettler, facilitatorRequest } from '../../src/service/payments/facilitated.ts'
-import type { Settler } from '../../src/service/payments/settler.ts'
+import type { Settler } from '../../src/service/payments/settlement.ts'
 import { startFacilitator, supports, type FacilitatorServer, type Reply, type SettleBody } from '../support/facilitator-server.ts'
 import { startSettlement, type SettlementBench } from '../support/settlement.ts'
 import { transferAsStranger } from '../support/token-acts.ts'
@@ -170,7 +170,7 @@ test('when none can be reached nothing is taken, and what was claimed is release
   const gone = await startFacilitator(() => Promise.resolve(null))
   await gone.stop()
   const settler = settlerOver(gone.url)
-  assert.deepEqual(await settler.ready('0x1'), { ok: false, detail: 'No facilitator takes payments now.', retry_after_s: 5 })
+  assert.deepEqual(await settler.ready('0x1'), { ok: false, detail: 'No facilitator accepts payments now.', retry_after_s: 5 })
   const payment = await paymentFor(gone.url)
   assert.deepEqual(await settler.settle(payment, 5_000), { kind: 'unsent' })
   const { state, reason } = await bench.row(payment)

@@ -4,9 +4,9 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { GasWallet } from '../../src/ports/gas-wallet.ts'
 import type { Payment } from '../../src/ports/payments.ts'
-import { evidenceOf } from '../../src/service/payments/evidence.ts'
-import { reconcileJob } from '../../src/service/jobs/reconcile.ts'
-import type { SelfSettler } from '../../src/service/payments/self-settler.ts'
+import { chainEvidence } from '../../src/service/payments/settlement.ts'
+import { reconcileJob } from '../../src/service/jobs/jobs.ts'
+import type { SelfSettler } from '../../src/service/payments/wallet-writer.ts'
 import { batchAsStranger, cancelAsPayer, spendElsewhere, transferAsStranger } from '../support/token-acts.ts'
 import { newWallet, startSettlement, until, type SettlementBench } from '../support/settlement.ts'
 
@@ -42,7 +42,7 @@ async function unknown(payer: PrivateKeyAccount, valid_before_s?: bigint): Promi
   const draft = { settler: 'https://nobody.example', method: 'facilitator' as const }
   const payment = await bench.settling(payer, { ...draft, valid_before_s: valid_before_s ?? (await windowOf(3_000)) })
   const { nonce } = payment
-  await bench.store.payments.close_payments(
+  await bench.store.payments.apply_transitions(
     [{ payer: payment.payer, nonce, to: 'unknown', reason: 'no_proof', transaction: null }],
     0,
     bench.clock.now_ms(),
@@ -185,7 +185,7 @@ test('time alone refuses nothing: only a final block after the window, with the 
   const payment = await unknown(await bench.payer(), await windowOf(200))
   await bench.anvil.rpc('evm_increaseTime', [201])
   await bench.anvil.mine()
-  assert.deepEqual(await evidenceOf(bench.source, payment), { kind: 'open', used: false })
+  assert.deepEqual(await chainEvidence(bench.source, payment), { kind: 'open', used: false })
   await bench.reconcile()
   assert.equal((await bench.row(payment)).state, 'unknown')
   await bench.anvil.mine(3)
@@ -198,7 +198,7 @@ test('a refused payment that a stranger sends after all is settled; one that has
   const [late, never] = await Promise.all([unknown(await bench.payer()), unknown(await bench.payer(), await windowOf(200))])
   const refusal = { to: 'refused' as const, reason: 'transfer_refused', transaction: null }
   const keys = [late, never].map(({ payer, nonce }) => ({ payer, nonce }))
-  await bench.store.payments.close_payments(
+  await bench.store.payments.apply_transitions(
     keys.map((key) => ({ ...key, ...refusal })),
     0,
     bench.clock.now_ms() - 60_000,
@@ -226,7 +226,7 @@ test('a node whose newest state is old refuses nothing that its final state has 
     receipt: chain.receipt.bind(chain),
     logs: chain.logs.bind(chain),
   }
-  assert.deepEqual(await evidenceOf({ ...bench.source, chain: { ...views, read } }, payment), { kind: 'open', used: true })
+  assert.deepEqual(await chainEvidence({ ...bench.source, chain: { ...views, read } }, payment), { kind: 'open', used: true })
   await bench.reconcile()
   assert.equal((await bench.row(payment)).transaction, hash)
 })
@@ -236,11 +236,11 @@ test('one transaction with two authorizations of a payer proves only the one tha
   const [paid, other] = [await unknown(payer), await unknown(payer)]
   // The same nonce and value, signed for another recipient, right before the transfer to us.
   const hash = await batchAsStranger(bench.anvil, payer, [{ ...other, to: STRANGER }, paid])
-  const proof = await evidenceOf(bench.source, paid)
+  const proof = await chainEvidence(bench.source, paid)
   assert.ok(proof.kind === 'settled')
   assert.equal(proof.at.transaction, hash)
   const elsewhere = { kind: 'used_without_transfer', reason: 'authorization_used_elsewhere', transaction: hash }
-  assert.deepEqual(await evidenceOf(bench.source, other), elsewhere)
+  assert.deepEqual(await chainEvidence(bench.source, other), elsewhere)
 })
 
 test('a facilitated row whose caller died is called unknown; what is open for ten minutes is reported, by count alone', async () => {

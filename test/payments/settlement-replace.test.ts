@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { parseTransaction, type Hex } from 'viem'
 import type { GasWallet } from '../../src/ports/gas-wallet.ts'
-import type { Payment, Sending } from '../../src/ports/payments.ts'
-import type { SelfSettler } from '../../src/service/payments/self-settler.ts'
+import type { Payment, WalletSending } from '../../src/ports/payments.ts'
+import type { SelfSettler } from '../../src/service/payments/wallet-writer.ts'
 import type { WriterRules } from '../../src/service/payments/writer-rules.ts'
 import { newWallet, startSettlement, until, type SettlementBench } from '../support/settlement.ts'
 
@@ -36,8 +36,8 @@ async function pending(): Promise<Payment> {
   return bench.settling(payer, { settler: wallet.address })
 }
 
-async function opened(words: string, holds: (sending: Sending) => boolean): Promise<Sending> {
-  let found: Sending | undefined
+async function opened(words: string, holds: (sending: WalletSending) => boolean): Promise<WalletSending> {
+  let found: WalletSending | undefined
   await until(words, async () => {
     found = (await bench.store.payments.open_sendings(wallet.address)).find(holds)
     return found !== undefined
@@ -47,7 +47,7 @@ async function opened(words: string, holds: (sending: Sending) => boolean): Prom
 }
 
 /** The sending is cancelled, and the node has the cancel in place of the payment: what is mined now is the cancel. */
-async function cancelled(): Promise<Sending> {
+async function cancelled(): Promise<WalletSending> {
   const cancel = await opened('the cancel', ({ kind }) => kind === 'cancel')
   const hash = cancel.attempts.at(-1)?.hash
   await until('the node has the cancel', async () => (await bench.anvil.rpc('eth_getTransactionByHash', [hash])) !== null)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Payment } from '../../src/ports/payments.ts'
-import type { SelfSettler } from '../../src/service/payments/self-settler.ts'
+import type { SelfSettler } from '../../src/service/payments/wallet-writer.ts'
 import { transferAsStranger } from '../support/token-acts.ts'
 import { startSettlement, type SettlementBench } from '../support/settlement.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseErc6492Signature, serializeErc6492Signature, toHex } from 'viem'
-import { isInSignatureWrapper, readSignatureWrapper } from '../../src/pure/payments/signature-wrapper.ts'
+import { isWrappedSignature, readSignatureWrapper } from '../../src/pure/payments/signature-wrapper.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 function hex(bytes: number, most = bytes) {
@@ -12,7 +12,7 @@ function hex(bytes: number, most = bytes) {
 test('wrappers are opened as viem makes them', () => {
   const property = fc.property(hex(20), hex(0, 150), hex(1, 150), (factory, factory_data, inner_signature) => {
     const wrapped = serializeErc6492Signature({ address: factory, data: factory_data, signature: inner_signature })
-    assert.ok(isInSignatureWrapper(wrapped))
+    assert.ok(isWrappedSignature(wrapped))
     assert.deepEqual(readSignatureWrapper(wrapped), { factory, factory_data, inner_signature })
   })
   fc.assert(property, { seed: SEED, numRuns: runs(100, 2_000) })
@@ -21,7 +21,7 @@ test('wrappers are opened as viem makes them', () => {
 test('a plain signature is in no wrapper', () => {
   const plain = `0x${'11'.repeat(64)}1b`
   for (const signature of [plain, '0x', '', `${plain}6492`]) {
-    assert.equal(isInSignatureWrapper(signature), false)
+    assert.equal(isWrappedSignature(signature), false)
     assert.equal(readSignatureWrapper(signature), null)
   }
 })
@@ -57,7 +57,7 @@ test('a wrapper that is cut, stretched or laid out otherwise is broken', () => {
     `0x${body.slice(1)}g${magic}`,
   ]
   for (const signature of broken) {
-    assert.ok(isInSignatureWrapper(signature))
+    assert.ok(isWrappedSignature(signature))
     assert.equal(readSignatureWrapper(signature), null)
   }
   assert.deepEqual(parseErc6492Signature(wrapped).signature, `0x${'5e'.repeat(65)}`)

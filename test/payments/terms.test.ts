@@ -4,11 +4,12 @@ import { getAddress } from 'viem'
 import {
   createChallenges,
   mcpResource,
+  type Offer,
   paymentRequiredHeader,
   paymentResponseHeaders,
   v1PaymentRequired,
   v2PaymentRequired,
-  type PaymentEnd,
+  type X402SettlementResponse,
 } from '../../src/service/payments/terms.ts'
 import { PLACE, TERMS } from './samples.ts'
 
@@ -57,7 +58,7 @@ test('version 1 is as the x402 specification shows it', () => {
 })
 
 test('a challenge holds both forms ready to send', () => {
-  const challenge = createChallenges(PLACE, 'payment required')(TERMS)
+  const challenge = createChallenges((offer) => ({ ...PLACE, ...offer }), 'payment required', { now_ms: () => 0, reuse_ms: 1_000 })(TERMS)
   assert.equal(challenge.header, paymentRequiredHeader(TERMS, 'payment required'))
   assert.match(challenge.header, /^[A-Za-z0-9+/]+={0,2}$/)
   assert.deepEqual(decoded(challenge.header), v2PaymentRequired(TERMS, 'payment required'))
@@ -67,7 +68,9 @@ test('a challenge holds both forms ready to send', () => {
 })
 
 test('challenges are made once for a resource and an amount, and no more are kept than told', () => {
-  const challenges = createChallenges(PLACE, 'payment required', 2)
+  let at_ms = 0
+  const build = (offer: Offer) => ({ ...PLACE, ...offer })
+  const challenges = createChallenges(build, 'payment required', { now_ms: () => at_ms, reuse_ms: 1_000, max_cached: 2 })
   const first = challenges(TERMS)
   assert.equal(challenges({ ...TERMS }), first)
   const dearer = challenges({ ...TERMS, amount_minor: 6_000n })
@@ -79,6 +82,14 @@ test('challenges are made once for a resource and an amount, and no more are kep
   assert.equal(challenges({ ...TERMS, amount_minor: 6_000n }), dearer)
   const again = challenges(TERMS)
   assert.ok(again !== first && again.header === first.header)
+  at_ms = 999
+  assert.equal(challenges(TERMS), again)
+  at_ms = 1_000
+  assert.notEqual(challenges(TERMS), again, 'a challenge is built again when its time is over')
+  at_ms = 0
+  const now = challenges(TERMS)
+  at_ms = -1
+  assert.notEqual(challenges(TERMS), now, 'nor is one from the future reused')
 })
 
 test('long descriptions are cut between characters, and the header stays below 1.5 kB', () => {
@@ -92,7 +103,7 @@ test('long descriptions are cut between characters, and the header stays below 1
   assert.ok(widest.length < 1_536, `${widest.length} characters`)
 })
 
-const END: PaymentEnd = {
+const END: X402SettlementResponse = {
   success: true,
   transaction: `0x${'ab'.repeat(32)}`,
   chain_id: 8453,

@@ -11,7 +11,7 @@ import {
   toHex,
   type Hex,
 } from 'viem'
-import { decodeBool, decodeString, decodeUint, uintWord } from '../../src/pure/payments/abi.ts'
+import { decodeBool, decodeString, decodeUint, uintWord } from '../../src/pure/payments/token-calls.ts'
 import * as token from '../../src/pure/payments/token-calls.ts'
 import { runs, SEED } from '../support/counts.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { follow } from '../../src/pure/protocols/acp/json-path.ts'
+import { followJsonPath } from '../../src/pure/protocols/kit/json-path.ts'
 import { ACP_CASES } from './acp-cases.ts'
 import { ACP_NESTED_CASES } from './acp-cases-nested.ts'
 import { ACP_CLEAN } from './acp-clean.ts'
@@ -27,7 +27,7 @@ test('acp: plain JSONPaths are followed (RFC 9535, 2)', () => {
     $line_items: 'malformed',
     '$.line_items[': 'malformed',
   }
-  for (const [path, outcome] of Object.entries(outcomes)) assert.equal(follow(path, session), outcome, path)
+  for (const [path, outcome] of Object.entries(outcomes)) assert.equal(followJsonPath(path, session), outcome, path)
 })
 
 test('acp: what an extension says that it adds is no stranger (rfc.extensions, 3.4)', () => {

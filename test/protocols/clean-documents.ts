@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/rule.ts'
+import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/protocol.ts'
 import type { CleanDocument } from './harness.ts'
 
 export interface Known {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkDocument } from '../../src/pure/protocols/check.ts'
-import { ruleSpan } from '../../src/pure/protocols/coverage.ts'
-import { NO_LITERALS } from '../../src/pure/protocols/place.ts'
+import { versionsOfRule } from '../../src/pure/protocols/coverage.ts'
+import { NO_LITERALS } from '../../src/pure/protocols/json-cursor.ts'
 import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
-import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/rule.ts'
+import { PROTOCOL_IDS, type ProtocolId } from '../../src/pure/protocols/protocol.ts'
 import { A2A_CLEAN } from './a2a-clean.ts'
 import { ACP_CLEAN } from './acp-clean.ts'
 import { BOUNDS, checkText, codesOf, drop, literally, NOW_S, set, type Change } from './harness.ts'
@@ -256,21 +256,21 @@ test('a hint speaks of the member that is wrong, and of the document that was ju
     'Send nonce as 0x and 64 hexadecimal digits.',
   )
   const cart = JSON.stringify(UCP_CLEAN['cart 04-08']?.document)
-  assert.equal(hintOf('ucp', drop('/id')(cart), '/id'), 'Add id: a text.')
+  assert.equal(hintOf('ucp', drop('/id')(cart), '/id'), 'Add id: a string.')
   assert.match(hintOf('ucp', drop('/totals')(cart), '/totals'), /^Add totals: /)
 })
 
 test('every rule of a protocol has a first and a last version, in their order', () => {
   for (const protocol of Object.values(PROTOCOLS)) {
     for (const rule of protocol.rules) {
-      const { since, until } = ruleSpan(protocol, rule)
+      const { since, until } = versionsOfRule(protocol, rule)
       const [from, to] = [since, until].map((version) => protocol.versions.indexOf(version))
       assert.ok(from !== undefined && to !== undefined && to >= 0 && from >= to, `${rule.code} ${since} ${until}`)
     }
   }
   const spanOf = (id: ProtocolId, code: string) => {
     const rule = PROTOCOLS[id].rules.find((one) => one.code === code)
-    return rule === undefined ? null : ruleSpan(PROTOCOLS[id], rule)
+    return rule === undefined ? null : versionsOfRule(PROTOCOLS[id], rule)
   }
   assert.deepEqual(spanOf('ucp', 'UCP-046'), { since: '2026-04-08', until: '2026-08-25' })
   assert.deepEqual(spanOf('acp', 'ACP-042'), { since: '2026-04-17', until: '2026-04-17' })

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkDocument, type PreflightReport } from '../../src/pure/protocols/check.ts'
-import type { Finding } from '../../src/pure/protocols/findings.ts'
-import { readDocument } from '../../src/pure/protocols/read-document.ts'
+import { checkDocument, type PreflightReport, type PreflightFinding } from '../../src/pure/protocols/check.ts'
+import { readProtocolDocument } from '../../src/pure/protocols/read-document.ts'
 import { PROTOCOLS } from '../../src/pure/protocols/registry.ts'
-import type { ProtocolId, RuleHead, Severity, VersionSource } from '../../src/pure/protocols/rule.ts'
+import type { ProtocolId, RuleDescription, FindingSeverity, VersionSource } from '../../src/pure/protocols/protocol.ts'
 
 /**
  * What every protocol is held against. `protocolSuite(id, { clean, cases })` asserts:
@@ -29,7 +28,7 @@ export interface CleanDocument {
 
 export interface RuleCase {
   code: string
-  severity: Severity
+  severity: FindingSeverity
   /** Name of the clean document. */
   from: string
   change: Change
@@ -110,7 +109,7 @@ export function checkText(
   now_s = NOW_S,
   stated: Stated = {},
 ): PreflightReport {
-  const read = readDocument(text, { depth: 64, nodes: 20_000 })
+  const read = readProtocolDocument(text, { depth: 64, nodes: 20_000 })
   assert.ok(read.ok, 'the document is not JSON')
   const result = checkDocument(id, read.value, { ...stated, expected_payee, now_s, literals: read.literals, bounds: BOUNDS })
   assert.ok(result.kind === 'report', 'the document breaks a bound')
@@ -123,7 +122,7 @@ export function codesOf({ errors, warnings }: Pick<PreflightReport, 'errors' | '
 }
 
 /** What a case draws beyond its clean document. */
-function added(clean: PreflightReport, changed: PreflightReport): Finding[] {
+function added(clean: PreflightReport, changed: PreflightReport): PreflightFinding[] {
   const known = new Set([...clean.errors, ...clean.warnings].map(({ code, path }) => `${code} ${path}`))
   return [...changed.errors, ...changed.warnings].filter(({ code, path }) => !known.has(`${code} ${path}`))
 }
@@ -207,11 +206,11 @@ function assertCase(id: ProtocolId, clean: Suite['clean'], one: RuleCase): void 
     )
 }
 
-export function severitiesOf({ severity }: RuleHead): Severity[] {
+export function severitiesOf({ severity }: RuleDescription): FindingSeverity[] {
   return severity === 'both' ? ['error', 'warning'] : [severity]
 }
 
-function assertDocumented(rule: RuleHead, { versions, types }: { versions: readonly string[]; types: readonly string[] }): void {
+function assertDocumented(rule: RuleDescription, { versions, types }: { versions: readonly string[]; types: readonly string[] }): void {
   assert.match(rule.code, /^[A-Z0-9]+-[0-9]{3}$/)
   for (const words of [rule.why, rule.hint]) {
     assert.match(words, /^[A-Z].*[.?]$/s, `${rule.code}: "${words}" is no sentence`)

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { evmForm, isSolanaAddress, readCaip2 } from '../../src/pure/protocols/kit/addresses.ts'
-import { isDate, readDateTime } from '../../src/pure/protocols/kit/dates.ts'
-import { canonicalText, treeOf } from '../../src/pure/protocols/kit/expect.ts'
+import { classifyEvmAddress, isSolanaAddress, readCaip2 } from '../../src/pure/protocols/kit/addresses.ts'
+import { isDate, readDateTime, isReverseDomain, readDateVersion } from '../../src/pure/protocols/kit/dates.ts'
+import { comparableText, buildParentTree } from '../../src/pure/protocols/kit/expect.ts'
 import { isBase64, readBase64Url, readCompactJws } from '../../src/pure/protocols/kit/keys.ts'
-import { httpsFault, privateHost } from '../../src/pure/protocols/kit/url.ts'
-import { isReverseDomain, readDateVersion } from '../../src/pure/protocols/kit/versions.ts'
-import { hasHiddenCharacters, holdsContact, looksLikeInstruction } from '../../src/pure/protocols/kit/words.ts'
-import { readDocument } from '../../src/pure/protocols/read-document.ts'
+import { describeHttpsFault, classifyPrivateHost } from '../../src/pure/protocols/kit/url.ts'
+import { hasHiddenCharacters, containsContactData, looksLikeInstruction } from '../../src/pure/protocols/kit/text-hygiene.ts'
+import { readProtocolDocument } from '../../src/pure/protocols/read-document.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const many = (full: number) => ({ numRuns: runs(200, full), seed: SEED })
@@ -62,9 +61,9 @@ test('addresses: EIP-55 examples, Solana programs, CAIP-2 examples', () => {
     '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
     '0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB',
   ]) {
-    assert.equal(evmForm(text), 'checked')
-    assert.equal(evmForm(text.toLowerCase()), 'one_case')
-    assert.equal(evmForm(text.replace(/[a-f]/, (letter) => letter.toUpperCase())), 'wrong_case')
+    assert.equal(classifyEvmAddress(text), 'checked')
+    assert.equal(classifyEvmAddress(text.toLowerCase()), 'one_case')
+    assert.equal(classifyEvmAddress(text.replace(/[a-f]/, (letter) => letter.toUpperCase())), 'wrong_case')
   }
   // The system program, the token program and the native mint of Solana.
   for (const text of [
@@ -94,7 +93,7 @@ test('depths and cycles of a forest are those of a walk from each node', () => {
   fc.assert(
     fc.property(forest, (list) => {
       const parents = new Map(list.map((parent, index) => [String(index), parent === null ? null : String(parent)]))
-      const { in_cycle, depth } = treeOf(parents)
+      const { in_cycle, depth } = buildParentTree(parents)
       for (const id of parents.keys()) {
         const walked = walk(parents, id)
         assert.deepEqual([in_cycle.has(id), depth.get(id) ?? null], walked, `${id} of ${JSON.stringify(list)}`)
@@ -115,7 +114,7 @@ function walk(parents: ReadonlyMap<string, string | null>, start: string): [bool
 }
 
 test('hosts that strangers cannot reach', () => {
-  const hosts: [string, ReturnType<typeof privateHost>][] = [
+  const hosts: [string, ReturnType<typeof classifyPrivateHost>][] = [
     ['https://localhost:3000', 'localhost'],
     ['https://127.0.0.1', 'localhost'],
     ['https://[::1]/', 'localhost'],
@@ -127,10 +126,10 @@ test('hosts that strangers cannot reach', () => {
     ['https://intranet', 'local_name'],
     ['https://shop.example.com', null],
   ]
-  for (const [url, expected] of hosts) assert.equal(privateHost(new URL(url)), expected, url)
-  assert.equal(httpsFault('https://shop.example.com/a?b'), null)
+  for (const [url, expected] of hosts) assert.equal(classifyPrivateHost(new URL(url)), expected, url)
+  assert.equal(describeHttpsFault('https://shop.example.com/a?b'), null)
   for (const url of ['', '/a', 'shop.example.com', 'http://a.example', 'https://u@a.example', 'https://', 'javascript:alert(1)'])
-    assert.notEqual(httpsFault(url), null, url)
+    assert.notEqual(describeHttpsFault(url), null, url)
 })
 
 test('versions and names', () => {
@@ -154,8 +153,8 @@ test('texts that a model reads', () => {
     assert.ok(!looksLikeInstruction(text), text)
   for (const text of ['a\u200bb', 'a\u202eb', 'a\u{e0041}b', 'a\u0007b']) assert.ok(hasHiddenCharacters(text))
   for (const text of ['Käse, 2 €', 'two\nlines', '日本']) assert.ok(!hasHiddenCharacters(text))
-  for (const text of ['jane@example.com', 'call +1 212 555 0123']) assert.ok(holdsContact(text), text)
-  for (const text of ['@handle', 'size 41-42', '+5 °C', '2026-11-21', '1234567890123']) assert.ok(!holdsContact(text), text)
+  for (const text of ['jane@example.com', 'call +1 212 555 0123']) assert.ok(containsContactData(text), text)
+  for (const text of ['@handle', 'size 41-42', '+5 °C', '2026-11-21', '1234567890123']) assert.ok(!containsContactData(text), text)
 })
 
 test('two values have the same canonical text exactly when they are the same', () => {
@@ -164,12 +163,12 @@ test('two values have the same canonical text exactly when they are the same', (
       const shuffled: unknown = JSON.parse(JSON.stringify(value), (_name, one: unknown) =>
         typeof one === 'object' && one !== null && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).toReversed()) : one,
       )
-      assert.equal(canonicalText(shuffled), canonicalText(JSON.parse(JSON.stringify(value))))
+      assert.equal(comparableText(shuffled), comparableText(JSON.parse(JSON.stringify(value))))
     }),
     many(5_000),
   )
-  assert.notEqual(canonicalText({ a: '1' }), canonicalText({ a: 1 }))
-  assert.notEqual(canonicalText([1, 2]), canonicalText([2, 1]))
+  assert.notEqual(comparableText({ a: '1' }), comparableText({ a: 1 }))
+  assert.notEqual(comparableText([1, 2]), comparableText([2, 1]))
 })
 
 test('documents are read as JSON.parse reads them, and odd numbers keep their literal', () => {
@@ -177,14 +176,14 @@ test('documents are read as JSON.parse reads them, and odd numbers keep their li
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
       const text = JSON.stringify(value, null, indent)
-      const read = readDocument(text, bounds)
+      const read = readProtocolDocument(text, bounds)
       // Finite doubles beyond 2^53 stay numbers too, rounded as every reader rounds them.
       if (read.ok) assert.deepEqual(read.value, JSON.parse(text))
       else assert.ok(text.includes('__proto__'))
     }),
     many(5_000),
   )
-  const read = readDocument('{"a":[1, 1.0,{"b\\n":-1E2 }], "c":9007199254740993,"d":-0,"e":"1.5" ,"f":[[],{}],"g":[2]}', bounds)
+  const read = readProtocolDocument('{"a":[1, 1.0,{"b\\n":-1E2 }], "c":9007199254740993,"d":-0,"e":"1.5" ,"f":[[],{}],"g":[2]}', bounds)
   assert.ok(read.ok)
   const shown = [...read.literals].map(([holder, names]) => [Array.isArray(holder) ? 'array' : 'object', [...names]])
   assert.deepEqual(shown, [

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nobleCrypto, toHex } from '../../src/pure/receipts/crypto.ts'
-import { digestText, receiptDigest, valueHash, ZERO_ADDRESS, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
-import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { digestText, receiptDigest, valueHash, ZERO_ADDRESS, type ReceiptBody, signReceipt } from '../../src/pure/receipts/receipt.ts'
 import { BODY, DIGEST, DIGEST_WITH_TAIL, INPUT, mirrored, RECEIPT, RESULT, SIGNATURE, signerOne } from './example.ts'
 
 test('keccak-256 is the original one, not SHA3-256', () => {

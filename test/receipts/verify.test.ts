@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 import { toHex } from '../../src/pure/receipts/crypto.ts'
 import type { KeyList, PublishedKey } from '../../src/pure/receipts/keys.ts'
-import { digestText, receiptDigest, type Joinable, type ReceiptBody } from '../../src/pure/receipts/receipt.ts'
-import { signReceipt } from '../../src/pure/receipts/sign.ts'
+import { digestText, receiptDigest, type Joinable, type ReceiptBody, signReceipt } from '../../src/pure/receipts/receipt.ts'
 import { FIELD_CHARS_MAX, verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { ADDRESS_ONE, BODY, DIGEST, mirrored, RECEIPT, SIGNATURE, signerOne } from './example.ts'
@@ -75,7 +74,7 @@ test('missing and mistyped fields are findings, each by name', () => {
     assert.deepEqual(verifyReceipt(rest).findings[0], {
       code: 'missing_field',
       field,
-      message: 'A field that every receipt has is missing.',
+      message: 'A required field is missing.',
     })
   }
   assert.equal(reasonOf({ ...RECEIPT, amount: 5000 }), 'wrong_type')

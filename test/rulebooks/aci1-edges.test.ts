@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { keccak256, toBytes } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { judgeEdges, readSubject, type SponsorEdge } from '../../src/pure/rulebooks/aci1-edges.ts'
+import { validateEdges, readSubject, type SponsorEdge } from '../../src/pure/rulebooks/aci1-edges.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const NOW_S = 1_795_262_400
@@ -19,7 +19,7 @@ async function signed(account: PrivateKeyAccount, change: Partial<SponsorEdge> =
   return { sponsor, ...plain, signature: await account.sign({ hash: keccak256(toBytes(text)) }) }
 }
 
-const reasons = (edges: SponsorEdge[]) => judgeEdges(edges, asked).map(({ void_reason }) => void_reason)
+const reasons = (edges: SponsorEdge[]) => validateEdges(edges, asked).map(({ void_reason }) => void_reason)
 
 test('an edge counts for its subject, its role and its time alone', async () => {
   const account = newSponsor()
@@ -54,8 +54,8 @@ test('nobody sponsors themselves, in whatever letters', async () => {
   const account = newSponsor()
   const edge = await signed(account, { subject: account.address.toLowerCase() })
   const own = { ...asked, subject: account.address.toLowerCase() }
-  assert.equal(judgeEdges([edge], own)[0]?.void_reason, 'self')
-  assert.equal(judgeEdges([{ ...edge, subject: account.address }], own)[0]?.void_reason, 'self')
+  assert.equal(validateEdges([edge], own)[0]?.void_reason, 'self')
+  assert.equal(validateEdges([{ ...edge, subject: account.address }], own)[0]?.void_reason, 'self')
 })
 
 test('a changed field, another signer, the high s and noise are bad signatures', async () => {

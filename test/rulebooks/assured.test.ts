@@ -2,10 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import { digestText } from '../../src/pure/receipts/receipt.ts'
-import { TEST_VECTOR } from '../../src/pure/receipts/test-vector.ts'
-import { quoteAssured, type AssuredAsked, type AssuredOffer } from '../../src/pure/rulebooks/assured.ts'
-import { assuredId, assuredState, disputeWindowEnds, judgeBindable } from '../../src/pure/rulebooks/assured-record.ts'
+import { digestText, TEST_VECTOR } from '../../src/pure/receipts/receipt.ts'
+import {
+  quoteAssured,
+  type AssuredRequest,
+  type AssuredOffer,
+  assuredId,
+  assuredState,
+  disputeWindowEnds,
+  checkBindable,
+} from '../../src/pure/rulebooks/assured.ts'
 import tool from '../../src/tools/trust/assured-create.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { signerOne } from '../receipts/example.ts'
@@ -16,7 +22,7 @@ const CAPS_USD = { T1: 10_000n, T2: 100_000n, T3: 1_000_000n }
 const EARNED = ['T1', 'T2', 'T3'] as const
 
 const amount = fc.oneof(fc.bigInt({ min: 1n, max: 10n ** 15n }), fc.bigInt({ min: 1n, max: 10n ** 30n - 1n }))
-const asked: fc.Arbitrary<AssuredAsked> = fc.record(
+const asked: fc.Arbitrary<AssuredRequest> = fc.record(
   {
     notional_minor: amount.map(String),
     rail: fc.constantFrom('crypto' as const, 'fiat' as const),
@@ -27,7 +33,7 @@ const asked: fc.Arbitrary<AssuredAsked> = fc.record(
   { requiredKeys: ['notional_minor', 'rail'] },
 )
 
-function offer(given: AssuredAsked): AssuredOffer {
+function offer(given: AssuredRequest): AssuredOffer {
   const quote = quoteAssured(given)
   assert.ok(quote.kind === 'offered')
   return quote
@@ -90,7 +96,7 @@ test('the dispute window is seven days, its last second included; a dispute outl
 
 test('the name of a record follows from the receipt alone', () => {
   assert.match(assuredId(TEST_VECTOR.digest), /^asr_[0-9a-f]{32}$/)
-  const judged = judgeBindable(TEST_VECTOR.receipt, TEST_VECTOR.receipt.ts)
+  const judged = checkBindable(TEST_VECTOR.receipt, TEST_VECTOR.receipt.ts)
   assert.ok(judged.ok)
   assert.equal(judged.receipt.receipt_hash, TEST_VECTOR.digest)
 })
@@ -99,14 +105,14 @@ test('a payer whom another issuer writes with capitals is a payer all the same',
   const payer = `0x${'aB'.repeat(20)}`
   const receipt = { ...TEST_VECTOR.receipt, payer, signer: signerOne.address }
   const signature = signerOne.sign(nobleCrypto.keccak256(digestText(receipt)))
-  const judged = judgeBindable({ ...receipt, signature }, receipt.ts)
+  const judged = checkBindable({ ...receipt, signature }, receipt.ts)
   assert.ok(judged.ok, judged.ok ? '' : judged.refusal)
   assert.deepEqual([judged.receipt.payer, judged.receipt.warnings.map(({ field }) => field)], [payer, ['payer']])
 })
 
 test('whatever is no receipt is refused, never thrown', () => {
   const property = fc.property(fc.anything(), (value) => {
-    const judged = judgeBindable(value, 0)
+    const judged = checkBindable(value, 0)
     return !judged.ok && judged.refusal === 'receipt_invalid'
   })
   fc.assert(property, { numRuns: runs(300, 5_000), seed: SEED })

@@ -4,11 +4,10 @@ import fc from 'fast-check'
 import { hashTypedData, keccak256, toBytes, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
-import { typedDigest, typedSigner, type TypedStruct } from '../../src/pure/payments/typed-data.ts'
+import { ruleBookDomain, typedDigest, typedSigner, type TypedStruct } from '../../src/pure/payments/typed-data.ts'
 import { nobleCrypto, toHex } from '../../src/pure/receipts/crypto.ts'
-import { signReceipt } from '../../src/pure/receipts/sign.ts'
-import { adjudicate, type DipFacts, type Dispute, hashesOf } from '../../src/pure/rulebooks/dip1.ts'
-import { DIP_CLAIMS, DIP_RULES } from '../../src/pure/rulebooks/dip1-table.ts'
+import { signReceipt } from '../../src/pure/receipts/receipt.ts'
+import { adjudicate, type DipFacts, type Dispute, hashesOf, DIP_CLAIMS, DIP_RULES } from '../../src/pure/rulebooks/dip1.ts'
 import type { Sources } from '../../src/service/catalogue/define.ts'
 import tool from '../../src/tools/trust/dip-file-dispute.ts'
 import { runs, SEED } from '../support/counts.ts'
@@ -158,11 +157,11 @@ test('typed data hash as viem hashes them', async () => {
       primaryType: 'Every',
       message: values,
     })
-    assert.equal(toHex(typedDigest('POL-1', EVERY, values, nobleCrypto)), expected)
+    assert.equal(toHex(typedDigest(ruleBookDomain('POL-1'), EVERY, values, nobleCrypto)), expected)
   })
   fc.assert(property, { numRuns: runs(100, 5_000), seed: SEED })
   const values = { text: '', texts: [], who: `0x${'1'.repeat(40)}`, word: `0x${'1'.repeat(64)}`, wide: 0n, time: 2n ** 64n, yes: true }
-  assert.throws(() => typedDigest('POL-1', EVERY, values, nobleCrypto), RangeError)
+  assert.throws(() => typedDigest(ruleBookDomain('POL-1'), EVERY, values, nobleCrypto), RangeError)
 })
 
 const DISPUTE_TYPES = {
@@ -194,7 +193,7 @@ test('the payer signs what the answer to an unsigned dispute names, and takes th
   assert.deepEqual([signed['created'], signed['claimant'], signed['rule']], [true, 'payer_signed', 'DIP-O3'])
   await assert.rejects(run({ claim: 'NOT_DELIVERED' }), { problem: 'DISPUTE_CONFLICT', message: /payer signed/ })
   assert.equal(
-    typedSigner(typedDigest('DIP-1', { name: 'X', fields: [] }, {}, nobleCrypto), claimant_signature, nobleCrypto) ===
+    typedSigner(typedDigest(ruleBookDomain('DIP-1'), { name: 'X', fields: [] }, {}, nobleCrypto), claimant_signature, nobleCrypto) ===
       PAYER.address.toLowerCase(),
     false,
   )

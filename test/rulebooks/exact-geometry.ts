@@ -1,4 +1,4 @@
-import type { PointE7 } from '../../src/pure/geometry/orientation.ts'
+import type { PointE7 } from '../../src/pure/geometry/geofence.ts'
 
 /** Plane geometry in exact fractions, by other formulas than the code under test: intersections are solved, nothing is rounded. */
 

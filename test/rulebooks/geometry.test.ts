@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { locate, readGeofence, RING_VERTICES_MAX, type PlaceE7 } from '../../src/pure/geometry/geofence.ts'
-import { orientation, type PointE7 } from '../../src/pure/geometry/orientation.ts'
+import { locate, orientation, type PlaceE7, type PointE7, readGeofence, RING_VERTICES_MAX } from '../../src/pure/geometry/geofence.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { besideEdge, exactLocation, exactSide, ringFault } from './exact-geometry.ts'
 

@@ -5,7 +5,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import fc from 'fast-check'
 import { keccak256, stringToBytes, toHex, type Hex } from 'viem'
 import { privateKeyToAddress, sign as signSecp } from 'viem/accounts'
-import { type Attestation, type Mandate, POD1_CODES } from '../../src/pure/rulebooks/pod1-table.ts'
+import { type Attestation, type DeliveryMandate, POD1_CODES } from '../../src/pure/rulebooks/pod1-table.ts'
 import { digestText, verifyDelivery } from '../../src/pure/rulebooks/pod1.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { readVectors } from '../support/vectors.ts'
@@ -17,7 +17,7 @@ const RING = [
   [90, 10],
 ]
 
-const MANDATE: Mandate = {
+const MANDATE: DeliveryMandate = {
   mandate_id: 'M-1',
   geofence: { type: 'polygon_e7', ring: RING },
   window: { not_before: 100, not_after: 200 },

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import { premiumOf, readEntry, underwriterAddress, underwriterId } from '../../src/pure/rulebooks/pol1-entry.ts'
-import { coverageMinor, issuePolicy, standing } from '../../src/pure/rulebooks/pol1-issue.ts'
+import {
+  premiumOf,
+  readEntry,
+  underwriterAddress,
+  underwriterId,
+  coverageMinor,
+  issuePolicy,
+  standing,
+} from '../../src/pure/rulebooks/pol1-registry.ts'
 import { verifyPolicy, type Policy } from '../../src/pure/rulebooks/pol1.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { fixedRegistrar } from '../support/fixed-registrar.ts'

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBodies, type BodyAccount } from '../../src/service/admission/bodies.ts'
-import { createHold } from '../../src/service/admission/hold.ts'
-import { lagMeter } from '../../src/service/admission/lag.ts'
+import { createRefusalDelay, createSlots, type Entered, createDelayMeter } from '../../src/service/admission/slots.ts'
 import { createLanes, type LaneName } from '../../src/service/admission/lanes.ts'
-import { createSlots, type Entered } from '../../src/service/admission/slots.ts'
-import { ADMISSION_RULES } from '../../src/service/admission/rules.ts'
+import { ADMISSION_RULES, limits } from '../../src/service/limits.ts'
 import { quotaClient } from '../../src/service/clients.ts'
-import { limits } from '../../src/service/limits.ts'
 
 const CLIENT_FREE = 64
 
@@ -152,7 +149,7 @@ test('payments of a client that fail too often wait with the free calls until th
 })
 
 test('one long turn is no lateness, three are', () => {
-  const { tick, lag_ms } = lagMeter(50)
+  const { tick, lag_ms } = createDelayMeter(50)
   const seen: number[] = []
   for (const at_ms of [0, 50, 1_050, 1_100, 1_400, 1_750, 2_050, 2_100]) {
     tick(at_ms)
@@ -280,7 +277,7 @@ test('a displaced request is refused, and the others keep their places', async (
 
 test('refusals are kept back for as long as is said, and no more of them than the bound', async () => {
   const pauses: { pause_ms: number; end(): void }[] = []
-  const hold = createHold((pause_ms) => new Promise((end) => pauses.push({ pause_ms, end })))
+  const hold = createRefusalDelay((pause_ms) => new Promise((end) => pauses.push({ pause_ms, end })))
   const held = Array.from({ length: ADMISSION_RULES.refusals_held }, hold)
   await hold()
   assert.equal(pauses.length, ADMISSION_RULES.refusals_held)

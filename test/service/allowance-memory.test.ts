@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AllowanceGrant, AllowanceRequest } from '../../src/ports/store.ts'
 import { clientHasher, networkHasher } from '../../src/service/clients.ts'
-import { createAllowance, SPENT_MS } from '../../src/service/payments/allowance.ts'
-import { createRecent } from '../../src/service/recent.ts'
+import { createAllowance, SPENT_REMEMBERED_MS } from '../../src/service/payments/allowance.ts'
+import { createRecentMap } from '../../src/service/recent.ts'
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12)
 const DAY_MS = 86_400_000
@@ -59,7 +59,7 @@ test('a flood of unpaid calls costs one transaction a second and client', async 
     assert.deepEqual([granted, state.limit, state.remaining, state.resets_at], [false, 3, 0, '2026-11-22T00:00:00Z'])
   }
   assert.equal(store.asked.take, 4)
-  clock.ms += SPENT_MS - 1
+  clock.ms += SPENT_REMEMBERED_MS - 1
   await allowance.take('iban-check', ADDRESS)
   assert.equal(store.asked.take, 4)
   clock.ms += 1
@@ -117,7 +117,7 @@ test('a unit that another instance gave back is there after a second, and never 
   assert.equal((await allowance.take('iban-check', ADDRESS)).granted, false)
   await taken.give_back()
   assert.equal((await allowance.take('iban-check', ADDRESS)).granted, false)
-  clock.ms += SPENT_MS
+  clock.ms += SPENT_REMEMBERED_MS
   assert.equal((await allowance.take('iban-check', ADDRESS)).granted, true)
   assert.equal((await allowance.take('iban-check', ADDRESS)).granted, false)
   assert.equal((await other.take('iban-check', ADDRESS)).granted, false)
@@ -136,7 +136,7 @@ test('a clock that is set back makes no memory last longer', async () => {
   for (let i = 0; i < 5; i++) await allowance.take('iban-check', ADDRESS)
   assert.equal(store.asked.take, 4)
   clock.set_back_ms = 3_600_000
-  clock.ms += SPENT_MS - 1
+  clock.ms += SPENT_REMEMBERED_MS - 1
   await allowance.take('iban-check', ADDRESS)
   assert.equal(store.asked.take, 4)
   clock.ms += 1
@@ -162,7 +162,7 @@ test('a remembered client has the name that the hash gives it, and another one e
 })
 
 test('a memory keeps what was used last, and no more than it may', () => {
-  const recent = createRecent<number>(3)
+  const recent = createRecentMap<number>(3)
   for (const [index, key] of ['a', 'b', 'c'].entries()) recent.set(key, index)
   assert.equal(recent.get('a'), 0)
   recent.set('d', 3)

@@ -3,17 +3,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Breaker } from '../../src/pure/breaker.ts'
 import { EndpointFault } from '../../src/adapters/chain/errors.ts'
-import { Lane } from '../../src/adapters/chain/lane.ts'
+import { Lane } from '../../src/adapters/chain/endpoint.ts'
 import { httpFacilitator } from '../../src/adapters/facilitator/http.ts'
 import type { ChainSender } from '../../src/ports/chain.ts'
 import type { Clock, SteadyClock } from '../../src/ports/clock.ts'
 import type { GasWallet } from '../../src/ports/gas-wallet.ts'
 import type { PaymentStore } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { claimRanOut } from '../../src/pure/payments/claims.ts'
-import { createGasBudget } from '../../src/service/payments/gas-budget.ts'
-import { createFailureCount, createLowBalances, ON_CHAIN_LIMITS } from '../../src/service/payments/on-chain-bounds.ts'
-import { WRITER_RULES } from '../../src/service/payments/writer-rules.ts'
+import { hasClaimExpired } from '../../src/pure/payments/states.ts'
+import { createGasBudget, WRITER_RULES } from '../../src/service/payments/writer-rules.ts'
+import { createFailureCount, createLowBalances, ON_CHAIN_LIMITS } from '../../src/service/payments/reserved-balances.ts'
 
 const BREAKER = { failures: 3, window_ms: 10_000, open_ms: 5_000, open_max_ms: 60_000 }
 const HOUR_MS = 3_600_000
@@ -114,7 +113,7 @@ for (const [name, make] of Object.entries(COMPONENTS)) {
 test('a claim that was made while the clock was an hour ahead may be made again when it is set back', () => {
   const claim_ms = 60_000
   const now_ms = 1_795_262_400_000
-  assert.equal(claimRanOut(now_ms + claim_ms, now_ms, claim_ms), false)
-  assert.equal(claimRanOut(now_ms - 1, now_ms, claim_ms), true)
-  assert.equal(claimRanOut(now_ms + HOUR_MS + claim_ms, now_ms, claim_ms), true)
+  assert.equal(hasClaimExpired(now_ms + claim_ms, now_ms, claim_ms), false)
+  assert.equal(hasClaimExpired(now_ms - 1, now_ms, claim_ms), true)
+  assert.equal(hasClaimExpired(now_ms + HOUR_MS + claim_ms, now_ms, claim_ms), true)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freeDaily, readSettings, SETTINGS, strayOverride } from '../../src/service/config.ts'
+import { freeDaily, readSettings, SETTINGS, unknownToolInOverrides } from '../../src/service/config.ts'
 
 function settings(environment: Record<string, string>) {
   const read = readSettings(environment)
@@ -140,7 +140,7 @@ test('a detail of a bank account without the account is refused, and merchants a
 
 test('free calls of a tool that is none are told by name', () => {
   const tools = [{ id: 'iban-check' }, { id: 'token-contract-risk' }]
-  const stray = (value: string) => strayOverride(settings({ ASSAY_FREE_DAILY_OVERRIDES: value }), tools)
+  const stray = (value: string) => unknownToolInOverrides(settings({ ASSAY_FREE_DAILY_OVERRIDES: value }), tools)
   assert.match(stray('iban-check=1,iban-chek=7') ?? '', /^ASSAY_FREE_DAILY_OVERRIDES names iban-chek.*did you mean iban-check\./)
   assert.match(stray('something-else=7') ?? '', /names something-else.*assay tools/)
   assert.equal(stray('iban-check=7'), null)

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { decodeInput } from '../../src/service/catalogue/decode.ts'
 import type { Tool } from '../../src/service/catalogue/define.ts'
-import { loadCatalogue, type Catalogue } from '../../src/service/catalogue/load.ts'
+import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 
 /** What a caller is told of an input that does not fit: the field, the kind of fault, and what to send. */
 
-let catalogue: Catalogue
-before(async () => {
-  catalogue = await loadCatalogue()
-})
+const catalogue = await loadCatalogue()
 
 function toolOf(id: string): Tool {
   const tool = catalogue.find(id)
@@ -27,13 +24,13 @@ test('a field that takes several kinds is told apart when it is missing, and its
     ['/input/currency', 'missing', 'The field "currency" is missing; it must be a string or a number.'],
   ])
   assert.deepEqual(faults('iso4217-currency-check', { currency: true }), [
-    ['/input/currency', 'wrong_type', 'The field "currency" must be a string or a number.'],
+    ['/input/currency', 'wrong_type', 'The field "currency" must be a string or a number. It is true.'],
   ])
 })
 
 test('numbers are at most something, and have nothing', () => {
   assert.deepEqual(faults('iso4217-currency-check', { currency: 1_000 }), [
-    ['/input/currency', 'too_big', 'The field "currency" must be at most 999.'],
+    ['/input/currency', 'too_big', 'The field "currency" must be at most 999. It is 1000.'],
   ])
   assert.deepEqual(faults('iban-check', { iban: 'x'.repeat(300) })[0]?.slice(0, 2), ['/input/iban', 'too_big'])
   assert.match(faults('iban-check', { iban: 'x'.repeat(300) })[0]?.[2] ?? '', /must have at most \d+ characters/)

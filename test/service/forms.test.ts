@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { z } from 'zod'
 import { decodeInput, formOf } from '../../src/service/catalogue/decode.ts'
-import { toolSchemas } from '../../src/service/catalogue/json-schema.ts'
+import { toolSchemas } from '../../src/service/catalogue/wire-schemas.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
+import { ENDPOINT_GROUPS } from '../../src/surfaces/endpoint-groups.ts'
 
 const { tools } = await loadCatalogue()
 
@@ -14,19 +16,30 @@ function patternsOf(node: unknown, path: string[] = []): { pattern: string; path
   )
 }
 
+function assertWords(pattern: string, place: string): void {
+  const words = formOf(`/${pattern}/`)
+  assert.ok(words !== null, `${place}: add words for ${pattern} to src/service/catalogue/decode.ts`)
+  const example = /for example (\S+?)(?:[,;]? |[,;]?$)/.exec(words)?.[1] ?? ''
+  assert.match(example, new RegExp(pattern), `${place}: ${words}`)
+  assert.doesNotMatch(words, /\\|\(\?|\]\{|\^/)
+}
+
 test('every pattern of an input has words and an example that fits it', () => {
-  let count = 0
-  for (const tool of tools) {
-    for (const { pattern } of patternsOf(toolSchemas(tool).input)) {
-      count++
-      const words = formOf(`/${pattern}/`)
-      assert.ok(words !== null, `${tool.id}: add words for ${pattern} to src/service/catalogue/decode.ts`)
-      const example = /for example (\S+?)(?:[,;]? |[,;]?$)/.exec(words)?.[1] ?? ''
-      assert.match(example, new RegExp(pattern), `${tool.id}: ${words}`)
-      assert.doesNotMatch(words, /\\|\(\?|\]\{|\^/)
-    }
-  }
-  assert.ok(count > 20)
+  const found = tools.flatMap((tool) => patternsOf(toolSchemas(tool).input).map(({ pattern }) => ({ pattern, place: tool.id })))
+  assert.ok(found.length > 20)
+  for (const { pattern, place } of found) assertWords(pattern, place)
+})
+
+test('every pattern of a request to another endpoint has words and an example that fits it', () => {
+  const schemas = ENDPOINT_GROUPS.flatMap(({ endpoints }) => endpoints).flatMap(({ path, body, query = {}, headers = {} }) => {
+    const read = body === undefined || body.read_by_run === true ? [] : [body.schema]
+    return [...read, ...Object.values(query), ...Object.values(headers)].map((schema) => ({ path, schema }))
+  })
+  const found = schemas.flatMap(({ path, schema }) =>
+    patternsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })).map(({ pattern }) => ({ pattern, path })),
+  )
+  assert.ok(found.length > 10)
+  for (const { pattern, path } of found) assertWords(pattern, path)
 })
 
 function faultOf(id: string, change: Record<string, unknown>) {
@@ -43,16 +56,16 @@ test('a text of a wrong form is told the expected form with an example and its o
     pointer: '/input/address',
     code: 'wrong_format',
     message:
-      'The field "address" must be 0x and 40 hexadecimal digits, for example 0x1000000000000000000000000000000000000001. It has 5 characters.',
+      'The field "address" must be 0x and 40 hexadecimal digits, for example 0x1000000000000000000000000000000000000001. It is a string of 5 characters.',
   })
   assert.deepEqual(faultOf('pre-disbursement-guard', { invoice_amount_usd: '1,250.50' }), {
     pointer: '/input/invoice_amount_usd',
     code: 'wrong_format',
     message:
-      'The field "invoice_amount_usd" must be decimal text with a point and no separators, for example 1250.50. It has 8 characters.',
+      'The field "invoice_amount_usd" must be decimal text with a point and no separators, for example 1250.50. It is a string of 8 characters.',
   })
   assert.equal(
     faultOf('pre-disbursement-guard', { invoice_amount_usd: true })?.message,
-    'The field "invoice_amount_usd" must be a number or a string.',
+    'The field "invoice_amount_usd" must be a number or a string. It is true.',
   )
 })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HeadlineRule, HeadlineTone } from '../../src/pure/headline.ts'
+import { viewAnswer } from '../../src/service/catalogue/answer-view.ts'
 import { badgesOf, CHECK_HEADLINES, checkHeadline, headlineReader } from '../../src/service/catalogue/headlines.ts'
-import { badgeMarkdown, proofSummary } from '../../src/service/calls/prepare.ts'
+import { badgeMarkdown, proofSummary } from '../../src/service/calls/answer.ts'
 import type { Tool } from '../../src/service/catalogue/define.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { limits } from '../../src/service/limits.ts'
-import { TEST_VECTOR } from '../../src/pure/receipts/test-vector.ts'
-import type { Receipt } from '../../src/pure/receipts/receipt.ts'
-import { badgeSvg } from '../../src/surfaces/badge.ts'
+import { TEST_VECTOR, type Receipt } from '../../src/pure/receipts/receipt.ts'
+import { badgeSvg } from '../../src/surfaces/routes.ts'
 import { fixedSources } from '../support/sources.ts'
 import { readVectors } from '../support/vectors.ts'
 
@@ -206,4 +206,58 @@ test('rules are tried in order, and one whose word cannot be filled is passed ov
   assert.equal(read({ valid: true, __proto__: { decision: 'BLOCK' } }).word, 'fine')
   assert.equal(headlineReader([{ tone: 'neutral', word: '{raw}', badge: 'x' }])({ raw: '9'.repeat(100) }).word.length, 61)
   assert.equal(checkHeadline({ valid: true, verdict: 'well_formed_unverifiable' }).tone, 'caution')
+})
+
+test('an answer as people read it loses nothing: every member of every result stands in one place', () => {
+  for (const [tool, list] of cases) {
+    for (const { name, result } of list) {
+      const view = viewAnswer(result, (one) => (one === result ? tool.headline(one) : checkHeadline(one)))
+      const place = `${tool.id}: ${name}`
+      assert.notEqual(view.headline.word, '', place)
+      assert.deepEqual(
+        [view.findings.length, view.warnings.length, view.items.length],
+        ['findings', 'warnings', 'results'].map((member) => (Array.isArray(result[member]) ? result[member].length : 0)),
+        place,
+      )
+      const facts = (result['facts'] ?? {}) as Record<string, unknown>
+      const shown = new Set([...Object.keys(view.facts), ...MEMBERS_OF_THE_VIEW])
+      for (const [member, value] of Object.entries({ ...result, ...facts })) {
+        assert.ok(shown.has(member) || value === view.headline.sentence, `${place}: ${member} is not shown`)
+      }
+      for (const { range } of view.findings) assert.ok(range === null || range.end > range.start, place)
+      for (const { label, start, end } of view.parts) assert.ok(label !== '' && end <= (view.value ?? '').length && start < end, place)
+    }
+  }
+})
+
+/** Members that a view has under names of its own, and those that say in code what the headline says in words. */
+const MEMBERS_OF_THE_VIEW = [
+  'scope',
+  'normalized',
+  'findings',
+  'warnings',
+  'suggestion',
+  'results',
+  'facts',
+  'parts',
+  'tool',
+  'valid',
+  'verdict',
+  'reason',
+  'reason_code',
+]
+
+test('an item of a batch that was not checked is not shown as a verdict', () => {
+  const item = { index: 3, tool: 'iban-check', error: { message: 'The input does not fit.' } }
+  const { items } = viewAnswer(
+    { results: [item, { index: 4, tool: 'iban-check', result: { verdict: 'valid', normalized: 'X' } }] },
+    checkHeadline,
+  )
+  assert.deepEqual(
+    items.map(({ index, headline, value, sentence }) => [index, headline?.word ?? null, value, sentence]),
+    [
+      ['3', null, '', 'The input does not fit.'],
+      ['4', 'valid', 'X', ''],
+    ],
+  )
 })

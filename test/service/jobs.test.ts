@@ -1,7 +1,7 @@
 /** Jobs beside the calls: one holder at a time, followed soon after its death, at the pace that the job names. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, mock, test } from 'node:test'
-import { runJobs, type Job } from '../../src/service/jobs/run.ts'
+import { runJobs, type Job } from '../../src/service/jobs/jobs.ts'
 
 /** Leases as the store keeps them. */
 function leases() {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { EndedCall } from '../../src/ports/telemetry.ts'
 import type { CallDeps } from '../../src/service/calls/call.ts'
-import { observedCalls } from '../../src/service/calls/observed.ts'
+import { createInstrumentedCalls } from '../../src/service/calls/instrumented-call.ts'
 import type { CallRequest, InputRead } from '../../src/service/calls/outcome.ts'
 import type { Tool } from '../../src/service/catalogue/define.ts'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
@@ -26,7 +26,7 @@ function observed() {
     phase: (phase: string) => void phases.push(phase),
     turned_away: (reason: string, outcome: string, surface: string) => void away.push(`${reason} ${outcome} ${surface}`),
   }
-  const calls = observedCalls({ catalogue } as CallDeps, {
+  const calls = createInstrumentedCalls({ catalogue } as CallDeps, {
     telemetry,
     log: { info: (fields) => lines.push(fields) },
     tracing: null,

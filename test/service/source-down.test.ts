@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { bundledScreening } from '../../src/pure/checks/ofac.ts'
 import { call, type CallDeps } from '../../src/service/calls/call.ts'
 import type { CallRequest } from '../../src/service/calls/outcome.ts'
 import type { Sources } from '../../src/service/catalogue/define.ts'
@@ -40,19 +41,22 @@ async function remaining(tool: string): Promise<number> {
 
 test('no match on a list that is too old: 503 with the command, nothing counted, nobody at fault', async () => {
   const before_call = await remaining('ofac-sdn-check')
-  const { deps: live, faults } = deps({ screening: { on_stale_list: 'refuse' }, clock: clockAt(() => Date.UTC(2026, 10, 21)) })
+  const { deps: live, faults } = deps({
+    screening: { on_stale_list: 'refuse', active: bundledScreening },
+    clock: clockAt(() => Date.UTC(2026, 10, 21)),
+  })
   const outcome = await call(live, request('ofac-sdn-check', NOBODY))
   assert.equal(outcome.kind, 'refused')
   assert.ok(outcome.kind === 'refused')
   assert.deepEqual([outcome.problem.code, outcome.problem.charged], ['UPSTREAM_RPC_UNAVAILABLE', false])
-  assert.match(outcome.problem.detail, /ofac_addresses is 149 days old.*node scripts\/refresh-ofac-addresses\.ts/)
+  assert.match(outcome.problem.detail, /ofac_addresses is 149 days old.*assay data refresh/)
   assert.equal(await remaining('ofac-sdn-check'), before_call)
   assert.deepEqual(faults, [])
 })
 
 test('a match is told all the same, and counts', async () => {
   const before_call = await remaining('ofac-sdn-check')
-  const { deps: live } = deps({ screening: { on_stale_list: 'refuse' } })
+  const { deps: live } = deps({ screening: { on_stale_list: 'refuse', active: bundledScreening } })
   const outcome = await call(live, request('ofac-sdn-check', { subject: 'IR' }))
   assert.ok(outcome.kind === 'answered')
   assert.equal(outcome.answer.result['status'], 'match')

@@ -3,11 +3,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { LatencyBucket, TelemetrySnapshot } from '../../src/ports/telemetry.ts'
 import { PROBLEMS } from '../../src/service/problems.ts'
-import { createHistory } from '../../src/service/telemetry/history.ts'
-import { outcomeClass } from '../../src/service/telemetry/outcomes.ts'
-import { bucketsBetween, bucketsTogether, quantiles } from '../../src/service/telemetry/quantiles.ts'
-import type { Standing } from '../../src/service/telemetry/ring.ts'
-import { standingNow, type StandingParts } from '../../src/service/telemetry/standing.ts'
+import {
+  createHistory,
+  bucketsBetween,
+  bucketsTogether,
+  outcomeClass,
+  quantiles,
+  type Standing,
+} from '../../src/service/telemetry/history.ts'
+import { standingNow, type OperatorStatusParts } from '../../src/service/telemetry/operator-status.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const STANDS: Standing = {
@@ -159,7 +163,7 @@ test('a bound is never below the share that it stands for, and spans add up', ()
 
 test('what cannot be told is null, and a probe that breaks says down', async () => {
   const gone = () => Promise.reject(new Error('gone'))
-  const parts: StandingParts = {
+  const parts: OperatorStatusParts = {
     clock: { now_ms: () => 1_000_000_000 },
     store: { ping: gone, payments: { in_states: gone } },
     prices: { prices: gone },

@@ -1,6 +1,6 @@
 import { Role, type Artifact, type Message, type Task } from '@a2a-js/sdk'
 import { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, JsonRpcTransportFactory, type Client } from '@a2a-js/sdk/client'
-import { X402_EXTENSION } from '../../src/surfaces/a2a/names.ts'
+import { X402_EXTENSION } from '../../src/surfaces/a2a/message.ts'
 
 /** The versions that the service speaks, and the card from which the official client reads each. */
 export const A2A_CARDS = { '1.0': '/.well-known/agent-card.json', '0.3': '/.well-known/agent.json' } as const

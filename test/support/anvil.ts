@@ -2,11 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { anvilBinary } from '../../src/adapters/chain/sandbox-binary.ts'
+import { anvilBinary, launchAnvil, rpcRequest, type RpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { sandboxFiles } from '../../src/adapters/chain/sandbox-files.ts'
-import { mint, placeCode, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
-import { launchAnvil } from '../../src/adapters/chain/sandbox-process.ts'
-import { rpcRequest, type RpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
+import { mint, placeCode, placeDepositFactory, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import { inTurn } from './in-turn.ts'
 
 /** Circle's published addresses of USDC on Base and on Base Sepolia. */
@@ -57,6 +55,7 @@ export async function startAnvil({ chain_id = 8453, accounts = 10, balance_wei =
   const setBalance = async (address: string, wei: bigint) => void (await rpc('anvil_setBalance', [address, `0x${wei.toString(16)}`]))
   await rpc('anvil_setLoggingEnabled', [false])
   await placeCode(rpc_url, token, [])
+  await placeDepositFactory(rpc_url)
   await Promise.all(people.map(({ address }) => setBalance(address, balance_wei)))
   return {
     rpc_url,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chooseSigning, type Signing } from '../../src/adapters/signer/choose.ts'
+import { chooseSigning, type SigningBackend } from '../../src/adapters/signer/choose.ts'
 import type { Signer } from '../../src/ports/signer.ts'
 import { createAuthorizationDigest } from '../../src/pure/payments/eip3009.ts'
 
@@ -25,7 +25,7 @@ export interface PaymentTerms {
 }
 
 export interface Payers {
-  signing: Signing
+  signing: SigningBackend
   signers: Signer[]
 }
 

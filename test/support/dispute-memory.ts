@@ -1,4 +1,4 @@
-import type { DisputeRecord, Disputes } from '../../src/ports/disputes.ts'
+import type { DisputeRecord, Disputes } from '../../src/ports/assured-records.ts'
 
 /** Disputes that last as long as the test. */
 export function disputesInMemory(): Disputes {

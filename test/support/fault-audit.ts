@@ -70,7 +70,7 @@ export async function assertLedgerProved(anvil: Anvil, { pay_to }: Pick<Live, 'p
     chain,
     token: anvil.token.toLowerCase(),
     pay_to: pay_to.toLowerCase(),
-    passed: () => undefined,
+    onProgress: () => undefined,
   }
   try {
     const { proved, rows, foreign, differences } = await proveLedger(source)

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { FaultPoint } from '../../src/service/payments/settler.ts'
+import type { FaultPoint } from '../../src/service/payments/settlement.ts'
 
 const FAULTY = fileURLToPath(new URL('faulty-service.ts', import.meta.url))
 

@@ -1,5 +1,5 @@
 import { readSettings } from '../../src/service/config.ts'
-import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settler.ts'
+import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settlement.ts'
 import { start } from '../../src/assembly/start.ts'
 
 /**

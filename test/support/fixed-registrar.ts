@@ -1,5 +1,5 @@
 import { nobleSigner } from '../../src/adapters/signer/noble.ts'
-import type { Registrar } from '../../src/ports/registrar.ts'
+import type { Registrar } from '../../src/ports/signer.ts'
 
 /** Receipt key of the deployment that tests without a server stand for. */
 const REGISTRAR_KEY = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 0xa5 : 0))

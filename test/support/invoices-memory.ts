@@ -4,11 +4,10 @@ import type { InvoicePayment, InvoiceStore, NewInvoice, StoredInvoice } from '..
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import type { ContractSignatures } from '../../src/service/invoices/contract-signature.ts'
-import { createInvoiceDesk, type InvoiceDesk } from '../../src/service/invoices/desk.ts'
-import type { OutsideReads } from '../../src/service/payments/outside-reads.ts'
+import { createInvoiceService, type InvoiceService } from '../../src/service/invoices/invoice-service.ts'
+import type { OutsideReads } from '../../src/service/payments/allowance.ts'
 import type { InvoiceWatch } from '../../src/service/invoices/watch.ts'
-import { cartHash, invoiceNonces, termsText, type InvoiceTerms } from '../../src/pure/invoices/terms.ts'
-import { FEE_POLICY, FEE_POLICY_HASH } from '../../src/pure/invoices/fee.ts'
+import { cartHash, invoiceNonces, termsText, type InvoiceTerms, FEE_POLICY, FEE_POLICY_HASH } from '../../src/pure/invoices/terms.ts'
 
 const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
 const MERCHANT = '0x00000000000000000000000000000000a11ce001'
@@ -43,6 +42,7 @@ function fixed(place: number, change: Partial<InvoiceTerms> = {}): StoredInvoice
     terms: termsText(terms),
     created_ms: terms.created_s * 1_000,
     expires_s: terms.expires_s,
+    deposit_address: null,
     issue_signature: null,
     void_signature: null,
     voided_ms: null,
@@ -94,15 +94,21 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
   }
   return {
     keep(given: NewInvoice) {
-      const { invoice_id, merchant, amount_minor, terms, created_ms, expires_s } = given
+      const { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, deposit_address } = given
       const open = { issue_signature: null, void_signature: null, voided_ms: null, closed: false, marks: '', updated_ms: created_ms }
-      const invoice = { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, ...open }
+      const invoice = { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, deposit_address, ...open }
       byId.set(invoice_id, invoice)
       return Promise.resolve({ kind: 'created', invoice })
     },
     find: (id) => Promise.resolve(byId.get(id) ?? null),
     payments: (id) => Promise.resolve(payments.filter(({ invoice_id }) => invoice_id === id)),
     find_by_nonce: () => Promise.resolve(null),
+    find_by_deposit: () => Promise.resolve(null),
+    deposits_of: () => Promise.resolve([]),
+    note_forward: () => Promise.resolve(false),
+    forwards: () => Promise.resolve([]),
+    waiting_deposits: () => Promise.resolve([]),
+    try_sweep: () => Promise.resolve(),
     plain_candidates: () => Promise.resolve([]),
     attribute: () => Promise.resolve(false),
     unfinal: () => Promise.resolve([]),
@@ -114,12 +120,13 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
     void: () => Promise.resolve(false),
     watched: () => Promise.resolve([]),
     watch_of: (merchant) => Promise.resolve({ merchant, next_block: 1, since_ms: 0, looked_ms: NOON_S * 1_000 }),
-    looked: () => Promise.resolve(),
+    record_watch: () => Promise.resolve(),
     page_of: () => Promise.resolve([]),
     bank_reports: () => Promise.resolve([]),
     report_bank: () => Promise.resolve(0),
     other_assets: () => Promise.resolve([]),
     note_other_asset: () => Promise.resolve(false),
+    note_expired: () => Promise.resolve(0),
   }
 }
 
@@ -136,9 +143,9 @@ export function fixedInvoices(
   store: InvoiceStore = invoicesInMemory(),
   contracts: ContractSignatures | null = null,
   watch: InvoiceWatch = IDLE,
-): InvoiceDesk {
+): InvoiceService {
   let drawn = 0
-  return createInvoiceDesk({
+  return createInvoiceService({
     store,
     clock,
     crypto: nobleCrypto,
@@ -149,6 +156,7 @@ export function fixedInvoices(
     site_url: () => 'https://assay.example',
     bankOf: () => null,
     carries: true,
+    hasFactory: () => Promise.resolve(false),
     watch,
     contracts,
     reads: FREE_READS,

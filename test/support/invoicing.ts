@@ -1,6 +1,6 @@
 import { encodeFunctionData, keccak256, parseAbi, toBytes, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
+import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import { authorization, transferTypes, usdcDomain, type Authorization } from './authorization.ts'
 import { inTurn } from './in-turn.ts'
 import { readRequired, signTerms } from './paying.ts'
@@ -64,7 +64,7 @@ export function invoiceUrl(world: World, { invoice_id }: Pick<InvoiceShown, 'inv
 
 /** The record after the service has looked at the chain once more. */
 export async function looked(world: World, { invoice_id }: Pick<InvoiceShown, 'invoice_id'>): Promise<InvoiceShown> {
-  const view = await world.running.app.deps.invoices.desk.look(invoice_id)
+  const view = await world.running.app.deps.invoices.service.look(invoice_id)
   if (view === null) throw new Error('the invoice is not there')
   return view.record as InvoiceShown
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Profile } from '../../src/pure/documents/iso20022/rule.ts'
-import type { RuleCode } from '../../src/pure/documents/iso20022/rule-table.ts'
-import { validateAsked } from '../../src/pure/documents/iso20022/validate.ts'
+import type { MessageProfile, RuleCode } from '../../src/pure/documents/iso20022/rules.ts'
+import { validateMessage } from '../../src/pure/documents/iso20022/validate.ts'
 import { painMessage, type PainOptions, swap } from './iso20022-messages.ts'
 
 /** One message that keeps a rule and one that breaks it and nothing else. */
@@ -12,7 +11,7 @@ export interface RuleCase {
   changes: readonly (readonly [from: string, to: string])[]
   /** The same for the message that keeps the rule; none when the clean message does. */
   keeps?: readonly (readonly [from: string, to: string])[]
-  profile?: Profile
+  profile?: MessageProfile
   message?: PainOptions
   /** The document itself, where it is not one of pain.001. */
   document?: string
@@ -24,8 +23,8 @@ export interface RuleCase {
   at?: string
 }
 
-export function codesOf(payload: string, profile: Profile | null = 'base', namespace: string | null = null): string[] {
-  return [...new Set(validateAsked({ payload, profile, namespace }).findings.map(({ code }) => code))].toSorted()
+export function codesOf(payload: string, profile: MessageProfile | null = 'base', namespace: string | null = null): string[] {
+  return [...new Set(validateMessage({ payload, profile, namespace }).findings.map(({ code }) => code))].toSorted()
 }
 
 export function ruleTests(cases: readonly RuleCase[]): void {
@@ -35,7 +34,7 @@ export function ruleTests(cases: readonly RuleCase[]): void {
       const profile = one.profile ?? 'base'
       assert.deepEqual(codesOf(changed(clean, one.keeps ?? []), profile), [], 'the clean message is not clean')
       const namespace = one.namespace ?? null
-      const { findings, valid } = validateAsked({ payload: changed(clean, one.changes), profile, namespace })
+      const { findings, valid } = validateMessage({ payload: changed(clean, one.changes), profile, namespace })
       const shown = one.shown ?? one.code
       assert.deepEqual([...new Set(findings.map(({ code }) => code))], [shown])
       const severity = one.severity ?? 'error'

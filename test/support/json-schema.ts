@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { JsonSchema } from '../../src/service/catalogue/json-schema.ts'
+import type { JsonSchema } from '../../src/service/catalogue/wire-schemas.ts'
 
 /** JSON Schema 2020-12 by an implementation that is not ours, in its strict mode. */
 export function newAjv(): Ajv2020 {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { JsonSchema } from '../../src/service/catalogue/json-schema.ts'
+import type { JsonSchema } from '../../src/service/catalogue/wire-schemas.ts'
 import { subSchemas } from './json-schema.ts'
 
 /** Changes JSON values at random, aiming at the edges of the schema that they should fit. */

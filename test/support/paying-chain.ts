@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createPublicClient, encodeAbiParameters, encodeFunctionData, http, pad, parseAbi, parseAbiItem, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
-import type { RpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
+import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
+import type { RpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { authorization, signTransfer } from './authorization.ts'
 import { inTurn } from './in-turn.ts'
 

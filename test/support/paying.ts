@@ -1,8 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import type { Hex } from 'viem'
-import { mint, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox-place.ts'
+import { mint, SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
 import { inTurn } from './in-turn.ts'
-import { rpcRequest } from '../../src/adapters/chain/sandbox-rpc.ts'
+import { rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { restCall } from './app.ts'
 import { authorization, transferTypes, type Authorization } from './authorization.ts'
 

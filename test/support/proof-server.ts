@@ -1,6 +1,6 @@
-import { httpsProofs } from '../../src/adapters/registration-data/underwriter-proofs.ts'
+import { httpsProofs } from '../../src/adapters/public-https/underwriter-proofs.ts'
 import { systemClock } from '../../src/adapters/clock/system.ts'
-import type { UnderwriterProofs } from '../../src/ports/underwriter-proofs.ts'
+import type { UnderwriterProofs } from '../../src/ports/insurance.ts'
 import { startRdapServer, says, type RdapServer } from './rdap-server.ts'
 
 export interface ProofServer {

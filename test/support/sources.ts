@@ -1,9 +1,10 @@
 import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
-import { samplePrices } from '../../src/adapters/prices/samples.ts'
-import { sampleRegistrations } from '../../src/adapters/registration-data/samples.ts'
+import { samplePrices } from '../../src/adapters/prices/choose.ts'
+import { sampleRegistrations } from '../../src/adapters/public-https/choose.ts'
+import { bundledScreening } from '../../src/pure/checks/ofac.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
-import { itemCatalogue } from '../../src/service/catalogue/items.ts'
-import { publishedSchemas } from '../../src/service/catalogue/published.ts'
+import { itemCatalogue } from '../../src/service/catalogue/decode.ts'
+import { publishedSchemas } from '../../src/service/catalogue/wire-schemas.ts'
 import { assuredInMemory } from './assured-memory.ts'
 import { fixedInvoices } from './invoices-memory.ts'
 import { disputesInMemory } from './dispute-memory.ts'
@@ -28,7 +29,7 @@ export function fixedSources(tools: readonly Tool[]): Sources {
     transfers: fixedTransfers(),
     prices: samplePrices(clock),
     registrations: sampleRegistrations(clock),
-    screening: { on_stale_list: 'report' },
+    screening: { on_stale_list: 'report', active: bundledScreening },
     // A secret of 32 bytes, all 7.
     derive: createDerivation(new Uint8Array(32).fill(7)),
     assured: assuredInMemory(),

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { Store } from '../../src/ports/store.ts'
 import { openPostgres, query } from './postgres.ts'
 
 /** An empty store, and a way to it that goes around the driver. */
@@ -11,7 +12,7 @@ export interface FreshStore {
 }
 
 export interface StoreDriver {
-  kind: 'sqlite' | 'postgres'
+  kind: Store['kind']
   fresh(): Promise<FreshStore>
   stop(): Promise<void>
 }
@@ -53,3 +54,6 @@ export async function postgresDriver(): Promise<StoreDriver> {
     stop: () => server.stop(),
   }
 }
+
+/** Every store that the contracts of stores run on. */
+export const STORE_DRIVERS: readonly (() => Promise<StoreDriver>)[] = [sqliteDriver, postgresDriver]

@@ -73,7 +73,7 @@ async function main(order: PaymentOrder): Promise<void> {
     acknowledge(number, 'prepared')
     await payments.begin_settling(asked, 1, { method: 'self', settler: WALLET }, NOW_MS)
     acknowledge(number, 'settling')
-    await payments.close_payments([closing(asked, 'settled')], EPOCH, NOW_MS)
+    await payments.apply_transitions([closing(asked, 'settled')], EPOCH, NOW_MS)
     acknowledge(number, 'settled')
   }
 

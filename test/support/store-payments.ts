@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClaimRequest, Closing, Payment, PaymentKey, SettledAt } from '../../src/ports/payments.ts'
+import type { ClaimRequest, PaymentTransition, Payment, PaymentKey, SettledAt } from '../../src/ports/payments.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { PaymentState } from '../../src/pure/payments/states.ts'
 
@@ -50,7 +50,15 @@ export function request(changes: Partial<ClaimRequest> = {}): ClaimRequest {
 export async function keptInvoice(store: Store, amount_minor: bigint, invoice_id = `inv_${word().slice(-20)}`): Promise<string> {
   const times = { created_ms: NOW_MS, expires_s: 2_000_000_000, watch_until_s: 2_000_000_001 }
   const plain = { invoice_id, merchant: address(), amount_minor, terms: '{}', content_hash: word() }
-  const invoice = { ...plain, ...times, nonces: [word()], request_key: null, network: null, issue_signature: null }
+  const invoice = {
+    ...plain,
+    ...times,
+    nonces: [word()],
+    deposit_address: address(),
+    request_key: null,
+    network: null,
+    issue_signature: null,
+  }
   const bounds = { network_unsigned: 9, all_unsigned: 9, calls_unsigned: 99, merchant_signed: 9 }
   assert.equal((await store.invoices.keep(invoice, bounds)).kind, 'created')
   return invoice_id
@@ -64,7 +72,7 @@ export function settledAt(block_number = 100): SettledAt {
   return { transaction: `0x${'77'.repeat(32)}`, block_number, block_hash: `0x${'88'.repeat(32)}` }
 }
 
-export function closing(key: PaymentKey, to: Closing['to']): Closing {
+export function closing(key: PaymentKey, to: PaymentTransition['to']): PaymentTransition {
   if (to === 'settled') return { ...keyOf(key), to, settled_at: settledAt() }
   return { ...keyOf(key), to, reason: `because ${to}`, transaction: null }
 }
@@ -97,7 +105,7 @@ export async function move(store: Store, asked: ClaimRequest, fence: number, to:
     case 'refused':
     case 'unknown':
     case 'lost':
-      return (await payments.close_payments([closing(asked, to)], EPOCH, now_ms))[0] === true
+      return (await payments.apply_transitions([closing(asked, to)], EPOCH, now_ms))[0] === true
   }
 }
 

@@ -38,14 +38,16 @@ const CHECKED: Readonly<Record<string, readonly string[]>> = {
   'credit.unit': ["'usdc_minor'", "'calls'", "'calls'"],
   'credit_reversal.standing': ["'open'", "'won'", "'lost'"],
   'credit_use.state': ["'claimed'", "'settled'", "'released'"],
+  'dataset_active.pinned': ['0', '1', '0'],
   'dispute.payer_signed': ['0', '1', '0'],
   'identity.one': ['1'],
   'invoice_bank_report.direction': ["'CRDT'", "'DBIT'", "'CRDT'"],
   'invoice_other_asset.named_by': ["'nonce'", "'submitted'", "'nonce'"],
-  'invoice_payment.matched_by': ["'eip3009'", "'x402'", "'transfer'"],
+  'invoice_payment.matched_by': ["'eip3009'", "'x402'", "'deposit'"],
   // A lease that still runs would keep the store from being copied.
   'lease.until_ms': ['1', '2', '3'],
   'log_head.one': ['1'],
+  'webhook_delivery.state': ["'pending'", "'delivered'", "'dead'"],
 }
 
 /** The largest value, one that a JavaScript number would round, and a small one. */

@@ -1,5 +1,11 @@
 /** The tables that came after the first schema, those first that refer to others. */
 export const LATER_TABLES = [
+  'dataset_active',
+  'dataset_feed',
+  'dataset_snapshot',
+  'webhook_delivery',
+  'webhook_subscription',
+  'call_count',
   'a2a_task',
   'log_waiting',
   'log_entry',
@@ -15,6 +21,8 @@ export const LATER_TABLES = [
   'credit',
   'invoice_other_asset',
   'invoice_bank_report',
+  'invoice_forward',
+  'invoice_sweep',
   'invoice_watch',
   'invoice_payment',
   'invoice_nonce',

@@ -37,8 +37,20 @@ const report: WorkerReport = { granted: Array.from({ length: order.clients }, ()
 let next = 0
 let acknowledged = 0
 
+/** The pipe does not block: while its reader is slow, a write is refused with EAGAIN and has to be repeated. */
+function writeLine(text: string): void {
+  for (;;) {
+    try {
+      writeSync(STDOUT, text)
+      return
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+    }
+  }
+}
+
 function acknowledge(client: number): void {
-  writeSync(STDOUT, `${client}\n`)
+  writeLine(`${client}\n`)
   acknowledged += 1
   if (acknowledged === order.die_after) process.kill(process.pid, 'SIGKILL')
 }

@@ -2,7 +2,7 @@ import { nobleSigner } from '../../src/adapters/signer/noble.ts'
 import type { UnderwriterRow } from '../../src/ports/insurance.ts'
 import { canonicalText } from '../../src/pure/receipts/canonical.ts'
 import { nobleCrypto, toHex } from '../../src/pure/receipts/crypto.ts'
-import { entryDigest, type UnderwriterEntry } from '../../src/pure/rulebooks/pol1-entry.ts'
+import { entryDigest, type UnderwriterEntry } from '../../src/pure/rulebooks/pol1-registry.ts'
 
 /** The noon at which the clock of the tests stands, in seconds. */
 export const NOON_S = Date.UTC(2026, 10, 21, 12) / 1_000

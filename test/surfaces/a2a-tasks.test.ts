@@ -6,18 +6,24 @@ import type { Outcome } from '../../src/service/calls/outcome.ts'
 import type { CallRequest } from '../../src/service/calls/outcome.ts'
 import { loadCatalogue } from '../../src/service/catalogue/load.ts'
 import { limits } from '../../src/service/limits.ts'
-import type { PaymentEnd } from '../../src/service/payments/desk.ts'
+import type { PaymentResult } from '../../src/service/payments/payment-service.ts'
 import { problem } from '../../src/service/problems.ts'
-import { listTasks } from '../../src/surfaces/a2a/list.ts'
-import { cancel, look, send } from '../../src/surfaces/a2a/tasks.ts'
-import type { A2aExchange, A2aParts } from '../../src/surfaces/a2a/work.ts'
+import { listTasks, cancelTask, getTask, sendMessage } from '../../src/surfaces/a2a/tasks.ts'
+import type { A2aExchange, A2aParts } from '../../src/surfaces/a2a/task-call.ts'
 import { answerOf, dataOf, metadataOf } from '../support/a2a.ts'
 import { tasksInMemory } from '../support/task-memory.ts'
-import { openJsonBody } from '../../src/surfaces/http/json-body.ts'
+import { openJsonBody } from '../../src/surfaces/http/body.ts'
 
 const catalogue = await loadCatalogue()
 const CALL = { tool: 'iban-check', input: { iban: 'GB82 WEST 1234 5698 7654 32' } }
-const SETTLEMENT = { network: 'eip155:84532', transaction: '0x01', payer: '0x02', amount_minor: '5000', method: 'self' as const }
+const SETTLEMENT = {
+  network: 'eip155:84532',
+  transaction: '0x01',
+  payer: '0x02',
+  amount_minor: '5000',
+  method: 'self' as const,
+  sold: null,
+}
 const PAID_TEXT = '{"result":{"valid":true},"receipt":{},"tier":"paid"}'
 const PENDING = { payer: `0x${'1'.repeat(40)}`, nonce: `0x${'2'.repeat(64)}`, transaction: null, token: '3'.repeat(64) }
 const ALLOWANCE = { limit: 0, remaining: 0, resets_at: '', resets_in_s: 1 }
@@ -47,7 +53,7 @@ interface Bench {
   /** What it answers next; the last goes on. */
   next: (Outcome | Error | (() => Promise<Outcome>))[]
   /** What became of the payment behind the token. */
-  end: { is: PaymentEnd | null }
+  end: { is: PaymentResult | null }
   faults: unknown[]
   worker: { is_running: boolean }
 }
@@ -75,13 +81,13 @@ function bench(...next: Bench['next']): Bench {
       if (outcome instanceof Error) throw outcome
       return typeof outcome === 'function' ? outcome() : outcome
     },
-    told: { words, api_url: 'https://assay.example', network: 'eip155:84532', catalogue },
+    context: { words, api_url: 'https://assay.example', network: 'eip155:84532', catalogue },
     tasks,
     catalogue,
     desk: {
       fetch: (token) => Promise.resolve(token === PENDING.token ? made.end.is : null),
       tokenOf: () => PENDING.token,
-      releaseEnded: () => Promise.resolve(),
+      releaseAbandoned: () => Promise.resolve(),
     },
     instances: { join: () => Promise.resolve('this process'), isRunning: () => Promise.resolve(made.worker.is_running) },
     clock: { now_ms: () => made.clock.ms },
@@ -101,7 +107,7 @@ function exchangeOf(part: unknown): A2aExchange {
 function say({ parts }: Bench, part: unknown, change: Partial<SentMessage> = {}): Promise<Task> {
   const ids = { messageId: 'm', contextId: '', taskId: '' }
   const sent = { ...ids, role: Role.ROLE_USER, parts: [], metadata: undefined, extensions: [], referenceTaskIds: [], ...change }
-  return send(parts, exchangeOf(part), sent, {})
+  return sendMessage(parts, exchangeOf(part), sent, {})
 }
 
 const ask = (at: Bench, change: Partial<SentMessage> = {}) => say(at, { data: CALL }, change)
@@ -117,12 +123,12 @@ test('a payment on its way is asked for until it has settled, and nothing runs a
   assert.equal(stateOf(working), 'TASK_STATE_WORKING')
   assert.equal(metadataOf(working)['x402.payment.status'], 'payment-verified')
   at.end.is = { kind: 'pending', pending: PENDING }
-  assert.equal(stateOf(await look(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_WORKING')
+  assert.equal(stateOf(await getTask(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_WORKING')
   // Another payment for the same task is not used.
   assert.equal(stateOf(await pay(at, task, { signature: 2 })), 'TASK_STATE_WORKING')
-  await assert.rejects(cancel(at.parts, exchangeOf(null), task.id), { name: 'TaskNotCancelableError' })
+  await assert.rejects(cancelTask(at.parts, exchangeOf(null), task.id), { name: 'TaskNotCancelableError' })
   at.end.is = { kind: 'paid', text: PAID_TEXT, settlement: SETTLEMENT }
-  const done = await look(at.parts, exchangeOf(null), task.id)
+  const done = await getTask(at.parts, exchangeOf(null), task.id)
   assert.equal(stateOf(done), 'TASK_STATE_COMPLETED')
   assert.deepEqual(metadataOf(done), { 'x402.payment.status': 'payment-completed', 'x402.payment.receipts': [{ success: true }] })
   assert.deepEqual(answerOf(done), JSON.parse(PAID_TEXT))
@@ -134,7 +140,7 @@ test('a payment that will never settle ends its task', async () => {
   const at = bench(OUTCOMES.pending)
   const task = await ask(at, { metadata: { 'x402.payment.payload': {} } })
   at.end.is = { kind: 'refused', problem: problem('SETTLEMENT_FAILED', 'It moved nothing.'), x402_reason: null }
-  const failed = await look(at.parts, exchangeOf(null), task.id)
+  const failed = await getTask(at.parts, exchangeOf(null), task.id)
   assert.equal(stateOf(failed), 'TASK_STATE_FAILED')
   assert.deepEqual(
     [metadataOf(failed)['x402.payment.status'], metadataOf(failed)['x402.payment.error']],
@@ -162,9 +168,9 @@ test('a task whose worker went away is finished by the very same payment, once',
   const task = await ask(at)
   void pay(at, task, { signature: 7 })
   while (at.asked.length < 2) await Promise.resolve()
-  assert.equal(stateOf(await look(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_WORKING')
+  assert.equal(stateOf(await getTask(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_WORKING')
   at.clock.ms += limits.claim_ms + 1
-  const [one, other] = await Promise.all([look(at.parts, exchangeOf(null), task.id), look(at.parts, exchangeOf(null), task.id)])
+  const [one, other] = await Promise.all([getTask(at.parts, exchangeOf(null), task.id), getTask(at.parts, exchangeOf(null), task.id)])
   assert.ok([one, other].some((seen) => stateOf(seen) === 'TASK_STATE_COMPLETED'))
   assert.deepEqual(
     at.asked.map(({ request }) => request.payments),
@@ -178,9 +184,9 @@ test('a task whose worker was killed is finished at the next look', async () => 
   const task = await ask(at)
   void pay(at, task, { signature: 7 })
   while (at.asked.length < 2) await Promise.resolve()
-  assert.equal(stateOf(await look(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_WORKING')
+  assert.equal(stateOf(await getTask(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_WORKING')
   at.worker.is_running = false
-  assert.equal(stateOf(await look(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_COMPLETED')
+  assert.equal(stateOf(await getTask(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_COMPLETED')
   assert.deepEqual(at.asked[2]?.request.payments, [{ kind: 'value', value: { signature: 7 } }])
 })
 
@@ -213,15 +219,15 @@ test('an ended task takes no more messages, but for the one that ended it', asyn
   assert.deepEqual(await pay(at, task, { signature: 1 }), paid)
   await assert.rejects(pay(at, task, { signature: 2 }), { name: 'UnsupportedOperationError' })
   await assert.rejects(ask(at, { taskId: task.id }), { name: 'UnsupportedOperationError' })
-  await assert.rejects(cancel(at.parts, exchangeOf(null), task.id), { name: 'TaskNotCancelableError' })
+  await assert.rejects(cancelTask(at.parts, exchangeOf(null), task.id), { name: 'TaskNotCancelableError' })
   assert.equal(at.asked.length, 2)
 })
 
 test('a task that waits can be cancelled, once', async () => {
   const at = bench(OUTCOMES.required)
   const task = await ask(at)
-  assert.equal(stateOf(await cancel(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_CANCELED')
-  await assert.rejects(cancel(at.parts, exchangeOf(null), task.id), { name: 'TaskNotCancelableError' })
+  assert.equal(stateOf(await cancelTask(at.parts, exchangeOf(null), task.id)), 'TASK_STATE_CANCELED')
+  await assert.rejects(cancelTask(at.parts, exchangeOf(null), task.id), { name: 'TaskNotCancelableError' })
   await assert.rejects(pay(at, task), { name: 'UnsupportedOperationError' })
 })
 
@@ -241,10 +247,10 @@ test('tasks are found by their ids alone, for a day', async () => {
   const at = bench(OUTCOMES.required)
   const task = await ask(at)
   for (const id of ['', 'nothing', crypto.randomUUID(), `${task.id} `, 'x'.repeat(10_000), '\u0000'])
-    await assert.rejects(look(at.parts, exchangeOf(null), id), { name: 'TaskNotFoundError' })
+    await assert.rejects(getTask(at.parts, exchangeOf(null), id), { name: 'TaskNotFoundError' })
   await assert.rejects(ask(at, { taskId: task.id, contextId: 'other' }), { name: 'RequestMalformedError' })
   at.clock.ms += limits.a2a_task_ms + 1
-  await assert.rejects(look(at.parts, exchangeOf(null), task.id), { name: 'TaskNotFoundError' })
+  await assert.rejects(getTask(at.parts, exchangeOf(null), task.id), { name: 'TaskNotFoundError' })
 })
 
 test('no client keeps more than its share, and no address is kept', async () => {
@@ -287,7 +293,7 @@ test('a context leads to its tasks alone, at most to the newest, and the store s
   )
   // Neither the id of a task nor that of its client opens the list.
   assert.deepEqual((await page(first.id)).tasks, [])
-  await assert.rejects(look(at.parts, exchangeOf({}), `context:${context}`), /No task has this id/)
+  await assert.rejects(getTask(at.parts, exchangeOf({}), `context:${context}`), /No task has this id/)
   at.clock.ms += limits.a2a_task_ms + 1
   assert.deepEqual((await page(context)).tasks, [])
   for (let number = 0; number < limits.a2a_tasks_context + 3; number++) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { StoreUnavailableError } from '../../src/adapters/store/errors.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 
 let app: TestApp
@@ -32,7 +33,7 @@ test('where the store does not answer, the question is refused in words', async 
   const broken = await startTestApp()
   const { call } = broken.running.app.deps
   const peek = call.allowance.peek
-  call.allowance.peek = () => Promise.reject(new Error('the store is gone'))
+  call.allowance.peek = () => Promise.reject(new StoreUnavailableError('the store is gone'))
   const response = await fetch(`${broken.url}/v1/allowance`)
   assert.equal(response.status, 503)
   assert.equal(((await response.json()) as { code: string }).code, 'STORE_UNAVAILABLE')

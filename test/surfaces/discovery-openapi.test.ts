@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { ENDPOINT_GROUPS } from '../../src/surfaces/endpoint-groups.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { asList, asMembers, at, readJson } from '../support/documents.ts'
 import { newAjv } from '../support/json-schema.ts'
@@ -170,6 +171,7 @@ test('refused calls answer with a status and a body that the document has', asyn
 
 /** Parts of paths: those of a tool, of a payment that nobody has made, the specimen of an invoice, and what no log has yet. */
 const PARTS: Record<string, string> = {
+  '{kind}': 'pol-1-entry',
   '{tool}': 'iban-check',
   '{payer}': `0x${'ab'.repeat(20)}`,
   '{nonce}': `0x${'cd'.repeat(32)}`,
@@ -177,6 +179,7 @@ const PARTS: Record<string, string> = {
   '{path}': '0/x999/999',
   '{entry}': 'ef'.repeat(32),
   '{size}': '0',
+  '{sha256}': 'ab'.repeat(32),
   '{policy}': `pol_${'0'.repeat(32)}`,
 }
 
@@ -202,9 +205,15 @@ const REFUSED: Record<string, number> = {
   'get /api/invoice/{id}/pay': 409,
   'post /api/invoice/{id}/pay': 409,
   'get /api/invoice/{id}/qr.svg': 404,
-  'post /api/invoice/{id}/sign': 400,
-  'post /api/invoice/{id}/void': 400,
-  'post /api/invoice/{id}/credit': 400,
+  'post /api/invoice/{id}/sign': 403,
+  'post /api/invoice/{id}/void': 403,
+  'post /api/invoice/{id}/credit': 404,
+  'get /v1/datasets/{sha256}': 404,
+  'post /v1/webhooks': 400,
+  'get /v1/webhooks/{id}': 404,
+  'get /v1/webhooks/{id}/deliveries': 404,
+  'post /v1/webhooks/{id}/redeliver': 400,
+  'post /v1/webhooks/{id}/delete': 404,
   'get /log/tile/{path}': 404,
   'get /log/proof/{entry}': 404,
   'post /log/entries': 422,
@@ -234,23 +243,24 @@ test('what describes the running service is described to the last member', async
   }
 })
 
-/** What is served beside the interface: the other calls of a tool's path, notices of the card processor, and a document. */
-const UNLISTED = ['post /v1/tools/{tool}/call', 'post /api/credits/webhook', 'get /v1/protocols/openapi.json']
+/** Served without an endpoint: calls of tools, and the alias of one. */
+const WITHOUT_ENDPOINT = ['post /v1/tools/:tool/call', 'post /v1/receipt/verify']
 
-test('every address of the interface that is served is in the document', () => {
+test('every address of the interface is an endpoint, and every endpoint is in the document', () => {
   const folder = new URL('../../src/surfaces/', import.meta.url)
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
-  const served = files.flatMap((name) =>
+  const direct = files.flatMap((name) =>
     [...readFileSync(new URL(name, folder), 'utf8').matchAll(/\.(get|post)\(\s*'(\/(?:api|v1|log|health|status|metrics)\b[^']*)'/g)].map(
-      ([, method = '', path = '']) => `${method} ${path.replace(/:(\w+)(?:\{[^}]*\})?/g, '{$1}')}`,
+      ([, method = '', path = '']) => `${method} ${path}`,
     ),
   )
-  assert.ok(served.length > 35, `${served.length} addresses`)
+  assert.deepEqual(direct, WITHOUT_ENDPOINT)
   const described = new Set(operations().map(({ path, method }) => `${method} ${path}`))
-  assert.deepEqual(
-    served.filter((one) => !described.has(one) && !UNLISTED.includes(one)),
-    [],
-  )
+  const endpoints = ENDPOINT_GROUPS.flatMap((room) => room.endpoints)
+  assert.ok(endpoints.length > 40)
+  for (const { method, path, unlisted } of endpoints) {
+    if (unlisted !== true) assert.ok(described.has(`${method} ${path}`), path)
+  }
 })
 
 test('an invoice that is not there, and a key that stands for another one, are answered as the document has it', async () => {

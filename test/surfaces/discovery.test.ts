@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { limits } from '../../src/service/limits.ts'
 import { PROBLEMS } from '../../src/service/problems.ts'
-import { reverseDomain } from '../../src/surfaces/discovery/mcp-manifest.ts'
+import { reverseDomain } from '../../src/surfaces/discovery/documents.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { asList, at, readJson } from '../support/documents.ts'
 
@@ -24,6 +24,7 @@ const DOCUMENTS: Record<string, string> = {
   '/.well-known/x402-errors.json': 'application/json',
   '/.well-known/x402-schema.json': 'application/schema+json',
   '/.well-known/xdr-1.json': 'application/json',
+  '/.well-known/did.json': 'application/did+json',
 }
 
 let app: TestApp
@@ -154,7 +155,7 @@ test('each problem has a page where its bodies point, for programs and for peopl
     assert.deepEqual([found['code'], found['http_status'], found['title']], [code, kind.status, kind.title])
     assert.equal(found['type'], `${app.url}/problems/${code}`)
     const page = await (await get(`/problems/${code}`, { accept: BROWSER })).text()
-    assert.ok(page.includes(`<code>${code}</code>, status ${kind.status}`), code)
+    assert.ok(page.includes(`<code>${code}</code>`) && page.includes(`HTTP ${kind.status}<`), code)
   }
 })
 
@@ -171,7 +172,7 @@ test('an address that nothing has is a page for browsers and a problem for progr
     assert.deepEqual([page.status, page.headers.get('vary')], [404, 'Accept'], path)
     assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', path)
     assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self'/, path)
-    assert.match(text, /<h1>Nothing is here<\/h1>/, path)
+    assert.match(text, /<h1>Page not found<\/h1>/, path)
     for (const name of names) assert.ok(!text.includes(name) && !text.includes(decodeURIComponent(name)), name)
     for (const accept of ['*/*', 'application/json']) {
       const refused = await get(path, { accept })
@@ -192,7 +193,7 @@ test('an address that nothing has is a page for browsers and a problem for progr
   assert.equal((await get('/v1/tools/iban-check/call', { accept: BROWSER })).status, 405)
 })
 
-test('llms.txt has the form of llmstxt.org and one line a tool', async () => {
+test('llms.txt has the form of llmstxt.org, names every tool and has at most 3,000 bytes', async () => {
   const text = await (await get('/llms.txt')).text()
   const [title, summary] = text.split('\n\n')
   assert.equal(title, '# assay')
@@ -204,8 +205,9 @@ test('llms.txt has the form of llmstxt.org and one line a tool', async () => {
   const linked = lines.map((line) => /\]\(([^)]+)\)/.exec(line)?.[1] ?? '')
   for (const url of linked) assert.equal((await fetch(url)).status, 200, url)
   const tools = asList(at(await readJson(`${app.url}/v1/tools`), 'tools'))
-  for (const tool of tools)
-    assert.equal(lines.filter((line) => line.startsWith(`- [${String(tool['id'])}](`)).length, 1, String(tool['id']))
+  const named = (lines[0] ?? '').split(/[:;,] /).filter((word) => tools.some(({ id }) => id === word))
+  assert.deepEqual(named.toSorted(), tools.map(({ id }) => String(id)).toSorted())
+  assert.ok(Buffer.byteLength(text) <= 3_000, `${Buffer.byteLength(text)} bytes`)
   assert.ok(details.includes(`${app.url}/mcp`))
   assert.match(details, /does not prove that money moved/)
 })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { asking, connectA2a, taskFor } from '../support/a2a.ts'
+import { asMembers } from '../support/documents.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { connectMcp } from '../support/mcp.ts'
 
@@ -30,12 +31,13 @@ test('REST: summary and badge lead with BLOCK, and the badge is drawn in the col
   assert.doesNotMatch(old, /answered/)
 })
 
-test('MCP: the text holds the decision in summary and badge', async () => {
+test('MCP: the text begins with the decision; the structured content has summary and badge', async () => {
   const client = await connectMcp(app.url, '2025-11-25')
-  const { content } = await client.callTool({ name: TOOL, arguments: PAYEE })
+  const { content, structuredContent } = await client.callTool({ name: TOOL, arguments: PAYEE })
   const [first] = content
   assert.ok(first?.type === 'text')
-  assert.match(first.text, /"proof_summary_markdown":"\*\*BLOCK\*\*/)
+  assert.match(first.text, /^BLOCK: /)
+  assert.match(String(asMembers(structuredContent)['proof_summary_markdown']), /^\*\*BLOCK\*\*/)
   await client.close()
 })
 

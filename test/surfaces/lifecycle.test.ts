@@ -110,15 +110,14 @@ test('a stop says so to who goes on asking on a connection that was busy, and en
 /** Asks for the stop once the body of a call is under way, and returns when no new connection is taken any more. */
 async function stopInFlight(url: string, stop: () => void): Promise<void> {
   const underWay = async () => /^assay_request_bodies_bytes [1-9]/m.test(await (await fetch(`${url}/metrics`)).text())
-  while (!(await underWay()));
+  await until('the body is under way', underWay)
   stop()
-  for (;;) {
-    const alive = await fetch(`${url}/health`).then(
-      (response) => response.ok,
-      () => false,
+  const refuses = () =>
+    fetch(`${url}/health`).then(
+      (response) => !response.ok,
+      () => true,
     )
-    if (!alive) return
-  }
+  await until('new connections are refused', refuses)
 }
 
 test('a store serves only the deployment that it belongs to', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { limits } from '../../src/service/limits.ts'
-import { createGuard } from '../../src/surfaces/mcp/guard.ts'
+import { createGuard } from '../../src/surfaces/mcp/rpc-error.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { JSON_HEADERS, MCP_VERSIONS, mcpRequest, postMcp, statusForHost } from '../support/mcp.ts'
 

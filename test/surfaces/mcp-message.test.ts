@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import type { ReadBounds, Tool } from '../../src/service/catalogue/define.ts'
-import { createMessageReader, readArguments } from '../../src/surfaces/json-rpc.ts'
+import { createMessageReader, readToolArguments } from '../../src/surfaces/json-rpc.ts'
 
 /** Tools with bounds of their own, of which the reader looks at nothing else. */
 const ORDINARY: ReadBounds = { body_bytes: 1_048_576, depth: 64, nodes: 20_000, unsafe_numbers: 'refuse' }
@@ -30,7 +30,7 @@ function callText(input: string, method = 'tools/call'): string {
 async function outcome(text: string, tool: ReadBounds, others: ReadBounds[]) {
   const read = await createMessageReader(catalogue(tool, ...others))(source(text), { mayReadLarge: always })
   if (!read.ok) return { at: 'message', code: read.problem.code }
-  const found = readArguments(read.message, tool)
+  const found = readToolArguments(read.message, tool)
   return found.ok ? { at: 'arguments', input: found.input } : { at: 'arguments', code: found.problem.code }
 }
 

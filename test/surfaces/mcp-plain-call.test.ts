@@ -3,20 +3,29 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Outcome } from '../../src/service/calls/outcome.ts'
 import { problem, PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
-import { mcpResource } from '../../src/service/payments/terms.ts'
-import { createPaymentWords } from '../../src/surfaces/payment.ts'
-import { createPlainCalls } from '../../src/surfaces/mcp/plain-call.ts'
-import { createProtocol } from '../../src/surfaces/mcp/protocol.ts'
+import { mcpPaymentRenderer } from '../../src/surfaces/payment.ts'
+import { createPlainCalls, createProtocol } from '../../src/surfaces/mcp/routes.ts'
 import { callTool, type McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { MCP_VERSIONS, mcpRequest, words } from '../support/mcp.ts'
-import { openJsonBody } from '../../src/surfaces/http/json-body.ts'
+import { nobleSigner } from '../../src/adapters/signer/noble.ts'
+import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
+import { clockAt } from '../support/clock-at.ts'
+import { openJsonBody } from '../../src/surfaces/http/body.ts'
 
 /** The two ways in which `tools/call` is answered, over one core that always answers the same. */
 
 const TOKEN = { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC', version: '2' }
 const PLACE = { pay_to: `0x${'12'.repeat(20)}`, token: TOKEN, chain_id: 84_532, network: 'base-sepolia' }
-const WORDS = createPaymentWords(PLACE, { tools: [], find: () => undefined }, mcpResource)
+const WORDS = mcpPaymentRenderer({
+  call: {
+    catalogue: { tools: [], find: () => undefined },
+    issuer: { signer: nobleSigner(new Uint8Array(32).fill(1)), crypto: nobleCrypto, clock: clockAt(() => 1_800_000_000_000) },
+  },
+  origins: { base_url: 'http://127.0.0.1:1', api_url: 'http://127.0.0.1:1', mcp_url: 'http://127.0.0.1:1', site_url: 'http://127.0.0.1:1' },
+  terms: PLACE,
+  schemas: new Map(),
+})
 
 const IDENTITY = { name: 'assay', title: 'assay', version: '1.2.3', websiteUrl: 'http://127.0.0.1:1' }
 
@@ -37,7 +46,14 @@ function answered(result: Record<string, unknown>): Outcome {
 }
 
 function pathsFor(outcome: Outcome) {
-  const calls = { serve: () => Promise.resolve(outcome), api_url: 'http://127.0.0.1:1', words: WORDS, onFault: assert.fail }
+  const calls = {
+    catalogue: { find: () => undefined },
+    schemas: new Map(),
+    serve: () => Promise.resolve(outcome),
+    api_url: 'http://127.0.0.1:1',
+    words: WORDS,
+    onFault: assert.fail,
+  }
   const readPlain = createPlainCalls(IDENTITY)
   return {
     official: createProtocol({ identity: IDENTITY, instructions: 'none', tools: [], calls }),
@@ -76,7 +92,14 @@ const PAYMENTS: Outcome[] = [
     kind: 'paid',
     tool: 'iban-check',
     text: '{"result":{"valid":true},"tier":"paid"}',
-    settlement: { network: 'eip155:84532', transaction: '0xaa', payer: '0xbb', amount_minor: '5000', method: 'self' },
+    settlement: {
+      network: 'eip155:84532',
+      transaction: '0xaa',
+      payer: '0xbb',
+      amount_minor: '5000',
+      method: 'self',
+      sold: { tool: 'iban-check', settled_s: 1_800_000_000 },
+    },
   },
   {
     kind: 'payment_required',

@@ -1,22 +1,32 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createPlainLists } from '../../src/surfaces/mcp/routes.ts'
-import { createProtocol } from '../../src/surfaces/mcp/protocol.ts'
+import { createPlainLists, createProtocol } from '../../src/surfaces/mcp/routes.ts'
 import type { McpExchange } from '../../src/surfaces/mcp/tool-call.ts'
-import type { View } from '../../src/surfaces/mcp/view.ts'
+import type { ToolView } from '../../src/surfaces/mcp/tool-list.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { MCP_VERSIONS, mcpRequest } from '../support/mcp.ts'
-import { openJsonBody } from '../../src/surfaces/http/json-body.ts'
+import { openJsonBody } from '../../src/surfaces/http/body.ts'
 
 /** `tools/list` as it was written once, against the official package, which writes it anew for each message. */
 
 const IDENTITY = { name: 'assay', title: 'assay', version: '1.2.3', websiteUrl: 'http://127.0.0.1:1' }
-const viewOf = (...names: string[]): View => ({ listed: names.map((name) => ({ name, inputSchema: { type: 'object' } })), finder: null })
+const viewOf = (...names: string[]): ToolView => ({
+  listed: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
+  find: null,
+  page: 100,
+})
 const VIEWS = [viewOf('iban-check', 'é"\u2028'), viewOf()]
 
 function ways() {
-  const calls = { serve: assert.fail, api_url: 'http://127.0.0.1:1', words: assert.fail as never, onFault: assert.fail }
+  const calls = {
+    catalogue: { find: () => undefined },
+    schemas: new Map(),
+    serve: assert.fail,
+    api_url: 'http://127.0.0.1:1',
+    words: assert.fail as never,
+    onFault: assert.fail,
+  }
   const official = createProtocol({ identity: IDENTITY, instructions: 'none', tools: [], calls })
   let asked = 0
   const counted: typeof official = (request, exchange) => {
@@ -26,7 +36,7 @@ function ways() {
   return { official, plain: createPlainLists(counted), asked: () => asked }
 }
 
-function exchangeOf(message: unknown, headers: Record<string, string>, view?: View): { request: Request; exchange: McpExchange } {
+function exchangeOf(message: unknown, headers: Record<string, string>, view?: ToolView): { request: Request; exchange: McpExchange } {
   const body = JSON.stringify(message)
   const request = new Request('http://127.0.0.1:1/mcp', { method: 'POST', headers, body })
   const bounds = { depth: 65, nodes: 20_256, unsafe_numbers: 'refuse' } as const

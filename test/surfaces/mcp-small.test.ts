@@ -34,7 +34,7 @@ async function connect(query: string, version = '2025-11-25'): Promise<Client> {
 function textOf(result: Awaited<ReturnType<Client['callTool']>>): Record<string, unknown> {
   const [first] = result.content
   assert.ok(first?.type === 'text')
-  return asMembers(JSON.parse(first.text))
+  return asMembers(result.isError === true ? JSON.parse(first.text) : result.structuredContent)
 }
 
 async function namesFor(query: string): Promise<string[]> {
@@ -70,7 +70,7 @@ test('a form of the list that is none is refused, not overlooked', async () => {
   for (const form of ['', 'Search', 'all']) {
     const { headers, message } = mcpRequest('2025-11-25', 'tools/list')
     const response = await fetch(`${app.url}/mcp?tools=${form}`, { method: 'POST', headers, body: JSON.stringify(message) })
-    assert.deepEqual([response.status, /tools is search, or is left out/.test(await response.text())], [404, true], form)
+    assert.deepEqual([response.status, /tools must be .*search.*small.* or absent/.test(await response.text())], [404, true], form)
   }
 })
 
@@ -105,6 +105,56 @@ for (const version of Object.keys(MCP_VERSIONS)) {
   })
 }
 
+test('/mcp/small lists the search, the call and the most used tools, of any revision', async () => {
+  for (const version of Object.keys(MCP_VERSIONS)) {
+    const client = await connect('/small', version)
+    const names = (await client.listTools()).tools.map(({ name }) => name)
+    assert.deepEqual([names.slice(0, 2), names.length], [['find_tool', 'call_tool'], 12], version)
+    assert.ok(names.slice(2).every((name) => app.running.app.deps.call.catalogue.find(name) !== undefined))
+    const found = await client.callTool({ name: 'find_tool', arguments: { query: 'is this supplier safe to pay?' } })
+    assert.match(
+      found.content[0]?.type === 'text' ? found.content[0].text : '',
+      /^pre-disbursement-guard, .*USDC.*Input: recipient_iban\?: string/,
+    )
+    const [best] = asMembers(found.structuredContent)['tools'] as Record<string, unknown>[]
+    assert.equal(best?.['tool'], 'pre-disbursement-guard')
+    await client.close()
+  }
+})
+
+test('the pages of the list have every tool once, and the cursor stays valid for the whole list', async () => {
+  for (const version of Object.keys(MCP_VERSIONS)) {
+    const page = async (cursor?: string, size = '?page=20') => {
+      const { headers, message } = mcpRequest(version, 'tools/list', cursor === undefined ? {} : { cursor })
+      const response = await fetch(`${app.url}/mcp${size}`, { method: 'POST', headers, body: JSON.stringify(message) })
+      return (await response.json()) as { result: { tools: { name: string }[]; nextCursor?: string }; error?: { code: number } }
+    }
+    const names: string[] = []
+    let cursor: string | undefined
+    do {
+      const { result } = await page(cursor)
+      assert.ok(result.tools.length > 0 && result.tools.length <= 20)
+      names.push(...result.tools.map(({ name }) => name))
+      cursor = result.nextCursor
+    } while (cursor !== undefined)
+    assert.deepEqual(names, await namesFor(''))
+    const rest = await page((await page()).result.nextCursor, '')
+    assert.deepEqual(
+      rest.result.tools.map(({ name }) => name),
+      names.slice(20),
+    )
+    assert.equal(rest.result.nextCursor, undefined)
+    // Base64url with padding, and a name that is no tool.
+    for (const wrong of [`${Buffer.from(names[3] ?? '').toString('base64url')}=`, Buffer.from('no-tool').toString('base64url'), ''])
+      assert.equal((await page(wrong)).error?.code, -32602, wrong)
+  }
+  for (const size of ['0', '101', '-1', '1e1', 'x', '']) {
+    const { headers, message } = mcpRequest('2025-11-25', 'tools/list')
+    const response = await fetch(`${app.url}/mcp?page=${size}`, { method: 'POST', headers, body: JSON.stringify(message) })
+    assert.equal(response.status, 404, size)
+  }
+})
+
 test('every tool is found by its id, and by its title', () => {
   const { tools } = app.running.app.deps.call.catalogue
   for (const tool of tools) {
@@ -114,6 +164,15 @@ test('every tool is found by its id, and by its title', () => {
     }
   }
   assert.equal(searchTools(tools, { words: 'zzzz qqqq', families: null }).length, 0)
+  for (const [words, id] of [
+    ['is this supplier safe to pay?', 'pre-disbursement-guard'],
+    ['check a bank account number', 'iban-check'],
+    ['is this address sanctioned', 'ofac-sdn-check'],
+    ['validate a payment message', 'iso20022-validate'],
+    ['phone number', 'e164-check'],
+    ['constructor', undefined],
+  ] as const)
+    assert.equal(searchTools(tools, { words, families: null })[0]?.id, id, words)
   assert.equal(
     searchTools(tools, { words: '', families: new Set(['goods']) }).length,
     tools.filter(({ family }) => family === 'goods').length,

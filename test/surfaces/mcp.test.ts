@@ -5,10 +5,10 @@ import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { verifyLink } from '../../src/pure/receipts/chain.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { limits } from '../../src/service/limits.ts'
-import { answerSchema } from '../../src/surfaces/mcp/answer-schema.ts'
+import { answerSchema } from '../../src/surfaces/mcp/list-schemas.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { newAjv } from '../support/json-schema.ts'
-import { connectMcp, MCP_VERSIONS } from '../support/mcp.ts'
+import { connectMcp, mcpRequest, MCP_VERSIONS } from '../support/mcp.ts'
 
 const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
 const AJV = newAjv()
@@ -29,13 +29,15 @@ type Answer = Record<string, unknown> & {
   allowance: Record<string, unknown> | null
 }
 
-/** Both forms of an answer, which must say the same. */
+/** The structured answer; the brief text names its receipt. */
 function answerOf(result: CallToolResult): Answer {
   assert.notEqual(result.isError, true, JSON.stringify(result.content))
   const [first] = result.content
   assert.ok(first?.type === 'text' && result.content.length === 1)
-  assert.deepEqual(JSON.parse(first.text), result.structuredContent)
-  return result.structuredContent as Answer
+  const answer = result.structuredContent as Answer
+  const digest = String(verifyReceipt(answer.receipt).digest)
+  assert.ok(first.text.endsWith(`\nReceipt ${digest}, output_hash ${String(answer.receipt['output_hash'])}`), first.text)
+  return answer
 }
 
 function schemaOf(schema: unknown): Record<string, unknown> {
@@ -129,10 +131,9 @@ test('the list is complete, honest in its hints and within its bytes', async () 
   for (const tool of tools) {
     assert.match(tool.name, /^[a-z0-9-]{1,64}$/)
     assert.ok((tool.title ?? '') !== '' && (tool.description ?? '') !== '', tool.name)
-    for (const schema of [tool.inputSchema, tool.outputSchema]) {
-      assert.equal(schemaOf(schema)['$schema'], 'https://json-schema.org/draft/2020-12/schema', tool.name)
-      assert.doesNotThrow(() => AJV.compile(schemaOf(schema)), tool.name)
-    }
+    // Without $schema, 2020-12 is meant (MCP 2025-11-25, basic, JSON Schema usage).
+    for (const schema of [tool.inputSchema, tool.outputSchema]) assert.doesNotThrow(() => AJV.compile(schemaOf(schema)), tool.name)
+    assert.equal(schemaOf(tool.outputSchema)['$schema'], 'https://json-schema.org/draft/2020-12/schema', tool.name)
     const hints = tool.annotations ?? {}
     for (const hint of ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const)
       assert.equal(typeof hints[hint], 'boolean', tool.name)
@@ -146,6 +147,38 @@ test('the list is complete, honest in its hints and within its bytes', async () 
     assert.deepEqual(hints, expected, tool.name)
   }
   await client.close()
+})
+
+test('the text of an answer has the level of detail of message, header or address, in this order', async () => {
+  const textFor = async (detail: Record<string, unknown>, header: Record<string, string> = {}, query = '') => {
+    const { headers, message } = mcpRequest('2025-11-25', 'tools/call', { name: 'iban-check', arguments: IBAN, _meta: detail })
+    const response = await fetch(`${app.url}/mcp${query}`, {
+      method: 'POST',
+      headers: { ...headers, ...header },
+      body: JSON.stringify(message),
+    })
+    const { result } = (await response.json()) as { result: CallToolResult }
+    const [first] = result.content
+    assert.ok(first?.type === 'text')
+    return { text: first.text, whole: JSON.stringify(result.structuredContent), is_error: result.isError === true }
+  }
+  const levels = [
+    [{}, {}, '', 'brief'],
+    [{ 'assay/detail': 'brief' }, { 'x-detail': 'full' }, '', 'brief'],
+    [{}, { 'x-detail': 'standard' }, '?detail=brief', 'full'],
+    [{}, {}, '?detail=full', 'full'],
+  ] as const
+  for (const [detail, header, query, expected] of levels) {
+    const { text, whole } = await textFor(detail, header, query)
+    assert.equal(text === whole, expected === 'full', text)
+    if (expected === 'brief')
+      assert.match(text, /^valid: .*\nValue: GB82WEST12345698765432\n.*\nNot checked: .*\nPrice: free; \d+ of \d+ free calls left today\n/)
+  }
+  for (const wrong of ['', 'Full', 7, null, { level: 'full' }]) {
+    const { text, is_error } = await textFor({ 'assay/detail': wrong })
+    const { code, errors } = JSON.parse(text) as { code: string; errors: { pointer: string }[] }
+    assert.deepEqual([is_error, code, errors[0]?.pointer], [true, 'INPUT_SCHEMA_INVALID', '/params/_meta/assay~1detail'])
+  }
 })
 
 test('underscores are read as hyphens, and the receipt carries the hyphen id', async () => {

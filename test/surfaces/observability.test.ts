@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
-import type { ProblemKind } from '../../src/service/problems/kind.ts'
+import type { ProblemKind } from '../../src/service/payment-problems.ts'
 import { restCall } from '../support/app.ts'
 import { startService, type Service } from '../support/service.ts'
 
@@ -112,7 +112,10 @@ test('every metric that alerts and dashboard name is there', async () => {
   const rules = alerts.split(/^ {6}- alert: /m).slice(1)
   assert.ok(rules.length > 10)
   for (const rule of rules) assert.match(rule, /^Assay\w+\n {8}expr: .*severity: (?:page|ticket) .*summary: .*action: /s)
-  const named = [...alerts.matchAll(/\bassay_\w+/g), ...dashboard.matchAll(/\bassay_\w+/g)].map(([name]) => name)
+  const grafana = await readFile(new URL('../../deploy/grafana/assay.json', import.meta.url), 'utf8')
+  const { panels } = JSON.parse(grafana) as { panels: { type: string; title: string; targets?: { expr: string }[] }[] }
+  for (const { type, title, targets } of panels) assert.ok(title !== '' && (type === 'row' || (targets?.length ?? 0) > 0), title)
+  const named = [alerts, dashboard, grafana].flatMap((text) => Array.from(text.matchAll(/\bassay_\w+/g), ([name]) => name))
   const missing = named.filter((name) => !known.has(name) && !known.has(name.replace(/_(?:bucket|sum|count)$/, '')))
   assert.deepEqual(missing, [])
 })

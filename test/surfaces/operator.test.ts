@@ -2,15 +2,17 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { connect, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { privateKeyToAccount } from 'viem/accounts'
 import { limits } from '../../src/service/limits.ts'
 import { exchange, get, sendRaw } from '../attacks/wire.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { asMembers } from '../support/documents.ts'
+import { INPUT, signed, TOOL, v2 } from '../support/paying-calls.ts'
 import { refusedService, startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -39,13 +41,19 @@ test('balances and budgets are shown on the operator port alone', async () => {
   const shown = await metricsOf(app.url)
   const names = (text: string) => Array.from(text.matchAll(/^# TYPE (\w+) /gm), ([, name = '']) => name)
   const more = names(whole).filter((name) => !names(shown).includes(name))
-  assert.deepEqual(more, ['assay_gas_balance_gwei', 'assay_gas_comfort_gwei', 'assay_gas_budget_left_gwei', 'assay_source_reads_left'])
+  assert.deepEqual(more, [
+    'assay_webhook_deliveries',
+    'assay_gas_balance_gwei',
+    'assay_gas_comfort_gwei',
+    'assay_gas_budget_left_gwei',
+    'assay_source_reads_left',
+  ])
   assert.match(whole, /^assay_source_reads_left 77$/m)
   for (const path of ['/health', '/status', '/status/history.json', '/metrics'])
     assert.doesNotMatch(await (await fetch(app.url + path)).text(), /assay_gas|gas_wallets|budget|wei\b/, path)
 })
 
-test('it answers two paths, to GET and HEAD, and to names of this machine alone', async () => {
+test('it answers its own paths alone, to GET and HEAD, and to names of this machine alone', async () => {
   const statuses = async (bytes: string) => (await sendRaw(operator_url, bytes)).status
   assert.equal(await statuses(get('/health')), 200)
   assert.equal(await statuses(get('/health', '', '[::1]:8403')), 200)
@@ -60,6 +68,40 @@ test('it answers two paths, to GET and HEAD, and to names of this machine alone'
   )
   const { headers } = await fetch(`${operator_url}/health`)
   assert.equal(headers.get('access-control-allow-origin'), null)
+})
+
+test('the operator page counts calls and payments, its tables are CSV, and the counts survive a restart', async () => {
+  const data_dir = await mkdtemp(join(tmpdir(), 'assay-operator-page-'))
+  const options = { data_dir, settings: { ASSAY_FREE_DAILY: '2' } }
+  const first = await startTestApp(options)
+  const call = (headers: Record<string, string> = {}) => restCall(first.url, TOOL, INPUT, headers)
+  assert.deepEqual([(await call()).status, (await call()).status, (await call()).status], [200, 200, 402])
+  const payer = privateKeyToAccount(`0x${(await readFile(join(data_dir, 'sandbox/payer.key'), 'utf8')).trim().replace(/^0x/, '')}`)
+  assert.equal((await call(v2(await signed(first.url, payer)))).status, 200)
+  await first.stop()
+
+  const second = await startTestApp(options)
+  const page = second.running.operator_url ?? assert.fail('no operator port')
+  const rowsOf = async (file: string) => (await (await fetch(`${page}/operator/${file}`)).text()).trimEnd().split('\r\n')
+  const today = new Date().toISOString().slice(0, 10)
+  const [head, newest] = await rowsOf('days.csv')
+  assert.equal(head, 'day,income USDC,settled,calls,free,asked to pay,paid,refused,failed')
+  // Two free answers, two answers with terms (the second was asked for by the payer), one paid.
+  assert.match(newest ?? '', new RegExp(`^${today},0\\.005,1,5,2,2,1,0,0$`))
+  assert.ok((await rowsOf('tools.csv')).includes(`${TOOL},5,0,0.005`))
+  assert.ok((await rowsOf('payments.csv')).includes('settled,1,0.005,'))
+  assert.ok((await rowsOf('datasets.csv')).some((row) => /^ofac-addresses,\d{4}-\d\d-\d\d,\d+,\d+,30$/.test(row)))
+  assert.ok((await rowsOf('leases.csv')).some((row) => row.startsWith('reconcile,')))
+  const response = await fetch(`${page}/operator`)
+  const text = await response.text()
+  assert.match(response.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+  assert.match(text, /0\.005 USDC from 1 settled payments/)
+  for (const [, path = ''] of text.matchAll(/href="(\/[^"]+)"/g)) assert.equal((await fetch(page + path)).status, 200, path)
+  // Nothing of it is on the public port.
+  assert.equal((await fetch(`${second.url}/operator`)).status, 404)
+  assert.equal((await fetch(`${page}/operator/constructor`)).status, 404)
+  await second.stop()
+  await rm(data_dir, { recursive: true })
 })
 
 test('its own idle connections make room for probes', async () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { limits } from '../../src/service/limits.ts'
-import { PROBLEMS } from '../../src/service/problems.ts'
-import type { PREFLIGHT_PROBLEMS } from '../../src/service/problems/preflight.ts'
+import { PROBLEMS, type PREFLIGHT_PROBLEMS } from '../../src/service/problems.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { asList, at, readJson } from '../support/documents.ts'
 import { newAjv } from '../support/json-schema.ts'
@@ -51,7 +50,7 @@ test('a clean document passes, and the answer has the whole form', async () => {
     truncated: false,
   })
   assert.ok((rules as string[]).includes('X402-009') && (not_checked as string[]).includes('signatures'))
-  assert.match(String(statement), /no conformance result/)
+  assert.match(String(statement), /not a conformance result/)
 })
 
 test('the verdict is in the answer, not in the status', async () => {

@@ -10,15 +10,16 @@ import { call, type CallDeps } from '../../src/service/calls/call.ts'
 import { catalogueOf } from '../../src/service/catalogue/load.ts'
 import { defineTool, PURE, type Tool } from '../../src/service/catalogue/define.ts'
 import { limits } from '../../src/service/limits.ts'
-import { PROBLEMS, type ProblemCode } from '../../src/service/problems.ts'
-import type { CREDIT_PROBLEMS } from '../../src/service/problems/credits.ts'
-import type { LOG_PROBLEMS } from '../../src/service/problems/log.ts'
-import type { INVOICE_PROBLEMS } from '../../src/service/problems/invoices.ts'
-import type { PAYMENT_PROBLEMS } from '../../src/service/problems/payment.ts'
-import type { PREFLIGHT_PROBLEMS } from '../../src/service/problems/preflight.ts'
-import type { RECORD_PROBLEMS } from '../../src/service/problems/records.ts'
-import type { SETTLEMENT_PROBLEMS } from '../../src/service/problems/settlement.ts'
+import { PROBLEMS, type ProblemCode, type LOG_PROBLEMS, type PREFLIGHT_PROBLEMS, type RECORD_PROBLEMS } from '../../src/service/problems.ts'
+import type {
+  CREDIT_PROBLEMS,
+  INVOICE_PROBLEMS,
+  PAYMENT_PROBLEMS,
+  SETTLEMENT_PROBLEMS,
+  WEBHOOK_PROBLEMS,
+} from '../../src/service/payment-problems.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
 
 /** Those of payment and settlement are met in test/paying, those of invoices in test/invoices, of the log in test/log, those of the preflight and of records where they are raised. */
 type Elsewhere = typeof PAYMENT_PROBLEMS &
@@ -26,6 +27,7 @@ type Elsewhere = typeof PAYMENT_PROBLEMS &
   typeof PREFLIGHT_PROBLEMS &
   typeof RECORD_PROBLEMS &
   typeof INVOICE_PROBLEMS &
+  typeof WEBHOOK_PROBLEMS &
   typeof LOG_PROBLEMS &
   typeof CREDIT_PROBLEMS
 type Code = Exclude<ProblemCode, keyof Elsewhere>
@@ -68,11 +70,11 @@ const wrapped = (inner: string) => `{"input":{"iban":${inner}}}`
 /** A service core around one tool, for accidents that the shipped tools do not have. */
 function deps(tool: Tool, more: Partial<CallDeps> = {}): CallDeps {
   const state = { limit: 3, remaining: 2, resets_at: '2026-11-22T00:00:00Z', resets_in_s: 60 }
-  const { stamp, sources } = app.running.app.deps.call
+  const { issuer: stamp, sources } = app.running.app.deps.call
   const taken = { granted: true, spent: null, state, give_back: () => Promise.resolve() }
   const allowance = { take: () => Promise.resolve(taken), peek: () => Promise.resolve(state) }
   const none = { payments: null, heavy: null, onFault: () => undefined }
-  return { catalogue: catalogueOf([tool]), sources, probes: {}, allowance, stamp, ...none, ...more }
+  return { catalogue: catalogueOf([tool]), sources, probes: {}, allowance, issuer: stamp, ...none, ...more }
 }
 
 function broken(change: { heavy?: true } = {}): Tool {
@@ -223,12 +225,12 @@ async function busy(): Promise<unknown> {
     return open
   })
   const bytes = async () => Number(/^assay_request_bodies_bytes (\d+)$/m.exec(await (await fetch(`${app.url}/metrics`)).text())?.[1])
-  while ((await bytes()) < limits.client_body_bytes);
+  await until('the bodies have their memory', async () => (await bytes()) >= limits.client_body_bytes)
   try {
     return await posted(wrapped('"a"'))
   } finally {
     for (const open of waiting) open.destroy()
-    while ((await bytes()) > 0);
+    await until('the memory is free again', async () => (await bytes()) === 0)
   }
 }
 
@@ -240,7 +242,8 @@ test('a refusal says what to send instead', async () => {
   }
   // A description may say what a field is for; the refusal says its form, with an example and without a regular expression.
   const token = '{"input":{"address":"0x12","token_address":"usdc"}}'
-  const form = 'must be 0x and 40 hexadecimal digits, for example 0x1000000000000000000000000000000000000001. It has 4 characters.'
+  const form =
+    'must be 0x and 40 hexadecimal digits, for example 0x1000000000000000000000000000000000000001. It is a string of 4 characters.'
   for (const message of await said('/v1/tools/erc20-balance/call', token)) assert.ok(message.includes(form), message)
   for (const nothing of ['', ' \n']) assert.deepEqual(await said('/v1/tools/iban-check/call', nothing), ['not_json: The body is empty.'])
 })

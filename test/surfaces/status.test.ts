@@ -21,7 +21,7 @@ test('status is JSON for programs and a page for browsers', async () => {
   const page = await get('/status', 'text/html,application/xhtml+xml,*/*;q=0.8')
   assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
   assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
-  assert.match(await page.text(), /Everything that is watched answers\./)
+  assert.match(await page.text(), /Every monitored dependency responds\./)
 })
 
 test('calls are counted by outcome, with bounds of their times', async () => {

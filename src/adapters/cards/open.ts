@@ -6,7 +6,7 @@ export interface CardSettings {
   webhook_secret_file: string
   /** Real money moves here. */
   real: boolean
-  /** Where the processor is reached, for tests; its own address by default. */
+  /** Address of the processor, for tests; by default its public one. */
   at?: CardServer
   tolerance_s: number
 }

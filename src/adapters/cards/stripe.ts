@@ -34,14 +34,14 @@ export function stripeCards({ key, webhook_secret, real, tolerance_s, at }: Stri
         const event = stripe.webhooks.constructEvent(raw, signature ?? '', webhook_secret, tolerance_s, undefined, now_ms)
         return event.livemode === real ? { ok: true, event: eventOf(event) } : { ok: false }
       } catch {
-        // The library throws for a wrong signature, an old one, and for what is no event.
+        // The library throws for a wrong or outdated signature, and for a body that is not an event.
         return { ok: false }
       }
     },
   }
 }
 
-/** One time, in seconds. The library passes over the age of a notice whose time is no number. */
+/** One time, in seconds. The library does not check the age of an event whose time is not a number. */
 function isTimed(signature: string): boolean {
   const [time = '', second] = signature.split(',').filter((part) => part.startsWith('t='))
   return second === undefined && /^t=\d{1,12}$/.test(time)
@@ -62,7 +62,7 @@ function sessionOf({ pack_usd, claim_hash, success_url, cancel_url }: CheckoutAs
   }
 }
 
-/** Stripe has some two hundred kinds of events, and every version adds more: what is not named here is none of our affairs. */
+/** Handled kinds of events. Stripe has some two hundred, and every version adds more; the others are ignored. */
 function eventOf(event: Stripe.Event): CardEvent {
   if (event.type === 'checkout.session.completed' || event.type === 'checkout.session.async_payment_succeeded') {
     return paidOf(event.id, event.data.object)
@@ -72,7 +72,7 @@ function eventOf(event: Stripe.Event): CardEvent {
   return { kind: 'other' }
 }
 
-/** A session that is completed but not paid yet is told again when it is. */
+/** A session that is completed but not paid yet causes another event when it is paid. */
 function paidOf(event_id: string, session: Stripe.Checkout.Session): CardEvent {
   const claim_hash = session.metadata?.[CLAIM] ?? ''
   const { id: session_id, amount_total, payment_status, currency } = session
@@ -91,7 +91,7 @@ function refundOf(event_id: string, charge: Stripe.Charge): CardEvent {
   return { kind: 'reversed', event_id, payment_ref, reference: charge.id, amount_minor, standing: 'lost' }
 }
 
-/** Ends that leave the money here; whatever else is not closed yet, or lost. */
+/** Outcomes that leave the money here; every other outcome is still open, or lost. */
 const KEPT: ReadonlySet<string> = new Set(['won', 'warning_closed', 'prevented'])
 
 function disputeOf(event_id: string, dispute: Stripe.Dispute): CardEvent {

@@ -1,4 +1,4 @@
-/** What nodes return, read strictly (Ethereum execution API specification, 2025): anything else is no answer. */
+/** Strict readers of node results (Ethereum execution API specification, 2025): any other form is an invalid answer. */
 import { isObject } from '../../pure/is-object.ts'
 import type { BlockFacts } from '../../ports/chain-facts.ts'
 import type { BlockHeader, ChainLog, CoinTransfer, TransactionReceipt } from '../../ports/chain.ts'
@@ -79,7 +79,7 @@ export function blockFacts(value: unknown): (BlockFacts & BlockHeader) | null {
   return { ...gasFacts(block), number: quantity(block['number']), hash: hash(block['hash']) }
 }
 
-/** The block that is being made: whatever a node calls its hash will be another one, and some give it no number yet. */
+/** The pending block: its hash is not final, and some nodes give it no number yet. */
 export function pendingFacts(value: unknown): BlockFacts | null {
   if (value === null) return null
   const block = record(value)
@@ -149,7 +149,7 @@ export function receipt(value: unknown, transaction_hash: string): TransactionRe
   return decoded
 }
 
-/** What a transaction moved of the chain's own coin; null stays null. */
+/** Amount of the chain's own coin that a transaction moved; null stays null. */
 export function coinTransfer(value: unknown, transaction_hash: string): CoinTransfer | null {
   if (value === null) return null
   const found = record(value)

@@ -1,12 +1,57 @@
-import { readBoundedText } from '../../pure/read-bounded.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
+import { Breaker, type Ticket } from '../../pure/breaker.ts'
 import { EndpointFault, isFault } from './errors.ts'
-import { chainLimits } from './limits.ts'
+import { chainLimits } from '../../service/limits.ts'
+import { readBoundedText } from '../../pure/read-bounded.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
-import type { Ticket } from '../../pure/breaker.ts'
 import { Heads } from './heads.ts'
 import { matchAnswers, type RpcAnswer, type RpcCall } from './json-rpc.ts'
-import { Lane, type Use } from './lane.ts'
+
+/**
+ * Use of an endpoint. `payments`: requests of the service itself, about its own token. `facts`: requests about contracts, accounts and
+ * blocks that callers choose.
+ */
+export type Use = 'payments' | 'facts'
+
+/**
+ * Health of one endpoint in one use. Each use has a separate one, so that requests of callers cannot take an endpoint away from
+ * payments.
+ */
+export class Lane {
+  readonly breaker: Breaker
+  readonly #clock: SteadyClock
+  #free_at_ms = 0
+  #last_fault: unknown = null
+
+  constructor(clock: SteadyClock) {
+    this.breaker = new Breaker(chainLimits.breaker, clock)
+    this.#clock = clock
+  }
+
+  /** Milliseconds for which the endpoint asked to be left alone. */
+  pause_ms(): number {
+    return Math.max(0, this.#free_at_ms - this.#clock.steady_ms())
+  }
+
+  /** Takes note of how a question ended that did not succeed. */
+  failed(ticket: Ticket, error: unknown): void {
+    const kind = error instanceof EndpointFault ? error.kind : 'unfit'
+    switch (kind) {
+      case 'broken':
+        // Those who waited for the same answer bring the same fault: it is one.
+        if (error === this.#last_fault) return this.breaker.dropped(ticket)
+        this.#last_fault = error
+        return this.breaker.failed(ticket)
+      case 'limited':
+        this.#free_at_ms = this.#clock.steady_ms() + (error instanceof EndpointFault ? error.pause_ms : 0)
+        return this.breaker.dropped(ticket)
+      case 'long':
+      case 'slow':
+      case 'unfit':
+        return this.breaker.dropped(ticket)
+    }
+  }
+}
 
 /** A timer this late means that the process was busy. */
 const LATE_MS = 250
@@ -41,7 +86,7 @@ interface Target {
   headers: Readonly<Record<string, string>>
 }
 
-/** Throws a RangeError, without the text of the URL, for what is no http or https URL. */
+/** Throws a RangeError, without the text of the URL, unless it is an http or https URL. */
 function targetOf(text: string, number: number): Target {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
@@ -114,9 +159,9 @@ function pauseOf(header: string | null, clock: Clock): number {
   return Math.min(Math.max(ms, 0), chainLimits.limited_max_ms)
 }
 
-/** Questions whose answers somebody else makes long. */
+/** Requests whose answers callers or contracts can make long. */
 const LONG: ReadonlySet<string> = new Set(['eth_call', 'eth_getLogs', 'eth_getTransactionReceipt', 'eth_getTransactionByHash'])
-/** Questions that somebody else makes slow. What payments call is our own token, and gas that is bounded. */
+/** Requests that contracts of others can make slow. Payments call only our own token, with bounded gas. */
 const SLOW: Readonly<Record<Use, ReadonlySet<string>>> = {
   payments: new Set(['eth_getLogs']),
   facts: new Set(['eth_getLogs', 'eth_call']),
@@ -148,7 +193,10 @@ export class Endpoint {
     return this.#lanes[use]
   }
 
-  /** Asks all at once, after the endpoint has proved to serve the right chain. Answers come in the order of the calls. */
+  /**
+   * Sends all requests concurrently, after the endpoint has shown that it serves the right chain. Answers come in the order of the
+   * calls.
+   */
   async ask(calls: readonly RpcCall[], deadline: AbortSignal, use: Use): Promise<RpcAnswer[]> {
     // Asked again after a fault only: the machine behind the URL may be another one by then.
     this.#trust ??= this.#checkChain()
@@ -156,7 +204,7 @@ export class Endpoint {
     return this.#post(calls, deadline, use)
   }
 
-  /** What `task` makes of this endpoint; the lane learns how it went. Rejects with an EndpointFault. */
+  /** Runs `task` on this endpoint and records the result in its lane. Rejects with an EndpointFault. */
   async serve<T>(use: Use, ticket: Ticket, task: () => Promise<T>): Promise<T> {
     try {
       const value = await task()
@@ -179,7 +227,7 @@ export class Endpoint {
 
   async #checkChain(): Promise<void> {
     try {
-      // Shared by all who wait for it, so nobody's deadline may end it.
+      // Several callers wait for it, so the deadline of one must not end it.
       const [answer] = await this.#post([{ method: 'eth_chainId', params: [] }], null, 'payments')
       if (answer?.ok !== true || typeof answer.result !== 'string') throw new EndpointFault('broken', 'it does not name its chain')
       if (BigInt(answer.result) !== BigInt(this.#chain_id)) throw new EndpointFault('broken', 'it serves another chain')
@@ -208,8 +256,9 @@ export class Endpoint {
   }
 
   /**
-   * Tells a question that was too much from an endpoint that is broken. What somebody else makes long or slow proves nothing about the
-   * endpoint, so it does not count; but after a slow one it has to name its chain before it is asked again, and failing that counts.
+   * Distinguishes a request that was too large from a broken endpoint. A request that others can make long or slow proves nothing about
+   * the endpoint and does not count; but after a slow one the endpoint has to name its chain before the next request, and a failure of
+   * that counts.
    */
   #blame(error: unknown, calls: readonly RpcCall[], use: Use): never {
     const asks = (methods: ReadonlySet<string>) => calls.some(({ method }) => methods.has(method))

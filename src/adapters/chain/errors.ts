@@ -18,9 +18,10 @@ export class ReorganisedError extends Error {
 }
 
 /**
- * Why one endpoint did not serve. `broken`: silent, or not speaking as a node should; counts towards taking it out of service. `limited`:
- * it asks for a pause. `long`, `slow`: the question itself may be what failed, since somebody else decides how long its answer is, or how
- * long it takes; a smaller one may be served. `unfit`: it is well, but lags behind or does not serve this question; the next one may.
+ * Reason why one endpoint did not serve. `broken`: no answer, or not the answer of a node; counts towards opening the circuit breaker.
+ * `limited`: it asks for a pause. `long`, `slow`: the request itself may have failed, because others decide how long its answer is or
+ * how long it takes; a smaller one may be served. `unfit`: it is healthy, but lags or does not serve this request; the next endpoint
+ * may.
  */
 export type EndpointFaultKind = 'broken' | 'limited' | 'long' | 'slow' | 'unfit'
 

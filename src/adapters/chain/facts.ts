@@ -3,18 +3,17 @@ import type { BlockHeader, ChainReadResult } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
 import { ChainUnavailableError, EndpointFault, isFault, ReorganisedError } from './errors.ts'
-import { isAhead } from './heads.ts'
+import { returnedData, revertReason } from './node-errors.ts'
+import { isAhead, refresh } from './heads.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
-import { chainLimits } from './limits.ts'
-import { returnedOf, revertOf } from './node-words.ts'
-import type { Asker, Pool } from './pool.ts'
-import { refresh } from './refresh.ts'
+import { chainLimits } from '../../service/limits.ts'
+import type { EndpointSession, Pool } from './pool.ts'
 
 export interface FactsOptions {
   pool: Pool
   chain_id: number
   clock: Clock & SteadyClock
-  /** Told of every round trip, for budgets. */
+  /** Called on every round trip, for budgets. */
   spend?: (requests: number) => void
   /** Set in a sandbox: mines a block when the head is old. Its one node is read at the head itself, which nothing can lag behind. */
   beforeRead?: (() => Promise<void>) | undefined
@@ -54,7 +53,7 @@ export function createChainFacts({ pool, chain_id, clock, beforeRead, spend = ()
   }
 }
 
-/** Which block to read at: the one below the newest, since machines behind one URL do not learn of the newest all at once. */
+/** Block to read at: the one below the newest, because machines behind one URL do not all learn of the newest simultaneously. */
 class Pins {
   readonly #pool: Pool
   readonly #clock: Clock & SteadyClock
@@ -82,13 +81,13 @@ class Pins {
   }
 }
 
-async function newest(asker: Asker): Promise<BlockHeader> {
+async function newest(asker: EndpointSession): Promise<BlockHeader> {
   const [answer] = await asker.ask([byTag('latest')])
   return headOf(asker, answer)
 }
 
 /** The newest block, from an endpoint that does not lag. */
-export function headOf({ endpoint, bound, others_highest }: Asker, answer: RpcAnswer | undefined): BlockHeader {
+export function headOf({ endpoint, bound, others_highest }: EndpointSession, answer: RpcAnswer | undefined): BlockHeader {
   const head = decode.header(resultOf(answer))
   if (head === null) throw malformed()
   return endpoint.checkHead(head, bound, others_highest)
@@ -98,14 +97,14 @@ function ahead(): EndpointFault {
   return new EndpointFault('unfit', 'its head is dated ahead of the clock')
 }
 
-/** Throws when the chain stands still, as far as this endpoint shows, or when it shows a future. */
+/** Throws when this endpoint shows a chain without new blocks, or a block dated in the future. */
 export function assertFresh(head: BlockHeader, clock: Clock): void {
   if (isAhead(head, clock)) throw ahead()
   if (clock.now_ms() - head.timestamp_s * 1_000 <= chainLimits.stale_ms) return
   throw new ChainUnavailableError('The newest block is too old.', 'stale')
 }
 
-async function belowNewest(asker: Asker, clock: Clock): Promise<BlockHeader> {
+async function belowNewest(asker: EndpointSession, clock: Clock): Promise<BlockHeader> {
   const head = await newest(asker)
   assertFresh(head, clock)
   if (head.number === 0n) return head
@@ -127,7 +126,7 @@ function pinned(pool: Pool, header: BlockHeader, deadline_ms: number, spend: (re
 }
 
 async function readPinned(
-  asker: Asker,
+  asker: EndpointSession,
   header: BlockHeader,
   reads: readonly FactRead[],
   spend: (requests: number) => void,
@@ -158,8 +157,8 @@ function withLessGas(read: FactRead): FactRead {
   return { ...read, gas }
 }
 
-/** The header comes last: what was read before it was read while the block stood. */
-async function readPiece({ ask }: Asker, header: BlockHeader, reads: readonly FactRead[]): Promise<ChainReadResult[]> {
+/** The header comes last, so that everything before it was read while the block was still on the chain. */
+async function readPiece({ ask }: EndpointSession, header: BlockHeader, reads: readonly FactRead[]): Promise<ChainReadResult[]> {
   const answers = await ask([...reads.map((read) => callOf(read, header.number)), byNumber(header.number)])
   const again = answers.at(-1)
   const found = decode.header(resultOf(again))
@@ -171,13 +170,13 @@ async function readPiece({ ask }: Asker, header: BlockHeader, reads: readonly Fa
 
 function resultOfRead(read: FactRead, answer: RpcAnswer | undefined): ChainReadResult {
   if (read.kind === 'call' && answer?.ok === false) {
-    const revert = revertOf(answer)
+    const revert = revertReason(answer)
     if (revert !== null) return revert
   }
   const found = resultOf(answer)
   switch (read.kind) {
     case 'call':
-      return returnedOf(decode.bytes(found))
+      return returnedData(decode.bytes(found))
     case 'code':
       return { ok: true, data: decode.bytes(found) }
     case 'storage':
@@ -210,10 +209,10 @@ function callOf(read: FactRead, at: bigint): RpcCall {
 const LAST_NUMBER = 2n ** 63n - 1n
 
 /**
- * The newest is taken from an endpoint that does not lag. A number that is not there lies above every head that was seen, of this endpoint
- * too: behind one URL stand several machines, and some have pruned their past.
+ * The newest block is taken from an endpoint that does not lag. A missing number is above every head seen, also of this endpoint: one
+ * URL can lead to several machines, some of which have pruned old blocks.
  */
-async function blockAt(asker: Asker, at: bigint | BlockTag): Promise<BlockFacts | null> {
+async function blockAt(asker: EndpointSession, at: bigint | BlockTag): Promise<BlockFacts | null> {
   const { ask, endpoint, bound, others_highest } = asker
   if (typeof at === 'bigint' && at > LAST_NUMBER) return null
   const [answer] = await ask([typeof at === 'bigint' ? byNumber(at) : byTag(at)])

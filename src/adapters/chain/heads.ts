@@ -1,11 +1,12 @@
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
-import { chainLimits } from './limits.ts'
+import { chainLimits } from '../../service/limits.ts'
+import { ChainUnavailableError } from './errors.ts'
 
 /**
- * The heads that one endpoint has shown. Behind one URL stand several machines, and one that lags shows an older head than was seen
- * before: its answers are old state. A lower head is believed when it contradicts what was seen at its height (a reorganisation), or when
- * nothing higher was seen for 30 s. Errs towards lagging.
+ * Heads that one endpoint has shown. One URL can lead to several machines; one that lags shows an older head than before, and its
+ * answers are old state. A lower head is accepted when it contradicts the block seen at its height (a reorganisation), or when no higher
+ * one was seen for 30 s. Errs towards lagging.
  */
 export class Heads {
   readonly #clock: SteadyClock
@@ -16,7 +17,7 @@ export class Heads {
     this.#clock = clock
   }
 
-  /** The highest head that was seen lately; null when that is too long ago to bind. */
+  /** The highest head that was seen recently; null when that is too long ago to count. */
   highest(within_ms: number = chainLimits.head_memory_ms): BlockHeader | null {
     if (this.#highest === null) return null
     return this.#clock.steady_ms() - this.#highest.at_ms <= within_ms ? this.#highest.header : null
@@ -44,7 +45,16 @@ export class Heads {
   }
 }
 
-/** Dated so far after the clock that it is no block of now. */
+/** True for a block dated too far after the clock. */
 export function isAhead(header: Pick<BlockHeader, 'timestamp_s'>, clock: Clock): boolean {
   return header.timestamp_s * 1_000 - clock.now_ms() > chainLimits.ahead_ms
+}
+
+/** Before a reading: a sandbox mines a block when its newest is old; a live chain needs nothing. */
+export async function refresh(beforeRead: (() => Promise<void>) | undefined): Promise<void> {
+  try {
+    await beforeRead?.()
+  } catch {
+    throw new ChainUnavailableError('The chain cannot be read: the sandbox did not mine a block.')
+  }
 }

@@ -1,22 +1,22 @@
 /** JSON-RPC 2.0 (specification of 2013-01-04): which answer belongs to which question, and what an error means. */
 import { isObject } from '../../pure/is-object.ts'
 import { EndpointFault } from './errors.ts'
-import { chainLimits } from './limits.ts'
+import { chainLimits } from '../../service/limits.ts'
 
 export interface RpcCall {
   method: string
   params: readonly unknown[]
 }
 
-export interface RpcError {
+export interface NodeRpcError {
   ok: false
   code: number
   message: string
   data: unknown
 }
 
-/** What the node said to one call. The error is the node's own words, for classification only. */
-export type RpcAnswer = { ok: true; result: unknown } | RpcError
+/** Answer of the node to one call. The error text is the node's own, for classification only. */
+export type RpcAnswer = { ok: true; result: unknown } | NodeRpcError
 
 /** Of a revert. 3: geth and those that follow it; -32015: nethermind, as OpenEthereum had it. */
 export const REVERT_CODES: ReadonlySet<number> = new Set([3, -32015])
@@ -24,7 +24,9 @@ export const REVERT_CODES: ReadonlySet<number> = new Set([3, -32015])
 /** Longest text of a node that is looked at. */
 const MESSAGE_CHARS = 500
 
-/** The answers to the calls with ids from `first_id` on, in their order. An answer too few, too many or twice is no answer at all. */
+/**
+ * Answers to the calls with ids from `first_id`, in their order. Missing, unknown or repeated answers make the whole response invalid.
+ */
 export function matchAnswers(found: unknown, first_id: number, count: number): RpcAnswer[] {
   const items: unknown[] = Array.isArray(found) ? found : [found]
   const [only] = items
@@ -45,7 +47,7 @@ export function matchAnswers(found: unknown, first_id: number, count: number): R
   })
 }
 
-/** The result, where an error leaves nothing to tell. */
+/** The result, for calls whose error does not matter. */
 export function resultOf(answer: RpcAnswer | undefined): unknown {
   if (answer === undefined) throw malformed()
   if (!answer.ok) throw refusalOf(answer)
@@ -57,7 +59,7 @@ const LONG_WORDS = /too (large|big|wide)|response size|block range/i
 const SLOW_WORDS = /timed?[ -]?out/i
 
 /** A fault for an error that is not an answer: the node is well, and will not or cannot serve this question now. */
-export function refusalOf(error: RpcError): EndpointFault {
+export function refusalOf(error: NodeRpcError): EndpointFault {
   if (isLimit(error)) return new EndpointFault('limited', 'too many requests', chainLimits.limited_ms)
   const kind = LONG_WORDS.test(error.message) ? 'long' : SLOW_WORDS.test(error.message) ? 'slow' : 'unfit'
   return new EndpointFault(kind, `it refused with error ${error.code}`)
@@ -74,7 +76,7 @@ function answerOf(item: Record<string, unknown>): RpcAnswer {
   return { ok: true, result: item['result'] }
 }
 
-function errorOf(error: unknown): RpcError {
+function errorOf(error: unknown): NodeRpcError {
   if (!isObject(error) || typeof error['code'] !== 'number') throw malformed()
   const message = typeof error['message'] === 'string' ? error['message'].slice(0, MESSAGE_CHARS) : ''
   return { ok: false, code: error['code'], message, data: error['data'] }
@@ -84,10 +86,10 @@ function errorOf(error: unknown): RpcError {
 const OFTEN_WORDS = /rate limit|too many requests?\b|\brequests? limit|per second/i
 
 /**
- * EIP-1474 names -32005; others answer with the HTTP status as the code. Their words are told apart from the limits on ranges of logs, and
- * from the reason of a revert, which a contract is free to choose.
+ * EIP-1474 defines -32005; others answer with the HTTP status as the code. Their messages differ from those of range limits on logs, and
+ * from revert reasons, which a contract chooses freely.
  */
-function isLimit({ code, message }: RpcError): boolean {
+function isLimit({ code, message }: NodeRpcError): boolean {
   if (code === 429) return true
   if (REVERT_CODES.has(code) || /revert/i.test(message)) return false
   return (code === -32005 && !/range|results|blocks|timed?[ -]?out|size/i.test(message)) || OFTEN_WORDS.test(message)

@@ -2,15 +2,15 @@ import type { ChainLog, LogFilter } from '../../ports/chain.ts'
 import * as decode from './decode.ts'
 import { EndpointFault, isFault } from './errors.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
-import { chainLimits } from './limits.ts'
-import type { Asker } from './pool.ts'
+import { chainLimits } from '../../service/limits.ts'
+import type { EndpointSession } from './pool.ts'
 
 /**
  * All logs of the range, in the order of the chain. Nodes limit ranges in many ways and words, so a range that is refused is halved, up to a
  * bound of requests. A node that has not seen the last block yet, or never had the first, answers with silence, so these blocks are asked for
  * in the same breath.
  */
-export async function searchLogs(asker: Asker, filter: LogFilter): Promise<ChainLog[]> {
+export async function searchLogs(asker: EndpointSession, filter: LogFilter): Promise<ChainLog[]> {
   if (filter.from_block > filter.to_block) return []
   const waiting = [{ from: filter.from_block, to: filter.to_block }]
   const found: ChainLog[] = []
@@ -30,7 +30,7 @@ export async function searchLogs(asker: Asker, filter: LogFilter): Promise<Chain
 }
 
 /** The answers to questions about a range of logs; null when they were too much for the node. */
-export async function askLogs({ ask }: Asker, calls: readonly RpcCall[]): Promise<RpcAnswer[] | null> {
+export async function askLogs({ ask }: EndpointSession, calls: readonly RpcCall[]): Promise<RpcAnswer[] | null> {
   try {
     return await ask(calls)
   } catch (error) {
@@ -40,7 +40,7 @@ export async function askLogs({ ask }: Asker, calls: readonly RpcCall[]): Promis
 }
 
 /** Null when the node refuses the range and it can be halved. */
-async function searchPart(asker: Asker, filter: LogFilter, from: bigint, to: bigint): Promise<ChainLog[] | null> {
+async function searchPart(asker: EndpointSession, filter: LogFilter, from: bigint, to: bigint): Promise<ChainLog[] | null> {
   const range = { fromBlock: decode.toQuantity(from), toBlock: decode.toQuantity(to) }
   const answers = await askLogs(asker, [
     { method: 'eth_getLogs', params: [{ address: filter.address, topics: filter.topics, ...range }] },
@@ -58,8 +58,8 @@ async function searchPart(asker: Asker, filter: LogFilter, from: bigint, to: big
   return logs
 }
 
-/** Whether a log is one that was asked for. */
+/** Returns true for a log that matches the request. */
 export function fitsFilter(log: ChainLog, { address, topics, from_block, to_block }: LogFilter): boolean {
   const inside = log.block_number >= from_block && log.block_number <= to_block && log.address === address.toLowerCase()
-  return inside && topics.every((topic, index) => topic === null || topic.toLowerCase() === log.topics[index])
+  return inside && topics.every((topic, index) => topic === null || [topic].flat().some((one) => one.toLowerCase() === log.topics[index]))
 }

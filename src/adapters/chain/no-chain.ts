@@ -1,7 +1,7 @@
 import type { ChainFacts, Transfers } from '../../ports/chain-facts.ts'
 import { ChainUnavailableError } from './errors.ts'
 
-/** In place of a chain, where this machine has none: whoever asks is told. */
+/** Chain of a machine without one: every read is rejected. */
 export function noChain(chain_id: number): { chain: ChainFacts; transfers: Transfers } {
   const refuse = () => Promise.reject(new ChainUnavailableError('There is no chain here to read.'))
   return {

@@ -1,37 +1,36 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
-import { Endpoint } from './endpoint.ts'
+import { Endpoint, type Use } from './endpoint.ts'
 import { ChainUnavailableError, EndpointFault } from './errors.ts'
 import { isAhead } from './heads.ts'
 import type { RpcAnswer, RpcCall } from './json-rpc.ts'
-import type { Use } from './lane.ts'
-import { chainLimits } from './limits.ts'
+import { chainLimits } from '../../service/limits.ts'
 
 /** One endpoint for the length of one question: everything asked through it comes from the same URL. */
-export interface Asker {
+export interface EndpointSession {
   endpoint: Endpoint
   ask(calls: readonly RpcCall[]): Promise<RpcAnswer[]>
   /** The highest head that this endpoint had shown when the question was asked. */
   bound: BlockHeader | null
-  /** The highest head that another endpoint has shown lately. */
+  /** Highest head that another endpoint has shown recently. */
   others_highest: bigint
 }
 
 /** The endpoints as one use of them sees them. */
-export interface Asking {
+export interface EndpointRequestOptions {
   /**
-   * Gives the task each endpoint in turn until one serves; at most once each, and once more when all that stands in the way is a pause
-   * that ends within the time. Rejects with a ChainUnavailableError that says what each endpoint did; what is no fault of an endpoint is
-   * thrown as it is.
+   * Runs the task on each endpoint in turn until one serves; at most once each, and once more when the only obstacle is a pause that
+   * ends in time. Rejects with a ChainUnavailableError that lists what each endpoint did; any error that is not an EndpointFault is
+   * thrown unchanged.
    */
-  run<T>(task: (asker: Asker) => Promise<T>, total_ms?: number): Promise<T>
+  run<T>(task: (asker: EndpointSession) => Promise<T>, total_ms?: number): Promise<T>
 }
 
 /** The endpoints in the order of the operator's preference. A question goes to the first that is in service for its use, then to the next. */
 export class Pool {
-  readonly payments: Asking
-  readonly facts: Asking
+  readonly payments: EndpointRequestOptions
+  readonly facts: EndpointRequestOptions
   readonly #endpoints: readonly Endpoint[]
   readonly #clock: Clock & SteadyClock
 
@@ -43,7 +42,7 @@ export class Pool {
     this.facts = { run: (task, total_ms) => this.#run('facts', task, total_ms) }
   }
 
-  async #run<T>(use: Use, task: (asker: Asker) => Promise<T>, total_ms: number = chainLimits.total_ms): Promise<T> {
+  async #run<T>(use: Use, task: (asker: EndpointSession) => Promise<T>, total_ms: number = chainLimits.total_ms): Promise<T> {
     const started_ms = performance.now()
     const deadline = AbortSignal.timeout(total_ms)
     const faults = new Map<number, string>()
@@ -61,7 +60,7 @@ export class Pool {
 
   async #round<T>(
     use: Use,
-    task: (asker: Asker) => Promise<T>,
+    task: (asker: EndpointSession) => Promise<T>,
     deadline: AbortSignal,
     faults: Map<number, string>,
     paused: boolean,
@@ -91,7 +90,7 @@ export class Pool {
     return null
   }
 
-  /** What is dated ahead of the clock does not count: one endpoint with a false future would make all the others lag. */
+  /** Heads dated after the clock do not count: one endpoint with a false future would make all others lag. */
   #highestBeside(endpoint: Endpoint): bigint {
     const heads = this.#endpoints.filter((one) => one !== endpoint).map((one) => one.heads.highest())
     return heads.reduce((most, head) => (head === null || head.number < most || isAhead(head, this.#clock) ? most : head.number), 0n)

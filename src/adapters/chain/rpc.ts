@@ -9,20 +9,20 @@ import type {
   CoinTransfer,
   FeesNow,
   LogFilter,
-  Sent,
+  SendResult,
   TransactionReceipt,
 } from '../../ports/chain.ts'
-import { bytesTail, decodeUint, uintWord } from '../../pure/payments/abi.ts'
+import { bytesTail, decodeUint, uintWord } from '../../pure/payments/token-calls.ts'
 import { ChainUnavailableError } from './errors.ts'
+import { returnedData, revertReason, sendOutcome } from './node-errors.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import * as decode from './decode.ts'
 import { headOf } from './facts.ts'
 import { malformed, resultOf, type RpcAnswer, type RpcCall } from './json-rpc.ts'
-import { chainLimits } from './limits.ts'
+import { chainLimits } from '../../service/limits.ts'
 import { searchLogs } from './logs.ts'
-import { returnedOf, revertOf, sentOf } from './node-words.ts'
-import { type Asker, Pool } from './pool.ts'
-import { refresh } from './refresh.ts'
+import { type EndpointSession, Pool } from './pool.ts'
+import { refresh } from './heads.ts'
 
 /** GasPriceOracle, a predeploy of every OP chain (OP Stack specification, "Predeploys"). */
 const ORACLE = '0x420000000000000000000000000000000000000f'
@@ -31,8 +31,8 @@ const UPPER_BOUND = '0xf1c7a58b'
 const EXACT = '0x49948e0e'
 
 /**
- * Fee of an OP chain for publishing a transaction, beside gas; zero, remembered, on a chain without the oracle. Errs high: the bound is
- * for what compresses worst, and counts the signature twice.
+ * Fee of an OP chain for publishing a transaction, in addition to gas; zero, remembered, on a chain without the oracle. Errs high: the
+ * upper bound assumes incompressible data and counts the signature twice.
  */
 function dataFeeReader(read: (reads: readonly ChainRead[]) => Promise<ChainReadResult[]>): (raw: string) => Promise<bigint> {
   let absent = false
@@ -63,7 +63,7 @@ interface ChainOptions {
   clock: Clock & SteadyClock
   /** Runs before the head is looked at; the sandbox mines a block here when the head is old. */
   beforeRead?: () => Promise<void>
-  /** Shared by all that speak with this chain, so that each learns of the heads that the others saw; one of its own when left out. */
+  /** Heads shared by all clients of this chain; by default a separate list. */
   pool?: Pool
 }
 
@@ -143,10 +143,10 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
     return this.#answered.answers
   }
 
-  async send(raw_transaction: string): Promise<Sent> {
+  async send(raw_transaction: string): Promise<SendResult> {
     return this.#pool.payments.run(async ({ ask }) => {
       const [answer] = await ask([{ method: 'eth_sendRawTransaction', params: [raw_transaction] }])
-      if (answer?.ok === false) return sentOf(answer)
+      if (answer?.ok === false) return sendOutcome(answer)
       decode.hash(resultOf(answer))
       return { kind: 'accepted' }
     })
@@ -171,7 +171,7 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
     return this.#pool.payments.run(async (asker) => {
       const [head, priority] = await asker.ask([LATEST, { method: 'eth_maxPriorityFeePerGas', params: [] }])
       headOf(asker, head)
-      // Nodes without this method have no opinion; that is no reason not to settle.
+      // Nodes without this method have no opinion, which does not prevent settling.
       const priority_fee_wei = priority?.ok === false ? chainLimits.default_priority_fee_wei : decode.quantity(resultOf(priority))
       return { base_fee_wei: decode.baseFee(resultOf(head)), priority_fee_wei }
     })
@@ -196,7 +196,7 @@ class RpcChain implements Chain, ChainSender, ChainTransactions {
  * All reads at the newest block, by its number. When a head was seen a moment ago the reads are sent for it together with the question for
  * the head: mostly it is still the newest, and one round trip did; otherwise they are sent again for the newer one.
  */
-async function readAtHead(asker: Asker, reads: readonly ChainRead[]): Promise<ChainReadResult[]> {
+async function readAtHead(asker: EndpointSession, reads: readonly ChainRead[]): Promise<ChainReadResult[]> {
   const guess = asker.endpoint.heads.highest(chainLimits.head_guess_ms)
   const guessed = guess === null ? [] : reads.map((read) => callOf(read, guess.number))
   const [latest, ...answers] = await asker.ask([LATEST, ...guessed])
@@ -205,7 +205,7 @@ async function readAtHead(asker: Asker, reads: readonly ChainRead[]): Promise<Ch
   return readAt(asker, reads, head.number)
 }
 
-async function readAt({ ask }: Asker, reads: readonly ChainRead[], at: bigint): Promise<ChainReadResult[]> {
+async function readAt({ ask }: EndpointSession, reads: readonly ChainRead[], at: bigint): Promise<ChainReadResult[]> {
   return resultsOf(reads, await ask(reads.map((read) => callOf(read, at))))
 }
 
@@ -215,11 +215,11 @@ function resultsOf(reads: readonly ChainRead[], answers: readonly RpcAnswer[]): 
 
 function resultOfRead(read: ChainRead, answer: RpcAnswer | undefined): ChainReadResult {
   if (read.kind === 'call' && answer?.ok === false) {
-    const revert = revertOf(answer)
+    const revert = revertReason(answer)
     if (revert !== null) return revert
   }
   const found = resultOf(answer)
-  if (read.kind === 'call') return returnedOf(decode.bytes(found))
+  if (read.kind === 'call') return returnedData(decode.bytes(found))
   return { ok: true, data: read.kind === 'balance' ? decode.toQuantity(decode.quantity(found)) : decode.bytes(found) }
 }
 

@@ -3,13 +3,13 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** What the sandbox chain keeps in its directory. */
+/** Files of the sandbox chain in its directory. */
 export interface SandboxFiles {
   /** Blocks, transactions, receipts and accounts, as of the last orderly end of the chain or about a second ago. */
   state: string
   /** Names the running chain. */
   record: string
-  /** What anvil said at its start. */
+  /** Output of anvil at its start. */
   log: string
   /** Held for as long as a service owns the chain. */
   lock: string
@@ -37,7 +37,7 @@ export interface ChainRecord {
   folder: string
 }
 
-/** Name of the machine and, where the system tells it, of its run since it was started. */
+/** Name of the machine and, where the system provides it, of its current boot. */
 export function thisMachine(): string {
   try {
     return `${hostname()} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`
@@ -46,7 +46,7 @@ export function thisMachine(): string {
   }
 }
 
-/** Whether the record was written on this machine for this folder. */
+/** Returns true when the record was written on this machine for this folder. */
 export function isOwnRecord({ machine, folder }: Pick<ChainRecord, 'machine' | 'folder'>, directory: string): boolean {
   return machine === thisMachine() && folder === realpathSync(directory)
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { RpcRequest } from './sandbox-rpc.ts'
+import type { RpcRequest } from './sandbox-process.ts'
 
 /** A sandbox head older than this is followed by a new block before anything is read from it. */
 const SANDBOX_HEAD_MS = 5_000
@@ -7,9 +7,9 @@ const SANDBOX_HEAD_MS = 5_000
 export type EnsureFresh = () => Promise<void>
 
 /**
- * A chain that mines only when somebody pays stands still, and so would the time that contracts see. This mines a block when the head is
- * over 5 s old by the service's clock. Asks the node at most once in 5 s, and callers of one moment share the question. Errs towards
- * stale by what a revert of the chain removed since the last look.
+ * A chain that mines only on payments has no new blocks without them, and the time that contracts see would not advance. This mines a
+ * block when the head is over 5 s old by the service's clock. Sends at most one request in 5 s, which concurrent callers share. Errs
+ * towards stale by the blocks that a revert of the chain removed since the last request.
  */
 export function freshener(request: RpcRequest, clock: Clock): EnsureFresh {
   let fresh_until_ms = Number.NEGATIVE_INFINITY

@@ -1,21 +1,95 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
-import { SandboxChainError } from './sandbox-binary.ts'
 import { replaceFile, type SandboxFiles } from './sandbox-files.ts'
-import { rpcRequest } from './sandbox-rpc.ts'
 
-/** How anvil is kept from outliving its service: by a shell that waits beside it, or, where there is no such shell, not at all. */
+/** Platforms for which @foundry-rs/anvil carries a binary, as Node names them, and the package that holds it. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  'darwin-arm64': '@foundry-rs/anvil-darwin-arm64',
+  'darwin-x64': '@foundry-rs/anvil-darwin-amd64',
+  'linux-arm64': '@foundry-rs/anvil-linux-arm64',
+  'linux-x64': '@foundry-rs/anvil-linux-amd64',
+  'win32-x64': '@foundry-rs/anvil-win32-amd64',
+}
+
+/** The sandbox chain cannot run here, or did not start; the message says why and what helps. */
+export class SandboxChainError extends Error {
+  override name = 'SandboxChainError'
+}
+
+/** Path of the anvil binary for this machine. Throws a SandboxChainError when there is none. */
+export function anvilBinary(platform: string = process.platform, arch: string = process.arch): string {
+  const name = PACKAGES[`${platform}-${arch}`]
+  if (name === undefined) {
+    const known = Object.keys(PACKAGES).join(', ')
+    throw new SandboxChainError(`The sandbox chain runs on ${known}, not on ${platform}-${arch}; use ASSAY_MODE=live with an RPC URL.`)
+  }
+  const path = binaryIn(name, platform)
+  if (path === null) {
+    throw new SandboxChainError(`The sandbox chain needs the optional package ${name}, which is not installed; run "npm ci".`)
+  }
+  return path
+}
+
+function binaryIn(name: string, platform: string): string | null {
+  // The package exports nothing, so its folder is found on the path that Node would search.
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? []
+  const file = platform === 'win32' ? 'anvil.exe' : 'anvil'
+  return folders.map((folder) => `${folder}/${name}/bin/${file}`).find((path) => existsSync(path)) ?? null
+}
+
+/** JSON-RPC to the local node, in one round trip for any number of questions. viem would cost more to load than the chain to start. */
+
+export interface SandboxRpcCall {
+  method: string
+  params: readonly unknown[]
+}
+
+export type RpcRequest = (method: string, params?: readonly unknown[]) => Promise<unknown>
+
+/** Longest wait for one answer of the local node. */
+const ANSWER_MS = 10_000
+
+interface RpcAnswer {
+  id: number
+  result?: unknown
+  error?: { message: string }
+}
+
+/** Returns the results in the order of the calls. Rejects without an answer, or with the node's message when it rejects one of them. */
+export async function rpcBatch(rpc_url: string, calls: readonly SandboxRpcCall[]): Promise<unknown[]> {
+  const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }))
+  const response = await fetch(rpc_url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(ANSWER_MS),
+  })
+  const answers = (await response.json()) as RpcAnswer[]
+  return calls.map(({ method }, id) => {
+    const answer = answers.find((one) => one.id === id)
+    if (answer === undefined || answer.error !== undefined) throw new Error(`${method}: ${answer?.error?.message ?? 'no answer'}`)
+    return answer.result
+  })
+}
+
+/** One question at a time, for callers that need no more. */
+export function rpcRequest(rpc_url: string): RpcRequest {
+  return async (method, params = []) => (await rpcBatch(rpc_url, [{ method, params }]))[0]
+}
+
+/** Guard that ends anvil with its service: a shell that waits next to it, or none where there is no such shell. */
 export type Keeping = 'guarded' | 'bare'
 
 export interface AnvilProcess {
   pid: number
   guard_pid: number | null
   rpc_url: string
-  /** Resolves when the processes are gone, for whatever reason. */
+  /** Resolves when the processes have ended, for any reason. */
   gone: Promise<void>
   /** Ends the chain, keeping its state; resolves when the processes are gone. */
   stop(): Promise<void>
@@ -36,10 +110,10 @@ const LOOK_MS = 4
 const GRACE_S = 10
 
 /**
- * Waits on a pipe that only the service holds. When the pipe ends, because the service closed it or died in whatever way, anvil is told to
- * end. The state that anvil then leaves replaces the old one in one step and only after an orderly end, and only while the record still
- * names this anvil; so it is never half a state, nor an older one. As long as the outer shell lives, the number of anvil's process cannot
- * have passed to another. $1 record, $2 state, $3 new state, $4 log, $5 grace; then the command.
+ * Waits on a pipe that only the service has open. When the pipe ends, because the service closed it or died, the shell ends anvil. The
+ * state that anvil then writes replaces the old one atomically, only after an orderly end, and only while the record still names this
+ * anvil; so the file is never a partial or an older state. While the outer shell lives, the process number of anvil cannot be reused. $1
+ * record, $2 state, $3 new state, $4 log, $5 grace; then the command.
  */
 const GUARD = `
 record=$1 state=$2 draft=$3 log=$4 grace=$5

@@ -1,17 +1,15 @@
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import { addressTopic, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
-import { limits } from '../../service/limits.ts'
+import { chainLimits, limits } from '../../service/limits.ts'
 import * as decode from './decode.ts'
 import { EndpointFault } from './errors.ts'
 import { byNumber, byTag, headOf } from './facts.ts'
 import { isAhead } from './heads.ts'
 import { resultOf } from './json-rpc.ts'
-import { chainLimits } from './limits.ts'
 import { askLogs } from './logs.ts'
-import type { Asker, Pool } from './pool.ts'
-import { requestsFor } from './stretches.ts'
-import { refusesRange } from './transfer-logs.ts'
+import type { EndpointSession, Pool } from './pool.ts'
+import { requestsFor, refusesRange } from './history.ts'
 
 interface WatchOptions {
   pool: Pool
@@ -19,20 +17,20 @@ interface WatchOptions {
   /** The token whose logs histories read, and any account. */
   token: string
   account: string
-  /** Set in a sandbox, whose chain is of this machine: it is looked at when somebody asks, and never mines by itself. */
+  /** Set in a sandbox, whose chain runs on this machine: its head is read on demand, because it never mines by itself. */
   sandbox: boolean
 }
 
 /**
- * Says whether facts can be read now, before anybody is charged. A live chain is looked at every 5 s, so that the answer asks nobody: a
- * fresh head of the right chain was seen within 10 s, and what one process may ask for is not used up.
+ * Decides whether facts can be read now, before a call is charged. A live chain is polled every 5 s, so that the decision needs no
+ * request: a fresh head of the right chain was seen within 10 s, and the request budget of the process is not used up.
  */
 export class ChainWatch {
   readonly #options: WatchOptions
   #good_until_ms = Number.NEGATIVE_INFINITY
   #probing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
-  /** What is known of the ranges of logs that are served; `blocks` is null when the node serves none that is long enough. */
+  /** Known support for ranges of logs; `blocks` is null when the node serves no range that is long enough. */
   #range: { blocks: number | null; until_ms: number } | null = null
   #ranging: Promise<void> | null = null
   #head: BlockHeader | null = null
@@ -63,11 +61,11 @@ export class ChainWatch {
     this.#tokens -= requests
   }
 
-  /** Whether a fresh head is known and so many requests may be made. */
+  /** Returns true when a fresh head is known and that many requests may be made. */
   async ready(requests: number): Promise<boolean> {
     this.#fill()
     if (this.#tokens < requests) return false
-    // Nobody looks at it regularly, or the first look is not over.
+    // Not polled, or the first poll is not finished.
     if (this.#timer === null || this.#good_until_ms === Number.NEGATIVE_INFINITY) await this.#probe()
     return this.#options.clock.steady_ms() < this.#good_until_ms
   }
@@ -77,7 +75,7 @@ export class ChainWatch {
     return this.#head
   }
 
-  /** Whether a whole history can be read now, even when nothing of it is kept. */
+  /** Returns true when a whole history can be read now, even without any cached part. */
   async history_ready(): Promise<boolean> {
     if (!(await this.ready(1))) return false
     if (this.#range === null) await this.#ranging
@@ -111,7 +109,7 @@ export class ChainWatch {
     }
   }
 
-  async #lookAt(asker: Asker): Promise<BlockHeader> {
+  async #lookAt(asker: EndpointSession): Promise<BlockHeader> {
     const { clock, sandbox } = this.#options
     const [latest] = await asker.ask([byTag('latest')])
     const head = headOf(asker, latest)
@@ -121,7 +119,7 @@ export class ChainWatch {
     return head
   }
 
-  /** Asks anew each minute, since nodes and their plans change; and with the next look when the node would not say. */
+  /** Repeats the check each minute, since nodes and their plans change; and with the next poll after an unclear answer. */
   async #learnRange(head: bigint): Promise<void> {
     const { pool, clock } = this.#options
     try {
@@ -139,7 +137,7 @@ export class ChainWatch {
   }
 
   /** The longest range of logs that this endpoint serves, found by asking; null when it refuses even the shortest that is of use. */
-  async #longestRange(asker: Asker, head: bigint): Promise<number | null> {
+  async #longestRange(asker: EndpointSession, head: bigint): Promise<number | null> {
     const { token, account } = this.#options
     const topics = [TRANSFER_TOPIC, addressTopic(account), addressTopic(account)]
     for (const range of chainLimits.log_ranges) {

@@ -1,6 +1,9 @@
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 
-/** How often the store is asked again: the steady counter of a machine drifts by little, but it stands still while a laptop sleeps. */
+/**
+ * Interval between two reads of the store's clock. The steady counter of a machine drifts little, but does not count while a laptop
+ * sleeps.
+ */
 const ASK_EVERY_MS = 60_000
 
 /** The clock of the store, for what several processes have to agree on, such as the end of a lease. */
@@ -9,9 +12,9 @@ export interface StoreClock extends Clock, SteadyClock {
 }
 
 /**
- * Asks the store for its time at the start and once a minute, and goes on from there by this process's steady counter: a machine whose
- * clock is set forward or back neither keeps a lease for that much longer nor takes one from others. Errs by half the time that the store
- * takes to answer, and by what the machine slept since. A store that does not answer later is asked again a minute after.
+ * Reads the time of the store at the start and once a minute, and continues from there with the steady counter of this process: a
+ * machine whose clock is set forward or back neither keeps a lease too long nor takes one from others. Errs by half the time that the
+ * store takes to answer, and by the time the machine slept since. After a failed read it tries again a minute later.
  */
 export async function openStoreClock(store: { now_ms(): Promise<number> }): Promise<StoreClock> {
   const measure = async (): Promise<number> => {

@@ -1,14 +1,17 @@
-/** A facilitator of x402 (version 2, specs of 2026) over HTTP. Nothing that it says is believed here; it is only put into words. */
+/**
+ * Client of an x402 facilitator (version 2, specifications of 2026; `POST /settle`, `GET /supported`) over HTTP. Responses may be anything and are
+ * never trusted: they are only classified. A settlement counts when the chain shows it.
+ */
 import { readBoundedText } from '../../pure/read-bounded.ts'
 import type { SteadyClock } from '../../ports/clock.ts'
 import type { Facilitator, FacilitatorAnswer } from '../../ports/facilitator.ts'
-import { readSettle, readSupported } from './answers.ts'
+import { isObject } from '../../pure/is-object.ts'
 
 /** A facilitator waits for its own receipt before it answers, so this must be longer than any such wait. */
 const SETTLE_MS = 30_000
 const SUPPORTED_MS = 3_000
 const REMEMBERED_MS = 30_000
-/** How long "does not answer" is remembered: short, since it decides whether anybody can pay. */
+/** Time for which "does not answer" is cached: short, because it decides whether payments are possible. */
 const FAILED_MS = 5_000
 const SETTLE_BYTES = 65_536
 const SUPPORTED_BYTES = 262_144
@@ -25,7 +28,10 @@ export interface FacilitatorOptions {
   headers?: Readonly<Record<string, string>>
 }
 
-/** Never rejects: what goes wrong is an answer. Redirects are not followed, since they would carry a payment to a party nobody chose. */
+/**
+ * Never rejects: failures are answers. Redirects are not followed, because they would send a payment to a party that the operator did
+ * not choose.
+ */
 export function httpFacilitator({ url, clock, settle_ms = SETTLE_MS, headers = {} }: FacilitatorOptions): Facilitator {
   const base = url.replace(/\/+$/, '')
   let networks: ReadonlySet<string> = new Set()
@@ -99,4 +105,52 @@ function codeOf(error: unknown): string | null {
     return null
   const { code } = cause as NodeJS.ErrnoException
   return typeof code === 'string' ? code : null
+}
+
+const CODE = /^[a-z0-9_]{1,80}$/
+const TRANSACTION = /^0x[0-9a-fA-F]{64}$/
+const KINDS_MAX = 1_000
+
+/**
+ * A clear yes names a transaction. A clear no says `success: false` with status 200 or 4xx and names none. Everything else is unsure: a
+ * gateway's 502, a page of HTML, a no with a transaction, `settlement_pending`.
+ */
+function readSettle(status: number, text: string): FacilitatorAnswer {
+  const body = objectOf(text)
+  if (body === null || typeof body['success'] !== 'boolean') return { kind: 'unsure', reason: `http_${status}`, transaction: null }
+  const transaction = transactionOf(body['transaction'])
+  if (body['success']) {
+    if (status === 200 && transaction !== null) return { kind: 'settled', transaction }
+    return { kind: 'unsure', reason: 'success_without_transaction', transaction }
+  }
+  const reason = reasonCodeIn(body['errorReason'])
+  const sent = transaction !== null || reason === 'settlement_pending' || reason === 'unexpected_settle_error'
+  if (sent || status >= 500) return { kind: 'unsure', reason, transaction }
+  return { kind: 'refused', reason }
+}
+
+/** Networks with the scheme `exact` of version 2; null when the body is not such a list. */
+function readSupported(text: string): Set<string> | null {
+  const kinds = objectOf(text)?.['kinds']
+  if (!Array.isArray(kinds) || kinds.length > KINDS_MAX) return null
+  const exact = kinds.filter((kind: unknown) => isObject(kind) && kind['scheme'] === 'exact' && kind['x402Version'] === 2)
+  return new Set(exact.map((kind: Record<string, unknown>) => kind['network']).filter((network) => typeof network === 'string'))
+}
+
+/** Reason codes of facilitators are kept only when they have the form of a code. */
+function reasonCodeIn(value: unknown): string {
+  return typeof value === 'string' && CODE.test(value) ? value : 'no_reason_given'
+}
+
+function transactionOf(value: unknown): string | null {
+  return typeof value === 'string' && TRANSACTION.test(value) ? value.toLowerCase() : null
+}
+
+function objectOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
 }

@@ -4,14 +4,14 @@ import { secretFileFault } from '../../pure/secret-file.ts'
 
 /** Gas wallets of one deployment; more would not settle faster than a chain takes. */
 const GAS_WALLETS_MAX = 16
-/** Beyond this the file is no key file. */
+/** Maximum size of a key file. */
 const FILE_BYTES_MAX = 4_096
 
 export type GasKeysRead = { ok: true; keys: Uint8Array[] } | { ok: false; message: string }
 
 /**
- * The private keys of the gas wallets: one of 64 hexadecimal digits a line, with or without 0x; empty lines and lines that begin with # are
- * passed over. The file must be closed to group and others, since whoever reads it can spend the gas. No message holds any part of a key.
+ * Reads the private keys of the gas wallets: 64 hexadecimal digits a line, with or without 0x; empty lines and lines that begin with #
+ * are skipped. The file must be closed to group and others, because any reader can spend the gas. No message contains any part of a key.
  */
 export function readGasKeys(path: string): GasKeysRead {
   const text = readPrivate(path)

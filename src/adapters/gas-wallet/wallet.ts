@@ -4,13 +4,13 @@ import { fromHex, nobleCrypto, type ReceiptCrypto, toHex } from '../../pure/rece
 /** Recursive length prefix, as the Ethereum Yellow Paper (appendix B) defines it. Writing only; nothing is ever read back. */
 type RlpItem = Uint8Array | readonly RlpItem[]
 
-/** Longest payload whose length stands in the prefix byte itself. */
+/** Longest payload whose length fits in the prefix byte. */
 const SHORT = 55
 
 function rlp(item: RlpItem): Uint8Array {
   if (item instanceof Uint8Array) {
     const [first] = item
-    // A byte below 0x80 stands for itself.
+    // A byte below 0x80 encodes itself.
     return item.length === 1 && first !== undefined && first < 0x80 ? item : prefixed(0x80, item)
   }
   return prefixed(0xc0, Buffer.concat(item.map(rlp)))
@@ -34,7 +34,7 @@ function prefixed(offset: number, payload: Uint8Array): Uint8Array {
 
 const TYPE_2 = 2
 
-/** What signs digests: the key is already inside. */
+/** Signer of digests that already contains the key. */
 interface DigestSigner {
   /** 0x-prefixed lower-case address of the key. */
   readonly address: string
@@ -43,8 +43,8 @@ interface DigestSigner {
 }
 
 /**
- * A gas wallet of one chain over a key that signs digests. The same transaction gives the same bytes, since the signer is deterministic.
- * `sign` throws a RangeError for what is no transaction.
+ * A gas wallet of one chain over a key that signs digests. The same transaction gives the same bytes, because the signer is
+ * deterministic. `sign` throws a RangeError for an invalid transaction.
  */
 export function gasWallet(
   signer: DigestSigner,

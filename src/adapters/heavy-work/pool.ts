@@ -5,16 +5,16 @@ export interface HeavyPoolOptions {
   /** The module that a worker runs: it takes a HeavyJob as a message and answers with a HeavyAnswer. */
   module: URL
   workers: number
-  /** Jobs that wait beside those under way; more are refused. */
+  /** Maximum number of queued jobs in addition to running ones; more are refused. */
   queue: number
   /** Jobs of one client that wait, those of paid calls and those of free calls each. */
   client_queue: number
   /** Jobs of one client that may be ended for their time or memory in such a span, before the client has to wait until the oldest is past. */
   client_ended: number
   client_ended_ms: number
-  /** How long one job may run. */
+  /** Maximum run time of one job. */
   deadline_ms: number
-  /** How much one worker may hold. */
+  /** Maximum memory of one worker. */
   memory_mb: number
   /** Given to each worker when it starts. */
   data?: unknown
@@ -29,7 +29,7 @@ export interface HeavyToolJob {
 
 export type HeavyJob = HeavyToolJob | { read: HeavyRead }
 
-/** What a worker says of a job. */
+/** Message of a worker about a job. */
 export type HeavyAnswer = { ok: true; result: Record<string, unknown> } | { ok: false; message: string }
 
 class HeavyWorkError extends Error implements HeavyFault {
@@ -75,7 +75,7 @@ export function createHeavyPool(options: HeavyPoolOptions): HeavyWork {
  * that has most.
  */
 class FairQueue {
-  /** Jobs by client; the client whose turn is next stands first. */
+  /** Jobs by client; the client whose turn is next comes first. */
   readonly #paid = new Map<string, Waiting[]>()
   readonly #free = new Map<string, Waiting[]>()
   readonly #most: number
@@ -216,7 +216,7 @@ class HeavyPool {
   #made(): Worker {
     const { module, memory_mb, data } = this.#options
     const worker = new Worker(module, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: memory_mb } })
-    // An error between two jobs, or after the end of one, is nobody's answer; the next job finds out that the worker is gone.
+    // An error between two jobs, or after the end of one, belongs to no job; the next job notices that the worker is gone.
     worker.on('error', () => undefined)
     // A process that has nothing else to do may end.
     worker.unref()
@@ -257,7 +257,7 @@ const ENDED_CLIENTS = 10_000
 
 type Ending = { kind: 'answered'; answer: HeavyAnswer } | { kind: 'ended' | 'broken'; why: string }
 
-/** Gives the job to the worker and waits for whatever comes first: its answer, its death, or the end of its time. */
+/** Gives the job to the worker and waits for the first of its answer, its death and its timeout. */
 function answerOf({ worker, started }: Thread, job: HeavyJob, deadline_ms: number): Promise<Ending> {
   return new Promise((resolve) => {
     worker.ref()
@@ -281,7 +281,7 @@ function answerOf({ worker, started }: Thread, job: HeavyJob, deadline_ms: numbe
   })
 }
 
-/** Bytes with a buffer of their own, which can be handed over. */
+/** Bytes with a separate buffer, which can be transferred. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice()
 }

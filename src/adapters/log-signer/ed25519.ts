@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto'
-import type { LogSigner } from '../../ports/log-signer.ts'
+import type { LogSigner } from '../../ports/signer.ts'
 
-/** What stands before the 32 bytes of a private key in PKCS #8 (RFC 8410, section 7), and before those of a public one (section 4). */
+/** Prefix of the 32 bytes of a private key in PKCS #8 (RFC 8410, section 7), and of a public one (section 4). */
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC_PREFIX_BYTES = 12
 
@@ -15,7 +15,7 @@ export function ed25519Signer(seed: Uint8Array): LogSigner {
 const DIGEST = /^0x[0-9a-fA-F]{64}$/
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
 
-/** What `logEntry` gives, as hex, in a fifth of its time: every receipt has one made. */
+/** The same as `logEntry`, as hex, in a fifth of its time: one is made for every receipt. */
 export function nativeLogEntry(digest: string, signature: string): string | null {
   if (!DIGEST.test(digest) || !SIGNATURE.test(signature)) return null
   const bytes = Buffer.from(`${digest.slice(2)}${signature.slice(2)}`, 'hex')

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import { limits } from '../../service/limits.ts'
 
-/** Lines that are handed to the stream together: at each writing it measures anew all that it still holds. */
+/** Lines that are passed to the stream together: each write measures the whole buffer again. */
 const LINES = 64
 
 /** Lines of JSON on standard output, written in blocks; `flush` empties the last one at a stop. */
@@ -11,7 +11,7 @@ export function createLog(level: 'info' | 'warn' | 'error' | 'silent', clock: Cl
   const gathered: string[] = []
   // Registered before the stream, which writes out what it holds when the process exits.
   process.once('exit', handOn)
-  // Where nobody reads the lines, those beyond the bound are lost; the service goes on.
+  // When the log is not read, lines beyond the bound are lost; the service continues.
   const destination = pino.destination({ dest: 1, minLength: 32_768, maxWrite: 65_536, maxLength: limits.log_bytes, sync: false })
   function handOn(): void {
     if (gathered.length > 0) destination.write(gathered.splice(0).join(''))

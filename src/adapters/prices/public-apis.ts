@@ -1,21 +1,21 @@
 import { readBoundedText } from '../../pure/read-bounded.ts'
-import { priceLimits } from './limits.ts'
 import { compare, distance, fraction, type Fraction, over, plus, readDecimal, times, toExact } from '../../pure/market/fraction.ts'
 import { type CryptoAsset, cryptoAsset } from '../../pure/market/crypto-symbols.ts'
 import type { Prices, SourceQuote, Spot } from '../../ports/prices.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
+import { priceLimits } from '../../service/limits.ts'
 import { Breaker } from '../../pure/breaker.ts'
 
 /**
  * `limited`: the source says that it was asked too much. `refused`: it does not like the question. `failed`: no connection, no answer in
  * time, another status, or an answer without end.
  */
-export type Got = { kind: 'text'; text: string } | { kind: 'limited' | 'refused' | 'failed' }
+export type PriceResponse = { kind: 'text'; text: string } | { kind: 'limited' | 'refused' | 'failed' }
 
 const KINDS: Readonly<Record<number, 'limited' | 'refused'>> = { 400: 'refused', 404: 'refused', 429: 'limited' }
 
 /** One GET: no redirects, no second try, a bounded body. Never rejects. */
-export async function get(url: string): Promise<Got> {
+export async function get(url: string): Promise<PriceResponse> {
   try {
     const response = await fetch(url, {
       headers: { accept: 'application/json', 'user-agent': 'assay' },
@@ -33,7 +33,7 @@ export async function get(url: string): Promise<Got> {
   }
 }
 
-/** The interfaces that may be asked, and what each of them answers. What does not answer the question that was asked is no price. */
+/** Price interfaces, each with a reader of its answer. An answer about another asset is not a price. */
 
 export interface PriceSource {
   readonly name: Exclude<SourceQuote['name'], 'fixed_sample'>
@@ -129,21 +129,21 @@ function member(value: unknown, name: string): unknown {
 
 export interface PublicPricesOptions {
   clock: Clock & SteadyClock
-  /** In the order in which they are asked; the first two that know an asset are asked together, the others stand in for them. */
+  /** In the order of use; the first two that know an asset are requested together, the others replace a failed one. */
   sources?: readonly PriceSource[]
 }
 
 type Priced = Extract<Spot, { kind: 'priced' }>
 
 const NEEDED = 2
-/** How far two sources may be apart, as a share of the lower one. */
+/** Maximum difference of two sources, as a share of the lower price. */
 const FARTHEST: Fraction = { numerator: 1n, denominator: 100n }
 const HALF: Fraction = { numerator: 1n, denominator: 2n }
 
 /**
- * Asks two sources at once, and a further one only when one of them gave no price, so that the one with the smallest allowance is spared.
- * The answer is the mean of the two; beyond one percent of difference there is none. It is kept until it is a minute old; whoever asks
- * while it is being fetched waits for the same answer.
+ * Requests two sources concurrently, and a further one only when one of them gave no price, which spares the source with the smallest
+ * allowance. The answer is the mean of the two; there is none when they differ by more than one percent. It is cached for a minute;
+ * concurrent callers share one request.
  */
 export function publicPrices({ clock, sources = [coinbase(), kraken(), coingecko()] }: PublicPricesOptions): Prices {
   const watched = sources.map((source) => ({ source, breaker: new Breaker(priceLimits.breaker, clock) }))
@@ -181,7 +181,7 @@ interface Watched {
 }
 
 async function agreed(watched: readonly Watched[], asset: CryptoAsset | null, clock: Clock): Promise<Spot> {
-  // Only what stands in the table ever becomes part of an address.
+  // Only names from the table become part of an address.
   if (asset === null) return joined([])
   const able = watched.filter(({ source, breaker }) => source.path(asset) !== null && !breaker.isOpen())
   const quotes: SourceQuote[] = []
@@ -213,7 +213,7 @@ async function ask({ source, breaker }: Watched, asset: CryptoAsset, clock: Cloc
   return isFresh(quote, now_ms) ? { ...quote, as_of_ms: Math.min(quote.as_of_ms, now_ms) } : null
 }
 
-/** Null when it is no JSON. */
+/** Null when it is not JSON. */
 function parsed(text: string): { value: unknown } | null {
   try {
     return { value: parseKeeping(text) }

@@ -37,7 +37,7 @@ function writeOnce(path: string, text: string): void {
   const draft = `${path}.${process.pid}.tmp`
   try {
     writeFileSync(draft, `${text}\n`, { mode: 0o600, flush: true })
-    // A link fails when the name exists: of two processes that start at once, one secret wins.
+    // A link fails when the name exists: of two processes that start simultaneously, one secret wins.
     linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -58,7 +58,7 @@ function readHex(path: string): SecretRead | null {
   if (!/^[0-9a-fA-F]{64,}$/.test(hex) || hex.length % 2 !== 0) {
     return {
       ok: false,
-      message: `The secret file ${path} must hold at least 32 bytes as hexadecimal digits; "openssl rand -hex 32" makes one.`,
+      message: `The secret file ${path} must contain at least 32 bytes as hexadecimal digits; "openssl rand -hex 32" makes one.`,
     }
   }
   return { ok: true, secret: Buffer.from(hex, 'hex') }

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, randomFillSync, type KeyObject } from 'node:crypto'
-import type { Sealer } from '../../ports/sealer.ts'
+import type { Sealer } from '../../ports/signer.ts'
 
 const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12

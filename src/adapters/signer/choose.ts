@@ -1,13 +1,25 @@
-/** Chooses the arithmetic of receipts at start: the fast parts where they load and agree with the reference, the reference else. */
-import { fromHex, nobleCrypto, toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
-import { readSignature } from '../../pure/receipts/signature.ts'
+import { createKeccak } from 'hash-wasm'
+import { fromHex, nobleCrypto, type ReceiptCrypto, toHex, readSignature } from '../../pure/receipts/crypto.ts'
 import type { Signer } from '../../ports/signer.ts'
-import { wasmKeccak } from './keccak.ts'
-import { loadNative, nativeRecover, nativeSigner, type NativeSecp256k1 } from './native.ts'
+import { loadNative, nativeRecover, type NativeSecp256k1, nativeSigner } from './native.ts'
 import { nobleSigner } from './noble.ts'
 
-export interface Signing {
-  /** What signs and recovers. */
+/** keccak-256 in WebAssembly: several times as fast as JavaScript. */
+
+/** Compiles the hasher once; afterwards hashing is synchronous. */
+export async function wasmKeccak(): Promise<Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>> {
+  // One mutable instance: init, update and digest must stay in one synchronous stretch, and here they do.
+  const hasher = await createKeccak(256)
+  return {
+    keccak256: (data) => hasher.init().update(data).digest('binary'),
+    keccak256Hex: (data) => `0x${hasher.init().update(data).digest('hex')}`,
+  }
+}
+
+/** Chooses the arithmetic of receipts at start: the fast parts where they load and agree with the reference, the reference else. */
+
+export interface SigningBackend {
+  /** Signing and recovery. */
   readonly implementation: Signer['implementation']
   readonly keccak: 'hash-wasm' | 'noble'
   /** One sentence for each fast part that is not in use; empty when all are. */
@@ -19,14 +31,14 @@ export interface Signing {
 
 type Keccak = Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>
 
-/** What may be brought instead of the real parts, so that refusals can be shown. */
+/** Replacements of the real parts, so that tests can show refusals. */
 export interface Candidates {
   native?: () => NativeSecp256k1
   keccak?: () => Promise<Keccak>
 }
 
 /** Tries the fast parts on fixed vectors, for which noble's answers are known; a part that fails to load or differs in one of them is not used. */
-export async function chooseSigning(candidates: Candidates = {}): Promise<Signing> {
+export async function chooseSigning(candidates: Candidates = {}): Promise<SigningBackend> {
   const refusals: string[] = []
   const keccak = await attempt('The WebAssembly keccak-256', refusals, async () =>
     agreeingKeccak(await (candidates.keccak ?? wasmKeccak)()),
@@ -72,10 +84,10 @@ function agreeingKeccak(keccak: Keccak): Keccak | string {
 }
 
 /**
- * What the reference makes of keys and digests at the edges and in the middle of their ranges; written down, since to make it anew would
- * cost each start more than all the rest of the choice. The keys are public and stand for nobody. Digests stay below the order of the
- * group: above it libsecp256k1 derives its nonce from the digest as it stands and RFC 6979 from the reduced one, so that both sign rightly
- * but differently, which no keccak-256 is ever expected to show (odds of 2^-128).
+ * Results of the reference implementation for keys and digests at the limits and in the middle of their ranges; stored, because
+ * computing them again would take more of each start than the rest of the choice. The keys are public and used nowhere else. Digests
+ * stay below the order of the group: above it libsecp256k1 derives its nonce from the digest itself and RFC 6979 from the reduced one,
+ * so that both sign correctly but differently, which no keccak-256 is ever expected to show (odds of 2^-128).
  */
 export const SIGNED = [
   {

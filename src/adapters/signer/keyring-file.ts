@@ -48,7 +48,7 @@ export function freshKey(not_before: number): RingKey {
   return activeKeyOf(private_key, not_before)
 }
 
-/** Writes the file unless there is one already; of several processes that try at once, exactly one writes. Throws what the system throws. */
+/** Creates the file unless it exists; of several processes that try simultaneously, exactly one writes. Throws the system's error. */
 export function createRingFile(path: string, file: RingFile): void {
   const draft = writeDraft(path, file)
   try {
@@ -114,7 +114,7 @@ function parseKeys(rows: readonly unknown[], place: { mode: string; chain_id: nu
   for (const [index, { mode: _mode, chain_id: _chain, ...life }] of lives.entries()) {
     const given = rows[index]?.['private_key'] ?? null
     const private_key = readPrivateKey(given)
-    // A secret that does not belong to its address would stamp receipts that nobody can verify.
+    // A secret that does not belong to its address would sign receipts that cannot be verified.
     if (given !== null && (private_key === null || addressOf(private_key) !== life.address)) return null
     if (given === null && life.status === 'active') return null
     keys.push({ ...life, private_key })

@@ -26,8 +26,8 @@ export function activeKey(ring: Keyring): (RingKey & { private_key: Uint8Array }
 }
 
 /**
- * Reads the keys of this deployment, making the file with one fresh key when there is none. Processes that start at once end with the same
- * key. A file that belongs to another deployment is refused; one that holds a bare key belongs to whoever reads it.
+ * Reads the keys of this deployment, creating the file with one fresh key when there is none. Processes that start simultaneously end
+ * with the same key. A file of another deployment is refused; a file with a bare key is accepted by every deployment.
  */
 export function loadKeyring(path: string, identity: StoreIdentity, now_ts: number): KeyringRead {
   const found = readRing(path, identity)
@@ -78,7 +78,7 @@ function describe({ mode, chain_id, pay_to }: StoreIdentity): string {
   return `${mode} on chain ${chain_id} with pay-to ${pay_to.toLowerCase()}`
 }
 
-/** Reads, changes and writes under a lock file, so that two changes at once do not lose one. */
+/** Reads, changes and writes under a lock file, so that two simultaneous changes do not lose one. */
 function change(path: string, identity: StoreIdentity, edit: (keys: readonly RingKey[]) => RingKey[]): KeyringRead {
   const lock = `${path}.lock`
   try {

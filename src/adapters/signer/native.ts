@@ -6,7 +6,7 @@ import type { Signer } from '../../ports/signer.ts'
 /** The part of the addon that is used, as its API.md (5.0.2) describes it. */
 export interface NativeSecp256k1 {
   publicKeyCreate(private_key: Uint8Array, compressed: boolean): Uint8Array
-  /** RFC 6979 and low s unless told otherwise. */
+  /** By default RFC 6979 and low s. */
   ecdsaSign(digest: Uint8Array, private_key: Uint8Array): { signature: Uint8Array; recid: number }
   ecdsaRecover(signature: Uint8Array, recid: number, digest: Uint8Array, compressed: boolean): Uint8Array
 }
@@ -43,7 +43,7 @@ export function nativeRecover(native: NativeSecp256k1, keccak256: ReceiptCrypto[
     try {
       return addressOfPublicKey(native.ecdsaRecover(rs, recovery, digest, false), keccak256)
     } catch {
-      // The addon throws for scalars out of range and for r that is no point: nobody signed this.
+      // The addon throws for scalars out of range and for r that is not a point: no signer can be recovered.
       return null
     }
   }

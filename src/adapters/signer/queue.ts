@@ -1,12 +1,21 @@
-import { Worker } from 'node:worker_threads'
 import type { Signer, SigningQueue } from '../../ports/signer.ts'
-import { DIGEST_BYTES, SIGNATURE_BYTES, type SigningWorkerData } from './signing-message.ts'
+import { Worker } from 'node:worker_threads'
+
+/** Messages between the threads: concatenated digests, then as many signatures in the same order. */
+export const DIGEST_BYTES = 32
+export const SIGNATURE_BYTES = 65
+
+/** Start data of the signing thread; the key never leaves the process. */
+export interface SigningWorkerData {
+  private_key: Uint8Array
+  implementation: Signer['implementation']
+}
 
 /** Digests that one message carries: beyond it the first of them would wait for the last. */
 const MESSAGE_DIGESTS = 32
 /** Digests that the thread holds unsigned; what comes on top is signed here, so that nothing waits without bound. */
 const BESIDE_DIGESTS = 96
-/** A queue this short is signed here at once: a message costs more than it saves. */
+/** A queue this short is signed in this thread immediately: a message costs more than it saves. */
 const HERE_DIGESTS = 2
 
 const MODULE = new URL('./signing-worker.ts', import.meta.url)
@@ -18,9 +27,9 @@ interface Waiting {
 }
 
 /**
- * Signs what gathers within one turn of the event loop: one alone here and at once, more in a thread beside it, in messages of bounded size.
- * The thread is made when it is first needed. What it signs is what the signer here would sign, byte for byte; its first message is held
- * against that. If it dies or differs, everything is signed here from then on, and nothing is lost.
+ * Signs the digests of one turn of the event loop: a single one in this thread immediately, more in a separate thread, in messages of
+ * bounded size. The thread starts when it is first needed. Its signatures must equal those of this thread byte for byte; its first
+ * message is checked for that. If it dies or differs, everything is signed in this thread from then on, and nothing is lost.
  */
 export function createSigningQueue(signer: Signer, private_key: Uint8Array, onFault: (why: string) => void, module = MODULE): SigningQueue {
   return new Queue(signer, { private_key: Uint8Array.from(private_key), implementation: signer.implementation }, onFault, module)
@@ -133,7 +142,7 @@ class Queue implements SigningQueue {
     this.#takeBack()
   }
 
-  /** What the thread had not answered is signed here. */
+  /** Digests that the thread did not answer are signed here. */
   #takeBack(): void {
     const open = this.#beside.flat()
     this.#beside = []

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Signer } from '../../ports/signer.ts'
 import { loadNative, nativeSigner } from './native.ts'
 import { nobleSigner } from './noble.ts'
-import { DIGEST_BYTES, SIGNATURE_BYTES, type SigningWorkerData } from './signing-message.ts'
+import { DIGEST_BYTES, SIGNATURE_BYTES, type SigningWorkerData } from './queue.ts'
 
 const { private_key, implementation } = workerData as SigningWorkerData
 const signer: Signer = implementation === 'noble' ? nobleSigner(private_key) : nativeSigner(loadNative(), private_key)

@@ -28,7 +28,7 @@ export class TurnBatch<Item extends Waiting> {
     this.#write = write
   }
 
-  /** More than may wait is rejected at once, as busy. */
+  /** Rejects an item as busy when the queue is full. */
   push(item: Item): void {
     if (this.#waiting.length >= limits.store_waiting) return item.reject(new StoreBusyError('too much waits'))
     this.#waiting.push(item)

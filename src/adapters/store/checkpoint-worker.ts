@@ -2,11 +2,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * Brings what the write-ahead log of a SQLite file holds into the file itself, whenever it is told to. First what it can without holding up
- * a writer, then the little that was written meanwhile, so that the log begins anew instead of growing for as long as the load lasts.
+ * Moves the write-ahead log of a SQLite file into the file, on each message. First a passive checkpoint, which does not block writers;
+ * then a restart of the log for the little that was written meanwhile, so that the log does not grow for as long as the load lasts.
  */
 
-/** How long it waits for a writer to end its transaction. */
+/** Timeout for a writer to end its transaction. */
 const PATIENCE_MS = 50
 
 const database = new DatabaseSync((workerData as { path: string }).path, { timeout: PATIENCE_MS })

@@ -1,22 +1,9 @@
+import { count } from './columns.ts'
 import { StoreNewerError } from './errors.ts'
-import type { Dialect, Migration } from './migration.ts'
-import { firstTables } from './migrations/0001-first-tables.ts'
-import { payments } from './migrations/0002-payments.ts'
-import { closedStretches } from './migrations/0003-closed-stretches.ts'
-import { assuredRecords } from './migrations/0004-assured-records.ts'
-import { disputes } from './migrations/0005-disputes.ts'
-import { insurance } from './migrations/0006-insurance.ts'
-import { invoices } from './migrations/0007-invoices.ts'
-import { invoiceBank } from './migrations/0008-invoice-bank.ts'
-import { credits } from './migrations/0009-credits.ts'
-import { a2aTasks } from './migrations/0010-a2a-tasks.ts'
-import { receiptsLog } from './migrations/0011-receipts-log.ts'
-import { paymentsOfInvoices } from './migrations/0012-payments-of-invoices.ts'
-import { underwriterProofs } from './migrations/0013-underwriter-proofs.ts'
-import { unsignedAndAdvisory } from './migrations/0014-unsigned-and-advisory.ts'
-import { privateResends } from './migrations/0015-private-resends.ts'
+import { expression, sql, statement } from './statements.ts'
+import { type SqlDialect, FIRST_MIGRATIONS, type Migration } from './migrations-0001-0009.ts'
 
-export const SQLITE_DIALECT: Dialect = {
+export const SQLITE_DIALECT: SqlDialect = {
   wide_integer: 'integer',
   row_number: 'integer primary key',
   table: ' strict',
@@ -25,7 +12,7 @@ export const SQLITE_DIALECT: Dialect = {
   counted_columns: '',
 }
 
-export const POSTGRES_DIALECT: Dialect = {
+export const POSTGRES_DIALECT: SqlDialect = {
   wide_integer: 'bigint',
   row_number: 'bigint generated always as identity primary key',
   table: '',
@@ -37,29 +24,267 @@ export const POSTGRES_DIALECT: Dialect = {
 }
 
 export const MIGRATIONS: readonly Migration[] = [
-  firstTables,
-  payments,
-  closedStretches,
-  assuredRecords,
-  disputes,
-  insurance,
-  invoices,
-  invoiceBank,
-  credits,
-  a2aTasks,
-  receiptsLog,
-  paymentsOfInvoices,
-  underwriterProofs,
-  unsignedAndAdvisory,
-  privateResends,
+  ...FIRST_MIGRATIONS,
+  /** Tasks of the agent protocol, for a day. */
+  {
+    number: 10,
+    name: 'a2a-tasks',
+    text: (dialect) => `
+    create table a2a_task (
+      task_id text not null primary key,
+      client text not null,
+      revision integer not null check (revision > 0),
+      working integer not null check (working in (0, 1)),
+      body text not null,
+      updated_ms ${dialect.wide_integer} not null
+    )${dialect.table};
+    create index a2a_task_by_client on a2a_task (client, updated_ms);
+    create index a2a_task_by_age on a2a_task (updated_ms);
+  `,
+  },
+  /** The public log of receipts: what waits, what is in it, its tiles, its head; and what was seen of the logs of others. */
+  {
+    number: 11,
+    name: 'receipts-log',
+    text: (dialect) => `
+    create table log_waiting (
+      number ${dialect.row_number},
+      entry text not null unique,
+      since_ms ${dialect.wide_integer} not null
+    )${dialect.table};
+    create table log_entry (
+      position ${dialect.wide_integer} not null primary key,
+      entry text not null unique
+    )${dialect.table};
+    create table log_tile (
+      level integer not null,
+      tile ${dialect.wide_integer} not null,
+      hashes text not null,
+      primary key (level, tile)
+    )${dialect.clustered_table};
+    create table log_head (
+      one integer not null primary key check (one = 1),
+      size ${dialect.wide_integer} not null,
+      root text not null,
+      checkpoint text not null,
+      signed_ms ${dialect.wide_integer} not null
+    )${dialect.table};
+    create table log_cosignature (
+      size ${dialect.wide_integer} not null,
+      witness text not null,
+      line text not null,
+      primary key (size, witness)
+    )${dialect.clustered_table};
+    create table log_witnessed (
+      origin text not null primary key,
+      size ${dialect.wide_integer} not null,
+      root text not null
+    )${dialect.table};
+  `,
+  },
+  /** Payments of an invoice that are on their way, or settled and not final: what it still takes is asked for with each that comes. */
+  {
+    number: 12,
+    name: 'payments-of-invoices',
+    text: () => `create index payment_of_invoice on payment (subject) where purpose = 'invoice' and final = 0`,
+  },
+  /** Proofs of underwriters, and when an entry leaves the directory. Entries of earlier schemas are unproven and leave it after seven days. */
+  {
+    number: 13,
+    name: 'underwriter-proofs',
+    text: ({ wide_integer, now_s }) => `
+    alter table underwriter add column proven_s ${wide_integer};
+    alter table underwriter add column proof_source text;
+    alter table underwriter add column domain text not null default '';
+    alter table underwriter add column network text not null default '';
+    alter table underwriter add column listed_until_s ${wide_integer} not null default 0;
+    update underwriter set listed_until_s =
+      case when valid_until_s < ${now_s} + 604800 then valid_until_s else ${now_s} + 604800 end
+  `,
+  },
+  /**
+   * Unsigned invoices are counted by the network that created them (a keyed hash of the day), so that the oldest can be evicted; `held` marks one
+   * that was found with money or evidence. An assured record without the signature of the payer or recipient over its
+   * terms is advisory.
+   */
+  {
+    number: 14,
+    name: 'unsigned-and-advisory',
+    text: () => `
+    alter table invoice add column network text;
+    alter table invoice add column held integer not null default 0;
+    update invoice set network = client where client is not null;
+    create index invoice_evictable on invoice (network, number) where closed = 0 and held = 0 and issue_signature is null;
+    create index invoice_evictable_all on invoice (number)
+      where closed = 0 and held = 0 and issue_signature is null and network is not null;
+    create index invoice_nonce_of on invoice_nonce (invoice_id);
+    alter table assured_record add column signed_by text;
+    alter table assured_record add column terms_signature text;
+  `,
+  },
+  /**
+   * Columns that decide who may fetch a paid answer again: keyed hashes of the client network and of the payment-identifier id of the first
+   * request, both null in rows that are older. A2A tasks were stored unencrypted until here and live a day; they are deleted.
+   */
+  {
+    number: 15,
+    name: 'private-resends',
+    text: () => `
+    alter table payment add column network_hash text;
+    alter table payment add column identifier_hash text;
+    create index payment_network on payment (created_ms) where network_hash is not null;
+    delete from a2a_task;
+  `,
+  },
+  /** Daily counts of calls for the operator page, which survive a restart. */
+  {
+    number: 16,
+    name: 'call-counts',
+    text: (dialect) => `
+    create table call_count (
+      day integer not null,
+      tool text not null,
+      outcome text not null,
+      calls ${dialect.wide_integer} not null check (calls >= 0),
+      primary key (day, tool, outcome)
+    )${dialect.clustered_table};
+  `,
+  },
+  /** Snapshots of reference data, the active one of each dataset, and the state of each feed. */
+  {
+    number: 17,
+    name: 'datasets',
+    text: (dialect) => `
+    create table dataset_snapshot (
+      sha256 text not null primary key,
+      dataset text not null,
+      published_at text not null,
+      row_count ${dialect.wide_integer} not null check (row_count >= 0),
+      added_ms ${dialect.wide_integer} not null,
+      packed text not null
+    )${dialect.table};
+    create table dataset_active (
+      dataset text not null primary key,
+      sha256 text not null references dataset_snapshot (sha256),
+      pinned integer not null check (pinned in (0, 1)),
+      activated_ms ${dialect.wide_integer} not null
+    )${dialect.clustered_table};
+    create table dataset_feed (
+      feed text not null primary key,
+      etag text,
+      outcome text not null,
+      detail text not null,
+      read_ms ${dialect.wide_integer} not null
+    )${dialect.clustered_table};
+  `,
+  },
+  /**
+   * Deposit addresses: one of each invoice from here on, what waits at them for a sweep, and the transfers that forwarded it. The table of
+   * payments is copied because SQLite cannot change the check of a column.
+   */
+  {
+    number: 18,
+    name: 'deposit-addresses',
+    text: (dialect) => `
+    alter table invoice add column deposit_address text;
+    create unique index invoice_deposit_address on invoice (deposit_address) where deposit_address is not null;
+    create table invoice_payment_copy (
+      transaction_hash text not null,
+      log_index integer not null,
+      invoice_id text not null,
+      merchant text not null,
+      payer text not null,
+      amount_minor ${dialect.wide_integer} not null,
+      block_number ${dialect.wide_integer} not null,
+      block_hash text not null,
+      block_time_s ${dialect.wide_integer} not null,
+      matched_by text not null check (matched_by in ('eip3009', 'x402', 'transfer', 'deposit')),
+      nonce text,
+      confirmed integer not null,
+      final integer not null,
+      primary key (transaction_hash, log_index)
+    )${dialect.clustered_table};
+    insert into invoice_payment_copy select * from invoice_payment;
+    drop table invoice_payment;
+    alter table invoice_payment_copy rename to invoice_payment;
+    create index invoice_payment_of on invoice_payment (invoice_id);
+    create index invoice_payment_unfinal on invoice_payment (merchant, block_number) where final = 0;
+    create table invoice_sweep (
+      invoice_id text not null primary key,
+      merchant text not null,
+      waiting_minor ${dialect.wide_integer} not null check (waiting_minor >= 0),
+      sweeps integer not null default 0,
+      sweep_after_ms ${dialect.wide_integer} not null default 0
+    )${dialect.clustered_table};
+    create index invoice_sweep_waiting on invoice_sweep (waiting_minor) where waiting_minor > 0;
+    create table invoice_forward (
+      transaction_hash text not null,
+      log_index integer not null,
+      invoice_id text not null,
+      amount_minor ${dialect.wide_integer} not null,
+      block_number ${dialect.wide_integer} not null,
+      block_time_s ${dialect.wide_integer} not null,
+      primary key (transaction_hash, log_index)
+    )${dialect.clustered_table};
+    create index invoice_forward_of on invoice_forward (invoice_id);
+  `,
+  },
+  /**
+   * Subscriptions to events, and their deliveries. `next_ms` is the time at which a subscription has something to deliver; null without.
+   * `expiry_noted` marks invoices whose expiry was considered.
+   */
+  {
+    number: 19,
+    name: 'webhooks',
+    text: (dialect) => `
+    create table webhook_subscription (
+      subscription_id text not null primary key,
+      owner text not null,
+      network text not null,
+      url text not null,
+      events text not null,
+      secret text not null,
+      created_ms ${dialect.wide_integer} not null,
+      failures ${dialect.wide_integer} not null default 0,
+      paused_until_ms ${dialect.wide_integer} not null default 0,
+      dropped ${dialect.wide_integer} not null default 0,
+      next_ms ${dialect.wide_integer}
+    )${dialect.table};
+    create index webhook_by_owner on webhook_subscription (owner);
+    create index webhook_by_network on webhook_subscription (network);
+    create index webhook_by_next on webhook_subscription (next_ms) where next_ms is not null;
+    create table webhook_delivery (
+      number ${dialect.row_number},
+      subscription_id text not null,
+      event_id text not null,
+      type text not null,
+      body text not null,
+      created_ms ${dialect.wide_integer} not null,
+      state text not null check (state in ('pending', 'delivered', 'dead')),
+      attempts ${dialect.wide_integer} not null,
+      since_ms ${dialect.wide_integer} not null,
+      due_ms ${dialect.wide_integer} not null,
+      status ${dialect.wide_integer},
+      fault text,
+      attempted_ms ${dialect.wide_integer},
+      unique (subscription_id, event_id)
+    )${dialect.table};
+    create index webhook_delivery_listed on webhook_delivery (subscription_id, number);
+    create index webhook_delivery_due on webhook_delivery (subscription_id, due_ms) where state = 'pending';
+    create index webhook_delivery_ended on webhook_delivery (state, created_ms);
+    alter table invoice add column expiry_noted integer not null default 0;
+    update invoice set expiry_noted = 1 where expires_s < ${dialect.now_s};
+    create index invoice_expiring on invoice (expires_s) where expiry_noted = 0;
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */
 export const CREATE_MIGRATION_TABLE = 'create table if not exists migration (number integer primary key, name text not null)'
-export const READ_SCHEMA = 'select coalesce(max(number), 0) as number from migration'
+export const READ_SCHEMA = statement('read_schema', sql`select ${expression('number', count, 'coalesce(max(number), 0)')} from migration`)
 
 /** The SQL that brings a store from schema `found` to the newest, to be run in order within the lock; throws for a newer store. */
-export function pendingSteps(found: number, dialect: Dialect): string[] {
+export function pendingSteps(found: number, dialect: SqlDialect): string[] {
   const known = MIGRATIONS.at(-1)?.number ?? 0
   if (found > known) throw new StoreNewerError(found, known)
   return MIGRATIONS.filter(({ number }) => number > found).map(

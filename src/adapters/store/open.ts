@@ -13,7 +13,8 @@ const BUSY_ATTEMPTS = 4_000
 
 /**
  * Opens the store at `target`, a `postgres://` URL or the path of an SQLite file, and brings its schema up to date. Safe when several
- * processes start at once. Rejects with a StoreFault: unreachable, busy, or written by a newer version. No message holds the target.
+ * processes start simultaneously. Rejects with a StoreFault: unreachable, busy, or written by a newer version. No message contains the
+ * target.
  */
 export async function openStore(target: string, options: StoreOptions = {}): Promise<Store> {
   const batch_items = options.batch_items ?? limits.store_batch

@@ -1,16 +1,15 @@
-import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
+import type { AllowanceGrant, AllowanceRequest, Instances } from '../../ports/store.ts'
 import pg from 'pg'
-import type { Instances } from '../../ports/instances.ts'
 import { limits } from '../../service/limits.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
 import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, POSTGRES_DIALECT, READ_SCHEMA } from './migrations.ts'
-import { integer, text } from './rows.ts'
-import { PING, TAKE_MANY } from './sql.ts'
-import { assertStorable, SqlStore } from './sql-store.ts'
-import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
+import { type BoundValue, columns, count, count32, key_type, parameter, text_type } from './columns.ts'
+import { assertStorable, type AtomicOptions, presentRow, type Work } from './database.ts'
+import { allowance_key, PING, SqlStore, TAKE_ONE } from './sql-store.ts'
+import { columnLists, expression, type PreparedStatement, selected, sql, statement, type StoredRow } from './statements.ts'
 
-/** Many requests for few keys, told as one line a key, and the answer handed out again in order of arrival. */
+/** Groups many takes into one row for each key, and distributes the grants in order of arrival. */
 
 /** A request that waits for its grant. */
 export interface Take {
@@ -20,29 +19,29 @@ export interface Take {
 }
 
 /** All requests of one key, in order of arrival. */
-export interface Group {
+export interface TakeGroup {
   key: string
   request: AllowanceRequest
   takes: Take[]
 }
 
 /** U+0000 is in no bucket and no client, so different keys never make the same text. */
-export function keyOf(day: number, bucket: string, client: string): string {
+function allowanceKey({ day, bucket, client }: Pick<AllowanceRequest, 'day' | 'bucket' | 'client'>): string {
   return `${day}\u0000${bucket}\u0000${client}`
 }
 
 /**
- * Groups `takes` from index `start` on, up to the first one whose key already stands there with another limit: that one is counted after
- * these, as if each had been counted alone. `end` is the index behind the last one grouped.
+ * Groups `takes` from index `start` up to the first take whose key is already grouped with another limit; that take is counted in the
+ * next statement, as if each had been counted alone. `end` is the index after the last grouped take.
  */
-export function tally(takes: readonly Take[], start: number): { groups: Group[]; end: number } {
-  const groups = new Map<string, Group>()
+export function groupTakes(takes: readonly Take[], start: number): { groups: TakeGroup[]; end: number } {
+  const groups = new Map<string, TakeGroup>()
   let end = start
   for (const take of takes.slice(start)) {
     const { request } = take
-    const key = keyOf(request.day, request.bucket, request.client)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, { key, request, takes: [take] })
+    const key_text = allowanceKey(request)
+    const group = groups.get(key_text)
+    if (group === undefined) groups.set(key_text, { key: key_text, request, takes: [take] })
     else if (group.request.limit === request.limit) group.takes.push(take)
     else break
     end += 1
@@ -51,17 +50,17 @@ export function tally(takes: readonly Take[], start: number): { groups: Group[];
 }
 
 /** The first `granted` of the group get their unit; `used` is the count after the last of them. */
-export function handOut(group: Group, used: number, granted: number): void {
+export function distributeGrants(group: TakeGroup, used: number, granted: number): void {
   group.takes.forEach((take, rank) => {
     take.resolve(rank < granted ? { granted: true, used: used - granted + rank + 1 } : { granted: false, used })
   })
 }
 
-/** Lets works of one name run one after the other, in order of arrival, and works of different names at once. */
+/** Runs works with the same name one after the other, in order of arrival, and works with different names concurrently. */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>()
 
-  async take<Outcome>(name: string, work: () => Promise<Outcome>): Promise<Outcome> {
+  async take<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(name)
     let done: (() => void) | undefined
     const mine = new Promise<void>((resolve) => {
@@ -82,7 +81,7 @@ export class Turns {
 const TAKE_CONNECTIONS = 1
 const CONNECTIONS = 7
 const CONNECT_MS = 3_000
-/** The same at the start, when everything begins at once and nobody waits for an answer yet. */
+/** Connection timeout at the start, when many connections open simultaneously and no answer is due yet. */
 const START_MS = 15_000
 /** Also what a call waits for one of the connections while others have them all: longer than the slowest of those may take. */
 const PLACE_MS = 10_000
@@ -98,10 +97,39 @@ const MIGRATION_LOCK = '1634956129, 1'
 const WAIT_FOR_COMMIT = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') not in ('on', 'remote_apply')`
 
-const READ_CLOCK: Statement = { name: 'read_clock', text: 'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms' }
+const READ_CLOCK = statement(
+  'read_clock',
+  sql`select ${expression('now_ms', count, 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint')}`,
+)
+const READ_SETTING = statement('setting', sql`select current_setting(${parameter('name', key_type)}) as value`)
 
-/** Whether no session holds the shared lock of an instance. The lock that is tried goes with the statement. */
-const HAS_ENDED: Statement = { name: 'has_instance_ended', text: 'select pg_try_advisory_xact_lock(cast(?1 as bigint)) as ended' }
+/** Returns true when no session has the shared lock of the instance. The lock that the statement tries is released with it. */
+const HAS_ENDED = statement(
+  'has_instance_ended',
+  sql`select pg_try_advisory_xact_lock(cast(${parameter('instance_lock', text_type)} as bigint)) as ended`,
+)
+
+const grants = columns({ used: count32, granted: count32 })
+
+/**
+ * Takes `units` for many keys, each key at most once, and returns how many of them were granted. `excluded` contains only columns of the
+ * table, so the limit is passed in `allowed`; and the count before the update is not visible to `returning` before PostgreSQL 18, so the
+ * grant is passed in `granted`. When units > allowed, excluded.used is allowed, and the result is the same since used ≥ 0.
+ * Rows are locked in key order, so that two instances never wait for each other in a circle.
+ */
+const TAKE_MANY = statement(
+  'take_many',
+  sql`insert into allowance (day, bucket, client, used, allowed, granted)
+    select day, bucket, client, least(units, allowed), allowed, least(units, allowed)
+    from unnest(${columnLists('groups', { ...allowance_key, ...columns({ units: count32, allowed: count32 }) })})
+      as asked (day, bucket, client, units, allowed)
+    order by day, bucket collate "C", client collate "C"
+    on conflict (day, bucket, client) do update set
+      used = greatest(allowance.used, least(allowance.used + excluded.used, excluded.allowed)),
+      granted = greatest(allowance.used, least(allowance.used + excluded.used, excluded.allowed)) - allowance.used,
+      allowed = excluded.allowed
+    returning ${selected({ ...allowance_key, ...grants })}`,
+)
 
 /** Classes of https://www.postgresql.org/docs/18/errcodes-appendix.html: data exception, constraint violation, raised by a trigger. */
 const CANNOT_HOLD: ReadonlySet<string> = new Set(['22', '23', 'P0'])
@@ -125,7 +153,7 @@ class PostgresStore extends SqlStore {
     const own = crypto.randomUUID()
     this.instances = {
       join: () => this.#tracked(this.#send(this.#takes, PING, [])).then(() => own),
-      isRunning: async (instance) => instance === own || (await this.read(HAS_ENDED, [instanceLock(instance)]))[0]?.['ended'] !== true,
+      isRunning: async (instance) => instance === own || !(await this.#hasEnded(instance)),
     }
     // One connection stays while nothing is counted: the lock that it holds says that this process is running.
     this.#takes = pool(url, { max: TAKE_CONNECTIONS, min: 1 }, own)
@@ -135,7 +163,7 @@ class PostgresStore extends SqlStore {
 
   take(request: AllowanceRequest): Promise<AllowanceGrant> {
     return new Promise((resolve, reject) => {
-      assertStorable(request)
+      assertStorable(TAKE_ONE, request)
       this.#assertOpen()
       this.#queue.push({ request, resolve, reject })
     })
@@ -144,17 +172,22 @@ class PostgresStore extends SqlStore {
   readonly waiting = () => this.#queue.waiting() + this.#under_way.size
 
   async now_ms(): Promise<number> {
-    const [row] = await this.read(READ_CLOCK, [])
-    return integer(row, 'now_ms')
+    const [row = {}] = await this.read(READ_CLOCK, [])
+    return READ_CLOCK.read(row).now_ms
   }
 
   async settings(): Promise<Record<string, string>> {
     const found: Record<string, string> = {}
     for (const name of ['server_version', 'synchronous_commit', 'fsync', 'full_page_writes', 'statement_timeout']) {
-      const [row] = await this.read({ name: 'setting', text: 'select current_setting(?1) as value' }, [name])
-      found[name] = text(row, 'value')
+      const [row] = await this.read(READ_SETTING, READ_SETTING.values({ name }))
+      found[name] = String(row?.['value'])
     }
     return found
+  }
+
+  async #hasEnded(instance: string): Promise<boolean> {
+    const [row] = await this.read(HAS_ENDED, HAS_ENDED.values({ instance_lock: instanceLock(instance) }))
+    return row?.['ended'] === true
   }
 
   close(): Promise<void> {
@@ -162,23 +195,23 @@ class PostgresStore extends SqlStore {
     return this.#closed
   }
 
-  protected read(statement: Statement, values: Value[]): Promise<Row[]> {
-    return this.#query(statement, values)
+  protected read(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
+    return this.#query(prepared, values)
   }
 
-  protected write(statement: Statement, values: Value[]): Promise<Row[]> {
-    return this.#query(statement, values)
+  protected write(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
+    return this.#query(prepared, values)
   }
 
   /** Here the works of one process take turns before they wait in the database, so that one payer occupies one connection at most. */
-  protected async atomically<Outcome>(work: () => Work<Outcome>, options: AtomicOptions<Outcome> = {}): Promise<Outcome> {
+  protected async atomically<Result>(work: () => Work<Result>, options: AtomicOptions<Result> = {}): Promise<Result> {
     this.#assertOpen()
     const { alone_with } = options
     if (alone_with === undefined) return this.#tracked(this.#transact('begin', work, options.keep))
     return this.#tracked(this.#turns.take(alone_with, () => this.#transact(beginAlone(alone_with), work, options.keep)))
   }
 
-  async #transact<Outcome>(begin: string, work: () => Work<Outcome>, keep?: (outcome: Outcome) => boolean): Promise<Outcome> {
+  async #transact<Result>(begin: string, work: () => Work<Result>, keep?: (outcome: Result) => boolean): Promise<Result> {
     let client: pg.PoolClient | undefined
     try {
       client = await this.#pool.connect()
@@ -193,7 +226,7 @@ class PostgresStore extends SqlStore {
     }
   }
 
-  async #walk<Outcome>(client: pg.PoolClient, work: Work<Outcome>): Promise<Outcome> {
+  async #walk<Result>(client: pg.PoolClient, work: Work<Result>): Promise<Result> {
     let step = work.next()
     while (step.done !== true) step = work.next(await this.#run(client, step.value.statement, step.value.values))
     return step.value
@@ -209,13 +242,13 @@ class PostgresStore extends SqlStore {
     if (this.#under_way.size >= limits.store_waiting) throw new StoreBusyError('too much waits')
   }
 
-  async #query(statement: Statement, values: unknown[]): Promise<Row[]> {
+  async #query(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
     this.#assertOpen()
-    return this.#tracked(this.#send(this.#pool, statement, values))
+    return this.#tracked(this.#send(this.#pool, prepared, values))
   }
 
   /** A pool that ends forgets who waits for a connection; so the end waits for them. */
-  async #tracked<Outcome>(running: Promise<Outcome>): Promise<Outcome> {
+  async #tracked<Result>(running: Promise<Result>): Promise<Result> {
     this.#under_way.add(running)
     try {
       return await running
@@ -224,29 +257,29 @@ class PostgresStore extends SqlStore {
     }
   }
 
-  async #send(by: pg.Pool, statement: Statement, values: unknown[]): Promise<Row[]> {
+  async #send(by: pg.Pool, prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
     try {
-      return await this.#run(by, statement, values)
+      return await this.#run(by, prepared, values)
     } catch (error) {
       throw fault(error)
     }
   }
 
-  async #run(by: pg.Pool | pg.PoolClient, statement: Statement, values: unknown[]): Promise<Row[]> {
-    return (await by.query<Row>({ name: statement.name, text: this.#text(statement), values })).rows
+  async #run(by: pg.Pool | pg.PoolClient, prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
+    return (await by.query<StoredRow>({ name: prepared.name, text: this.#text(prepared), values })).rows
   }
 
-  #text(statement: Statement): string {
-    const known = this.#texts.get(statement.name)
+  #text({ name, text: sql_text, row_lock }: PreparedStatement): string {
+    const known = this.#texts.get(name)
     if (known !== undefined) return known
-    const numbered = `${statement.text.replaceAll(/\?(?=\d)/g, '$')} ${statement.row_lock ?? ''}`
-    this.#texts.set(statement.name, numbered)
+    const numbered = `${sql_text.replaceAll(/\?(?=\d)/g, '$')} ${row_lock ?? ''}`
+    this.#texts.set(name, numbered)
     return numbered
   }
 
   async #count(takes: Take[]): Promise<void> {
     for (let start = 0; start < takes.length;) {
-      const { groups, end } = tally(takes, start)
+      const { groups, end } = groupTakes(takes, start)
       try {
         await this.#countGroups(groups)
       } catch (error) {
@@ -259,9 +292,10 @@ class PostgresStore extends SqlStore {
   }
 
   /** Settles every group, or throws when the database is out of reach. A group that the database refuses takes no other with it. */
-  async #countGroups(groups: Group[]): Promise<void> {
+  async #countGroups(groups: TakeGroup[]): Promise<void> {
     try {
-      handOutAll(groups, await this.#send(this.#takes, TAKE_MANY, columns(groups)))
+      const counted = groups.map(({ request, takes }) => ({ ...request, units: takes.length, allowed: request.limit }))
+      distributeAllGrants(groups, await this.#send(this.#takes, TAKE_MANY, TAKE_MANY.values({ groups: counted })))
     } catch (error) {
       if (error instanceof StoreUnavailableError) throw error
       const [first, second] = groups
@@ -308,7 +342,7 @@ async function giveUp(client: pg.PoolClient | undefined): Promise<void> {
  * before the promise is kept, although its type does not say so.
  */
 function prepareSession(client: pg.ClientBase, instance: string): unknown {
-  // The loss of a connection in the middle of a transaction is told by the statement under way; as an event it would end the process.
+  // A connection lost within a transaction fails the current statement; as an event it would end the process.
   client.on('error', () => undefined)
   return client.query(`${WAIT_FOR_COMMIT}; select pg_advisory_lock_shared(${instanceLock(instance)})`)
 }
@@ -319,21 +353,11 @@ function instanceLock(instance: string): string {
   return BigInt.asIntN(64, BigInt(`0x${bits === '' ? '0' : bits}`)).toString()
 }
 
-function columns(groups: readonly Group[]): unknown[] {
-  return [
-    groups.map((group) => group.request.day),
-    groups.map((group) => group.request.bucket),
-    groups.map((group) => group.request.client),
-    groups.map((group) => group.takes.length),
-    groups.map((group) => group.request.limit),
-  ]
-}
-
-function handOutAll(groups: readonly Group[], rows: readonly Row[]): void {
-  const counted = new Map(rows.map((row) => [keyOf(integer(row, 'day'), text(row, 'bucket'), text(row, 'client')), row]))
+function distributeAllGrants(groups: readonly TakeGroup[], rows: readonly StoredRow[]): void {
+  const counted = new Map(rows.map(TAKE_MANY.read).map((row) => [allowanceKey(row), row]))
   for (const group of groups) {
-    const row = counted.get(group.key)
-    handOut(group, integer(row, 'used'), integer(row, 'granted'))
+    const { used, granted } = presentRow(counted.get(group.key))
+    distributeGrants(group, used, granted)
   }
 }
 
@@ -357,8 +381,8 @@ async function migrate(client: pg.Client): Promise<void> {
   await client.query('begin')
   await client.query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`)
   await client.query(CREATE_MIGRATION_TABLE)
-  const found = await client.query<Row>(READ_SCHEMA)
-  for (const step of pendingSteps(integer(found.rows[0], 'number'), POSTGRES_DIALECT)) await client.query(step)
+  const found = await client.query<StoredRow>(READ_SCHEMA.text)
+  for (const step of pendingSteps(READ_SCHEMA.read(found.rows[0] ?? {}).number, POSTGRES_DIALECT)) await client.query(step)
   await client.query('commit')
 }
 

@@ -1,45 +1,99 @@
-import type { AssuredRecords } from '../../ports/assured-records.ts'
-import type { StretchStore } from '../../ports/chain-facts.ts'
+import type { AssuredRecords, Disputes } from '../../ports/assured-records.ts'
+import type { FinalizedRangeStore } from '../../ports/chain-facts.ts'
+import type { CallCountStore } from '../../ports/call-counts.ts'
+import type { DatasetStore } from '../../ports/datasets.ts'
 import type { CreditStore } from '../../ports/credits.ts'
-import type { Disputes } from '../../ports/disputes.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
-import type { Instances } from '../../ports/instances.ts'
+import type { Instances, AllowanceGrant, AllowanceRequest, LeaseHolder, Store, StoreIdentity } from '../../ports/store.ts'
 import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
-import type { AllowanceGrant, AllowanceRequest, Store, StoreIdentity } from '../../ports/store.ts'
 import type { TaskStore } from '../../ports/tasks.ts'
+import type { WebhookStore } from '../../ports/webhooks.ts'
 import { limits } from '../../service/limits.ts'
-import { SqlAssuredStore } from './assured-store.ts'
-import { SqlCreditStore } from './credits/credit-store.ts'
-import { SqlDisputeStore } from './dispute-store.ts'
-import { StoreRefusedError } from './errors.ts'
-import { SqlInvoiceStore } from './invoices/invoice-store.ts'
+import { SqlCallCountStore } from './call-count-store.ts'
+import { SqlDatasetStore } from './dataset-store.ts'
+import { SqlAssuredStore, SqlDisputeStore } from './record-stores.ts'
+import { columns, count, count32, countUpTo, key_type, parameter, pick, type BoundValue, text_type } from './columns.ts'
+import { SqlCreditStore } from './credit-store.ts'
+import { type AtomicOptions, Database, presentRow, type Work } from './database.ts'
+import { SqlInvoiceStore } from './invoice-store.ts'
 import { SqlInsuranceStore } from './insurance-store.ts'
-import { SqlReceiptsLogStore } from './log/log-store.ts'
-import { SqlPaymentStore } from './payments/payment-store.ts'
-import { integer, text } from './rows.ts'
-import { GIVE_BACK, PING, PURGE, READ_IDENTITY, READ_NOTE, READ_USED, TAKE_LEASE, WRITE_IDENTITY, WRITE_NOTE } from './sql.ts'
-import { isKey } from './storable.ts'
+import { SqlReceiptsLogStore } from './log-store.ts'
+import { SqlPaymentStore } from './payment-store.ts'
+import { expression, inserted, matched, type PreparedStatement, raw, selected, sql, statement, type StoredRow } from './statements.ts'
 import { SqlStretchStore } from './stretch-store.ts'
 import { SqlTaskStore } from './task-store.ts'
-import type { AtomicOptions, Database, Row, Statement, Value, Work } from './work.ts'
+import { SqlWebhookStore } from './webhook-store.ts'
 
-/** Days from 1970 that a 32-bit signed column holds. */
-const DAY_MAX = 2_147_483_647
-const PURGE_ROWS = 1_000
+export const allowance_key = columns({ day: count32, bucket: key_type, client: key_type })
+const used = columns({ used: count32 })
+const limit = parameter('limit', countUpTo(limits.free_daily_max))
 
-/** What both databases do alike: everything but taking a unit. */
+/** Returns no row once the limit is reached. The first unit is granted without a check, so the limit must not be zero. */
+export const TAKE_ONE = statement(
+  'take_one',
+  sql`insert into allowance ${inserted(allowance_key, { used: raw('1') })}
+    on conflict (day, bucket, client) do update set used = used + 1 where used < ${limit}
+    returning ${selected(used)}`,
+)
+
+export const READ_USED = statement('read_used', sql`select ${selected(used)} from allowance where ${matched(allowance_key)}`)
+
+const GIVE_BACK = statement('give_back', sql`update allowance set used = used - 1 where ${matched(allowance_key)} and used > 0`)
+
+const PURGE_ALLOWANCE = statement(
+  'purge',
+  sql`delete from allowance where (day, bucket, client) in
+      (select day, bucket, client from allowance where day < ${allowance_key.day} limit ${parameter('limit', count)})
+    returning day`,
+)
+
+const identity = columns({ mode: key_type, chain_id: count, pay_to: text_type })
+const WRITE_IDENTITY = statement(
+  'write_identity',
+  sql`insert into identity ${inserted(identity, { one: raw('1') })} on conflict (one) do nothing`,
+)
+const READ_IDENTITY = statement('read_identity', sql`select ${selected(identity)} from identity`)
+
+const note = columns({ name: key_type, note: text_type })
+const WRITE_NOTE = statement('write_note', sql`insert into note ${inserted(note)} on conflict (name) do nothing`)
+const READ_NOTE = statement('read_note', sql`select ${selected(pick(note, 'note'))} from note where name = ${note.name}`)
+
+const lease = columns({ name: key_type, holder: key_type, until_ms: count })
+const now = parameter('now_ms', count)
+
+/**
+ * Returns a row when the holder has the lease; the fence counts up when another had it before. A lease that ends later than twice the asked
+ * time and a minute from now was written by a machine whose clock was ahead: it counts as run out, because otherwise it would bind until
+ * the clocks of the others caught up.
+ */
+const TAKE_LEASE = statement(
+  'take_lease',
+  sql`insert into lease ${inserted(lease, { fence: raw('1') })}
+    on conflict (name) do update set holder = excluded.holder, until_ms = excluded.until_ms,
+      fence = case when lease.holder = excluded.holder then lease.fence else lease.fence + 1 end
+    where lease.holder = excluded.holder or lease.until_ms <= ${now}
+      or (${lease.until_ms} > ${now} and lease.until_ms > ${now} + 2 * (${lease.until_ms} - ${now}) + 60000)
+    returning ${selected(columns({ fence: count }))}`,
+)
+
+const lease_holder = columns({ name: key_type, holder: key_type, until_ms: count })
+const READ_LEASES = statement('read_leases', sql`select ${selected(lease_holder)} from lease where until_ms > ${now} order by name`)
+
+export const PING = statement('ping', sql`select ${expression('found', count, 'number')} from migration limit 1`)
+
+/** Base of both databases: everything except taking a unit of the allowance. */
 export abstract class SqlStore implements Store {
-  abstract readonly kind: 'sqlite' | 'postgres'
-  readonly #database: Database = {
+  abstract readonly kind: Store['kind']
+  readonly #database = new Database({
     joinsWrites: () => this.kind === 'postgres',
-    read: (statement, values) => this.read(statement, values),
-    write: (statement, values) => this.write(statement, values),
+    read: (prepared, values) => this.read(prepared, values),
+    write: (prepared, values) => this.write(prepared, values),
     atomically: (work, options) => this.atomically(work, options),
-  }
+  })
   readonly payments: PaymentStore = new SqlPaymentStore(this.#database)
-  readonly closed: StretchStore = new SqlStretchStore(this.#database)
+  readonly finalized_ranges: FinalizedRangeStore = new SqlStretchStore(this.#database)
   readonly assured: AssuredRecords = new SqlAssuredStore(this.#database)
   readonly invoices: InvoiceStore = new SqlInvoiceStore(this.#database)
   readonly disputes: Disputes = new SqlDisputeStore(this.#database)
@@ -47,6 +101,9 @@ export abstract class SqlStore implements Store {
   readonly tasks: TaskStore = new SqlTaskStore(this.#database)
   readonly log: ReceiptsLogStore = new SqlReceiptsLogStore(this.#database)
   readonly credits: CreditStore = new SqlCreditStore(this.#database)
+  readonly call_counts: CallCountStore = new SqlCallCountStore(this.#database)
+  readonly datasets: DatasetStore = new SqlDatasetStore(this.#database)
+  readonly webhooks: WebhookStore = new SqlWebhookStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
   abstract readonly instances: Instances
   abstract readonly waiting: () => number
@@ -54,64 +111,47 @@ export abstract class SqlStore implements Store {
   abstract settings(): Promise<Record<string, string>>
   abstract close(): Promise<void>
   /** Runs one statement that changes nothing. */
-  protected abstract read(statement: Statement, values: Value[]): Promise<Row[]>
+  protected abstract read(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]>
   /** Runs one statement and resolves when its change is durable. */
-  protected abstract write(statement: Statement, values: Value[]): Promise<Row[]>
+  protected abstract write(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]>
   /** Runs a work of several statements: all of them or none. */
-  protected abstract atomically<Outcome>(work: () => Work<Outcome>, options?: AtomicOptions<Outcome>): Promise<Outcome>
+  protected abstract atomically<Result>(work: () => Work<Result>, options?: AtomicOptions<Result>): Promise<Result>
 
   async give_back(request: AllowanceRequest): Promise<void> {
-    assertStorable(request)
-    await this.write(GIVE_BACK, [request.day, request.bucket, request.client])
+    await this.#database.execute(GIVE_BACK, request)
+  }
+
+  leases(now_ms: number): Promise<LeaseHolder[]> {
+    return this.#database.readAll(READ_LEASES, { now_ms })
   }
 
   async used(request: AllowanceRequest): Promise<number> {
-    assertStorable(request)
-    const [row] = await this.read(READ_USED, [request.day, request.bucket, request.client])
-    return row === undefined ? 0 : integer(row, 'used')
+    return (await this.#database.readFirst(READ_USED, request))?.used ?? 0
   }
 
   async identity(mine: StoreIdentity): Promise<StoreIdentity> {
-    await this.write(WRITE_IDENTITY, [mine.mode, mine.chain_id, mine.pay_to])
-    const [row] = await this.read(READ_IDENTITY, [])
-    return { mode: text(row, 'mode'), chain_id: integer(row, 'chain_id'), pay_to: text(row, 'pay_to') }
+    await this.#database.execute(WRITE_IDENTITY, mine)
+    return this.#database.readOne(READ_IDENTITY, {})
   }
 
-  async remember(name: string, note: string): Promise<string> {
-    await this.write(WRITE_NOTE, [name, note])
-    const [row] = await this.read(READ_NOTE, [name])
-    return text(row, 'note')
+  async remember(name: string, text_of_note: string): Promise<string> {
+    await this.#database.execute(WRITE_NOTE, { name, note: text_of_note })
+    return presentRow(await this.recall(name))
   }
 
   async recall(name: string): Promise<string | null> {
-    const [row] = await this.read(READ_NOTE, [name])
-    return row === undefined ? null : text(row, 'note')
+    return (await this.#database.readFirst(READ_NOTE, { name }))?.note ?? null
   }
 
   async lease(name: string, holder: string, now_ms: number, until_ms: number): Promise<number | null> {
-    const [row] = await this.write(TAKE_LEASE, [name, holder, now_ms, until_ms])
-    return row === undefined ? null : integer(row, 'fence')
+    return (await this.#database.writeFirst(TAKE_LEASE, { name, holder, now_ms, until_ms }))?.fence ?? null
   }
 
-  async purge_allowance(day: number): Promise<number> {
-    let gone = 0
-    for (;;) {
-      const rows = await this.write(PURGE, [day, PURGE_ROWS])
-      gone += rows.length
-      if (rows.length < PURGE_ROWS) return gone
-    }
+  purge_allowance(day: number): Promise<number> {
+    return this.#database.purge(PURGE_ALLOWANCE, { day })
   }
 
   async ping(): Promise<void> {
-    await this.read(PING, [])
-  }
-}
-
-/** Throws for a request that one of the databases cannot hold, so that both refuse the same requests, before a batch is made. */
-export function assertStorable(request: AllowanceRequest): void {
-  const { day, bucket, client, limit } = request
-  const countable = Number.isInteger(limit) && limit >= 0 && limit <= limits.free_daily_max
-  if (!countable || !Number.isInteger(day) || day < 0 || day > DAY_MAX || !isKey(bucket) || !isKey(client)) {
-    throw new StoreRefusedError('An allowance request has a day, bucket, client or limit that cannot be stored.')
+    await this.#database.readFirst(PING, {})
   }
 }

@@ -4,7 +4,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { StoreBusyError, StoreError, StoreRefusedError, StoreUnavailableError } from './errors.ts'
 import { CREATE_MIGRATION_TABLE, pendingSteps, READ_SCHEMA, SQLITE_DIALECT } from './migrations.ts'
-import { integer } from './rows.ts'
 
 /** The SQLite file itself: making it, bringing it up to date, waiting for its lock, and what its errors mean. */
 
@@ -34,8 +33,8 @@ const CHECKPOINT_PAGES = 16_384
 const CHECKPOINT_PAGES_ALONE = 1_000
 
 /**
- * How much of the file a connection keeps in memory. With SQLite's own 2 MB a busy service reads back what it has just written, since the
- * hashes by which it finds things lie all over the file.
+ * Page cache of a connection. With SQLite's default of 2 MB a busy service reads back pages that it has just written, because the hashes
+ * that index its rows are spread over the file.
  */
 const CACHE_KIB = 16_384
 
@@ -54,7 +53,7 @@ export function prepareFile(database: DatabaseSync): void {
   database.exec('begin immediate')
   try {
     database.exec(CREATE_MIGRATION_TABLE)
-    const found = integer(database.prepare(READ_SCHEMA).get(), 'number')
+    const found = READ_SCHEMA.read(database.prepare(READ_SCHEMA.text).get() ?? {}).number
     // Rows that a migration deletes are overwritten in the file.
     database.exec('pragma secure_delete = on')
     for (const step of pendingSteps(found, SQLITE_DIALECT)) database.exec(step)
@@ -99,7 +98,7 @@ export function outage(error: unknown): StoreError {
   return new StoreUnavailableError(`The SQLite store could not be read or written${sqliteWords(error)} (${reason}).`, error)
 }
 
-/** What SQLite calls the result code, such as a full disk; its words hold nothing of the statement. */
+/** SQLite's text for the result code, such as a full disk; it contains nothing of the statement. */
 function sqliteWords(error: unknown): string {
   return error instanceof Error && 'errstr' in error && typeof error.errstr === 'string' ? `: ${error.errstr}` : ''
 }

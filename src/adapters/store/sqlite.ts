@@ -2,22 +2,21 @@ import { Worker } from 'node:worker_threads'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Instances } from '../../ports/instances.ts'
+import type { Instances, AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { StoreUnavailableError } from './errors.ts'
 import { checkpointAlone, fault, isBusy, makeFile, outage, patiently, prepareFile } from './sqlite-file.ts'
-import type { AllowanceGrant, AllowanceRequest } from '../../ports/store.ts'
 import { rejectAll, TurnBatch } from './batch.ts'
-import { integer } from './rows.ts'
-import { READ_USED, TAKE_ONE } from './sql.ts'
-import { assertStorable, SqlStore } from './sql-store.ts'
-import type { AtomicOptions, Row, Statement, Value, Work } from './work.ts'
+import { type BoundValue, count, type StoredValue } from './columns.ts'
+import type { AtomicOptions, Work } from './database.ts'
+import { READ_USED, SqlStore, TAKE_ONE } from './sql-store.ts'
+import { expression, type PreparedStatement, sql, statement, type StoredRow } from './statements.ts'
 
 /** After a commit, the checkpoint comes so much later: what is written often in between goes into the file once. */
 const DELAY_MS = 500
 
 const MODULE = new URL('./checkpoint-worker.ts', import.meta.url)
 
-/** Checkpoints of one SQLite file in a thread of their own, which is made for the first of them: they would hold up the event loop. */
+/** Runs checkpoints of one SQLite file in a separate thread, which starts with the first one: they would block the event loop. */
 export class Checkpoints {
   readonly #path: string
   readonly #module: URL
@@ -27,7 +26,7 @@ export class Checkpoints {
   #busy = false
   #given_up = false
 
-  /** When the thread dies, `onFault` is told why, and from then on nothing is done here. */
+  /** When the thread dies, `onFault` receives the reason, and no more checkpoints run here. */
   constructor(path: string, onFault: (why: string) => void, module = MODULE) {
     this.#path = path
     this.#module = module
@@ -77,8 +76,8 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const JOIN_ATTEMPTS = 10
 
 /**
- * Instances on one SQLite file. Each holds the exclusive lock of an empty database file beside it: the operating system drops that lock
- * with the process, in containers that share nothing but the folder as well, where process ids say nothing.
+ * Processes that share one SQLite file. Each locks an empty database file next to it exclusively. The operating system releases the lock
+ * with the process, also in containers that share only the folder, where process ids are not comparable.
  */
 export class InstanceFiles implements Instances {
   readonly #store: string
@@ -124,7 +123,9 @@ export class InstanceFiles implements Instances {
       lock.close()
       rmSync(file, { force: true })
     }
-    throw new StoreUnavailableError('The lock file of this process could not be made beside the store.')
+    throw new StoreUnavailableError(
+      'The lock file of this process could not be created next to the store. Check that its folder is writable.',
+    )
   }
 
   /** Files of processes that were killed. */
@@ -167,25 +168,25 @@ function takeLock(database: DatabaseSync): boolean {
 interface SqliteOptions {
   /** Items that one transaction holds. */
   batch_items: number
-  /** How often a transaction asks for the write lock, about once a millisecond, before its items are rejected. */
+  /** Attempts to get the write lock, about one a millisecond, before the items of a transaction are rejected. */
   busy_attempts: number
 }
 
-const READ_CLOCK: Statement = { name: 'read_clock', text: `select cast(round(unixepoch('subsec') * 1000) as integer) as now_ms` }
+const READ_CLOCK = statement('read_clock', sql`select ${expression('now_ms', count, "cast(round(unixepoch('subsec') * 1000) as integer)")}`)
 
 /** Something to do within the transaction of this turn, for someone who waits for the commit. */
 interface Job {
-  /** Does it, as often as the transaction starts anew. Throws when nothing of it was done. */
+  /** Runs the job; called again when the transaction is repeated. Throws when none of it was done. */
   run(): void
-  /** Tells what came of the last run. */
+  /** Resolves with the result of the last run. */
   resolve(): void
   reject(reason: unknown): void
   failure: unknown
 }
 
 /**
- * One file, one connection, one transaction for all writes of an event-loop turn. Durable: write-ahead log with synchronous FULL. Commits wait
- * for the disk, checkpoints run in a thread of their own.
+ * One file, one connection, one transaction for all writes of an event-loop turn. Durable: write-ahead log with synchronous FULL.
+ * Commits wait for the disk; checkpoints run in a separate thread.
  */
 class SqliteStore extends SqlStore {
   readonly kind = 'sqlite'
@@ -221,15 +222,15 @@ class SqliteStore extends SqlStore {
   }
 
   async take(request: AllowanceRequest): Promise<AllowanceGrant> {
-    assertStorable(request)
-    return this.#inTransaction(() => this.#takeUnit(request))
+    const values = TAKE_ONE.values(request)
+    return this.#inTransaction(() => this.#takeUnit(request, values))
   }
 
   readonly waiting = () => this.#queue.waiting()
 
   async now_ms(): Promise<number> {
-    const [row] = await this.read(READ_CLOCK, [])
-    return integer(row, 'now_ms')
+    const [row = {}] = await this.read(READ_CLOCK, [])
+    return READ_CLOCK.read(row).now_ms
   }
 
   async settings(): Promise<Record<string, string>> {
@@ -250,28 +251,28 @@ class SqliteStore extends SqlStore {
     this.#database.close()
   }
 
-  protected async read(statement: Statement, values: Value[]): Promise<Row[]> {
+  protected async read(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
     this.#assertOpen()
     try {
-      return await patiently(this.#attempts, () => this.#prepare(statement).all(...values))
+      return await patiently(this.#attempts, () => this.#prepare(prepared).all(...scalars(values)))
     } catch (error) {
       throw fault(error)
     }
   }
 
-  protected write(statement: Statement, values: Value[]): Promise<Row[]> {
-    return this.#inTransaction(() => this.#prepare(statement).all(...values))
+  protected write(prepared: PreparedStatement, values: BoundValue[]): Promise<StoredRow[]> {
+    return this.#inTransaction(() => this.#prepare(prepared).all(...scalars(values)))
   }
 
-  /** Whatever runs in a transaction here runs alone, so that `alone_with` asks for nothing more. */
-  protected atomically<Outcome>(work: () => Work<Outcome>, options: AtomicOptions<Outcome> = {}): Promise<Outcome> {
+  /** Every transaction runs alone here, so `alone_with` needs nothing more. */
+  protected atomically<Result>(work: () => Work<Result>, options: AtomicOptions<Result> = {}): Promise<Result> {
     return this.#inTransaction(() => this.#allOrNothing(work, options.keep))
   }
 
-  #inTransaction<Outcome>(run: () => Outcome): Promise<Outcome> {
+  #inTransaction<Result>(run: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#assertOpen()
-      let outcome: Outcome
+      let outcome: Result
       this.#queue.push({
         run: () => {
           outcome = run()
@@ -287,16 +288,16 @@ class SqliteStore extends SqlStore {
     if (this.#closed !== undefined) throw new StoreUnavailableError('The store is closed.')
   }
 
-  #prepare(statement: Statement): StatementSync {
-    const known = this.#prepared.get(statement.name)
+  #prepare({ name, text }: PreparedStatement): StatementSync {
+    const known = this.#prepared.get(name)
     if (known !== undefined) return known
-    const prepared = this.#database.prepare(statement.text)
-    this.#prepared.set(statement.name, prepared)
+    const prepared = this.#database.prepare(text)
+    this.#prepared.set(name, prepared)
     return prepared
   }
 
-  #pragma(sql: string): string {
-    return String(Object.values(this.#database.prepare(sql).get() ?? {})[0])
+  #pragma(text: string): string {
+    return String(Object.values(this.#database.prepare(text).get() ?? {})[0])
   }
 
   #writeBatch(jobs: Job[]): void | Promise<void> {
@@ -333,7 +334,7 @@ class SqliteStore extends SqlStore {
     }
   }
 
-  /** SQLite undoes a failed statement alone, unless the failure took the transaction with it (disk full, for one). */
+  /** SQLite undoes only the failed statement, unless the failure ended the transaction (for example a full disk). */
   #run(job: Job): void {
     job.failure = undefined
     try {
@@ -344,15 +345,14 @@ class SqliteStore extends SqlStore {
     }
   }
 
-  #takeUnit(request: AllowanceRequest): AllowanceGrant {
-    const { day, bucket, client, limit } = request
-    const taken = limit > 0 ? this.#takeOne.get(day, bucket, client, limit) : undefined
-    if (taken !== undefined) return { granted: true, used: integer(taken, 'used') }
-    const row = this.#readUsed.get(day, bucket, client)
-    return { granted: false, used: row === undefined ? 0 : integer(row, 'used') }
+  #takeUnit(request: AllowanceRequest, values: BoundValue[]): AllowanceGrant {
+    const taken = request.limit > 0 ? this.#takeOne.get(...scalars(values)) : undefined
+    if (taken !== undefined) return { granted: true, used: TAKE_ONE.read(taken).used }
+    const row = this.#readUsed.get(...scalars(READ_USED.values(request)))
+    return { granted: false, used: row === undefined ? 0 : READ_USED.read(row).used }
   }
 
-  #allOrNothing<Outcome>(work: () => Work<Outcome>, keep?: (outcome: Outcome) => boolean): Outcome {
+  #allOrNothing<Result>(work: () => Work<Result>, keep?: (outcome: Result) => boolean): Result {
     this.#savepoint.run()
     let kept = false
     try {
@@ -371,11 +371,16 @@ class SqliteStore extends SqlStore {
     this.#release.run()
   }
 
-  #walk<Outcome>(work: Work<Outcome>): Outcome {
+  #walk<Result>(work: Work<Result>): Result {
     let step = work.next()
-    while (step.done !== true) step = work.next(this.#prepare(step.value.statement).all(...step.value.values))
+    while (step.done !== true) step = work.next(this.#prepare(step.value.statement).all(...scalars(step.value.values)))
     return step.value
   }
+}
+
+/** Only statements of PostgreSQL take lists. */
+function scalars(values: BoundValue[]): StoredValue[] {
+  return values as StoredValue[]
 }
 
 /** Opens the file, making it and its directory when missing, and brings its schema up to date. */

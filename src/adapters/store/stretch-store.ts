@@ -1,84 +1,81 @@
-import type { ClosedStretch, StretchStore, TokenTransfer } from '../../ports/chain-facts.ts'
+import type { FinalizedRange, FinalizedRangeStore, TokenTransfer } from '../../ports/chain-facts.ts'
+import { amount, columns, count, count32, key_type, parameter, text_type } from './columns.ts'
+import { type Database, execute, type Work } from './database.ts'
 import { StoreUnavailableError } from './errors.ts'
-import { integer, text, wide } from './rows.ts'
-import { assertCounts, assertKeys, assertTexts, assertWide } from './storable.ts'
-import type { Database, Row, Statement, Work } from './work.ts'
+import { inserted, matched, selected, sql, statement } from './statements.ts'
 
-const READ: Statement = {
-  name: 'read_stretches',
-  text: `select cast(from_block as text) as from_block, blocks, transfers from closed_stretch
-    where chain_id = ?1 and token = ?2 and account = ?3 and from_block >= ?4 order by from_block`,
-}
+/** Transfers of an account in ranges of final blocks, in the SQL that both databases share. */
 
-const KEEP: Statement = {
-  name: 'keep_stretch',
-  text: `insert into closed_stretch (chain_id, token, account, from_block, blocks, transfers, kept_ms)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7) on conflict (chain_id, token, account, from_block) do nothing`,
-}
+const account_columns = columns({ chain_id: count, token: key_type, account: key_type })
+const from_block = columns({ from_block: amount })
+const stretch = { ...account_columns, ...from_block, ...columns({ blocks: count32, transfers: text_type }) }
 
-const PURGE: Statement = {
-  name: 'purge_stretches',
-  text: `delete from closed_stretch where (chain_id, token, account, from_block) in
-    (select chain_id, token, account, from_block from closed_stretch where kept_ms < ?1 limit ?2) returning blocks`,
-}
-const PURGE_ROWS = 1_000
+const READ = statement(
+  'read_stretches',
+  sql`select ${selected(stretch)} from closed_stretch
+    where ${matched(account_columns)} and from_block >= ${from_block.from_block} order by from_block`,
+)
 
-/** Closed stretches in the SQL that both databases share. */
-export class SqlStretchStore implements StretchStore {
-  readonly #database: Pick<Database, 'read' | 'write' | 'atomically'>
+const KEEP = statement(
+  'keep_stretch',
+  sql`insert into closed_stretch ${inserted({ ...stretch, ...columns({ kept_ms: count }) })}
+    on conflict (chain_id, token, account, from_block) do nothing`,
+)
 
-  constructor(database: Pick<Database, 'read' | 'write' | 'atomically'>) {
+const PURGE = statement(
+  'purge_stretches',
+  sql`delete from closed_stretch where (chain_id, token, account, from_block) in
+    (select chain_id, token, account, from_block from closed_stretch where kept_ms < ${parameter('before_ms', count)}
+      limit ${parameter('limit', count)})
+    returning blocks`,
+)
+
+export class SqlStretchStore implements FinalizedRangeStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
     this.#database = database
   }
 
-  async stretches(chain_id: number, token: string, account: string, from_block: bigint): Promise<ClosedStretch[]> {
-    assertKeys({ token, account })
-    assertCounts({ chain_id })
-    assertWide({ from_block })
-    const rows = await this.#database.read(READ, [chain_id, token, account, from_block])
-    return rows.map((row) => ({ chain_id, token, account, ...stretchOf(row) }))
+  async stretches(chain_id: number, token: string, account: string, from: bigint): Promise<FinalizedRange[]> {
+    const found = await this.#database.readAll(READ, { chain_id, token, account, from_block: from })
+    return found.map((stored) => ({ ...stored, transfers: unpack(stored.transfers) }))
   }
 
-  async keep_stretches(stretches: readonly ClosedStretch[], now_ms: number): Promise<void> {
-    assertCounts({ now_ms })
-    const rows = stretches.map(({ chain_id, token, account, from_block, blocks, transfers }) => {
-      const written = JSON.stringify(transfers.map(packed))
-      assertKeys({ token, account })
-      assertCounts({ chain_id, blocks })
-      assertWide({ from_block })
-      assertTexts({ transfers: written })
-      return [chain_id, token, account, from_block, blocks, written, now_ms]
-    })
-    await this.#database.atomically(function* (): Work<null> {
-      for (const values of rows) yield { statement: KEEP, values }
-      return null
+  keep_stretches(stretches: readonly FinalizedRange[], kept_ms: number): Promise<void> {
+    return this.#database.atomically(function* (): Work<void> {
+      for (const kept of stretches) yield* execute(KEEP, { ...kept, transfers: pack(kept.transfers), kept_ms })
     })
   }
 
-  async purge_stretches(before_ms: number): Promise<number> {
-    let gone = 0
-    for (;;) {
-      const rows = await this.#database.write(PURGE, [before_ms, PURGE_ROWS])
-      gone += rows.length
-      if (rows.length < PURGE_ROWS) return gone
-    }
+  purge_stretches(before_ms: number): Promise<number> {
+    return this.#database.purge(PURGE, { before_ms })
   }
 }
 
-type Packed = [from: string, to: string, amount: string, block: string, transaction: string, log: number]
+type PackedTransfer = [from: string, to: string, amount: string, block: string, transaction: string, log: number]
 
-function packed({ from, to, amount_minor, block_number, transaction_hash, log_index }: TokenTransfer): Packed {
-  return [from, to, String(amount_minor), String(block_number), transaction_hash, log_index]
+function pack(transfers: readonly TokenTransfer[]): string {
+  const packed = transfers.map(({ from, to, amount_minor, block_number, transaction_hash, log_index }): PackedTransfer => [
+    from,
+    to,
+    String(amount_minor),
+    String(block_number),
+    transaction_hash,
+    log_index,
+  ])
+  return JSON.stringify(packed)
 }
 
-function stretchOf(row: Row): Pick<ClosedStretch, 'from_block' | 'blocks' | 'transfers'> {
-  const from_block = wide(row, 'from_block')
-  const blocks = integer(row, 'blocks')
-  const found: unknown = JSON.parse(text(row, 'transfers'))
-  if (!Array.isArray(found)) throw new StoreUnavailableError('The store holds a stretch of blocks that cannot be read.')
-  return { from_block, blocks, transfers: (found as Packed[]).map(unpacked) }
-}
-
-function unpacked([from, to, amount, block, transaction_hash, log_index]: Packed): TokenTransfer {
-  return { from, to, amount_minor: BigInt(amount), block_number: BigInt(block), transaction_hash, log_index }
+function unpack(stored: string): TokenTransfer[] {
+  const packed: unknown = JSON.parse(stored)
+  if (!Array.isArray(packed)) throw new StoreUnavailableError('The store has a range of blocks whose transfers cannot be read.')
+  return (packed as PackedTransfer[]).map(([from, to, minor, block, transaction_hash, log_index]) => ({
+    from,
+    to,
+    amount_minor: BigInt(minor),
+    block_number: BigInt(block),
+    transaction_hash,
+    log_index,
+  }))
 }

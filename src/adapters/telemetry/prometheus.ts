@@ -6,7 +6,7 @@ import type {
   LatencyBucket,
   Telemetry,
   TelemetrySnapshot,
-  Tier,
+  CallTier,
   TurnedAway,
 } from '../../ports/telemetry.ts'
 import { once } from '../../pure/once.ts'
@@ -75,15 +75,15 @@ const PHASE_BUCKETS_MS = [0.1, 0.5, 1, 2, 5, 10, 50, 200, 1000, 5000, 20_000]
 type Counted = Omit<EndedCall, 'duration_ms'> & { count: number }
 
 /**
- * What the process is like comes from the client library of Prometheus; calls are counted here, since that is on the way of each of them.
- * `/metrics` and `/status` read the same counters. The library is loaded, and
- * begins to watch loop and memory, when they are first read or soon after the start, which keeps it out of the start.
+ * Metrics of the process come from the Prometheus client library; calls are counted here, because each call passes this code. `/metrics`
+ * and `/status` read the same counters. The library is loaded, and begins to watch loop and memory, when the metrics are first read or
+ * soon after the start, so that it does not delay the start.
  */
 export function createTelemetry(): Telemetry {
   const ofProcess = once(processMetrics)
   const calls = new Map<string, Counted>()
   const away: Record<TurnedAway, number> = { in_flight: 0, lag: 0, client: 0 }
-  const latency: Record<Tier, Times> = { free: new Times(BUCKETS_MS), paid: new Times(BUCKETS_MS) }
+  const latency: Record<CallTier, Times> = { free: new Times(BUCKETS_MS), paid: new Times(BUCKETS_MS) }
   const phases: Record<CallPhase, Times> = {
     receive: new Times(PHASE_BUCKETS_MS),
     wait: new Times(PHASE_BUCKETS_MS),

@@ -72,7 +72,7 @@ function wrap(api: Api, tracer: Tracer, { name, owner, found, depth }: Member): 
   return depth > 0 && isObject(found) ? around(api, tracer, name, found, depth - 1) : found
 }
 
-/** The span ends with the promise that the work gives; an error is marked, not told: its words may name what nobody else should read. */
+/** The span ends with the promise of the work; an error is marked without its message, which may contain private data. */
 function spanned(api: Api, tracer: Tracer, name: string, work: () => unknown): unknown {
   const span = tracer.startSpan(name)
   const failed = () => span.setStatus({ code: api.SpanStatusCode.ERROR })

@@ -1,11 +1,14 @@
 /** A witness over HTTP (C2SP tlog-witness, read 2026-11). */
 import { readBoundedText } from '../../pure/read-bounded.ts'
-import type { WitnessClient } from '../../ports/witnesses.ts'
+import type { WitnessClient } from '../../ports/receipts-log.ts'
 
 const ANSWER_MS = 5_000
 const ANSWER_BYTES = 65_536
 
-/** `url` is the submission prefix of the witness. Redirects are not followed: they would name a party that nobody chose. */
+/**
+ * `url` is the submission prefix of the witness. Redirects are not followed: they would lead to a party that the operator did not
+ * choose.
+ */
 export function httpWitness(url: string, verifier_key: string): WitnessClient {
   const address = `${url.replace(/\/+$/, '')}/add-checkpoint`
   return {

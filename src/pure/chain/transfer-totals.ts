@@ -10,7 +10,7 @@ export interface Flow {
   total_minor: bigint
 }
 
-/** What went in and out; a transfer to oneself is neither, and counted once. Exact. */
+/** Sums of incoming and outgoing transfers; a transfer to oneself is neither, and counted once. Exact. */
 export interface TransferTotals {
   sent: Flow
   received: Flow

@@ -1,9 +1,7 @@
+import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
+import { foreignCharacterFindings, conclude, repair } from './check-text.ts'
 import table from '../../../data/uk-company-prefixes.json' with { type: 'json' }
-import { characterFindings } from './characters.ts'
-import { conclude, finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
-import { inFront, isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
-import { repair } from './repair.ts'
-import type { Check, Finding } from './verdict.ts'
+import { labelInFront, isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
 import { dataDate } from '../data-date.ts'
 
 export interface CompanyNumberFacts {
@@ -11,14 +9,14 @@ export interface CompanyNumberFacts {
   prefix: string
   /** Everything behind the prefix. */
   number: string
-  /** Null when we do not know the prefix. */
+  /** Null for an unknown prefix. */
   register: string | null
   entity_family: string | null
   description: string | null
-  /** Formed and registered under the Companies Acts, as far as the prefix tells; null when we do not know the prefix. */
+  /** Formed and registered under the Companies Acts, judging by the prefix; null for an unknown prefix. */
   is_companies_act_company: boolean | null
   print_form: string
-  parts: Part[]
+  parts: IdentifierPart[]
 }
 
 /** Dates of the tables that an answer is read from. */
@@ -28,35 +26,35 @@ const OPTIONS: NormalizeOptions = {
   separators: ' -./',
   prefixes: ['COMPANYNUMBER', 'COMPANYNO', 'CRN'],
   // NO with six digits behind it is a number of Northern Ireland.
-  label: inFront(['(?:(?:CO(?:MPANY)?|REG(?:ISTERED|ISTRATION)?)[ .]{1,2}){0,2}(?:NO|NUMBER)'], (value) =>
+  label: labelInFront(['(?:(?:CO(?:MPANY)?|REG(?:ISTERED|ISTRATION)?)[ .]{1,2}){0,2}(?:NO|NUMBER)'], (value) =>
     /^(?:[0-9]{8}|[A-Z]{2}[0-9]{6})$/.test(value),
   ),
   field: 'company_number',
 }
-const PRAISE = 'The form holds; the number has no check digits, and Companies House was not asked.'
+const SUCCESS_REASON = 'The form is valid; the number has no check digits, and Companies House was not queried.'
 const LENGTH = 8
 const PREFIXES = new Map(table.rows.map((row) => [row.prefix, row]))
-/** Where the digits begin: nothing or two letters in front, or R alone. */
+/** Prefix in front of the digits: nothing, two letters, or R alone. */
 const LEAD = /^(?:[A-Z]{2}|R(?=[0-9])|)/
 const TAIL = /^[0-9]{3,5}[A-Z]{1,3}$/
 
-/** Whether the text has the form of a UK company number. Always the same answer as `checkCompanyNumber(text).valid`. */
+/** Returns the same answer as `checkCompanyNumber(text).valid`. */
 export function isCompanyNumber(text: string): boolean {
   const read = isPlain(text) && text.length === LENGTH ? null : normalize(text, OPTIONS)
-  if (read === null) return faultsOf(text).length === 0
-  return read.finding === null && faultsOf(withZeros(read.value)).length === 0
+  if (read === null) return formatFindings(text).length === 0
+  return read.finding === null && formatFindings(withZeros(read.value)).length === 0
 }
 
-/** A repair that lands on a register that we know. */
+/** Accepts only repairs with a known prefix. */
 function isKnown(value: string): boolean {
-  return faultsOf(value).length === 0 && PREFIXES.has(prefixOf(value))
+  return formatFindings(value).length === 0 && PREFIXES.has(prefixOf(value))
 }
 
 /**
- * Decides whether text has the form of a number on the registers of Companies House (Companies Act 2006, section 1066; the registrar's
+ * Checks the form of a number on the registers of Companies House (Companies Act 2006, section 1066; the registrar's
  * guide to identifiers, and a census of the company data file of August 2026): eight digits; two letters and six digits; R and seven
  * digits; and the few that end in letters. Shorter ones get their zeros. There is no checksum, so a mistyped number mostly passes, and a
- * prefix that is not in our table is only warned about: registers are added.
+ * prefix that is not in the table is only a warning, since registers are added.
  *
  * Codes: empty, too_long_input, non_ascii_digits, bad_charset, bad_separator, bad_length, bad_structure, all_zero.
  */
@@ -64,14 +62,14 @@ export function checkCompanyNumber(text: string): Check<CompanyNumberFacts> {
   const read = normalize(text, OPTIONS)
   if (read.finding !== null) {
     const suggestion = read.suggestion !== null && isCompanyNumber(read.suggestion) ? read.suggestion : null
-    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
+    return conclude(read, SUCCESS_REASON, { findings: [read.finding] }, suggestion)
   }
   const value = withZeros(read.value)
   const padded = value !== read.value
   const filled: Normalized = padded ? { ...read, value, changes: [...read.changes, 'padded_zeros'] } : read
-  const judged = judge(value, padded ? read.value.length : null)
-  const suggestion = judged.findings.length === 0 ? null : repair(value, isKnown)
-  return conclude(filled, { praise: PRAISE, ...judged, suggestion })
+  const validation = validate(value, padded ? read.value.length : null)
+  const suggestion = validation.findings.length === 0 ? null : repair(value, isKnown)
+  return conclude(filled, SUCCESS_REASON, validation, suggestion)
 }
 
 function prefixOf(value: string): string {
@@ -86,8 +84,8 @@ function withZeros(value: string): string {
 }
 
 /** Characters, length, structure, zeros: the first stage that fails answers. */
-function faultsOf(value: string): Finding[] {
-  const foreign = characterFindings(value, 'company_number')
+function formatFindings(value: string): Finding[] {
+  const foreign = foreignCharacterFindings(value, 'company_number')
   if (foreign.length > 0) return foreign
   if (value.length !== LENGTH) return [lengthFinding('company_number', value, 'eight characters')]
   const prefix = prefixOf(value)
@@ -100,8 +98,8 @@ function faultsOf(value: string): Finding[] {
   return /[1-9]/.test(number) ? [] : [finding('all_zero', 'number', place, null)]
 }
 
-function judge(value: string, given_chars: number | null): Judgement<CompanyNumberFacts> {
-  const findings = faultsOf(value)
+function validate(value: string, given_chars: number | null): Validation<CompanyNumberFacts> {
+  const findings = formatFindings(value)
   if (findings.length > 0) return { findings }
   const prefix = prefixOf(value)
   const number = value.slice(prefix.length)
@@ -119,10 +117,10 @@ function judge(value: string, given_chars: number | null): Judgement<CompanyNumb
       { label: 'number', start: prefix.length, end: LENGTH },
     ].filter(({ start, end }) => start < end),
   }
-  return { unverifiable: true, findings, warnings: warningsOf(value, facts, given_chars), facts }
+  return { unverifiable: true, findings, warnings: companyNumberWarnings(value, facts, given_chars), facts }
 }
 
-function warningsOf(value: string, { prefix, number, register }: CompanyNumberFacts, given_chars: number | null): Finding[] {
+function companyNumberWarnings(value: string, { prefix, number, register }: CompanyNumberFacts, given_chars: number | null): Finding[] {
   const warnings: Finding[] = []
   const [front, rest] = [
     { value, start: 0, end: prefix.length },
@@ -133,11 +131,11 @@ function warningsOf(value: string, { prefix, number, register }: CompanyNumberFa
     warnings.push(finding('too_short', 'company_number', null, value, message))
   }
   if (register === null) {
-    const message = 'No register that we know uses this prefix; new registers bring new ones.'
+    const message = 'No register in the table uses this prefix; new registers add new ones.'
     warnings.push(finding('bad_prefix', 'prefix', front, null, message))
   }
   if (prefix === 'R' && !number.startsWith('0')) {
-    const message = 'All numbers known with R alone go on with 0: companies registered before 1922.'
+    const message = 'All known numbers with R alone have a 0 behind it: companies registered before 1922.'
     warnings.push(finding('bad_component', 'number', rest, 'R and a 0', message))
   }
   if (/[A-Z]$/.test(number)) {

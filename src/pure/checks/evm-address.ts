@@ -1,6 +1,6 @@
 import { nobleCrypto } from '../receipts/crypto.ts'
 
-/** A text that means to be an address of the EVM, read. */
+/** An EVM address read from text. */
 export interface EvmAddress {
   /** 0x and 40 lower-case hexadecimal digits. */
   address: string
@@ -16,7 +16,7 @@ const CAIP_10 = /^eip155:([0-9]{1,32}):(.*)$/i
 
 /**
  * Reads 0x and 40 hexadecimal digits of any case, also without 0x, or a CAIP-10 account of the namespace eip155. Null for everything else.
- * A broken checksum (EIP-55, 2016) is told, not refused: for a screening the address still means what it says.
+ * A broken checksum (EIP-55, 2016) is reported, not rejected: the address can still be screened.
  */
 export function readEvmAddress(text: string): EvmAddress | null {
   const account = CAIP_10.exec(text)

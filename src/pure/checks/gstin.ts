@@ -1,120 +1,112 @@
 import table from '../../../data/gst-states.json' with { type: 'json' }
-import { readPlain } from './characters.ts'
-import { finding, type Judgement, type Part } from './check-result.ts'
-import { checkText } from './check-text.ts'
-import { checkDigitFindings, layout, layoutFindings } from './layout.ts'
-import { inFront, type NormalizeOptions } from './normalize.ts'
-import { passes, type Reading } from './reading.ts'
-import { holdsPan, PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
-import type { Check, Finding } from './verdict.ts'
 import { dataDate } from '../data-date.ts'
+import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout } from './identifier.ts'
+import { labelInFront, readPlain } from './normalize.ts'
+import { isPanAt, PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'
+import { type Check, finding, type Finding } from './verdict.ts'
 
 /**
- * Kinds of registration by shape, as in the patterns that GSTN publishes for its returns interface. `regular` stands for normal,
- * composite and casual taxpayers.
+ * Kinds of registration by shape, as in the patterns that GSTN publishes for its returns interface. `regular` includes normal, composite and
+ * casual taxpayers.
  */
 type GstinKind = 'regular' | 'tcs_collector' | 'tds_deductor' | 'government' | 'uin' | 'non_resident' | 'oidar'
 
 const [C, D, J, N, O, R, S, U, Z] = [12, 13, 19, 23, 24, 27, 28, 30, 35]
 
-export interface GstinFacts {
-  kind: GstinKind
-  state_code: string
-  state_name: string
-  /** `legacy`: the number may stand, new ones are not given. */
-  state_status: string
-  /** Characters 3–12; null for kinds that carry none. */
-  pan: string | null
-  /** What the fourth letter of the PAN stands for. */
-  pan_holder_type: string | null
-  /** The tax deduction account number in the place of the PAN. */
-  tan: string | null
-  /** Which registration of this PAN in this state; null for kinds without PAN. */
-  entity_number: string | null
-  parts: Part[]
-}
-
-/** Dates of the tables that an answer is read from. */
+/** Dates of the reference tables that an answer uses. */
 export const GSTIN_DATA_AS_OF = { gst_states: dataDate(table) } as const
 
-const OPTIONS: NormalizeOptions = {
-  separators: ' -',
-  prefixes: ['GSTIN:'],
-  label: inFront(['GSTIN/UIN', 'GSTIN', 'GST'], (value) => /^[0-9A-Z]{15}$/.test(value)),
-  field: 'gstin',
-}
-const PRAISE = 'State, PAN and check character hold; the registration was not looked up.'
-const WITH_PAN = layout('gstin', 'state:2N pan:10X entity:1X kind:1X check:1X')
-/** Kinds of registration that carry neither a PAN nor a TAN. */
-const WITHOUT_PAN = layout('gstin', 'state:2N year:2N country:3A number:5N kind:2A check:1X')
-const LENGTH = WITH_PAN.length
-const CHECK_AT = WITH_PAN.at.check.start
-const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const LAYOUT = readLayout('gstin', 'state:2X pan:10X entity:1X kind:1X check:1X')
+/** Layout of registrations with neither a PAN nor a TAN. */
+const WITHOUT_PAN = readLayout('gstin', 'state:2N year:2N country:3A number:5N kind:2A check:1X')
 const STATES = new Map(table.rows.map((row) => [row.code, row]))
 const NO_REGISTRATION = 'place_of_supply'
 
-/** 1 for each state number under which registrations exist. */
+/** 1 for each state number that registrations have. */
 const IS_STATE = new Uint8Array(100)
 for (const { code, status } of table.rows) if (status !== NO_REGISTRATION) IS_STATE[Number.parseInt(code, 10)] = 1
 
-/** Scratch of the synchronous checks below. */
-const values = new Uint8Array(LENGTH)
-const READING: Reading = { options: OPTIONS, values, first_below: 36, holds }
+const GSTIN = defineIdentifier({
+  layout: LAYOUT,
+  separators: ' -',
+  prefixes: ['GSTIN:'],
+  label: labelInFront(['GSTIN/UIN', 'GSTIN', 'GST'], (value) => /^[0-9A-Z]{15}$/.test(value)),
+  success_reason: 'State, PAN and check character are valid; the registration was not looked up.',
+  checksum: { expected: luhn36 },
+  earlyFindings: (value) => (gstinKind(valuesOf(value)) === null ? kindFindings(value) : []),
+  componentFindings(value) {
+    const values = valuesOf(value)
+    const kind = gstinKind(values)
+    return [...stateFindings(value), ...(kind !== null && hasPan(kind, values) ? panComponentFindings(value, 2) : [])]
+  },
+  hasValidComponents(values) {
+    const kind = gstinKind(values)
+    if (kind === null || IS_STATE[(values[0] ?? 0) * 10 + (values[1] ?? 0)] !== 1) return false
+    return !hasPan(kind, values) || isPanAt(values, 2)
+  },
+  facts(text, { value, values }) {
+    const [kind, state] = [gstinKind(values), STATES.get(text.state)]
+    if (kind === null || state === undefined) return null
+    const with_pan = hasPan(kind, values)
+    const with_tan = kind === 'government' || (kind === 'tds_deductor' && !with_pan)
+    return {
+      kind,
+      state_code: state.code,
+      state_name: state.name,
+      /** `legacy`: existing numbers stay valid, new ones are not issued. */
+      state_status: state.status,
+      pan: with_pan ? text.pan : null,
+      pan_holder_type: with_pan ? (PAN_HOLDERS[value.charAt(5)] ?? null) : null,
+      /** Tax deduction account number in the place of the PAN. */
+      tan: with_tan ? text.pan : null,
+      /** Number of the registration among those of this PAN in this state. */
+      entity_number: with_pan || with_tan ? text.entity : null,
+    }
+  },
+  parts: ({ pan, tan }) => (pan === null && tan === null ? WITHOUT_PAN : LAYOUT).parts,
+  warnings: (value, { kind, state_status, pan }) => [
+    ...stateWarnings(value, state_status),
+    ...(pan === null ? [] : panWarnings(value, 2)),
+    ...kindWarnings(value, kind),
+  ],
+})
 
-/** Whether the text is a GSTIN by state, shape and check character. Always the same answer as `checkGstin(text).valid`. */
+export type GstinFacts = FactsOf<typeof GSTIN>
+
+/**
+ * Checks an Indian Goods and Services Tax Identification Number (CGST Rules 2017, rule 10): state code, PAN, number of the registration, a
+ * letter for the kind, and a check character (Luhn's method in base 36, which finds every single wrong character). Kinds without PAN are
+ * read too: UIN of embassies and UN bodies, non-residents, online services from abroad (OIDAR), deductors with a TAN. Their check character
+ * follows the same rule (compared with a dozen published numbers). Errs towards valid: the legacy states 25 and 28 and the unusual letters
+ * that GSTN's own pattern reserves are warnings.
+ */
+export function checkGstin(text: string): Check<GstinFacts> {
+  return checkIdentifier(text, GSTIN)
+}
+
+/** Returns the same answer as `checkGstin(text).valid`. */
 export function isGstin(text: string): boolean {
-  return passes(text, READING)
+  return isIdentifier(text, GSTIN)
 }
 
-function holds(read: Uint8Array, length: number): boolean {
-  if (length !== LENGTH) return false
-  const kind = gstinKind(read)
-  return kind !== null && IS_STATE[stateOf(read)] === 1 && panFits(kind, read) && read[CHECK_AT] === checkValue(read)
-}
-
-function stateOf(read: Uint8Array): number {
-  return (read[0] ?? 0) * 10 + (read[1] ?? 0)
+function valuesOf(value: string): Uint8Array {
+  const values = new Uint8Array(LAYOUT.length)
+  readPlain(value, values)
+  return values
 }
 
 /** Luhn's method in base 36: every second value from the left is doubled and its two base-36 digits are added up. */
-function checkValue(read: Uint8Array): number {
+function luhn36(values: Uint8Array): number {
   let sum = 0
-  for (let index = 0; index < CHECK_AT; index++) {
-    const product = (read[index] ?? 0) * (1 + (index % 2))
+  for (let index = 0; index < LAYOUT.length - 1; index++) {
+    const product = (values[index] ?? 0) * (1 + (index % 2))
     sum += product < 36 ? product : product - 35
   }
   return (36 - (sum % 36)) % 36
 }
 
-/**
- * Decides whether text is an Indian Goods and Services Tax Identification Number (CGST Rules 2017, rule 10): state code, PAN, number
- * of the registration, a letter for the kind, and a check character (Luhn's method in base 36, which finds every single wrong
- * character). Kinds without PAN are read too: UIN of embassies and UN bodies, non-residents, online services from abroad (OIDAR),
- * deductors with a TAN. Their check character follows the same rule (held against a dozen published numbers).
- * Errs towards valid: the legacy states 25 and 28 and the unusual letters that GSTN's own pattern reserves are warnings.
- */
-export function checkGstin(text: string): Check<GstinFacts> {
-  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isGstin, judge })
-}
-
-function judge(value: string): Judgement<GstinFacts> {
-  const unreadable = layoutFindings(WITH_PAN, value)
-  if (unreadable.length > 0) return { findings: unreadable }
-  readPlain(value, values)
-  const kind = gstinKind(values)
-  if (kind === null) return { findings: structureFindings(value) }
-  const withPan = carriesPan(kind, values)
-  const state = STATES.get(value.slice(0, 2))
-  const faults = [...stateFindings(value), ...(withPan ? panComponentFindings(value, 2) : [])]
-  if (state === undefined || faults.length > 0) return { findings: faults }
-  const expected_check = ALPHABET.charAt(checkValue(values))
-  const findings = checkDigitFindings(WITH_PAN, value, expected_check)
-  const warnings = [...stateWarnings(value, state.status), ...(withPan ? panWarnings(value, 2) : []), ...kindWarnings(value, kind)]
-  return { findings, warnings, expected_check, facts: factsOf(value, kind, withPan, state) }
-}
-
-/** Against the shape of the regular kind: nine of ten mistyped numbers are that. */
-function structureFindings(value: string): Finding[] {
+/** Compares with the regular kind, since nine of ten mistyped numbers are of that kind. */
+function kindFindings(value: string): Finding[] {
   const rules: [label: string, start: number, end: number, pattern: RegExp, expected: string][] = [
     ['state', 0, 2, /^[0-9]{2}$/, 'two digits'],
     ['pan', 2, 12, /^[A-Z]{5}[0-9]{4}[A-Z]$/, 'a PAN: five letters, four digits, a letter'],
@@ -135,32 +127,15 @@ function stateFindings(value: string): Finding[] {
 
 function stateWarnings(value: string, status: string): Finding[] {
   if (status !== 'legacy') return []
-  return [finding('withdrawn', 'state', { value, start: 0, end: 2 }, null, 'New registrations no longer carry this state code.')]
+  return [finding('withdrawn', 'state', { value, start: 0, end: 2 }, null, 'New registrations no longer get this state code.')]
 }
 
 function kindWarnings(value: string, kind: GstinKind): Finding[] {
   if (kind !== 'regular' || value.charAt(13) === 'Z') return []
-  return [
-    finding('reserved_range', 'kind', { value, start: 13, end: 14 }, 'Z', 'The pattern reserves this character; numbers in use have Z.'),
-  ]
+  return [finding('reserved_range', 'kind', { value, start: 13, end: 14 }, 'Z', 'This character is reserved; numbers in use have Z.')]
 }
 
-function factsOf(value: string, kind: GstinKind, withPan: boolean, state: { code: string; name: string; status: string }): GstinFacts {
-  const withTan = kind === 'government' || (kind === 'tds_deductor' && !withPan)
-  return {
-    kind,
-    state_code: state.code,
-    state_name: state.name,
-    state_status: state.status,
-    pan: withPan ? value.slice(2, 12) : null,
-    pan_holder_type: withPan ? (PAN_HOLDERS[value.charAt(5)] ?? null) : null,
-    tan: withTan ? value.slice(2, 12) : null,
-    entity_number: withPan || withTan ? value.charAt(12) : null,
-    parts: [...(withPan || withTan ? WITH_PAN : WITHOUT_PAN).parts],
-  }
-}
-
-/** The kind whose shape the 15 values have, or null. A PAN or TAN inside is not judged any further. */
+/** Returns the kind of 15 values by their shape, or null. A PAN or TAN inside is not validated further. */
 function gstinKind(read: Uint8Array): GstinKind | null {
   if (!allDigits(read, 0, 2)) return null
   return (read[2] ?? 0) < 10 ? kindWithoutPan(read) : kindWithPan(read)
@@ -187,13 +162,9 @@ function kindWithPan(read: Uint8Array): GstinKind | null {
   return marker === Z || (marker >= 1 && marker <= J) ? 'regular' : null
 }
 
-/** Whether a PAN stands in characters 3–12: everywhere but in kinds without one, and in those that hold a TAN instead. */
-function carriesPan(kind: GstinKind, read: Uint8Array): boolean {
+/** Tests for a PAN in characters 3–12: all kinds have one but those without, and those with a TAN instead. */
+function hasPan(kind: GstinKind, read: Uint8Array): boolean {
   return kind === 'regular' || kind === 'tcs_collector' || (kind === 'tds_deductor' && (read[6] ?? 0) >= 10)
-}
-
-function panFits(kind: GstinKind, read: Uint8Array): boolean {
-  return !carriesPan(kind, read) || holdsPan(read, 2)
 }
 
 function allDigits(read: Uint8Array, start: number, end: number): boolean {

@@ -1,35 +1,44 @@
-import { characterFindings, NEEDS_NORMALIZING, readPlain } from './characters.ts'
-import { finding, lengthFinding, type Judgement } from './check-result.ts'
-import { checkText } from './check-text.ts'
-import { ibanFacts, type IbanFacts } from './iban-facts.ts'
-import { DIGIT, formatOf, hostOf, type IbanFormat, LETTER } from './iban-format.ts'
-import { checkDigits97, inRange97, POWERS97, remainder97, twoDigits } from './mod97.ts'
-import { nationalCheck, nationalHolds, type NationalCheck } from './national-check.ts'
-import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import type { Check, Finding } from './verdict.ts'
+import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
+import {
+  labelInFront,
+  MAX_CHARS,
+  NEEDS_NORMALIZING,
+  normalize,
+  type NormalizeOptions,
+  pairIndex,
+  pairIndexOf,
+  readPlain,
+} from './normalize.ts'
+import { foreignCharacterFindings, checkText } from './check-text.ts'
+import { checkDigits97, inRange97, POWERS97, remainder97, checkCharacters } from './check-digits.ts'
+import { nationalCheck, hasValidNationalCheck, type NationalCheck, nationalRule, type NationalRule } from './national-check.ts'
+import table from '../../../data/iban-registry.json' with { type: 'json' }
+import sepa from '../../../data/sepa-countries.json' with { type: 'json' }
+import { COUNTRIES, sanctionsHint, SANCTIONS_AS_OF } from './countries.ts'
+import { dataDate } from '../data-date.ts'
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -.',
   prefixes: ['IBAN'],
-  label: inFront(['IBAN'], (value) => /^[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}$/.test(value)),
+  label: labelInFront(['IBAN'], (value) => /^[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}$/.test(value)),
   field: 'iban',
 }
-const PRAISE = 'Country format and check digits hold; this proves no account.'
+const SUCCESS_REASON = 'Country format and check digits are valid; this does not prove that the account exists.'
 const SHORTEST = 15
 
 /** Scratch of the synchronous checks below; longer than the longest IBAN behind the word IBAN. */
 const values = new Uint8Array(40)
 
 /**
- * Whether the text is an IBAN of the registry: country, length, kinds of characters, check digits 02–98 (ISO 13616, ISO 7064)
- * and, where one algorithm binds the whole country, national check digits. Always the same answer as `checkIban(text).valid`.
+ * Returns the same answer as `checkIban(text).valid`: country, length, kinds of characters, check digits 02–98 (ISO 13616, ISO 7064) and,
+ * where one algorithm applies to the whole country, national check digits.
  */
 export function isIban(text: string): boolean {
   if (text.length > MAX_CHARS) return false
   const length = readPlain(text, values)
   if (length === NEEDS_NORMALIZING) return isIbanNormalized(text)
-  const format = formatOf(values[0] ?? 0, values[1] ?? 0)
-  if (format !== undefined) return holds(values, length, format)
+  const format = findFormat(values[0] ?? 0, values[1] ?? 0)
+  if (format !== undefined) return matchesFormat(values, length, format)
   return length > SHORTEST && startsWithWord(values) && isIbanNormalized(text)
 }
 
@@ -37,8 +46,8 @@ function isIbanNormalized(text: string): boolean {
   const { value, finding: unreadable } = normalize(text, OPTIONS)
   if (unreadable !== null) return false
   const length = readPlain(value, values)
-  const format = formatOf(values[0] ?? 0, values[1] ?? 0)
-  return format !== undefined && holds(values, length, format)
+  const format = findFormat(values[0] ?? 0, values[1] ?? 0)
+  return format !== undefined && matchesFormat(values, length, format)
 }
 
 /** I, B, A, N. */
@@ -47,12 +56,12 @@ function startsWithWord(read: Uint8Array): boolean {
 }
 
 /** Structure, checksum and binding national digits in one pass over the values. */
-function holds(read: Uint8Array, length: number, format: IbanFormat): boolean {
+function matchesFormat(read: Uint8Array, length: number, format: IbanFormat): boolean {
   if (length !== format.length || !format.registry) return false
   const { kinds } = format
   const check = (read[2] ?? 0) * 10 + (read[3] ?? 0)
   if ((read[2] ?? 0) > 9 || (read[3] ?? 0) > 9 || !inRange97(check)) return false
-  // Rotated, the country and the check digits are the last six decimal digits; the BBAN stands before them.
+  // Rotated, the country and the check digits are the last six decimal digits; the BBAN precedes them.
   let sum = check + (read[1] ?? 0) * 100 + (read[0] ?? 0) * 10_000
   let place = 6
   for (let index = length - 1; index > 3; index--) {
@@ -64,37 +73,37 @@ function holds(read: Uint8Array, length: number, format: IbanFormat): boolean {
     place += kind
   }
   if (sum % 97 !== 1) return false
-  return format.national === null || !format.national.binding || nationalHolds(format.national, read)
+  return format.national === null || !format.national.binding || hasValidNationalCheck(format.national, read)
 }
 
 /**
- * Decides whether text is an IBAN and says why not, with all that can be read off it. Formats: SWIFT IBAN registry (release in
- * the facts). Errs towards valid: bank codes are not looked up, and national check digits are fatal only where they bind every
- * account of a country. A digit typed as a letter, where both may stand, goes unnoticed once in 97 times.
+ * Checks an IBAN and returns findings and facts. Formats: SWIFT IBAN registry (release in
+ * the facts). Errs towards valid: bank codes are not looked up, and national check digits are fatal only where they apply to every
+ * account of a country. A digit typed as a letter, where both are allowed, goes unnoticed once in 97 times.
  */
 export function checkIban(text: string): Check<IbanFacts> {
-  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isIban, judge })
+  return checkText(text, { options: OPTIONS, success_reason: SUCCESS_REASON, isValid: isIban, validate })
 }
 
-function judge(value: string): Judgement<IbanFacts> {
-  const shape = shapeOf(value)
-  if (shape.format !== null) return judgeFormed(value, shape.format)
+function validate(value: string): Validation<IbanFacts> {
+  const shape = readShape(value)
+  if (shape.format !== null) return validateFormed(value, shape.format)
   const { findings } = shape
   return { findings, expected_check: findings.every(({ field }) => field === 'check') ? expectedCheck(value) : null }
 }
 
-type Shape = { format: IbanFormat } | { format: null; findings: Finding[] }
+type IbanShape = { format: IbanFormat } | { format: null; findings: Finding[] }
 
 /** Characters, country, length and structure: the first stage that fails answers. */
-function shapeOf(value: string): Shape {
-  const foreign = characterFindings(value, 'iban')
+function readShape(value: string): IbanShape {
+  const foreign = foreignCharacterFindings(value, 'iban')
   if (foreign.length > 0) return { format: null, findings: foreign }
   const country = { value, start: 0, end: 2 }
   if (value.length < 4)
     return { format: null, findings: [lengthFinding('iban', value, `at least ${SHORTEST} characters`, { code: 'too_short' })] }
   if (!/^[A-Z]{2}/.test(value)) return { format: null, findings: [finding('bad_structure', 'country', country, 'two letters')] }
-  const format = formatOf(value.charCodeAt(0) - 55, value.charCodeAt(1) - 55)
-  if (format === undefined) return { format: null, findings: [finding('bad_country', 'country', country, hostOf(value.slice(0, 2)))] }
+  const format = findFormat(value.charCodeAt(0) - 55, value.charCodeAt(1) - 55)
+  if (format === undefined) return { format: null, findings: [finding('bad_country', 'country', country, ibanHost(value.slice(0, 2)))] }
   const findings = value.length === format.length ? structureFindings(value, format) : [wrongLength(value, format)]
   if (findings.length === 0) return { format }
   return { format: null, findings: format.registry ? findings : [unsupported(value)] }
@@ -115,7 +124,7 @@ function structureFindings(value: string, { parts, kinds }: IbanFormat): Finding
     for (let from = start; from < end; from++) {
       const kind = kinds[from] ?? 0
       let to = from
-      while (to < end && kinds[to] === kind && !fits(value, to, kind)) to++
+      while (to < end && kinds[to] === kind && !isOfKind(value, to, kind)) to++
       if (to === from) continue
       wrong.push(finding('bad_structure', label, { value, start: from, end: to }, kind === DIGIT ? 'digits' : 'letters'))
       from = to - 1
@@ -124,18 +133,18 @@ function structureFindings(value: string, { parts, kinds }: IbanFormat): Finding
   return wrong
 }
 
-function fits(value: string, index: number, kind: number): boolean {
+function isOfKind(value: string, index: number, kind: number): boolean {
   return (kind & (value.charCodeAt(index) < 0x40 ? DIGIT : LETTER)) !== 0
 }
 
-/** The check digits for country and BBAN, whatever stands in their place. */
+/** The check digits that country and BBAN require. */
 function expectedCheck(value: string): string {
   readPlain(value, values)
-  return twoDigits(checkDigits97(remainder97(values, 0, 2, remainder97(values, 4, value.length))))
+  return checkCharacters(checkDigits97(remainder97(values, 0, 2, remainder97(values, 4, value.length))), 2)
 }
 
-/** Check digits, registry membership and facts of a value whose structure holds. */
-function judgeFormed(value: string, format: IbanFormat): Judgement<IbanFacts> {
+/** Check digits, registry membership and facts of a value of valid structure. */
+function validateFormed(value: string, format: IbanFormat): Validation<IbanFacts> {
   const expected_check = expectedCheck(value)
   const check = (values[2] ?? 0) * 10 + (values[3] ?? 0)
   const national = format.national === null ? null : nationalCheck(format.national, values)
@@ -160,4 +169,117 @@ function nationalFinding(value: string, { parts }: IbanFormat, { expected }: Nat
   const [part, another] = parts.filter(({ label }) => label === 'national_check')
   const place = part === undefined || another !== undefined ? null : { value, ...part }
   return finding('bad_national_checksum', 'national_check', place, expected)
+}
+
+/** The published release that the formats were read from. */
+const IBAN_REGISTRY_RELEASE = table.source_version
+
+/** Kinds of character, as bits: a place takes digits, letters or both. */
+const DIGIT = 1
+const LETTER = 2
+const KINDS: Readonly<Record<string, number>> = { n: DIGIT, a: LETTER, c: DIGIT | LETTER }
+
+interface IbanFormat {
+  country: string
+  /** False for countries that print IBAN-like numbers without being in the registry. */
+  registry: boolean
+  length: number
+  /** The kind of each place, from the country code on. */
+  kinds: Uint8Array
+  /** Country, check, then the parts of the BBAN; positions in the whole IBAN. */
+  parts: readonly IdentifierPart[]
+  /** Territories whose accounts carry this country's code. */
+  territories: readonly string[]
+  national: NationalRule | null
+}
+
+const FORMATS: (IbanFormat | undefined)[] = Array.from({ length: 26 * 26 })
+const HOSTS = new Map<string, string>()
+
+for (const row of table.rows) {
+  FORMATS[pairIndexOf(row.country)] = ibanFormat(row)
+  for (const territory of row.territories) HOSTS.set(territory, row.country)
+}
+
+function ibanFormat(row: (typeof table.rows)[number]): IbanFormat {
+  const bban = [...row.structure.matchAll(/(\d+)!([nac])/g)].flatMap(([, count = '0', kind = 'c']) =>
+    Array.from({ length: Number.parseInt(count, 10) }, () => KINDS[kind] ?? 0),
+  )
+  return {
+    country: row.country,
+    registry: row.registry,
+    length: row.length,
+    kinds: Uint8Array.of(LETTER, LETTER, DIGIT, DIGIT, ...bban),
+    parts: ibanParts(`country:2 check:2 ${row.parts}`),
+    territories: row.territories,
+    national: row.registry ? nationalRule(row.country) : null,
+  }
+}
+
+/** Places of a list of label:length. */
+function ibanParts(list: string): IdentifierPart[] {
+  let end = 0
+  return list.split(' ').map((part) => {
+    const [label = '', length = '0'] = part.split(':')
+    const start = end
+    end += Number.parseInt(length, 10)
+    return Object.freeze({ end, label, start })
+  })
+}
+
+/** The format for a country given by the values of its two letters. */
+function findFormat(first: number, second: number): IbanFormat | undefined {
+  return FORMATS[pairIndex(first, second)]
+}
+
+/** The country whose code the accounts of a territory carry, such as GB for JE. */
+export function ibanHost(territory: string): string | null {
+  return HOSTS.get(territory) ?? null
+}
+
+/** Publication dates of the tables that an answer is read from. */
+export const IBAN_DATA_AS_OF = {
+  iban_registry: `release ${IBAN_REGISTRY_RELEASE}`,
+  sanctioned_countries: SANCTIONS_AS_OF,
+  sepa_countries: dataDate(sepa),
+} as const
+
+const SEPA: ReadonlySet<string> = new Set(sepa.rows.map(({ country }) => country))
+
+/** Facts of an IBAN of valid structure. */
+function ibanFacts(value: string, format: IbanFormat, national_check: NationalCheck | null, checksum_ok: boolean) {
+  const { country, parts } = format
+  const part = (wanted: string): string | null => {
+    const place = parts.find(({ label }) => label === wanted)
+    return place === undefined ? null : value.slice(place.start, place.end)
+  }
+  // In the order of RFC 8785, so that the canonical text of an answer costs no sorting.
+  return {
+    account: part('account') ?? value.slice(4),
+    bank_code: part('bank'),
+    bban: value.slice(4),
+    branch_code: part('branch'),
+    check_digits: value.slice(2, 4),
+    checksum_ok,
+    country,
+    country_alpha3: COUNTRIES.get(country)?.alpha3 ?? '',
+    country_name: COUNTRIES.get(country)?.name ?? country,
+    iban_registry: format.registry,
+    national_check,
+    parts: [...parts],
+    print_form: inGroupsOfFour(value),
+    registry_release: IBAN_REGISTRY_RELEASE,
+    sanctions: sanctionsHint(country),
+    sepa_as_of: dataDate(sepa),
+    sepa_scope: SEPA.has(country),
+    territories: [...format.territories],
+  }
+}
+
+export type IbanFacts = ReturnType<typeof ibanFacts>
+
+function inGroupsOfFour(value: string): string {
+  let form = value.slice(0, 4)
+  for (let start = 4; start < value.length; start += 4) form += ` ${value.slice(start, start + 4)}`
+  return form
 }

@@ -1,38 +1,22 @@
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
-import { checkText } from './check-text.ts'
-import { digitAt, strangers } from './digits.ts'
-import { type IsbnElements, splitIsbn } from './isbn-ranges.ts'
-import { inFront, type NormalizeOptions } from './normalize.ts'
-import { passes, type Reading } from './reading.ts'
-import type { Check, Finding } from './verdict.ts'
-
-export interface IsbnFacts extends IsbnElements {
-  form: 'isbn13' | 'isbn10' | 'sbn'
-  /** 978 or 979; an ISBN-10 and an SBN stand for one that begins with 978. */
-  prefix: string
-  check: string
-  /** Null with the prefix 979, which has none. Both forms, with and without hyphens, are null when the check digit is wrong. */
-  isbn10: string | null
-  isbn10_hyphenated: string | null
-  isbn13: string | null
-  isbn13_hyphenated: string | null
-  /** The number in the barcode: a GTIN-13, equal to the ISBN-13. */
-  gtin: string | null
-  parts: Part[]
-}
+import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
+import { digitAt, labelInFront, type NormalizeOptions } from './normalize.ts'
+import { foreignCharacters, checkText, booleanCheck } from './check-text.ts'
+import isbn3 from 'isbn3'
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['ISBN13:', 'ISBN10:', 'ISBN'],
-  label: inFront(['ISBN(?:[- ]?1[03])?'], () => true),
+  label: labelInFront(['ISBN(?:[- ]?1[03])?'], () => true),
   field: 'isbn',
 }
-const PRAISE = 'The check digit holds; this proves no book.'
-const FORMS: Readonly<Record<number, IsbnFacts['form']>> = { 9: 'sbn', 10: 'isbn10', 13: 'isbn13' }
-const SBN_MESSAGE = 'Nine characters are an SBN of before 1970; it is read as an ISBN-10 with 0 in front.'
+const SUCCESS_REASON = 'The check digit is valid; this does not prove that a book exists.'
+type IsbnForm = 'isbn13' | 'isbn10' | 'sbn'
+
+const FORMS: Readonly<Record<number, IsbnForm>> = { 9: 'sbn', 10: 'isbn10', 13: 'isbn13' }
+const SBN_MESSAGE = 'Nine characters are an SBN (before 1970); it is read as an ISBN-10 with 0 in front.'
 
 /**
- * Decides whether text is an ISBN (ISO 2108; ISBN Users' Manual, seventh edition): ISBN-13 with prefix 978 or 979 and modulus 10 with
+ * Checks an ISBN (ISO 2108; ISBN Users' Manual, seventh edition): ISBN-13 with prefix 978 or 979 and modulus 10 with
  * weights 1 and 3, or ISBN-10 with modulus 11, whose check digit may be X. Spaces, hyphens and the word ISBN in front are allowed.
  * Not an ISBN: 979-0, which is an ISMN (printed music), and 977, which is an ISSN (serials).
  *
@@ -41,24 +25,19 @@ const SBN_MESSAGE = 'Nine characters are an SBN of before 1970; it is read as an
  * copy of the range message. Errs towards valid: the checksum of an ISBN-13 misses swaps of neighbours that differ by 5.
  */
 export function checkIsbn(text: string): Check<IsbnFacts> {
-  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: isIsbn, judge })
+  return checkText(text, { options: OPTIONS, success_reason: SUCCESS_REASON, isValid: isIsbn, validate })
 }
 
-const READING: Reading = { options: OPTIONS, values: new Uint8Array(13), first_below: 10, holds }
 const X = 33
 
-/** Always the same answer as `checkIsbn(text).valid`. */
-export function isIsbn(text: string): boolean {
-  return passes(text, READING)
-}
-
-function holds(read: Uint8Array, length: number): boolean {
-  if (length === 13) return holds13(read)
-  return (length === 10 || length === 9) && holds10(read, length)
-}
+/** Returns the same answer as `checkIsbn(text).valid`. */
+export const isIsbn = booleanCheck(OPTIONS, new Uint8Array(13), 10, (values, length) => {
+  if (length === 13) return isIsbn13(values)
+  return (length === 10 || length === 9) && isIsbn10(values, length)
+})
 
 /** Prefix 978 or 979 but not 979-0, digits, and a weighted sum that ends in 0. */
-function holds13(read: Uint8Array): boolean {
+function isIsbn13(read: Uint8Array): boolean {
   const eight_or_nine = read[2] === 8 || (read[2] === 9 && read[3] !== 0)
   if (read[0] !== 9 || read[1] !== 7 || !eight_or_nine) return false
   let sum = 0
@@ -71,7 +50,7 @@ function holds13(read: Uint8Array): boolean {
 }
 
 /** Digits, X as ten in the last place, and a sum with the weights 10 to 1 that 11 divides; an SBN lacks the 0 in front, which adds nothing. */
-function holds10(read: Uint8Array, length: number): boolean {
+function isIsbn10(read: Uint8Array, length: number): boolean {
   const last = length - 1
   let sum = read[last] === X ? 10 : (read[last] ?? X)
   if (sum > 10 || (sum === 10 && read[last] !== X)) return false
@@ -84,14 +63,21 @@ function holds10(read: Uint8Array, length: number): boolean {
 }
 
 /** Characters, length, place of the X, prefix: the first stage that fails answers. */
-function shapeFindings(value: string): Finding[] {
-  const foreign = strangers(value, 'isbn', /[^0-9X]+/gu, 'digits 0-9, and X as the last of ten')
+function formatFindings(value: string): Finding[] {
+  const foreign = foreignCharacters(value, 'isbn', /[^0-9X]+/gu, 'digits 0-9, and X as the last of ten')
   if (foreign.length > 0) return foreign
   const form = FORMS[value.length]
   if (form === undefined) return [lengthFinding('isbn', value, '10 or 13 characters')]
   const crossed = value.indexOf('X')
   if (crossed >= 0 && (form === 'isbn13' || crossed < value.length - 1)) {
-    return [finding('bad_structure', 'isbn', { value, start: crossed, end: crossed + 1 }, 'a digit; X stands only as the last of ten')]
+    return [
+      finding(
+        'bad_structure',
+        'isbn',
+        { value, start: crossed, end: crossed + 1 },
+        'a digit; X is allowed only as the last of ten characters',
+      ),
+    ]
   }
   return form === 'isbn13' ? prefixFindings(value) : []
 }
@@ -100,17 +86,17 @@ function prefixFindings(value: string): Finding[] {
   const expected = value.startsWith('977') ? '978 or 979; 977 marks an ISSN (serials)' : '978 or 979'
   if (!value.startsWith('978') && !value.startsWith('979')) return [finding('bad_prefix', 'prefix', { value, start: 0, end: 3 }, expected)]
   if (!value.startsWith('9790')) return []
-  return [finding('bad_component', 'group', { value, start: 3, end: 4 }, 'not 0: 979-0 marks an ISMN (printed music), which is no ISBN')]
+  return [finding('bad_component', 'group', { value, start: 3, end: 4 }, 'not 0: 979-0 marks an ISMN (printed music), not an ISBN')]
 }
 
 /** Shape; then check digit, ranges and facts. */
-function judge(value: string): Judgement<IsbnFacts> {
-  const faults = shapeFindings(value)
+function validate(value: string): Validation<IsbnFacts> {
+  const faults = formatFindings(value)
   if (faults.length > 0) return { findings: faults }
   const last = value.length - 1
   const expected_check = expectedCheck(value)
   const matches = expected_check === value[last]
-  const facts = factsOf(value, matches)
+  const facts = isbnFacts(value, matches)
   const findings = matches ? [] : [finding('bad_checksum', 'check', { value, start: last, end: value.length }, expected_check)]
   const warnings: Finding[] = []
   if (facts.form === 'sbn') warnings.push(finding('too_short', 'isbn', null, '10 characters', SBN_MESSAGE))
@@ -121,8 +107,8 @@ function judge(value: string): Judgement<IsbnFacts> {
   return { findings, warnings, expected_check, facts }
 }
 
-function factsOf(value: string, matches: boolean): IsbnFacts {
-  const form = FORMS[value.length] ?? 'isbn13'
+function isbnFacts(value: string, matches: boolean) {
+  const form: IsbnForm = FORMS[value.length] ?? 'isbn13'
   const prefix = form === 'isbn13' ? value.slice(0, 3) : '978'
   const body = form === 'isbn13' ? value.slice(3, 12) : value.slice(0, -1).padStart(9, '0')
   const elements = splitIsbn(prefix, body)
@@ -140,12 +126,14 @@ function factsOf(value: string, matches: boolean): IsbnFacts {
     isbn13,
     isbn13_hyphenated: isbn13 && hyphenated && `${prefix}-${hyphenated}-${isbn13.slice(-1)}`,
     gtin: isbn13,
-    parts: partsOf(form, elements),
+    parts: isbnParts(form, elements),
   }
 }
 
-/** Where each element stands in the value; an SBN leaves out prefix and group, which is 0. */
-function partsOf(form: IsbnFacts['form'], { group, registrant, publication }: IsbnElements): Part[] {
+export type IsbnFacts = ReturnType<typeof isbnFacts>
+
+/** Range of each element in the value; an SBN has no prefix and no group, which is 0. */
+function isbnParts(form: IsbnForm, { group, registrant, publication }: IsbnElements): IdentifierPart[] {
   const group_length = group?.length ?? 0
   const lengths = {
     prefix: form === 'isbn13' ? 3 : 0,
@@ -160,7 +148,7 @@ function partsOf(form: IsbnFacts['form'], { group, registrant, publication }: Is
   return parts.filter((part) => part.start < part.end)
 }
 
-/** The check digit for a value whose shape holds. */
+/** The check digit for a value of valid form. */
 function expectedCheck(value: string): string {
   return value.length === 13 ? modulus10(value.slice(0, 12)) : modulus11(value.slice(0, -1).padStart(9, '0'))
 }
@@ -178,4 +166,38 @@ function modulus11(digits: string): string {
   for (let index = 0; index < digits.length; index++) sum += digitAt(digits, index) * (10 - index)
   const check = (11 - (sum % 11)) % 11
   return check === 10 ? 'X' : `${check}`
+}
+
+/** The release whose copy of the International ISBN Agency's range message is read; the copy itself carries no date. */
+export const ISBN_RANGES_RELEASE = 'isbn3 2.0.11'
+
+/** The elements between prefix and check digit; null where the range message assigns nothing. */
+interface IsbnElements {
+  /** Registration group: a country, region or language area. */
+  group: string | null
+  group_name: string | null
+  registrant: string | null
+  publication: string | null
+}
+
+const LONGEST_GROUP = 5
+
+/** Splits the nine digits between prefix and check digit, where the range message (ISO 2108) lets one say where the parts end. */
+function splitIsbn(prefix: string, body: string): IsbnElements {
+  for (let length = 1; length <= LONGEST_GROUP; length++) {
+    const group = body.slice(0, length)
+    const found = isbn3.groups[`${prefix}-${group}`]
+    if (found === undefined) continue
+    const rest = body.slice(length)
+    const range = found.ranges.find(([first, last]) => isBetween(rest.slice(0, first.length), first, last))
+    const registrant = range === undefined ? null : rest.slice(0, range[0].length)
+    const publication = registrant === null ? null : rest.slice(registrant.length)
+    return { group, group_name: found.name, registrant, publication }
+  }
+  return { group: null, group_name: null, registrant: null, publication: null }
+}
+
+/** Digits of one length sort as text the way they sort as numbers. */
+function isBetween(digits: string, first: string, last: string): boolean {
+  return first <= digits && digits <= last
 }

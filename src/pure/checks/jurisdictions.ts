@@ -1,20 +1,31 @@
 import { COUNTRIES } from './countries.ts'
-import { BY_CODE, mentionsIn, ROWS, termOf, type Jurisdiction, type Mention, type Term } from './listed-places.ts'
-import { englishNames, folded, foreignNames, stateCountryAtEnd } from './place-names.ts'
+import {
+  JURISDICTION_BY_CODE,
+  findPlaceMentions,
+  JURISDICTION_ROWS,
+  findPlaceTerm,
+  type Jurisdiction,
+  type PlaceMention,
+  type PlaceTerm,
+  englishNames,
+  foldName,
+  foreignNames,
+  stateCountryAtEnd,
+} from './place-names.ts'
 
-export { JURISDICTIONS, type JurisdictionLevel } from './listed-places.ts'
+export { JURISDICTIONS, type JurisdictionLevel } from './place-names.ts'
 
 /** A place of the table that a text names. */
 interface ListedPlace extends Jurisdiction {
   /**
-   * False when the text may mean another place: the name stands among other words, as in "Cuba Street", or a state or another country stands
-   * behind it, as in "Cuba, NY" and "Kuba, Poland". Only a person can tell.
+   * False when the text may mean another place: the name is among other words, as in "Cuba Street", or a state or another country follows
+   * it, as in "Cuba, NY" and "Kuba, Poland". A person must decide.
    */
   meant: boolean
 }
 
 /**
- * What a text says about a place: places of the table, the gravest first; else countries that are not in it; else nothing that is known here.
+ * Places in a text: places of the table, the gravest first; else countries that are not in it; else nothing that is known here.
  * `unread` are the parts of a text that was read otherwise of which nothing is known, but that they name no listed place.
  */
 export type JurisdictionReading =
@@ -50,20 +61,23 @@ export function readJurisdiction(text: string): JurisdictionReading {
   return {
     kind: 'unlisted',
     countries: countries.map((code) => ({ code, name: COUNTRIES.get(code)?.name ?? code })),
-    listed_regions: ROWS.filter(({ kind, code }) => kind === 'region' && countries.includes(code.slice(0, 2))).map(({ code }) => code),
+    listed_regions: JURISDICTION_ROWS.filter(({ kind, code }) => kind === 'region' && countries.includes(code.slice(0, 2))).map(
+      ({ code }) => code,
+    ),
     unread,
   }
 }
 
-/** What stands between the parts of a place, or between places that are not told apart further. */
+/** Separators between the parts of a place, or between places that are not separated further. */
 const BETWEEN = /[\n,()|·•、，،\\]|\s[-–—]\s/
 
 function readStatement(text: string): Statement {
   const code = countryCode(text)
-  const row = BY_CODE.get(text.toUpperCase()) ?? termRow(text) ?? (code === null ? null : (BY_CODE.get(code) ?? null))
+  const row =
+    JURISDICTION_BY_CODE.get(text.toUpperCase()) ?? termRow(text) ?? (code === null ? null : (JURISDICTION_BY_CODE.get(code) ?? null))
   if (row !== null) return { places: [{ ...row, meant: true }], country: null, unread: [] }
   if (code !== null) return { places: [], country: code, unread: [] }
-  const parts = joined(split(text, BETWEEN)).map(readPart)
+  const parts = joined(split(text, BETWEEN)).map(readStatementPart)
   const places = placesIn(parts)
   const last = parts.at(-1)
   const state = last === undefined ? null : stateCountryAtEnd(last.text)
@@ -77,33 +91,33 @@ function readStatement(text: string): Statement {
 
 /** The place of the table whose name the whole text is; a small town is left to the reading of its statement. */
 function termRow(text: string): Jurisdiction | null {
-  const term = termOf(text)
+  const term = findPlaceTerm(text)
   return term === null || term.kind === 'small_town' ? null : term.row
 }
 
 /** A part of a statement. */
-interface Part {
+interface StatementPart {
   text: string
   words: readonly string[]
-  mentions: Mention[]
-  /** Words that no term takes and that say something: no numbers, and no words that only tell what kind of place it is. */
+  mentions: PlaceMention[]
+  /** Words that no term takes and that say something: no numbers, and no words that only name the kind of place. */
   others: number[]
   /** The whole part names a country that is not in the table. */
   country: string | null
 }
 
-function readPart(text: string): Part {
-  const words = folded(text).split(' ')
-  const code = BY_CODE.get(text.toUpperCase())
+function readStatementPart(text: string): StatementPart {
+  const words = foldName(text).split(' ')
+  const code = JURISDICTION_BY_CODE.get(text.toUpperCase())
   // Two letters are as likely a state of the United States, but for those of a comprehensive programme.
-  const by_code: Mention[] =
+  const by_code: PlaceMention[] =
     code?.level === 'comprehensive' && words.length > 0
       ? [{ term: { words, kind: 'name', row: code, exact: null }, start: 0, end: words.length }]
       : []
-  const named = termOf(text) === null ? BY_CODE.get(countryNamed(text) ?? '') : undefined
-  const by_name: Mention[] =
+  const named = findPlaceTerm(text) === null ? JURISDICTION_BY_CODE.get(countryNamed(text) ?? '') : undefined
+  const by_name: PlaceMention[] =
     named === undefined ? [] : [{ term: { words, kind: 'name', row: named, exact: null }, start: 0, end: words.length }]
-  const mentions = [by_code, by_name].find((found) => found.length > 0) ?? mentionsIn(text, words)
+  const mentions = [by_code, by_name].find((found) => found.length > 0) ?? findPlaceMentions(text, words)
   const taken = new Set(mentions.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, index) => start + index)))
   const others = [...words.keys()].filter(
     (index) => !taken.has(index) && !SAYS_LITTLE.has(words[index] ?? '') && !/\d/.test(words[index] ?? ''),
@@ -111,13 +125,13 @@ function readPart(text: string): Part {
   return { text, words, mentions, others, country: mentions.length > 0 ? null : countryNamed(text) }
 }
 
-function isKnown({ mentions, others, country }: Part): boolean {
+function isKnown({ mentions, others, country }: StatementPart): boolean {
   return country !== null || (mentions.length > 0 && others.length === 0)
 }
 
 const set = (words: string) => new Set(words.split(' '))
 
-/** What kind of place it is, and words that join names. */
+/** Words for kinds of place, and words that join names. */
 const SAYS_LITTLE = set(
   'g gor gorod m misto s selo pgt smt city town of the ville de ciudad cidade stadt citta oblast obl область обл region regiao province ' +
     'prov republic rep resp республика респ autonomous island г гор город м місто с село пгт смт and or und et y i e и та та و 市 省 시',
@@ -132,8 +146,8 @@ const STREET_AFTER = set(
 )
 const ARTICLES = set('de du des la le les l d di della del dell do da dos das der den van a')
 
-/** Whether the name is that of a street, or of a house. */
-function isStreet({ words }: Part, { start, end }: Mention): boolean {
+/** Tests for the name of a street or a house. */
+function isStreet({ words }: StatementPart, { start, end }: PlaceMention): boolean {
   if (STREET_AFTER.has(words[end] ?? '')) return true
   let before = start - 1
   while (ARTICLES.has(words[before] ?? '')) before--
@@ -141,7 +155,7 @@ function isStreet({ words }: Part, { start, end }: Mention): boolean {
 }
 
 /** Places of the table that a statement names, each as it is meant there. */
-function placesIn(parts: readonly Part[]): ListedPlace[] {
+function placesIn(parts: readonly StatementPart[]): ListedPlace[] {
   const all = parts.flatMap((part, index) => part.mentions.map((mention) => ({ part, index, mention })))
   const names = Map.groupBy(all, ({ mention }) => mention.term.row.code)
   const places: ListedPlace[] = []
@@ -155,16 +169,16 @@ function placesIn(parts: readonly Part[]): ListedPlace[] {
   return places
 }
 
-/** What a small town says of a programme, only its exact position decides. */
+/** Level of a small town: only its exact position decides. */
 const REVIEW = { level: 'needs_review' } as const
 
 /** Names of one word are those of towns, persons and streets elsewhere; those of several, and in other scripts, are not. */
-function isHomonym({ words }: Term): boolean {
+function isHomonym({ words }: PlaceTerm): boolean {
   return words.length === 1 && /^[a-z]+$/.test(words[0] ?? '')
 }
 
-/** Streets, persons and offices bear names in other languages and those of towns; programmes that prohibit little are looked for by name alone. */
-function counts({ kind, row }: Term, part: Part, meant: boolean, elsewhere: Elsewhere): boolean {
+/** Streets, persons and offices have names in other languages and those of towns; programmes that prohibit little are looked for by name alone. */
+function counts({ kind, row }: PlaceTerm, part: StatementPart, meant: boolean, elsewhere: Elsewhere): boolean {
   if (meant) return true
   if (row.level === 'elevated') return elsewhere !== 'state' && kind === 'name'
   if (kind === 'small_town') return false
@@ -172,7 +186,7 @@ function counts({ kind, row }: Term, part: Part, meant: boolean, elsewhere: Else
 }
 
 /** Alone in its part, at the end of it, or a town at its beginning: "Tehran 11369", "Xyz Iran", "Pyongyang Central District". */
-function standsForItself(part: Part, { term, start, end }: Mention): boolean {
+function standsForItself(part: StatementPart, { term, start, end }: PlaceMention): boolean {
   if (part.others.length === 0 || part.others.every((index) => index < start)) return true
   return term.kind === 'town' && part.others.every((index) => index >= end)
 }
@@ -180,11 +194,11 @@ function standsForItself(part: Part, { term, start, end }: Mention): boolean {
 /** Of whom the regions of the table are parts, or are said to be. */
 const PARENTS = new Set(['UA', 'RU'])
 
-/** What stands behind a name and shows that it is that of another place. */
+/** A state or country behind a name, which shows that another place is meant. */
 type Elsewhere = 'state' | 'country' | null
 
-/** Whether a state, or a country that the place is not in, stands behind the name. */
-function behind(parts: readonly Part[], index: number, { term, end }: Mention): Elsewhere {
+/** Finds a state, or a country that the place is not in, behind the name. */
+function behind(parts: readonly StatementPart[], index: number, { term, end }: PlaceMention): Elsewhere {
   const own = parts[index]
   const rest = own === undefined ? '' : own.words.slice(end).join(' ')
   const later = parts.slice(index + 1).filter(({ mentions }) => mentions.every((one) => one.term.row.level === 'elevated'))
@@ -199,7 +213,7 @@ const COUNTRY_WORDS = 8
 
 /** The country whose name, in one of many languages, the last words are, numbers aside. */
 function countryAtEnd(text: string): string | null {
-  const words = folded(text)
+  const words = foldName(text)
     .split(' ')
     .filter((word) => !/\d/.test(word))
   foreign ??= foreignNames()
@@ -216,7 +230,7 @@ function joined(parts: readonly string[]): string[] {
   const whole: string[] = []
   for (const part of parts) {
     const both = `${whole.at(-1) ?? ''} ${part.replace(/^the\s+/i, '')}`
-    if (whole.length > 0 && (termOf(both) !== null || countryCode(both) !== null)) whole.splice(-1, 1, both)
+    if (whole.length > 0 && (findPlaceTerm(both) !== null || countryCode(both) !== null)) whole.splice(-1, 1, both)
     else whole.push(part)
   }
   return whole
@@ -228,7 +242,7 @@ function countryNamed(part: string): string | null {
 }
 
 /** Up to three letters, CA, which is a state and a country; but UK, USA and UAE are what people write. */
-export function isCode(name: string): boolean {
+function isCode(name: string): boolean {
   return /^[A-Za-z]{1,3}$/.test(name) && !/^(?:UK|USA|UAE)$/i.test(name)
 }
 
@@ -256,22 +270,62 @@ function countryCodes(): ReadonlyMap<string, string> {
 }
 
 /** The alpha-2 code of a country by code or name; null when it is none, or could be two. Listed countries are known in other languages too. */
-export function countryCode(text: string): string | null {
+function countryCode(text: string): string | null {
   const subdivision = /^([A-Za-z]{2})-[A-Za-z0-9]{1,3}$/.exec(text)
-  const term = termOf(text)
+  const term = findPlaceTerm(text)
   if (term !== null && term.row.kind === 'country' && (term.kind === 'name' || term.kind === 'other_name')) return term.row.code
-  return countryCodes().get(subdivision?.[1]?.toLowerCase() ?? folded(text)) || null
+  return countryCodes().get(subdivision?.[1]?.toLowerCase() ?? foldName(text)) || null
 }
 
 /**
  * Full-width ASCII folded, what shows nothing removed, spaces and line breaks made plain: a listed address does not get by in disguise, nor a
- * listed place on a line of its own.
+ * listed place on a separate line.
  */
-export function tidied(text: string): string {
+export function cleanText(text: string): string {
   return text
     .replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0))
     .replace(/\p{Cf}/gu, '')
     .replace(/[\r\v\f\u0085\u2028\u2029]/g, '\n')
     .replace(/[^\S\n]+/g, ' ')
     .trim()
+}
+
+/** Facts of a postal address that need no list of places. */
+export interface PostalAddress {
+  /** Mail goes to a box, which needs no premises. */
+  po_box: boolean
+  /** Alpha-2 code of the country that the address ends with; null when it names none, or could mean two. */
+  country: string | null
+}
+
+const PO_BOX = new RegExp(
+  String.raw`\b(?:p\.?\s*o\.?\s*box|post(?:al)?\s+(?:office\s+)?box|postfach|postbus|apartado(?:\s+(?:de\s+correos|postal))?|casilla\s+(?:de\s+correo|postal)|caixa\s+postal|casella\s+postale|bo[iî]te\s+postale|b\.?p\.?\s+\d|pmb\s+\d|gpo\s+box)(?=\W|\d|$)`,
+  'iu',
+)
+/** Contact details behind an address. "Tel Aviv" is a place. */
+const CONTACT = /@|https?:|\bwww\.|^(?:tel(?:ephone)?|phone|fax|mob(?:ile)?|e-?mail|web(?:site)?)\b\s*[.:+(\d]/i
+/** Longest name of a country, in words. */
+const NAME_WORDS = 8
+
+/**
+ * Reads the country behind the last comma, slash or line break, or the last words; telephone numbers and the like are passed over. Names
+ * that states of the US share, and codes of two letters, are not taken for countries. Errs towards null.
+ */
+export function readPostalAddress(address: string): PostalAddress {
+  const parts = cleanText(address)
+    .split(/[,;/\n]+/)
+    .map((part) => part.trim())
+  const last = parts.findLast((part) => /\p{L}/u.test(part) && !CONTACT.test(part)) ?? ''
+  return { po_box: PO_BOX.test(address), country: namedCountry(last) }
+}
+
+function namedCountry(part: string): string | null {
+  const words = part.split(/\s+/).filter((word) => !/\d/.test(word))
+  for (let count = Math.min(words.length, NAME_WORDS); count > 0; count--) {
+    const name = words.slice(-count).join(' ')
+    const before = words.at(-count - 1)?.toLowerCase()
+    const code = isCode(name) ? null : countryCode(name)
+    if (code !== null) return before === 'new' || code === 'GE' ? null : code
+  }
+  return null
 }

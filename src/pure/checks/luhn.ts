@@ -1,8 +1,6 @@
-import { finding, lengthFinding, type Judgement, type Part } from './check-result.ts'
-import { checkText } from './check-text.ts'
-import { digitAt, strangers } from './digits.ts'
-import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import type { Check, Finding } from './verdict.ts'
+import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
+import { digitAt, labelInFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
+import { foreignCharacters, checkText } from './check-text.ts'
 
 export interface LuhnFacts {
   digit_count: number
@@ -11,7 +9,7 @@ export interface LuhnFacts {
   check_digit: string
   /** Mistakes that the method cannot see, in words. */
   blind_spots: readonly string[]
-  parts: Part[]
+  parts: IdentifierPart[]
 }
 
 export interface DigitBounds {
@@ -21,10 +19,10 @@ export interface DigitBounds {
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
-  label: inFront(['IMEI', 'ICCID'], () => true),
+  label: labelInFront(['IMEI', 'ICCID'], () => true),
   field: 'number',
 }
-const PRAISE = 'The check digit matches the digits before it.'
+const SUCCESS_REASON = 'The check digit matches the digits before it.'
 const ANY_LENGTH: DigitBounds = { min_digits: 2, max_digits: MAX_CHARS }
 
 const BLIND_SPOTS: readonly string[] = [
@@ -43,25 +41,29 @@ const BLIND_SPOTS: readonly string[] = [
  * Nothing is said about who issued the number, or for what.
  */
 export function checkLuhn(text: string, bounds: DigitBounds = ANY_LENGTH): Check<LuhnFacts> {
-  const passesHere = (value: string) => passes(value, bounds)
-  return checkText(text, { options: OPTIONS, praise: PRAISE, passes: passesHere, judge: (value) => judge(value, bounds) })
+  return checkText(text, {
+    options: OPTIONS,
+    success_reason: SUCCESS_REASON,
+    isValid: (value) => hasValidCheckDigit(value, bounds),
+    validate: (value) => validate(value, bounds),
+  })
 }
 
 /** Always the same answer as `checkLuhn(text, bounds).valid`. */
 export function isLuhn(text: string, bounds: DigitBounds = ANY_LENGTH): boolean {
-  if (passes(text, bounds)) return true
+  if (hasValidCheckDigit(text, bounds)) return true
   const read = normalize(text, OPTIONS)
-  return read.finding === null && passes(read.value, bounds)
+  return read.finding === null && hasValidCheckDigit(read.value, bounds)
 }
 
-function shapeFindings(value: string, bounds: DigitBounds): Finding[] {
-  const foreign = strangers(value, 'number', /[^0-9]+/gu, 'digits 0-9')
+function formatFindings(value: string, bounds: DigitBounds): Finding[] {
+  const foreign = foreignCharacters(value, 'number', /[^0-9]+/gu, 'digits 0-9')
   if (foreign.length > 0 || inBounds(value, bounds)) return foreign
   return [lengthFinding('number', value, `${bounds.min_digits} to ${bounds.max_digits} digits`)]
 }
 
-function judge(value: string, bounds: DigitBounds): Judgement<LuhnFacts> {
-  const faults = shapeFindings(value, bounds)
+function validate(value: string, bounds: DigitBounds): Validation<LuhnFacts> {
+  const faults = formatFindings(value, bounds)
   if (faults.length > 0) return { findings: faults }
   const last = value.length - 1
   const facts = {
@@ -87,7 +89,7 @@ function inBounds(value: string, bounds: DigitBounds): boolean {
   return value.length >= Math.max(bounds.min_digits, 2) && value.length <= Math.min(bounds.max_digits, MAX_CHARS)
 }
 
-function passes(value: string, bounds: DigitBounds): boolean {
+function hasValidCheckDigit(value: string, bounds: DigitBounds): boolean {
   if (!inBounds(value, bounds)) return false
   let sum = 0
   let index = value.length - 1

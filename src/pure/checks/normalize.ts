@@ -1,12 +1,11 @@
-import type { Change, Finding } from './verdict.ts'
-import { REASON_CODES } from './verdict.ts'
+import { type Change, type Finding, REASON_CODES } from './verdict.ts'
 
 export interface NormalizeOptions {
   /** Which of space, hyphen, dot, slash and parentheses this identifier is written with, such as `' -.'`. Others stay in place. */
   separators: string
-  /** Upper-case words that may stand in front, such as `IBAN`; a colon after them goes too. */
+  /** Upper-case words allowed in front, such as `IBAN`; a colon after them is removed too. */
   prefixes?: readonly string[]
-  /** Words that may stand in front when something sets them off; for those with which a value could itself begin. */
+  /** Words allowed in front when a separator follows; for words with which a value could itself begin. */
   label?: Label
   /** Name of the field in findings. */
   field: string
@@ -17,22 +16,22 @@ export interface Normalized {
   changes: Change[]
   /** Set when the text cannot be read at all: empty, too long, or digits of another script. */
   finding: Finding | null
-  /** The ASCII form, when digits of another script stood in the text; not checked any further. */
+  /** The ASCII form of text with digits of another script; not checked further. */
   suggestion: string | null
 }
 
-/** Words in front of an identifier; they are taken off where what follows them fits. Before identifiers of digits, anything does. */
+/** Words in front of an identifier; they are removed where the value behind them has the expected form. */
 export interface Label {
-  /** The words and what sets them off, from the start of the text as `shown` gives it. */
+  /** The words and the separators behind them, from the start of the text as `toAscii` returns it. */
   words: RegExp
   fits(value: string): boolean
 }
 
 /**
  * One of these words, a word such as "code" or "no." behind it, and a space, colon, hyphen, dot, slash, number or equals sign; or two such.
- * Without such a sign nothing is a label: BICBNPAF is a code of its own.
+ * Without such a sign nothing is a label: BICBNPAF is a BIC.
  */
-export function inFront(words: readonly string[], fits: Label['fits']): Label {
+export function labelInFront(words: readonly string[], fits: Label['fits']): Label {
   const more = '(?:[ -]?(?:CODE|NUMBER|NUMMER|NO|NR))?'
   return { words: new RegExp(`^ {0,8}(?:(?:${words.join('|')})${more}[ :./#=-]{1,8}){1,2}`, 'i'), fits }
 }
@@ -71,7 +70,7 @@ const UPPERCASE = 128
 const PREFIX = 256
 
 /**
- * Brings what people type to the form that a check reads: full-width ASCII (U+FF01–FF5E) folded, spaces and dashes of Unicode
+ * Converts typed text to the form that a check reads: full-width ASCII (U+FF01–FF5E) folded, spaces and dashes of Unicode
  * taken for their ASCII kin, zero-width and bidirectional controls removed, separators stripped, ASCII letters upper-cased.
  * No other letter is touched, so `ß` or a dotless `ı` stays and fails the check. Digits of other scripts are not folded: they
  * are a finding, and the folded form is the suggestion. Applying it twice changes nothing more.
@@ -101,7 +100,7 @@ export function isPlain(text: string): boolean {
   return true
 }
 
-/** `foreign` tells that a character beyond ASCII is left. */
+/** Text without separators; `foreign` is true when it has a character beyond ASCII. */
 interface Stripped {
   value: string
   steps: number
@@ -111,15 +110,15 @@ interface Stripped {
 function stripLabelled(text: string, { separators, label }: NormalizeOptions): Stripped {
   const whole = strip(text, separators)
   if (label === undefined) return whole
-  const read = shown(text)
+  const read = toAscii(text)
   const words = label.words.exec(read)?.[0]
   if (words === undefined) return whole
   const { value, foreign } = strip(read.slice(words.length), separators)
   return label.fits(value) ? { value, foreign, steps: whole.steps | PREFIX } : whole
 }
 
-/** The text without what shows nothing, its spaces, dashes and full-width forms in ASCII. */
-export function shown(text: string): string {
+/** Returns the text without invisible characters, its spaces, dashes and full-width forms in ASCII. */
+export function toAscii(text: string): string {
   if (/^[ -~]*$/.test(text)) return text
   let read = ''
   for (let index = 0; index < text.length; index++) {
@@ -155,7 +154,7 @@ function strip(text: string, separators: string): Stripped {
   return { value, steps, foreign }
 }
 
-/** The ASCII code that a UTF-16 unit stands for, REMOVED when it shows nothing, else the unit itself. */
+/** Returns the ASCII code of a UTF-16 unit, REMOVED for an invisible one, else the unit itself. */
 function fold(code: number): number {
   if (code >= 0xff01 && code <= 0xff5e) return code - 0xfee0
   if (code < 0x2000) {
@@ -168,7 +167,7 @@ function fold(code: number): number {
   return code
 }
 
-/** A prefix is taken off once; text that would start with one again is left alone, so that a second pass finds nothing. */
+/** Removes a prefix once; text that would start with one again is left unchanged, so that a second pass finds nothing. */
 function withoutPrefix(value: string, prefixes: readonly string[] = []): string {
   const prefix = prefixes.find((word) => value.startsWith(word))
   if (prefix === undefined) return value
@@ -198,4 +197,44 @@ function asciiDigit(digit: string): string {
   let start = code
   while (/^\p{Nd}$/u.test(String.fromCodePoint(start - 1))) start--
   return String((code - start) % 10)
+}
+
+/** The digit 0-9 at an index of text that holds digits there. */
+export function digitAt(text: string, index: number): number {
+  return text.charCodeAt(index) - 0x30
+}
+
+/** Result of `readPlain` for text with a character other than letters, digits, spaces and hyphens. */
+export const NEEDS_NORMALIZING = -1
+
+/**
+ * Fills `into` with the values 0–35 of the letters and digits of `text`, skipping spaces and hyphens, and returns how many there
+ * are, also when they do not all fit. The fast path of the boolean checks: no strings, no tables. Nothing is written beyond `into`:
+ * it would do no harm, but the engine would make every later call slower.
+ */
+export function readPlain(text: string, into: Uint8Array): number {
+  const room = into.length
+  let length = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    let value: number
+    if (code >= 0x30 && code <= 0x39) value = code - 0x30
+    else if (code >= 0x41 && code <= 0x5a) value = code - 0x37
+    else if (code >= 0x61 && code <= 0x7a) value = code - 0x57
+    else if (code === 0x20 || code === 0x2d || (code >= 0x09 && code <= 0x0d)) continue
+    else return NEEDS_NORMALIZING
+    if (length < room) into[length] = value
+    length++
+  }
+  return length
+}
+
+/** Index of a pair of letters, 0–675; -1 when either value is a digit. */
+export function pairIndex(first: number, second: number): number {
+  return first < 10 || second < 10 ? -1 : (first - 10) * 26 + second - 10
+}
+
+/** The same for the first two characters of upper-case text. */
+export function pairIndexOf(text: string): number {
+  return pairIndex(text.charCodeAt(0) - 55, text.charCodeAt(1) - 55)
 }

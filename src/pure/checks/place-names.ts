@@ -1,9 +1,10 @@
 import { COUNTRIES } from './countries.ts'
+import table from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
 
-/** How names of places are compared, and which countries and states stand behind a homonym. */
+/** Comparison of place names, names of countries and states, and the table of prohibited jurisdictions as it is searched in texts. */
 
 /** Lower case, no accents, one form of each Arabic letter, words only: so that a name can be looked up however it is written. */
-export function folded(name: string): string {
+export function foldName(name: string): string {
   const plain = name
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]/gu, '')
@@ -18,7 +19,7 @@ export function folded(name: string): string {
     .replace(/^(?:the|so called) /, '')
 }
 
-/** Names by which people know countries, beside those of ISO 3166-1 and of CLDR: of everyday use, of the United Nations and of the World Bank. */
+/** Names of countries in addition to those of ISO 3166-1 and of CLDR: of everyday use, of the United Nations and of the World Bank. */
 const ALIASES: Readonly<Record<string, string>> = {
   uk: 'GB',
   'great britain': 'GB',
@@ -74,7 +75,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   vatican: 'VA',
 }
 
-/** Before these words stand two countries each. */
+/** Names that two countries share. */
 const OF_TWO = ['korea', 'congo', 'virgin islands']
 
 /** Codes and English names of all countries, folded, to alpha-2 codes; '' for a name of two. */
@@ -84,10 +85,10 @@ export function englishNames(): ReadonlyMap<string, string> {
     ...[...COUNTRIES.values()].flatMap(({ alpha2, alpha3, name }) => [
       [alpha2.toLowerCase(), alpha2] as const,
       [alpha3.toLowerCase(), alpha2] as const,
-      [folded(name), alpha2] as const,
-      // "Korea, Republic of" and "Iran (Islamic Republic of)" are known by what stands before.
-      [folded(name.split(/[(,]/, 1)[0] ?? name), alpha2] as const,
-      [folded(names.of(alpha2) ?? name), alpha2] as const,
+      [foldName(name), alpha2] as const,
+      // "Korea, Republic of" and "Iran (Islamic Republic of)" are known by the words before the comma or parenthesis.
+      [foldName(name.split(/[(,]/, 1)[0] ?? name), alpha2] as const,
+      [foldName(names.of(alpha2) ?? name), alpha2] as const,
     ]),
     ...OF_TWO.map((name) => [name, ''] as const),
     ...Object.entries(ALIASES),
@@ -102,7 +103,7 @@ export function foreignNames(): ReadonlyMap<string, string> {
   return new Map(
     LANGUAGES.flatMap((language) => {
       const names = new Intl.DisplayNames([language], { type: 'region' })
-      return [...COUNTRIES.keys()].map((code) => [folded(names.of(code) ?? code), code] as const)
+      return [...COUNTRIES.keys()].map((code) => [foldName(names.of(code) ?? code), code] as const)
     }),
   )
 }
@@ -126,7 +127,7 @@ const STATE_NAMES = new Map<string, string>()
 for (const [country, states] of Object.entries(STATES)) {
   for (const state of states.split('|')) {
     STATE_CODES.set(state.slice(0, 2), country)
-    STATE_NAMES.set(folded(state.slice(3)), country)
+    STATE_NAMES.set(foldName(state.slice(3)), country)
   }
 }
 
@@ -139,7 +140,7 @@ export function stateCountryAtEnd(part: string): string | null {
   const code = CODE_AT_END.exec(part.trim())?.[1]
   const by_code = code === undefined ? undefined : STATE_CODES.get(code)
   if (by_code !== undefined) return by_code
-  const words = folded(part)
+  const words = foldName(part)
     .split(' ')
     .filter((word) => !/^\d+$/.test(word))
   for (let count = Math.min(STATE_WORDS, words.length); count > 0; count--) {
@@ -147,4 +148,141 @@ export function stateCountryAtEnd(part: string): string | null {
     if (found !== undefined) return found
   }
   return null
+}
+
+/** The table of jurisdictions as it is looked for in texts. */
+
+export type JurisdictionLevel = 'comprehensive' | 'elevated' | 'needs_review'
+
+/** A row of the table. */
+export interface Jurisdiction {
+  code: string
+  kind: 'country' | 'region'
+  level: JurisdictionLevel
+  name: string
+  programme: string
+}
+
+export const JURISDICTIONS = { published_at: table.published_at, count: table.count } as const
+
+export const JURISDICTION_ROWS: readonly Jurisdiction[] = table.rows.map(({ code, kind, level, name, programme }) => ({
+  code,
+  kind: kind === 'region' ? kind : 'country',
+  level: level === 'comprehensive' || level === 'needs_review' ? level : 'elevated',
+  name,
+  programme,
+}))
+export const JURISDICTION_BY_CODE: ReadonlyMap<string, Jurisdiction> = new Map(JURISDICTION_ROWS.map((row) => [row.code, row]))
+
+/**
+ * `name`: means the jurisdiction among other words as well. `other_name`: in another language of Latin script, or an acronym, which streets
+ * and offices have too. `town`: lies in it. `small_town`: lies in it, as a person should confirm.
+ */
+type TermKind = 'name' | 'other_name' | 'town' | 'small_town'
+
+/** A name of the table. */
+export interface PlaceTerm {
+  /** Folded. */
+  words: readonly string[]
+  kind: TermKind
+  row: Jurisdiction
+  /** Its spelling in lower case, where without its accents it would be another word; null elsewhere. */
+  exact: string | null
+}
+
+/** Names that without accents are other words: Irã is Iran, Ira is a person. */
+const NEEDS_ACCENT = /[^\p{ASCII}]/u
+const SHORT = 3
+
+function termsOf(listed_row: (typeof table.rows)[number]): PlaceTerm[] {
+  const row = JURISDICTION_BY_CODE.get(listed_row.code)
+  if (row === undefined) return []
+  const { name, aliases, names_alone, towns, small_towns } = listed_row
+  const kinds: readonly (readonly [TermKind, readonly string[]])[] = [
+    ['small_town', small_towns],
+    ['town', towns],
+    ['other_name', names_alone],
+    ['name', [...aliases, name, ...(row.kind === 'region' ? [row.code] : [])]],
+  ]
+  return kinds.flatMap(([kind, names]) =>
+    names.map((one): PlaceTerm => {
+      const words = foldName(one).split(' ')
+      const short = words.length === 1 && (words[0]?.length ?? 0) <= SHORT && /^[a-z]+$/.test(words[0] ?? '')
+      return { words, kind, row, exact: short && NEEDS_ACCENT.test(one) ? one.normalize('NFC').toLowerCase() : null }
+    }),
+  )
+}
+
+/** By the folded name; for a repeated name the last, stronger kind counts. */
+const TERMS: ReadonlyMap<string, PlaceTerm> = new Map(table.rows.flatMap(termsOf).map((term) => [term.words.join(' '), term]))
+
+/** By their first word, the longest first. */
+const BY_FIRST_WORD: ReadonlyMap<string, readonly PlaceTerm[]> = new Map(
+  [...Map.groupBy(TERMS.values(), ({ words }) => words[0] ?? '')].map(([first, terms]) => [
+    first,
+    terms.toSorted((one, other) => other.words.length - one.words.length),
+  ]),
+)
+
+/** Scripts that write no spaces between words: their names are looked for inside of words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u
+const UNSPACED_TERMS: readonly PlaceTerm[] = [...TERMS.values()]
+  .filter(({ words }) => words.length === 1 && UNSPACED.test(words[0] ?? ''))
+  .toSorted((one, other) => (other.words[0]?.length ?? 0) - (one.words[0]?.length ?? 0))
+/** Koreans of China and their prefecture are called 朝鲜族. */
+const NOT_A_PLACE = /朝[鲜鮮]族/g
+/** Korean writes what kind of place it is, and particles, right behind the name. */
+const HANGUL = /[\u1100-\u11ff]/
+const HANGUL_ENDINGS = ['시', '특별시', '직할시', '도', '군', '구역', '의', '에서', '에'].map((ending) => ending.normalize('NFKD'))
+const HANGUL_TERMS: readonly PlaceTerm[] = [...TERMS.values()].filter(({ words }) => words.length === 1 && HANGUL.test(words[0] ?? ''))
+
+/** The term that is the whole text. */
+export function findPlaceTerm(text: string): PlaceTerm | null {
+  const term = TERMS.get(foldName(text)) ?? null
+  return term !== null && isSpelled(term, text) ? term : null
+}
+
+function isSpelled({ exact }: PlaceTerm, text: string): boolean {
+  return exact === null || text.normalize('NFC').toLowerCase().includes(exact)
+}
+
+/** A term in a list of words: from `start` up to, and without, `end`. */
+export interface PlaceMention {
+  term: PlaceTerm
+  start: number
+  end: number
+}
+
+/** The terms in a text, the longest at each place, none over another. `words` are those of the text, folded. */
+export function findPlaceMentions(text: string, words: readonly string[]): PlaceMention[] {
+  const found: PlaceMention[] = []
+  for (let start = 0; start < words.length;) {
+    const mention = mentionAt(text, words, start)
+    if (mention === null) start++
+    else {
+      found.push(mention)
+      start = mention.end
+    }
+  }
+  return found
+}
+
+function mentionAt(text: string, words: readonly string[], start: number): PlaceMention | null {
+  const word = words[start] ?? ''
+  for (const term of BY_FIRST_WORD.get(word) ?? []) {
+    const fits = term.words.every((one, index) => words[start + index] === one)
+    if (fits && isSpelled(term, text)) return { term, start, end: start + term.words.length }
+  }
+  const inside = UNSPACED.test(word) ? unspacedTerm(word) : HANGUL.test(word) ? hangulTerm(word) : null
+  return inside === null ? null : { term: inside, start, end: start + 1 }
+}
+
+function unspacedTerm(word: string): PlaceTerm | null {
+  const plain = word.replace(NOT_A_PLACE, '')
+  return UNSPACED_TERMS.find(({ words }) => plain.includes(words[0] ?? '')) ?? null
+}
+
+function hangulTerm(word: string): PlaceTerm | null {
+  const isTerm = ({ words: [name = ''] }: PlaceTerm) => word.startsWith(name) && HANGUL_ENDINGS.includes(word.slice(name.length))
+  return HANGUL_TERMS.find(isTerm) ?? null
 }

@@ -1,14 +1,12 @@
-import { finding, type Judgement, lengthFinding, type Part } from './check-result.ts'
-import { checkText } from './check-text.ts'
-import { strangers } from './digits.ts'
-import { inFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
-import type { Check, Finding } from './verdict.ts'
+import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, type Validation } from './verdict.ts'
+import { foreignCharacters, checkText } from './check-text.ts'
+import { labelInFront, MAX_CHARS, normalize, type NormalizeOptions } from './normalize.ts'
 
-/** What the RFC's check digit counts, in the order of SAT's table (Anexo 20): the place in this text is the value of a character. */
+/** Characters in the order of SAT's table (Anexo 20): the index in this text is the value of a character in the check digit. */
 const RFC_ALPHABET = '0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ'
 const RFC_SPACE = 37
 
-/** What `readRfc` returns when a character other than those of an RFC, spaces and hyphens occurs. */
+/** Result of `readRfc` for text with a character other than those of an RFC, spaces and hyphens. */
 const NOT_PLAIN = -1
 
 const WIDEST = 0xf1
@@ -35,7 +33,7 @@ function readRfc(text: string, into: Uint8Array): number {
 }
 
 /**
- * Four letters that SAT never lets stand at the head of a person's RFC; it puts X for the last one (Instructivo para la formación de
+ * Four letters that SAT never uses at the start of a person's RFC; it replaces the last one by X (Instructivo para la formación de
  * la clave del RFC, annex IV).
  */
 const INCONVENIENT =
@@ -46,38 +44,22 @@ const STEMS = new Set(
   INCONVENIENT.split(' ').map((word) => Array.from(word).reduce((sum, letter) => sum * 64 + RFC_ALPHABET.indexOf(letter), 0)),
 )
 
-/** Whether the first four values spell such a word. */
+/** Tests whether the first four values spell such a word. */
 function isInconvenient(read: Uint8Array): boolean {
   return STEMS.has((((read[0] ?? 0) * 64 + (read[1] ?? 0)) * 64 + (read[2] ?? 0)) * 64 + (read[3] ?? 0))
-}
-
-export interface RfcFacts {
-  kind: 'person' | 'company' | 'person_without_homoclave'
-  /** The two numbers that stand for anybody: sales to the public, and parties abroad. */
-  generic: 'public' | 'foreign' | null
-  initials: string
-  /** Birth or foundation, in the centuries in which the date exists; empty in a generic number. */
-  date_candidates: string[]
-  /** The three last characters; null without them. */
-  homoclave: string | null
-  check_digit: string | null
-  /** Null where there is no check digit to compare. */
-  check_matches: boolean | null
-  print_form: string
-  parts: Part[]
 }
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
   prefixes: ['RFC:'],
-  label: inFront(['RFC', 'R\\.F\\.C'], (value) => /^[A-ZÑ&]{3,4}[0-9]{6}/.test(value)),
+  label: labelInFront(['RFC', 'R\\.F\\.C'], (value) => /^[A-ZÑ&]{3,4}[0-9]{6}/.test(value)),
   field: 'rfc',
 }
-const PRAISE = 'Structure and date hold; the taxpayer was not looked up.'
+const SUCCESS_REASON = 'Structure and date are valid; the taxpayer was not looked up.'
 const GENERIC: Readonly<Record<string, 'public' | 'foreign'>> = { XAXX010101000: 'public', XEXX010101000: 'foreign' }
 const PERSON = 13
 const COMPANY = 12
-const BARE_PERSON = 10
+const PERSON_WITHOUT_HOMOCLAVE = 10
 const DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const MISMATCH = 'The check digit does not match; SAT itself issued about one number in a hundred like this.'
 const NO_HOMOCLAVE = 'Ten characters lack the homoclave, so there is no check digit; invoices need all thirteen.'
@@ -89,25 +71,25 @@ const LETTER_O = RFC_ALPHABET.indexOf('O')
 /** Scratch of the synchronous checks below. */
 const values = new Uint8Array(PERSON)
 
-/** Always the same answer as `checkRfc(text, strict).valid`. */
+/** Returns the same answer as `checkRfc(text, strict).valid`. */
 export function isRfc(text: string, strict = false): boolean {
   if (text.length > MAX_CHARS) return false
   const length = readRfc(text, values)
-  // Something that sets words off may stand behind a label.
-  if (length !== NOT_PLAIN && length === text.length) return holds(values, length, strict)
+  // A separator may follow a label.
+  if (length !== NOT_PLAIN && length === text.length) return matchesFormat(values, length, strict)
   const { value, finding: unreadable } = normalize(withCapitalEnye(text), OPTIONS)
-  return unreadable === null && holds(values, readRfc(value, values), strict)
+  return unreadable === null && matchesFormat(values, readRfc(value, values), strict)
 }
 
-function holds(read: Uint8Array, length: number, strict: boolean): boolean {
-  if (length !== PERSON && length !== COMPANY && (length !== BARE_PERSON || strict)) return false
+function matchesFormat(read: Uint8Array, length: number, strict: boolean): boolean {
+  if (length !== PERSON && length !== COMPANY && (length !== PERSON_WITHOUT_HOMOCLAVE || strict)) return false
   const start = length === COMPANY ? 3 : 4
   for (let index = 0; index < start; index++) if (isDigit(read, index)) return false
   for (let index = start; index < start + 6; index++) if (!isDigit(read, index)) return false
   if (isGeneric(read, length)) return true
-  if (!dateExists(number(read, start), number(read, start + 2), number(read, start + 4))) return false
+  if (!dateExists(twoDigits(read, start), twoDigits(read, start + 2), twoDigits(read, start + 4))) return false
   if (length !== COMPANY && isInconvenient(read)) return false
-  if (length === BARE_PERSON) return true
+  if (length === PERSON_WITHOUT_HOMOCLAVE) return true
   const check = read[length - 1] ?? 0
   // 1-9 or A-V, then 1-9 or A-Z, both without O; then 0-9 or A; neither & nor Ñ.
   if (!inHomoclave(read[length - 3] ?? 0, 32) || !inHomoclave(read[length - 2] ?? 0, 36) || check > 10) return false
@@ -122,14 +104,14 @@ function inHomoclave(value: number, highest: number): boolean {
   return value > 0 && value <= highest && value !== AMPERSAND && value !== LETTER_O
 }
 
-function number(read: Uint8Array, at: number): number {
+function twoDigits(read: Uint8Array, at: number): number {
   return (read[at] ?? 0) * 10 + (read[at + 1] ?? 0)
 }
 
 /** X, A or E, X, X, 010101000. */
 function isGeneric(read: Uint8Array, length: number): boolean {
   if (length !== PERSON || read[0] !== 34 || (read[1] !== 10 && read[1] !== 14) || read[2] !== 34 || read[3] !== 34) return false
-  return number(read, 4) === 1 && number(read, 6) === 1 && number(read, 8) === 1 && number(read, 10) === 0 && read[12] === 0
+  return twoDigits(read, 4) === 1 && twoDigits(read, 6) === 1 && twoDigits(read, 8) === 1 && twoDigits(read, 10) === 0 && read[12] === 0
 }
 
 /** In one of two centuries: 1900 had no leap day but 2000 had one, so 29 February exists in every fourth year. */
@@ -151,7 +133,7 @@ function withCapitalEnye(text: string): string {
 }
 
 /**
- * Decides whether text is built like a Mexican RFC (SAT): four initials for a person or three for a company (letters, Ñ, &), a date
+ * Checks the structure of a Mexican RFC (SAT): four initials for a person or three for a company (letters, Ñ, &), a date
  * YYMMDD, two characters of homoclave (1-9, A-Z without O) and a check digit 0-9 or A. Ten characters without homoclave pass with a warning.
  *
  * Errs towards valid: about one real number in a hundred has a wrong check digit, given out by SAT itself, so a mismatch is the
@@ -159,16 +141,20 @@ function withCapitalEnye(text: string): string {
  * The generic numbers XAXX010101000 and XEXX010101000 pass as such.
  */
 export function checkRfc(text: string, strict = false): Check<RfcFacts> {
-  const passes = (value: string) => isRfc(value, strict)
   const capital = withCapitalEnye(text)
-  const check = checkText(capital, { options: OPTIONS, praise: PRAISE, passes, judge: (value) => judge(value, strict) })
+  const check = checkText(capital, {
+    options: OPTIONS,
+    success_reason: SUCCESS_REASON,
+    isValid: (value) => isRfc(value, strict),
+    validate: (value) => validate(value, strict),
+  })
   return capital === text || check.changes.includes('uppercased') ? check : { ...check, changes: [...check.changes, 'uppercased'] }
 }
 
-function judge(value: string, strict: boolean): Judgement<RfcFacts> {
-  const faults = shapeFindings(value)
+function validate(value: string, strict: boolean): Validation<RfcFacts> {
+  const faults = formatFindings(value)
   if (faults.length > 0) return { findings: faults }
-  const expected_check = value.length === BARE_PERSON ? null : expectedCheck(value)
+  const expected_check = value.length === PERSON_WITHOUT_HOMOCLAVE ? null : expectedCheck(value)
   const facts = rfcFacts(value, expected_check)
   if (facts.generic !== null) return { findings: [], expected_check: null, facts }
   const remarks = checkFindings(value, expected_check)
@@ -188,17 +174,17 @@ function checkFindings(value: string, expected_check: string | null): Finding[] 
 }
 
 /** Characters, length, kinds, date, words: the first stage that fails answers. */
-function shapeFindings(value: string): Finding[] {
-  const foreign = strangers(value, 'rfc', /[^0-9A-ZÑ&]+/gu, 'letters A-Z, Ñ, & and digits 0-9')
+function formatFindings(value: string): Finding[] {
+  const foreign = foreignCharacters(value, 'rfc', /[^0-9A-ZÑ&]+/gu, 'letters A-Z, Ñ, & and digits 0-9')
   if (foreign.length > 0) return foreign
-  if (![BARE_PERSON, COMPANY, PERSON].includes(value.length))
+  if (![PERSON_WITHOUT_HOMOCLAVE, COMPANY, PERSON].includes(value.length))
     return [lengthFinding('rfc', value, '12 characters for a company, 13 for a person')]
   if (GENERIC[value] !== undefined) return []
   const wrong = kindFindings(value)
   if (wrong.length > 0) return wrong
   const start = value.length === COMPANY ? 3 : 4
   readRfc(value, values)
-  if (!dateExists(number(values, start), number(values, start + 2), number(values, start + 4)))
+  if (!dateExists(twoDigits(values, start), twoDigits(values, start + 2), twoDigits(values, start + 4)))
     return [finding('bad_date', 'date', { value, start, end: start + 6 }, 'a date YYMMDD')]
   if (start === 3 || !isInconvenient(values)) return []
   return [finding('bad_component', 'initials', { value, start: 0, end: 4 }, 'X as the fourth letter of a word that SAT avoids')]
@@ -212,13 +198,13 @@ const KINDS: Readonly<Record<string, [pattern: RegExp, expected: string]>> = {
 }
 
 function kindFindings(value: string): Finding[] {
-  return partsOf(value).flatMap(({ label, start, end }) => {
+  return rfcParts(value).flatMap(({ label, start, end }) => {
     const [pattern, expected] = KINDS[label] ?? [/^/, '']
     return pattern.test(value.slice(start, end)) ? [] : [finding('bad_structure', label, { value, start, end }, expected)]
   })
 }
 
-function partsOf(value: string): Part[] {
+function rfcParts(value: string): IdentifierPart[] {
   const start = value.length === COMPANY ? 3 : 4
   const parts = [
     { label: 'initials', start: 0, end: start },
@@ -226,16 +212,21 @@ function partsOf(value: string): Part[] {
     { label: 'homoclave', start: start + 6, end: start + 8 },
     { label: 'check', start: start + 8, end: start + 9 },
   ]
-  return value.length === BARE_PERSON ? parts.slice(0, 2) : parts
+  return value.length === PERSON_WITHOUT_HOMOCLAVE ? parts.slice(0, 2) : parts
 }
 
-function rfcFacts(value: string, expected_check: string | null): RfcFacts {
+function rfcKind(length: number): 'company' | 'person' | 'person_without_homoclave' {
+  if (length === COMPANY) return 'company'
+  return length === PERSON_WITHOUT_HOMOCLAVE ? 'person_without_homoclave' : 'person'
+}
+
+function rfcFacts(value: string, expected_check: string | null) {
   const start = value.length === COMPANY ? 3 : 4
   const homoclave = value.slice(start + 6)
   const check_digit = homoclave === '' ? null : value.slice(-1)
   const generic = GENERIC[value] ?? null
   return {
-    kind: value.length === COMPANY ? 'company' : homoclave === '' ? 'person_without_homoclave' : 'person',
+    kind: rfcKind(value.length),
     generic,
     initials: value.slice(0, start),
     date_candidates: generic === null ? dateCandidates(value.slice(start, start + 6)) : [],
@@ -243,9 +234,11 @@ function rfcFacts(value: string, expected_check: string | null): RfcFacts {
     check_digit,
     check_matches: generic === null && check_digit !== null ? check_digit === expected_check : null,
     print_form: [value.slice(0, start), value.slice(start, start + 6), homoclave].filter((part) => part !== '').join(' '),
-    parts: partsOf(value),
+    parts: rfcParts(value),
   }
 }
+
+export type RfcFacts = ReturnType<typeof rfcFacts>
 
 function dateCandidates(date: string): string[] {
   const rest = `-${date.slice(2, 4)}-${date.slice(4)}`

@@ -1,11 +1,11 @@
 import type { Check } from './verdict.ts'
 import { COUNTRIES } from './countries.ts'
-import { hostOf } from './iban-format.ts'
+import { ibanHost } from './iban.ts'
 
 /** Codes that people and tax offices use for a country whose ISO 3166 code is another. */
 const ALIASES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' }
 
-/** Whose value added tax they share: Monaco that of France, the Isle of Man that of the United Kingdom. */
+/** Countries that share the value added tax of another: Monaco that of France, the Isle of Man that of the United Kingdom. */
 const VAT_HOSTS: Readonly<Record<string, string>> = { MC: 'FR', IM: 'GB' }
 
 /** Territories whose postal addresses end with the name of their state as often as with their own. */
@@ -29,12 +29,12 @@ export function alpha2(code: string): string | null {
   return COUNTRIES.has(country) ? country : null
 }
 
-/** Whether an account under the one code may lie in the other country: Guernsey banks with GB, Réunion with FR, Åland with FI. */
+/** Tests whether an account of a party in one country may have the IBAN of the other: Guernsey banks with GB, Réunion with FR, Åland with FI. */
 export function banksWith(country: string, iban_country: string): boolean {
-  return country === iban_country || hostOf(country) === iban_country
+  return country === iban_country || ibanHost(country) === iban_country
 }
 
-/** Whether an address in the one country may name the other: Puerto Rico and the USA, Réunion and France. */
+/** Tests whether an address in one country may name the other: Puerto Rico and the USA, Réunion and France. */
 export function addressedWith(country: string, named: string): boolean {
   const within = (state: string, territory: string) => POSTAL_STATES[state]?.includes(territory) === true
   return country === named || within(named, country) || within(country, named)
@@ -46,10 +46,10 @@ export function taxedWith(country: string, vat_country: string): boolean {
 
 /** The country whose VAT numbers a country or territory uses: its own, if it is none of those with a host. */
 export function vatHost(country: string): string {
-  return VAT_HOSTS[country] ?? hostOf(country) ?? country
+  return VAT_HOSTS[country] ?? ibanHost(country) ?? country
 }
 
-/** The country whose code stands in front of an IBAN, also of one that is wrong elsewhere; null when none can be read. */
+/** Returns the country code in front of an IBAN, even of an invalid one; null when it cannot be read. */
 export function ibanCountry({ facts, normalized }: Check<{ country: string }>): string | null {
   if (facts !== null) return facts.country
   const code = /^([A-Z]{2})[0-9]{2}/.exec(normalized)?.[1]

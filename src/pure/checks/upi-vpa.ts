@@ -1,9 +1,8 @@
+import { type Check, finding, type Finding, type Validation } from './verdict.ts'
+import { conclude, foreignCharacters } from './check-text.ts'
 import table from '../../../data/upi-handles.json' with { type: 'json' }
 import { dataDate } from '../data-date.ts'
-import { conclude, finding, type Judgement, type Part } from './check-result.ts'
-import { strangers } from './digits.ts'
-import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions, shown } from './normalize.ts'
-import type { Check, Finding } from './verdict.ts'
+import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions, toAscii } from './normalize.ts'
 
 const STATUSES = ['known', 'legacy', 'withdrawn'] as const
 
@@ -46,12 +45,12 @@ function upiHandle(handle: string): UpiHandle | null {
   return HANDLES.get(handle) ?? null
 }
 
-/** Fewer letters than these and one edit shows nothing: @axb is a handle of its own, not a slip for @axl. */
+/** Fewer letters than these and one edit shows nothing: @axb is a separate handle, not a typing mistake for @axl. */
 const LOOK_ALIKE_CHARS = 6
 
 /**
  * The one handle in use that is a single edit away: a letter more, less or other, or two neighbours swapped. None where either is short, or
- * where the known handle stands whole at one end of the other, as airtel does in mairtel. Errs towards none.
+ * where the known handle is one end of the other, as airtel is in mairtel. Errs towards none.
  */
 function lookAlike(handle: string): string | null {
   if (handle.length < LOOK_ALIKE_CHARS) return null
@@ -74,48 +73,33 @@ function oneEditApart(one: string, other: string): boolean {
   return left.slice(1) === right.slice(1) || (left.slice(2) === right.slice(2) && left[0] === right[1] && left[1] === right[0])
 }
 
-export interface UpiVpaFacts {
-  local: string
-  local_kind: 'mobile_number' | 'name'
-  handle: string
-  handle_status: 'known' | 'legacy' | 'withdrawn' | 'unknown'
-  /** The bank behind the handle; null when the handle is unknown, or no source names its bank. */
-  psp: string | null
-  app: string | null
-  /** List that names the handle, with its date; null when the handle is unknown. */
-  handle_source: string | null
-  /** Set for a listed valid* handle whose name ends in a category of SEBI: the payee is a registered intermediary of this kind. */
-  sebi_category: string | null
-  parts: Part[]
-}
-
 /** Dates of the tables that an answer is read from. */
 export const UPI_DATA_AS_OF = { upi_handles: UPI_HANDLES_AS_OF } as const
 
 /** Set off by a space or colon: upi-name and vpa.name may begin an address. */
 const WORDS = /^ {0,8}(?:UPI|VPA)(?:[ -](?:ID|ADDRESS))?[ :]{1,8}(?![ :]|(?:ID|ADDRESS)[ :-])/i
 const OPTIONS: NormalizeOptions = { separators: '', label: { words: WORDS, fits: (value) => value.includes('@') }, field: 'vpa' }
-const PRAISE = 'The form is right and the handle is in the registry; whether the address exists, and whose it is, was not asked.'
+const SUCCESS_REASON = 'The form is valid and the handle is in the registry; whether the address exists, and whose it is, was not checked.'
 const EMAIL = 'A dot behind the @ marks an e-mail address (or an inner form of NPCI), not a UPI address.'
 /** Also in the full-width form, which is folded first. */
 const CAPITAL = /[A-ZＡ-Ｚ]/
 const LOCAL_CHARS = 2
 const HANDLE_CHARS = 2
 
-/** Always the same answer as `checkUpiVpa(text).valid`. */
+/** Returns the same answer as `checkUpiVpa(text).valid`. */
 export function isUpiVpa(text: string): boolean {
   // A text of the right form is its own normal form.
-  if (text.length <= MAX_CHARS && holds(text)) return isRegistered(text)
-  const { value, finding: unreadable } = readVpa(text)
-  return unreadable === null && holds(value) && isRegistered(value)
+  if (text.length <= MAX_CHARS && matchesFormat(text)) return isRegistered(text)
+  const { value, finding: unreadable } = normalizeVpa(text)
+  return unreadable === null && matchesFormat(value) && isRegistered(value)
 }
 
 function isRegistered(value: string): boolean {
-  const listed = upiHandle(value.slice(value.indexOf('@') + 1))
-  return listed !== null && listed.status !== 'withdrawn'
+  const entry = upiHandle(value.slice(value.indexOf('@') + 1))
+  return entry !== null && entry.status !== 'withdrawn'
 }
 
-function holds(value: string): boolean {
+function matchesFormat(value: string): boolean {
   const at = value.indexOf('@')
   if (at < LOCAL_CHARS || value.length - at - 1 < HANDLE_CHARS) return false
   for (let index = 0; index < value.length; index++) {
@@ -129,8 +113,8 @@ function holds(value: string): boolean {
 }
 
 /**
- * Decides whether text is a virtual payment address of India's Unified Payments Interface (NPCI): two or more letters, digits, dots,
- * underscores or hyphens, one @, and a handle of letters and digits that begins with a letter. Capitals count as small letters, and only
+ * Checks a virtual payment address of India's Unified Payments Interface (NPCI): two or more letters, digits, dots,
+ * underscores or hyphens, one @, and a handle of letters and digits that begins with a letter. Capitals count as lowerCased letters, and only
  * space around the address is taken off.
  *
  * A handle of the registry is valid, with a warning where it is redirected or of a merged bank. The registry is partial and dated, so a
@@ -138,48 +122,53 @@ function holds(value: string): boolean {
  * in use is one edit away, it is the suggestion, because such look-alikes are a way to steal payments. A withdrawn handle is invalid.
  */
 export function checkUpiVpa(text: string): Check<UpiVpaFacts> {
-  const read = readVpa(text)
+  const read = normalizeVpa(text)
   if (read.finding !== null) {
     const suggestion = read.suggestion !== null && isUpiVpa(read.suggestion) ? read.suggestion : null
-    return conclude(read, { praise: PRAISE, findings: [read.finding], suggestion })
+    return conclude(read, SUCCESS_REASON, { findings: [read.finding] }, suggestion)
   }
-  const judged = judge(read.value)
-  const { facts } = judged
+  const validation = validate(read.value)
+  const { facts } = validation
   const near = facts?.handle_status === 'unknown' ? lookAlike(facts.handle) : null
   const suggestion = facts && near !== null ? `${facts.local}@${near}` : null
-  return conclude(read, { praise: PRAISE, ...judged, suggestion })
+  return conclude(read, SUCCESS_REASON, validation, suggestion)
 }
 
-/** Addresses are written small, and space inside one is a mistake. */
-function readVpa(text: string): Normalized {
+/** Addresses are written lowerCased, and space inside one is a mistake. */
+function normalizeVpa(text: string): Normalized {
   const { value, changes, finding: fault, suggestion } = normalize(text, OPTIONS)
   const trimmed = value.trim()
   const kept = changes.filter((change) => change !== 'uppercased')
   if (value !== trimmed) kept.push('stripped_spaces')
-  const written = changes.includes('removed_prefix') ? shown(text).replace(WORDS, '') : text
+  const written = changes.includes('removed_prefix') ? toAscii(text).replace(WORDS, '') : text
   if (trimmed !== '' && CAPITAL.test(written)) kept.push('lowercased')
   if (fault !== null) {
     const ahead = value.length - value.trimStart().length
     const position: Finding['position'] = fault.position && [fault.position[0] - ahead, fault.position[1] - ahead]
-    return { value: small(trimmed), changes: kept, finding: { ...fault, position }, suggestion: suggestion && small(suggestion.trim()) }
+    return {
+      value: lowerCased(trimmed),
+      changes: kept,
+      finding: { ...fault, position },
+      suggestion: suggestion && lowerCased(suggestion.trim()),
+    }
   }
   const empty = trimmed === '' ? finding('empty', 'vpa', null, null) : null
-  return { value: small(trimmed), changes: kept, finding: empty, suggestion: null }
+  return { value: lowerCased(trimmed), changes: kept, finding: empty, suggestion: null }
 }
 
 /** Only A-Z; other letters are left to fail as they are. */
-function small(text: string): string {
+function lowerCased(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-function judge(value: string): Judgement<UpiVpaFacts> {
-  const findings = shapeFindings(value)
+function validate(value: string): Validation<UpiVpaFacts> {
+  const findings = formatFindings(value)
   if (findings.length > 0) return { findings }
-  const facts = factsOf(value)
+  const facts = upiFacts(value)
   const place = { value, start: facts.local.length + 1, end: value.length }
   if (facts.handle_status === 'withdrawn') return { findings: [finding('withdrawn', 'handle', place, null, WITHDRAWN)] }
   const unconfirmed = facts.handle_status === 'unknown' ? notInRegistry(facts.handle, place) : null
-  return { findings, unconfirmed, warnings: warningsOf(value, facts), facts }
+  return { findings, unconfirmed, warnings: upiWarnings(value, facts), facts }
 }
 
 function notInRegistry(handle: string, place: { value: string; start: number; end: number }): Finding {
@@ -188,8 +177,8 @@ function notInRegistry(handle: string, place: { value: string; start: number; en
   return finding('handle_not_in_registry', 'handle', place, near, message)
 }
 
-function shapeFindings(value: string): Finding[] {
-  const foreign = strangers(value, 'vpa', /[^0-9a-z@._-]+/gu, 'letters, digits, . _ - and one @')
+function formatFindings(value: string): Finding[] {
+  const foreign = foreignCharacters(value, 'vpa', /[^0-9a-z@._-]+/gu, 'letters, digits, . _ - and one @')
   if (foreign.length > 0) return foreign
   const at = value.indexOf('@')
   if (at < 0 || at !== value.lastIndexOf('@')) return [finding('bad_structure', 'vpa', null, 'exactly one @')]
@@ -204,25 +193,27 @@ function shapeFindings(value: string): Finding[] {
   return findings
 }
 
-function factsOf(value: string): UpiVpaFacts {
+function upiFacts(value: string) {
   const at = value.indexOf('@')
   const [local, handle] = [value.slice(0, at), value.slice(at + 1)]
-  const listed = upiHandle(handle)
+  const entry = upiHandle(handle)
   return {
     local,
-    local_kind: /^[0-9]{10}$/.test(local) ? 'mobile_number' : 'name',
+    local_kind: /^[0-9]{10}$/.test(local) ? ('mobile_number' as const) : ('name' as const),
     handle,
-    handle_status: listed?.status ?? 'unknown',
-    psp: listed?.psp ?? null,
-    app: listed?.app ?? null,
-    handle_source: listed?.source ?? null,
-    sebi_category: listed !== null && isValidated(handle) ? categoryOf(local) : null,
+    handle_status: entry?.status ?? ('unknown' as const),
+    psp: entry?.psp ?? null,
+    app: entry?.app ?? null,
+    handle_source: entry?.source ?? null,
+    sebi_category: entry !== null && isValidated(handle) ? categoryOf(local) : null,
     parts: [
       { label: 'local', start: 0, end: at },
       { label: 'handle', start: at + 1, end: value.length },
     ],
   }
 }
+
+export type UpiVpaFacts = ReturnType<typeof upiFacts>
 
 /** Only intermediaries of SEBI are given handles that begin so, since October 2025. */
 function isValidated(handle: string): boolean {
@@ -236,7 +227,7 @@ function categoryOf(local: string): string | null {
   return dot > 0 && Object.hasOwn(SEBI_CATEGORIES, word) ? (SEBI_CATEGORIES[word] ?? null) : null
 }
 
-function warningsOf(value: string, { local, handle, handle_status }: UpiVpaFacts): Finding[] {
+function upiWarnings(value: string, { local, handle, handle_status }: UpiVpaFacts): Finding[] {
   const place = { value, start: local.length + 1, end: value.length }
   const warnings: Finding[] = []
   if (handle_status === 'legacy') warnings.push(finding('withdrawn', 'handle', place, null, LEGACY))
@@ -248,7 +239,7 @@ function warningsOf(value: string, { local, handle, handle_status }: UpiVpaFacts
   return warnings
 }
 
-const NOT_IN_REGISTRY = `The registry of handles (${UPI_HANDLES_AS_OF}) lacks this one. The registry is partial: a handle in use may be missing.`
+const NOT_IN_REGISTRY = `The registry of handles (${UPI_HANDLES_AS_OF}) does not list this one. The registry is partial: a handle in use may be missing.`
 const WITHDRAWN = 'The handle was withdrawn: its bank has closed, and no other bank took the handle over.'
 const LEGACY = 'The handle is a legacy one: it is redirected to another bank, or its bank was merged.'
 const NO_CATEGORY = 'The name before a validated handle ends in a SEBI category, such as .brk or .mf; this one does not.'

@@ -14,9 +14,9 @@ type Verdict = 'valid' | 'well_formed_unverifiable' | 'invalid'
 export const REASON_CODES = {
   empty: 'The value is empty.',
   too_long_input: 'The text is longer than this check reads.',
-  non_ascii_digits: 'The value holds digits that are not 0-9.',
-  bad_charset: 'The value holds a character that this identifier never has.',
-  bad_separator: 'A separator stands where none belongs.',
+  non_ascii_digits: 'The value has digits other than 0-9.',
+  bad_charset: 'The value has a character that this identifier never has.',
+  bad_separator: 'A separator is in the wrong position.',
   too_short: 'The value is too short.',
   too_long: 'The value is too long.',
   bad_length: 'The value has a length that this identifier never has.',
@@ -41,7 +41,7 @@ export const REASON_CODES = {
 
 export type ReasonCode = keyof typeof REASON_CODES
 
-/** What normalization altered, in the order in which it was done. */
+/** Changes by normalization, in the order of the steps. */
 export type Change =
   | 'removed_invisible'
   | 'folded_fullwidth'
@@ -62,9 +62,9 @@ export interface Finding {
   field: string
   /** Half-open range of characters in `normalized`; null when the value as a whole is meant. */
   position: [start: number, end: number] | null
-  /** What would have been right, in our own words or digits; null when there is no single answer. */
+  /** The expected characters or digits; null when there is no single answer. */
   expected: string | null
-  /** What stands there: at most 34 characters of the normalized value, or its length; null when the whole is meant. */
+  /** The characters found: at most 34 characters of the normalized value, or its length; null when the whole is meant. */
   found: string | null
   message: string
 }
@@ -86,6 +86,59 @@ export interface Check<Facts> {
   expected_check: string | null
   /** The one single-edit repair that passes; null when there is none or more than one. Never apply it to a payment unasked. */
   suggestion: string | null
-  /** Everything that can be read off a well-formed value; null otherwise. */
+  /** Facts of a well-formed value; null otherwise. */
   facts: Facts | null
+}
+
+/** Longest `found` of a finding, in UTF-16 units. */
+const FOUND_CHARS = 34
+
+/** A labelled half-open range of `normalized`, from which pages render the parts apart. */
+export interface IdentifierPart {
+  label: string
+  start: number
+  end: number
+}
+
+interface TextRange {
+  value: string
+  start: number
+  end: number
+}
+
+/** Builds a finding about a range of the value, or about the whole value without a range. */
+export function finding(code: ReasonCode, field: string, range: TextRange | null, expected: string | null, message?: string): Finding {
+  return {
+    code,
+    expected,
+    field,
+    found: range === null ? null : range.value.slice(range.start, range.end).slice(0, FOUND_CHARS).toWellFormed(),
+    message: message ?? REASON_CODES[code],
+    position: range === null ? null : [range.start, range.end],
+  }
+}
+
+/** Builds a finding about the length of the whole value, with the number of characters found and expected. */
+export function lengthFinding(
+  field: string,
+  value: string,
+  expected: string,
+  { code = 'bad_length', hint = null }: { code?: 'bad_length' | 'too_short' | 'too_long'; hint?: string | null } = {},
+): Finding {
+  const unit = /^[0-9]+$/.test(value) ? 'digit' : 'character'
+  const found = `${value.length} ${unit}${value.length === 1 ? '' : 's'}`
+  const message = `${hint === null ? '' : `${hint} `}The value has ${found}; expected: ${expected}.`
+  return { code, expected, field, found, message, position: null }
+}
+
+/** Result of validating a normalized value. */
+export interface Validation<Facts> {
+  findings: Finding[]
+  warnings?: Finding[]
+  expected_check?: string | null
+  facts?: Facts | null
+  /** Set for identifiers without a checksum. */
+  unverifiable?: boolean
+  /** Keeps a value without findings from being valid: its form is right, but no published list or series confirms it. */
+  unconfirmed?: Finding | null
 }

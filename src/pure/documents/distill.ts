@@ -1,30 +1,30 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
-/** A first sentence is looked for within this many UTF-16 units; a longer one is cut. */
+/** Maximum length of the first sentence in UTF-16 units; longer ones are cut. */
 export const MAX_SENTENCE_CHARS = 1_000
 
-/** A stop after these never ends a sentence; in this case of letters, since `ms.` is no title. */
+/** A full stop after these never ends a sentence. Case matters: `ms.` is not a title. */
 const ABBREVIATIONS = new Set(
   'Mr Mrs Ms Mx Messrs Dr Prof Rev Hon St Mt Gen Col Maj Capt Cmdr Lt Sgt Cpl Sen Rep Gov Pres vs cf e.g i.e eg ie viz approx ca'.split(
     ' ',
   ),
 )
 
-/** A stop after these does not end a sentence when a digit follows; `No.` and `Mar.` are words or names otherwise. */
+/** A full stop after these does not end a sentence if a digit follows; otherwise `No.` and `Mar.` are words or names. */
 const BEFORE_DIGITS = new Set('no nos nr p pp vol ch sec fig figs eq art par jan feb mar apr jun jul aug sep sept oct nov dec'.split(' '))
 
-/** Stops that need white space behind them, then closing quotes and brackets; or stops of scripts that write without spaces. */
-const END = /(?<![.!?…؟۔।])(?<stops>[.!?…؟۔।]+)(?<closers>["'”’»)\]]*)(?=\s|$)|[。！？｡][」』”’）"')]*/gu
+/** Full stops followed by white space, with closing quotes and brackets; or full stops of scripts written without spaces. */
+const SENTENCE_END = /(?<![.!?…؟۔।])(?<stops>[.!?…؟۔।]+)(?<closers>["'”’»)\]]*)(?=\s|$)|[。！？｡][」』”’）"')]*/gu
 const BLANK_LINE = /\n[^\S\n]*\n|\u2029/u
 
 /**
- * The first sentence of a text, with each run of white space as one space.
+ * Returns the first sentence of a text with white space collapsed.
  *
- * It ends at the first stop (. ! ? … and their Arabic, Urdu, Devanagari, Chinese and Japanese kin) that has a letter before it, is
- * followed by white space or the end (closing quotes and brackets go with it), and is not the point of an abbreviation or of an initial;
- * a point or a closed quotation before a lower-case letter does not end it (as in rule SB8 of UAX #29), nor does the point in 3.14.
- * A blank line ends it too. Errs towards too long: `in the U.S. The …` runs on, and so does text without capitals.
+ * It ends at the first full stop (. ! ? … and the Arabic, Urdu, Devanagari, Chinese and Japanese equivalents) that has a letter before it,
+ * is followed by white space or the end, and does not belong to an abbreviation or initial. Closing quotes and brackets are included. A
+ * full stop or closed quotation before a lower-case letter does not end it (rule SB8 of UAX #29), nor does the point in 3.14. A blank line
+ * ends it too. When in doubt the sentence is longer: `in the U.S. The …` continues, and so does text without capitals.
  */
 export function firstSentence(text: string): { first_sentence: string; first_sentence_cut: boolean } {
   const start = text.trim()
@@ -32,14 +32,14 @@ export function firstSentence(text: string): { first_sentence: string; first_sen
   const blank_line = head.search(BLANK_LINE)
   const paragraph = blank_line < 0 ? head : head.slice(0, blank_line)
   const cut = blank_line < 0 && start.length > head.length
-  for (const end of paragraph.matchAll(END)) {
+  for (const end of paragraph.matchAll(SENTENCE_END)) {
     const behind = paragraph.slice(end.index + end[0].length)
     if (behind === '' && cut) break
     if (endsSentence(end, paragraph.slice(0, end.index), behind.trimStart())) {
-      return { first_sentence: tidy(paragraph.slice(0, end.index + end[0].length)), first_sentence_cut: false }
+      return { first_sentence: collapseWhiteSpace(paragraph.slice(0, end.index + end[0].length)), first_sentence_cut: false }
     }
   }
-  return { first_sentence: tidy(cut ? wholeWords(head) : paragraph), first_sentence_cut: cut }
+  return { first_sentence: collapseWhiteSpace(cut ? wholeWords(head) : paragraph), first_sentence_cut: cut }
 }
 
 function endsSentence(end: RegExpExecArray, before: string, next: string): boolean {
@@ -50,30 +50,30 @@ function endsSentence(end: RegExpExecArray, before: string, next: string): boole
   return stops !== '.' || closers !== '' || !isShortened(before, next)
 }
 
-/** Whether the word that `before` ends with is an initial or an abbreviation, given what follows its stop. */
+/** The word before the full stop is an initial or an abbreviation. */
 function isShortened(before: string, next: string): boolean {
   const word = (before.split(/\s/).at(-1) ?? '').replace(/^[^\p{L}]+/u, '')
   if (/^(?:.*[^\p{L}\p{M}])?\p{Lu}$/u.test(word)) return true
   return ABBREVIATIONS.has(word) || (BEFORE_DIGITS.has(word.toLowerCase()) && /^\p{Nd}/u.test(next))
 }
 
-/** Cut at the last white space, if there is one, and never inside a surrogate pair. */
+/** Cuts at the last white space, if any, and never inside a surrogate pair. */
 function wholeWords(head: string): string {
   const cut = /^.*\s/su.exec(head)?.[0] ?? head
   return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
 }
 
-function tidy(text: string): string {
+function collapseWhiteSpace(text: string): string {
   return text.replace(/\s+/gu, ' ').trim().toWellFormed()
 }
 
-/** Moves whenever a word is added or taken away: the same text may then have other top words. */
+/** Changes with every edit of the list: the same text may then have other top words. */
 const STOP_WORDS_VERSION = 'en-1'
 
 /**
- * English function words, lower-case, with the straight apostrophe: articles, pronouns, prepositions, conjunctions, auxiliaries with
- * their contractions, adverbs that only point or grade, and a few abbreviations of those. Nouns, full verbs and numbers are not here, so that a
- * word that carries the subject of a text is never lost; it errs towards ranking a function word of old or formal style.
+ * English function words, lower-case, with the straight apostrophe: articles, pronouns, prepositions, conjunctions, auxiliaries with their
+ * contractions, adverbs of place or degree, and a few abbreviations of those. Nouns, full verbs and numbers are not included, so that a
+ * content word is never lost; archaic or formal function words may be ranked.
  */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   [
@@ -105,25 +105,24 @@ interface WordCount {
 
 interface Distillation {
   word_count: number
-  /** At most five, most frequent first; equal counts in the order of their code points. */
+  /** At most five, most frequent first; ties in code point order. */
   top_words: WordCount[]
   first_sentence: string
-  /** True when the first sentence was longer than the bound and has been cut. */
   first_sentence_cut: boolean
-  /** Of the UTF-8 bytes of exactly the text that came in: 0x and 64 lower-case hex digits. */
+  /** keccak-256 of the UTF-8 bytes of the exact input: 0x and 64 lower-case hex digits. */
   keccak256: string
   stop_words_version: string
 }
 
 const TOP_WORDS = 5
 
-/** Longer runs (data, keys, encoded files) count as words but are not ranked; UTF-16 units as written. */
+/** Maximum length of a ranked word in UTF-16 units; longer runs (data, keys, encoded files) only count as words. */
 export const MAX_RANKED_WORD_CHARS = 100
 
 /**
- * A word: a letter or digit, then letters, marks, digits, joiners and soft hyphens; an apostrophe or a point between two such runs joins
- * them (don't, Node.js, 3.14), as does a comma between two digits (1,000). A Han or Hiragana character is a word by itself. All of it
- * after UAX #29, simplified. The classes that follow each other share no character: there is one way to match and no going back.
+ * A word: a letter or digit, then letters, marks, digits, joiners and soft hyphens. An apostrophe or point between two such runs joins them
+ * (don't, Node.js, 3.14), as does a comma between two digits (1,000). A Han or Hiragana character is a word by itself. Simplified from UAX
+ * #29. Adjacent classes share no character, so matching never backtracks.
  */
 const CONTINUED = String.raw`[[\p{L}\p{M}\p{Nd}\u00ad\u200c\u200d]--[\p{sc=Han}\p{sc=Hira}]]*`
 const BEGUN = String.raw`[[\p{L}\p{Nd}]--[\p{sc=Han}\p{sc=Hira}]]${CONTINUED}`
@@ -131,21 +130,20 @@ const JOINED = String.raw`(?:(?:['’.]|(?<=\p{Nd}),(?=\p{Nd}))${BEGUN})*`
 const WORD = new RegExp(String.raw`[[\p{L}\p{Nl}]&&[\p{sc=Han}\p{sc=Hira}]]\p{M}*|${BEGUN}${JOINED}`, 'gv')
 
 /**
- * Reduces a text to what can be said of it without understanding it. Never throws; work grows linearly with the text.
+ * Counts and ranks the words of a text. Never throws; linear time.
  *
- * Words are compared in NFC, in lower case (the default mapping of Unicode, no locale), without soft hyphens and with the straight
- * apostrophe; `don't` is one word, `well-known` two. Letters are those of the running Unicode version. Errs towards too few words in
- * scripts that write without spaces and are not Chinese or Japanese (Thai, Lao, Khmer, Burmese): there an unbroken run is one word.
- * Stop words are English only.
+ * Words are compared in NFC, in lower case (default Unicode mapping, no locale), without soft hyphens and with the straight apostrophe;
+ * `don't` is one word, `well-known` two. Letters are those of the running Unicode version. In scripts without spaces other than Chinese and
+ * Japanese (Thai, Lao, Khmer, Burmese) an unbroken run counts as one word. Stop words are English only.
  *
- * A lone surrogate is hashed as U+FFFD, the way every UTF-8 encoder writes it.
+ * A lone surrogate is hashed as U+FFFD, as every UTF-8 encoder writes it.
  */
-export function distill(text: string): Distillation {
+export function distillText(text: string): Distillation {
   const runs = new Map<string, number>()
   let word_count = 0
   for (const [run] of text.matchAll(WORD)) {
     word_count++
-    if (run.length <= MAX_RANKED_WORD_CHARS) add(runs, run, 1)
+    if (run.length <= MAX_RANKED_WORD_CHARS) addCount(runs, run, 1)
   }
   return {
     word_count,
@@ -156,21 +154,21 @@ export function distill(text: string): Distillation {
   }
 }
 
-/** Stop words left out, spellings of one word added up. Only for short runs: normalizing many combining marks takes quadratic time. */
+/** Drops stop words and adds up spellings of one word. For short runs only: normalizing many combining marks takes quadratic time. */
 function foldAll(runs: ReadonlyMap<string, number>): Map<string, number> {
   const counts = new Map<string, number>()
   for (const [run, count] of runs) {
     const word = run.replaceAll('\u00ad', '').normalize('NFC').toLowerCase().replaceAll('’', "'")
-    if (!STOP_WORDS.has(word)) add(counts, word, count)
+    if (!STOP_WORDS.has(word)) addCount(counts, word, count)
   }
   return counts
 }
 
-function add(counts: Map<string, number>, word: string, count: number): void {
+function addCount(counts: Map<string, number>, word: string, count: number): void {
   counts.set(word, (counts.get(word) ?? 0) + count)
 }
 
-/** One pass with five places, so that many different words cost no sort. */
+/** One pass with five places instead of a sort of all words. */
 function topWords(counts: ReadonlyMap<string, number>): WordCount[] {
   const top: WordCount[] = []
   for (const [word, count] of counts) {
@@ -183,7 +181,7 @@ function topWords(counts: ReadonlyMap<string, number>): WordCount[] {
   return top
 }
 
-/** UTF-16 order puts U+E000–FFFF after the supplementary planes; reading whole code points at the first difference mends that. */
+/** UTF-16 order puts U+E000–FFFF after the supplementary planes; comparing code points at the first difference corrects that. */
 function compareCodePoints(a: string, b: string): number {
   let index = 0
   while (index < a.length && a[index] === b[index]) index++

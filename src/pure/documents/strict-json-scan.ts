@@ -1,14 +1,12 @@
 /**
  * Exact reader of strict JSON (RFC 8259): one pass that finds the first fault by position, for several bounds together. It is slower than
- * the engine's parser and runs when the fast reader has a doubt. It reads the text again from its start and takes nothing from the first
+ * the engine's parser and runs only when the fast reader has a doubt. It reads the text again from its start and reuses nothing from the first
  * reading.
  */
-import type { StrictJsonCode, StrictJsonReader } from './strict-json-fault.ts'
-
 export interface JsonScan {
-  /** What the text holds, unsafe numbers as text; undefined when no reader could read it to its end. */
+  /** Parsed value with unsafe numbers as text; undefined if every reader has a fault. */
   value: unknown
-  /** First fault of each reader, in the order given; null for one that may have the value. */
+  /** First fault of each reader, in the given order; null if the reader accepts the value. */
   faults: readonly (ScanFault | null)[]
 }
 
@@ -17,9 +15,9 @@ interface ScanFault {
   position: number
 }
 
-/** Reads the text until every reader has a fault. Time and memory grow in proportion to its length; the largest `depth` bounds the stack. */
+/** Reads the text until every reader has a fault. Time and memory are linear in its length; the largest `depth` bounds the stack. */
 export function scanJson(text: string, readers: readonly StrictJsonReader[]): JsonScan {
-  const scan = new Scan(text, readers)
+  const scan = new JsonScanner(text, readers)
   try {
     return { value: scan.document(), faults: scan.faults }
   } catch (stop) {
@@ -28,7 +26,7 @@ export function scanJson(text: string, readers: readonly StrictJsonReader[]): Js
   }
 }
 
-/** Thrown when no reader is left; it never leaves this file. */
+/** Thrown when no reader is left; never leaves this file. */
 class Stop extends Error {}
 
 const QUOTE = 0x22
@@ -36,12 +34,12 @@ const BACKSLASH = 0x5c
 const ZERO = 0x30
 const NINE = 0x39
 const WORDS = { 0x74: 'true', 0x66: 'false', 0x6e: 'null' } as const
-/** Integers of so many digits are computed without a call of `Number`, exactly. */
+/** Integers with at most this many digits are computed exactly without calling `Number`. */
 const SHORT_DIGITS = 15
-/** Strings with escapes up to this length are decoded here; for longer ones a call of the engine's parser costs less. */
+/** Escaped strings up to this length are decoded here; longer ones are faster in the engine's parser. */
 const SHORT_CHARS = 64
 
-class Scan {
+class JsonScanner {
   readonly faults: (ScanFault | null)[]
   private readonly text: string
   private readonly readers: readonly StrictJsonReader[]
@@ -73,11 +71,11 @@ class Scan {
     const mark = this.text.charCodeAt(start)
     if (!startsValue(mark)) this.stop('not_json')
     const nodes = ++this.nodes
-    if (nodes > this.least_nodes) this.refuse('too_many_nodes', start, (reader) => nodes > reader.nodes)
+    if (nodes > this.least_nodes) this.refuseFor('too_many_nodes', start, (reader) => nodes > reader.nodes)
     switch (mark) {
       case 0x7b:
       case 0x5b:
-        if (depth >= this.least_depth) this.refuse('too_deep', start, (reader) => depth >= reader.depth)
+        if (depth >= this.least_depth) this.refuseFor('too_deep', start, (reader) => depth >= reader.depth)
         return mark === 0x7b ? this.object(depth + 1) : this.array(depth + 1)
       case QUOTE:
         return this.string()
@@ -94,11 +92,11 @@ class Scan {
     const items: unknown[] = []
     this.position++
     this.skip()
-    if (this.takes(0x5d)) return items
+    if (this.accept(0x5d)) return items
     do {
       items.push(this.value(depth))
       this.skip()
-    } while (this.takes(0x2c))
+    } while (this.accept(0x2c))
     this.expect(0x5d)
     return items
   }
@@ -107,7 +105,7 @@ class Scan {
     const members: Record<string, unknown> = {}
     this.position++
     this.skip()
-    if (this.takes(0x7d)) return members
+    if (this.accept(0x7d)) return members
     do {
       this.skip()
       const start = this.position
@@ -119,7 +117,7 @@ class Scan {
       this.expect(0x3a)
       members[name] = this.value(depth)
       this.skip()
-    } while (this.takes(0x2c))
+    } while (this.accept(0x2c))
     this.expect(0x7d)
     return members
   }
@@ -134,7 +132,7 @@ class Scan {
         end++
       } else if (!(code >= 0x20)) this.stop('not_json', faultInString(text, start))
     }
-    const value = escaped ? decode(text, start, end) : text.slice(start + 1, end)
+    const value = escaped ? decodeString(text, start, end) : text.slice(start + 1, end)
     if (value === null) return this.stop('not_json', faultInString(text, start))
     if ((escaped || !this.well_formed) && !value.isWellFormed()) this.stop('lone_surrogate', start)
     this.position = end + 1
@@ -143,9 +141,9 @@ class Scan {
 
   private number(): number | string {
     const { text, position: start } = this
-    const negative = this.takes(0x2d)
+    const negative = this.accept(0x2d)
     const first = this.position
-    if (!this.takes(ZERO)) this.digits()
+    if (!this.accept(ZERO)) this.digits()
     const digits = this.position - first
     const mark = text.charCodeAt(this.position)
     const whole = mark !== 0x2e && mark !== 0x65 && mark !== 0x45
@@ -154,15 +152,15 @@ class Scan {
       for (let at = first; at < this.position; at++) value = value * 10 + text.charCodeAt(at) - ZERO
       return negative ? -value : value
     }
-    if (this.takes(0x2e)) this.digits()
-    if (this.takes(0x65) || this.takes(0x45)) {
-      if (!this.takes(0x2b)) this.takes(0x2d)
+    if (this.accept(0x2e)) this.digits()
+    if (this.accept(0x65) || this.accept(0x45)) {
+      if (!this.accept(0x2b)) this.accept(0x2d)
       this.digits()
     }
     const literal = text.slice(start, this.position)
     const value = Number(literal)
     if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
-    if (this.refuses_unsafe) this.refuse('unsafe_number', start, ({ unsafe_numbers }) => unsafe_numbers === 'refuse')
+    if (this.refuses_unsafe) this.refuseFor('unsafe_number', start, ({ unsafe_numbers }) => unsafe_numbers === 'refuse')
     return literal
   }
 
@@ -183,24 +181,24 @@ class Scan {
     for (let code = this.text.charCodeAt(this.position); isSpace(code);) code = this.text.charCodeAt(++this.position)
   }
 
-  private takes(code: number): boolean {
+  private accept(code: number): boolean {
     if (this.text.charCodeAt(this.position) !== code) return false
     this.position++
     return true
   }
 
   private expect(code: number): void {
-    if (!this.takes(code)) this.stop('not_json')
+    if (!this.accept(code)) this.stop('not_json')
   }
 
-  /** Notes a fault that every reader has. */
+  /** Records a fault for every reader. */
   private stop(code: StrictJsonCode, position = this.position): never {
     this.readers.forEach((_, index) => (this.faults[index] ??= { code, position }))
     throw new Stop()
   }
 
-  /** Notes a fault of the readers whose bounds are exceeded here, and goes on for the others. */
-  private refuse(code: StrictJsonCode, position: number, exceeds: (reader: StrictJsonReader) => boolean): void {
+  /** Records a fault for the readers whose bounds are exceeded here, and continues for the others. */
+  private refuseFor(code: StrictJsonCode, position: number, exceeds: (reader: StrictJsonReader) => boolean): void {
     this.readers.forEach((reader, index) => {
       if (exceeds(reader)) this.faults[index] ??= { code, position }
     })
@@ -216,7 +214,6 @@ class Scan {
   }
 }
 
-/** `{`, `[`, `"`, the first letter of a word, `-` or a digit. */
 function startsValue(code: number): boolean {
   if (code === QUOTE || code === 0x7b || code === 0x5b || code === 0x2d || (code >= ZERO && code <= NINE)) return true
   return code === 0x74 || code === 0x66 || code === 0x6e
@@ -226,7 +223,7 @@ export function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** Whether the quotation mark is part of its string: an odd number of backslashes stands before it. */
+/** A quotation mark is part of its string if an odd number of backslashes precedes it. */
 export function isEscaped(text: string, mark: number): boolean {
   let index = mark - 1
   while (text.charCodeAt(index) === BACKSLASH) index--
@@ -236,9 +233,9 @@ export function isEscaped(text: string, mark: number): boolean {
 const ESCAPED = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 const ESCAPES = new Map(Object.entries(ESCAPED).map(([letter, mark]) => [letter.charCodeAt(0), mark]))
 
-/** Decodes the string between the quotation marks at `start` and `end`; null when an escape in it is broken. */
-function decode(text: string, start: number, end: number): string | null {
-  if (end - start > SHORT_CHARS) return decodeLong(text.slice(start, end + 1))
+/** Decodes the string between the quotation marks at `start` and `end`; null if an escape is invalid. */
+function decodeString(text: string, start: number, end: number): string | null {
+  if (end - start > SHORT_CHARS) return decodeLongString(text.slice(start, end + 1))
   let value = ''
   let from = start + 1
   for (let at = from; at < end; at++) {
@@ -246,7 +243,7 @@ function decode(text: string, start: number, end: number): string | null {
     value += text.slice(from, at)
     const mark = text.charCodeAt(++at)
     if (mark === 0x75) {
-      const unit = at + 5 > end ? -1 : hexOf(text, at + 1)
+      const unit = at + 5 > end ? -1 : readHexUnit(text, at + 1)
       if (unit < 0) return null
       value += String.fromCharCode(unit)
       at += 4
@@ -260,7 +257,7 @@ function decode(text: string, start: number, end: number): string | null {
   return value + text.slice(from, end)
 }
 
-function decodeLong(token: string): string | null {
+function decodeLongString(token: string): string | null {
   try {
     return String(JSON.parse(token))
   } catch {
@@ -268,8 +265,8 @@ function decodeLong(token: string): string | null {
   }
 }
 
-/** Value of the four hexadecimal digits that begin here; negative when they are not four. */
-function hexOf(text: string, at: number): number {
+/** Value of the four hexadecimal digits at `at`; negative if they are not four digits. */
+function readHexUnit(text: string, at: number): number {
   let value = 0
   for (let index = at; index < at + 4; index++) {
     const code = text.charCodeAt(index)
@@ -281,7 +278,7 @@ function hexOf(text: string, at: number): number {
   return value
 }
 
-/** Position of the first fault in a broken string, character by character (RFC 8259 §7). */
+/** Position of the first fault in an invalid string (RFC 8259 §7). */
 function faultInString(text: string, start: number): number {
   let index = start + 1
   for (; text.charCodeAt(index) >= 0x20; index++) {
@@ -294,4 +291,85 @@ function faultInString(text: string, start: number): number {
     index = escape.lastIndex - 1
   }
   return index
+}
+
+/** Limits of one text. */
+export interface StrictJsonBounds {
+  /** Nesting of arrays and objects; a scalar has depth 0. At most 1,000. */
+  depth: number
+  /** Number of values: scalars, arrays and objects. Keys do not count. */
+  nodes: number
+}
+
+export interface StrictJsonOptions {
+  /** `keep_text` returns the literal of an unsafe number as text; `refuse` is the default. */
+  unsafe_numbers?: 'refuse' | 'keep_text'
+}
+
+/** One reader of a text with its limits. */
+export interface StrictJsonReader extends StrictJsonBounds {
+  readonly unsafe_numbers: 'refuse' | 'keep_text'
+}
+
+export type StrictJsonCode =
+  | 'not_json'
+  | 'too_deep'
+  | 'too_many_nodes'
+  | 'duplicate_key'
+  | 'lone_surrogate'
+  | 'forbidden_key'
+  | 'unsafe_number'
+
+export interface StrictJsonFault {
+  ok: false
+  code: StrictJsonCode
+  /**
+   * Offset in UTF-16 units of the first fault: the unexpected character, the bracket beyond the depth, or the start of the refused key,
+   * text or number.
+   */
+  position: number
+  /** Both from 1; lines end at line feeds, columns count UTF-16 units. */
+  line: number
+  column: number
+  message: string
+}
+
+export type StrictJson = { ok: true; value: unknown } | StrictJsonFault
+
+export function strictJsonFault(code: StrictJsonCode, text: string, position: number, bounds: StrictJsonBounds): StrictJsonFault {
+  let line = 1
+  let line_start = 0
+  for (let end = text.indexOf('\n'); end !== -1 && end < position; end = text.indexOf('\n', line_start)) {
+    line++
+    line_start = end + 1
+  }
+  return { ok: false, code, position, line, column: position - line_start + 1, message: faultMessage(code, text, position, bounds) }
+}
+
+function faultMessage(code: StrictJsonCode, text: string, position: number, bounds: StrictJsonBounds): string {
+  switch (code) {
+    case 'not_json':
+      return `Invalid JSON: unexpected ${unexpectedAt(text, position)}.`
+    case 'too_deep':
+      return `The JSON is nested deeper than ${bounds.depth} levels.`
+    case 'too_many_nodes':
+      return `The JSON contains more than ${bounds.nodes} values.`
+    case 'duplicate_key':
+      return 'Duplicate key; an object may contain each key once.'
+    case 'lone_surrogate':
+      return 'The string contains half of a surrogate pair.'
+    case 'forbidden_key':
+      return 'The key __proto__ is not allowed.'
+    case 'unsafe_number':
+      return 'The number is beyond 9007199254740991 (2^53 - 1), where JSON readers round differently; send it as a string.'
+  }
+}
+
+/** Names the character at a position. Characters other than printable ASCII are given by code point, because the text is untrusted. */
+function unexpectedAt(text: string, position: number): string {
+  const point = text.codePointAt(position)
+  if (point === undefined) return 'end of text'
+  return point > 0x20 && point < 0x7f
+    ? `'${String.fromCodePoint(point)}'`
+    : `character U+${point.toString(16).toUpperCase().padStart(4, '0')}`
 }

@@ -1,5 +1,5 @@
 import { fromHex, nobleCrypto } from '../receipts/crypto.ts'
-import { PROXY_SLOTS, type SlotName } from './slots.ts'
+import { PROXY_SLOTS, type SlotName } from './state-reads.ts'
 
 /** Keys that compilers write at the end of a contract, and how long the value of each is. */
 const KEYS = ['ipfs', 'bzzr0', 'bzzr1', 'solc', 'experimental', 'vyper']
@@ -10,9 +10,9 @@ const LENGTH_BYTES = 2
 const ENTRIES_MAX = 4
 
 /**
- * Where the compiler's metadata begins: a CBOR map (RFC 8949) of known keys that ends exactly two bytes before the end of the code, where
- * its length stands (Solidity documentation, "Contract Metadata", 0.8.37; Vyper 0.3.5 to 0.3.9). Null when anything is other than that:
- * then all of the code is to be read as code.
+ * Start of the compiler's metadata: a CBOR map (RFC 8949) of known keys that ends exactly two bytes before the end of the code, followed
+ * by its length (Solidity documentation, "Contract Metadata", 0.8.37; Vyper 0.3.5 to 0.3.9). Null for any other form: then all of the
+ * code is read as code.
  */
 function metadataStart(code: Uint8Array): number | null {
   const end = code.length - LENGTH_BYTES
@@ -64,8 +64,8 @@ function solcText(code: Uint8Array, at: number): number | null {
   return head === 0x78 ? 2 + (code[at + 1] ?? 0) : null
 }
 
-/** How a selector was seen: compared and jumped upon, or only standing in the code as a constant. */
-export type Evidence = 'dispatcher' | 'constant_only'
+/** Evidence for a selector: compared and used for a jump, or only present in the code as a constant. */
+export type SelectorEvidence = 'dispatcher' | 'constant_only'
 
 export type WatchedOpcode = 'DELEGATECALL' | 'CALLCODE' | 'SELFDESTRUCT' | 'CREATE' | 'CREATE2' | 'ORIGIN' | 'SSTORE'
 
@@ -76,9 +76,9 @@ export interface CodeScan {
   /** Bytes of compiler metadata that were left out; null when none was recognised, or when the code jumps into it. */
   metadata_bytes: number | null
   /** By number of 32 bits. */
-  selectors: ReadonlyMap<number, Evidence>
+  selectors: ReadonlyMap<number, SelectorEvidence>
   opcodes: Readonly<Record<WatchedOpcode, number>>
-  /** A CALL stands in the code: it may pass calls on to a contract that answers in its place. */
+  /** The code has a CALL: it may forward calls to another contract that answers. */
   calls: boolean
   slots_named: ReadonlySet<SlotName>
 }
@@ -109,18 +109,18 @@ const PUSH32 = 0x7f
 const DUP1 = 0x80
 const SWAP16 = 0x9f
 /**
- * After STOP, JUMP, RETURN, REVERT, INVALID and SELFDESTRUCT nothing runs before the next JUMPDEST. 0x22 is no instruction of any fork; in
- * metadata it stands behind `ipfs`, so that a block which falls into them ends there.
+ * After STOP, JUMP, RETURN, REVERT, INVALID and SELFDESTRUCT nothing runs before the next JUMPDEST. 0x22 is not an instruction of any
+ * fork; in metadata it follows `ipfs`, so that a block that runs into the metadata ends there.
  */
 const ENDS = new Set([0x00, 0x22, 0x56, 0xf3, 0xfd, 0xfe, 0xff])
 
 const SLOT_OF = new Map(Object.entries(PROXY_SLOTS).map(([name, slot]): [string, SlotName] => [slot, name as SlotName]))
 
 /**
- * One linear pass over a contract's code, the data of pushes skipped. What follows the end of a block is not counted before a JUMPDEST, and
- * the compiler's metadata is left out unless a constant in the code points at a JUMPDEST within it, or the code runs on into it. Creation
- * code that a factory carries and tables of data may still be counted: an opcode here stands in the code, which is not to say that it runs.
- * Errs towards telling. `code_bytes`: so many bytes from the start are known to be all that can run.
+ * One linear pass over a contract's code that skips the data of pushes. Bytes after the end of a block are not counted before a
+ * JUMPDEST, and the compiler's metadata is left out unless a constant in the code points at a JUMPDEST within it, or the code runs on
+ * into it. Creation code of a factory and data tables may still be counted: an opcode found here is in the code, and may never run. Errs
+ * towards reporting. `code_bytes`: only this many bytes from the start can run.
  */
 export function scanCode(code: string, code_bytes?: number): CodeScan {
   const bytes = fromHex(code) ?? new Uint8Array()
@@ -137,7 +137,7 @@ function scanned(bytes: Uint8Array, found: ReturnType<typeof walk>, metadata_byt
 }
 
 function walk(code: Uint8Array, end: number) {
-  const selectors = new Map<number, Evidence>()
+  const selectors = new Map<number, SelectorEvidence>()
   const slots_named = new Set<SlotName>()
   const opcodes = { DELEGATECALL: 0, CALLCODE: 0, SELFDESTRUCT: 0, CREATE: 0, CREATE2: 0, ORIGIN: 0, SSTORE: 0 }
   let calls = false
@@ -169,14 +169,14 @@ function walk(code: Uint8Array, end: number) {
 }
 
 /** Three bytes are a selector only where they are compared: its first byte is zero then. */
-function noteSelector(found: Map<number, Evidence>, code: Uint8Array, at: number, size: number, next: number, end: number): void {
+function noteSelector(found: Map<number, SelectorEvidence>, code: Uint8Array, at: number, size: number, next: number, end: number): void {
   const value = numberAt(code, at, size)
   if (isCompared(code, next, end)) found.set(value, 'dispatcher')
   else if (size === 4 && !found.has(value)) found.set(value, 'constant_only')
 }
 
-/** A constant that is shifted to the left end of a word, as a selector in memory stands: compilers drop its trailing zero bits. */
-function noteShifted(found: Map<number, Evidence>, value: number, code: Uint8Array, next: number): void {
+/** A constant that is shifted to the left end of a word, as a selector is in memory: compilers drop its trailing zero bits. */
+function noteShifted(found: Map<number, SelectorEvidence>, value: number, code: Uint8Array, next: number): void {
   const shift = (code[next + 1] ?? 0) - 224
   if (code[next] !== PUSH1 || code[next + 2] !== SHL || shift < 0) return
   const selector = value * 2 ** shift
@@ -184,7 +184,14 @@ function noteShifted(found: Map<number, Evidence>, value: number, code: Uint8Arr
 }
 
 /** A word may be a slot, or a selector followed by zeros. */
-function noteWord(found: Map<number, Evidence>, slots: Set<SlotName>, code: Uint8Array, at: number, next: number, end: number): void {
+function noteWord(
+  found: Map<number, SelectorEvidence>,
+  slots: Set<SlotName>,
+  code: Uint8Array,
+  at: number,
+  next: number,
+  end: number,
+): void {
   let tail = 0
   for (let index = at + 4; index < at + 32; index++) tail |= code[index] ?? 0
   if (tail !== 0) {
@@ -199,8 +206,9 @@ function noteWord(found: Map<number, Evidence>, slots: Set<SlotName>, code: Uint
 }
 
 /**
- * Whether the constant before `at` is compared and jumped upon, as the dispatchers of Solidity, Vyper and Huff do; Vyper before 0.3 loads
- * what it compares from memory. The jump must land on a JUMPDEST: in creation code that a factory carries, jumps count from another beginning.
+ * Returns true when the constant before `at` is compared and used for a jump, as in the dispatchers of Solidity, Vyper and Huff; Vyper
+ * before 0.3 loads the compared value from memory. The jump must lead to a JUMPDEST: in creation code inside a factory, jumps count from
+ * another beginning.
  */
 function isCompared(code: Uint8Array, at: number, end: number): boolean {
   let here = at

@@ -1,8 +1,8 @@
 import { fromHex } from '../receipts/crypto.ts'
-import { addressWord } from '../payments/abi.ts'
+import { addressWord } from '../payments/token-calls.ts'
 import { callRead, firstWord, type StateRead, type StateResult, type StateResults } from './state-reads.ts'
 
-/** A name or symbol as a token tells it, made fit to be shown. */
+/** A name or symbol that a token reports, cleaned for display. */
 interface TokenText {
   /** At most 64 characters, in one line, nothing invisible. */
   text: string
@@ -17,7 +17,7 @@ const TEXT_BYTES = 1_024
 const SHOWN_CHARS = 64
 /** Controls, formats (direction, zero width, tags), separators, private, unassigned; fillers that look like nothing; variation selectors. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\p{VS}\u115f\u1160\u2800\u3164\uffa0]/gu
-/** Marks piled upon one letter beyond what any language needs. */
+/** Combining marks on one letter beyond the needs of any language. */
 const PILED = /(\p{M}{2})\p{M}+/gu
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

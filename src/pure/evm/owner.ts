@@ -1,10 +1,10 @@
-import type { AccountKind } from '../chain/account-kind.ts'
+import type { AccountKind } from '../chain/state.ts'
 import { addressAnswer, ZERO, type StateResults } from './state-reads.ts'
 
 /** owner() and pendingOwner() of ERC-173 (2018) and OpenZeppelin's Ownable2Step; getOwner() of BEP-20. */
 export const OWNER_CALLS = { owner: '0x8da5cb5b', get_owner: '0x893d20e8', pending_owner: '0xe30c3978' } as const
 
-/** Addresses that nobody is believed to hold a key of, and to which ownership is given away. */
+/** Addresses without a known key, to which ownership is renounced. */
 const DEAD = new Set([
   '0x000000000000000000000000000000000000dead',
   '0xdead000000000000000042069420694206942069',
@@ -15,7 +15,7 @@ const DEAD = new Set([
 const LAST_PRECOMPILE = 0x11n
 const P256_PRECOMPILE = 0x100n
 
-/** Whether control was given away to an address that nobody holds a key of. */
+/** Returns true when control was given to an address without a known key. */
 export function isDead(address: string): boolean {
   const number = BigInt(address)
   return DEAD.has(address) || (number > 0n && number <= LAST_PRECOMPILE) || number === P256_PRECOMPILE
@@ -35,12 +35,12 @@ export interface OwnerFacts extends OwnerAnswer {
   note: string | null
 }
 
-/** Whether the code that answers has this function; null when that code is not known. */
+/** Returns true when the code that answers has this function; null when that code is not known. */
 type Has = (selector: number) => boolean | null
 
 /**
- * Who owner(), or else getOwner(), names. `not_present` only where all code that answers is known and has neither function; `reverted` where
- * a function is there and refuses; everything else that is no address is `unknown`.
+ * Address named by owner(), or else by getOwner(). `not_present` only where all code that answers is known and has neither function;
+ * `reverted` where a function exists and refuses; every other result without an address is `unknown`.
  */
 export function readOwner(results: StateResults, has: Has): OwnerAnswer {
   const pending = addressAnswer(results.get('pending_owner'))

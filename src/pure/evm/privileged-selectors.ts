@@ -1,7 +1,7 @@
 import { nobleCrypto } from '../receipts/crypto.ts'
-import type { CodeScan, Evidence, WatchedOpcode } from './code-scan.ts'
+import type { CodeScan, SelectorEvidence, WatchedOpcode } from './code-scan.ts'
 
-/** What a function of this kind lets its caller do to holders of a token. */
+/** Power over holders of a token that a function of this kind gives to its caller. */
 export const SELECTOR_CATEGORIES = [
   'mint',
   'burn_others',
@@ -166,12 +166,12 @@ export function privilegedSelectors(): ReadonlyMap<number, PrivilegedSelector> {
   return by_number
 }
 
-/** Whose code: that of the address itself, that of what it delegates to, or that of a diamond's facets as its loupe lists them. */
+/** Origin of the code: the address itself, its delegation target, or the facets that a diamond's loupe lists. */
 type Place = 'contract' | 'implementation' | 'facet'
 
 export interface PrivilegedFact extends PrivilegedSelector {
   where: Place
-  evidence: Evidence | 'loupe'
+  evidence: SelectorEvidence | 'loupe'
 }
 
 /** The known functions that occur, in the order of the list. */
@@ -191,17 +191,17 @@ export interface OpcodeFact {
   name: WatchedOpcode
   count: number
   where: Place
-  /** It stands in the code; whether it ever runs is not said. */
+  /** Present in the code; it may never run. */
   evidence: 'linear_sweep'
   note: string | null
 }
 
 const NOTES: Partial<Record<WatchedOpcode, string>> = {
   SELFDESTRUCT: 'Since EIP-6780 it deletes code only in the transaction that created it; it still sends away the balance.',
-  ORIGIN: 'Tells a user from a contract that acts for one.',
+  ORIGIN: 'Distinguishes the signer of a transaction from contracts in between.',
 }
 
-/** The opcodes that occur. SSTORE is always told of the contract itself: without it nothing can be stored. */
+/** Opcodes that occur. SSTORE is always that of the contract itself: without it nothing can be stored. */
 export function opcodeFacts(own: CodeScan | null, implementation: CodeScan | null): OpcodeFact[] {
   return [['contract', own] as const, ['implementation', implementation] as const].flatMap(([where, scan]) =>
     Object.entries(scan?.opcodes ?? {}).flatMap(([opcode, count]) => {

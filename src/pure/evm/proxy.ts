@@ -1,9 +1,9 @@
 import type { CodeScan } from './code-scan.ts'
 import { isDead } from './owner.ts'
-import type { SlotName, SlotState } from './slots.ts'
-import type { AccountKind } from '../chain/account-kind.ts'
+import type { SlotName, SlotState } from './state-reads.ts'
+import type { AccountKind } from '../chain/state.ts'
 
-/** Contracts all of whose code delegates to one address that stands in it. */
+/** Contracts whose whole code delegates to one address in that code. */
 type CloneKind = 'eip1167' | 'eip1167_args' | 'eip1167_vanity' | 'clone_0age' | 'erc7511' | 'solady_push0' | 'vyper_clone' | 'erc3448'
 
 interface Clone {
@@ -36,8 +36,9 @@ const WORD_DIGITS = 64
 const META_DIGITS_MAX = 2 * 65_536
 
 /**
- * The clone that a code is, or null. `code` is 0x-prefixed hex in lower case. Whole patterns and lengths count: code with one byte more is
- * not a clone here, and is told by its opcodes instead, but where libraries put arguments behind a pattern whose end nothing passes.
+ * The clone pattern of a code, or null. `code` is 0x-prefixed hex in lower case. Whole patterns and lengths count: code with one byte
+ * more is not a clone here and is classified by its opcodes, except where libraries append arguments to a pattern whose end is never
+ * reached.
  */
 export function readClone(code: string): Clone | null {
   const digits = code.slice(2)
@@ -78,7 +79,7 @@ function cloneOf(kind: CloneKind, digits: string, address_at: number, code_digit
   return { kind, target: `0x${digits.slice(address_at, address_at + ADDRESS_DIGITS)}`, code_bytes: code_digits / 2 }
 }
 
-/** What a diamond's loupe says (ERC-2535, 2020). */
+/** Result of a diamond's loupe (ERC-2535, 2020). */
 export interface Loupe {
   facets: readonly string[]
   /** By number of 32 bits; empty when only facetAddresses() was answered. */
@@ -133,7 +134,7 @@ function small(digits: string, at: number): number | null {
   return word !== null && /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word.slice(56), 16) : null
 }
 
-/** Where in `digits` the offset that stands at `at` points to; offsets count bytes from `from`. */
+/** Position in `digits` to which the offset at `at` points; offsets count bytes from `from`. */
 function pointer(digits: string, at: number, from: number): number | null {
   const offset = small(digits, at)
   return offset === null ? null : from + 2 * offset
@@ -158,11 +159,11 @@ type ProxyKind =
   | 'diamond'
   | 'implementation_call'
 
-/** How far the address that a proxy delegates to may be believed. */
+/** Certainty of the address that a proxy delegates to. */
 type ImplementationStatus = 'code' | 'no_code' | 'dirty' | 'unknown'
 
 export interface ProxyFacts {
-  /** Null: it passes calls on, and where to cannot be told. */
+  /** Null: it forwards calls to an unknown target. */
   is_proxy: boolean | null
   kind: ProxyKind | null
   implementation: string | null
@@ -171,7 +172,7 @@ export interface ProxyFacts {
   implementation_code_hash: string | null
   admin: string | null
   admin_kind: AccountKind | 'proxy_admin' | null
-  /** Whom owner() of a ProxyAdmin names; null for every other admin. */
+  /** Address that owner() of a ProxyAdmin names; null for every other admin. */
   admin_owner: string | null
   beacon: string | null
   upgradeable: boolean | null
@@ -179,7 +180,7 @@ export interface ProxyFacts {
   facet_count: number | null
 }
 
-/** Where a contract keeps what it delegates to, as far as its own code and storage tell. */
+/** Delegation target as given by a contract's own code and storage. */
 export type Lead =
   | { via: 'clone'; kind: CloneKind | 'eip7702'; target: string }
   | { via: 'slot'; kind: ProxyKind; slot: SlotState }
@@ -201,13 +202,13 @@ interface LeadsGiven {
   scan: CodeScan
   slots: readonly SlotState[]
   loupe: Loupe | null
-  /** What implementation() returned, when it was an address. */
+  /** Address that implementation() returned, if any. */
   told: string | null
 }
 
 /**
- * Follows what is certain first: code that is a clone; a slot that is set and that the code names; any slot that is set; the loupe; and
- * what the contract says of itself. Code that cannot delegate has no lead, whatever its storage holds.
+ * Follows certain evidence first: code that is a clone; a slot that is set and that the code names; any slot that is set; the loupe; and
+ * the contract's own claim. Code that cannot delegate has no target, even if its storage has an address.
  */
 export function findLead({ clone, scan, slots, loupe, told }: LeadsGiven): Lead | null {
   if (clone !== null) return { via: 'clone', kind: clone.kind, target: clone.target }
@@ -229,7 +230,7 @@ export function delegates(scan: CodeScan): boolean {
   return scan.opcodes.DELEGATECALL + scan.opcodes.CALLCODE > 0
 }
 
-/** What was learned about the lead with later reads. */
+/** Facts about the target from later reads. */
 export interface LeadResolved {
   implementation: string | null
   implementation_scan: CodeScan | null
@@ -278,7 +279,7 @@ export function proxyFacts(lead: Lead | null, scan: CodeScan | null, slots: read
   }
 }
 
-/** Whether the code itself says that it delegates to what stands in this slot. */
+/** Returns true when the code itself delegates to the address in this slot. */
 function sure(lead: Exclude<Lead, { via: 'clone' | 'diamond' }>): boolean {
   return lead.via === 'call' ? false : lead.slot.named_in_code
 }
@@ -307,12 +308,12 @@ function statusOf(lead: Exclude<Lead, { via: 'diamond' }>, found: LeadResolved):
   return implementation_scan === null ? 'no_code' : 'code'
 }
 
-/** Whom an admin with code calls its owner is its own word, so that an owner given up does not undo this. */
+/** The owner that an admin contract reports is only its own claim, so a renounced owner does not change this. */
 function hasAdmin({ admin }: LeadResolved): boolean {
   return admin !== null && !isDead(admin)
 }
 
-/** Whether somebody can change what runs: true on evidence, false only where the target stands in the code, null otherwise. */
+/** Upgradeability: true on evidence, false only where the target is part of the code, null otherwise. */
 function canUpgrade(lead: Exclude<Lead, { via: 'diamond' }>, scan: CodeScan | null, found: LeadResolved): boolean | null {
   const upgrades = (one: CodeScan | null) => UPGRADES.some((selector) => one?.selectors.get(selector) === 'dispatcher')
   switch (lead.via) {
@@ -323,7 +324,7 @@ function canUpgrade(lead: Exclude<Lead, { via: 'diamond' }>, scan: CodeScan | nu
       return found.beacon_scan?.selectors.get(UPGRADE_TO) === 'dispatcher' ? true : null
     case 'slot':
     case 'call':
-      // Upgrade functions of the proxy itself are its admin's; those of the implementation have an owner of their own.
+      // Upgrade functions of the proxy itself belong to its admin; those of the implementation have a separate owner.
       return hasAdmin(found) || (found.admin === null && upgrades(scan)) || upgrades(found.implementation_scan) ? true : null
   }
 }

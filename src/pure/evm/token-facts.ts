@@ -1,4 +1,4 @@
-import { accountKind, type AccountKind, delegateOf } from '../chain/account-kind.ts'
+import { accountKind, type AccountKind, delegateOf } from '../chain/state.ts'
 import {
   delegates,
   findLead,
@@ -14,8 +14,21 @@ import {
 import { type CodeScan, scanCode } from './code-scan.ts'
 import { erc20Facts, type Erc20Facts, erc20Reads, NO_TOKEN } from './erc20.ts'
 import { isDead, OWNER_CALLS, ownerFacts, type OwnerFacts, readOwner } from './owner.ts'
-import { PROXY_SLOTS, SLOT_NAMES, slotState, type SlotState } from './slots.ts'
-import { addressAnswer, ask, callRead, dataOf, firstWord, type Reading, type StateRead, type StateResults, ZERO } from './state-reads.ts'
+import {
+  addressAnswer,
+  ask,
+  callRead,
+  dataOf,
+  firstWord,
+  PROXY_SLOTS,
+  type Reading,
+  SLOT_NAMES,
+  slotState,
+  type SlotState,
+  type StateRead,
+  type StateResults,
+  ZERO,
+} from './state-reads.ts'
 import { type OpcodeFact, opcodeFacts, type PrivilegedFact, privilegedFacts } from './privileged-selectors.ts'
 
 const IMPLEMENTATION_CALL = '0x5c60da1b'
@@ -41,7 +54,7 @@ function firstReads(address: string): ReadonlyMap<string, StateRead> {
   ])
 }
 
-/** What the first batch tells about the account itself. */
+/** Facts of the first batch about the account itself. */
 interface OwnFacts {
   kind: AccountKind
   code: string
@@ -76,7 +89,7 @@ function ownFacts(address: string, first: StateResults): OwnFacts {
   return { kind, code, scan, slots, loupe, lead, admin: delegates(scan) ? adminOf(slots) : null }
 }
 
-/** The slots as they stand; the Safe's only where the code is a Safe's. */
+/** Values of the slots; the Safe's only where the code is that of a Safe. */
 function slotsOf(scan: CodeScan, code: string, first: StateResults): SlotState[] {
   const safe = scan.selectors.has(MASTER_COPY)
   return SLOT_NAMES.filter((name) => name !== 'safe_singleton' || safe).map((name) =>
@@ -97,7 +110,7 @@ function adminOf(slots: readonly SlotState[]): string | null {
   return (admins.find(({ named_in_code }) => named_in_code) ?? admins[0])?.address ?? null
 }
 
-/** What the lead, the admin and the owner point at: one batch, at most ten reads. */
+/** Reads that the target, the admin and the owner lead to: one batch, at most ten reads. */
 function secondReads({ lead, admin }: OwnFacts, owner: string | null): ReadonlyMap<string, StateRead> {
   const reads = new Map<string, StateRead>()
   const target = targetOf(lead)
@@ -109,7 +122,7 @@ function secondReads({ lead, admin }: OwnFacts, owner: string | null): ReadonlyM
   return reads
 }
 
-/** Whom the first batch already tells that the contract delegates to. */
+/** Delegation target that the first batch already shows. */
 function targetOf(lead: Lead | null): string | null {
   switch (lead?.via) {
     case 'clone':
@@ -128,7 +141,7 @@ function accountReads(address: string): [name: string, read: StateRead][] {
   return (['code', 'nonce', 'balance'] as const).map((kind) => [`${kind} ${address}`, { kind, address }])
 }
 
-/** What an account is whose code, nonce and balance were read. */
+/** Kind of an account whose code, nonce and balance were read. */
 function kindOf(address: string, results: StateResults): AccountKind {
   const quantity = (kind: 'nonce' | 'balance') => BigInt(dataOf(results, `${kind} ${address}`, '0x0'))
   return accountKind({ code: dataOf(results, `code ${address}`), nonce: quantity('nonce'), balance_wei: quantity('balance') })
@@ -148,8 +161,8 @@ export interface TokenFacts {
 }
 
 /**
- * Facts about the contract at an address, in at most three batches of reads: all that depends on nothing; what that points at; the code
- * behind a beacon. `address` is lower-case hex. All batches must be answered at one block. What cannot be told is null, never false.
+ * Facts about the contract at an address, in at most three batches of reads: independent reads; the addresses that they lead to; the
+ * code behind a beacon. `address` is lower-case hex. All batches must be answered at one block. Unknown facts are null, never false.
  */
 export function* readTokenContract(address: string): Reading<TokenFacts> {
   const asked = firstReads(address)
@@ -187,7 +200,7 @@ function resolved(own: OwnFacts, second: StateResults, third: StateResults, behi
   }
 }
 
-/** Null for an account without code of its own. */
+/** Null for an account without its own code. */
 function scanOf(code: string): CodeScan | null {
   return code === '0x' || delegateOf(code) !== null ? null : scanCode(code)
 }
@@ -247,8 +260,8 @@ function isNamed({ scan, lead }: OwnFacts, implementation: CodeScan | null, sele
 }
 
 /**
- * Whether the code that answers a call has a function: true when a dispatcher names it, false only where all of that code is known and its
- * dispatcher is of a kind that can be read, else null.
+ * Presence of a function in the code that answers a call: true when a dispatcher names it, false only where all of that code is known
+ * and its dispatcher is of a readable kind, else null.
  */
 function knowledgeOf(own: OwnFacts, found: LeadResolved, proxy: ProxyFacts): (selector: number) => boolean | null {
   const scans = [own.scan, found.implementation_scan].filter((scan) => scan !== null)
@@ -262,7 +275,7 @@ function knowledgeOf(own: OwnFacts, found: LeadResolved, proxy: ProxyFacts): (se
   }
 }
 
-/** Whether all code that answers was read: nothing delegates onward, and nothing answers that this code does not offer. */
+/** True when all code that answers was read: nothing delegates further, and nothing answers that is not in this code. */
 function isWhole({ is_proxy }: ProxyFacts, { implementation_scan, answers_unnamed }: LeadResolved): boolean {
   if (answers_unnamed) return false
   return is_proxy === false || (is_proxy === true && implementation_scan !== null && !delegates(implementation_scan))

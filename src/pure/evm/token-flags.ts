@@ -18,10 +18,10 @@ export interface FlagCounts {
   total: number
 }
 
-/** The facts that flags are raised upon; `account.checksum` is what the caller's own spelling promised. */
+/** Facts for the flags; `account.checksum` is the result of the checksum in the caller's spelling. */
 export type FlaggedFacts = TokenFacts & { account: { checksum: 'absent' | 'holds' | 'broken' } }
 
-/** What holders of a token stand to lose by functions of a kind. */
+/** Risk for token holders by functions of a kind. */
 const CATEGORY_SEVERITY: Readonly<Record<SelectorCategory, Severity>> = {
   mint: 'caution',
   burn_others: 'warning',
@@ -108,8 +108,8 @@ function proxyFlags({ proxy, erc20, is_contract, opcodes }: FlaggedFacts, raise:
 }
 
 /**
- * What tells that code answers which was not read: behind a borrowed or unknown implementation, behind one that delegates onward, or behind
- * a CALL. An implementation that upgrades itself (UUPS) delegates to what it becomes; that is said as `upgradeable`.
+ * Evidence that unread code answers: behind an unknown or delegated implementation, behind one that delegates further, or behind a CALL.
+ * An implementation that upgrades itself (UUPS) delegates to its successor; that is reported as `upgradeable`.
  */
 function unreadCode({ implementation_status, is_proxy, kind }: FlaggedFacts['proxy'], delegating: number, onward: number): string[] {
   if (implementation_status === 'unknown') return ['$.proxy.implementation_status']
@@ -126,7 +126,7 @@ function ownerFlags({ owner }: FlaggedFacts, raise: Raise): void {
   raise(owner.pending_owner !== null, 'owner_pending', 'caution', '$.owner.pending_owner')
 }
 
-/** A name that only stands in the code as a constant may be a function that this contract calls elsewhere. */
+/** A selector that is only a constant in the code may be a function that this contract calls elsewhere. */
 function selectorFlags({ privileged_selectors }: FlaggedFacts, raise: Raise): void {
   for (const category of SELECTOR_CATEGORIES) {
     const found = privileged_selectors.flatMap((one, index) => (one.category === category ? [{ ...one, index }] : []))

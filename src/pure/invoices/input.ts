@@ -2,7 +2,7 @@ import { readEvmAddress } from '../checks/evm-address.ts'
 import { compare, readDecimal } from '../market/fraction.ts'
 import { ZERO_ADDRESS } from '../receipts/receipt.ts'
 
-/** What is asked for, in one spelling. */
+/** Requested invoice, under one name for each field. */
 export interface InvoiceAsked {
   amount: number | string
   merchant: string
@@ -15,12 +15,12 @@ export const INVOICE_FAULTS = {
   amount_not_positive: 'The amount must be above zero.',
   amount_precision: 'USDC has six decimals; the amount has more.',
   amount_above_ceiling: 'The amount is above what one invoice may ask for here.',
-  merchant_checksum: 'The checksum of merchant (EIP-55) is broken, so a digit or a capital is wrong: copy the address anew.',
-  merchant_zero: 'The zero address belongs to nobody; money sent there is lost.',
+  merchant_checksum: 'The checksum of merchant (EIP-55) is broken, so a digit or a capital is wrong: copy the address again.',
+  merchant_zero: 'The merchant is the zero address, which has no known key: money sent there is lost.',
   merchant_is_token: 'The merchant is the token contract itself; money sent there is lost.',
-  referrer_checksum: 'The checksum of referrer (EIP-55) is broken, so a digit or a capital is wrong: copy the address anew.',
+  referrer_checksum: 'The checksum of referrer (EIP-55) is broken, so a digit or a capital is wrong: copy the address again.',
   self_referral: 'The merchant cannot be the referrer.',
-  referrer_zero: 'The zero address belongs to nobody; leave the referrer out.',
+  referrer_zero: 'The referrer is the zero address, which has no known key: leave the referrer out.',
   text_unprintable: 'client_name and memo must not hold control, direction or other invisible format characters.',
 } as const
 
@@ -68,7 +68,7 @@ function amountOf(given: number | string): bigint | null {
   return part.length > DECIMALS ? null : BigInt(match[1] + part.padEnd(DECIMALS, '0'))
 }
 
-/** Whether two spellings ask for the same: 10 is "10.00". What is no amount equals only itself. */
+/** Compares two amounts by value: 10 equals "10.00". A value that is not an amount equals only itself. */
 export function sameAmount(one: unknown, other: unknown): boolean {
   const [left, right] = [readDecimal(String(one)), readDecimal(String(other))]
   return left === null || right === null ? String(one) === String(other) : compare(left, right) === 0
@@ -84,7 +84,7 @@ function textOf(given: string | undefined): string | null | undefined {
   return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(text.replaceAll('\n', '').replace(JOINERS, '')) ? undefined : text
 }
 
-/** With letters that join, or a virama: where RFC 5892, appendix A, lets joiners stand. */
+/** Scripts with joining letters or a virama, in which RFC 5892, appendix A, permits joiners. */
 const SHAPING = [
   'Arab',
   'Syrc',
@@ -110,7 +110,7 @@ const LETTER = `[[\\p{L}\\p{M}]&&[${SHAPING.map((script) => `\\p{scx=${script}}`
  */
 const JOINERS = new RegExp(`(?<=${LETTER})[\\u200C\\u200D](?=${LETTER})|(?<=[\\p{ExtPict}\\p{EMod}\\uFE0F])\\u200D(?=\\p{ExtPict})`, 'gv')
 
-/** Capitals and small letters together promise a checksum (EIP-55); one that is broken names an address that nobody meant. */
+/** Mixed capitals and small letters are a checksum (EIP-55); when it is wrong, the address was mistyped. */
 function isMistyped(address: string): boolean {
   return readEvmAddress(address)?.checksum === 'broken'
 }

@@ -1,13 +1,13 @@
 import { checkBic } from '../checks/bic.ts'
 import { checkCurrency } from '../checks/currency.ts'
 import { checkIban, isIban } from '../checks/iban.ts'
-import { checkDigits97, remainder97, twoDigits } from '../checks/mod97.ts'
+import { checkDigits97, remainder97, checkCharacters } from '../checks/check-digits.ts'
 
-/** How an invoice can be handed to a wallet or to a bank. */
+/** Links and references with which a wallet or a bank pays an invoice. */
 
 /**
- * EIP-681 (final since 2017): a transfer of the token on a chain, amount in minor units. Many mobile wallets ignore it, so address and amount
- * are always shown beside it.
+ * EIP-681 (final since 2017): a transfer of the token on a chain, amount in minor units. Many mobile wallets ignore it, so address and
+ * amount are always shown next to it.
  */
 export function tokenTransferUri(token: string, chain_id: number, merchant: string, amount_minor: bigint): string {
   return `ethereum:${token}@${chain_id}/transfer?address=${merchant}&uint256=${amount_minor}`
@@ -22,7 +22,7 @@ export function creditorReference(invoice_id: string): string {
     .slice(-REFERENCE_CHARS)
     .replace(/[a-z]/g, (letter) => letter.toUpperCase())
   const values = Uint8Array.from(`${body}RF`, (character) => Number.parseInt(character, 36))
-  return `RF${twoDigits(checkDigits97(remainder97(values, 0, values.length)))}${body}`
+  return `RF${checkCharacters(checkDigits97(remainder97(values, 0, values.length)), 2)}${body}`
 }
 
 /** The operator's account, as the settings name it. */
@@ -79,11 +79,49 @@ export function epcPayload(account: BankAccount, reference: string): string | nu
   return new TextEncoder().encode(payload).length <= EPC_BYTES ? payload : null
 }
 
-/** Without spaces, the word IBAN and whatever else `checkIban` reads past: as a bank writes it. */
+/** Normalises an IBAN as `checkIban` reads it: without spaces and without the word IBAN. */
 export function plainIban(iban: string): string {
   return checkIban(iban).normalized
 }
 
 function hasControl(text: string): boolean {
   return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text)
+}
+
+/** ISO 11649:2009: RF, two check digits, at most 21 letters and digits; the check is ISO 7064 MOD 97-10 with the first four moved to the end. */
+const REFERENCE = /^RF[0-9]{2}[0-9A-Z]{1,21}$/
+const HEAD_CHARS = 4
+const BODY_CHARS = 21
+/** Maximum length of the remittance text of one entry that is searched; banks pass on 140 characters, or a few lines of them. */
+const TEXT_CHARS = 10_000
+
+/** The reference in its one spelling, or null for what is none: wrong form, or check digits that do not hold. Spaces and small letters are tolerated. */
+export function readCreditorReference(text: string): string | null {
+  if (text.length > TEXT_CHARS) return null
+  const folded = fold(text)
+  return REFERENCE.test(folded) && holds(folded) ? folded : null
+}
+
+/**
+ * Finds every creditor reference of full length in free text, each once, ignoring spaces that the payer or a bank inserted. Searches only
+ * for references of 25 characters, as invoices have them: a shorter one cannot be separated from the words after it.
+ */
+export function creditorReferencesIn(lines: readonly string[]): string[] {
+  const text = fold(lines.join('').slice(0, TEXT_CHARS))
+  const found = new Set<string>()
+  for (let at = text.indexOf('RF'); at !== -1; at = text.indexOf('RF', at + 1)) {
+    const candidate = text.slice(at, at + HEAD_CHARS + BODY_CHARS)
+    if (candidate.length === HEAD_CHARS + BODY_CHARS && REFERENCE.test(candidate) && holds(candidate)) found.add(candidate)
+  }
+  return [...found]
+}
+
+function fold(text: string): string {
+  return text.replace(/\s+/gu, '').replace(/[a-z]/g, (letter) => letter.toUpperCase())
+}
+
+function holds(reference: string): boolean {
+  const moved = reference.slice(HEAD_CHARS) + reference.slice(0, HEAD_CHARS)
+  const values = Uint8Array.from(moved, (character) => Number.parseInt(character, 36))
+  return remainder97(values, 0, values.length) === 1
 }

@@ -42,7 +42,7 @@ export function isPrinted(character: string): boolean {
   return RANGES.some(({ from, to }) => code >= from && code <= to)
 }
 
-/** What of these texts the PDF does not print, by field; null when it prints all. */
+/** Characters of these texts that the PDF cannot print, by field; null when it can print all of them. */
 export function unprintable(texts: Readonly<Record<string, string | null>>): Unprintable[] | null {
   const found = Object.entries(texts).flatMap(([field, text]) => {
     const characters = [...new Set(printedText(text ?? ''))].filter((character) => !isPrinted(character)).slice(0, LISTED)
@@ -51,7 +51,7 @@ export function unprintable(texts: Readonly<Record<string, string | null>>): Unp
   return found.length === 0 ? null : found
 }
 
-/** What prints nothing by itself is shown by its code point alone. */
+/** An invisible character is shown by its code point alone. */
 function shown(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
   return /[\p{M}\p{C}\p{Z}]/u.test(character) ? code : `${character} (${code})`

@@ -1,12 +1,13 @@
 import { unprintable } from './printable.ts'
-import { tokenText } from '../chain/token-amount.ts'
-import { USDC_DECIMALS, usdcOn } from '../payments/usdc.ts'
-import { bankAmount, bankText, type BankBooking, type BankWord } from './bank.ts'
-import { FEE_POLICY, feeOf } from './fee.ts'
-import { knownAs } from './other-assets.ts'
+import { usdcDecimal, usdcOn } from '../payments/usdc.ts'
+import { bankAmount, bankText, type BankBooking, type BankWord } from './bank-statements.ts'
+import { FEE_POLICY, feeOf, invoiceNonces, merchantTypedData, type InvoiceTerms } from './terms.ts'
+import { releaseText } from '../credits/credits.ts'
+import { type SignRequest, signRequest } from '../signing/sign-request.ts'
 import { creditorReference, epcPayload, plainIban, tokenTransferUri, type BankAccount } from './links.ts'
 import type { Standing } from './standing.ts'
-import { invoiceNonces, type InvoiceTerms } from './terms.ts'
+import { tokenText } from '../chain/token-amount.ts'
+import { networkOf } from '../networks.ts'
 
 /** A payment as the record shows it. */
 interface ShownPayment {
@@ -22,7 +23,7 @@ interface ShownPayment {
   nonce: string | null
 }
 
-/** What a bank statement reports, as the record shows it. */
+/** Report of a bank statement, as the record shows it. */
 interface ShownReport extends BankBooking {
   statement_id: string
   entry_reference: string
@@ -42,7 +43,21 @@ interface ShownAsset {
   named_by: string
 }
 
+/** The deposit address of an invoice, and what is needed to forward its balance. */
+export interface ShownDeposit {
+  /** With the capitals of EIP-55, because payers copy it. */
+  address: string
+  factory: string
+  /** Calldata for the factory. */
+  sweep_data: string
+  /** Deposits from this amount on are forwarded by this service; null where it forwards none. */
+  swept_from_minor: bigint | null
+  forwards: readonly { transaction: string; amount_minor: bigint; block_number: number; block_time_s: number }[]
+}
+
 export interface RecordParts {
+  /** Null where the chain has no factory of deposit addresses. */
+  deposit: ShownDeposit | null
   bank_reports: readonly ShownReport[]
   other_assets: readonly ShownAsset[]
   terms: InvoiceTerms
@@ -55,14 +70,14 @@ export interface RecordParts {
   site_url: string
   /** The account of this very merchant; null where none is configured. */
   bank: BankAccount | null
-  /** The chain was not looked at lately. */
+  /** True when the last look at the chain is older than `INVOICE_RULES.stale_ms`. */
   stale: boolean
   /** Less is not carried to the chain here; null where nothing is. */
   carried_from_minor: bigint | null
   max_timeout_s: number
 }
 
-/** How many calls a pilot covers. */
+/** Number of calls that a pilot covers. */
 export const PILOT_CALLS = 50_000
 export const PILOT_MINOR = 49_000_000n
 
@@ -80,6 +95,7 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     merchant,
     merchant_verified: merchant_signed,
     merchant_notice: noticeOf(parts),
+    sign: signOf(parts),
     client_name: terms.client_name,
     memo: terms.memo,
     pdf_unprintable: unprintable(pdfTexts(parts)),
@@ -94,6 +110,7 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     tx_hash: standing.settled_by?.transaction ?? null,
     payments: payments.map((one) => paymentShown(one)),
     ...checkoutOf(parts),
+    deposit: depositOf(parts),
     ...bankOf(parts),
     ...reportedOf(parts),
     other_assets: parts.other_assets.map((one) => assetShown(one)),
@@ -102,25 +119,45 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
 }
 
 const SIGNED_NOTICE = 'The merchant’s own key signed this invoice.'
-/** The pilot of the operator: its receipt key signs, since the service has no key of the address that is paid. */
+/** The pilot of the operator is signed with the receipt key: the service has no key of the recipient. */
 const OPERATOR_NOTICE = 'The operator of this service made this invoice and signed it with the key of its receipts.'
-const UNSIGNED_NOTICE = 'Nobody has proved that the merchant made this invoice: compare the address before paying.'
+const UNSIGNED_NOTICE = 'The merchant has not signed this invoice, so anyone could have made it: compare the address before paying.'
+/** The pilot of the operator while its signature is missing, because too many signed invoices of the operator are open. */
+const UNSIGNED_OPERATOR_NOTICE = 'The operator of this service made this invoice. It is not signed yet.'
 
 const NO_TRANSFER =
   'A plain transfer would not be matched to this invoice, since the merchant has not signed it, so none is offered: pay through pay_url.'
 
-/** What the payer should know of the merchant, and of the way to pay where not every way is open. */
-function noticeOf({ terms, merchant_signed, standing, carried_from_minor }: RecordParts): string {
-  const signed = terms.product === 'ap2_pilot' ? OPERATOR_NOTICE : SIGNED_NOTICE
-  const proof = merchant_signed ? signed : UNSIGNED_NOTICE
+/** Returns what the payer should know about the merchant, and about the ways to pay that are not available. */
+function noticeOf(parts: RecordParts): string {
+  const { terms, merchant_signed, standing, carried_from_minor } = parts
+  const [signed, unsigned] = terms.product === 'ap2_pilot' ? [OPERATOR_NOTICE, UNSIGNED_OPERATOR_NOTICE] : [SIGNED_NOTICE, UNSIGNED_NOTICE]
+  const proof = merchant_signed ? signed : unsigned
   const payable_minor = payableOf(standing)
   if (payable_minor === 0n) return proof
   if (carried_from_minor === null || payable_minor < carried_from_minor)
-    return `${proof} ${notCarried(merchant_signed, carried_from_minor)}`
-  return merchant_signed ? proof : `${proof} ${NO_TRANSFER}`
+    return `${proof} ${notRelayedText(transferWay(parts), carried_from_minor)}`
+  return transferWay(parts) === 'none' ? `${proof} ${NO_TRANSFER}` : proof
 }
 
-/** Texts of strangers and of the operator's bank, as the PDF prints them, by their members of the record. */
+/**
+ * Signature that the invoice waits for: of its merchant while it can be paid, or of the payer of a pilot, who redeems its calls. Null if there is
+ * none.
+ */
+function signOf({ terms, standing, merchant_signed, site_url }: RecordParts): SignRequest | null {
+  const { invoice_id, chain_id, merchant } = terms
+  const values = { id: invoice_id }
+  if (terms.product === 'ap2_pilot') {
+    if (standing.status === 'VOID' || standing.status === 'EXPIRED') return null
+    const signable = { method: 'personal_sign', message: releaseText(invoice_id, chain_id) } as const
+    return signRequest({ kind: 'pilot-credit', origin: site_url, signer: null, signable, values })
+  }
+  if (merchant_signed || payableOf(standing) === 0n) return null
+  const signable = { method: 'eth_signTypedData_v4', typed_data: merchantTypedData('issue', terms) } as const
+  return signRequest({ kind: 'invoice-issue', origin: site_url, signer: merchant, signable, values })
+}
+
+/** Texts entered by clients and by the operator's bank, as the PDF prints them, by their members of the record. */
 function pdfTexts({ terms, bank }: RecordParts): Record<string, string | null> {
   return {
     client_name: terms.client_name,
@@ -130,34 +167,40 @@ function pdfTexts({ terms, bank }: RecordParts): Record<string, string | null> {
   }
 }
 
-/** How less is paid than is carried to the chain here, or anything where nothing is carried. */
-export function notCarried(merchant_signed: boolean, least_minor: bigint | null): string {
-  const what = least_minor === null ? 'Nothing is carried' : `Less than ${usdcText(least_minor)} USDC is not carried`
-  const before = merchant_signed ? '' : ', once the merchant has signed the invoice,'
-  return (
-    `${what} to the chain here: hand an authorization with payment_nonce to the token yourself, ` +
-    `or${before} send exactly what is due by a plain transfer.`
-  )
+/** Recipient of a plain transfer that is matched to the invoice: its deposit address, its merchant, or none. */
+export type TransferWay = 'deposit' | 'merchant' | 'none'
+
+export function transferWay({ deposit, merchant_signed }: Pick<RecordParts, 'deposit' | 'merchant_signed'>): TransferWay {
+  if (deposit !== null) return 'deposit'
+  return merchant_signed ? 'merchant' : 'none'
 }
 
-/** What is still taken for it, by whatever way: nothing once it is paid, void or expired. */
+const TRANSFER_TEXTS: Readonly<Record<TransferWay, string>> = {
+  deposit: 'or send USDC to the deposit address.',
+  merchant: 'or send exactly what is due by a plain transfer.',
+  none: 'or, once the merchant has signed the invoice, send exactly what is due by a plain transfer.',
+}
+
+/** Returns how to pay an amount that this service does not send to the chain. */
+export function notRelayedText(way: TransferWay, least_minor: bigint | null): string {
+  const what = least_minor === null ? 'No payment is sent' : `Less than ${usdcDecimal(least_minor)} USDC is not sent`
+  return `${what} to the chain from here: submit an authorization with payment_nonce to the token contract yourself, ${TRANSFER_TEXTS[way]}`
+}
+
+/** Returns the amount that may still be paid: 0 once the invoice is paid, void or expired. */
 function payableOf({ status, due_minor }: Standing): bigint {
   return status === 'VOID' || status === 'EXPIRED' ? 0n : due_minor
 }
 
-/** Where the parts of an invoice are; its id is all that it takes to read them. */
+/** URLs of the parts of an invoice; the id is sufficient to read them. */
 function invoiceUrls(site_url: string, invoice_id: string) {
   const invoice_url = `${site_url}/api/invoice/${invoice_id}`
   return { invoice_url, pay_url: `${invoice_url}/pay`, pdf_url: `${invoice_url}/pdf`, qr_svg_url: `${invoice_url}/qr.svg` }
 }
 
-export function usdcText(amount_minor: bigint): string {
-  return tokenText(amount_minor, USDC_DECIMALS)
-}
-
 function amountsOf({ amount_minor }: InvoiceTerms, { paid_minor, confirmed_minor, due_minor, overpaid_minor }: Standing) {
   return {
-    amount_usdc: usdcText(BigInt(amount_minor)),
+    amount_usdc: usdcDecimal(BigInt(amount_minor)),
     amount_minor,
     amount_paid_minor: String(paid_minor),
     amount_confirmed_minor: String(confirmed_minor),
@@ -172,7 +215,7 @@ function feesOf({ amount_minor, referrer, fee_policy_version }: InvoiceTerms) {
   return {
     protocol_fee_bps: FEE_POLICY.protocol_fee_bps,
     protocol_fee_minor: String(fee.fee_minor),
-    protocol_fee_usdc: usdcText(fee.fee_minor),
+    protocol_fee_usdc: usdcDecimal(fee.fee_minor),
     protocol_fee_cap_minor: String(fee.cap_minor),
     fee_policy_version,
     fee_policy_text: FEE_POLICY.text,
@@ -208,19 +251,48 @@ function paymentShown({ transaction, amount_minor, block_time_s, nonce, ...rest 
   return { tx_hash: transaction, ...rest, amount_minor: String(amount_minor), block_time: instant(block_time_s), method, nonce }
 }
 
-/** What can be paid now, and how; null once nothing can be. Terms of x402 stand there only for what is carried to the chain. */
+/**
+ * Ways to pay what is due now; null when nothing can be paid any more. The x402 terms are included only for payments that this service
+ * relays to the chain.
+ */
 function checkoutOf(parts: RecordParts) {
-  const { terms, standing, payments, carried_from_minor, merchant_signed } = parts
+  const { terms, standing, payments, carried_from_minor, deposit } = parts
   const { merchant, chain_id } = terms
   const payable_minor = payableOf(standing)
   if (payable_minor === 0n) return { eip681_uri: null, eip681_reason: 'Nothing is to be paid.', payment_nonce: null, x402: null }
+  const has_way = transferWay(parts) !== 'none'
   const used = new Set(payments.flatMap(({ nonce }) => (nonce === null ? [] : [nonce])))
   return {
-    eip681_uri: merchant_signed ? tokenTransferUri(usdcOn(chain_id).address, chain_id, merchant, payable_minor) : null,
-    eip681_reason: merchant_signed ? null : NO_TRANSFER,
+    eip681_uri: has_way ? tokenTransferUri(usdcOn(chain_id).address, chain_id, deposit?.address ?? merchant, payable_minor) : null,
+    eip681_reason: has_way ? null : NO_TRANSFER,
     payment_nonce: invoiceNonces(terms).find((nonce) => !used.has(nonce)) ?? null,
     x402: carried_from_minor === null || payable_minor < carried_from_minor ? null : termsOf(parts, payable_minor),
   }
+}
+
+/** The deposit address stays in the record after the payment: a later transfer to it still reaches the merchant. */
+function depositOf({ deposit }: RecordParts) {
+  if (deposit === null) return null
+  const { address, factory, sweep_data, swept_from_minor, forwards } = deposit
+  return {
+    address,
+    forwarded_by_service_from_minor: swept_from_minor === null ? null : String(swept_from_minor),
+    notice: depositNotice(swept_from_minor),
+    sweep: { to: factory, data: sweep_data },
+    forwards: forwards.map(({ transaction, amount_minor, block_number, block_time_s }) => ({
+      tx_hash: transaction,
+      amount_minor: String(amount_minor),
+      block_number,
+      block_time: instant(block_time_s),
+    })),
+  }
+}
+
+function depositNotice(swept_from_minor: bigint | null): string {
+  const rule = 'Only this invoice uses this address. Its contract can only forward to the merchant'
+  const anyone = 'Anyone can forward with the transaction in `sweep`'
+  if (swept_from_minor === null) return `${rule}. ${anyone}; this service does not.`
+  return `${rule}; deposits from ${usdcDecimal(swept_from_minor)} USDC are forwarded without a fee. ${anyone}, smaller deposits included.`
 }
 
 function termsOf({ terms, max_timeout_s }: RecordParts, amount_minor: bigint) {
@@ -259,7 +331,7 @@ function bankOf({ bank, terms }: RecordParts) {
   }
 }
 
-/** What the bank reported to the operator; amounts of the chain know nothing of it. */
+/** Totals reported by the operator's bank; separate from the amounts on the chain. */
 function reportedOf({ bank_reports }: RecordParts) {
   const last = bank_reports.reduce<ShownReport | null>(
     (found, one) => (found === null || one.reported_ms >= found.reported_ms ? one : found),
@@ -287,4 +359,29 @@ function signedText({ direction, amount_minor, currency }: BankBooking): string 
 function assetShown({ transaction, amount, block_time_s, ...rest }: ShownAsset) {
   const { asset, payer, block_number, named_by } = rest
   return { tx_hash: transaction, asset, ...knownAs(asset, amount), payer, block_number, block_time: instant(block_time_s), named_by }
+}
+
+/** Other money that payers send by mistake where USDC was asked for; addresses in lower case. */
+export function otherTokens(chain_id: number) {
+  return (networkOf(chain_id)?.other_tokens ?? []).map((token) => ({ ...token, address: token.address.toLowerCase() }))
+}
+
+/** CAIP-19 of a token, and of the chain's own coin (SLIP-44 number 60). */
+export function tokenAsset(chain_id: number, address: string): string {
+  return `eip155:${chain_id}/erc20:${address}`
+}
+export function coinAsset(chain_id: number): string {
+  return `eip155:${chain_id}/slip44:60`
+}
+
+const COIN = { symbol: 'ETH', decimals: 18 } as const
+
+/** An amount of an asset as people read it. */
+function knownAs(asset: string, amount: bigint): { symbol: string | null; amount: string | null; amount_smallest: string } {
+  const [chain = '', name = ''] = asset.split('/')
+  const address = name.replace('erc20:', '')
+  const token = otherTokens(Number.parseInt(chain.slice('eip155:'.length), 10)).find((one) => one.address === address)
+  const found = name === 'slip44:60' ? COIN : (token ?? null)
+  const words = found === null ? { symbol: null, amount: null } : { symbol: found.symbol, amount: tokenText(amount, found.decimals) }
+  return { ...words, amount_smallest: amount.toString() }
 }

@@ -1,6 +1,6 @@
 /**
- * How an invoice stands: a function of its terms, the payments that were seen and the time, so that amounts are the truth and a payment that a
- * reorganisation takes away leaves the invoice where it was before.
+ * Status of an invoice: a function of its terms, the payments that were seen and the time. A payment that a reorganisation removes
+ * therefore leaves the invoice as it was before.
  */
 export type InvoiceState = 'ISSUED' | 'PROCESSING' | 'PARTIALLY_PAID' | 'SETTLED' | 'EXPIRED' | 'VOID'
 export const INVOICE_STATES = ['ISSUED', 'PROCESSING', 'PARTIALLY_PAID', 'SETTLED', 'EXPIRED', 'VOID'] as const satisfies InvoiceState[]
@@ -16,7 +16,7 @@ export const INVOICE_EXCEPTIONS = [
 ] as const
 type InvoiceException = (typeof INVOICE_EXCEPTIONS)[number]
 
-/** What cannot be read off the payments that stand, and is kept beside them. */
+/** Flags that cannot be derived from the current payments and are stored with the invoice. */
 export type InvoiceMark = 'wrong_asset' | 'reorged' | 'ambiguous'
 
 /** A transfer to the merchant that is attributed to the invoice. */
@@ -73,7 +73,7 @@ export function standingOf(asked: StandingAsked, payments: readonly SeenPayment[
   }
 }
 
-/** A payment under way holds expiry off: it may have been in time. Voiding is for good, whatever is paid afterwards. */
+/** A payment in progress delays expiry, since it may have been in time. Voiding is final, even when a payment arrives afterwards. */
 function statusOf(
   { amount_minor, expires_s, voided }: StandingAsked,
   { paid_minor, confirmed_minor }: { paid_minor: bigint; confirmed_minor: bigint },
@@ -122,7 +122,7 @@ function sum(payments: readonly SeenPayment[]): bigint {
 export const LARGE_MINOR = 1_000_000_000n
 const SMALL_CONFIRMATIONS = 2n
 
-/** Whether a payment is deep enough, by its size. Heads and blocks are heights. */
+/** Returns true when the block of a payment is deep enough for its amount. Head and blocks are heights. */
 export function isConfirmed(amount_minor: bigint, block: bigint, head: bigint, final: bigint | null): boolean {
   if (final !== null && block <= final) return true
   return amount_minor <= LARGE_MINOR && head - block + 1n >= SMALL_CONFIRMATIONS

@@ -1,8 +1,10 @@
-import { addressWord, uintWord } from '../payments/abi.ts'
+import { addressWord, uintWord } from '../payments/token-calls.ts'
 import { canonicalText } from '../receipts/canonical.ts'
 import { fromHex, nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
+import { normaliseSignature } from '../payments/eip3009.ts'
+import { type TypedData, typedDataJson, typedDigest, type TypedDomain, type TypedStruct } from '../payments/typed-data.ts'
 
-/** What an invoice asks for. It never changes: who wants it otherwise voids it and issues another. Amounts are decimal text of minor units. */
+/** Terms of an invoice. They never change: to change one, void it and issue another. Amounts are decimal text of minor units. */
 export interface InvoiceTerms {
   v: 1
   invoice_id: string
@@ -14,7 +16,7 @@ export interface InvoiceTerms {
   amount_minor: string
   chain_id: number
   token: string
-  /** What is bought beside; null for a plain invoice. */
+  /** Product that the invoice buys; null for a plain invoice. */
   product: 'ap2_pilot' | null
   created_s: number
   expires_s: number
@@ -32,7 +34,7 @@ const ID_CHARS = 26
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 export const INVOICE_ID = /^inv_[0-9a-z]{12,26}$/
 
-/** `inv_` and 26 lower-case characters of 5 bits each from 32 random bytes: 130 bits, so that whoever has it was given it. */
+/** `inv_` and 26 lower-case characters of 5 bits each from 32 random bytes: 130 bits, so that an id cannot be guessed. */
 export function invoiceId(random_hex: string): string {
   const bytes = fromHex(random_hex)
   if (bytes === null || bytes.length < ID_CHARS) throw new RangeError('not enough random bytes')
@@ -72,4 +74,110 @@ export function termsText(terms: InvoiceTerms): string {
 /** Reads what `termsText` wrote, and nothing else ever was written. */
 export function readTerms(text: string): InvoiceTerms {
   return JSON.parse(text) as InvoiceTerms
+}
+
+/**
+ * Fee of the service on an invoice. It is zero today; a later fee applies only to invoices created under it, and never exceeds the cap that
+ * their own record states. Versioned: each invoice contains the hash of the canonical text as accepted, so a change of the text is a new
+ * version.
+ */
+export const FEE_POLICY = {
+  version: '2026-11-21',
+  mode: 'direct_zero',
+  protocol_fee_bps: 0,
+  protocol_fee_cap_bps: 50,
+  referrer_rebate_bps_of_fee: 2_000,
+  text:
+    'The payer pays the merchant directly on the chain and the service holds nothing. The protocol fee of this invoice is zero. A fee of a ' +
+    'later policy applies only to invoices created under that policy, is stated in them, and never exceeds 0.5 % of the amount. A referrer ' +
+    'other than the merchant is due 20 % of the fee, rounded down. Nobody can stop a transfer on the chain: payments after expiry, after ' +
+    'voiding or beyond the amount reach the merchant, who alone can return them.',
+} as const
+
+export const FEE_POLICY_HASH = nobleCrypto.keccak256Hex(canonicalText(FEE_POLICY))
+
+interface Fee {
+  fee_minor: bigint
+  cap_minor: bigint
+  rebate_minor: bigint
+  merchant_net_minor: bigint
+}
+
+const BPS = 10_000n
+
+/** The fee of an amount under this policy; fractions of a unit are dropped in favour of the merchant, then of the service. */
+export function feeOf(amount_minor: bigint, referred: boolean, policy: Policy = FEE_POLICY): Fee {
+  const asked = (amount_minor * BigInt(policy.protocol_fee_bps)) / BPS
+  const cap_minor = (amount_minor * BigInt(policy.protocol_fee_cap_bps)) / BPS
+  const fee_minor = asked < cap_minor ? asked : cap_minor
+  const rebate_minor = referred ? (fee_minor * BigInt(policy.referrer_rebate_bps_of_fee)) / BPS : 0n
+  return { fee_minor, cap_minor, rebate_minor, merchant_net_minor: amount_minor - fee_minor }
+}
+
+interface Policy {
+  protocol_fee_bps: number
+  protocol_fee_cap_bps: number
+  referrer_rebate_bps_of_fee: number
+}
+
+/**
+ * Actions that a merchant signs (EIP-712), under the domain `assay invoice`, version 1, the chain, and the token as the verifying contract.
+ */
+export type MerchantAct = 'issue' | 'void'
+
+/** `create` is signed before there is an invoice: `request` is the keccak-256 of the Idempotency-Key that creates it. */
+export type MerchantSigning = MerchantAct | 'create'
+
+const MERCHANT_NAMES = { issue: 'InvoiceIssue', void: 'InvoiceVoid', create: 'InvoiceCreate' } as const satisfies Record<
+  MerchantSigning,
+  string
+>
+
+/** `invoice` is the keccak-256 of the id, so that a signature that is shown gives no access to the invoice. */
+function merchantStruct(act: MerchantSigning): TypedStruct {
+  return {
+    name: MERCHANT_NAMES[act],
+    fields: [
+      { name: act === 'create' ? 'request' : 'invoice', type: 'bytes32' },
+      { name: 'merchant', type: 'address' },
+      { name: 'amount', type: 'uint256' },
+      { name: 'cart', type: 'bytes32' },
+    ],
+  }
+}
+
+type Crypto = Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex' | 'recover'>
+
+/** For `create` the Idempotency-Key takes the place of the id. */
+export type SignedTerms = Pick<InvoiceTerms, 'invoice_id' | 'merchant' | 'amount_minor' | 'cart_hash' | 'chain_id' | 'token'>
+
+function merchantDomain({ chain_id, token }: SignedTerms): TypedDomain {
+  return { name: 'assay invoice', version: '1', chainId: chain_id, verifyingContract: token }
+}
+
+function merchantMessage(act: MerchantSigning, terms: SignedTerms, crypto: Pick<ReceiptCrypto, 'keccak256Hex'>) {
+  const { merchant, amount_minor, cart_hash } = terms
+  const name = crypto.keccak256Hex(terms.invoice_id)
+  return { [act === 'create' ? 'request' : 'invoice']: name, merchant, amount: BigInt(amount_minor), cart: cart_hash }
+}
+
+/** The 32 bytes that are signed. */
+export function merchantDigest(act: MerchantSigning, terms: SignedTerms, crypto: Crypto): Uint8Array {
+  return typedDigest(merchantDomain(terms), merchantStruct(act), merchantMessage(act, terms, crypto), crypto)
+}
+
+/** The same in the form of wallets. */
+export function merchantTypedData(
+  act: MerchantSigning,
+  terms: SignedTerms,
+  crypto: Pick<ReceiptCrypto, 'keccak256Hex'> = nobleCrypto,
+): TypedData {
+  return typedDataJson(merchantDomain(terms), merchantStruct(act), merchantMessage(act, terms, crypto))
+}
+
+/** Returns true when the merchant's own key made this signature. Accounts only: a contract wallet is asked on the chain. */
+export function merchantSigned(act: MerchantSigning, terms: SignedTerms, signature: string, crypto: Crypto): boolean {
+  const read = normaliseSignature(signature)
+  if (read === null || read.high_s) return false
+  return crypto.recover(merchantDigest(act, terms, crypto), read.rs, read.recovery) === terms.merchant
 }

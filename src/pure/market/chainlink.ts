@@ -1,4 +1,4 @@
-import { decodeString, decodeUint, wordsOf } from '../payments/abi.ts'
+import { decodeString, decodeUint, splitAbiWords } from '../payments/token-calls.ts'
 import { fraction, type Fraction } from './fraction.ts'
 
 /** When foreign exchange rests: from Friday 17:00 to Sunday 18:00 in New York, which is the schedule of Chainlink's currency feeds. */
@@ -34,7 +34,7 @@ export const LATEST_ROUND = '0xfeaf968c'
 export const DECIMALS = '0x313ce567'
 export const DESCRIPTION = '0x7284e416'
 
-/** What a call returned; what the contract refused has no data. */
+/** Data that a call returned; none when the contract refused. */
 export type CallAnswer = { ok: true; data: string } | { ok: false }
 
 export interface Feed {
@@ -61,9 +61,9 @@ type Reading =
   /** `market_closed`: foreign exchange is closed now, and the price is the last one before. */
   { ok: true; price: Fraction; updated_at_s: number; age_s: number; market_closed: boolean } | { ok: false; reason: FeedFault }
 
-/** What `latestRoundData()` returned; null when it is not five words of the right sizes. */
+/** Values of `latestRoundData()`; null when the data are not five words of the right sizes. */
 export function readRound(data: string): Round | null {
-  const words = wordsOf(data)?.map((word) => BigInt(`0x${word}`))
+  const words = splitAbiWords(data)?.map((word) => BigInt(`0x${word}`))
   if (words?.length !== 5) return null
   const [round_id = 0n, answer = 0n, started_at_s = 0n, updated_at_s = 0n, answered_in_round = 0n] = words
   if (round_id >> 80n !== 0n || answered_in_round >> 80n !== 0n) return null

@@ -33,7 +33,7 @@ export function plus(one: Fraction, other: Fraction): Fraction {
   return fraction(one.numerator * other.denominator + other.numerator * one.denominator, one.denominator * other.denominator)
 }
 
-/** How far apart the two are, whichever is larger. */
+/** Absolute difference of the two. */
 export function distance(one: Fraction, other: Fraction): Fraction {
   const gap = one.numerator * other.denominator - other.numerator * one.denominator
   return fraction(gap < 0n ? -gap : gap, one.denominator * other.denominator)

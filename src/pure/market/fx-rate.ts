@@ -38,7 +38,7 @@ const SHARE_DIGITS = 6
 
 type FxMethod = 'identity' | 'twap' | 'twap_and_chainlink' | 'chainlink_cross' | 'fixed_sample'
 
-/** How one side of a rate came about; what does not apply is null. */
+/** Origin of one side of a rate; parts that do not apply are null. */
 interface Leg {
   symbol: FxSymbol
   usd: string
@@ -89,7 +89,7 @@ function rateOf(base: FxSymbol, quote: FxSymbol, sideOf: (symbol: FxSymbol) => S
   }
 }
 
-/** What must be priced for a rate; nothing where both sides are the same. */
+/** Symbols to be priced for a rate; none when both sides are the same. */
 export function neededFor(base: FxSymbol, quote: FxSymbol): Priced[] {
   if (sameThing(base, quote)) return []
   return [...new Set([base, quote].flatMap((symbol) => (symbol === 'USD' ? [] : [pricedAs(symbol)])))]

@@ -1,4 +1,6 @@
-/** What a sum in dollars costs and brings on three paths. Every figure is exact; those in a currency are rounded half to even at the end. */
+/**
+ * Costs and proceeds of a sum in dollars on three paths. Every figure is exact; those in a currency are rounded half to even at the end.
+ */
 import { fraction, over, times, toExact, toPlaces, toSignificant, type Fraction } from './fraction.ts'
 
 /** Digits behind the point of each of the currencies that have a feed (ISO 4217). */

@@ -3,7 +3,7 @@ import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
 import type { Feed } from './chainlink.ts'
 import { dataDate } from '../data-date.ts'
 
-/** How the code of a currency or token may be written: as it is listed, in small letters, or with a capital in front. */
+/** Accepted spellings of a currency or token code: as listed, in small letters, or with one capital in front. */
 export function spellings(name: string): string[] {
   const small = name.toLowerCase()
   return [...new Set([name, small, small.charAt(0).toUpperCase() + small.slice(1)])]
@@ -24,7 +24,7 @@ const TOKENS = ['BTC', 'ETH', 'EURC', 'USDC', 'WETH'] as const
 export type Currency = (typeof CURRENCIES)[number]
 export type FxSymbol = 'USD' | Currency | (typeof TOKENS)[number]
 
-/** What a rate may be asked between. */
+/** Currencies and tokens that a rate can have. */
 export const FX_SYMBOLS: readonly FxSymbol[] = ['USD', ...CURRENCIES, ...TOKENS]
 
 /** The symbol in capitals; null for any other text. */
@@ -59,7 +59,7 @@ export interface Pool {
   decimals0: number
   decimals1: number
   window_s: number
-  /** Least that it must hold of its second token, were its liquidity spread over every price. */
+  /** Minimum amount of its second token, as if its liquidity were spread over every price. */
   least_reserve_minor: bigint
 }
 

@@ -1,4 +1,4 @@
-import { addressOf, decodeUint, uintWord, wordsOf } from '../payments/abi.ts'
+import { addressInWord, decodeUint, uintWord, splitAbiWords } from '../payments/token-calls.ts'
 import { compare, distance, fraction, type Fraction, over, times } from './fraction.ts'
 import {
   type CallAnswer,
@@ -79,7 +79,7 @@ interface Average {
 
 /** The average over the window from what `observe` returned; null when that is not what a pool returns. */
 export function averageOf(data: string, window_s: number): Average | null {
-  const words = wordsOf(data)?.map((word) => BigInt(`0x${word}`))
+  const words = splitAbiWords(data)?.map((word) => BigInt(`0x${word}`))
   if (words?.length !== 8) return null
   const [first = 0n, second = 0n, ticks = 0n, tick_then = 0n, tick_now = 0n, rates = 0n, rate_then = 0n, rate_now = 0n] = words
   if (first !== 0x40n || second !== 0xa0n || ticks !== 2n || rates !== 2n) return null
@@ -94,8 +94,8 @@ export function averageOf(data: string, window_s: number): Average | null {
 }
 
 /**
- * What a pool of this liquidity would hold of its second token if it lay over every price, in smallest units: moving the price by one
- * percent takes about half a percent of it.
+ * Amount of its second token that a pool of this liquidity would contain if it covered every price, in smallest units: moving the price
+ * by one percent takes about half a percent of it.
  */
 export function virtualReserve(liquidity: bigint, mean_tick: number): bigint {
   return (liquidity * sqrtPriceX96At(mean_tick)) >> 96n
@@ -107,17 +107,17 @@ export function floorDivide(value: bigint, by: bigint): bigint {
   return value % by !== 0n && value < 0n !== by < 0n ? quotient - 1n : quotient
 }
 
-/** Whether a word is a number of this many bits with its sign carried through. */
+/** Returns true when a word is a sign-extended number of this many bits. */
 function isSigned(word: bigint, bits: number): boolean {
   return BigInt.asUintN(256, BigInt.asIntN(bits, word)) === word
 }
 
-/** What one unit of currencies and tokens is worth in US dollars, read from Base at one block. */
+/** Value of one unit of currencies and tokens in US dollars, read from Base at one block. */
 
 const TOKEN0 = '0x0dfe1681'
 const TOKEN1 = '0xd21220a7'
 const LIQUIDITY = '0x1a686502'
-/** How far an average may lie from the feed: two percent. */
+/** Maximum deviation of an average from the feed: two percent. */
 const FARTHEST: Fraction = { numerator: 2n, denominator: 100n }
 
 interface Call {
@@ -167,10 +167,10 @@ export interface MarketRefusal {
 
 type UsdOutcome = { ok: true; price: UsdPrice } | MarketRefusal
 
-/** All that must be asked for these prices, in one round: pools too unless told otherwise. */
+/** All calls that these prices need, in one round: including pools unless `pools` is false. */
 interface Plan {
   calls: readonly Call[]
-  /** Judges the answers, which stand in the order of the calls, for a block of this time; each asked symbol has its outcome. */
+  /** Evaluates the answers, in the order of the calls, for a block of this time; every requested symbol has an outcome. */
   judge(answers: readonly CallAnswer[], at_s: number): ReadonlyMap<Priced, UsdOutcome>
 }
 
@@ -265,14 +265,14 @@ function joined(symbol: Priced, own: UsdPrice, dollar: UsdPrice, pool: Pool, ave
 }
 
 function tokenOf(data: string | null): string | null {
-  const words = data === null ? null : wordsOf(data)
+  const words = data === null ? null : splitAbiWords(data)
   const [word] = words ?? []
-  return words?.length === 1 && word !== undefined ? addressOf(word) : null
+  return words?.length === 1 && word !== undefined ? addressInWord(word) : null
 }
 
 const WORDS: Readonly<Record<MarketRefusal['reason'], string>> = {
   sequencer_unreadable: 'cannot be read',
-  sequencer_down: 'is down, so that its prices stand still',
+  sequencer_down: 'is down, so that its prices are not updated',
   sequencer_recovering: 'came back less than an hour ago, so that prices may be from before',
   feed_unreadable: 'cannot be read',
   feed_mismatch: 'does not call itself what it should',
@@ -284,7 +284,7 @@ const WORDS: Readonly<Record<MarketRefusal['reason'], string>> = {
   sources_disagree: 'are too far apart',
 }
 
-/** What a caller is told of a price that cannot be given. */
+/** Message for a price that cannot be given. */
 export function refusalWords({ reason, about }: MarketRefusal): string {
   return `No rate can be given now: ${about} ${WORDS[reason]}. Nothing was charged; ask again later.`
 }

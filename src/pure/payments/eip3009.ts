@@ -1,10 +1,8 @@
 /**
- * What a payer signs: EIP-712 over `TransferWithAuthorization` of EIP-3009 (both final as of 2023), and how a signature over it is read.
- * Written by hand, since a payment is hashed on the hot path and its shape never varies.
+ * The payer's signature: EIP-712 over `TransferWithAuthorization` of EIP-3009 (both final as of 2023), its digest, and how a signature over it is read.
+ * Hand-written, because a payment is hashed on the hot path and its structure never varies.
  */
-import type { ReceiptCrypto } from '../receipts/crypto.ts'
-import { readSignature } from '../receipts/signature.ts'
-import type { Authorization, TokenDomain } from './authorization.ts'
+import { type ReceiptCrypto, readSignature } from '../receipts/crypto.ts'
 
 const DOMAIN_TYPE = 'EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'
 const TRANSFER_TYPE =
@@ -14,14 +12,15 @@ const WORD = 32
 const ADDRESS_BYTES = 20
 
 /**
- * The 32-byte EIP-712 digest of authorizations for one token. The domain separator is hashed here, once; a digest then costs two hashes.
- * Throws a RangeError for an address, nonce or number that is none: such an authorization has no digest.
+ * Returns the function that computes the 32-byte EIP-712 digest of an authorization for one token. The domain separator is hashed once
+ * here, so a digest costs two hashes. The function throws a RangeError for an invalid address, nonce or number: such an authorization has
+ * no digest.
  */
 export function createAuthorizationDigest(
   domain: TokenDomain,
   keccak256: ReceiptCrypto['keccak256'],
 ): (authorization: Authorization) => Uint8Array {
-  // Both buffers are used again: hashing is synchronous, and whoever hashes keeps nothing of them.
+  // Both buffers are reused: hashing is synchronous and the hash function keeps no reference to them.
   const struct = new Uint8Array(7 * WORD)
   const numbers = new DataView(struct.buffer)
   const envelope = new Uint8Array(2 + 2 * WORD)
@@ -40,7 +39,7 @@ export function createAuthorizationDigest(
   }
 }
 
-/** What the token's own DOMAIN_SEPARATOR() returns, as 32 bytes, when name, version, chain and address are the token's. */
+/** Returns the 32 bytes that the token's DOMAIN_SEPARATOR() returns when name, version, chain and address are those of the token. */
 export function domainSeparator(domain: TokenDomain, keccak256: ReceiptCrypto['keccak256']): Uint8Array {
   const fields = new Uint8Array(5 * WORD)
   fields.set(keccak256(DOMAIN_TYPE))
@@ -51,7 +50,7 @@ export function domainSeparator(domain: TokenDomain, keccak256: ReceiptCrypto['k
   return keccak256(fields)
 }
 
-/** A signature of an account's key in the one form that every token takes. */
+/** Signature of an account's key in the one form that every token accepts. */
 export interface AccountSignature {
   /** r and s, 64 bytes. */
   rs: Uint8Array
@@ -60,13 +59,13 @@ export interface AccountSignature {
   /** 0x-prefixed lower-case hex, 32 bytes. */
   r: string
   s: string
-  /** s lies in the upper half of the group: a twin that USDC, like OpenZeppelin, rejects. */
+  /** s is in the upper half of the group order (malleable form), which USDC and OpenZeppelin reject. */
   high_s: boolean
 }
 
 /**
- * Reads 65 bytes r, s, v (v of 0, 1, 27 or 28) or the 64 bytes of EIP-2098, as 0x-prefixed hex. Null for anything else, and for r or s that
- * no signature has; a contract wallet's signature may well be such.
+ * Reads 65 bytes r, s, v (v of 0, 1, 27 or 28) or the 64 bytes of EIP-2098, as 0x-prefixed hex. Returns null for anything else and for r or
+ * s out of range; the signature of a contract wallet may be either.
  */
 export function normaliseSignature(hex: string): AccountSignature | null {
   const text = hex.length === 130 ? expandCompact(hex) : hex
@@ -77,12 +76,14 @@ export function normaliseSignature(hex: string): AccountSignature | null {
   return { rs, recovery, v: recovery === 0 ? 27 : 28, r: `0x${digits.slice(2, 66)}`, s: `0x${digits.slice(66, 130)}`, high_s }
 }
 
-/** The account whose key signed the digest, as lower-case hex. Null when there is none, and for high s, which the token rejects. */
+/**
+ * Returns the account whose key signed the digest, as lower-case hex; null when recovery fails, and for high s, which the token rejects.
+ */
 export function recoverPayer(digest: Uint8Array, signature: AccountSignature, recover: ReceiptCrypto['recover']): string | null {
   return signature.high_s ? null : recover(digest, signature.rs, signature.recovery)
 }
 
-/** EIP-2098 keeps the recovery bit in the top bit of s, which low s leaves free. */
+/** Expands the EIP-2098 form, which stores the recovery bit in the top bit of s; low s leaves that bit free. */
 function expandCompact(hex: string): string {
   const top = NIBBLES[hex.charCodeAt(66)] ?? NO_DIGIT
   if (top === NO_DIGIT) return ''
@@ -99,7 +100,7 @@ for (let value = 0; value < 16; value++) {
   NIBBLES[digit.toUpperCase().charCodeAt(0)] = value
 }
 
-/** Writes 0x-prefixed hex of exactly so many bytes so that it ends before `end`. */
+/** Decodes 0x-prefixed hex of exactly `bytes` bytes into the buffer so that it ends before `end`. */
 function writeHex(into: Uint8Array, end: number, hex: string, bytes: number): void {
   if (hex.length !== 2 + 2 * bytes || !hex.startsWith('0x')) throw new RangeError(`not 0x and ${2 * bytes} hexadecimal digits`)
   for (let index = 2, at = end - bytes; at < end; at++, index += 2) {
@@ -117,8 +118,34 @@ function writeUint(into: DataView, start: number, value: bigint): void {
   if (value < 0n || value >= UINT256_END) throw new RangeError('not a uint256')
   const small = value < UINT64_END
   into.setBigUint64(start, small ? 0n : value >> 192n)
-  // Each keeps the lowest 64 bits of what it is given.
+  // setBigUint64 stores the lowest 64 bits of its argument.
   into.setBigUint64(start + 8, small ? 0n : value >> 128n)
   into.setBigUint64(start + 16, small ? 0n : value >> 64n)
   into.setBigUint64(start + 24, value)
+}
+
+/** Transfer that a payer signs (EIP-3009, transferWithAuthorization). Addresses and nonce are 0x-prefixed lower-case hex. */
+export interface Authorization {
+  from: string
+  to: string
+  value_minor: bigint
+  /** Seconds since 1970; the token accepts the authorization strictly between the two times. */
+  valid_after_s: bigint
+  valid_before_s: bigint
+  /** 32 bytes, chosen by the payer; usable once. */
+  nonce: string
+}
+
+/** Authorization with its signature: 65 bytes of an account's key, or bytes that a contract wallet verifies (ERC-1271). */
+export interface SignedAuthorization extends Authorization {
+  /** 0x-prefixed lower-case hex. */
+  signature: string
+}
+
+/** The EIP-712 domain of a token. */
+export interface TokenDomain {
+  name: string
+  version: string
+  chain_id: number
+  verifying_contract: string
 }

@@ -1,49 +1,88 @@
 /**
- * EIP-712 (final as of 2023) for flat messages under a domain of name and version alone: what wallets show to whoever signs, field by field.
- * Throws a RangeError for a value that its type cannot hold.
+ * EIP-712 (final as of 2023) for flat messages, which wallets show to the signer field by field. A domain has a name and a version, and may name
+ * a chain and a contract.
+ * Throws a RangeError for a value that does not fit its type.
  */
-import { fromHex, type ReceiptCrypto } from '../receipts/crypto.ts'
-import { readSignature } from '../receipts/signature.ts'
-import { addressWord, bytes32Word, uintWord } from './abi.ts'
+import { fromHex, type ReceiptCrypto, readSignature } from '../receipts/crypto.ts'
+import { addressWord, bytes32Word, uintWord } from './token-calls.ts'
 
 type FieldType = 'string' | 'string[]' | 'address' | 'bytes32' | 'uint256' | 'uint64' | 'bool'
 
 export interface TypedStruct {
   name: string
-  /** In the order in which they are hashed. */
+  /** In hashing order. */
   fields: readonly { name: string; type: FieldType }[]
 }
 
-/** Whole numbers are bigints, addresses and words 0x-prefixed hex. */
+/** Integers are bigints; addresses and words are 0x-prefixed hex. */
 export type TypedMessage = Readonly<Record<string, string | bigint | boolean | readonly string[]>>
 
-type Keccak = ReceiptCrypto['keccak256Hex']
-
-/** The 32-byte digest that a wallet signs. */
-export function typedDigest(standard: string, struct: TypedStruct, message: TypedMessage, crypto: ReceiptCrypto): Uint8Array {
-  const hash = crypto.keccak256Hex
-  const domain = [hash('EIP712Domain(string name,string version)'), hash(standard), hash('1')]
-  const type = `${struct.name}(${struct.fields.map((field) => `${field.type} ${field.name}`).join(',')})`
-  const words = struct.fields.map((field) => wordOf(field, message[field.name], hash))
-  return crypto.keccak256(bytesOf(`1901${hashWords(domain, hash)}${hashWords([hash(type), ...words], hash)}`))
+/** Domain of a signature, in the names of the standard. */
+export interface TypedDomain {
+  name: string
+  version: string
+  chainId?: number
+  verifyingContract?: string
 }
 
-const DOMAIN_FIELDS = [
+/** Domain of a rule book, whose signatures are valid on every chain. */
+export function ruleBookDomain(standard: string): TypedDomain {
+  return { name: standard, version: '1' }
+}
+
+type Keccak = Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>
+
+/** Returns the 32-byte digest that a wallet signs. */
+export function typedDigest(domain: TypedDomain, struct: TypedStruct, message: TypedMessage, crypto: Keccak): Uint8Array {
+  const hash = crypto.keccak256Hex
+  const separator = structHash({ name: 'EIP712Domain', fields: domainFields(domain) }, domainMessage(domain), hash)
+  return crypto.keccak256(hexBytes(`1901${separator}${structHash(struct, message, hash)}`))
+}
+
+function structHash({ name, fields }: TypedStruct, message: TypedMessage, hash: Keccak['keccak256Hex']): string {
+  const type = `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`
+  const words = [hash(type), ...fields.map((field) => encodeField(field, message[field.name], hash))]
+  return hash(hexBytes(words.map((word) => word.replace('0x', '')).join(''))).slice(2)
+}
+
+const DOMAIN_FIELDS: TypedStruct['fields'] = [
   { name: 'name', type: 'string' },
   { name: 'version', type: 'string' },
-] as const
+  { name: 'chainId', type: 'uint256' },
+  { name: 'verifyingContract', type: 'address' },
+]
 
-/** The same message in the form that eth_signTypedData_v4 takes, which every wallet signs. Whole numbers are decimal texts. */
-export function typedDataJson(standard: string, struct: TypedStruct, message: TypedMessage) {
+/** Fields that the domain has, in the order of the standard. */
+function domainFields(domain: TypedDomain): TypedStruct['fields'] {
+  return DOMAIN_FIELDS.filter(({ name }) => Object.hasOwn(domain, name))
+}
+
+function domainMessage({ chainId, ...texts }: TypedDomain): TypedMessage {
+  return chainId === undefined ? texts : { ...texts, chainId: BigInt(chainId) }
+}
+
+/** A message in the form of eth_signTypedData_v4, which every wallet signs. */
+export type TypedData = {
+  domain: TypedDomain
+  types: Record<string, TypedStruct['fields']>
+  primaryType: string
+  /** Integers are decimal strings. */
+  message: Record<string, string | boolean | readonly string[]>
+}
+
+export function typedDataJson(domain: TypedDomain, struct: TypedStruct, message: TypedMessage): TypedData {
   return {
-    domain: { name: standard, version: '1' },
-    types: { EIP712Domain: [...DOMAIN_FIELDS], [struct.name]: [...struct.fields] },
+    domain,
+    types: { EIP712Domain: domainFields(domain), [struct.name]: [...struct.fields] },
     primaryType: struct.name,
     message: Object.fromEntries(Object.entries(message).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value])),
   }
 }
 
-/** The account whose key signed the digest: 65 bytes with low s. Null for every other text; contract wallets have none. */
+/**
+ * Returns the account whose key signed the digest, for 65 bytes with low s; null for every other text. Contract wallets have no such
+ * signature.
+ */
 export function typedSigner(digest: Uint8Array, signature: string, crypto: ReceiptCrypto): string | null {
   const read = readSignature(signature)
   return read.ok && !read.high_s ? crypto.recover(digest, read.rs, read.recovery) : null
@@ -51,7 +90,11 @@ export function typedSigner(digest: Uint8Array, signature: string, crypto: Recei
 
 const UINT64_END = 1n << 64n
 
-function wordOf({ name, type }: TypedStruct['fields'][number], value: TypedMessage[string] | undefined, hash: Keccak): string {
+function encodeField(
+  { name, type }: TypedStruct['fields'][number],
+  value: TypedMessage[string] | undefined,
+  hash: Keccak['keccak256Hex'],
+): string {
   if (typeof value === 'boolean') {
     if (type === 'bool') return uintWord(value ? 1n : 0n)
   } else if (typeof value === 'bigint') {
@@ -61,15 +104,26 @@ function wordOf({ name, type }: TypedStruct['fields'][number], value: TypedMessa
     if (type === 'address') return addressWord(value)
     if (type === 'bytes32') return bytes32Word(value)
   } else if (value !== undefined && type === 'string[]') {
-    return hash(bytesOf(value.map((item) => hash(item).slice(2)).join('')))
+    return hash(hexBytes(value.map((item) => hash(item).slice(2)).join('')))
   }
-  throw new RangeError(`the field ${name} is no ${type}`)
+  throw new RangeError(`the field ${name} is not a valid ${type}`)
 }
 
-function hashWords(words: readonly string[], hash: Keccak): string {
-  return hash(bytesOf(words.map((word) => word.replace('0x', '')).join(''))).slice(2)
-}
-
-function bytesOf(digits: string): Uint8Array {
+function hexBytes(digits: string): Uint8Array {
   return fromHex(`0x${digits}`) ?? new Uint8Array()
+}
+
+/** Returns the digest of typed data in the form of wallets. Throws a RangeError for types that are not flat, or values that do not fit them. */
+export function typedDataDigest({ domain, types, primaryType, message }: TypedData, crypto: Keccak): Uint8Array {
+  const fields = types[primaryType]
+  if (fields === undefined) throw new RangeError(`types has no ${primaryType}`)
+  const values = fields.map(({ name, type }) => [name, readValue(name, type, message[name])] as const)
+  return typedDigest(domain, { name: primaryType, fields }, Object.fromEntries(values), crypto)
+}
+
+function readValue(name: string, type: FieldType, value: TypedData['message'][string] | undefined): TypedMessage[string] {
+  if (value === undefined) throw new RangeError(`the message has no ${name}`)
+  if (!type.startsWith('uint')) return value
+  if (typeof value !== 'string' || !/^(?:0|[1-9][0-9]{0,77})$/.test(value)) throw new RangeError(`the field ${name} is not a valid ${type}`)
+  return BigInt(value)
 }

@@ -1,130 +1,115 @@
-import type { Place } from './place.ts'
-import { rule, type Rule, type Say } from './rule.ts'
-import { SECRET_WORDS, type Secret } from './secrets.ts'
+import { reportSecrets } from './kit/expect.ts'
+import type { JsonCursor } from './json-cursor.ts'
+import { listRules, type ProtocolRule, type ReportFinding } from './protocol.ts'
+import type { DetectedSecret } from './secrets.ts'
 
-/** What the engine reports of every document, whatever its protocol. */
+/** Parts of any document that the common rules read. */
 export interface CommonView {
-  document: Place
-  /** Title of the protocol whose mark the document bears, when it is not the one that was chosen. */
+  document: JsonCursor
+  /** Title of the protocol that recognises the document, if it is not the chosen one. */
   other_protocol: string | null
   /** Version that the document declares, where the caller states another one. */
   other_declared: string | null
-  first_redacted: Place | null
+  first_redacted: JsonCursor | null
   redacted_count: number
-  /** Empty where the protocol has a rule of its own. */
-  secrets: readonly Secret[]
+  /** Empty if the protocol has its own rule about secrets. */
+  secrets: readonly DetectedSecret[]
   /** Numbers whose nearest double lies beyond 2^53 - 1, or that are written with an exponent. */
-  odd_numbers: readonly Place[]
-  /** The JSON-RPC message around the document; null where there is none, or the protocol has rules of its own about it. */
-  message: Place | null
+  imprecise_numbers: readonly JsonCursor[]
+  /** The JSON-RPC message around the document; null if there is none or the protocol has its own rules about it. */
+  message: JsonCursor | null
 }
 
 const RFC_8259 = { url: 'https://www.rfc-editor.org/rfc/rfc8259', section: '6' }
-/** An address under the origin of the service. */
+/** A path under the origin of this service. */
 const OWN = { url: '/v1/protocols/rules?protocol=common', section: 'Rules for every protocol' }
 
-export const COMMON_RULES: readonly Rule<CommonView>[] = [
-  rule<CommonView>(
-    {
-      code: 'PRE-001',
-      severity: 'error',
-      why: 'Rules of another protocol would say nothing useful.',
-      spec: OWN,
-      hint: 'Send the document again with the protocol that it belongs to.',
-      good: { protocol: 'x402', document: { x402Version: 2, accepts: [] } },
-      bad: { protocol: 'ucp', document: { x402Version: 2, accepts: [] } },
-    },
-    ({ error }, { document, other_protocol }) => {
+export const COMMON_RULES: readonly ProtocolRule<CommonView>[] = listRules<CommonView>({
+  'PRE-001': {
+    severity: 'error',
+    why: 'The rules of the chosen protocol do not apply to this document.',
+    spec: OWN,
+    hint: 'Send the document again with the protocol that it belongs to.',
+    good: { protocol: 'x402', document: { x402Version: 2, accepts: [] } },
+    bad: { protocol: 'ucp', document: { x402Version: 2, accepts: [] } },
+    check({ error }, { document, other_protocol }) {
       if (other_protocol !== null) error(document, `is a document of another protocol: ${other_protocol}`, { expected: other_protocol })
     },
-  ),
-  rule<CommonView>(
-    {
-      code: 'PRE-002',
-      severity: 'warning',
-      why: 'What was taken out cannot be checked, so no finding about it means nothing.',
-      spec: OWN,
-      hint: 'Nothing to mend: redacted values count as present. Check them yourself before you rely on the document.',
-      good: { signature: '0x…' },
-      bad: { signature: '[REDACTED]' },
-    },
-    ({ warning }, { first_redacted, redacted_count }) => {
+  },
+  'PRE-002': {
+    severity: 'warning',
+    why: 'Redacted values cannot be checked, so the absence of findings about them proves nothing.',
+    spec: OWN,
+    hint: 'Nothing to correct: redacted values count as present. Check them yourself before you rely on the document.',
+    good: { signature: '0x…' },
+    bad: { signature: '[REDACTED]' },
+    check({ warning }, { first_redacted, redacted_count }) {
       const others = redacted_count > 1 ? `, and so are ${redacted_count - 1} further values` : ''
       if (first_redacted !== null) warning(first_redacted, `is redacted and was not checked${others}`)
     },
-  ),
-  rule<CommonView>(
-    {
-      code: 'PRE-003',
-      severity: 'warning',
-      why: 'A secret that has been sent to a stranger is no secret any more.',
-      spec: OWN,
-      hint: 'Replace the value by [REDACTED], and change the secret if it was a real one.',
-      good: { token: '[REDACTED]' },
-      bad: { token: 'Bearer …' },
+  },
+  'PRE-003': {
+    severity: 'warning',
+    why: 'A secret that was sent to a third party is compromised.',
+    spec: OWN,
+    hint: 'Replace the value with [REDACTED], and rotate the secret if it was real.',
+    good: { token: '[REDACTED]' },
+    bad: { token: 'Bearer …' },
+    check({ warning }, { secrets }) {
+      reportSecrets(warning, secrets)
     },
-    ({ warning }, { secrets }) => {
-      for (const { place, kind } of secrets) warning(place, `looks like ${SECRET_WORDS[kind]}`)
+  },
+  'PRE-004': {
+    severity: 'warning',
+    why: 'JSON readers store numbers as doubles; such a number is rounded, and readers differ in how.',
+    spec: RFC_8259,
+    hint: 'Write a plain integer up to 2^53 - 1, or a string of digits where the protocol has one.',
+    good: { amount: 1999 },
+    bad: { amount: 12_345_678_901_234_567_890n.toString() },
+    check({ warning }, { imprecise_numbers: odd_numbers }) {
+      for (const cursor of odd_numbers) warning(cursor, 'is a number that readers round, or has an exponent')
     },
-  ),
-  rule<CommonView>(
-    {
-      code: 'PRE-004',
-      severity: 'warning',
-      why: 'Readers of JSON keep numbers as doubles; such a number is rounded, and not by all of them alike.',
-      spec: RFC_8259,
-      hint: 'Write a plain integer within 2^53 - 1, or a text of digits where the protocol has one.',
-      good: { amount: 1999 },
-      bad: { amount: 12_345_678_901_234_567_890n.toString() },
+  },
+  'PRE-005': {
+    severity: 'error',
+    why: 'Receivers drop a message that is not marked as JSON-RPC 2.0, or that they cannot match with a request.',
+    spec: { url: 'https://www.jsonrpc.org/specification', section: '5' },
+    hint: 'Put "jsonrpc": "2.0" and the id of the request into the message, and either result or error.',
+    good: { jsonrpc: '2.0', id: 1, result: {} },
+    bad: { jsonrpc: 2, result: {} },
+    check({ error }, { message }) {
+      if (message !== null) checkMessage(error, message)
     },
-    ({ warning }, { odd_numbers }) => {
-      for (const place of odd_numbers) warning(place, 'is a number that readers round, or one with an exponent')
-    },
-  ),
-  rule<CommonView>(
-    {
-      code: 'PRE-005',
-      severity: 'error',
-      why: 'Receivers drop a message that is not marked as JSON-RPC 2.0, or that they cannot match with a request.',
-      spec: { url: 'https://www.jsonrpc.org/specification', section: '5' },
-      hint: 'Put "jsonrpc": "2.0" and the id of the request into the message, and either result or error.',
-      good: { jsonrpc: '2.0', id: 1, result: {} },
-      bad: { jsonrpc: 2, result: {} },
-    },
-    ({ error }, { message }) => {
-      if (message !== null) envelope(error, message)
-    },
-  ),
-  rule<CommonView>(
-    {
-      code: 'PRE-006',
-      severity: 'warning',
-      why: 'Readers go by the version that the document declares, and may refuse what the stated one allows.',
-      spec: OWN,
-      hint: 'State the version that the document declares, or leave the version out.',
-      good: { version: '2026-04-08', document: { ucp: { version: '2026-04-08' } } },
-      bad: { version: '2026-01-23', document: { ucp: { version: '2026-04-08' } } },
-    },
-    ({ warning }, { document, other_declared }) => {
+  },
+  'PRE-006': {
+    severity: 'warning',
+    why: 'Readers go by the version that the document declares, and may refuse what the stated one allows.',
+    spec: OWN,
+    hint: 'State the version that the document declares, or leave the version out.',
+    good: { version: '2026-04-08', document: { ucp: { version: '2026-04-08' } } },
+    bad: { version: '2026-01-23', document: { ucp: { version: '2026-04-08' } } },
+    check({ warning }, { document, other_declared }) {
       if (other_declared !== null)
-        warning(document, 'declares another version than the one that was stated, whose rules were used', { expected: other_declared })
+        warning(document, 'declares another version than the stated one; the rules of the stated version were used', {
+          expected: other_declared,
+        })
     },
-  ),
-]
+  },
+})
 
-function envelope(error: Say, message: Place): void {
+function checkMessage(error: ReportFinding, message: JsonCursor): void {
   const [version, id] = [message.get('jsonrpc'), message.get('id')]
-  if (version.text() !== '2.0' && !version.redacted) error(version, 'is not "2.0"', { expected: 'the text "2.0"' })
+  if (version.text() !== '2.0' && !version.redacted) error(version, 'is not "2.0"', { expected: 'the string "2.0"' })
   const isKnown = ['string', 'redacted'].includes(id.kind) || id.integer() !== null
   // Documents travel in requests too, such as messages of A2A; notifications have no id.
   if (message.has('method')) {
-    if (id.present && !isKnown) error(id, 'is neither a text nor an integer')
+    if (id.present && !isKnown) error(id, 'is neither a string nor an integer')
     return
   }
   const [has_result, has_error] = [message.has('result'), message.has('error')]
   if (!id.present) error(id, 'is missing', { expected: 'the id of the request' })
   // The id of a request that could not be read is null.
-  else if (!isKnown && !(has_error && id.kind === 'null')) error(id, 'is neither a text nor an integer')
+  else if (!isKnown && !(has_error && id.kind === 'null')) error(id, 'is neither a string nor an integer')
   if (has_result && has_error) error(message, 'has both result and error')
   if (!has_result && !has_error) error(message, 'has neither result nor error')
 }

@@ -1,14 +1,14 @@
 import { cutText } from '../cut-text.ts'
-import type { Place } from './place.ts'
-import type { Detection, Protocol, RuleHead, TypeSpan } from './rule.ts'
+import type { JsonCursor } from './json-cursor.ts'
+import type { Detection, Protocol, RuleDescription, VersionSpan } from './protocol.ts'
 
-/** What the caller states of a document; null where the document itself is asked. */
-export interface Stated {
+/** Type and version that the caller states; null to detect them from the document. */
+interface StatedDocument {
   document_type: string | null
   version: string | null
 }
 
-export interface Coverage {
+interface Coverage {
   /** False where no rule set covers the type or the version, so that the document neither passes nor fails. */
   is_covered: boolean
   detection: Detection
@@ -19,15 +19,15 @@ export interface Coverage {
 /** Characters of a stated version that are shown. */
 const VERSION_CHARS = 32
 
-/** Decides by which rules a document is read: what the caller states comes before what the document shows. */
-export function coverageOf(protocol: Protocol, document: Place, stated: Stated): Coverage {
+/** Decides type and version by which a document is checked: stated ones take precedence over detected ones. */
+export function decideCoverage(protocol: Protocol, document: JsonCursor, stated: StatedDocument): Coverage {
   const detected = protocol.detect(document)
   const uncovered = protocol.uncovered ?? []
   const known_uncovered = uncovered.find(({ type }) => type === stated.document_type)
   const recognised = stated.document_type === null ? uncovered.find((one) => one.recognises(document)) : known_uncovered
   const type = stated.document_type ?? recognised?.type ?? detected.type
   if (stated.version === null) {
-    const isOutside = stated.document_type !== null && !isWithin(protocol, type, detected.version)
+    const isOutside = stated.document_type !== null && !existsInVersion(protocol, type, detected.version)
     const span = protocol.spans?.[type]
     // A type that is newer than the version that the shape was taken for is read by the oldest version that has it.
     const version = isOutside && detected.version_source !== 'declared' ? (span?.since ?? span?.until) : undefined
@@ -42,7 +42,7 @@ export function coverageOf(protocol: Protocol, document: Place, stated: Stated):
     version: version ?? cutText(stated.version, VERSION_CHARS, ''),
     version_source: 'stated',
   }
-  const isKnown = version !== null && isWithin(protocol, type, version)
+  const isKnown = version !== null && existsInVersion(protocol, type, version)
   const is_declared = detected.version_source === 'declared' && detected.declared === undefined
   return {
     is_covered: isKnown && recognised === undefined && protocol.types.includes(type),
@@ -58,25 +58,28 @@ function readStatedVersion(protocol: Protocol, text: string): string | null {
   return candidates.find((one) => protocol.versions.includes(one)) ?? null
 }
 
-/** Whether documents of a type exist in a version of the protocol. */
-function isWithin(protocol: Protocol, type: string, version: string): boolean {
-  const { since, until }: TypeSpan = protocol.spans?.[type] ?? {}
+/** Returns whether documents of a type exist in a version of the protocol. */
+function existsInVersion(protocol: Protocol, type: string, version: string): boolean {
+  const { since, until }: VersionSpan = protocol.spans?.[type] ?? {}
   const age = (one: string) => protocol.versions.indexOf(one)
   return (since === undefined || age(version) <= age(since)) && (until === undefined || age(version) >= age(until))
 }
 
 /** Every document type that a caller may state, those first that rules cover. */
-export function documentTypes({ types, uncovered = [] }: Pick<Protocol, 'types' | 'uncovered'>): readonly string[] {
+export function listDocumentTypes({ types, uncovered = [] }: Pick<Protocol, 'types' | 'uncovered'>): readonly string[] {
   return [...types, ...uncovered.map(({ type }) => type)]
 }
 
 /** A JSON-RPC request or notification: it names a method and answers nothing. */
-export function isRequest(document: Place): boolean {
+export function isJsonRpcRequest(document: JsonCursor): boolean {
   return document.has('jsonrpc') && document.has('method') && !document.has('result') && !document.has('error')
 }
 
 /** The oldest and the newest version that a rule is about, by its own bounds and by the types that it is about. */
-export function ruleSpan(protocol: Pick<Protocol, 'versions' | 'spans'>, { types, since, until }: RuleHead): Required<TypeSpan> {
+export function versionsOfRule(
+  protocol: Pick<Protocol, 'versions' | 'spans'>,
+  { types, since, until }: RuleDescription,
+): Required<VersionSpan> {
   const { versions, spans = {} } = protocol
   const [newest = ''] = versions
   const oldest = versions.at(-1) ?? newest

@@ -1,21 +1,21 @@
 import { readStrictJson, type StrictJsonBounds, type StrictJsonFault } from '../documents/strict-json.ts'
-import type { NumberLiterals } from './place.ts'
+import type { NumberLiterals } from './json-cursor.ts'
 
-export type DocumentRead = { ok: true; value: unknown; literals: NumberLiterals } | StrictJsonFault
+type ProtocolDocumentRead = { ok: true; value: unknown; literals: NumberLiterals } | StrictJsonFault
 
 /**
- * Reads JSON as strictly as the edge does, and keeps how odd numbers are written: with a fraction or an exponent, or beyond 2^53 - 1. In
- * the value they are doubles, the last kind rounded; the literals stand beside it, by the array or object that holds them.
+ * Reads JSON as strictly as the API does and keeps the literals of numbers with a fraction, an exponent or more than 2^53 - 1. In the value
+ * they are doubles, possibly rounded; the literals are returned separately, by the array or object that holds them.
  */
-export function readDocument(text: string, bounds: StrictJsonBounds): DocumentRead {
+export function readProtocolDocument(text: string, bounds: StrictJsonBounds): ProtocolDocumentRead {
   const read = readStrictJson(text, bounds, { unsafe_numbers: 'keep_text' })
-  return read.ok ? withLiterals(text, read.value) : read
+  return read.ok ? readNumberLiterals(text, read.value) : read
 }
 
-/** The value that strict reading with `keep_text` gave for this text, with the literals of its odd numbers. It is changed in place. */
-export function withLiterals(text: string, read: unknown): { ok: true; value: unknown; literals: NumberLiterals } {
+/** Replaces the texts that strict reading with `keep_text` left for such numbers, in place, and returns their literals. */
+export function readNumberLiterals(text: string, read: unknown): { ok: true; value: unknown; literals: NumberLiterals } {
   if (!MAYBE_ODD.test(text)) return { ok: true, value: read, literals: new Map() }
-  const keeper = new Keeper(text)
+  const keeper = new LiteralReader(text)
   const value = keeper.value(read)
   return { ok: true, value, literals: keeper.literals }
 }
@@ -27,7 +27,7 @@ const PLAIN = /^(?:-?[1-9][0-9]{0,14}|0)$/
 /**
  * Walks a text that is known to be JSON along with the value that was read from it. Recursion ends at the depth under which it was read.
  */
-class Keeper {
+class LiteralReader {
   readonly literals = new Map<object, Map<string, string>>()
   private readonly text: string
   private position = 0
@@ -36,7 +36,7 @@ class Keeper {
     this.text = text
   }
 
-  /** The value that stands here, with numbers where the reader kept their text. */
+  /** The value at the current position, with numbers in place of the kept literals. */
   value(read: unknown): unknown {
     this.skip()
     const mark = this.text.charAt(this.position)

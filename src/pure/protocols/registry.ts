@@ -3,7 +3,7 @@ import { ACP } from './acp/index.ts'
 import { AP2 } from './ap2/index.ts'
 import { MCP } from './mcp/index.ts'
 import { MICRO_AST } from './micro-ast/index.ts'
-import type { Protocol, ProtocolId } from './rule.ts'
+import type { Protocol, ProtocolId } from './protocol.ts'
 import { UCP } from './ucp/index.ts'
 import { X402 } from './x402/index.ts'
 

@@ -1,16 +1,16 @@
 import { isLuhn } from '../checks/luhn.ts'
-import type { Place } from './place.ts'
+import type { JsonCursor } from './json-cursor.ts'
 
-/** What a document should not carry to a stranger. */
-export type SecretKind = 'private_key' | 'jwk_private_member' | 'card_number' | 'api_key' | 'bearer_token' | 'client_secret'
+/** Kinds of secrets that a document should not contain. */
+type SecretKind = 'private_key' | 'jwk_private_member' | 'card_number' | 'api_key' | 'bearer_token' | 'client_secret'
 
-export interface Secret {
-  place: Place
+export interface DetectedSecret {
+  cursor: JsonCursor
   kind: SecretKind
 }
 
 /** The kind in a sentence: "… looks like <words>". */
-export const SECRET_WORDS: Readonly<Record<SecretKind, string>> = {
+export const SECRET_DESCRIPTIONS: Readonly<Record<SecretKind, string>> = {
   private_key: 'a private key',
   jwk_private_member: 'the private part of a JSON Web Key',
   card_number: 'a card number',
@@ -27,7 +27,7 @@ const PUBLIC_HEX_NAME =
   /nonce|hash|transaction|tx|digest|salt|root|id$|ids$|sig|topic|code|data|sum|sha|proof|block|commit|cursor|state|etag|fingerprint|thumbprint|x5t|^[rsxy]$/i
 const ACCOUNT_NAME = /asset|pay_?to|payer|payee|account|address|public|pub_?key|^from$|^to$/i
 const PRIVATE_NAME = /private|secret|mnemonic|seed/i
-/** Long numbers that are no card: sums, times, and numbers of goods, parcels and orders. */
+/** Names of long numbers that are not cards: amounts, times, and numbers of goods, parcels and orders. */
 const MONEY_NAME = /amount|value|price|total|balance|valid|max|min|units|supply|wei|expires|iat|exp|nbf|timestamp|time$|_at$|id$|phone/i
 const GOODS_NAME = /gtin|ean|upc|isbn|sku|bar_?code|mpn|tracking|order_?(?:number|no)$/i
 /** Cards of thirteen digits are as good as extinct, and one article number in a hundred has their form. */
@@ -35,23 +35,23 @@ const CARD_NAME = /card|^pan$|^cc/i
 const PRIVATE_MEMBERS: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])
 
 /**
- * The secret at a place, by its form and its name; null for everything else. It errs towards silence: a hexadecimal text under a name such as
- * `nonce` is taken for one, and a long number is a card number only with the prefix and the check digit of one.
+ * Detects a secret by its form and its member name; null otherwise. Ambiguous values pass: a hexadecimal text under a name such as `nonce`,
+ * or a long number without the prefix and check digit of a card number.
  */
-export function secretAt(place: Place, name: string): SecretKind | null {
-  const { value } = place
+export function detectSecret(cursor: JsonCursor, name: string): SecretKind | null {
+  const { value } = cursor
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 1e12 ? cardKind(String(value), name) : null
-  const text = place.text()
+  const text = cursor.text()
   if (text === null) return null
-  if (PRIVATE_MEMBERS.has(name) && isKeyObject(place.parent)) return 'jwk_private_member'
+  if (PRIVATE_MEMBERS.has(name) && isKeyObject(cursor.parent)) return 'jwk_private_member'
   if (text.length < 13) return null
   if (text.length === 64 || text.length === 66) return /^(?:0x)?[0-9a-f]{64}$/i.test(text) ? hexKind(name) : null
   if (text.length <= 23 && /^[0-9]/.test(text)) return cardKind(text, name)
   return wordKind(text, name)
 }
 
-function isKeyObject(place: Place | null): boolean {
-  return place?.has('kty') === true
+function isKeyObject(cursor: JsonCursor | null): boolean {
+  return cursor?.has('kty') === true
 }
 
 function hexKind(name: string): SecretKind | null {
@@ -69,7 +69,7 @@ function cardKind(text: string, name: string): SecretKind | null {
   return isLuhn(digits) ? 'card_number' : null
 }
 
-/** Only the beginning is looked at, so that a long text costs no more than a short one. */
+/** Checks only the beginning, so that long texts cost no more than short ones. */
 function wordKind(text: string, name: string): SecretKind | null {
   const head = text.slice(0, 128)
   if (/^(?:sk|rk)_live_[0-9A-Za-z]{8}/.test(head) || /^(?:sk-ant-|sk-proj-|ghp_|github_pat_|xox[bp]-|AKIA[0-9A-Z]{16})/.test(head))

@@ -1,34 +1,32 @@
 /**
- * Canonical JSON text, RFC 8785 (June 2020): members in code-unit order, numbers and strings as ECMAScript writes them, no spaces.
- *
- * Values that JSON parsing cannot yield have no canonical text and throw `CanonicalError`; nothing is dropped or turned to null in
- * silence. When every object already has its members in order, the engine's own JSON.stringify gives the canonical text; that costs
- * one look at the value and is several times faster than writing it by hand. When not, it gives that of an ordered copy, which is
- * faster still, unless a name is one that an engine puts where it likes.
+ * Canonical JSON text, RFC 8785 (June 2020): members in code-unit order, numbers and strings as ECMAScript serializes them, no spaces.
+ * Values that JSON cannot represent throw `CanonicalError`; nothing is dropped or converted to null. If the members of every object are
+ * in order, JSON.stringify gives the canonical text; checking that is several times faster than serializing here. Otherwise an ordered
+ * copy is serialized, unless it has names that engines reorder.
  */
 
-/** Deepest nesting of arrays and objects that is written; far above what the service reads, far below any engine's stack. */
+/** Maximum nesting; far above the service's limit and far below the stack limit of any engine. */
 export const CANONICAL_DEPTH_MAX = 1_000
 
 export class CanonicalError extends Error {
   override name = 'CanonicalError'
 }
 
-/** RFC 8785 text of a JSON value. Throws `CanonicalError` and nothing else. */
+/** RFC 8785 text of a JSON value. Throws only `CanonicalError`. */
 export function canonicalText(value: unknown): string {
   const found = survey(value, 0)
   if ((found & UNORDERED) === 0) return JSON.stringify(value)
   return (found & UNCOPYABLE) === 0 ? JSON.stringify(ordered(value)) : write(value)
 }
 
-/** What a survey finds, as bits. */
+/** Results of a survey, as bits. */
 const NOTHING = 0
-/** Some members do not stand in code-unit order. */
+/** Some members are not in code-unit order. */
 const UNORDERED = 1
-/** A copy would not keep its members where they are put, or not as members. */
+/** A copy would reorder or lose members. */
 const UNCOPYABLE = 2
 
-/** What stands in the way of the engine's own text; throws for whatever is not JSON. */
+/** Finds obstacles to JSON.stringify; throws for values that are not JSON. */
 function survey(value: unknown, depth: number): number {
   switch (typeof value) {
     case 'string':
@@ -53,22 +51,22 @@ function survey(value: unknown, depth: number): number {
 
 function surveyItems(items: readonly unknown[], depth: number): number {
   let found = NOTHING
-  // By index and not by iterator: a hole reads as undefined, which the survey refuses.
+  // By index: a hole reads as undefined, which the survey refuses.
   for (let index = 0; index < items.length; index++) found |= survey(items[index], depth)
   return found
 }
 
 function surveyMembers(value: object, depth: number): number {
   const prototype: unknown = Object.getPrototypeOf(value)
-  // Date, Map, boxed values and classes with toJSON would be written as something else than they are.
+  // Date, Map, boxed values and classes with toJSON would be serialized as other values.
   if (prototype !== Object.prototype && prototype !== null) throw new CanonicalError('Only plain objects have a canonical text.')
   const record = value as Record<string, unknown>
   let found = NOTHING
   let previous = ''
   for (const name of Object.keys(record)) {
     assertWellFormed(name)
-    // Comparison of strings is by code units, as RFC 8785 §3.2.3 asks. Engines put integer-like names first in number order, so
-    // 9 before 10 shows up here as out of order.
+    // Strings compare by code units, as RFC 8785 §3.2.3 requires. Engines put integer-like names first in numeric order, so 9 before 10
+    // is out of order here.
     if (name < previous) found |= UNORDERED
     if (isUncopyable(name)) found |= UNCOPYABLE
     previous = name
@@ -77,7 +75,7 @@ function surveyMembers(value: object, depth: number): number {
   return found
 }
 
-/** Integer-like names, and all others that begin with a digit, which is quicker to see; and the one name that sets no member. */
+/** True for names that begin with a digit, which include all integer-like ones, and for `__proto__`. */
 function isUncopyable(name: string): boolean {
   const first = name.charCodeAt(0)
   return (first >= 0x30 && first <= 0x39) || name === '__proto__'
@@ -87,7 +85,7 @@ function assertWellFormed(text: string): void {
   if (!text.isWellFormed()) throw new CanonicalError('A text with a lone surrogate has no canonical text.')
 }
 
-/** The same value with all members in code-unit order; the survey has passed it and its names. */
+/** Copies a surveyed value with its members in code-unit order. */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(ordered)
@@ -97,7 +95,7 @@ function ordered(value: unknown): unknown {
   return copy
 }
 
-/** Writes what the survey has passed: plain, bounded in depth, every leaf fit for JSON. */
+/** Serializes a surveyed value: plain objects, limited depth, JSON leaves. */
 function write(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

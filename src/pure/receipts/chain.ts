@@ -1,13 +1,12 @@
 /**
- * The link of a receipt to an earlier one. The signed text of a receipt has no place for it, so the link is signed on its own by the same
- * key: keccak-256 of `XDR-1-LINK`, the receipt's digest and the earlier digest, joined by bars. Verifiers that do not know links may
- * ignore them. Several receipts may follow one; links form a graph, not a line.
+ * Link of a receipt to an earlier one. The signed text of a receipt has no field for it, so the same key signs the link separately:
+ * keccak-256 of `XDR-1-LINK`, the receipt's digest and the earlier digest, joined by bars. Verifiers that do not support links may ignore
+ * them. Several receipts may link to one, so links form a graph.
  */
-import { nobleCrypto, toHex, type ReceiptCrypto } from './crypto.ts'
-import { checkedSignature, type ReceiptSigner } from './sign.ts'
-import { readSignature } from './signature.ts'
+import { nobleCrypto, toHex, type ReceiptCrypto, readSignature } from './crypto.ts'
+import { checkedSignature, type ReceiptSigner } from './receipt.ts'
 
-/** All three are 0x-prefixed lower-case hex; members in the order of RFC 8785. */
+/** 0x-prefixed lower-case hex; members in the order of RFC 8785. */
 export interface ChainLink {
   link_digest: string
   link_signature: string
@@ -31,16 +30,16 @@ export interface LinkVerdict {
 }
 
 /**
- * The link that travels in an answer, whatever it holds; undefined when there is none. Where the fields of a tool are the body itself, it goes
- * by another name, and `chain` may be a word of the tool.
+ * Returns the link in an answer; undefined if there is none. In an answer with the result members at top level it is named
+ * `receipt_chain`, because `chain` may be a member of the result.
  */
 export function linkIn(answer: Readonly<Record<string, unknown>>): unknown {
   const { chain, receipt_chain } = answer
   return receipt_chain ?? (typeof chain === 'object' ? (chain ?? undefined) : undefined)
 }
 
-/** What stands in an answer beside the members of a result, where these are the body itself. */
-const BESIDE: ReadonlySet<string> = new Set([
+/** Members of an answer that are not members of the result. */
+const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
   'receipt',
   'receipt_chain',
   'tier',
@@ -50,23 +49,23 @@ const BESIDE: ReadonlySet<string> = new Set([
   'proof_summary_markdown',
 ])
 
-/** The result in an answer, also where its members are the body itself: then they name the tool of the receipt. Undefined when there is none. */
+/** Returns the result of an answer. If its members are at top level, `tool` must match the receipt. Undefined if there is none. */
 export function resultIn(answer: Readonly<Record<string, unknown>>): unknown {
   const { result, receipt, tool } = answer
   const named = typeof receipt === 'object' && receipt !== null && 'tool' in receipt ? receipt.tool : undefined
   if (result !== undefined || typeof tool !== 'string' || tool !== named) return result
-  return Object.fromEntries(Object.entries(answer).filter(([name]) => !BESIDE.has(name)))
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => !ANSWER_MEMBERS.has(name)))
 }
 
 const HASH = /^0x[0-9a-f]{64}$/
 
-/** A previous receipt hash as it is signed, in lower case; null when the text is not 32 bytes of 0x-prefixed hex. */
+/** Previous receipt hash in lower case; null if the text is not 32 bytes of 0x-prefixed hex. */
 export function readReceiptHash(text: string): string | null {
   const lower = text.toLowerCase()
   return HASH.test(lower) ? lower : null
 }
 
-/** Both hashes must have passed `readReceiptHash`. 32 bytes. */
+/** 32 bytes. Both hashes must be results of `readReceiptHash`. */
 export function linkDigest(receipt_hash: string, prev_receipt_hash: string, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
   return crypto.keccak256(`XDR-1-LINK|${receipt_hash}|${prev_receipt_hash}`)
 }
@@ -81,7 +80,7 @@ export function signLink(
   return { link_digest: toHex(digest), link_signature: checkedSignature(signer, digest), prev_receipt_hash }
 }
 
-/** Whether `signer`, the recovered signer of the receipt, linked it. Takes whatever JSON can yield and never throws on it. */
+/** Verifies that `signer`, the recovered signer of the receipt, signed the link. Accepts any value and never throws. */
 export function verifyLink(link: unknown, receipt_hash: string, signer: string, crypto: ReceiptCrypto = nobleCrypto): LinkVerdict {
   const fields = readLink(link)
   if (fields === null) return verdict('bad_shape')

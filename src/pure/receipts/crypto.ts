@@ -1,17 +1,17 @@
 /**
- * The two primitives that receipts stand on, keccak-256 and secp256k1 recovery, behind one small interface, so that a server may
- * bring faster ones. `nobleCrypto` is the default and runs anywhere.
+ * keccak-256, secp256k1 recovery and the 65-byte signatures (r, s, recovery byte v, as 0x-prefixed hex) of receipts, behind one small interface, so
+ * that a server can use faster implementations. `nobleCrypto` is the default and runs anywhere.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import type { ReceiptCode } from './reasons.ts'
 
 export interface ReceiptCrypto {
   /** keccak-256 (the original padding, not SHA3-256); text is hashed as UTF-8. 32 bytes. */
   keccak256(data: Uint8Array | string): Uint8Array
-  /** The same as 0x-prefixed lower-case hex. */
   keccak256Hex(data: Uint8Array | string): string
-  /** The address whose key made the 64-byte signature r, s over the 32-byte digest; null when there is none. Takes high s too. */
+  /** Address whose key made the 64-byte signature r, s over the 32-byte digest; null if there is none. Accepts high s. */
   recover(digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1): string | null
 }
 
@@ -19,7 +19,7 @@ export function toHex(bytes: Uint8Array): string {
   return `0x${bytesToHex(bytes)}`
 }
 
-/** The bytes behind 0x-prefixed hex of either case; null when the text is anything else. */
+/** Bytes of 0x-prefixed hex of either case; null if invalid. */
 export function fromHex(text: string): Uint8Array | null {
   return /^0x(?:[0-9a-fA-F]{2})*$/.test(text) ? hexToBytes(text.slice(2)) : null
 }
@@ -38,9 +38,56 @@ function recover(digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1): string | 
     const point = secp256k1.Signature.fromBytes(rs, 'compact').addRecoveryBit(recovery).recoverPublicKey(digest)
     return addressOfPublicKey(point.toBytes(false), keccak256)
   } catch {
-    // noble throws for scalars out of range and for r that is no point: nobody signed this.
+    // noble throws for scalars out of range and for r that is not on the curve: no key made this signature.
     return null
   }
 }
 
 export const nobleCrypto: ReceiptCrypto = { keccak256, keccak256Hex: (data) => toHex(keccak256(data)), recover }
+
+/** Order of the secp256k1 group and its half, rounded down (SEC 2 v2.0 §2.4.1), as hex of equal length, which compares like numbers. */
+const ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141'
+const HALF_ORDER = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0'
+const ZERO = '0'.repeat(64)
+
+type SignatureReading =
+  | { ok: true; rs: Uint8Array; recovery: 0 | 1; high_s: boolean }
+  | {
+      ok: false
+      code: Extract<
+        ReceiptCode,
+        'bad_signature_format' | 'bad_signature_length' | 'bad_recovery_id' | 'zero_signature' | 'signature_out_of_range'
+      >
+    }
+
+/**
+ * v may be 0, 1, 27 or 28, as wallets and libraries write it. Values with a chain id (EIP-155) and compact signatures (EIP-2098) are
+ * refused. High s is reported, so that the caller can give the reason.
+ */
+export function readSignature(text: string): SignatureReading {
+  const bytes = fromHex(text)
+  if (bytes === null) return { ok: false, code: 'bad_signature_format' }
+  if (bytes.length !== 65) return { ok: false, code: 'bad_signature_length' }
+  const recovery = RECOVERY.get(bytes[64] ?? -1)
+  if (recovery === undefined) return { ok: false, code: 'bad_recovery_id' }
+  const [r, s] = scalars(text)
+  if (r === ZERO || s === ZERO) return { ok: false, code: 'zero_signature' }
+  if (r >= ORDER || s >= ORDER) return { ok: false, code: 'signature_out_of_range' }
+  return { ok: true, rs: bytes.subarray(0, 64), recovery, high_s: s > HALF_ORDER }
+}
+
+/** True if s of a well-formed 65-byte signature is in the lower half. The other s recovers to the same signer. */
+export function isLowS(signature: string): boolean {
+  return scalars(signature)[1] <= HALF_ORDER
+}
+
+const RECOVERY: ReadonlyMap<number, 0 | 1> = new Map([
+  [0, 0],
+  [1, 1],
+  [27, 0],
+  [28, 1],
+])
+
+function scalars(signature: string): [r: string, s: string] {
+  return [signature.slice(2, 66).toLowerCase(), signature.slice(66, 130).toLowerCase()]
+}

@@ -1,6 +1,6 @@
 /**
- * The receipt library: everything that is needed to issue, chain and verify XDR-1 receipts, offline and in a browser. It stands on
- * keccak-256 and secp256k1 of noble alone; both can be replaced through `ReceiptCrypto`.
+ * Receipt library: issues, links and verifies XDR-1 receipts, offline and in a browser. It depends only on keccak-256 and secp256k1 of
+ * noble, which `ReceiptCrypto` can replace.
  */
 export { canonicalText, CanonicalError, CANONICAL_DEPTH_MAX } from './canonical.ts'
 export { LINK_CODES, linkDigest, readReceiptHash, signLink, verifyLink, type ChainLink, type LinkCode, type LinkVerdict } from './chain.ts'
@@ -11,5 +11,5 @@ export { RECEIPT_CODES, type ReceiptCode, type ReceiptFinding } from './reasons.
 export { digestText, GRAMMAR, receiptDigest, SIGNED_FIELDS, TAIL_FIELDS, valueHash, ZERO_ADDRESS } from './receipt.ts'
 export type { Receipt, ReceiptBody, StreamState } from './receipt.ts'
 export { SEAL_UNITS, sealPaths, sealShape, sealSvg, type SealForm, type SealPath } from './seal.ts'
-export { signReceipt, type ReceiptSigner, type SignedReceipt } from './sign.ts'
+export { signReceipt, type ReceiptSigner, type SignedReceipt } from './receipt.ts'
 export { FIELD_CHARS_MAX, verifyReceipt, type ReceiptVerdict } from './verify.ts'

@@ -1,26 +1,26 @@
 /**
- * The published list of receipt keys: which address may stamp receipts, and when. Lists are values; rotation and revocation give a new
- * list. Times are seconds since 1970-01-01T00:00:00Z.
+ * Published list of receipt keys with their periods of validity. Lists are immutable; rotation and revocation return new ones. Times are
+ * seconds since 1970-01-01T00:00:00Z.
  */
 import type { ReceiptCode } from './reasons.ts'
 
 export type KeyStatus = 'active' | 'retired' | 'revoked'
 
-/** The life of one key. A key is good for receipts dated not_before to not_after, both included, and before revoked_at. */
+/** Validity of a key: for receipts dated from not_before to not_after, inclusive, and before revoked_at. */
 export interface KeyLife {
   /** 0x-prefixed lower-case address. */
   address: string
   status: KeyStatus
   not_before: number
   not_after: number | null
-  /** From this time on nothing that the key signed counts; may lie before the day on which the revocation was noted. */
+  /** Signatures dated at or after this time are invalid; it may be earlier than the revocation itself. */
   revoked_at: number | null
-  /** Why it was revoked; null otherwise. */
+  /** Reason of the revocation; null otherwise. */
   reason: string | null
 }
 
 export interface PublishedKey extends KeyLife {
-  /** The mode and chain of the deployment that the key serves; receipts themselves name neither. */
+  /** Mode and chain of the deployment; receipts contain neither. */
   mode: string
   chain_id: number
 }
@@ -29,14 +29,14 @@ export type KeyList = readonly PublishedKey[]
 
 export interface KeyVerdict {
   signer_published: boolean
-  /** False for an unpublished key too: nothing says that it was ever good. */
+  /** False also for an unpublished key. */
   signer_valid_at_ts: boolean
   code: Extract<ReceiptCode, 'signer_not_published' | 'signer_not_yet_valid' | 'signer_retired' | 'signer_revoked' | 'revoked_later'> | null
 }
 
 /**
- * What the list says about a signer at the date that a receipt gives itself. A key that stands there more than once is good in each of its
- * times, and revoked by any revocation.
+ * Checks a signer against the list at the date of a receipt. A key that is listed more than once is valid in each of its periods and
+ * revoked by any revocation.
  */
 export function judgeKey(keys: readonly KeyLife[], address: string, ts: number): KeyVerdict {
   const lives = keys.filter((candidate) => candidate.address.toLowerCase() === address.toLowerCase())
@@ -47,30 +47,30 @@ export function judgeKey(keys: readonly KeyLife[], address: string, ts: number):
   return { signer_published: true, signer_valid_at_ts: true, code: lives.some(isRevoked) ? 'revoked_later' : null }
 }
 
-/** A time of revocation counts whatever the status says. */
+/** A revocation time applies regardless of the status. */
 function isRevoked({ status, revoked_at }: KeyLife): boolean {
   return status === 'revoked' || revoked_at !== null
 }
 
 function refusal(key: KeyLife, ts: number): 'signer_revoked' | 'signer_not_yet_valid' | 'signer_retired' | null {
-  // A revocation without a time covers everything.
+  // A revocation without a time applies to all dates.
   if (isRevoked(key) && ts >= (key.revoked_at ?? 0)) return 'signer_revoked'
   if (ts < key.not_before) return 'signer_not_yet_valid'
   if (key.not_after !== null && ts > key.not_after) return 'signer_retired'
   return null
 }
 
-/** The key that signs now; undefined when every key is retired or revoked. */
+/** Current signing key; undefined if all keys are retired or revoked. */
 export function activeOf<Key extends KeyLife>(keys: readonly Key[]): Key | undefined {
   return keys.find((key) => key.status === 'active')
 }
 
-/** Retires the active key at `retire_ts` and puts `next`, which must be active, in front. */
+/** Retires the active key at `retire_ts` and adds `next`, which must be active, in front. */
 export function rotated<Key extends KeyLife>(keys: readonly Key[], next: Key, retire_ts: number): Key[] {
   return [next, ...keys.map((key) => (key.status === 'active' ? { ...key, status: 'retired' as const, not_after: retire_ts } : key))]
 }
 
-/** Revokes a key from `revoked_ts` on; the list as it was when the address is not on it. An earlier revocation stands. */
+/** Revokes a key from `revoked_ts`. Unchanged if the address is not on the list; an earlier revocation is kept. */
 export function revoked<Key extends KeyLife>(keys: readonly Key[], address: string, reason: string, revoked_ts: number): Key[] {
   return keys.map((key) => {
     if (key.address !== address.toLowerCase()) return key
@@ -78,7 +78,7 @@ export function revoked<Key extends KeyLife>(keys: readonly Key[], address: stri
   })
 }
 
-/** Reads a list that somebody published, either the bare array or a document with `keys`; null when it is none. */
+/** Reads a published list: an array, or a document with `keys`; null if invalid. */
 export function readKeyList(document: unknown): PublishedKey[] | null {
   const rows: unknown = Array.isArray(document) ? document : property(document, 'keys')
   if (!Array.isArray(rows)) return null

@@ -1,10 +1,8 @@
 /**
- * The seal of a receipt: a guilloche drawn from its digest alone, so that two people can compare two receipts at a glance. It is a visual
- * fingerprint and no proof.
- *
- * Every coordinate is a whole number found with + - * / and Math.round, which all engines compute alike; Math.sin is left alone because
- * engines may round it differently. The rim holds the whole digest, one tick for each of its 64 hex digits, clockwise from the top; the
- * three bands take lobes, strands, swing and turn from bytes 0 to 11.
+ * Seal of a receipt: a guilloche drawn from its digest, so that people can compare receipts at a glance. It is a visual fingerprint, not
+ * a proof. Coordinates are whole numbers computed with + - * / and Math.round, which all engines compute identically; Math.sin may be
+ * rounded differently. The rim contains the whole digest, one tick per hex digit, clockwise from the top; bytes 0 to 11 determine lobes,
+ * strands, amplitude and rotation of the three bands.
  */
 
 /** Side of the square view box. */
@@ -17,12 +15,12 @@ export interface SealPath {
   stroke_width: number
 }
 
-/** A seal is broken when the receipt is: a wedge is missing and a crack runs through it. */
+/** A broken seal has a missing wedge and a crack. */
 export interface SealForm {
   broken?: boolean
 }
 
-/** The seal as bare paths, for badges and PDF. A digest that is no 32 bytes of 0x-prefixed hex draws an empty, broken seal. */
+/** Seal as paths, for badges and PDF. An invalid digest gives an empty, broken seal. */
 export function sealPaths(digest: string, form: SealForm = {}): SealPath[] {
   const bytes = /^0x[0-9a-f]{64}$/.test(digest) ? digest.slice(2) : null
   if (bytes === null) return [crack(0)]
@@ -32,7 +30,7 @@ export function sealPaths(digest: string, form: SealForm = {}): SealPath[] {
   return wedge === null ? [rim, ...bands] : [rim, ...bands, crack(wedge + WEDGE_DEGREES / 2)]
 }
 
-/** The seal as SVG markup in a square of `SEAL_UNITS`, to be placed in a larger drawing; it takes the colour of the text around it. */
+/** Seal as SVG markup in a square of `SEAL_UNITS`, in the current text colour. */
 export function sealShape(digest: string, form: SealForm = {}): string {
   const paths = sealPaths(digest, form).map(({ d, stroke_width }) => `<path stroke-width="${stroke_width}" d="${d}"/>`)
   return `<g fill="none" stroke="currentColor">${paths.join('')}</g>`
@@ -47,10 +45,10 @@ export function sealSvg(digest: string, form: SealForm = {}): string {
 }
 
 const CENTRE = SEAL_UNITS / 2
-/** As exact as a drawing needs, and the same literal everywhere. */
+/** Fixed literal, precise enough for a drawing. */
 const PI = 3.14159
 const WEDGE_DEGREES = 50
-/** Middle radius and room to swing of the three bands, from the outside in. */
+/** Middle radius and amplitude of the three bands, from the outside in. */
 const BANDS = [
   { radius: 345, room: 75 },
   { radius: 225, room: 85 },
@@ -62,8 +60,8 @@ function byteAt(hex: string, index: number): number {
 }
 
 /**
- * sin of any angle in degrees by Bhaskara's rational formula (7th century), within 0.0017 of the true value; exact arithmetic apart from
- * one division, which IEEE 754 rounds alike everywhere.
+ * Sine of an angle in degrees by Bhaskara's rational formula (7th century), error below 0.0017; only one division, which IEEE 754 rounds
+ * identically everywhere.
  */
 function sine(degrees: number): number {
   const turn = ((degrees % 360) + 360) % 360
@@ -80,7 +78,7 @@ function missing(degrees: number, wedge: number | null): boolean {
   return wedge !== null && (((degrees - wedge) % 360) + 360) % 360 < WEDGE_DEGREES
 }
 
-/** One band: a wave around a circle, drawn as two or three strands that are shifted against each other. */
+/** Band: a wave around a circle, drawn as two or three shifted strands. */
 function band(bytes: string, index: number, place: { radius: number; room: number }, wedge: number | null): string {
   const at = 4 * index
   const lobes = 5 + (byteAt(bytes, at) % 10) - index
@@ -92,8 +90,8 @@ function band(bytes: string, index: number, place: { radius: number; room: numbe
 }
 
 /**
- * A closed wave of `lobes` crests. Each half lobe is one cubic curve between a crest and a trough, both flat along the circle; the handle
- * is 0.38 of the half lobe's angle, close to the cosine it stands for.
+ * Closed wave with `lobes` crests. Each half lobe is one cubic curve from crest to trough, tangential at both ends; the handle is 0.38 of
+ * the half lobe's angle, close to a cosine.
  */
 function wave(radius: number, height: number, lobes: number, phase: number, wedge: number | null): string {
   const step = 180 / lobes
@@ -115,13 +113,13 @@ function wave(radius: number, height: number, lobes: number, phase: number, wedg
   return text
 }
 
-/** The point `distance` further clockwise along the tangent at a point of a circle. */
+/** Point at `distance` clockwise along the tangent of a circle. */
 function along(radius: number, degrees: number, distance: number): [x: number, y: number] {
   const [x, y] = point(radius, degrees)
   return [Math.round(x + distance * sine(degrees + 90)), Math.round(y + distance * sine(degrees))]
 }
 
-/** Coordinates as seen from `origin`, without the spaces that a minus sign makes needless. */
+/** Coordinates relative to `origin`, without the spaces before minus signs. */
 function relative(origin: readonly [number, number], points: readonly (readonly [number, number])[]): string {
   return points
     .flatMap(([x, y]) => [x - origin[0], y - origin[1]])
@@ -129,7 +127,7 @@ function relative(origin: readonly [number, number], points: readonly (readonly 
     .replaceAll(' -', '-')
 }
 
-/** The rim: tick n is as long as hex digit n is large. */
+/** Rim: the length of tick n is hex digit n. */
 function ticks(bytes: string, wedge: number | null): string {
   let text = ''
   for (let index = 0; index < 64; index++) {
@@ -142,7 +140,7 @@ function ticks(bytes: string, wedge: number | null): string {
   return text
 }
 
-/** A jagged line from the rim through the middle. */
+/** Jagged line from the rim through the centre. */
 function crack(degrees: number): SealPath {
   const corners = [490, 380, 290, 170, 90, 0].map((radius, index) => point(radius, degrees + (index % 2 === 0 ? -7 : 9)))
   return { d: `M${corners.map(([x, y]) => `${x} ${y}`).join('L')}`, stroke_width: 9 }

@@ -5,8 +5,7 @@
  *
  * An edge says that a key signed it. It costs nothing to make keys, so sponsors weigh little and never lift anybody to T3.
  */
-import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
-import { readSignature } from '../receipts/signature.ts'
+import { nobleCrypto, type ReceiptCrypto, readSignature } from '../receipts/crypto.ts'
 
 export interface SponsorEdge {
   /** Address, letters of any case. */
@@ -24,11 +23,11 @@ export interface SponsorEdge {
 
 export type Role = 'payer' | 'seller'
 
-/** Why an edge does not count, in the order in which it is asked. */
+/** Reasons why an edge does not count, in the order of the checks. */
 export const EDGE_REASONS = {
-  malformed: 'A field of the edge has not the form that ACI-1 gives it.',
+  malformed: 'A field of the edge does not have the form that ACI-1 requires.',
   wrong_subject: 'The edge vouches for another subject.',
-  self: 'Nobody sponsors themselves.',
+  self: 'The sponsor and the subject are the same.',
   other_scope: 'The edge vouches for another role.',
   not_yet_valid: 'The edge is dated later than now.',
   expired: 'The edge has expired.',
@@ -36,15 +35,15 @@ export const EDGE_REASONS = {
   bad_signature: 'The sponsor did not sign exactly this edge.',
 } as const
 
-export type VoidReason = keyof typeof EDGE_REASONS
+export type EdgeFault = keyof typeof EDGE_REASONS
 
-export interface JudgedEdge {
+export interface EdgeValidation {
   /** Its place among the edges that were given. */
   index: number
   /** Lower-case address; null when none could be read. */
   sponsor: string | null
   /** Null: the edge counts. */
-  void_reason: VoidReason | null
+  void_reason: EdgeFault | null
 }
 
 /** A subject as it is compared and signed; null when it is neither an address nor a c402 name. Nothing is resolved. */
@@ -60,11 +59,11 @@ const SCOPES: readonly string[] = ['payer', 'seller', 'any']
 const TIME_MAX_S = 999_999_999_999
 
 /** The text that is signed. Sponsor and address subjects are lower-case in it. */
-function edgeText({ sponsor, subject, scope, issued_at, expires_at }: Omit<SponsorEdge, 'signature'>): string {
+export function edgeText({ sponsor, subject, scope, issued_at, expires_at }: Omit<SponsorEdge, 'signature'>): string {
   return `ACI-1-EDGE|${sponsor}|${subject}|${scope}|${issued_at}|${expires_at}`
 }
 
-export interface EdgeQuestion {
+interface EdgeQuestion {
   /** As `readSubject` gave it. */
   subject: string
   role: Role
@@ -72,17 +71,17 @@ export interface EdgeQuestion {
 }
 
 /** Says of each edge whether it counts, in the order given. Of several good edges of one sponsor the first counts. */
-export function judgeEdges(edges: readonly SponsorEdge[], asked: EdgeQuestion, crypto: ReceiptCrypto = nobleCrypto): JudgedEdge[] {
+export function validateEdges(edges: readonly SponsorEdge[], asked: EdgeQuestion, crypto: ReceiptCrypto = nobleCrypto): EdgeValidation[] {
   const counted = new Set<string>()
   return edges.map((edge, index) => {
     const sponsor = ADDRESS.test(edge.sponsor) ? edge.sponsor.toLowerCase() : null
-    const void_reason = sponsor === null ? 'malformed' : faultOf({ ...edge, sponsor }, asked, counted, crypto)
+    const void_reason = sponsor === null ? 'malformed' : findEdgeFault({ ...edge, sponsor }, asked, counted, crypto)
     if (sponsor !== null && void_reason === null) counted.add(sponsor)
     return { index, sponsor, void_reason }
   })
 }
 
-function faultOf(edge: SponsorEdge, asked: EdgeQuestion, counted: ReadonlySet<string>, crypto: ReceiptCrypto): VoidReason | null {
+function findEdgeFault(edge: SponsorEdge, asked: EdgeQuestion, counted: ReadonlySet<string>, crypto: ReceiptCrypto): EdgeFault | null {
   const subject = readSubject(edge.subject)
   if (subject === null || !SCOPES.includes(edge.scope) || !isTime(edge.issued_at) || !isTime(edge.expires_at)) return 'malformed'
   if (edge.expires_at < edge.issued_at) return 'malformed'
@@ -91,7 +90,7 @@ function faultOf(edge: SponsorEdge, asked: EdgeQuestion, counted: ReadonlySet<st
   if (edge.scope !== 'any' && edge.scope !== asked.role) return 'other_scope'
   if (edge.issued_at > asked.now_s) return 'not_yet_valid'
   if (edge.expires_at < asked.now_s) return 'expired'
-  // Before the signature, which is dear: the answer is the same for whoever reads it.
+  // Before the expensive signature check; the result is the same in either order.
   if (counted.has(edge.sponsor)) return 'duplicate_sponsor'
   return isSigned({ ...edge, subject }, crypto) ? null : 'bad_signature'
 }

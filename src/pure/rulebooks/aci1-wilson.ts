@@ -14,21 +14,21 @@ const PPB_PER_BP = WHOLE_PPB / BigInt(WHOLE_BP)
 
 /** Basis points that the true share is at least, 0 without calls. `share` lies in 0 to 1; `calls` is a whole number from 0, `z_milli` counts thousandths. */
 export function lowerBoundBp(share: number, calls: number, z_milli: number): number {
-  return lower(ppb(share), BigInt(calls), BigInt(z_milli))
+  return lowerBound(toPpb(share), BigInt(calls), BigInt(z_milli))
 }
 
 /** Basis points that the true share is at most, 10,000 without calls. */
 export function upperBoundBp(share: number, calls: number, z_milli: number): number {
-  return WHOLE_BP - lower(WHOLE_PPB - ppb(share), BigInt(calls), BigInt(z_milli))
+  return WHOLE_BP - lowerBound(WHOLE_PPB - toPpb(share), BigInt(calls), BigInt(z_milli))
 }
 
 /** The decimals as they are written, rounded at the ninth: toFixed is exact, a multiplication is not. */
-function ppb(share: number): bigint {
+function toPpb(share: number): bigint {
   return BigInt(share.toFixed(DECIMALS).replace('.', ''))
 }
 
 /** The highest basis point that is not above the bound. */
-function lower(share_ppb: bigint, calls: bigint, z_milli: bigint): number {
+function lowerBound(share_ppb: bigint, calls: bigint, z_milli: bigint): number {
   let [holds, fails] = [0, WHOLE_BP + 1]
   while (fails - holds > 1) {
     const middle = Math.floor((holds + fails) / 2)
@@ -38,7 +38,7 @@ function lower(share_ppb: bigint, calls: bigint, z_milli: bigint): number {
   return holds
 }
 
-/** Whether x is at or below the lower bound: left of the share, and at least as far from it as the bound is. */
+/** Returns whether x is at or below the lower bound: less than the share, and at least as far from it as the bound. */
 function isBelow(x_bp: bigint, share_ppb: bigint, calls: bigint, z_milli: bigint): boolean {
   const distance = share_ppb - x_bp * PPB_PER_BP
   if (distance <= 0n) return false

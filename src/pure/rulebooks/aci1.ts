@@ -1,7 +1,8 @@
 import { ruleBook, type RuleBook } from './rule-book.ts'
 import { lowerBoundBp, upperBoundBp } from './aci1-wilson.ts'
+import type { EdgeValidation, Role } from './aci1-edges.ts'
 
-/** How far an agent may be trusted on figures that somebody supplied. Each number is a judgement; the table is there to be seen and replaced. */
+/** Trust tiers by figures that the caller supplied. Each number is a judgement; the table is published so that it can be checked and replaced. */
 export const ACI_TABLE = {
   /** Bounds of both rates: Wilson score interval, z in thousandths, rounded against the agent to whole basis points. */
   interval: { kind: 'wilson_score', z_milli: 1_960 },
@@ -44,11 +45,11 @@ export const ACI_TABLE = {
   },
 } as const
 
-export type EarnedTier = keyof typeof ACI_TABLE.tiers
+type EarnedTier = keyof typeof ACI_TABLE.tiers
 export type Tier = 'T0' | EarnedTier
 export const ACI: RuleBook<typeof ACI_TABLE> = ruleBook('ACI-1', ACI_TABLE)
 
-/** What was supplied; what is absent counts as the worst that it can be. */
+/** Supplied figures; a missing one counts as the worst value. */
 export interface AciFigures {
   /** Whole calls settled in the last 90 days. */
   settled_calls_90d?: number | undefined
@@ -59,14 +60,14 @@ export interface AciFigures {
   first_seen_days?: number | undefined
 }
 
-export const ACI_WORST: Readonly<Record<keyof AciFigures, number>> = {
+const ACI_WORST: Readonly<Record<keyof AciFigures, number>> = {
   settled_calls_90d: 0,
   settlement_success_rate: 0,
   dispute_loss_rate: 1,
   first_seen_days: 0,
 }
 
-/** What the gates of a tier ask about. */
+/** Figures with a minimum or maximum for each tier. */
 type Gate = 'score_bp' | 'settled_calls_90d' | 'success_lower_bp' | 'dispute_upper_bp' | 'first_seen_days'
 
 interface FailedGate {
@@ -77,9 +78,9 @@ interface FailedGate {
   have: number
 }
 
-export type AciComponent = 'volume' | 'success' | 'disputes' | 'age' | 'sponsors'
+type AciComponent = 'volume' | 'success' | 'disputes' | 'age' | 'sponsors'
 
-export interface AciGrade {
+interface AciGrade {
   tier: Tier
   /** 0 to 10,000. */
   score_bp: number
@@ -88,12 +89,12 @@ export interface AciGrade {
   points: Record<AciComponent, number>
   /** Of every tier above the one reached, lowest tier first. */
   gates_failed: FailedGate[]
-  /** What the tier's cap leaves at this score, in whole dollars as millionths. */
+  /** The tier's cap times the score, in whole dollars as millionths. */
   exposure_minor: bigint
 }
 
 /** The most points that a component gives. */
-export function mostPoints({ table } = ACI): Record<AciComponent, number> {
+function mostPoints({ table } = ACI): Record<AciComponent, number> {
   const { points_each, counted_at_most } = table.sponsors
   const most = (steps: readonly { points: number }[]) => Math.max(...steps.map(({ points }) => points))
   return {
@@ -106,8 +107,8 @@ export function mostPoints({ table } = ACI): Record<AciComponent, number> {
 }
 
 /**
- * Grades figures that nobody has checked. `sponsors` is the number of valid edges of different sponsors. A better figure never lowers score
- * or tier. Errs towards distrust in arithmetic, and towards trust as far as the figures are false.
+ * Grades unverified figures. `sponsors` is the number of valid edges of different sponsors. A better figure never lowers score or tier. The
+ * arithmetic rounds towards distrust; false figures still raise the grade.
  */
 export function gradeAci(figures: AciFigures, sponsors: number, { table } = ACI): AciGrade {
   const calls = figures.settled_calls_90d ?? ACI_WORST.settled_calls_90d
@@ -116,10 +117,10 @@ export function gradeAci(figures: AciFigures, sponsors: number, { table } = ACI)
   const success_lower_bp = lowerBoundBp(figures.settlement_success_rate ?? ACI_WORST.settlement_success_rate, calls, z_milli)
   const dispute_upper_bp = upperBoundBp(figures.dispute_loss_rate ?? ACI_WORST.dispute_loss_rate, calls, z_milli)
   const points = {
-    volume: best(table.volume, (step) => calls >= step.calls),
-    success: best(table.success, (step) => success_lower_bp >= step.lower_bp),
-    disputes: best(table.disputes, (step) => dispute_upper_bp <= step.upper_bp),
-    age: best(table.age, (step) => days >= step.days),
+    volume: bestStep(table.volume, (step) => calls >= step.calls),
+    success: bestStep(table.success, (step) => success_lower_bp >= step.lower_bp),
+    disputes: bestStep(table.disputes, (step) => dispute_upper_bp <= step.upper_bp),
+    age: bestStep(table.age, (step) => days >= step.days),
     sponsors: table.sponsors.points_each * Math.min(sponsors, table.sponsors.counted_at_most),
   }
   const score_bp = Object.values(points).reduce((sum, one) => sum + one, 0)
@@ -127,7 +128,7 @@ export function gradeAci(figures: AciFigures, sponsors: number, { table } = ACI)
   const failed = EARNED.map((tier) => ({ tier, gates: failedGates(tier, reached, table) }))
   const tier = failed.findLast(({ gates }) => gates.length === 0)?.tier ?? 'T0'
   const gates_failed = failed.filter((one) => isAbove(one.tier, tier)).flatMap(({ gates }) => gates)
-  return { tier, score_bp, success_lower_bp, dispute_upper_bp, points, gates_failed, exposure_minor: exposure(tier, score_bp, table) }
+  return { tier, score_bp, success_lower_bp, dispute_upper_bp, points, gates_failed, exposure_minor: tierExposure(tier, score_bp, table) }
 }
 
 const EARNED = ['T1', 'T2', 'T3'] as const satisfies EarnedTier[]
@@ -142,7 +143,7 @@ export function nextTier(tier: Tier): EarnedTier | null {
   return EARNED.find((candidate) => isAbove(candidate, tier)) ?? null
 }
 
-function best<Step extends { points: number }>(steps: readonly Step[], reaches: (step: Step) => boolean): number {
+function bestStep<Step extends { points: number }>(steps: readonly Step[], reaches: (step: Step) => boolean): number {
   return Math.max(0, ...steps.filter(reaches).map(({ points }) => points))
 }
 
@@ -171,7 +172,63 @@ function failedGates(tier: EarnedTier, reached: Reached, { tiers }: typeof ACI_T
 const WHOLE_BP = 10_000n
 const MINOR_PER_USD = 1_000_000n
 
-function exposure(tier: Tier, score_bp: number, { tiers }: typeof ACI_TABLE): bigint {
+function tierExposure(tier: Tier, score_bp: number, { tiers }: typeof ACI_TABLE): bigint {
   const cap_usd = tier === 'T0' ? 0n : BigInt(tiers[tier].cap_usd)
   return ((cap_usd * BigInt(score_bp)) / WHOLE_BP) * MINOR_PER_USD
+}
+
+/** One part of a score, and what it rests on. */
+interface ExplainedComponent {
+  component: AciComponent
+  points: number
+  most_points: number
+  explanation: string
+}
+
+const ORDER: Readonly<Record<Role, readonly AciComponent[]>> = {
+  payer: ['volume', 'success', 'disputes', 'age', 'sponsors'],
+  // A buyer first asks how often a seller lost disputes; the points are the same.
+  seller: ['disputes', 'success', 'volume', 'age', 'sponsors'],
+}
+
+/** The parts of a score, the one that matters most to the role first. */
+export function explainScore(grade: AciGrade, figures: AciFigures, sponsors: number, role: Role): ExplainedComponent[] {
+  const calls = figures.settled_calls_90d ?? ACI_WORST.settled_calls_90d
+  const days = figures.first_seen_days ?? ACI_WORST.first_seen_days
+  const most = mostPoints()
+  const explanations: Record<AciComponent, string> = {
+    volume: `${calls} settled calls in 90 days.`,
+    success: `At least ${percent(grade.success_lower_bp)} succeed (95 % bound from ${calls} calls).`,
+    disputes: `At most ${percent(grade.dispute_upper_bp)} end in a lost dispute (95 % bound from ${calls} calls).`,
+    age: `First seen ${days} days ago.`,
+    sponsors: `${sponsors} valid edges of different sponsors.`,
+  }
+  return ORDER[role].map((component) => {
+    return { component, points: grade.points[component], most_points: most[component], explanation: explanations[component] }
+  })
+}
+
+function percent(bp: number): string {
+  return `${Math.floor(bp / 100)}.${String(bp % 100).padStart(2, '0')} %`
+}
+
+/** A figure of the input and its source. */
+interface Evidence {
+  figure: string
+  value: number
+  basis: 'caller_supplied_unverified' | 'missing_worst_assumed' | 'signatures_verified'
+}
+
+/** Lists the evidence of a grade: each figure, and the number of counted edges. */
+export function listEvidence(figures: AciFigures, edges: readonly EdgeValidation[]): Evidence[] {
+  const names = Object.keys(ACI_WORST) as (keyof AciFigures)[]
+  const supplied = names.map((figure): Evidence => {
+    const value = figures[figure]
+    if (value === undefined) return { figure, value: ACI_WORST[figure], basis: 'missing_worst_assumed' }
+    return { figure, value, basis: 'caller_supplied_unverified' }
+  })
+  const counted = edges.filter(({ void_reason }) => void_reason === null).length
+  // Without an edge no signature was there to be verified.
+  const basis = edges.length === 0 ? 'missing_worst_assumed' : 'signatures_verified'
+  return [...supplied, { figure: 'sponsor_attestations', value: counted, basis }]
 }

@@ -45,9 +45,9 @@ interface StealthAddress {
 }
 
 /**
- * The address that the recipient alone can spend from, by scheme 1 of ERC-5564. The ERC leaves the hash of the shared secret open: here it is
- * keccak-256 of the compressed point, as the ScopeLift SDK has it (2024). Null for a key out of range and for the results that the curve
- * forbids, which nobody will meet.
+ * Derives the stealth address that only the recipient can spend from, by scheme 1 of ERC-5564. The ERC leaves the hash of the shared secret
+ * open: here it is keccak-256 of the compressed point, as in the ScopeLift SDK (2024). null for a key out of range and for invalid curve
+ * results, which practically never occur.
  */
 export function stealthAddress(meta: MetaAddress, ephemeral_key: bigint, crypto: ReceiptCrypto): StealthAddress | null {
   const { BASE, Fn } = secp256k1.Point
@@ -64,13 +64,13 @@ export function stealthAddress(meta: MetaAddress, ephemeral_key: bigint, crypto:
   }
 }
 
-/** What is paid: a token by its 0x address, or `native` for the chain's own currency. The amount counts smallest units. */
+/** Payment of an invoice: a token by its 0x address, or `native` for the chain's currency; the amount in smallest units. */
 interface Paid {
   readonly token: string
   readonly amount: bigint
 }
 
-/** Stands for the chain's own currency, and `transfer(address,uint256)` of ERC-20. */
+/** Markers for the native currency, and the selector of ERC-20 `transfer(address,uint256)`. */
 const NATIVE = { selector: 'ee'.repeat(4), token: 'ee'.repeat(20) }
 const TRANSFER_SELECTOR = 'a9059cbb'
 
@@ -100,13 +100,13 @@ export const CSP1 = ruleBook('CSP-1', {
 const ANNOUNCER = '0x55649E01B5Df198D18D95b5cc5051630cfD45564'
 
 export const CSP1_CODES = {
-  invoice_empty: 'The invoice holds nothing, so the commitment binds to nothing.',
-  salt_predictable: 'All bytes of the salt are the same: whoever guesses the terms can open the commitment.',
+  invoice_empty: 'The invoice is empty, so the commitment binds to nothing.',
+  salt_predictable: 'All bytes of the salt are the same, so a reader who guesses the terms can open the commitment.',
   recipient_missing: 'ephemeral_pubkey and view_tag belong to a stealth_recipient, which is missing.',
   recipient_malformed: 'stealth_recipient is neither an address (20 bytes) nor a meta-address of one or two points of 33 bytes.',
   recipient_checksum: 'The checksum of stealth_recipient (EIP-55) is broken.',
   recipient_zero: 'stealth_recipient is the zero address.',
-  point_invalid: 'A public key is no point of secp256k1.',
+  point_invalid: 'A public key is not a point of secp256k1.',
   ephemeral_missing: 'With an address, ephemeral_pubkey is needed; with a meta-address it is derived here.',
   ephemeral_malformed: 'ephemeral_pubkey is not a key of 33 or 65 bytes.',
   ephemeral_not_expected: 'With a meta-address, ephemeral_pubkey and view_tag are derived here and must not be given.',
@@ -115,7 +115,7 @@ export const CSP1_CODES = {
 
 export type Csp1Code = keyof typeof CSP1_CODES
 
-interface CommitmentAsked {
+interface CommitmentRequest {
   readonly invoice_object: Readonly<Record<string, unknown>>
   /** 0x and 64 hexadecimal digits. */
   readonly salt_hex?: string | undefined
@@ -139,7 +139,7 @@ interface Commitment {
   invoice_commitment: string
   canonical_jcs: string
   announcement: Announcement | null
-  /** The service derived the address, so it could tell that the payment belongs to the recipient. */
+  /** True if the service derived the address, so that it could link the payment to the recipient. */
   linkable_by_service: boolean
 }
 
@@ -148,11 +148,11 @@ interface Commitment {
  * from the invoice and the service's secret: the same invoice gives the same commitment, and who knows only the terms cannot guess it. Throws
  * `CanonicalError` for an invoice that is not JSON. Errs towards refusing: a recipient that is not sound gives no announcement.
  */
-export function createCommitment(asked: CommitmentAsked, hmac: Hmac, crypto: ReceiptCrypto = nobleCrypto): Commitment {
+export function createCommitment(asked: CommitmentRequest, hmac: Hmac, crypto: ReceiptCrypto = nobleCrypto): Commitment {
   const canonical_jcs = canonicalText(asked.invoice_object)
-  const salt_hex = asked.salt_hex?.toLowerCase() ?? derivedSalt(canonical_jcs, hmac, crypto)
-  const invoice_commitment = commitmentOf(canonical_jcs, salt_hex, crypto)
-  const found = announced(asked, invoice_commitment, hmac, crypto)
+  const salt_hex = asked.salt_hex?.toLowerCase() ?? deriveSalt(canonical_jcs, hmac, crypto)
+  const invoice_commitment = computeCommitment(canonical_jcs, salt_hex, crypto)
+  const found = makeAnnouncement(asked, invoice_commitment, hmac, crypto)
   const codes: Csp1Code[] = [
     ...(Object.keys(asked.invoice_object).length === 0 ? (['invoice_empty'] as const) : []),
     ...(/^0x(..)\1{31}$/.test(salt_hex) ? (['salt_predictable'] as const) : []),
@@ -171,29 +171,29 @@ export function createCommitment(asked: CommitmentAsked, hmac: Hmac, crypto: Rec
 }
 
 /** The commitment to a canonical text under a salt of 32 bytes. */
-function commitmentOf(canonical_jcs: string, salt_hex: string, crypto: ReceiptCrypto): string {
-  return crypto.keccak256Hex(joined(crypto.keccak256(TAGS.commitment), bytesOf(salt_hex), new TextEncoder().encode(canonical_jcs)))
+function computeCommitment(canonical_jcs: string, salt_hex: string, crypto: ReceiptCrypto): string {
+  return crypto.keccak256Hex(concatBytes(crypto.keccak256(TAGS.commitment), read32Bytes(salt_hex), new TextEncoder().encode(canonical_jcs)))
 }
 
-function derivedSalt(canonical_jcs: string, hmac: Hmac, crypto: ReceiptCrypto): string {
-  return crypto.keccak256Hex(joined(crypto.keccak256(TAGS.salt), bytesOf(`0x${hmac(TAGS.salt, canonical_jcs)}`)))
+function deriveSalt(canonical_jcs: string, hmac: Hmac, crypto: ReceiptCrypto): string {
+  return crypto.keccak256Hex(concatBytes(crypto.keccak256(TAGS.salt), read32Bytes(`0x${hmac(TAGS.salt, canonical_jcs)}`)))
 }
 
 type Announced = { ok: true; announcement: Announcement | null; derived: boolean } | { ok: false; code: Csp1Code }
 
-function announced(asked: CommitmentAsked, invoice_commitment: string, hmac: Hmac, crypto: ReceiptCrypto): Announced {
+function makeAnnouncement(asked: CommitmentRequest, invoice_commitment: string, hmac: Hmac, crypto: ReceiptCrypto): Announced {
   const { stealth_recipient, ephemeral_pubkey, view_tag } = asked
   if (stealth_recipient === undefined) {
     const stray = ephemeral_pubkey !== undefined || view_tag !== undefined
     return stray ? { ok: false, code: 'recipient_missing' } : { ok: true, announcement: null, derived: false }
   }
-  const paid = paidBy(asked.invoice_object)
+  const paid = readPayment(asked.invoice_object)
   const whole = (stealth: StealthAddress, derived: boolean): Announced => {
     const metadata = announcementMetadata(stealth.view_tag, paid)
     return { ok: true, announcement: { scheme_id: 1, ...stealth, metadata, announcer: ANNOUNCER }, derived }
   }
   if (/^0x[0-9a-fA-F]{40}$/.test(stealth_recipient)) {
-    const packaged = packagedAddress(stealth_recipient, ephemeral_pubkey, view_tag)
+    const packaged = packageAddress(stealth_recipient, ephemeral_pubkey, view_tag)
     return packaged.ok ? whole(packaged.stealth, false) : packaged
   }
   const read = readMetaAddress(stealth_recipient)
@@ -211,7 +211,7 @@ function announced(asked: CommitmentAsked, invoice_commitment: string, hmac: Hma
 /** One attempt fails with odds of 1 to 2^127. */
 const ATTEMPTS_MAX = 8
 
-function packagedAddress(recipient: string, ephemeral_pubkey: string | undefined, view_tag: string | undefined) {
+function packageAddress(recipient: string, ephemeral_pubkey: string | undefined, view_tag: string | undefined) {
   const refuse = (code: Csp1Code) => ({ ok: false, code }) as const
   const address = readEvmAddress(recipient)
   if (address === null) return refuse('recipient_malformed')
@@ -229,8 +229,8 @@ function packagedAddress(recipient: string, ephemeral_pubkey: string | undefined
 
 const UINT256 = 1n << 256n
 
-/** What the invoice says is paid, when it says so in `token_address` (an address or `native`) and `amount_minor` (decimal text). */
-function paidBy(invoice: Readonly<Record<string, unknown>>): Paid | null {
+/** Token and amount of the invoice, if it has `token_address` (an address or `native`) and `amount_minor` (decimal text). */
+function readPayment(invoice: Readonly<Record<string, unknown>>): Paid | null {
   const [token, amount] = [invoice['token_address'], invoice['amount_minor']]
   if (typeof token !== 'string' || typeof amount !== 'string' || !/^(0|[1-9][0-9]{0,77})$/.test(amount)) return null
   const units = BigInt(amount)
@@ -238,13 +238,13 @@ function paidBy(invoice: Readonly<Record<string, unknown>>): Paid | null {
   return token === 'native' || /^0x[0-9a-fA-F]{40}$/.test(token) ? { token, amount: units } : null
 }
 
-function bytesOf(hex: string): Uint8Array {
+function read32Bytes(hex: string): Uint8Array {
   const bytes = fromHex(hex)
   if (bytes?.length !== 32) throw new Error('32 bytes as 0x-prefixed hexadecimal digits were promised.')
   return bytes
 }
 
-function joined(...parts: Uint8Array[]): Uint8Array {
+function concatBytes(...parts: Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {

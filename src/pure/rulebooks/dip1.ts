@@ -1,21 +1,114 @@
-import { typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
+import { ruleBook, type RuleBook } from './rule-book.ts'
+import { ruleBookDomain, typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import { canonicalText } from '../receipts/canonical.ts'
-import { type ReceiptCrypto, toHex } from '../receipts/crypto.ts'
-import { readSignature } from '../receipts/signature.ts'
-import { DIP, DIP_NOTES, DIP_RULES, type DipClaim, type DipGrade, type DipNote, type DipRule, type DipVerdict } from './dip1-table.ts'
+import { type ReceiptCrypto, toHex, readSignature } from '../receipts/crypto.ts'
 import { digestText, type Joinable, ZERO_ADDRESS } from '../receipts/receipt.ts'
 import { verifyReceipt } from '../receipts/verify.ts'
 import { validateJsonSchema } from '../documents/json-schema/validate.ts'
 
-/** Hashes of what claimants bring, and the two signatures that a dispute can carry. */
+export const DIP_CLAIMS = ['NOT_DELIVERED', 'TIMEOUT_UNDELIVERED', 'OUTPUT_MISMATCH', 'SCHEMA'] as const
+type DipClaim = (typeof DIP_CLAIMS)[number]
 
-/** The hashes that a value may have been known by: its RFC 8785 text, and its text as it came. A text is also tried as JSON, and bare. */
+export type DipVerdict = 'UPHELD' | 'REJECTED' | 'INCONCLUSIVE'
+
+/** Verdicts of the rules in the order of their checks. The first rule that applies decides. */
+export const DIP_RULES = {
+  'DIP-G1': { verdict: 'REJECTED', code: 'receipt_malformed', words: 'The receipt does not have the form of an XDR-1 receipt.' },
+  'DIP-G2': { verdict: 'REJECTED', code: 'signature_invalid', words: 'The declared signer did not sign this receipt.' },
+  'DIP-G3': { verdict: 'REJECTED', code: 'window_closed', words: 'The dispute is not within seven days after the date of the receipt.' },
+  'DIP-G4': { verdict: 'REJECTED', code: 'input_differs', words: 'The claimed input is not the one that the receipt covers.' },
+  'DIP-N1': { verdict: 'UPHELD', code: 'output_empty', words: 'The receipt itself covers an empty output.' },
+  'DIP-N2': {
+    verdict: 'REJECTED',
+    code: 'output_not_empty',
+    words: 'The signer attests an output that is not empty; if something else arrived, claim OUTPUT_MISMATCH with it.',
+  },
+  'DIP-T1': { verdict: 'UPHELD', code: 'output_empty', words: 'The receipt covers an empty output, and the time for the call is over.' },
+  'DIP-T2': { verdict: 'REJECTED', code: 'output_not_empty', words: 'The signer attests an output that is not empty.' },
+  'DIP-T3': { verdict: 'REJECTED', code: 'call_not_over', words: 'The time for the call is not over yet.' },
+  'DIP-O1': { verdict: 'REJECTED', code: 'output_matches', words: 'The delivered output is the one that the receipt covers.' },
+  'DIP-O2': {
+    verdict: 'UPHELD',
+    code: 'other_output_signed',
+    words: 'The signer of the receipt also signed that it delivered this other output.',
+  },
+  'DIP-O3': {
+    verdict: 'INCONCLUSIVE',
+    code: 'output_unproven',
+    words: 'The delivered output is another one, but only the claimant says that it was delivered.',
+  },
+  'DIP-O4': { verdict: 'INCONCLUSIVE', code: 'output_missing', words: 'Without delivered_output there is nothing to compare.' },
+  'DIP-S1': {
+    verdict: 'UPHELD',
+    code: 'schema_violated',
+    words: 'The output that the receipt covers violates the published output schema of the tool.',
+  },
+  'DIP-S2': {
+    verdict: 'REJECTED',
+    code: 'schema_fits',
+    words: 'The output that the receipt covers fits the published output schema of the tool.',
+  },
+  'DIP-S3': {
+    verdict: 'INCONCLUSIVE',
+    code: 'schema_unknown',
+    words: 'The output schema is unknown: this service did not sign the receipt, or does not publish the tool in this version.',
+  },
+  'DIP-S4': { verdict: 'INCONCLUSIVE', code: 'schema_not_applicable', words: 'The output schema could not be applied to this output.' },
+} as const satisfies Record<string, { verdict: DipVerdict; code: string; words: string }>
+
+export type DipRule = keyof typeof DIP_RULES
+export type DipCode = (typeof DIP_RULES)[DipRule]['code']
+
+/** Remarks in addition to the deciding rule. */
+const DIP_NOTES = {
+  'DIP-R1': 'The receipt lacks signer, tool_version or tier, and no key of this service signed it: its signature could not be checked.',
+  'DIP-R2': 'The receipt was signed by another issuer, whose output schemas this service does not know.',
+  'DIP-R3': 'The output differs from the one that the receipt covers, so the claim is judged as OUTPUT_MISMATCH.',
+  'DIP-R4': 'transport_signature was not made by the signer of the receipt over this output and is ignored.',
+  'DIP-R5': 'claimant_signature was not made by the payer of the receipt over this dispute and is ignored.',
+  'DIP-R6': 'The call of the receipt was not paid on chain, so there is nothing to refund.',
+  'DIP-R7': 'The amount does not exceed refund_threshold_minor, so no refund order is queued.',
+  'DIP-R8': 'Refund orders are queued only for receipts that this service signed.',
+} as const
+
+type DipNote = keyof typeof DIP_NOTES
+
+/** Grades of the evidence for a verdict, best first. */
+export const DIP_GRADES = ['receipt_and_output', 'transport_signed', 'receipt', 'claimant_asserted', 'unverified', 'none'] as const
+type DipGrade = (typeof DIP_GRADES)[number]
+
+/** Rule table of DIP-1. The numbers are judgements; the table is published so that it can be checked and replaced. */
+const DIP_TABLE = {
+  rules: Object.fromEntries(Object.entries(DIP_RULES).map(([rule, { verdict }]) => [rule, verdict])) as Record<DipRule, DipVerdict>,
+  window_days: 7,
+  /** Maximum duration of a call, from the date of its receipt. */
+  call_window_s: 120,
+  /** Maximum lead of the issuer's clock. */
+  clock_skew_s: 300,
+  /** A refund order is queued for more than this, in millionths of a US dollar, unless the claimant names another threshold. */
+  refund_threshold_minor: '1000000',
+  /** Issuers whose receipts a SCHEMA claim can be judged for: the schemas of others may differ under the same name. */
+  schema_issuers: ['own'],
+  /** Besides 32 zero bytes, the hashes of these texts mean that nothing was delivered. */
+  empty_outputs: ['', 'null', '""', '{}', '[]'],
+  refund_reasons: {
+    NOT_DELIVERED: 'not_delivered',
+    TIMEOUT_UNDELIVERED: 'timeout',
+    OUTPUT_MISMATCH: 'output_mismatch',
+    SCHEMA: 'invalid_output',
+  },
+} as const
+
+export const DIP: RuleBook<typeof DIP_TABLE> = ruleBook('DIP-1', DIP_TABLE)
+
+/** Possible hashes of a value: of its RFC 8785 text and of its text as given. A text is also tried as JSON and as a bare text. */
 export function hashesOf(value: unknown, crypto: ReceiptCrypto): Set<string> {
-  const texts = typeof value === 'string' ? [value, ...textsOf(value), ...parsed(value).flatMap(textsOf)] : textsOf(value)
+  const texts =
+    typeof value === 'string' ? [value, ...textsToHash(value), ...parseJsonOrNone(value).flatMap(textsToHash)] : textsToHash(value)
   return new Set(texts.map((text) => crypto.keccak256Hex(text)))
 }
 
-function textsOf(value: unknown): string[] {
+function textsToHash(value: unknown): string[] {
   try {
     return [canonicalText(value), JSON.stringify(value)]
   } catch {
@@ -24,7 +117,7 @@ function textsOf(value: unknown): string[] {
   }
 }
 
-function parsed(text: string): unknown[] {
+function parseJsonOrNone(text: string): unknown[] {
   try {
     return [JSON.parse(text)]
   } catch {
@@ -32,15 +125,20 @@ function parsed(text: string): unknown[] {
   }
 }
 
-/** Whether an output hash says that nothing was delivered. */
+/** Returns whether an output hash is that of an empty output. */
 function isEmptyOutput(output_hash: string, crypto: ReceiptCrypto): boolean {
   const hash = output_hash.toLowerCase()
   return /^0x0{64}$/.test(hash) || DIP.table.empty_outputs.some((text) => crypto.keccak256Hex(text) === hash)
 }
 
+/** Text that a seller signs to state which output it delivered. */
+export function transportText(receipt_hash: string, output_hash: string): string {
+  return `DIP-1-TRANSPORT|${receipt_hash}|${output_hash}`
+}
+
 /**
- * Whether the seller signed that it delivered this output: raw keccak-256 of `DIP-1-TRANSPORT`, receipt hash and output hash, joined by bars,
- * under the key of the receipt.
+ * Returns whether the seller signed that it delivered this output: raw keccak-256 of `DIP-1-TRANSPORT`, receipt hash and output hash,
+ * joined by bars, with the receipt key.
  */
 function isTransportSigned(
   { receipt_hash, output_hash, signer }: { receipt_hash: string; output_hash: string; signer: string },
@@ -49,17 +147,17 @@ function isTransportSigned(
 ): boolean {
   const read = readSignature(signature)
   if (!read.ok || read.high_s) return false
-  const digest = crypto.keccak256(`DIP-1-TRANSPORT|${receipt_hash}|${output_hash}`)
+  const digest = crypto.keccak256(transportText(receipt_hash, output_hash))
   return crypto.recover(digest, read.rs, read.recovery) === signer
 }
 
-/** What tells one dispute from another with the same name: everything that was claimed and brought, but the claimant's signature. */
+/** Hash that distinguishes disputes with the same id: all submitted members except the claimant's signature. */
 function bodyHash(body: Readonly<Record<string, unknown>>, crypto: ReceiptCrypto): string {
   const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
   return crypto.keccak256Hex(canonicalText(given))
 }
 
-/** What the payer signs, in a domain of name DIP-1 and version 1. */
+/** Struct that the payer signs (EIP-712, domain DIP-1, version 1). */
 const DISPUTE: TypedStruct = {
   name: 'Dispute',
   fields: [
@@ -70,6 +168,8 @@ const DISPUTE: TypedStruct = {
   ],
 }
 
+const DIP_DOMAIN = ruleBookDomain('DIP-1')
+
 interface DisputeName {
   dispute_id: string
   receipt_hash: string
@@ -77,14 +177,14 @@ interface DisputeName {
   body_hash: string
 }
 
-/** What the payer signs, as wallets take it. */
+/** Typed data for the payer to sign, in the form of wallets. */
 export function disputeTypedData(dispute: DisputeName) {
-  return typedDataJson('DIP-1', DISPUTE, { ...dispute })
+  return typedDataJson(DIP_DOMAIN, DISPUTE, { ...dispute })
 }
 
-/** Whether the payer of the receipt filed this very dispute. Errs towards no: a contract wallet cannot be asked here. */
+/** Returns whether the payer of the receipt signed exactly this dispute. Signatures of contract wallets cannot be verified here and count as missing. */
 function isFiledByPayer(dispute: DisputeName, payer: string, signature: string, crypto: ReceiptCrypto): boolean {
-  return typedSigner(typedDigest('DIP-1', DISPUTE, { ...dispute }, crypto), signature, crypto) === payer.toLowerCase()
+  return typedSigner(typedDigest(DIP_DOMAIN, DISPUTE, { ...dispute }, crypto), signature, crypto) === payer.toLowerCase()
 }
 
 /** A receipt as disputes carry it: signer, tool_version and tier may be left out. */
@@ -108,13 +208,13 @@ interface DisputedReceipt {
 
 interface IssuerFacts {
   crypto: ReceiptCrypto
-  /** Whether a key of this service was good at that time, in seconds since 1970. */
+  /** Returns whether an address was a receipt key of this service at that time, in seconds since 1970. */
   owns(address: string, ts: number): boolean
   /** The version in which this service has the tool now; null when it has none of this name. */
   versionOf(tool: string): string | null
 }
 
-/** Who signed: this service, somebody else, or nobody that can be told. */
+/** Signer of the receipt: this service, another issuer, or unknown. */
 type Issuer = 'own' | 'other' | 'unknown'
 
 interface ReadReceipt {
@@ -126,7 +226,7 @@ interface ReadReceipt {
   issuer: Issuer
   /** The version that is signed, or that was given; null when unknown. */
   tool_version: string | null
-  /** Somebody paid on chain. */
+  /** True if the call was paid on chain. */
   paid: boolean
   /** Which gate it fails. */
   fault: 'DIP-G1' | 'DIP-G2' | null
@@ -137,22 +237,22 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const AMOUNT = /^(?:0|[1-9][0-9]{0,77})$/
 
 /**
- * Reads a receipt and checks its signature as far as that can be done. Where fields were left out, this service's own keys can still be
- * recognised: the missing version and tier are taken to be those of today, and the recovered address is looked up among them.
+ * Reads a receipt and verifies its signature as far as possible. If fields were left out, the current version and tier of this service are
+ * assumed and the recovered address is looked up among its keys.
  */
-function readDisputed(fields: DisputedReceipt, facts: IssuerFacts): ReadReceipt {
+function readDisputedReceipt(fields: DisputedReceipt, facts: IssuerFacts): ReadReceipt {
   const { crypto } = facts
   const unverified = crypto.keccak256Hex(`DIP-1-UNVERIFIED|${canonicalText(withoutAbsent(fields))}`)
   const paid = isPaid(fields)
   const unread = { fields, hash: unverified, signer: null, issuer: 'unknown', tool_version: fields.tool_version ?? null, paid } as const
-  const verdict = verifyReceipt(completed(fields, facts), undefined, crypto)
+  const verdict = verifyReceipt(completeReceipt(fields, facts), undefined, crypto)
   if (!hasShape(fields) || verdict.digest === null) return { ...unread, fault: 'DIP-G1' }
   if (fields.signer !== undefined && fields.tool_version !== undefined && fields.tier !== undefined) {
     if (!verdict.valid || verdict.signer_recovered === null) return { ...unread, fault: 'DIP-G2' }
     const issuer = facts.owns(verdict.signer_recovered, fields.ts) ? 'own' : 'other'
     return { ...unread, hash: verdict.digest, signer: verdict.signer_recovered, issuer, fault: null }
   }
-  const own = ownSigner(fields, facts)
+  const own = findOwnSigner(fields, facts)
   if (own === null) return { ...unread, fault: null }
   if (fields.signer !== undefined && fields.signer.toLowerCase() !== own.signer) return { ...unread, fault: 'DIP-G2' }
   return { ...unread, ...own, issuer: 'own', fault: null }
@@ -166,7 +266,7 @@ function isPaid({ tier, amount, payer }: DisputedReceipt): boolean {
   return tier !== 'free' && AMOUNT.test(amount) && amount !== '0' && ADDRESS.test(payer) && payer !== ZERO_ADDRESS
 }
 
-function completed(fields: DisputedReceipt, { versionOf }: IssuerFacts) {
+function completeReceipt(fields: DisputedReceipt, { versionOf }: IssuerFacts) {
   const given = withoutAbsent(fields)
   const tier = fields.amount === '0' ? 'free' : 'paid'
   return { tool_version: versionOf(fields.tool) ?? '0.0.0', tier, signer: ZERO_ADDRESS, ...given }
@@ -177,10 +277,10 @@ function withoutAbsent(fields: DisputedReceipt): Record<string, unknown> {
 }
 
 /** The key of this service that signed the completed receipt; null when none did. */
-function ownSigner(fields: DisputedReceipt, facts: IssuerFacts): Pick<ReadReceipt, 'hash' | 'signer' | 'tool_version'> | null {
+function findOwnSigner(fields: DisputedReceipt, facts: IssuerFacts): Pick<ReadReceipt, 'hash' | 'signer' | 'tool_version'> | null {
   const reading = readSignature(fields.signature)
   if (!reading.ok || reading.high_s) return null
-  const whole = completed(fields, facts) as unknown as Joinable
+  const whole = completeReceipt(fields, facts) as unknown as Joinable
   const digest = facts.crypto.keccak256(digestText(whole))
   const signer = facts.crypto.recover(digest, reading.rs, reading.recovery)
   if (signer === null || !facts.owns(signer, fields.ts)) return null
@@ -188,10 +288,9 @@ function ownSigner(fields: DisputedReceipt, facts: IssuerFacts): Pick<ReadReceip
 }
 
 /**
- * DIP-1: a dispute about one call, decided by its receipt alone. Gates are asked first (form, signature, window, claimed input), then the
- * claim. Nothing but hashes, signatures and the published schema is weighed, so everybody who has the same papers comes to the same verdict.
- *
- * Errs towards the signed receipt: what only the claimant says is never enough to uphold a claim.
+ * DIP-1 decides a dispute about one call by its receipt alone. Gates come first (form, signature, window, claimed input), then the claim.
+ * Only hashes, signatures and the published schema count, so every party with the same documents gets the same verdict. A claim without
+ * proof is never upheld against a signed receipt.
  */
 
 export interface Dispute {
@@ -238,15 +337,15 @@ interface Decision {
 
 export function adjudicate(dispute: Dispute, facts: DipFacts): Adjudication {
   const { crypto, owns } = facts
-  const receipt = readDisputed(dispute.receipt, { crypto, owns, versionOf: (tool) => facts.published(tool)?.version ?? null })
+  const receipt = readDisputedReceipt(dispute.receipt, { crypto, owns, versionOf: (tool) => facts.published(tool)?.version ?? null })
   const { dispute_id, receipt: _receipt, claimant_signature, ...body } = dispute
   const body_hash = bodyHash(body, crypto)
   const name = { dispute_id, receipt_hash: receipt.hash, claim: dispute.claim, body_hash }
   const signed = claimant_signature !== undefined && receipt.paid && isFiledByPayer(name, dispute.receipt.payer, claimant_signature, crypto)
-  const gate = gateOf(dispute, receipt, facts)
-  const decision = gate === null ? decided(dispute, receipt, facts) : { rule: gate, grade: 'none' as const, notes: [] }
+  const gate = findFailedGate(dispute, receipt, facts)
+  const decision = gate === null ? decideClaim(dispute, receipt, facts) : { rule: gate, grade: 'none' as const, notes: [] }
   const { verdict, words } = DIP_RULES[decision.rule]
-  const refund = refundOf(verdict, receipt, dispute)
+  const refund = decideRefund(verdict, receipt, dispute)
   const notes = [
     ...(receipt.fault === null && receipt.signer === null ? (['DIP-R1'] as const) : []),
     ...(receipt.issuer === 'other' ? (['DIP-R2'] as const) : []),
@@ -272,7 +371,7 @@ function windowEnds({ fields }: ReadReceipt): number {
   return fields.ts + DIP.table.window_days * DAY_S
 }
 
-function gateOf(dispute: Dispute, receipt: ReadReceipt, { now_s, crypto }: DipFacts): DipRule | null {
+function findFailedGate(dispute: Dispute, receipt: ReadReceipt, { now_s, crypto }: DipFacts): DipRule | null {
   if (receipt.fault !== null) return receipt.fault
   if (dispute.receipt.ts > now_s + DIP.table.clock_skew_s || now_s > windowEnds(receipt)) return 'DIP-G3'
   const { claimed_input } = dispute
@@ -280,7 +379,7 @@ function gateOf(dispute: Dispute, receipt: ReadReceipt, { now_s, crypto }: DipFa
   return hashesOf(claimed_input, crypto).has(dispute.receipt.input_hash.toLowerCase()) ? null : 'DIP-G4'
 }
 
-function decided(dispute: Dispute, receipt: ReadReceipt, facts: DipFacts): Decision {
+function decideClaim(dispute: Dispute, receipt: ReadReceipt, facts: DipFacts): Decision {
   const { ts, output_hash } = dispute.receipt
   const empty = isEmptyOutput(output_hash, facts.crypto)
   switch (dispute.claim) {
@@ -291,13 +390,13 @@ function decided(dispute: Dispute, receipt: ReadReceipt, facts: DipFacts): Decis
       return { rule: !empty ? 'DIP-T2' : over ? 'DIP-T1' : 'DIP-T3', grade: 'receipt', notes: [] }
     }
     case 'OUTPUT_MISMATCH':
-      return mismatch(dispute, receipt, facts)
+      return decideMismatch(dispute, receipt, facts)
     case 'SCHEMA':
-      return schemaClaim(dispute, receipt, facts)
+      return decideSchemaClaim(dispute, receipt, facts)
   }
 }
 
-function mismatch(
+function decideMismatch(
   { delivered_output, transport_signature, receipt: { output_hash } }: Dispute,
   receipt: ReadReceipt,
   facts: DipFacts,
@@ -315,12 +414,12 @@ function mismatch(
   return { rule: 'DIP-O3', grade: 'claimant_asserted', notes: transport_signature === undefined ? [] : ['DIP-R4'] }
 }
 
-function schemaClaim(dispute: Dispute, receipt: ReadReceipt, facts: DipFacts): Decision {
+function decideSchemaClaim(dispute: Dispute, receipt: ReadReceipt, facts: DipFacts): Decision {
   const { delivered_output } = dispute
   const { tool, output_hash } = dispute.receipt
   if (delivered_output === undefined) return { rule: 'DIP-O4', grade: 'claimant_asserted', notes: [] }
   if (!hashesOf(delivered_output, facts.crypto).has(output_hash.toLowerCase())) {
-    const other = mismatch(dispute, receipt, facts)
+    const other = decideMismatch(dispute, receipt, facts)
     return { ...other, notes: ['DIP-R3', ...other.notes] }
   }
   // Another issuer may give out another schema under the same name, so only the schemas of own receipts are known.
@@ -333,7 +432,7 @@ function schemaClaim(dispute: Dispute, receipt: ReadReceipt, facts: DipFacts): D
 
 const SCHEMA_RULES = { invalid: 'DIP-S1', valid: 'DIP-S2', undetermined: 'DIP-S4' } as const
 
-function refundOf(verdict: DipVerdict, receipt: ReadReceipt, dispute: Dispute): { remedy: Adjudication['remedy']; notes: DipNote[] } {
+function decideRefund(verdict: DipVerdict, receipt: ReadReceipt, dispute: Dispute): { remedy: Adjudication['remedy']; notes: DipNote[] } {
   if (!receipt.paid) return { remedy: 'none', notes: verdict === 'UPHELD' ? ['DIP-R6'] : [] }
   if (verdict !== 'UPHELD') return { remedy: 'verdict_only', notes: [] }
   const threshold = BigInt(dispute.refund_threshold_minor ?? DIP.table.refund_threshold_minor)
@@ -341,7 +440,7 @@ function refundOf(verdict: DipVerdict, receipt: ReadReceipt, dispute: Dispute): 
   return receipt.issuer === 'own' ? { remedy: 'REFUND_ORDER_QUEUED', notes: [] } : { remedy: 'verdict_only', notes: ['DIP-R8'] }
 }
 
-/** An instruction to whoever was paid; it moves nothing and is not signed. */
+/** An unsigned refund instruction to the recipient of the payment; it does not move money. */
 export function refundOrder({ dispute_id, claim, receipt }: Dispute, { receipt: read }: Adjudication) {
   return {
     idempotency_key: dispute_id,

@@ -1,8 +1,12 @@
 import { type PlaceE7, RING_VERTICES_MAX, type RingFault } from '../geometry/geofence.ts'
 import { ruleBook } from './rule-book.ts'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { p256 } from '@noble/curves/nist.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { addressOfPublicKey, fromHex, toHex, type ReceiptCrypto, readSignature } from '../receipts/crypto.ts'
 
-/** What somebody was asked to deliver, as the caller hands it over. What is absent is missing, not wrong. */
-export interface Mandate {
+/** Terms of a delivery as the caller sent them. An absent member makes the verdict incomplete, not rejected. */
+export interface DeliveryMandate {
   readonly mandate_id?: string | undefined
   readonly order_ref?: string | undefined
   readonly geofence?:
@@ -21,7 +25,7 @@ export interface Mandate {
   readonly signer_keys?: Readonly<Record<string, string>> | undefined
 }
 
-/** What a device and the people around it say happened. */
+/** Statement of a device and its co-signers about a delivery. */
 export interface Attestation {
   readonly mandate_id?: string | undefined
   readonly device_id?: string | undefined
@@ -117,7 +121,7 @@ export const POD1 = ruleBook('POD-1', {
 
 /** One sentence for each way in which a delivery is not verified. */
 export const POD1_CODES: Readonly<Record<Pod1Code, string>> = {
-  text_malformed: 'An id or a role is not 1 to 256 printable ASCII characters without the bar, or a key is no 0x hex.',
+  text_malformed: 'An id or a role is not 1 to 256 printable ASCII characters without "|", or a key is not 0x-prefixed hexadecimal.',
   mandate_mismatch: 'The attestation names another mandate.',
   mandate_id_missing: 'Mandate and attestation must both name the mandate_id.',
   geofence_missing: 'The mandate has no geofence.',
@@ -142,24 +146,122 @@ export const POD1_CODES: Readonly<Record<Pod1Code, string>> = {
   counter_out_of_range: 'The counter is negative.',
   counter_replayed: 'The counter is not greater than the last one seen.',
   scheme_missing: 'The attestation names no signature scheme.',
-  unsupported_scheme: 'The signature scheme is none of 1 (secp256k1), 2 (Ed25519) and 3 (P-256).',
+  unsupported_scheme: 'The signature scheme is not 1 (secp256k1), 2 (Ed25519) or 3 (P-256).',
   device_missing: 'The attestation lacks device_id or device_pubkey.',
-  key_malformed: 'A key is no key of the scheme.',
+  key_malformed: 'A key is not a valid key of the scheme.',
   device_key_mismatch: 'The mandate binds the device role to another key than device_pubkey.',
-  signers_missing: 'The mandate requires no signer, so nothing ties the attestation to anybody.',
+  signers_missing: 'The mandate requires no signer, so the attestation is not bound to any key.',
   role_repeated: 'The mandate requires one role twice.',
   signature_missing: 'A required signature is missing.',
-  signature_malformed: 'A signature has not the form of the scheme.',
-  signature_high_s: 'A signature of scheme 1 has its s in the upper half; such twins are refused.',
+  signature_malformed: 'A signature does not have the form of the scheme.',
+  signature_high_s: 'A signature of scheme 1 has s in the upper half of the range; only the low-s form is accepted.',
   signature_wrong: 'A signature was not made by the key of its role over this attestation.',
   key_unknown: 'A required role has no key, and the scheme cannot recover one from the signature.',
-  key_reused: 'One key stands for two roles.',
+  key_reused: 'One key is used for two roles.',
 }
 
 export const POD1_WARNINGS: Readonly<Record<WarningCode, string>> = {
-  replay_not_checked: 'Without last_seen_counter an attestation that was used before passes again.',
+  replay_not_checked: 'Without last_seen_counter a replayed attestation passes again.',
   device_key_self_asserted: 'The attestation itself names the key of the device; the mandate does not bind it.',
   device_did_not_sign:
-    'The attestation carries no valid signature of the device. Name device in required_signers and give its signature in signatures.device.',
-  role_unbound: 'The mandate binds no key to a role: anybody could have signed for it.',
+    'The attestation has no valid signature of the device key. To require one, add device to required_signers and send signatures.device.',
+  role_unbound: 'The mandate binds no key to a role, so any key could have signed for it.',
+}
+
+/** 1 secp256k1 with recovery, 2 Ed25519, 3 P-256. */
+export type SignatureScheme = 1 | 2 | 3
+
+export function readScheme(number: number): SignatureScheme | null {
+  return number === 1 || number === 2 || number === 3 ? number : null
+}
+
+/** `key` is the one form in which two spellings of a key are the same text. */
+type SignatureReading =
+  | { ok: true; key: string }
+  | { ok: false; code: 'signature_malformed' | 'signature_high_s' | 'signature_wrong' | 'key_unknown' }
+
+/**
+ * Normalizes a key to lower-case hex: the address in scheme 1 (given as 20 bytes, or as a point of 33 or 65), the 32 bytes in scheme 2, the
+ * 33-byte point in scheme 3 (given as 33 or 65). null for a text that is not a key of the scheme.
+ */
+export function readKey(scheme: SignatureScheme, text: string, crypto: ReceiptCrypto): string | null {
+  const bytes = fromHex(text)
+  if (bytes === null) return null
+  try {
+    switch (scheme) {
+      case 1:
+        if (bytes.length === 20) return bytes.some((byte) => byte !== 0) ? toHex(bytes) : null
+        return addressOfPublicKey(secp256k1.Point.fromBytes(bytes).toBytes(false), crypto.keccak256)
+      case 2:
+        return isPlainPoint(bytes) ? toHex(bytes) : null
+      case 3:
+        return toHex(p256.Point.fromBytes(bytes).toBytes(true))
+    }
+  } catch {
+    // noble throws for bytes that are not a point of the curve.
+    return null
+  }
+}
+
+/**
+ * Verifies a signature over the 32-byte digest and returns its key. Scheme 1 recovers the key; the others need `key`, a result of
+ * `readKey`. Malleable second forms of a valid signature are refused, except the s of scheme 3.
+ */
+export function readRoleSignature(
+  scheme: SignatureScheme,
+  text: string,
+  digest: Uint8Array,
+  key: string | null,
+  crypto: ReceiptCrypto,
+): SignatureReading {
+  if (scheme === 1) return recoverSecp256k1(text, digest, key, crypto)
+  const signature = fromHex(text)
+  if (signature?.length !== 64) return { ok: false, code: 'signature_malformed' }
+  const key_bytes = key === null ? null : fromHex(key)
+  if (key === null || key_bytes === null) return { ok: false, code: 'key_unknown' }
+  return scheme === 2 ? verifyEd25519(signature, digest, key_bytes, key) : verifyP256(signature, digest, key_bytes, key)
+}
+
+/** r, s and v of 65 bytes; v is 0, 1, 27 or 28. */
+function recoverSecp256k1(text: string, digest: Uint8Array, key: string | null, crypto: ReceiptCrypto): SignatureReading {
+  const reading = readSignature(text)
+  if (!reading.ok) return { ok: false, code: 'signature_malformed' }
+  if (reading.high_s) return { ok: false, code: 'signature_high_s' }
+  const address = crypto.recover(digest, reading.rs, reading.recovery)
+  if (address === null || (key !== null && address !== key)) return { ok: false, code: 'signature_wrong' }
+  return { ok: true, key: address }
+}
+
+/**
+ * RFC 8032 (January 2017) with canonical encodings. Key and R must lie in the group of prime order: outside of it libraries disagree on what
+ * is valid, and no honest signer gets there.
+ */
+function verifyEd25519(signature: Uint8Array, digest: Uint8Array, key_bytes: Uint8Array, key: string): SignatureReading {
+  const made = isPlainPoint(signature.subarray(0, 32)) && ed25519.verify(signature, digest, key_bytes, { zip215: false })
+  return made ? { ok: true, key } : { ok: false, code: 'signature_wrong' }
+}
+
+function isPlainPoint(bytes: Uint8Array): boolean {
+  try {
+    const point = ed25519.Point.fromBytes(bytes, false)
+    return !point.is0() && point.isTorsionFree()
+  } catch {
+    // No canonical encoding of a point.
+    return false
+  }
+}
+
+/**
+ * ES256: the 32 bytes of the digest are the message, hashed once more with SHA-256 as secure elements do (FIPS 186-5, 2023). That standard
+ * knows no low s, and its signers give the high one half of the time; both are accepted, since only the key of a signature is returned.
+ */
+function verifyP256(signature: Uint8Array, digest: Uint8Array, key_bytes: Uint8Array, key: string): SignatureReading {
+  try {
+    p256.Signature.fromBytes(signature, 'compact')
+  } catch {
+    // r or s is zero or not below the order.
+    return { ok: false, code: 'signature_malformed' }
+  }
+  const made = p256.verify(signature, digest, key_bytes, { lowS: false, prehash: true, format: 'compact' })
+  return made ? { ok: true, key } : { ok: false, code: 'signature_wrong' }
 }

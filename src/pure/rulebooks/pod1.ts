@@ -1,13 +1,16 @@
 import { nobleCrypto, type ReceiptCrypto, toHex } from '../receipts/crypto.ts'
-import { readKey, readRoleSignature, readScheme, type Scheme } from './pod1-signature.ts'
 import {
+  readKey,
+  readRoleSignature,
+  readScheme,
+  type SignatureScheme,
   type Attestation,
   type CheckName,
   type CheckOutcome,
   CHECKS,
   DEVICE_ROLE,
   fail,
-  type Mandate,
+  type DeliveryMandate,
   missing,
   NOT_CHECKED,
   PASS,
@@ -19,10 +22,10 @@ import {
 import { type Geofence, locate, onGlobe, readGeofence } from '../geometry/geofence.ts'
 import { canonicalText } from '../receipts/canonical.ts'
 
-/** Who says that this key speaks for the role: the mandate, the attestation about its own device, or nobody. */
+/** Source that binds a key to the role: the mandate, the attestation (for its own device), or none. */
 type Binding = 'mandate' | 'attestation' | 'unbound'
 
-/** One role, and what became of its signature. */
+/** One role and the result of its signature check. */
 interface SignerReport {
   role: string
   required: boolean
@@ -30,7 +33,8 @@ interface SignerReport {
   binding: Binding
   /** The key that signed: an address in scheme 1, else the key. Null unless the signature holds. */
   key: string | null
-  /** What this role had to sign; null while the attestation lacks a part of it. */
+  /** Text that this role must sign, and its digest; null if the attestation lacks a part of them. */
+  message: string | null
   digest: string | null
 }
 
@@ -41,10 +45,10 @@ interface SignersRead {
   signers: SignerReport[]
 }
 
-interface Given {
-  mandate: Mandate
+interface DeliveryInput {
+  mandate: DeliveryMandate
   attestation: Attestation
-  scheme: Scheme | null
+  scheme: SignatureScheme | null
   /** The digest of a role; null while there is none. */
   digestOf: (role: string) => Uint8Array | null
   /** Reads a key of the scheme, each text once: it costs arithmetic on the curve. Null too when there is no scheme. */
@@ -52,17 +56,17 @@ interface Given {
   crypto: ReceiptCrypto
 }
 
-/** Judges the key of the device and the signature of every role that is required or signed. A false signature that nobody asked for fails too. */
-function readSigners(asked: Omit<Given, 'keyOf'>): SignersRead {
+/** Checks the device key and the signature of every required or signing role. A wrong signature fails even if it is not required. */
+function readSigners(asked: Omit<DeliveryInput, 'keyOf'>): SignersRead {
   const given = { ...asked, keyOf: keyReader(asked) }
   const required = given.mandate.required_signers ?? []
   const others = Object.keys(given.attestation.signatures ?? {}).filter((role) => !required.includes(role))
   const roles = [...new Set([...required, ...others.toSorted()])]
-  const signers = roles.map((role) => signerOf(given, role, required.includes(role)))
-  return { device: deviceOf(given), signatures: gravest(signers), distinct_keys: distinctKeys(given, signers), signers }
+  const signers = roles.map((role) => checkSigner(given, role, required.includes(role)))
+  return { device: checkDevice(given), signatures: decidingOutcome(signers), distinct_keys: checkDistinctKeys(given, signers), signers }
 }
 
-function keyReader({ scheme, crypto }: Omit<Given, 'keyOf'>): Given['keyOf'] {
+function keyReader({ scheme, crypto }: Omit<DeliveryInput, 'keyOf'>): DeliveryInput['keyOf'] {
   const known = new Map<string, string | null>()
   return (text) => {
     const found = known.get(text)
@@ -73,42 +77,43 @@ function keyReader({ scheme, crypto }: Omit<Given, 'keyOf'>): Given['keyOf'] {
   }
 }
 
-/** What decides of all roles: the first that fails, else the first required one that is missing. */
-function gravest(signers: readonly SignerReport[]): CheckOutcome {
+/** The deciding outcome of all roles: the first failure, else the first missing required signature. */
+function decidingOutcome(signers: readonly SignerReport[]): CheckOutcome {
   const checks = signers.map(({ check, required }) => (check.outcome === 'missing' && !required ? NOT_CHECKED : check))
   const found = checks.find(({ outcome }) => outcome === 'fail') ?? checks.find(({ outcome }) => outcome === 'missing')
   if (found !== undefined) return found
   return checks.some(({ outcome }) => outcome === 'pass') ? PASS : NOT_CHECKED
 }
 
-function deviceOf({ mandate, attestation: { device_id, device_pubkey }, scheme, keyOf }: Given): CheckOutcome {
+function checkDevice({ mandate, attestation: { device_id, device_pubkey }, scheme, keyOf }: DeliveryInput): CheckOutcome {
   if (device_id === undefined || device_pubkey === undefined) return missing('device_missing')
   if (scheme === null) return NOT_CHECKED
   const key = keyOf(device_pubkey)
   if (key === null) return fail('key_malformed')
-  const bound = own(mandate.signer_keys ?? {}, DEVICE_ROLE)
+  const bound = ownMember(mandate.signer_keys ?? {}, DEVICE_ROLE)
   if (bound === null) return PASS
   const expected = keyOf(bound)
   if (expected === null) return fail('key_malformed')
   return expected === key ? PASS : fail('device_key_mismatch')
 }
 
-/** The key that the role must have signed with, as it is written; null when nobody names one. */
-function namedKey(mandate: Mandate, { device_pubkey }: Attestation, role: string): { binding: Binding; text: string | null } {
-  const bound = own(mandate.signer_keys ?? {}, role)
+/** The key that the role must have signed with, as given; null if none is named. */
+function findNamedKey(mandate: DeliveryMandate, { device_pubkey }: Attestation, role: string): { binding: Binding; text: string | null } {
+  const bound = ownMember(mandate.signer_keys ?? {}, role)
   if (bound !== null) return { binding: 'mandate', text: bound }
   if (role === DEVICE_ROLE && device_pubkey !== undefined) return { binding: 'attestation', text: device_pubkey }
   return { binding: 'unbound', text: null }
 }
 
-function signerOf(given: Given, role: string, required: boolean): SignerReport {
+function checkSigner(given: DeliveryInput, role: string, required: boolean): SignerReport {
   const { mandate, attestation, scheme, keyOf, crypto } = given
-  const { binding, text } = namedKey(mandate, attestation, role)
+  const { binding, text } = findNamedKey(mandate, attestation, role)
   const digest = given.digestOf(role)
   const report = (check: CheckOutcome, key: string | null = null): SignerReport => {
-    return { role, required, check, binding, key, digest: digest === null ? null : toHex(digest) }
+    const message = digest === null ? null : digestText(role, attestation)
+    return { role, required, check, binding, key, message, digest: digest === null ? null : toHex(digest) }
   }
-  const signature = own(attestation.signatures ?? {}, role)
+  const signature = ownMember(attestation.signatures ?? {}, role)
   if (signature === null) return report(missing('signature_missing'))
   if (scheme === null) return report(NOT_CHECKED)
   const key = text === null ? null : keyOf(text)
@@ -119,8 +124,8 @@ function signerOf(given: Given, role: string, required: boolean): SignerReport {
   return report(reading.code === 'key_unknown' ? missing(reading.code) : fail(reading.code))
 }
 
-/** No key may stand for two roles, neither in the mandate nor by signing; the key of the device stands for its role. */
-function distinctKeys({ mandate, attestation, scheme, keyOf }: Given, signers: readonly SignerReport[]): CheckOutcome {
+/** Fails if one key is used for two roles, in the mandate or by signing; the device key belongs to the device role. */
+function checkDistinctKeys({ mandate, attestation, scheme, keyOf }: DeliveryInput, signers: readonly SignerReport[]): CheckOutcome {
   if (scheme === null) return NOT_CHECKED
   const keys = new Map<string, string>()
   const named = [...Object.entries(mandate.signer_keys ?? {}), [DEVICE_ROLE, attestation.device_pubkey ?? ''] as const]
@@ -133,7 +138,7 @@ function distinctKeys({ mandate, attestation, scheme, keyOf }: Given, signers: r
   return keys.size === 0 ? NOT_CHECKED : PASS
 }
 
-function own(record: Readonly<Record<string, string>>, name: string): string | null {
+function ownMember(record: Readonly<Record<string, string>>, name: string): string | null {
   return Object.hasOwn(record, name) ? (record[name] ?? null) : null
 }
 
@@ -145,9 +150,9 @@ interface DeliveryVerdict {
   reason: string
   checks: ({ check: CheckName } & CheckOutcome)[]
   signers: SignerReport[]
-  /** Where the position lies; null when that could not be asked. */
+  /** The position relative to the geofence; null if not determined. */
   position: 'inside' | 'boundary' | 'outside' | null
-  /** What the caller should keep as last_seen_counter of this device; null unless verified. */
+  /** Value for the caller's next last_seen_counter of this device; null unless verified. */
   next_last_seen_counter: number | null
   /** keccak-256 of the RFC 8785 text of the mandate; null when it has no such text. */
   mandate_hash: string | null
@@ -157,33 +162,33 @@ interface DeliveryVerdict {
 }
 
 /**
- * Holds an attestation of delivery against its mandate. Every check runs: one that fails rejects, one that lacks something leaves the
- * verdict incomplete. Errs towards refusing. It says that keys signed these words, not that anything arrived; who keeps the counters, and who
- * vouches for keys that the mandate does not bind, is the caller.
+ * Verifies an attestation of delivery by its mandate. Every check runs: a failed one rejects, a missing input makes the verdict incomplete.
+ * The result proves that keys signed the statement, not that anything arrived; the caller keeps the counters and vouches for keys that the
+ * mandate does not bind.
  */
 export function verifyDelivery(
-  mandate: Mandate,
+  mandate: DeliveryMandate,
   attestation: Attestation,
   last_seen_counter: number | null,
   crypto: ReceiptCrypto = nobleCrypto,
 ): DeliveryVerdict {
-  const form = formOf(mandate, attestation)
-  const { fence, ...geofence } = fenceOf(mandate)
-  const { place, ...position } = positionOf(fence, attestation)
+  const form = checkForm(mandate, attestation)
+  const { fence, ...geofence } = readFence(mandate)
+  const { place, ...position } = checkPosition(fence, attestation)
   const scheme = attestation.scheme === undefined ? null : readScheme(attestation.scheme)
   const digestOf = (role: string) => (form.outcome === 'pass' ? roleDigest(role, attestation, crypto) : null)
   const { signers, device, signatures, distinct_keys } = readSigners({ mandate, attestation, scheme, digestOf, crypto })
   const found: Record<CheckName, CheckOutcome> = {
     form,
-    mandate_id: idsOf(mandate, attestation),
+    mandate_id: checkMandateIds(mandate, attestation),
     geofence,
     position,
-    accuracy: accuracyOf(mandate, attestation),
-    window: windowOf(mandate, attestation),
-    counter: counterOf(attestation, last_seen_counter),
+    accuracy: checkAccuracy(mandate, attestation),
+    window: checkWindow(mandate, attestation),
+    counter: checkCounter(attestation, last_seen_counter),
     scheme: attestation.scheme === undefined ? missing('scheme_missing') : scheme === null ? fail('unsupported_scheme') : PASS,
     device,
-    signers: requiredOf(mandate),
+    signers: checkRequiredSigners(mandate),
     signatures,
     distinct_keys,
   }
@@ -194,13 +199,13 @@ export function verifyDelivery(
   return {
     verdict,
     reason_code: code ?? 'ok',
-    reason: code === null ? 'Every check of POD-1 holds.' : POD1_CODES[code],
+    reason: code === null ? 'Every check of POD-1 passes.' : POD1_CODES[code],
     checks,
     signers,
     position: place,
     next_last_seen_counter: verdict === 'VERIFIED' ? (attestation.counter ?? null) : null,
     mandate_hash: form.outcome === 'pass' ? crypto.keccak256Hex(canonicalText(mandate)) : null,
-    warnings: warningsOf(signers, last_seen_counter),
+    warnings: listWarnings(signers, last_seen_counter),
     standard: POD1.standard,
     policy_hash: POD1.policy_hash,
   }
@@ -208,10 +213,10 @@ export function verifyDelivery(
 
 /** Printable ASCII without the bar, which joins the parts of the digest. */
 const PLAIN = /^[ -{}~]{1,256}$/
-/** Whether a key is one of its scheme is asked of each. */
+/** Form of keys; `readKey` checks that a key fits its scheme. */
 const HEX = /^0x[0-9a-fA-F]*$/
 
-function formOf(mandate: Mandate, attestation: Attestation): CheckOutcome {
+function checkForm(mandate: DeliveryMandate, attestation: Attestation): CheckOutcome {
   const { mandate_id, order_ref, geofence, required_signers = [], signer_keys = {} } = mandate
   const { signatures = {}, device_pubkey } = attestation
   const texts = [mandate_id, geofence?.type, attestation.mandate_id, attestation.device_id, ...required_signers]
@@ -221,7 +226,7 @@ function formOf(mandate: Mandate, attestation: Attestation): CheckOutcome {
   return plain && hex && (order_ref ?? '').isWellFormed() ? PASS : fail('text_malformed')
 }
 
-/** What the role signs: every field of the attestation, and the role itself, so that no signature can stand for another role. */
+/** Text that a role signs: every field of the attestation, and the role, so that no signature can be reused for another role. */
 export function digestText(role: string, { mandate_id, device_id, device_pubkey, scheme, geo, ts, counter }: Attestation): string | null {
   const numbers = [geo?.lat_e7, geo?.lon_e7, geo?.accuracy_m, ts, counter]
   const parts = [mandate_id, device_id, device_pubkey?.toLowerCase(), scheme, ...numbers]
@@ -234,12 +239,12 @@ function roleDigest(role: string, attestation: Attestation, crypto: ReceiptCrypt
   return text === null ? null : crypto.keccak256(text)
 }
 
-function idsOf(mandate: Mandate, attestation: Attestation): CheckOutcome {
+function checkMandateIds(mandate: DeliveryMandate, attestation: Attestation): CheckOutcome {
   if (mandate.mandate_id === undefined || attestation.mandate_id === undefined) return missing('mandate_id_missing')
   return mandate.mandate_id === attestation.mandate_id ? PASS : fail('mandate_mismatch')
 }
 
-function fenceOf({ geofence }: Mandate): CheckOutcome & { fence: Geofence | null } {
+function readFence({ geofence }: DeliveryMandate): CheckOutcome & { fence: Geofence | null } {
   if (geofence === undefined) return { ...missing('geofence_missing'), fence: null }
   if (geofence.type !== 'polygon_e7') return { ...fail('geofence_type_unknown'), fence: null }
   const ring = geofence.ring.map(([lat_e7, lon_e7]) => ({ lat_e7: lat_e7 ?? NaN, lon_e7: lon_e7 ?? NaN }))
@@ -247,7 +252,7 @@ function fenceOf({ geofence }: Mandate): CheckOutcome & { fence: Geofence | null
   return read.ok ? { ...PASS, fence: read.fence } : { ...fail(read.code), fence: null }
 }
 
-function positionOf(fence: Geofence | null, { geo }: Attestation): CheckOutcome & { place: DeliveryVerdict['position'] } {
+function checkPosition(fence: Geofence | null, { geo }: Attestation): CheckOutcome & { place: DeliveryVerdict['position'] } {
   if (geo === undefined) return { ...missing('position_missing'), place: null }
   if (!onGlobe(geo)) return { ...fail('position_out_of_range'), place: null }
   if (fence === null) return { ...NOT_CHECKED, place: null }
@@ -255,33 +260,33 @@ function positionOf(fence: Geofence | null, { geo }: Attestation): CheckOutcome 
   return place === 'outside' ? { ...fail('outside_geofence'), place } : { ...PASS, place }
 }
 
-function accuracyOf({ max_accuracy_m }: Mandate, { geo }: Attestation): CheckOutcome {
+function checkAccuracy({ max_accuracy_m }: DeliveryMandate, { geo }: Attestation): CheckOutcome {
   const accuracy_m = geo?.accuracy_m
   if (max_accuracy_m === undefined || accuracy_m === undefined) return missing('accuracy_missing')
   if (max_accuracy_m < 0 || accuracy_m < 0) return fail('accuracy_out_of_range')
   return accuracy_m <= max_accuracy_m ? PASS : fail('accuracy_too_coarse')
 }
 
-function windowOf({ window }: Mandate, { ts }: Attestation): CheckOutcome {
+function checkWindow({ window }: DeliveryMandate, { ts }: Attestation): CheckOutcome {
   if (window !== undefined && window.not_before > window.not_after) return fail('window_reversed')
   if (window === undefined || ts === undefined) return missing('window_missing')
   if (ts < window.not_before) return fail('before_window')
   return ts > window.not_after ? fail('after_window') : PASS
 }
 
-function counterOf({ counter }: Attestation, last_seen_counter: number | null): CheckOutcome {
+function checkCounter({ counter }: Attestation, last_seen_counter: number | null): CheckOutcome {
   if (counter === undefined) return missing('counter_missing')
   if (counter < 0) return fail('counter_out_of_range')
   if (last_seen_counter === null) return NOT_CHECKED
   return counter > last_seen_counter ? PASS : fail('counter_replayed')
 }
 
-function requiredOf({ required_signers = [] }: Mandate): CheckOutcome {
+function checkRequiredSigners({ required_signers = [] }: DeliveryMandate): CheckOutcome {
   if (required_signers.length === 0) return missing('signers_missing')
   return new Set(required_signers).size === required_signers.length ? PASS : fail('role_repeated')
 }
 
-function warningsOf(signers: readonly SignerReport[], last_seen_counter: number | null): WarningCode[] {
+function listWarnings(signers: readonly SignerReport[], last_seen_counter: number | null): WarningCode[] {
   const signed = signers.filter(({ check }) => check.outcome === 'pass')
   const device = signed.find(({ role }) => role === DEVICE_ROLE)
   const warnings: [WarningCode, boolean][] = [

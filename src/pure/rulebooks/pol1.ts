@@ -1,20 +1,26 @@
 /**
- * The certificate POL-1. The registrar's signature attests the record: raw keccak-256 of `POL-1|` and the RFC 8785 text of all members but
- * status and the two signatures. The countersignature of the underwriter binds it: EIP-712 over what it comes to (domain POL-1, version 1).
- * Both are checked offline; the status is what the signatures prove, whatever it says.
+ * The POL-1 certificate. The registrar's signature attests the record: raw keccak-256 of `POL-1|` and the RFC 8785 text of all members but
+ * status and the two signatures. The underwriter's countersignature binds it: EIP-712 over the digest of the record (domain POL-1, version
+ * 1). Both are verified offline; the status counts only as far as the signatures prove it.
  */
-import { typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
+import { ruleBookDomain, type TypedData, typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import { canonicalText } from '../receipts/canonical.ts'
-import { nobleCrypto, toHex, type ReceiptCrypto } from '../receipts/crypto.ts'
-import { readSignature } from '../receipts/signature.ts'
-import type { CoverageType } from './pol1-table.ts'
+import { nobleCrypto, toHex, type ReceiptCrypto, readSignature } from '../receipts/crypto.ts'
+
+export const COVERAGE_TYPES = [
+  'smart_contract_execution',
+  'commercial_trade_credit',
+  'wire_fraud_bec_defense',
+  'subagent_sla_delivery',
+] as const
+export type CoverageType = (typeof COVERAGE_TYPES)[number]
 
 export interface PolicyBody {
   v: 'POL-1'
   policy_id: string
   underwriter_id: string
   underwriter_address: string
-  /** The signed entry on which it stands. */
+  /** The signed entry that the policy is based on. */
   underwriter_entry_hash: string
   coverage_type: CoverageType
   policyholder: string | null
@@ -34,7 +40,7 @@ export interface PolicyBody {
   jurisdiction: string
   licence_reference: string
   disclaimer: string
-  /** Whose key attests it, and where it is kept. */
+  /** Address of the registrar key, and the origin that keeps the record. */
   registrar: string
   origin: string
   chain_id: number
@@ -61,15 +67,16 @@ const COUNTERSIGNATURE: TypedStruct = {
   ],
 }
 
-/** What the registrar signs. Throws for what has no JSON text. */
+/** Digest that the registrar signs. Throws for values without canonical JSON text. */
 export function policyDigest(body: object, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
   const { status: _status, registrar_signature: _registrar, underwriter_signature: _underwriter, ...signed } = body as Policy
   return crypto.keccak256(`POL-1|${canonicalText(signed)}`)
 }
 
-/** What the underwriter signs. */
-function countersignDigest(body: PolicyBody, crypto: ReceiptCrypto): Uint8Array {
-  const message = {
+export const POL_DOMAIN = ruleBookDomain('POL-1')
+
+function countersignMessage(body: PolicyBody, crypto: ReceiptCrypto) {
+  return {
     policy_id: body.policy_id,
     policy_digest: toHex(policyDigest(body, crypto)),
     underwriter: body.underwriter_address,
@@ -78,10 +85,19 @@ function countersignDigest(body: PolicyBody, crypto: ReceiptCrypto): Uint8Array 
     effective_from: BigInt(body.effective_from),
     effective_to: BigInt(body.effective_to),
   }
-  return typedDigest('POL-1', COUNTERSIGNATURE, message, crypto)
 }
 
-/** Whether the underwriter's own key countersigned exactly this policy; amounts beyond 256 bits nobody can sign for. */
+/** Digest that the underwriter signs. */
+function countersignDigest(body: PolicyBody, crypto: ReceiptCrypto): Uint8Array {
+  return typedDigest(POL_DOMAIN, COUNTERSIGNATURE, countersignMessage(body, crypto), crypto)
+}
+
+/** The same in the form of wallets. */
+export function countersignTypedData(body: PolicyBody, crypto: ReceiptCrypto): TypedData {
+  return typedDataJson(POL_DOMAIN, COUNTERSIGNATURE, countersignMessage(body, crypto))
+}
+
+/** Returns whether the underwriter's key countersigned exactly this policy; amounts beyond 256 bits cannot be signed. */
 export function isCountersigned(body: PolicyBody, signature: string, crypto: ReceiptCrypto = nobleCrypto): boolean {
   if ([body.coverage_minor, body.premium_minor].some((amount) => BigInt(amount) >= UINT256_END)) return false
   return typedSigner(countersignDigest(body, crypto), signature, crypto) === body.underwriter_address
@@ -90,7 +106,7 @@ export function isCountersigned(body: PolicyBody, signature: string, crypto: Rec
 const UINT256_END = 1n << 256n
 
 const POLICY_CODES = {
-  not_a_policy: 'This is no certificate of POL-1, or a member is missing or has another form.',
+  not_a_policy: 'This is not a POL-1 certificate, or a member is missing or malformed.',
   registrar_signature_invalid: 'The registrar did not sign exactly this record.',
   underwriter_signature_invalid: 'The countersignature is not that of the underwriter over this record.',
   status_not_proved: 'The status says BOUND without a countersignature of the underwriter.',
@@ -103,13 +119,13 @@ export interface PolicyVerdict {
   valid: boolean
   reason_code: 'ok' | PolicyCode
   reason: string
-  /** What the registrar signed; null when this is no policy. */
+  /** Digest that the registrar signed; null if this is not a policy. */
   digest: string | null
   registrar: string | null
   registrar_signed: boolean
   underwriter: string | null
   underwriter_signed: boolean
-  /** What the signatures prove; null when the registrar's is not good. */
+  /** Status that the signatures prove; null if the registrar's signature is invalid. */
   status_proved: PolicyStatus | null
 }
 
@@ -119,27 +135,27 @@ const AMOUNT = /^(?:0|[1-9][0-9]{0,77})$/
 
 /** Verifies a certificate, offline; never throws. Whether the registrar publishes its key is asked of its key list. */
 export function verifyPolicy(given: unknown, crypto: ReceiptCrypto = nobleCrypto): PolicyVerdict {
-  const digest = isPolicy(given) ? digestOf(given, crypto) : null
-  if (!isPolicy(given) || digest === null) return verdictOf('not_a_policy')
+  const digest = isPolicy(given) ? digestOrNull(given, crypto) : null
+  if (!isPolicy(given) || digest === null) return makeVerdict('not_a_policy')
   const { registrar, underwriter_address: underwriter, underwriter_signature, status } = given
   const registrar_signed = isSigned(digest, given.registrar_signature, registrar, crypto)
   const underwriter_signed = underwriter_signature !== null && isCountersigned(given, underwriter_signature, crypto)
   const facts = { digest: toHex(digest), registrar, registrar_signed, underwriter, underwriter_signed }
   const status_proved = !registrar_signed ? null : underwriter_signed ? 'BOUND' : 'PENDING_UNDERWRITER'
-  if (!registrar_signed) return { ...verdictOf('registrar_signature_invalid'), ...facts }
+  if (!registrar_signed) return { ...makeVerdict('registrar_signature_invalid'), ...facts }
   if (underwriter_signature !== null && !underwriter_signed)
-    return { ...verdictOf('underwriter_signature_invalid'), ...facts, status_proved }
-  if (status === 'BOUND' && !underwriter_signed) return { ...verdictOf('status_not_proved'), ...facts, status_proved }
-  return { ...verdictOf('ok'), ...facts, status_proved }
+    return { ...makeVerdict('underwriter_signature_invalid'), ...facts, status_proved }
+  if (status === 'BOUND' && !underwriter_signed) return { ...makeVerdict('status_not_proved'), ...facts, status_proved }
+  return { ...makeVerdict('ok'), ...facts, status_proved }
 }
 
-function verdictOf(code: 'ok' | PolicyCode): PolicyVerdict {
+function makeVerdict(code: 'ok' | PolicyCode): PolicyVerdict {
   const reason = code === 'ok' ? 'Every signature is good, and the status says no more than they prove.' : POLICY_CODES[code]
   const none = { digest: null, registrar: null, registrar_signed: false, underwriter: null, underwriter_signed: false, status_proved: null }
   return { valid: code === 'ok', reason_code: code, reason, ...none }
 }
 
-function digestOf(policy: Policy, crypto: ReceiptCrypto): Uint8Array | null {
+function digestOrNull(policy: Policy, crypto: ReceiptCrypto): Uint8Array | null {
   try {
     return policyDigest(policy, crypto)
   } catch {
@@ -152,12 +168,12 @@ function isSigned(digest: Uint8Array, signature: string, signer: string, crypto:
   return read.ok && !read.high_s && crypto.recover(digest, read.rs, read.recovery) === signer
 }
 
-/** Whether a document means to be a certificate. */
+/** Returns whether a document claims to be a POL-1 certificate. */
 export function claimsPolicy(document: unknown): boolean {
   return typeof document === 'object' && document !== null && (document as Record<string, unknown>)['v'] === 'POL-1'
 }
 
-/** The members that are hashed or compared have their form; the registrar's signature covers the others as they stand. */
+/** Checks the form of hashed and compared members; the registrar's signature covers the others unchanged. */
 function isPolicy(given: unknown): given is Policy {
   if (!claimsPolicy(given)) return false
   const policy = given as Record<keyof Policy, unknown>

@@ -1,7 +1,7 @@
 import { canonicalText } from '../receipts/canonical.ts'
 import { nobleCrypto } from '../receipts/crypto.ts'
 
-/** A versioned table of points. Whoever knows the table can compute its hash, and from an answer's factors its score. */
+/** A versioned table of points. The hash can be computed from the table, and a score from the factors of an answer. */
 export interface RuleBook<Table> {
   readonly standard: string
   readonly table: Table
@@ -14,14 +14,14 @@ export function ruleBook<Table>(standard: string, table: Table): RuleBook<Table>
 }
 
 /** A factor that was found, what it weighs and why it was found. */
-export interface Fired<Factor extends string = string> {
+export interface FiredFactor<Factor extends string = string> {
   factor: Factor
   points: number
   reason: string
 }
 
 /** The sum of the points, at most `cap`. No table has negative points, so a further factor never lowers it. */
-export function scoreOf(fired: readonly Fired[], cap: number): number {
+export function scoreOf(fired: readonly FiredFactor[], cap: number): number {
   return Math.min(
     cap,
     fired.reduce((sum, { points }) => sum + points, 0),

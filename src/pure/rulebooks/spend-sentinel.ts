@@ -2,11 +2,11 @@ import { canonicalText } from '../receipts/canonical.ts'
 import { nobleCrypto } from '../receipts/crypto.ts'
 import { ruleBook } from './rule-book.ts'
 
-/** Nobody's addresses: one that the envelope allows, and one that a planted instruction names. */
+/** Invented addresses: one that the envelope allows, and one that a planted instruction names. */
 const PAYEE = `0x${'11'.repeat(20)}`
 const STRANGER = `0x${'66'.repeat(20)}`
 
-/** What the invented seller owes. */
+/** Delivery that the invented seller promised. */
 const PROMISED = { report_id: 'R-7', rows: 3 }
 
 /**
@@ -36,11 +36,11 @@ type DeliveryStep = (typeof SENTINEL)['table']['on_delivery'][number]
 
 export const SCENARIOS = ['injection', 'garbage', 'provable'] as const
 
-export type Scenario = (typeof SCENARIOS)[number]
+type Scenario = (typeof SCENARIOS)[number]
 
 /** A spend that an agent is about to make, and what was delivered for it. */
 interface Staged {
-  /** Where the instruction to pay came from. */
+  /** Source of the instruction to pay. */
   instruction_from: 'mandate' | 'delivered_content'
   payee: string
   amount_usdc: string
@@ -62,32 +62,32 @@ const STAGED: Readonly<Record<Scenario, Staged>> = {
   provable: { ...BOUNDED, delivery: JSON.stringify(PROMISED) },
 }
 
-/** One rule held against the staged spend; `not_reached` when the spend had ended before. */
+/** One rule applied to the staged spend; `not_reached` if the spend ended earlier. */
 interface SentinelStep {
   step: BeforeStep | DeliveryStep
   outcome: 'pass' | 'fail' | 'not_reached'
 }
 
-/** What the play came to. Nothing was ever paid, so nothing was ever lost. */
-export interface SentinelEnd {
+/** Result of the simulation. No payment is ever made. */
+interface SentinelResult {
   verdict: 'HALTED' | 'REJECTED' | 'ELIGIBLE'
   code: 'PROMPT_INJECTION_HALT' | 'MALFORMED_DELIVERY' | 'BOUNDED_SPEND_ELIGIBLE'
   action_taken: string
   steps: SentinelStep[]
   requested_amount_usdc: string
-  /** Whom an eligible spend would go to. */
+  /** Recipient of an eligible spend. */
   settlement_recipient: string | null
 }
 
 /** Plays a scenario through the rules. The same every time; it says how such a guard decides, and nothing about any real spend. */
-export function playSentinel(scenario: Scenario): SentinelEnd {
+export function playSentinel(scenario: Scenario): SentinelResult {
   const { table } = SENTINEL
   const staged = STAGED[scenario]
   const before = table.before_spending.map(
-    (step) => ({ step, outcome: beforeHolds(step, staged, table.envelope) ? 'pass' : 'fail' }) as const,
+    (step) => ({ step, outcome: passesStep(step, staged, table.envelope) ? 'pass' : 'fail' }) as const,
   )
   const halted = before.some(({ outcome }) => outcome === 'fail')
-  const delivery = halted ? notReached() : judgeDelivery(staged.delivery, table.envelope)
+  const delivery = halted ? notReached() : checkDelivery(staged.delivery, table.envelope)
   const rejected = delivery.some(({ outcome }) => outcome === 'fail')
   const end = halted ? ENDS.halted : rejected ? ENDS.rejected : ENDS.eligible
   return {
@@ -116,16 +116,16 @@ const ENDS = {
   },
 } as const
 
-function beforeHolds(step: BeforeStep, { instruction_from, payee, amount_usdc, at }: Staged, envelope: Envelope): boolean {
+function passesStep(step: BeforeStep, { instruction_from, payee, amount_usdc, at }: Staged, envelope: Envelope): boolean {
   switch (step) {
     case 'instruction_origin':
       return instruction_from === envelope.instructions_from
     case 'payee_allowed':
       return payee === envelope.allowed_payee
     case 'amount_in_range':
-      return cents(amount_usdc) > 0n && cents(amount_usdc) <= cents(envelope.max_amount_usdc)
+      return toCents(amount_usdc) > 0n && toCents(amount_usdc) <= toCents(envelope.max_amount_usdc)
     case 'budget_left':
-      return cents(envelope.spent_before_usdc) + cents(amount_usdc) <= cents(envelope.budget_usdc)
+      return toCents(envelope.spent_before_usdc) + toCents(amount_usdc) <= toCents(envelope.budget_usdc)
     case 'inside_window':
       // Times of one form and zone compare as texts do.
       return envelope.not_before <= at && at <= envelope.not_after
@@ -136,8 +136,8 @@ function notReached(): SentinelStep[] {
   return SENTINEL.table.on_delivery.map((step) => ({ step, outcome: 'not_reached' }))
 }
 
-function judgeDelivery(text: string, envelope: Envelope): SentinelStep[] {
-  const canonical = canonicalOf(text)
+function checkDelivery(text: string, envelope: Envelope): SentinelStep[] {
+  const canonical = canonicalOrNull(text)
   if (canonical === null) {
     return [
       { step: 'delivery_well_formed', outcome: 'fail' },
@@ -151,7 +151,7 @@ function judgeDelivery(text: string, envelope: Envelope): SentinelStep[] {
   ]
 }
 
-function canonicalOf(text: string): string | null {
+function canonicalOrNull(text: string): string | null {
   try {
     return canonicalText(JSON.parse(text))
   } catch {
@@ -161,6 +161,6 @@ function canonicalOf(text: string): string | null {
 }
 
 /** Cents of a decimal text with two places. */
-function cents(amount_usdc: string): bigint {
+function toCents(amount_usdc: string): bigint {
   return BigInt(amount_usdc.replace('.', ''))
 }

@@ -1,10 +1,9 @@
-import { checkIban } from '../checks/iban.ts'
-import type { IbanFacts } from '../checks/iban-facts.ts'
+import { checkIban, type IbanFacts } from '../checks/iban.ts'
 import { alpha2, banksWith, ibanCountry } from '../checks/same-country.ts'
-import { sanctionsHint } from '../checks/sanctions.ts'
+import { sanctionsHint } from '../checks/countries.ts'
 import type { Check } from '../checks/verdict.ts'
 import type { HeadlineRule } from '../headline.ts'
-import { bandOf, ruleBook, scoreOf, type Fired, type RuleBook } from './rule-book.ts'
+import { bandOf, ruleBook, scoreOf, type FiredFactor, type RuleBook } from './rule-book.ts'
 
 /** Headlines of the tools that answer with a band. */
 export const TENANCY_HEADLINES: readonly HeadlineRule[] = [
@@ -14,7 +13,7 @@ export const TENANCY_HEADLINES: readonly HeadlineRule[] = [
   { when: { band: 'low' }, tone: 'good', word: 'LOW RISK', sentence: '{recommendation}' },
 ]
 
-/** Points of what is known to go before rental fraud. Each weight is a judgement, not a measurement; the table is there to be seen and replaced. */
+/** Points of known warning signs of rental fraud. Each weight is a judgement, not a measurement; the table is published so that it can be checked and replaced. */
 export const TENANCY_TABLE = {
   listing: {
     payment_irreversible: 25,
@@ -42,7 +41,7 @@ export const TENANCY_TABLE = {
   verdicts: { PROCEED: 0, CAUTION: 20, STOP: 45 },
 } as const
 
-export interface TenancyTable {
+interface TenancyTable {
   listing: Readonly<Record<keyof (typeof TENANCY_TABLE)['listing'], number>>
   price_below_market: readonly { above_pct: number; points: number }[]
   together: Readonly<Record<keyof (typeof TENANCY_TABLE)['together'], number>>
@@ -60,28 +59,28 @@ export type Band = keyof TenancyTable['bands']
 export type TenancyVerdict = keyof TenancyTable['verdicts']
 
 type ListingFlag = keyof TenancyTable['listing']
-export type ListingFactor = ListingFlag | keyof TenancyTable['together'] | 'price_below_market'
+type ListingFactor = ListingFlag | keyof TenancyTable['together'] | 'price_below_market'
 type DepositFactor = keyof TenancyTable['deposit']
 export type LandlordFactor = keyof TenancyTable['landlord']
 
-/** What somebody observed of a listing; what is absent was not observed. */
+/** Observed signals of a listing; absent ones were not observed. */
 export type ListingSignals = { readonly [Flag in ListingFlag]?: boolean | undefined } & {
   readonly price_below_market_pct?: number | undefined
 }
 
-export interface Risk<Factor extends string> {
+interface Risk<Factor extends string> {
   score: number
   band: Band
-  fired: Fired<Factor>[]
+  fired: FiredFactor<Factor>[]
 }
 
 const LISTING_REASONS: Readonly<Record<ListingFlag, string>> = {
-  payment_irreversible: 'Payment is asked in a form that cannot be called back.',
-  landlord_abroad_cannot_meet: 'The landlord says to be abroad and unable to meet.',
+  payment_irreversible: 'Payment is requested in an irreversible form.',
+  landlord_abroad_cannot_meet: 'The landlord claims to be abroad and unable to meet.',
   photos_reverse_image_hit: 'The photos are found elsewhere.',
   contact_moves_offplatform: 'The contact is moved off the platform.',
   no_in_person_viewing: 'The place cannot be viewed in person.',
-  urgency_pressure: 'There is pressure to decide at once.',
+  urgency_pressure: 'There is pressure to decide immediately.',
   identity_docs_requested_upfront: 'Identity documents are asked before anything else.',
 }
 
@@ -89,7 +88,7 @@ const LISTING_REASONS: Readonly<Record<ListingFlag, string>> = {
 export function listingRisk(signals: ListingSignals, { table } = TENANCY): Risk<ListingFactor> {
   const { listing, together } = table
   const flags = Object.keys(LISTING_REASONS) as ListingFlag[]
-  const fired: Fired<ListingFactor>[] = flags
+  const fired: FiredFactor<ListingFactor>[] = flags
     .filter((factor) => signals[factor] === true)
     .map((factor) => ({ factor, points: listing[factor], reason: LISTING_REASONS[factor] }))
   const price = pricePoints(signals.price_below_market_pct ?? 0, table)
@@ -99,14 +98,14 @@ export function listingRisk(signals: ListingSignals, { table } = TENANCY): Risk<
   }
   const unseen = signals.no_in_person_viewing === true
   if (unseen && signals.payment_irreversible === true) {
-    const reason = 'Money that cannot be called back, for a place that cannot be seen.'
+    const reason = 'Irreversible payment for a place that cannot be viewed.'
     fired.push({ factor: 'irreversible_and_no_viewing', points: together.irreversible_and_no_viewing, reason })
   }
   if (unseen && signals.landlord_abroad_cannot_meet === true) {
     const reason = 'Neither the landlord nor the place can be seen.'
     fired.push({ factor: 'abroad_and_no_viewing', points: together.abroad_and_no_viewing, reason })
   }
-  return rated(fired, table)
+  return rateRisk(fired, table)
 }
 
 /** The gravest step that is exceeded; null when none is. */
@@ -115,28 +114,28 @@ function pricePoints(below_pct: number, { price_below_market }: TenancyTable) {
   return exceeded.length === 0 ? null : exceeded.reduce((gravest, step) => (step.points > gravest.points ? step : gravest))
 }
 
-export interface DepositAsked {
+interface DepositRequest {
   deposit_iban: string
   property_country?: string | undefined
   deposit_before_viewing?: boolean | undefined
 }
 
-export interface DepositRisk extends Risk<DepositFactor> {
+interface DepositRisk extends Risk<DepositFactor> {
   check: Check<IbanFacts>
   /** Read off the IBAN, null when it cannot be. */
   iban_country: string | null
   property_country: string | null
 }
 
-/** What speaks against paying a deposit to this account. A country code that no country has counts as another country. */
-export function depositRisk(asked: DepositAsked, { table } = TENANCY): DepositRisk {
+/** Rates the risk of paying a deposit to this account. An unknown country code counts as another country. */
+export function depositRisk(asked: DepositRequest, { table } = TENANCY): DepositRisk {
   const check = checkIban(asked.deposit_iban)
   const iban_country = ibanCountry(check)
   const given = asked.property_country ?? null
   const property_country = given === null ? null : alpha2(given)
-  const fired: Fired<DepositFactor>[] = []
+  const fired: FiredFactor<DepositFactor>[] = []
   const fire = (factor: DepositFactor, reason: string) => fired.push({ factor, points: table.deposit[factor], reason })
-  if (!check.valid) fire('iban_invalid', `The IBAN does not hold: ${check.reason}`)
+  if (!check.valid) fire('iban_invalid', `The IBAN is invalid: ${check.reason}`)
   const prohibited = [iban_country, property_country].find((code) => code !== null && sanctionsHint(code)?.level === 'comprehensive')
   if (prohibited !== undefined) fire('country_sanctioned', `Nearly all dealings with ${prohibited} are prohibited under OFAC programmes.`)
   const elevated = [iban_country, property_country].find((code) => code !== null && sanctionsHint(code)?.level === 'elevated')
@@ -148,11 +147,11 @@ export function depositRisk(asked: DepositAsked, { table } = TENANCY): DepositRi
     )
   }
   if (asked.deposit_before_viewing === true) fire('deposit_before_viewing', 'The deposit is asked before a viewing.')
-  return { ...rated(fired, table), check, iban_country, property_country }
+  return { ...rateRisk(fired, table), check, iban_country, property_country }
 }
 
 /** The score of the verdict: the higher one, a third of the lower one, and what is wrong with the landlord's numbers. */
-export function verdictScore(deposit_score: number, listing_score: number, landlord: readonly Fired[], { table } = TENANCY): number {
+export function verdictScore(deposit_score: number, listing_score: number, landlord: readonly FiredFactor[], { table } = TENANCY): number {
   const [lower, higher] = [Math.min(deposit_score, listing_score), Math.max(deposit_score, listing_score)]
   return Math.min(table.cap, higher + Math.floor(lower / table.lower_score_divisor) + scoreOf(landlord, table.cap))
 }
@@ -165,7 +164,7 @@ export function tenancyVerdict(score: number, { table } = TENANCY): TenancyVerdi
   return bandOf(score, table.verdicts)
 }
 
-function rated<Factor extends string>(fired: Fired<Factor>[], table: TenancyTable): Risk<Factor> {
+function rateRisk<Factor extends string>(fired: FiredFactor<Factor>[], table: TenancyTable): Risk<Factor> {
   const score = scoreOf(fired, table.cap)
   return { score, band: bandOf(score, table.bands), fired }
 }

@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
 
-/** What one request body may hold of the memory of this process, from its first byte to the end of its request. */
+/** Memory reserved for one request body, from its first byte to the end of its request. */
 export interface BodyAccount {
   /** Reading has begun: from now on the body must arrive at the minimum rate. */
   reading(): void
@@ -55,7 +55,7 @@ interface Client {
   bodies: number
 }
 
-/** Slow bodies are looked for this often, and few are cut off at a time: their senders may all connect again at once. */
+/** Interval of the search for slow bodies, and the maximum cut off in each search: their senders may all reconnect simultaneously. */
 const SWEEP_MS = 250
 const CUT_MOST = 64
 

@@ -1,4 +1,4 @@
-import { ADMISSION_RULES } from './rules.ts'
+import { ADMISSION_RULES } from '../limits.ts'
 
 /** `calls`: unpaid calls; `intake`: messages to read and payments to verify; `reads`: pages, documents and records; `probes`: health, metrics and paid answers. */
 export type LaneName = keyof typeof ADMISSION_RULES.lanes
@@ -94,9 +94,9 @@ class FairLane implements Lane {
   readonly #rules: LaneRules
   readonly #queues = new Map<string, ClientQueue>()
   #waiting = 0
-  /** Steps asked for that belong to the next turn, and those of the present turn that are still to run. */
-  #asked = 0
-  #left = 0
+  /** Steps requested for the next turn, and steps of the present turn that are still to run. */
+  #next_turn_steps = 0
+  #this_turn_steps = 0
   /** Requests started in this turn, and the measured time of their work. */
   #begun = 0
   #spent_ms = 0
@@ -137,21 +137,21 @@ class FairLane implements Lane {
 
   /** Steps to start so many requests, and one behind them to measure the last. */
   #askFor(requests: number): void {
-    for (; this.#asked <= requests; this.#asked++) this.#parts.nextTurn(this.#step)
+    for (; this.#next_turn_steps <= requests; this.#next_turn_steps++) this.#parts.nextTurn(this.#step)
   }
 
   readonly #step = (): void => {
-    if (this.#left === 0) this.#beginTurn()
-    this.#left--
+    if (this.#this_turn_steps === 0) this.#beginTurn()
+    this.#this_turn_steps--
     this.#measure()
-    const may_start = this.#left > 0 && !this.#resting && this.#begun < this.#share() && this.#spent_ms < this.#rules.slice_ms
+    const may_start = this.#this_turn_steps > 0 && !this.#resting && this.#begun < this.#share() && this.#spent_ms < this.#rules.slice_ms
     if (may_start && this.#waiting > 0) this.#start()
-    if (this.#left === 0 && this.#waiting > 0 && !this.#resting) this.#endTurn()
+    if (this.#this_turn_steps === 0 && this.#waiting > 0 && !this.#resting) this.#endTurn()
   }
 
   #beginTurn(): void {
-    this.#left = this.#asked
-    this.#asked = 0
+    this.#this_turn_steps = this.#next_turn_steps
+    this.#next_turn_steps = 0
     this.#begun = 0
     this.#spent_ms = 0
   }

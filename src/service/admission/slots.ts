@@ -1,7 +1,6 @@
 import type { TurnedAway } from '../../ports/telemetry.ts'
-import { limits } from '../limits.ts'
+import { ADMISSION_RULES, limits } from '../limits.ts'
 import { problem, type Problem } from '../problems.ts'
-import { ADMISSION_RULES } from './rules.ts'
 
 /** `claim`: a payment is present but not yet verified. `paid`: it was verified and claimed. */
 type SlotKind = 'free' | 'claim' | 'paid'
@@ -15,7 +14,7 @@ export interface Refused {
 /** Capacity that one call holds from the arrival of its body until its end. */
 export interface Slot {
   kind(): SlotKind
-  /** The payment turned out to be none: moves the call to the free slots, or refuses it when they are full. */
+  /** The request carries no valid payment: moves the call to the free slots, or refuses it when they are full. */
   demote(): Refused | null
   /** The payment was verified and claimed. */
   verify(): void
@@ -37,8 +36,8 @@ export interface Slots {
   payers(): boolean
 }
 
-/** How much of the service is in use now. */
-export interface ObservedFlow {
+/** Current use of the admission slots. */
+export interface AdmissionLoad {
   in_flight(): { free: number; paid: number }
   /** Requests that wait in a lane. */
   waiting(): number
@@ -185,4 +184,53 @@ const CLIENT = refusal('client', problem('CLIENT_BUSY', 'You have too many calls
 
 function refusal(reason: TurnedAway, found: Problem): Refused {
   return { ok: false, reason, problem: found }
+}
+
+/** Keeps a refusal back for a moment, or not at all when too many are kept back already. */
+export function createRefusalDelay(pause: (pause_ms: number) => Promise<void>): () => Promise<void> {
+  let held = 0
+  return async () => {
+    if (held >= ADMISSION_RULES.refusals_held) return
+    held++
+    try {
+      await pause(ADMISSION_RULES.refusal_hold_ms)
+    } finally {
+      held--
+    }
+  }
+}
+
+const TICK_MS = 50
+/** One long turn is an accident; a loop is late when it was so this often in a row. */
+const READINGS = 3
+
+/** Takes readings of a timer that is due every `every_ms`. Errs downwards: the smallest of the last readings counts. */
+export function createDelayMeter(every_ms: number): { tick(at_ms: number): void; lag_ms(): number } {
+  const readings = Array.from({ length: READINGS }, () => 0)
+  let due_ms: number | null = null
+  let next = 0
+  return {
+    tick(at_ms) {
+      if (due_ms !== null) readings[next++ % READINGS] = Math.max(0, at_ms - due_ms)
+      due_ms = at_ms + every_ms
+    },
+    lag_ms: () => Math.min(...readings),
+  }
+}
+
+let watched: (() => number) | null = null
+
+/**
+ * Delay of the event loop of this process. A process has one loop, so one meter is started on the first call; it does not keep the process
+ * alive.
+ */
+export function eventLoopDelay(): number {
+  watched ??= startDelayMeter()
+  return watched()
+}
+
+function startDelayMeter(): () => number {
+  const meter = createDelayMeter(TICK_MS)
+  setInterval(() => meter.tick(performance.now()), TICK_MS).unref()
+  return meter.lag_ms
 }

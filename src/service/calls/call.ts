@@ -3,129 +3,123 @@ import type { Catalogue } from '../catalogue/load.ts'
 import type { SourceName, Sources, Tool } from '../catalogue/define.ts'
 import { widerNetwork } from '../clients.ts'
 import type { Problem } from '../problems.ts'
-import { answerParts } from './answer-text.ts'
-import { admitPayment, paymentEnd, quote, readRequestPayment, replayed, type PaidDeps, type RequestPayment } from './paid.ts'
-import { decodeCall, type Admission, type ReadCall } from './asked.ts'
-import type { CallRequest, Outcome, PhaseMarks } from './outcome.ts'
-import { prepareQueued, type Stamp } from './prepare.ts'
-import { askForUnread } from './unread.ts'
-import { brokenOff, exhausted, isCallersWork, isKnownEnd, sourceDown, storeDown, unknownTool } from './refusals.ts'
+import { prepareQueued, splitAnswer, type ReceiptIssuer } from './answer.ts'
+import { decodeCall, type Admission, type DecodedCall } from './decoded-call.ts'
+import { type CallRequest, type Outcome, type PhaseMarks, refusedOutcome } from './outcome.ts'
+import {
+  admitPayment,
+  askPaymentForLargeBody,
+  type PaymentGateDeps,
+  paymentOutcome,
+  readRequestPayment,
+  replayStoredAnswer,
+  takeFreeCall,
+} from './payment-gate.ts'
+import { isExcessiveInput, isExpectedFailure, problemForError, sourceDownProblem, unknownToolProblem } from './refusals.ts'
 
-/** All that a call needs; assembled once, at start. */
-export interface CallDeps extends PaidDeps {
+/** All parts that a call needs; assembled once at start. */
+export interface CallDeps extends PaymentGateDeps {
   catalogue: Catalogue
   sources: Sources
-  /** Says whether a source answers now; a source without a probe cannot be down. */
+  /** Each resolves with false while its source does not answer. A source without a probe counts as up. */
   probes: Partial<Record<SourceName, () => Promise<boolean>>>
-  stamp: Stamp
-  /** Where heavy tools run; null runs them here. */
+  issuer: ReceiptIssuer
+  /** Worker threads for heavy tools; null runs them on this thread. */
   heavy: HeavyWork | null
 }
 
 /**
- * One call, from end to end: find → read → replay? → preflight → admit → run → prepare → settle → answer. Reading and preflight cost the
- * caller nothing; a call that fails by our fault gives back what it took; nothing leaves before it is signed, and, when it is paid,
- * settled.
+ * Serves one call: find the tool, decode, replay a stored answer, check sources, admit, run, sign, settle, answer. The caller pays nothing for
+ * the steps before admission. A call that fails through the service's fault returns its free call or releases its payment. An answer leaves
+ * only after it is signed and, for a paid call, settled.
  */
 export async function call(deps: CallDeps, request: CallRequest): Promise<Outcome> {
   const tool = deps.catalogue.find(request.tool)
-  if (tool === undefined) return { kind: 'refused', tool: null, problem: unknownTool(deps.catalogue, request.tool) }
+  if (tool === undefined) return refusedOutcome(null, unknownToolProblem(deps.catalogue, request.tool))
 
-  const read = await decodeCall(deps, tool, request)
-  if (!read.ok) {
-    const unpaid = read.unpaid ?? null
-    return unpaid === null ? refused(tool, read.problem) : askForUnread(deps, tool, read.problem, unpaid, () => preflight(deps, tool))
+  const decoded = await decodeCall(deps, tool, request)
+  switch (decoded.kind) {
+    case 'refused':
+      return refusedOutcome(tool, decoded.problem)
+    case 'too_large_unpaid':
+      return askPaymentForLargeBody(deps, tool, decoded.problem, decoded.allowance, () => checkSources(deps, tool))
+    case 'decoded':
+      return serveDecoded(deps, decoded.call, request)
   }
-  const asked = read.call
-
-  const payment = await readRequestPayment(deps, asked, request)
-  if (payment.kind === 'ended') return payment.outcome
-  const before = payment.kind === 'none' ? null : await replayed(deps, asked, payment)
-  if (before !== null) return before
-
-  const down = await preflight(deps, tool)
-  if (down !== null) return refused(tool, down)
-
-  const admission = await admit(deps, asked, payment)
-  request.marks?.mark('admit')
-  if (admission.kind === 'paid') request.verified?.()
-  return admission.kind === 'ended' ? admission.outcome : perform(deps, asked, admission, request.marks)
 }
 
-async function preflight(deps: CallDeps, tool: Tool): Promise<Problem | null> {
+async function serveDecoded(deps: CallDeps, decoded: DecodedCall, request: CallRequest): Promise<Outcome> {
+  const { tool } = decoded
+  const payment = await readRequestPayment(deps, decoded, request)
+  if (payment.kind === 'ended') return payment.outcome
+  const stored = payment.kind === 'none' ? null : await replayStoredAnswer(deps, decoded, payment)
+  if (stored !== null) return stored
+
+  const down = await checkSources(deps, tool)
+  if (down !== null) return refusedOutcome(tool, down)
+
+  const admission = payment.kind === 'none' ? await admitUnpaid(deps, decoded) : await admitPayment(deps, decoded, payment)
+  request.marks?.mark('admit')
+  if (admission.kind === 'paid') request.verified?.()
+  return admission.kind === 'ended' ? admission.outcome : perform(deps, decoded, admission, request.marks)
+}
+
+async function checkSources(deps: CallDeps, tool: Tool): Promise<Problem | null> {
   for (const name of tool.sources) {
     const probe = deps.probes[name]
-    if (probe !== undefined && !(await probe())) return sourceDown(tool)
+    if (probe !== undefined && !(await probe())) return sourceDownProblem(tool)
   }
   return null
 }
 
-async function admit(deps: CallDeps, asked: ReadCall, payment: Exclude<RequestPayment, { kind: 'ended' }>): Promise<Admission> {
-  const { tool, address } = asked
-  if (payment.kind !== 'none') return admitPayment(deps, asked, payment)
-  if (tool.price === 'free') return { kind: 'unlimited' }
-  try {
-    const taken = await deps.allowance.take(tool.id, address, readsSources(tool))
-    if (taken.granted) return { kind: 'free', taken }
-    const amount_minor = (await quote(deps, tool, asked.input))?.amount_minor ?? null
-    const found = { problem: exhausted(taken, amount_minor), allowance: taken.state, amount_minor, x402_reason: null }
-    return { kind: 'ended', outcome: { kind: 'payment_required', tool: tool.id, ...found } }
-  } catch (error) {
-    deps.onFault(error, tool.id)
-    return { kind: 'ended', outcome: refused(tool, storeDown()) }
-  }
+async function admitUnpaid(deps: CallDeps, decoded: DecodedCall): Promise<Admission> {
+  if (decoded.tool.price === 'free') return { kind: 'unlimited' }
+  return takeFreeCall(
+    deps,
+    decoded,
+    decoded.tool.sources.some((name) => OUTSIDE_SOURCES.has(name)),
+  )
 }
 
-/** Whether a call of this tool asks somebody outside, who bears only so much. */
-function readsSources({ sources }: Tool): boolean {
-  return sources.some((name) => OUTSIDE.has(name))
-}
+/** Sources outside this service, whose capacity is limited. */
+const OUTSIDE_SOURCES: ReadonlySet<SourceName> = new Set<SourceName>(['chain', 'transfers', 'prices', 'registrations'])
 
-const OUTSIDE: ReadonlySet<SourceName> = new Set<SourceName>(['chain', 'transfers', 'prices', 'registrations'])
-
-/** Runs, stamps, settles and answers; whatever breaks on the way is ours, and costs the caller nothing. */
+/** Runs the tool, signs, settles and answers. Any failure on the way costs the caller nothing. */
 async function perform(
   deps: CallDeps,
-  asked: ReadCall,
+  decoded: DecodedCall,
   admission: Exclude<Admission, { kind: 'ended' }>,
   marks?: PhaseMarks,
 ): Promise<Outcome> {
-  const { tool } = asked
+  const { tool, unwrapped } = decoded
   const claim = admission.kind === 'paid' ? admission.claim : null
   try {
-    const ran = runTool(deps, asked, claim !== null)
+    const ran = runTool(deps, decoded, claim !== null)
     const result = ran instanceof Promise ? await ran : ran
     marks?.mark('run')
     const refusal = tool.refuses?.(result) ?? null
     if (refusal !== null) throw refusal
-    const prepared = await prepareQueued(deps.stamp, { tool, input_hash: asked.inputHash(), previous: asked.previous }, result, claim)
+    const prepared = await prepareQueued(deps.issuer, { tool, input_hash: decoded.inputHash(), previous: decoded.previous }, result, claim)
     marks?.mark('sign')
     if (claim === null) {
       const allowance = admission.kind === 'free' ? admission.taken.state : null
-      return { kind: 'answered', tool: tool.id, answer: { ...prepared, allowance, bare: asked.bare } }
+      return { kind: 'answered', tool: tool.id, answer: { ...prepared, allowance, unwrapped } }
     }
-    const allowance = await deps.allowance.peek(tool.id, asked.address)
-    const end = await claim.settle(answerParts({ ...prepared, allowance, bare: asked.bare }))
+    const allowance = await deps.allowance.peek(tool.id, decoded.address)
+    const settled = await claim.settle(splitAnswer({ ...prepared, allowance, unwrapped }))
     marks?.mark('settle')
-    return await paymentEnd(deps, asked, end)
+    return await paymentOutcome(deps, decoded, settled)
   } catch (error) {
-    if (!isKnownEnd(error)) deps.onFault(error, tool.id)
-    const gives_back = admission.kind === 'free' && !isCallersWork(error)
+    if (!isExpectedFailure(error)) deps.onFault(error, tool.id)
+    const gives_back = admission.kind === 'free' && !isExcessiveInput(error)
     if (gives_back) await admission.taken.give_back().catch((failure: unknown) => deps.onFault(failure, tool.id))
     if (claim !== null) await claim.release('tool_failed').catch((failure: unknown) => deps.onFault(failure, tool.id))
-    return refused(tool, brokenOff(tool, error))
+    return refusedOutcome(tool, problemForError(tool, error))
   }
 }
 
-function refused(tool: Tool, found: Problem): Outcome {
-  return { kind: 'refused', tool: tool.id, problem: found }
-}
-
-/**
- * Runs the tool of a call: a heavy one in a thread, where the clients of other networks have their turns too, and so a pure one whose long
- * body was read there.
- */
-function runTool(deps: { heavy: HeavyWork | null; sources: Sources }, { tool, input, packed, address }: ReadCall, paid: boolean) {
+/** Runs the tool. Heavy tools, and pure tools whose long body a worker thread has read, run in a worker thread, queued by client network. */
+function runTool(deps: Pick<CallDeps, 'heavy' | 'sources'>, { tool, input, packed, address }: DecodedCall, paid: boolean) {
   if (deps.heavy === null || (tool.heavy !== true && packed === null)) return tool.execute(input ?? {}, deps.sources)
   return deps.heavy.run(tool.family, tool.id, packed ?? input ?? {}, { client: widerNetwork(address), paid })
 }

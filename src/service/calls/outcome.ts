@@ -1,107 +1,108 @@
 import type { ChainLink } from '../../pure/receipts/chain.ts'
 import type { Receipt } from '../../pure/receipts/receipt.ts'
 import type { CallPhase } from '../../ports/telemetry.ts'
-import type { ReadBounds } from '../catalogue/define.ts'
-import type { CreditGiven } from '../credits/given.ts'
+import type { ReadBounds, Tool } from '../catalogue/define.ts'
+import type { CreditCredential } from '../credits/credit-service.ts'
 import type { AllowanceState } from '../payments/allowance.ts'
-import type { PaymentGiven } from '../payments/payment-header.ts'
+import type { PaymentCredential } from '../payments/payment-header.ts'
 import type { ResendSecrets } from '../payments/resends.ts'
-import type { CreditSettlement, Pending, Settlement } from '../payments/settlement.ts'
+import type { CreditSettlement, PaidSettlement, Pending } from '../payments/settlement.ts'
 import type { Problem } from '../problems.ts'
 
-/** A call as it reaches the core: no request, no header, no status. */
+/** A call as surfaces hand it to `call`, independent of HTTP. */
 export interface CallRequest {
-  /** The tool as the caller named it. */
+  /** Id of the tool as the caller wrote it. */
   tool: string
   /**
-   * Resolves when the body has arrived, with the refusal of a body that may not; absent where it is there already. `mayReadLarge` decides
-   * whether a body beyond the unpaid bound is read.
+   * Resolves when the body has arrived; with a problem when it is refused. Absent where the body is already there. `mayReadLarge` decides
+   * whether a body beyond the unpaid limit is read.
    */
   receive?(bounds: ReadBounds, mayReadLarge: () => Promise<boolean>): Promise<Problem | null>
   /** Reads the input within the bounds of the tool. */
   read(bounds: ReadBounds): InputRead | Promise<InputRead>
-  /** Takes capacity for the call once its body is there, before it is read; the refusal when there is none. */
+  /** Takes capacity for the call after its body has arrived and before it is read; resolves with a problem when there is none. */
   enter?(): Promise<Problem | null>
-  /** The payment of this call was verified and claimed. */
+  /** Called when the payment of this call was verified and claimed. */
   verified?(): void
-  /** The caller's address, as far as proxies are trusted; hashed before it is stored. */
+  /** Client address, read through trusted proxies only; hashed before it is stored. */
   address: string
-  /** The payments that the request carries, in whatever form; more than one is a fault. */
-  payments: readonly PaymentGiven[]
-  /** The prepaid credit that the request carries; null for none. */
-  credit: CreditGiven | null
-  /** Secrets that open the answer of a payment sent before; none where it is left out. */
+  /** Payments of the request, in whichever header or member they came; more than one is an error. */
+  payments: readonly PaymentCredential[]
+  credit: CreditCredential | null
+  /** Secrets that open the stored answer of an earlier payment. */
   secrets?: ResendSecrets
-  /** The digest of the receipt that went before, as the caller wrote it. */
+  /** Digest of the previous receipt as the caller wrote it. */
   prev_receipt_hash: string | null
-  /** The header of W3C Trace Context as it came. */
+  /** Header of W3C Trace Context as received. */
   traceparent?: string | null
-  /** Told when a phase of the call is over. */
   marks?: PhaseMarks
 }
 
+/** Records the end of each phase of a call. */
 export interface PhaseMarks {
   mark(phase: CallPhase): void
 }
 
-/**
- * `bare`: the fields of the tool were the body itself. `ready`: a worker thread has read the input and held it against the schema of its
- * tool; then `input` is null.
- */
-export type InputRead = { ok: true; input: unknown; bare?: boolean; ready?: ReadyInput } | { ok: false; problem: Problem }
+/** `unwrapped`: the fields of the tool were the body itself. `ready`: a worker thread has read and validated the input; `input` is then null. */
+export type InputRead = { ok: true; input: unknown; unwrapped?: boolean; ready?: ReadyInput } | { ok: false; problem: Problem }
 
-/** An input that fits its tool. */
+/** An input that was validated against the schema of its tool. */
 export interface ReadyInput {
-  /** As the tool takes it; beside `packed` only what its price depends on, null for nothing. */
+  /** When `packed` is set, only the members that the price depends on; null for none. */
   input: Record<string, unknown> | null
-  /** The input of a pure tool, which runs in a worker thread too, in the form of `v8.serialize`; null when `input` has it. */
+  /** Input of a pure tool that runs in a worker thread, in the form of `v8.serialize`; null when `input` has it. */
   packed: Uint8Array | null
-  /** keccak-256 of its canonical text. */
+  /** keccak-256 of the canonical text. */
   input_hash: string
 }
 
 export interface Answer {
   result: Record<string, unknown>
-  /** RFC 8785 text of `result`: what the receipt's output hash covers. */
+  /** RFC 8785 text of `result`, which the output hash of the receipt covers. */
   result_text: string
   receipt: Receipt
-  /** `receipt` as JSON, written once for the body and the badge. */
+  /** `receipt` as JSON text. */
   receipt_text: string
-  /** Only when the caller named a previous receipt. */
+  /** Link to the previous receipt, where the caller named one. */
   chain: ChainLink | null
   tier: 'free' | 'paid'
   /** Null for tools that are free without limit. */
   allowance: AllowanceState | null
-  /** The members of the result go beside the receipt, not under `result`. */
-  bare?: boolean
+  /** The members of the result are members of the answer itself, instead of under `result`. */
+  unwrapped?: boolean
   embeddable_badge: string
   proof_summary_markdown: string
 }
 
-/** How a call ends. Surfaces translate; nothing else leaves. */
+/** Outcome of a call. Each surface translates it into its own form of answer. */
 export type Outcome =
   | { kind: 'answered'; tool: string; answer: Answer }
-  /** Settled now or before: the body as it was stored, byte for byte. */
-  | { kind: 'paid'; tool: string; text: string; settlement: Settlement | CreditSettlement }
+  /** `text` is the stored body, byte for byte. */
+  | { kind: 'paid'; tool: string; text: string; settlement: PaidSettlement | CreditSettlement }
   | { kind: 'pending'; tool: string; problem: Problem; pending: Pending }
   | PaymentRequired
   | { kind: 'refused'; tool: string | null; problem: Problem }
 
-/** A 402: nobody paid, or what came as payment will not do. */
+/** A 402: no payment came, or the one that came is not acceptable. */
 export interface PaymentRequired {
   kind: 'payment_required'
   tool: string
   problem: Problem
   allowance: AllowanceState
-  /** What the call costs now, in minor units; null where no payment is taken. */
+  /** Current price of the call in minor units; null where no payment is taken. */
   amount_minor: bigint | null
-  /** The word of the x402 facilitators for what is wrong with the payment; null when none came. */
+  /** Error code of x402 facilitators for the payment; null when no payment came. */
   x402_reason: string | null
-  /** Whose settlement failed; absent where none was tried. */
+  /** Payer of a settlement that failed. */
   payer?: string
 }
 
-/** The outcome in one word, for counters and logs. */
-export function outcomeWord(outcome: Outcome): string {
+/** `tool` is null where the request named none that exists. */
+export function refusedOutcome(tool: Pick<Tool, 'id'> | null, found: Problem): Outcome {
+  return { kind: 'refused', tool: tool?.id ?? null, problem: found }
+}
+
+/** Returns the outcome in one word for metrics and logs. */
+export function outcomeLabel(outcome: Outcome): string {
   return outcome.kind === 'answered' || outcome.kind === 'paid' ? outcome.kind : outcome.problem.code
 }

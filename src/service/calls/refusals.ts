@@ -1,80 +1,81 @@
 import { isChainFault } from '../chain-fault.ts'
+import { waitText } from '../../pure/duration-text.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
 import type { ChainFaultReason } from '../../ports/chain.ts'
 import type { HeavyFault, HeavyFaultCode } from '../../ports/heavy-work.ts'
 import { Refusal, SourceDown, type Tool } from '../catalogue/define.ts'
 import type { Catalogue } from '../catalogue/load.ts'
 import { limits } from '../limits.ts'
-import { nearest } from '../nearest.ts'
-import { allowanceShown, type Spent, type Taken } from '../payments/allowance.ts'
+import { nearestName } from '../catalogue/search.ts'
+import { publicAllowance, type SpentBudget, type AllowanceTaken } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 
-/** Why a call was not served, each in our own words. None of them costs the caller anything. */
+/** Problems of calls that were not served. None of them costs the caller anything. */
 
-export function badReceiptHash(): Problem {
-  return problem('PREV_RECEIPT_HASH_INVALID', 'Send 0x and 64 hexadecimal digits, or leave the previous receipt out.')
+export function badReceiptHashProblem(): Problem {
+  const detail = 'X-PREV-RECEIPT-HASH must be 0x and 64 hexadecimal digits. Correct it, or send the call without it.'
+  return problem('PREV_RECEIPT_HASH_INVALID', detail)
 }
 
-export function sourceDown(tool: Tool): Problem {
-  return unread(`${tool.id} reads a source that does not answer now. The call was not counted.`, 'unavailable')
+export function sourceDownProblem(tool: Tool): Problem {
+  return sourceProblem(`A data source of ${tool.id} does not answer. The call was not counted. Try again later.`, 'unavailable')
 }
 
-/** Nothing is known, so nothing is said to be valid or not; `reason` is the same word whichever surface tells it. */
-function unread(detail: string, reason: string): Problem {
+/** `valid` is null because nothing was checked; `reason` is the same word on every surface. */
+function sourceProblem(detail: string, reason: string): Problem {
   return problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: limits.source_retry_s, extra: { valid: null, reason } })
 }
 
-export function storeDown(): Problem {
-  return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
+export function storeUnavailable(): Problem {
+  return problem('STORE_UNAVAILABLE', 'The store does not answer. Try again shortly.', { retry_after_s: limits.store_retry_s })
 }
 
-/** What a fault means to the caller that stops a call after it was admitted; those of a source and of the store pass by themselves. */
-export function brokenOff(tool: Tool, error: unknown): Problem {
-  if (error instanceof SourceDown) return unread(error.message, error.reason)
+/** Returns the problem for an error that ended a call after its admission. */
+export function problemForError(tool: Tool, error: unknown): Problem {
+  if (error instanceof SourceDown) return sourceProblem(error.message, error.reason)
   if (error instanceof Refusal) return problem(error.problem, error.message, error.details)
-  if (isChainFault(error))
-    return unread(`${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`, error.reason)
-  const heavy = heavyProblem(error, tool.id)
+  if (isChainFault(error)) {
+    const detail = `${tool.id} could not read the chain: ${CHAIN_FAULTS[error.reason]} Nothing was charged.`
+    return sourceProblem(detail, error.reason)
+  }
+  const heavy = heavyWorkProblem(error, tool.id)
   if (heavy !== null) return heavy
-  return isStoreFault(error) ? storeDown() : failed(tool)
+  if (isStoreFault(error)) return storeUnavailable()
+  return problem('INTERNAL_ERROR', `${tool.id} failed because of an error in this service. The call was not charged.`)
 }
 
-/** Whether an error is told to the caller as what it is, and nothing here is at fault. */
-export function isKnownEnd(error: unknown): boolean {
+/** Returns true for an error that is reported to the caller as it is and needs no log entry. */
+export function isExpectedFailure(error: unknown): boolean {
   return error instanceof SourceDown || error instanceof Refusal || isChainFault(error) || isHeavyFault(error)
 }
 
-/** The problem of work in a thread that gave no result; null for any other error. `work` says what it was for. */
-export function heavyProblem(error: unknown, work: string): Problem | null {
+/** Returns the problem of work in a thread that gave no result; null for any other error. `work` names the tool or the purpose. */
+export function heavyWorkProblem(error: unknown, work: string): Problem | null {
   return isHeavyFault(error) ? HEAVY_FAULTS[error.code](work) : null
 }
 
-/** Whether a call ended because its input takes too much work. That was done for the caller, so a free call stays counted. */
-export function isCallersWork(error: unknown): boolean {
+/** Returns true when the input took too much work. That work was done, so a free call stays counted. */
+export function isExcessiveInput(error: unknown): boolean {
   return isHeavyFault(error) && error.code === 'WORK_TIMED_OUT'
 }
 
+const RETRY_SOON = { retry_after_s: limits.overload_retry_s }
+
 const HEAVY_FAULTS: Readonly<Record<HeavyFaultCode, (work: string) => Problem>> = {
-  WORK_REFUSED: (id) =>
-    problem('OVERLOADED', `Too much waits for ${id} already. Try again in a moment.`, { retry_after_s: limits.overload_retry_s }),
-  WORK_CLIENT_BUSY: (id) =>
-    problem(
-      'CLIENT_BUSY',
-      `${limits.heavy_client_queue} calls of your network already wait for ${id} and tools like it. Send fewer at a time.`,
-      {
-        retry_after_s: limits.overload_retry_s,
-      },
-    ),
-  WORK_CLIENT_PAUSED: (id) =>
-    problem(
-      'CLIENT_BUSY',
-      `${id} had to be stopped for ${limits.heavy_client_ended} inputs of your network. Wait, and send smaller inputs.`,
-      {
-        retry_after_s: limits.heavy_client_ended_ms / 1_000,
-      },
-    ),
-  WORK_TIMED_OUT: (id) =>
-    problem('PROCESSING_BOUND', `${id} spends at most ${limits.heavy_ms / 1_000} s and ${limits.heavy_memory_mb} MB on one input.`),
+  WORK_REFUSED: (id) => problem('OVERLOADED', `The queue for ${id} is full. Try again in a moment.`, RETRY_SOON),
+  WORK_CLIENT_BUSY: (id) => {
+    const detail = `${limits.heavy_client_queue} calls of your network already wait for ${id} and similar tools. Send fewer simultaneously.`
+    return problem('CLIENT_BUSY', detail, RETRY_SOON)
+  },
+  WORK_CLIENT_PAUSED: (id) => {
+    const minutes = limits.heavy_client_ended_ms / 60_000
+    const detail = `${id} was stopped for ${limits.heavy_client_ended} inputs of your network. Wait ${minutes} min, and send smaller inputs.`
+    return problem('CLIENT_BUSY', detail, { retry_after_s: limits.heavy_client_ended_ms / 1_000 })
+  },
+  WORK_TIMED_OUT: (id) => {
+    const detail = `${id} spends at most ${limits.heavy_ms / 1_000} s and ${limits.heavy_memory_mb} MB on one input. Send a smaller input.`
+    return problem('PROCESSING_BOUND', detail)
+  },
 }
 
 function isHeavyFault(error: unknown): error is HeavyFault {
@@ -82,22 +83,18 @@ function isHeavyFault(error: unknown): error is HeavyFault {
 }
 
 const CHAIN_FAULTS: Readonly<Record<ChainFaultReason, string>> = {
-  unavailable: 'no endpoint answered as it should.',
+  unavailable: 'no endpoint gave a usable answer.',
   reorg: 'blocks were replaced while they were read.',
   stale: 'its newest block is too old.',
-  too_many_requests: 'the reading would take more requests than a call may make.',
+  too_many_requests: 'it needs more requests than one call may make.',
 }
 
 function isStoreFault(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('STORE_')
 }
 
-function failed(tool: Tool): Problem {
-  return problem('INTERNAL_ERROR', `${tool.id} failed by our fault. The call was not charged.`)
-}
-
-export function unknownTool({ tools }: Catalogue, id: string): Problem {
-  const near = nearest(
+export function unknownToolProblem({ tools }: Catalogue, id: string): Problem {
+  const near = nearestName(
     id,
     tools.map((tool) => tool.id),
   )
@@ -105,30 +102,38 @@ export function unknownTool({ tools }: Catalogue, id: string): Problem {
   return problem('TOOL_NOT_FOUND', `No tool has this id. ${hint}`)
 }
 
-/** `amount_minor` is what the call costs; null where nothing can be paid. */
-export function exhausted({ state, spent }: Pick<Taken, 'state' | 'spent'>, amount_minor: bigint | null): Problem {
-  const used = spent === null || spent === 'own' ? ownText(state.limit) : SHARED[spent]
-  const price =
-    amount_minor === null ? 'This deployment takes no payments.' : `This call costs ${usdcText(amount_minor)} USDC; see \`accepts\`.`
-  const reset = `Free calls reset at 00:00 UTC (in ${durationText(state.resets_in_s)}).`
-  const detail = [used, price, ...(state.limit === 0 ? [] : [reset])].join(' ')
-  return problem('PAYMENT_REQUIRED', detail, { retry_after_s: state.resets_in_s, extra: { allowance: allowanceShown(state) } })
+/** Offer of a paid call to a caller without free calls. `amount_minor` is the price of the call; null where nothing can be paid. */
+interface PaidOffer {
+  tool: Pick<Tool, 'id'>
+  amount_minor: bigint | null
+  /** Origin of the page that explains payment. */
+  site_url: string
 }
 
-function ownText(limit: number): string {
-  if (limit === 0) return 'There are no free calls here.'
+/**
+ * Returns the 402 of a caller without free calls: what is used up, the price, what it buys and how to pay. It has no Retry-After, which clients
+ * would obey until midnight instead of paying; the reset is in `allowance` and in the RateLimit header.
+ */
+export function paymentRequiredProblem({ state, spent }: Pick<AllowanceTaken, 'state' | 'spent'>, offer: PaidOffer): Problem {
+  const { tool, amount_minor, site_url } = offer
+  const used = spent === null || spent === 'own' ? ownAllowanceText(state.limit) : SHARED_ALLOWANCE[spent]
+  const price =
+    amount_minor === null
+      ? 'This deployment takes no payments.'
+      : `This call costs ${usdcText(amount_minor)} USDC, which buys one answer of ${tool.id} with a signed receipt. To pay, sign the USDC transfer in ` +
+        `\`accepts\` (x402, EIP-3009) and send the same request again with it: ${site_url}/docs/payment`
+  const reset = `Free calls reset at 00:00 UTC (in ${waitText(state.resets_in_s)}).`
+  const detail = [used, ...(state.limit === 0 ? [] : [reset]), price].join(' ')
+  return problem('PAYMENT_REQUIRED', detail, { extra: { allowance: publicAllowance(state) } })
+}
+
+function ownAllowanceText(limit: number): string {
+  if (limit === 0) return 'This deployment has no free calls.'
   return limit === 1 ? "You have used today's free call." : `You have used today's ${limit} free calls.`
 }
 
-/** "20 h 11 min", rounded up to the minute. */
-function durationText(seconds: number): string {
-  const minutes = Math.max(1, Math.ceil(seconds / 60))
-  const hours = Math.floor(minutes / 60)
-  return hours === 0 ? `${minutes} min` : `${hours} h ${minutes % 60} min`
-}
-
-const SHARED: Readonly<Record<Exclude<Spent, 'own'>, string>> = {
-  wide: 'The networks of your IPv6 /48 have used the free calls of today.',
-  network: 'Your network has used the free calls of today that read outside sources.',
-  all: 'All clients together have used the free calls of today that read outside sources.',
+const SHARED_ALLOWANCE: Readonly<Record<Exclude<SpentBudget, 'own'>, string>> = {
+  wide: "The networks of your IPv6 /48 have used today's free calls.",
+  network: "Your network has used today's free calls that read outside sources.",
+  all: "All clients together have used today's free calls that read outside sources.",
 }

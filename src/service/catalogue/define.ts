@@ -1,22 +1,20 @@
 import { z } from 'zod'
+import type { Screening } from '../../pure/checks/ofac.ts'
 import type { Headline, HeadlineRule } from '../../pure/headline.ts'
 import { CHECK_HEADLINES, checkHeadline, headlineReader } from './headlines.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
-import type { AssuredRecords } from '../../ports/assured-records.ts'
+import type { AssuredRecords, Disputes } from '../../ports/assured-records.ts'
 import type { ChainFacts, Transfers } from '../../ports/chain-facts.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
-import type { Derivation } from '../../ports/derivation.ts'
-import type { Disputes } from '../../ports/disputes.ts'
+import type { Derivation, Registrar } from '../../ports/signer.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
 import type { Prices } from '../../ports/prices.ts'
-import type { Registrar } from '../../ports/registrar.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
-import type { InvoiceSource } from '../invoices/desk.ts'
+import type { InvoiceSource } from '../invoices/invoice-service.ts'
 import { limits } from '../limits.ts'
-import type { PriceClass } from '../payments/price.ts'
-import type { ProblemError } from '../problems.ts'
-import type { INVOICE_PROBLEMS } from '../problems/invoices.ts'
-import type { RECORD_PROBLEMS } from '../problems/records.ts'
+import type { PriceClass } from '../payments/price-book.ts'
+import type { ProblemError, RECORD_PROBLEMS } from '../problems.ts'
+import type { INVOICE_PROBLEMS } from '../payment-problems.ts'
 
 /** The families in the order in which catalogues list them; a tool's folder is its family. */
 export const FAMILIES = {
@@ -39,7 +37,7 @@ export const FAMILIES = {
 
 export type Family = keyof typeof FAMILIES
 
-/** What an answer says about its own reach: short phrases, never a promise. */
+/** Statement of an answer about its scope: short phrases, never a promise. */
 interface Scope {
   checked: readonly string[]
   not_checked: readonly string[]
@@ -56,14 +54,16 @@ export interface ItemCatalogue {
   check(tool: string, value: string): ItemAnswer
 }
 
-/** How a screening ends that finds nothing on a list past its time: a sandbox reports it, a live deployment refuses to answer. */
-interface Screening {
+/** Behaviour of a screening that finds no match on an outdated list: a sandbox reports the age, a live deployment refuses to answer. */
+interface ScreeningSource {
   readonly on_stale_list: 'refuse' | 'report'
+  /** Lists that are active now; one call uses one of them from beginning to end. */
+  active(): Screening
 }
 
 /**
- * Thrown by `run` when what this very input needs does not answer, or is too old to be relied on: the call ends with 503, uncharged, and
- * `message` is told to the caller.
+ * Thrown by `run` when a source that this input needs does not answer or is too old to be relied on: the call ends with 503, uncharged, and
+ * the answer contains `message`.
  */
 export class SourceDown extends Error {
   readonly code = 'SOURCE_DOWN'
@@ -76,7 +76,7 @@ export class SourceDown extends Error {
   }
 }
 
-/** Thrown by `run` when what is kept stands against the input: the call ends with this problem, uncharged. */
+/** Thrown by `run` when stored records conflict with the input: the call ends with this problem, uncharged. */
 type RefusalCode =
   | keyof typeof RECORD_PROBLEMS
   | keyof typeof INVOICE_PROBLEMS
@@ -84,7 +84,7 @@ type RefusalCode =
   | 'INPUT_SCHEMA_INVALID'
   | 'MESSAGE_UNKNOWN'
 
-/** What a refusal says beside its sentence: faults of the input that only `run` can find, and further members of the problem. */
+/** Details of a refusal in addition to its message: faults of the input that only `run` can find, and further members of the problem. */
 interface RefusalDetails {
   errors?: ProblemError[]
   extra?: Record<string, unknown>
@@ -101,7 +101,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What the tools of this service promise to answer with. */
+/** Published output schemas of the tools. */
 export interface PublishedSchemas {
   /** The output schema of a tool, as JSON Schema 2020-12; null when there is no tool of this id. */
   output(tool: string): { version: string; schema: Readonly<Record<string, unknown>> } | null
@@ -119,9 +119,9 @@ export interface Sources {
   chain: ChainFacts
   /** Transfers of the last blocks. */
   transfers: Transfers
-  /** What crypto assets trade at. */
+  /** Market prices of crypto assets. */
   prices: Prices
-  screening: Screening
+  screening: ScreeningSource
   /** Values that follow from the input and the deployment's secret. */
   derive: Derivation
   /** Receipts bound to the terms of the assured lane. */
@@ -130,7 +130,7 @@ export interface Sources {
   invoices: InvoiceSource
   disputes: Disputes
   schemas: PublishedSchemas
-  /** Signs what is no receipt, and knows the keys of this service. */
+  /** Signs statements other than receipts, and knows the keys of this service. */
   registrar: Registrar
   /** The directory of underwriters and their policies. */
   insurance: InsuranceStore
@@ -138,7 +138,7 @@ export interface Sources {
 
 export type SourceName = keyof Sources
 
-/** How a request for this tool is read at the edge. */
+/** Limits for reading the body of a call of this tool. */
 export interface ReadBounds {
   body_bytes: number
   depth: number
@@ -185,14 +185,14 @@ interface Words {
    */
   heavy?: true
   /**
-   * Returns the refusal with which a result is answered in place of a receipt, uncharged; null when the result is an answer. For a result
-   * that decides nothing because the input is outside what the tool knows. It runs beside the event loop's other work: no long computation.
+   * Returns the refusal that replaces the receipt, uncharged; null when the result is an answer. For a result that decides nothing because
+   * the input is outside the tool's knowledge. It runs on the event loop: no long computation.
    */
   refuses?(result: Readonly<Record<string, unknown>>): Refusal | null
 }
 
 export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject, Names extends readonly SourceName[]> extends Words {
-  /** What `run` gets beside its input; `[]` makes it a pure function, and the type then gives it nothing else. */
+  /** Sources that `run` receives in addition to its input; `[]` makes it a pure function, and the type then gives it no others. */
   sources: Names
   /** Headlines by the decision of the result; those of a single check when left out. */
   headline?: readonly HeadlineRule[]
@@ -203,7 +203,7 @@ export interface ToolSpec<Input extends z.ZodObject, Output extends z.ZodObject,
   run(...given: RunArguments<z.output<Input>, Names>): z.output<Output> | Promise<z.output<Output>>
 }
 
-/** A tool as the rest of the service sees it: the types of its own input are gone, its promises are not. */
+/** Tool as the rest of the service uses it: without the types of its input, with everything that it declares. */
 export interface Tool extends Readonly<Words> {
   readonly bounds: ReadBounds
   readonly sources: readonly SourceName[]
@@ -256,8 +256,8 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 }
 
 /**
- * Adds what each answer has, and brings the members into the order of RFC 8785: then the engine's own JSON text is the canonical one.
- * A copy of a whole answer is filled, since that is several times faster than building each anew.
+ * Adds the members that each answer has, in the order of RFC 8785, so that the engine's own JSON text is the canonical one. A copy of a
+ * complete answer is filled, since that is several times faster than building a new object.
  */
 function closing(names: readonly string[], added: Readonly<Record<string, unknown>>): (result: object) => Record<string, unknown> {
   const whole: Readonly<Record<string, unknown>> = Object.fromEntries(names.map((name) => [name, added[name]]))

@@ -39,7 +39,7 @@ export function headlineReader(rules: readonly HeadlineRule[]): ReadHeadline {
 /** Headline of a single check, such as one item of a batch or one value of a pack. */
 export const checkHeadline: ReadHeadline = headlineReader(CHECK_HEADLINES)
 
-/** What a badge may say: its words and tone by the code in its address. */
+/** Words and tones that a badge may show, by the code in its address. */
 export function badgesOf(rules: readonly HeadlineRule[]): ReadonlyMap<string, { word: string; tone: HeadlineTone }> {
   return new Map(
     [...rules, ...LAST_RULES].map((rule) => [codeOf(rule), { word: rule.badge ?? rule.word, tone: rule.tone }] as const).toReversed(),
@@ -51,7 +51,7 @@ const MARKS = { good: 'valid', caution: 'unverifiable', bad: 'invalid', neutral:
   BadgeVerdict
 >
 
-/** Returns the mark of a tone; a word always stands beside it, so that no meaning hangs on colour alone. */
+/** Returns the mark of a tone; a word always appears next to it, so that no meaning depends on colour alone. */
 export function markOf(tone: HeadlineTone): BadgeVerdict {
   return MARKS[tone]
 }

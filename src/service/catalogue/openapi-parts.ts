@@ -1,10 +1,18 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
-import { CREDIT_PARAMETERS } from '../credits/parameters.ts'
 import type { Tool } from './define.ts'
-import type { JsonSchema, SchemaList, ToolSchemas } from './json-schema.ts'
+import {
+  type JsonSchema,
+  type SchemaList,
+  type ToolSchemas,
+  allowanceSchema,
+  chainSchema,
+  settlementSchema,
+  paymentRequiredSchema,
+  problemSchema,
+  receiptSchema,
+} from './wire-schemas.ts'
 import { limits } from '../limits.ts'
 import type { Deployment } from './text.ts'
-import { allowanceSchema, chainSchema, settlementSchema, paymentRequiredSchema, problemSchema, receiptSchema } from './wire-schemas.ts'
 
 export type Json = Record<string, unknown>
 
@@ -27,7 +35,7 @@ export const PAYMENT_RESPONSES = {
   'X-PAYMENT-RESPONSE': ref('headers', 'payment-response'),
 }
 
-/** What the paths share. */
+/** Components shared by the paths of the OpenAPI document. */
 export function components(tools: readonly Tool[], derived: SchemaList, deployment: Deployment): Json {
   const statuses = [...new Set(Object.values(PROBLEMS).map(({ status }) => status))]
   return {
@@ -134,9 +142,23 @@ const HEADERS = {
   ),
   'answer-location': text('Where the answer can be fetched as soon as the payment is settled.'),
   'request-id': text('Names this request in our log.'),
-  'rate-limit': text(
-    'Free calls left and seconds until they start anew: "daily";r=2;t=3600. With free answers and 402, not with paid answers.',
-  ),
+  'rate-limit': text('Free calls left and seconds until they reset: "daily";r=2;t=3600. With free answers and 402, not with paid answers.'),
   'rate-limit-policy': text('Free calls a day: "daily";q=3;w=86400. Where RateLimit is.'),
   'retry-after': { description: 'Seconds after which the same request is worth another try.', schema: { type: 'integer', minimum: 0 } },
+}
+
+/** The headers by which a call is paid from a credit. */
+const CREDIT_PARAMETERS = {
+  'x-credit': {
+    name: 'X-CREDIT',
+    in: 'header',
+    description: 'The code of a prepaid credit, in place of a payment.',
+    schema: { type: 'string', maxLength: 64 },
+  },
+  'idempotency-key': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Names a call that a credit pays; a retry sends the same one.',
+    schema: { type: 'string', maxLength: 128 },
+  },
 }

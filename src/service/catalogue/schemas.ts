@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { BlockHeader } from '../../ports/chain.ts'
-import { missing } from '../../pure/checks/pack.ts'
+import { missingFieldIssues } from '../../pure/checks/pack.ts'
 import { REASON_CODES, type ReasonCode } from '../../pure/checks/verdict.ts'
 import { RAILS } from '../../pure/rulebooks/assured.ts'
-import { coverageMinor } from '../../pure/rulebooks/pol1-issue.ts'
-import { limits } from '../limits.ts'
+import { coverageMinor } from '../../pure/rulebooks/pol1-registry.ts'
+import { sameAmount } from '../../pure/invoices/input.ts'
+import { INVOICE_RULES, limits } from '../limits.ts'
 
-/** What several tools are asked, or answer with. The answer of a check is the wire form of `pure/checks/verdict.ts`. */
+/** Schema parts shared by inputs or answers of several tools. The answer of a check is the wire form of `pure/checks/verdict.ts`. */
 
 const CODES = Object.keys(REASON_CODES) as [ReasonCode, ...ReasonCode[]]
 
@@ -18,12 +19,12 @@ const FINDING = z.strictObject({
     .tuple([z.int().min(0).max(1_000_000), z.int().min(0).max(1_000_000)])
     .nullable()
     .describe('Half-open range in `normalized`.'),
-  expected: z.string().nullable().describe('What would have been right.'),
-  found: z.string().nullable().describe('What stands there.'),
+  expected: z.string().nullable().describe('Expected value or form.'),
+  found: z.string().nullable().describe('Value found in the input.'),
   message: z.string().describe('One sentence.'),
 })
 
-/** Where a part of the identifier stands, so that a page can set it apart. */
+/** Position of each part of the identifier, so that a page can highlight it. */
 export const PARTS = z
   .array(
     z.strictObject({
@@ -58,7 +59,7 @@ export function checkOutput<Facts extends z.ZodObject>(facts: Facts) {
   })
 }
 
-/** What is publicly known of the country in a value; a hint, no screening. */
+/** Public sanctions information about the country in a value; a hint, not a screening. */
 export const SANCTIONS = z
   .strictObject({
     level: z.enum(['comprehensive', 'elevated']).describe('Nearly everything prohibited, or list-based programmes.'),
@@ -91,7 +92,7 @@ export function packInput<Fields extends z.ZodRawShape>(fields: Fields) {
   return (
     z
       .strictObject(fields)
-      .check(({ value, issues }) => void issues.push(...missing(names, value)))
+      .check(({ value, issues }) => void issues.push(...missingFieldIssues(names, value)))
       // What JSON Schema can say of it: an object with none of its fields is refused.
       .meta({ minProperties: 1 })
   )
@@ -109,15 +110,23 @@ export function packOutput<Checks extends z.ZodRawShape>(checks: Checks) {
   })
 }
 
-/** An address of the EVM as an input: its letters may be of any case; a broken checksum is told, not refused. */
+/** EVM address as an input: its letters may be of any case; a broken checksum is reported, not refused. */
 export const ADDRESS = z
   .string()
   .max(42)
   .regex(/^0x[0-9a-fA-F]{40}$/)
 
+/** Request for a signature in an answer. */
+export const SIGN = z
+  .record(z.string(), z.unknown())
+  .nullable()
+  .describe(
+    'Signature that is asked for: method, typed data or text, and the request that takes it; GET /v1/signing. Null if there is none.',
+  )
+
 const MINOR_CHARS = 30
 
-/** What a quote of the assured lane and its record are asked for. */
+/** Input fields shared by a quote of the assured lane and its record. */
 export const ASSURED_ASKED = z.strictObject({
   notional_minor: z
     .string()
@@ -168,13 +177,13 @@ export const COVER = z.strictObject({
 
 const COVER_AMOUNTS = ['amount_usdc', 'amount'] as const
 
-/** What JSON Schema can say of `oneCoverAmount`: an object without any of the amounts is refused. */
+/** The part of `oneCoverAmount` that JSON Schema can express: an object without any of the amounts is refused. */
 export const SOME_COVER_AMOUNT = {
   if: { anyOf: COVER_AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) },
   else: false,
 }
 
-/** Asks for one sum; both names at once only for the same. */
+/** Requires one amount; both names may be present only with the same value. */
 export function oneCoverAmount({ value, issues }: z.core.ParsePayload<z.output<typeof COVER>>): void {
   const [usdc, alias] = COVER_AMOUNTS.map((name) => value[name])
   if (usdc === undefined && alias === undefined) {
@@ -183,6 +192,35 @@ export function oneCoverAmount({ value, issues }: z.core.ParsePayload<z.output<t
   } else if (usdc !== undefined && alias !== undefined && coverageMinor(usdc) !== coverageMinor(alias)) {
     const message = 'It differs from amount_usdc; give one of them.'
     issues.push({ code: 'custom', input: undefined, path: ['amount'], message, params: {} })
+  }
+}
+
+/** Amount of an invoice in USDC. */
+export const INVOICE_AMOUNT = z.union([
+  z.number().min(0).max(INVOICE_RULES.amount_max),
+  z
+    .string()
+    .max(INVOICE_RULES.amount_chars)
+    .regex(/^[0-9]{1,12}(\.[0-9]{1,18})?$/),
+])
+
+/** Two names of each field, the specified one first. */
+export interface InvoiceNames {
+  amount: readonly [string, string]
+  client_name: readonly [string, string]
+}
+
+/** Requires an amount; both names of a field may be present only with the same value. */
+export function checkInvoiceNames(names: InvoiceNames) {
+  return ({ value, issues }: z.core.ParsePayload<Readonly<Record<string, unknown>>>): void => {
+    for (const [[name, other], same] of [[names.amount, sameAmount] as const, [names.client_name, Object.is] as const]) {
+      const [one, two] = [value[name], value[other]]
+      if (one === undefined || two === undefined || same(one, two)) continue
+      issues.push({ code: 'custom', input: undefined, path: [other], message: `It differs from ${name}; give one of them.`, params: {} })
+    }
+    const [amount, alias] = names.amount
+    if (value[amount] !== undefined || value[alias] !== undefined) return
+    issues.push({ code: 'custom', input: undefined, path: [amount], message: `Give ${amount}.`, params: { code: 'missing' } })
   }
 }
 

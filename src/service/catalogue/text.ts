@@ -1,9 +1,10 @@
+import { usdcDecimal } from '../../pure/payments/usdc.ts'
 import { networkOf } from '../../pure/networks.ts'
 import type { AllowanceRules } from '../payments/allowance.ts'
-import { priceBounds, usdcText } from '../payments/price.ts'
+import { priceBounds } from '../payments/price-book.ts'
 import { FAMILIES, type Family, type Tool } from './define.ts'
 
-/** What a document may say of the running service. */
+/** Facts about the running service that its documents show. */
 export interface Deployment {
   version: string
   mode: 'sandbox' | 'live'
@@ -21,14 +22,14 @@ export const SUMMARY =
 export const RECEIPT_LIMIT =
   'A receipt proves that its signer signed that call at that time. It does not prove that money moved or that a business claim is true.'
 
-/** What nobody may read into an answer. */
+/** Limits of every answer, stated in each document. */
 export const HONEST_LIMITS = [
   'Checks are structural: a passing checksum does not prove that an account, a company or a book exists, or whose it is.',
   RECEIPT_LIMIT,
   'Each result says in `scope` what was checked and what was not.',
 ] as const
 
-/** What happens when the free calls are used up. */
+/** Explains the payment that is due after the free calls. */
 export function paymentWords({ takes_payments }: Pick<Deployment, 'takes_payments'>): string {
   return takes_payments
     ? 'Once the free calls are used up, a call is answered 402 with x402 terms: sign a USDC transfer (EIP-3009) for exactly that amount and ' +
@@ -80,10 +81,10 @@ export function priceRange(tool: Pick<Tool, 'price'>) {
 /** The same for people. */
 export function priceWords(tool: Pick<Tool, 'price'>): string {
   const { floor_minor, cap_minor } = priceBounds(tool.price)
-  return tool.price === 'free' ? 'free' : `${usdcText(floor_minor)} to ${usdcText(cap_minor)} USDC`
+  return tool.price === 'free' ? 'free' : `${usdcDecimal(floor_minor)} to ${usdcDecimal(cap_minor)} USDC`
 }
 
-/** Where the price of the moment stands, for documents that outlive it. */
+/** Address of the current prices, for documents that are read later. */
 const LIVE_PRICES = 'Prices move with demand between a floor and a cap; /health shows the prices of the moment.'
 
 export function callUrl({ origins }: Pick<Deployment, 'origins'>, tool: Pick<Tool, 'id'>): string {
@@ -98,27 +99,40 @@ export function byFamily(tools: readonly Tool[]): { family: Family; title: strin
     .filter((group) => group.tools.length > 0)
 }
 
-/** `/llms.txt`, in the form that llmstxt.org describes: title, summary, plain paragraphs, then lists of links. */
+/**
+ * `/llms.txt`, in the form that llmstxt.org describes: title, summary, plain paragraphs, then lists of links. Models read all of it, so it is
+ * short; /llms-full.txt has every text.
+ */
 export function llmsText(deployment: Deployment, tools: readonly Tool[]): string {
-  const { api_url } = deployment.origins
-  const lists = byFamily(tools).map((group) => [`## ${group.title}`, '', ...group.tools.map((tool) => toolLine(api_url, tool))].join('\n'))
+  const { api_url, mcp_url } = deployment.origins
+  const first = tools[0]
+  const ids = byFamily(tools).map((group) => `${group.family}: ${group.tools.map(({ id }) => id).join(', ')}`)
+  const links = DOCUMENTS.filter(([path]) => SHORT_LINKS.has(path))
   return [
-    ...llmsHead(deployment, tools),
-    ...lists,
-    ['## Documents', '', ...DOCUMENTS.map(([path, words]) => `- [${path}](${api_url}${path}): ${words}`)].join('\n'),
+    ...llmsTitle(deployment),
+    ...(first === undefined ? [] : [restWords(deployment, first)]),
+    `MCP (Streamable HTTP): ${mcp_url}/mcp/small has find_tool, call_tool and the most used tools, ${mcp_url}/mcp all of them. A2A: ${api_url}/a2a.`,
+    `${deployment.free.free_daily} free calls a UTC day, without account or key. ${
+      deployment.takes_payments ? 'Then a call costs USDC: 402 with x402 terms; sign, send it again.' : 'Then 402 until the next day.'
+    }`,
+    `A wrong identifier is a good answer: \`valid\` is false. Checks are structural. ${RECEIPT_LIMIT}`,
+    `## Tools\n\n- [/v1/tools](${api_url}/v1/tools): ${ids.join('; ')}`,
+    ['## Documents', '', ...links.map(([path, words]) => `- [${path}](${api_url}${path}): ${words}`)].join('\n'),
   ]
     .join('\n\n')
     .concat('\n')
 }
 
-/** Title, summary and plain paragraphs, before the tools. */
-export function llmsHead(deployment: Deployment, tools: readonly Tool[]): string[] {
+const SHORT_LINKS: ReadonlySet<string> = new Set(['/openapi.json', '/llms-full.txt', '/v1/signing', '/.well-known/x402.json'])
+
+function llmsTitle(deployment: Deployment): string[] {
   const mark = modeMark(deployment)
-  return ['# assay', `> ${mark === null ? '' : `${mark} `}${SUMMARY}`, ...details(deployment, tools)]
+  return ['# assay', `> ${mark === null ? '' : `${mark} `}${SUMMARY}`]
 }
 
-function toolLine(api_url: string, tool: Tool): string {
-  return `- [${tool.id}](${api_url}/v1/tools/${tool.id}): ${tool.description}`
+/** Title, summary and plain paragraphs, before the tools. */
+export function llmsHead(deployment: Deployment, tools: readonly Tool[]): string[] {
+  return [...llmsTitle(deployment), ...details(deployment, tools)]
 }
 
 function details(deployment: Deployment, tools: readonly Tool[]): string[] {
@@ -127,14 +141,16 @@ function details(deployment: Deployment, tools: readonly Tool[]): string[] {
   return [
     ...rest,
     `MCP: Streamable HTTP at ${deployment.origins.mcp_url}/mcp, without a session. The tools and their names are the same as over REST. ` +
-      'With ?family=bank,tax only those families are listed; with ?tools=search two tools find and call all others.',
+      '/mcp/small lists the most used tools and two that find and call all others; ?family=bank,tax lists only those families.',
     `A2A: JSON-RPC at ${deployment.origins.api_url}/a2a, versions 1.0 and 0.3; one data part {"tool":…,"input":{…}} is a call.`,
     `${allowanceWords(deployment.free, tools)} ${LIVE_PRICES} ${paymentWords(deployment)}`,
     'Receipts: verify one with `POST /v1/receipt/verify`, or offline by /.well-known/xdr-1.json. To chain calls, send the digest of the ' +
       'last receipt as `X-PREV-RECEIPT-HASH`; the answer then carries a signed link.',
     'Preflight, free and without receipt: POST /v1/protocols/check with {"protocol":"x402","document":{…}} holds a document of UCP, ACP, MCP, ' +
       'AP2, x402, Micro-AST or A2A against selected structural rules; over MCP the same body is the params of the method assay/preflight. Read ' +
-      'status, errors and warnings; it is no conformance result.',
+      'status, errors and warnings; it is not a conformance result.',
+    'Signing: answers and problems that ask for a signature carry `sign` with typed data for eth_signTypedData_v4, or the exact text, and the request ' +
+      'that takes the signature; GET /v1/signing lists every kind.',
     'A wrong identifier is a good answer: `valid` is false and `findings` say why. Errors are RFC 9457 problems with a stable `code`.',
     ['Limits:', '', ...HONEST_LIMITS.map((words) => `- ${words}`)].join('\n'),
   ]
@@ -155,12 +171,14 @@ export const DOCUMENTS = [
   ['/openapi.json', 'OpenAPI 3.1, one path a tool, with examples'],
   ['/llms-full.txt', 'this page with every tool whole'],
   ['/v1/tools', 'catalogue'],
+  ['/v1/signing', 'everything that anyone signs, with schemas, examples and test vectors'],
   ['/v1/protocols/rules', 'rules of the free protocol preflight, POST /v1/protocols/check'],
   ['/v1/protocols/openapi.json', 'OpenAPI 3.1 of the preflight alone'],
   ['/.well-known/mcp.json', 'MCP manifest with input schemas'],
   ['/.well-known/agent-card.json', 'A2A agent card'],
   ['/.well-known/server.json', 'MCP registry entry'],
   ['/.well-known/xdr-1.json', 'receipt format, keys, how to verify'],
+  ['/.well-known/did.json', 'DID document: links the keys of receipts and offers to this domain'],
   ['/.well-known/x402.json', 'prices, network, one resource a tool'],
   ['/.well-known/x402-errors.json', 'every problem code'],
   ['/.well-known/x402-schema.json', 'JSON Schema of the 402 body'],

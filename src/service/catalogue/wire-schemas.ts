@@ -2,7 +2,9 @@ import { NETWORKS } from '../../pure/networks.ts'
 import { GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, type SignedField, type TailField } from '../../pure/receipts/receipt.ts'
 import { limits } from '../limits.ts'
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { z } from 'zod'
+import type { PublishedSchemas, Tool } from './define.ts'
+import type { Catalogue } from './load.ts'
 
 /** JSON Schema 2020-12 of what every call shares: receipt, link, allowance, problem. */
 
@@ -14,8 +16,8 @@ const RECEIPT_WORDS: Record<SignedField | TailField, string> = {
   tool_version: 'Semantic version of the tool.',
   input_hash: 'keccak-256 of the RFC 8785 text of the input.',
   output_hash: 'keccak-256 of the RFC 8785 text of the result.',
-  payer: 'Who paid; the zero address when nobody paid on chain.',
-  recipient: 'Who is paid.',
+  payer: 'Address of the payer; the zero address when the call was not paid on chain.',
+  recipient: 'Address that is paid.',
   amount: 'Minor units of USDC, six decimals.',
   nonce: '32 bytes: the nonce of the payment, or random.',
   ts: 'Seconds since 1970-01-01T00:00:00Z.',
@@ -65,8 +67,12 @@ export function chainSchema(): JsonSchema {
 export function allowanceSchema(): JsonSchema {
   const properties = {
     limit: { type: 'integer', minimum: 0, maximum: limits.free_daily_max, description: 'Free calls of one client and UTC day.' },
-    remaining: { type: 'integer', minimum: 0, maximum: limits.free_daily_max, description: 'How many of them are left.' },
-    resets_at: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}T00:00:00Z$', description: 'When they start anew, RFC 3339.' },
+    remaining: { type: 'integer', minimum: 0, maximum: limits.free_daily_max, description: 'Free calls left today.' },
+    resets_at: {
+      type: 'string',
+      pattern: '^\\d{4}-\\d{2}-\\d{2}T00:00:00Z$',
+      description: 'Time of the next reset, RFC 3339, for example 2026-11-22T00:00:00Z.',
+    },
   }
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
@@ -77,7 +83,7 @@ export function problemSchema(): JsonSchema {
   const kinds = Object.values(PROBLEMS)
   return {
     type: 'object',
-    description: 'A problem as RFC 9457 has it, with the code by which programs should tell problems apart.',
+    description: 'Problem of RFC 9457, with the code by which programs should distinguish problems.',
     properties: {
       type: { type: 'string', description: 'Address of a page about the code.' },
       title: { type: 'string' },
@@ -142,6 +148,7 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
     transaction: { type: ['string', 'null'], description: 'The transaction that failed, if one was sent.' },
     valid: { type: ['boolean', 'null'], description: 'Of token-contract-risk alone: null, since nothing was judged.' },
     credit: creditSchema(),
+    sign: { type: 'object', description: 'Of an invoice: typed data of the payment, and the request that takes the signature.' },
   }
   return {
     type: 'object',
@@ -159,7 +166,7 @@ export function paymentRequiredSchema(takes_payments: boolean): JsonSchema {
   }
 }
 
-/** What a prepaid credit still holds. */
+/** Balance of a prepaid credit. */
 function creditSchema(): JsonSchema {
   const properties = {
     unit: { type: 'string', enum: ['usdc_minor', 'calls'], description: 'Minor units of USDC, or calls.' },
@@ -174,7 +181,7 @@ function creditSchema(): JsonSchema {
   }
 }
 
-/** What x402 version 1 adds to the body. */
+/** Members that x402 version 1 adds to the body. */
 function termsSchema(): Record<string, JsonSchema> {
   const text = { type: 'string' }
   const entry = {
@@ -193,4 +200,51 @@ function termsSchema(): Record<string, JsonSchema> {
   const properties = { ...entry, outputSchema }
   const accepted = { type: 'object', properties, required: Object.keys(entry), additionalProperties: false }
   return { x402Version: { const: 1 }, error: text, accepts: { type: 'array', minItems: 1, maxItems: 1, items: accepted } }
+}
+
+export type JsonSchema = Record<string, unknown>
+
+export interface ToolSchemas {
+  input: JsonSchema
+  output: JsonSchema
+}
+
+/** The schemas of tools by their ids. */
+export type SchemaList = Pick<ReadonlyMap<string, ToolSchemas>, 'get'>
+
+/** The schemas of each tool, derived when they are first asked for. */
+export function schemasOf(catalogue: Catalogue): SchemaList {
+  const derived = new Map<string, ToolSchemas>()
+  return {
+    get(id) {
+      const tool = catalogue.find(id)
+      if (tool === undefined) return undefined
+      const schemas = derived.get(tool.id) ?? toolSchemas(tool)
+      derived.set(tool.id, schemas)
+      return schemas
+    },
+  }
+}
+
+/** The JSON Schema 2020-12 of a tool's input and output; a costly derivation. */
+export function toolSchemas(tool: Tool): ToolSchemas {
+  return { input: derive(tool.input, 'input'), output: derive(tool.output, 'output') }
+}
+
+function derive(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  return z.toJSONSchema(schema, { target: 'draft-2020-12', io })
+}
+
+/** The output schemas of these tools, each derived when it is first asked for. */
+export function publishedSchemas(tools: () => readonly Tool[]): PublishedSchemas {
+  const derived = new Map<string, JsonSchema>()
+  return {
+    output(id) {
+      const tool = tools().find((known) => known.id === id)
+      if (tool === undefined) return null
+      const schema = derived.get(id) ?? toolSchemas(tool).output
+      derived.set(id, schema)
+      return { version: tool.version, schema }
+    },
+  }
 }

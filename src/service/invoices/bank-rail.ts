@@ -1,14 +1,9 @@
+import { RAIL_LIMITS } from '../limits.ts'
 import type { BankReport, InvoiceStore, StoredInvoice } from '../../ports/invoices.ts'
-import { bankAmount } from '../../pure/invoices/bank.ts'
-import { judgeBookings, type BankJudgement } from '../../pure/invoices/bank-judgement.ts'
-import { creditorReferencesIn, readCreditorReference } from '../../pure/invoices/creditor-reference.ts'
-import { creditorReference, plainIban, type BankAccount } from '../../pure/invoices/links.ts'
-import { accountKey } from '../../pure/documents/reconcile/ids.ts'
-import type { Entry } from '../../pure/documents/reconcile/records.ts'
-import { shownText } from '../../pure/documents/reconcile/shown-text.ts'
-
-/** What is held of invoices and of entries about them, in one run; some hundred bytes each. */
-const RAIL_LIMITS = { invoices: 200_000, entries: 200_000, unmatched_shown: 1_000, page_rows: 500, key_chars: 80 } as const
+import { bankAmount, judgeBookings, type BankJudgement } from '../../pure/invoices/bank-statements.ts'
+import { creditorReferencesIn, readCreditorReference, creditorReference, plainIban, type BankAccount } from '../../pure/invoices/links.ts'
+import { accountKey, printableText } from '../../pure/documents/reconcile/values.ts'
+import type { BankEntry } from '../../pure/documents/reconcile/records.ts'
 
 /** Thrown when a run would hold more. */
 export class RailFull extends Error {}
@@ -16,7 +11,7 @@ export class RailFull extends Error {}
 /** Why an entry is about no invoice here. */
 export const RAIL_UNMATCHED = ['no_invoice', 'several_invoices', 'other_account', 'no_statement_id'] as const
 export type RailUnmatched = (typeof RAIL_UNMATCHED)[number]
-/** Why an entry is no receipt. */
+/** Reasons for which an entry is ignored. */
 export const RAIL_IGNORED = ['not_booked', 'repeated', 'no_reference'] as const
 type RailIgnored = (typeof RAIL_IGNORED)[number]
 
@@ -99,9 +94,9 @@ export class BankRail {
     this.now_ms = now_ms
   }
 
-  entry(entry: Entry): void {
+  entry(entry: BankEntry): void {
     this.entries++
-    const place = this.placeOf(entry)
+    const place = this.positionInStatement(entry)
     const references = referencesOf(entry)
     if (references.length === 0) {
       this.ignored.no_reference++
@@ -114,11 +109,11 @@ export class BankRail {
     const known = references.filter((reference) => this.candidates.has(reference))
     const [reference = references[0] ?? ''] = known
     const reason = this.reasonAgainst(entry, known)
-    if (reason !== null) this.leave(entry, reference, reason)
-    else this.keep(entry, reference, place)
+    if (reason !== null) this.addUnmatched(entry, reference, reason)
+    else this.addMatched(entry, reference, place)
   }
 
-  /** What became of everything. `repeated` are the numbers of statements that came before. */
+  /** Matches the entries and returns the results. `repeated` has the indexes of statements that were imported before. */
   async finish(store: Pick<InvoiceStore, 'bank_reports'>, repeated: ReadonlySet<number>): Promise<RailResult> {
     const found: Omit<RailInvoice, 'judgement'>[] = []
     for (const [reference, rows] of this.matched) {
@@ -148,33 +143,33 @@ export class BankRail {
     return { entries: this.entries, invoices, unmatched: this.unmatched, counts: { ...this.counts, ...this.ignored } }
   }
 
-  /** Its number among the entries of its statement, which is the same wherever the statement stands in a file. */
-  private placeOf({ statement, entry }: Entry): number {
+  /** Position of the entry within its statement, which is the same wherever the statement is in a file. */
+  private positionInStatement({ statement, entry }: BankEntry): number {
     const first = this.places.get(statement) ?? entry
     this.places.set(statement, first)
     return entry - first + 1
   }
 
-  private reasonAgainst({ account, remittance }: Entry, known: readonly string[]): RailUnmatched | null {
+  private reasonAgainst({ account, remittance }: BankEntry, known: readonly string[]): RailUnmatched | null {
     if (accountKey(account)?.text !== this.iban) return 'other_account'
     if (known.length !== 1) return known.length === 0 ? 'no_invoice' : 'several_invoices'
     return (remittance?.statement_id ?? '').trim() === '' ? 'no_statement_id' : null
   }
 
-  private leave({ file, entry, currency, amount_minor, remittance }: Entry, reference: string, reason: RailUnmatched): void {
+  private addUnmatched({ file, entry, currency, amount_minor, remittance }: BankEntry, reference: string, reason: RailUnmatched): void {
     this.counts[reason]++
     if (this.unmatched.length >= RAIL_LIMITS.unmatched_shown) return
-    const shown = { reference, currency: shownText(currency) ?? '', amount_minor, booked_on: remittance?.booked_on ?? null }
+    const shown = { reference, currency: printableText(currency) ?? '', amount_minor, booked_on: remittance?.booked_on ?? null }
     this.unmatched.push({ reason, file, entry, ...shown })
   }
 
-  private keep(entry: Entry, reference: string, place: number): void {
+  private addMatched(entry: BankEntry, reference: string, place: number): void {
     if (++this.held > RAIL_LIMITS.entries)
       throw new RailFull(`More than ${RAIL_LIMITS.entries} entries are about invoices; give fewer statements.`)
     const invoice_id = this.candidates.get(reference)?.invoice.invoice_id ?? ''
     const { direction, returned, currency, amount_minor, charges_minor, instructed, remittance, detail } = entry
     const { entry_reference: named = null, sequence = null, page = null } = remittance ?? {}
-    // A bank may give several entries of a day one name, or none: the place tells them apart.
+    // A bank may give several entries of a day one name, or none: the position distinguishes them.
     const at = [sequence, page, place].flatMap((part) => (part === null ? [] : [String(part)])).join('/')
     const report: BankReport = {
       statement_id: keyText(remittance?.statement_id ?? ''),
@@ -197,7 +192,7 @@ export class BankRail {
 }
 
 /** Creditor references that hold, structured ones first; free text is looked into only where there is none. */
-function referencesOf({ remittance }: Entry): string[] {
+function referencesOf({ remittance }: BankEntry): string[] {
   if (remittance === undefined) return []
   const structured = remittance.creditor_references.flatMap((text) => readCreditorReference(text) ?? [])
   return structured.length > 0 ? [...new Set(structured)] : creditorReferencesIn(remittance.unstructured)

@@ -1,11 +1,11 @@
 import type { ChainReadResult } from '../../ports/chain.ts'
-import { bytes32Word, bytesTail, uintWord } from '../../pure/payments/abi.ts'
-import { merchantDigest, merchantSigned, type MerchantSigning, type SignedTerms } from '../../pure/invoices/signing.ts'
+import { bytes32Word, bytesTail, uintWord } from '../../pure/payments/token-calls.ts'
+import { merchantDigest, merchantSigned, merchantTypedData, type MerchantSigning, type SignedTerms } from '../../pure/invoices/terms.ts'
 import { toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
-import { limits } from '../limits.ts'
-import type { OutsideReads, RateLimitCode } from '../payments/outside-reads.ts'
+import { INVOICE_RULES, limits } from '../limits.ts'
+import { signRequest } from '../../pure/signing/sign-request.ts'
+import type { OutsideReads, RateLimitCode } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
-import { INVOICE_RULES } from './rules.ts'
 import { isChainFault } from '../chain-fault.ts'
 
 /** isValidSignature(bytes32,bytes), and the word that it returns for yes (ERC-1271, final). */
@@ -39,8 +39,8 @@ interface SignatureRead {
 }
 
 /**
- * By ERC-1271 at the newest block, with bounded gas, in one round trip. An account without code accepts nothing, and so does a wallet that reverts
- * or returns anything but the one word for yes. What holds now may not hold later: a wallet can change its owners.
+ * By ERC-1271 at the newest block, with bounded gas, in one round trip. An account without code accepts no signature, nor does a wallet
+ * that reverts or returns anything but the ERC-1271 magic value. A later check may give another result: a wallet can change its owners.
  */
 export function createContractSignatures(
   read: (reads: SignatureRead[]) => Promise<ChainReadResult[]>,
@@ -70,19 +70,40 @@ function isBytes(signature: string): boolean {
   return signature.length <= 2 + 2 * limits.payment_signature_bytes && /^0x(?:[0-9a-fA-F]{2})+$/.test(signature)
 }
 
-/** Null when the merchant signed it: an account by its key, a contract wallet by its answer on the chain (ERC-1271). `client` is the address of the sender. */
-export async function merchantFault(
-  { crypto, contracts }: { crypto: ReceiptCrypto; contracts: ContractSignatures | null },
+interface MerchantSignatureParts {
+  crypto: ReceiptCrypto
+  contracts: ContractSignatures | null
+  site_url(): string
+}
+
+/**
+ * Returns the signature when the merchant made it: an account by its key, a contract wallet by its answer on the chain (ERC-1271). The problem
+ * carries the typed data to sign. `client` is the address of the sender.
+ */
+export async function checkMerchantSignature(
+  { crypto, contracts, site_url }: MerchantSignatureParts,
   act: MerchantSigning,
   terms: SignedTerms,
-  signature: string,
+  signature: string | null,
   client: string,
-): Promise<Problem | null> {
-  if (merchantSigned(act, terms, signature, crypto)) return null
-  const wrong = problem('INVOICE_SIGNATURE_INVALID', 'The signature is not one of the merchant over this invoice.')
-  if (contracts === null) return wrong
+): Promise<{ ok: true; signature: string } | { ok: false; problem: Problem }> {
+  if (signature !== null && merchantSigned(act, terms, signature, crypto)) return { ok: true, signature }
+  const detail =
+    signature === null
+      ? 'Sign `sign.typed_data` with the wallet of the merchant and send the signature.'
+      : 'The signature is not one of the merchant over this invoice. Sign `sign.typed_data` with the wallet of the merchant.'
+  const sign = signRequest({
+    kind: `invoice-${act}`,
+    origin: site_url(),
+    signer: terms.merchant,
+    signable: { method: 'eth_signTypedData_v4', typed_data: merchantTypedData(act, terms, crypto) },
+    values: act === 'create' ? { request: terms.invoice_id } : { id: terms.invoice_id },
+  })
+  const wrong = problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } })
+  if (signature === null || contracts === null) return { ok: false, problem: wrong }
   const digest = merchantDigest(act, terms, crypto)
-  return contracts.refusal({ wallet: terms.merchant, digest, signature, client, wrong, rate_code: 'INVOICE_RATE_LIMITED' })
+  const refusal = await contracts.refusal({ wallet: terms.merchant, digest, signature, client, wrong, rate_code: 'INVOICE_RATE_LIMITED' })
+  return refusal === null ? { ok: true, signature } : { ok: false, problem: refusal }
 }
 
 /** Refusal where only the chain could accept a signature, and it does not answer. */

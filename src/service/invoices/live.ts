@@ -1,28 +1,31 @@
 import type { SteadyClock } from '../../ports/clock.ts'
-import type { InvoiceDesk } from './desk.ts'
-import { INVOICE_RULES } from './rules.ts'
+import type { InvoiceService } from './invoice-service.ts'
+import { INVOICE_RULES } from '../limits.ts'
 
-/** Who follows an invoice. Nothing is called after `end`. */
+/** Follower of an invoice. No method is called after `end`. */
 export interface InvoiceFollower {
-  /** The record changed; it is given as it goes out. */
+  /** Called with the changed record, as JSON text. */
   changed(record_json: string): void
-  /** Nothing changed for a while. */
+  /** Called as a heartbeat when the record has not changed for a while. */
   still(): void
   end(): void
 }
 
 /**
- * Invoices that somebody follows. They are read from the store now and then, one reading for all who follow the same, so that it does not
- * matter which instance saw a payment. Bounded a client and in all; nobody follows for longer than ten minutes at a time.
+ * Invoices with followers. They are read from the store periodically, one read for all followers of the same invoice, so that it does not
+ * matter which instance saw a payment. Bounded for each client and in total; one following lasts at most ten minutes.
  */
 export interface InvoiceLive {
-  /** The way to stop; null when no more may follow now. `record_json` is what the follower knows already. */
+  /**
+   * Returns a function that ends the following; null when the limit of followers is reached. `record_json` is the record that the follower
+   * already has.
+   */
   follow(invoice_id: string, client: string, record_json: string, follower: InvoiceFollower): (() => void) | null
-  /** How many follow now. */
+  /** Number of followers. */
   following(): number
-  /** Reads what is followed, once; rounds never overlap. Rejects as the store does. */
+  /** Reads each followed invoice once; rounds never overlap. Rejects when the store fails. */
   round(): Promise<void>
-  /** Ends all, and lets nobody follow any more. */
+  /** Ends all followings and refuses new ones. */
   stop(): void
 }
 
@@ -35,7 +38,7 @@ interface Following {
   heard_ms: number
 }
 
-export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceDesk, 'read'>; clock: SteadyClock }): InvoiceLive {
+export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceService, 'read'>; clock: SteadyClock }): InvoiceLive {
   const all = new Set<Following>()
   let running: Promise<void> | null = null
   let stopped = false
@@ -64,7 +67,7 @@ export function createInvoiceLive({ desk, clock }: { desk: Pick<InvoiceDesk, 're
 }
 
 async function round(
-  desk: Pick<InvoiceDesk, 'read'>,
+  desk: Pick<InvoiceService, 'read'>,
   clock: SteadyClock,
   all: Set<Following>,
   end: (one: Following) => void,
@@ -73,13 +76,13 @@ async function round(
     const view = await desk.read(invoice_id)
     const text = view === null ? null : JSON.stringify(view.record)
     const now_ms = clock.steady_ms()
-    for (const one of group) if (all.has(one)) tell(one, text, now_ms)
+    for (const one of group) if (all.has(one)) notifyFollower(one, text, now_ms)
   }
   const now_ms = clock.steady_ms()
   for (const one of all) if (now_ms - one.since_ms >= INVOICE_RULES.follow_longest_ms) end(one)
 }
 
-function tell(one: Following, text: string | null, now_ms: number): void {
+function notifyFollower(one: Following, text: string | null, now_ms: number): void {
   if (text !== null && text !== one.known) {
     one.known = text
     one.heard_ms = now_ms

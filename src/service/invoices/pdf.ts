@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import fontkit from '@pdf-lib/fontkit'
 import { PDFDocument, type PDFFont, type PDFPage, rgb, StandardFonts } from 'pdf-lib'
 import { isPrinted, printedText } from '../../pure/invoices/printable.ts'
+import { fillMessage, type Messages } from '../../pure/messages.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { SEAL_UNITS, sealPaths } from '../../pure/receipts/seal.ts'
@@ -14,8 +15,8 @@ interface Lettered {
 }
 
 /**
- * Chooses the font of a text: `plain`, which every reader has, or, for letters outside Windows-1252, DejaVu Sans, of which the document then
- * carries the letters it uses. Throws for characters that are not printed: whoever asks for a document asks `unprintable` before.
+ * Chooses the font of a text: `plain`, which every reader has, or, for letters outside Windows-1252, DejaVu Sans, of which the document
+ * then embeds the letters it uses. Throws for characters that cannot be printed: the caller checks the texts with `unprintable` first.
  */
 function lettering(document: PDFDocument, plain: PDFFont): (text: string) => Promise<Lettered> {
   let wide: Promise<PDFFont> | undefined
@@ -57,7 +58,7 @@ const LINES_MAX = 16
 const BAND = 26
 const CODE_SIDE = 128
 const SEAL_SIDE = 104
-/** Where code and captions must start to end above the foot. */
+/** Lowest start of the QR code and captions that keeps them above the foot. */
 const PROOFS_LEAST = 230
 
 /** Ink, its paler tone, hairlines and the one metal: those of the pages on paper. */
@@ -72,17 +73,30 @@ interface Sheet {
   plain: PDFFont
   bold: PDFFont
   values: PDFFont
+  messages: PdfMessages
 }
+
+/** Language tag of the document and its texts. */
+export interface PdfLanguage {
+  language: string
+  messages: { pdf: PdfMessages }
+}
+
+type PdfMessages = Messages['pdf']
 
 /**
  * The record on a page of A4 as a payment request, on two when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
  * deployment before anything else. Throws for a record with `pdf_unprintable`. The same record gives the same bytes.
  */
-export async function invoicePdf(record: Record<string, unknown>, mark: string | null = null): Promise<Uint8Array<ArrayBuffer>> {
+export async function invoicePdf(
+  record: Record<string, unknown>,
+  mark: string | null,
+  { language, messages }: PdfLanguage,
+): Promise<Uint8Array<ArrayBuffer>> {
   const document = await PDFDocument.create({ updateMetadata: false })
   const at = new Date(String(record['created_at']))
-  document.setTitle(`Payment request ${String(record['invoice_id'])}`)
-  document.setLanguage('en')
+  document.setTitle(`${messages.pdf.title} ${String(record['invoice_id'])}`)
+  document.setLanguage(language)
   document.setCreationDate(at)
   document.setModificationDate(at)
   const page = document.addPage([PAGE.width, PAGE.height])
@@ -90,10 +104,10 @@ export async function invoicePdf(record: Record<string, unknown>, mark: string |
     [StandardFonts.Helvetica, StandardFonts.HelveticaBold, StandardFonts.Courier].map((font) => document.embedFont(font)),
   )
   if (plain === undefined || bold === undefined || values === undefined) throw new TypeError('a font is missing')
-  const sheet = { page, plain, bold, values }
+  const sheet = { page, plain, bold, values, messages: messages.pdf }
   if (mark !== null) drawMark(sheet, mark)
   drawHead(sheet, record)
-  const top = Math.min(drawRows(sheet, await letteredRows(document, sheet, rowsOf(record)), 598) - 24, 290)
+  const top = Math.min(drawRows(sheet, await letteredRows(document, sheet, rowsOf(record, messages.pdf)), 598) - 24, 290)
   drawFoot(sheet)
   if (top >= PROOFS_LEAST) drawProofs(sheet, record, top)
   else {
@@ -106,7 +120,7 @@ export async function invoicePdf(record: Record<string, unknown>, mark: string |
   return new Uint8Array(bytes)
 }
 
-/** The hatched band across the top of whatever must not be taken for the real thing. */
+/** Hatched band across the top of a document that is not a valid invoice. */
 function drawMark({ page, bold }: Sheet, mark: string): void {
   const stripe = 9
   for (let x = -BAND; x < PAGE.width; x += 2 * stripe) {
@@ -120,29 +134,26 @@ function drawMark({ page, bold }: Sheet, mark: string): void {
 
 /** Amount and state first: people look before they read. */
 function drawHead(sheet: Sheet, record: Record<string, unknown>): void {
-  const { page, plain, bold, values } = sheet
-  page.drawText('Payment request', { x: LEFT, y: 772, size: 20, font: bold, color: INK })
+  const { page, plain, bold, values, messages } = sheet
+  page.drawText(messages.title, { x: LEFT, y: 772, size: 20, font: bold, color: INK })
   page.drawText(String(record['invoice_id']), { x: LEFT, y: 755, size: SIZE, font: values, color: MUTED })
   const amount = twoDecimals(String(record['amount_usdc']))
   page.drawText(amount, { x: LEFT, y: 700, size: 40, font: values, color: INK })
   page.drawText('USDC', { x: LEFT + values.widthOfTextAtSize(amount, 40) + 10, y: 700, size: 20, font: plain, color: MUTED })
   drawState(sheet, String(record['status']))
-  const [word, when] = [STATES[String(record['status'])] ?? String(record['status']), `as of ${String(record['updated_at'])}`]
+  const state = `state_${String(record['status'])}`
+  const word = isPdfMessage(messages, state) ? messages[state] : String(record['status'])
+  const when = fillMessage(messages.as_of, { time: String(record['updated_at']) })
   page.drawText(word, { x: LEFT + 24, y: 664, size: 14, font: bold, color: INK })
   page.drawText(when, { x: LEFT + 34 + bold.widthOfTextAtSize(word, 14), y: 664, size: SIZE, font: plain, color: MUTED })
-  page.drawText('Pay to', { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
+  page.drawText(messages.pay_to, { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
   const merchant = readEvmAddress(String(record['merchant']))?.checksummed ?? ''
   const fours = [merchant.slice(0, 2), ...(merchant.slice(2).match(/.{1,4}/g) ?? [])].join(' ')
   page.drawText(printable(fours, values), { x: VALUE, y: 634, size: 11.5, font: values, color: INK })
 }
 
-const STATES: Readonly<Record<string, string>> = {
-  ISSUED: 'Waiting for payment',
-  PROCESSING: 'Payment seen, not confirmed yet',
-  PARTIALLY_PAID: 'Paid in part',
-  SETTLED: 'Paid',
-  EXPIRED: 'Expired',
-  VOID: 'Void',
+function isPdfMessage(messages: PdfMessages, key: string): key is keyof PdfMessages {
+  return Object.hasOwn(messages, key)
 }
 
 /** A ring: filled with a tick when paid, half filled while something is under way, with a stroke when nothing is to be paid any more. */
@@ -158,31 +169,41 @@ function drawState({ page }: Sheet, status: string): void {
 
 type Row = { label: string; value: string; exact: boolean }
 
-function rowsOf(record: Record<string, unknown>): Row[] {
+function rowsOf(record: Record<string, unknown>, messages: PdfMessages): Row[] {
   const bank = record['bank_coordinates'] as Record<string, string | null> | null
   const text = (name: string) => (typeof record[name] === 'string' ? record[name] : null)
   const due = text('amount_due_minor')
   const rows: [string, string | null, boolean][] = [
-    ['Merchant', merchantWords(record), false],
-    ['Client', text('client_name'), false],
-    ['For', text('memo'), false],
-    ['Due', due === null ? null : `${usdcText(BigInt(due))} USDC`, false],
-    ['Protocol fee', `${String(record['protocol_fee_usdc'])} USDC`, false],
-    ['Chain and token', text('asset'), true],
-    ['Issued', text('created_at'), false],
-    ['Payable until', text('expires_at'), false],
-    ['Transaction', text('tx_hash'), true],
-    ['Pay online', text('pay_url'), true],
-    ['Bank account', bank === null ? null : [bank['account_name'], bank['bank_name'], bank['bic']].filter(Boolean).join(', '), false],
-    ['IBAN', bank?.['iban']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
-    ['Bank reference', bank?.['reference']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
+    [messages.merchant, merchantText(record, messages), false],
+    [
+      messages.deposit_address,
+      record['eip681_uri'] === null ? null : ((record['deposit'] as { address: string } | null)?.address ?? null),
+      true,
+    ],
+    [messages.client, text('client_name'), false],
+    [messages.for, text('memo'), false],
+    [messages.amount_due, due === null ? null : `${usdcText(BigInt(due))} USDC`, false],
+    [messages.fee, `${String(record['protocol_fee_usdc'])} USDC`, false],
+    [messages.token, text('asset'), true],
+    [messages.issued, text('created_at'), false],
+    [messages.payable_until, text('expires_at'), false],
+    [messages.transaction, text('tx_hash'), true],
+    [messages.pay_online, text('pay_url'), true],
+    [
+      messages.bank_account,
+      bank === null ? null : [bank['account_name'], bank['bank_name'], bank['bic']].filter(Boolean).join(', '),
+      false,
+    ],
+    [messages.iban, bank?.['iban']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
+    [messages.bank_reference, bank?.['reference']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
   ]
   return rows.flatMap(([label, value, exact]) => (value === null ? [] : [{ label, value, exact }]))
 }
 
-function merchantWords(record: Record<string, unknown>): string {
-  if (record['merchant_verified'] !== true) return 'Unverified. Compare the address.'
-  return record['entitlement'] === null ? 'Signed by the key of this address.' : 'Signed by the operator of this service.'
+function merchantText(record: Record<string, unknown>, messages: PdfMessages): string {
+  const is_operator = record['entitlement'] !== null
+  if (record['merchant_verified'] === true) return is_operator ? messages.signed_by_operator : messages.signed_by_merchant
+  return is_operator ? messages.operator_not_signed : messages.not_signed
 }
 
 type LetteredRow = Lettered & { label: string }
@@ -214,38 +235,34 @@ function drawRows({ page, plain }: Sheet, rows: readonly LetteredRow[], from: nu
   return y
 }
 
-const CODE_WORDS = ['Token transfer for a wallet (EIP-681): compare', 'address and amount in the wallet.']
-const NO_CODE_WORDS = [
-  'No code for wallets: the merchant has not signed this,',
-  'so a plain transfer is never matched to it. Pay online,',
-  'or ask the merchant to sign it first.',
-]
+/** Width in points of the caption of the code. */
+const CAPTION = 230
+const CAPTION_SIZE = 8
 
 /** The code that wallets read, where a transfer by it is matched, and the seal by which this paper and the page are compared. `top` is their upper edge. */
-function drawProofs({ page, plain, values }: Sheet, record: Record<string, unknown>, top: number): void {
+function drawProofs({ page, plain, values, messages }: Sheet, record: Record<string, unknown>, top: number): void {
   const caption = (text: string, x: number, y: number, font = plain) => page.drawText(text, { x, y, size: 8, font, color: MUTED })
   const { eip681_uri } = record
   const isOpen = BigInt(String(record['amount_due_minor'])) > 0n && record['status'] !== 'VOID' && record['status'] !== 'EXPIRED'
   if (typeof eip681_uri === 'string') drawCode(page, eip681_uri, top - CODE_SIDE)
   const below = eip681_uri === null ? 0 : CODE_SIDE
-  const words = eip681_uri === null ? NO_CODE_WORDS : CODE_WORDS
-  if (isOpen) for (const [index, line] of words.entries()) caption(line, LEFT, top - below - 14 - 10 * index)
+  const lines = wrapped(eip681_uri === null ? messages.no_code : messages.code, plain, CAPTION, CAPTION_SIZE)
+  if (isOpen) for (const [index, line] of lines.entries()) caption(line, LEFT, top - below - 14 - 10 * index)
   const digest = String(record['cart_hash'])
   const x = RIGHT - SEAL_SIDE
   for (const { d, stroke_width } of sealPaths(digest)) {
     page.drawSvgPath(d, { x, y: top, scale: SEAL_SIDE / SEAL_UNITS, borderColor: METAL, borderWidth: stroke_width })
   }
-  const seal = 'Seal of the content: a visual fingerprint, not proof.'
+  const { seal } = messages
   caption(seal, RIGHT - plain.widthOfTextAtSize(seal, 8), top - SEAL_SIDE - 14)
   for (const [index, half] of [digest.slice(0, 34), digest.slice(34)].entries()) {
     caption(half, RIGHT - values.widthOfTextAtSize(half, 8), top - SEAL_SIDE - 26 - 10 * index, values)
   }
 }
 
-function drawFoot({ page, plain }: Sheet): void {
+function drawFoot({ page, plain, messages }: Sheet): void {
   rule(page, 64, LEFT, RIGHT, RULE)
-  const text = 'This is no tax invoice. Compare the address before you pay; transfers on a chain cannot be undone.'
-  page.drawText(text, { x: LEFT, y: 48, size: 8, font: plain, color: MUTED })
+  page.drawText(messages.foot, { x: LEFT, y: 48, size: 8, font: plain, color: MUTED })
 }
 
 function rule(page: PDFPage, y: number, from: number, to: number, color: typeof INK): void {
@@ -259,12 +276,12 @@ function twoDecimals(amount: string): string {
 }
 
 /** Lines that fit, broken between words; at most `LINES_MAX`. */
-function wrapped(text: string, font: PDFFont, most: number): string[] {
+function wrapped(text: string, font: PDFFont, most: number, size = SIZE): string[] {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ').flatMap((one) => pieces(one, font, most))) {
+  for (const word of text.split(' ').flatMap((one) => pieces(one, font, most, size))) {
     const longer = line === '' ? word : `${line} ${word}`
-    if (font.widthOfTextAtSize(longer, SIZE) <= most) line = longer
+    if (font.widthOfTextAtSize(longer, size) <= most) line = longer
     else {
       lines.push(line)
       line = word
@@ -275,11 +292,11 @@ function wrapped(text: string, font: PDFFont, most: number): string[] {
 }
 
 /** The word, in as many pieces as it fills lines. */
-function pieces(word: string, font: PDFFont, most: number): string[] {
+function pieces(word: string, font: PDFFont, most: number, size: number): string[] {
   const found: string[] = []
   let [piece, width] = ['', 0]
   for (const character of word) {
-    const more = font.widthOfTextAtSize(character, SIZE)
+    const more = font.widthOfTextAtSize(character, size)
     if (width + more > most) {
       found.push(piece)
       ;[piece, width] = ['', 0]

@@ -15,7 +15,7 @@ export function qrSquares(text: string): QrSquares {
 /** Blank squares around a code. */
 const QUIET = 4
 
-/** One path of unit squares on white; the text stands nowhere in it. */
+/** SVG with one path of unit squares on white; it does not contain the text itself. */
 export function qrSvg(text: string): string {
   const { size, isDark } = qrSquares(text)
   const whole = size + 2 * QUIET

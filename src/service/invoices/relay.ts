@@ -1,54 +1,52 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimRequest, PaymentKey } from '../../ports/payments.ts'
+import type { PaymentKey } from '../../ports/payments.ts'
 import type { AllowanceRequest, Store } from '../../ports/store.ts'
-import type { Derivation } from '../../ports/derivation.ts'
-import type { SignedAuthorization } from '../../pure/payments/authorization.ts'
-import { notCarried, usdcText } from '../../pure/invoices/record.ts'
+import type { Derivation } from '../../ports/signer.ts'
+import type { SignedAuthorization } from '../../pure/payments/eip3009.ts'
+import { notRelayedText } from '../../pure/invoices/record.ts'
 import { invoiceNonces } from '../../pure/invoices/terms.ts'
+import { usdcText } from '../../pure/payments/usdc.ts'
 import { quotaClient, widerNetwork } from '../clients.ts'
-import { limits } from '../limits.ts'
-import { problem, type Problem } from '../problems.ts'
-import { takeEach } from '../payments/budgets.ts'
-import {
-  type AnswerParts,
-  type BoundTo,
-  claimOf,
-  type DeskParts,
-  keyOf,
-  type PaymentEnd,
-  pendingOf,
-  recovered,
-  refused as refusedWord,
-  replay,
-} from '../payments/desk.ts'
-import { contextOf, resendHashes, tokenHash, type Resend, type ResendSecrets } from '../payments/resends.ts'
-import { checkWindow, matchTerms } from '../payments/match-terms.ts'
-import type { OnChainPass } from '../payments/on-chain.ts'
+import { INVOICE_RULES } from '../limits.ts'
+import { takeEach } from '../payments/allowance.ts'
 import type { X402Payment } from '../payments/payment-header.ts'
-import * as refusals from '../payments/payment-refusals.ts'
-import { claimReserved } from '../payments/reserve.ts'
-import type { PaymentPlace } from '../payments/terms.ts'
-import { INVOICE_RULES } from './rules.ts'
-import type { InvoiceView } from './view.ts'
+import { balanceReserved, refusalForCheck, refusedPayment } from '../payments/payment-refusals.ts'
+import {
+  claimRequest,
+  createClaim,
+  type PaymentPurpose,
+  type PaymentResult,
+  type PaymentServiceParts,
+  pendingPayment,
+  replayPayment,
+  type SplitAnswer,
+  verifyPayment,
+  windowFault,
+} from '../payments/payment-service.ts'
+import { claimWithinBalance } from '../payments/reserved-balances.ts'
+import type { Resend, ResendSecrets } from '../payments/resends.ts'
+import { matchTerms, type PaymentTerms } from '../payments/terms.ts'
+import { problem, type Problem } from '../problems.ts'
+import type { InvoiceView } from './invoice-view.ts'
 import type { InvoiceWatch } from './watch.ts'
 
 export interface RelayParts {
-  desk: DeskParts
-  /** Whom calls pay; of it only the token and the network hold here. */
-  place: PaymentPlace
+  payments: PaymentServiceParts
+  /** Terms of calls; invoices use only their token and network. */
+  terms: PaymentTerms
   store: Pick<Store, 'take' | 'give_back' | 'payments' | 'invoices'>
   clock: Clock
   derive: Derivation
   watch: InvoiceWatch
 }
 
-/** Carries a payer's signed transfer to the chain, at the service's own expense, to the merchant of the stored invoice and nobody else. */
+/** Sends a payer's signed transfer to the merchant of a stored invoice, at the service's expense. */
 export interface InvoiceRelay {
-  /** A gas wallet of its own carries payments; a facilitator is given none. */
+  /** True when a gas wallet of this deployment sends transfers; facilitators are not used for invoices. */
   readonly carries: boolean
-  /** What is due and nobody is paying yet: more than that is taken from nobody, so that two who pay at once do not both pay the whole. */
-  room(view: InvoiceView): Promise<bigint>
-  pay(view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentEnd>
+  /** Returns the amount due less pending payments, so that two simultaneous payers do not both pay the whole. */
+  payableNow(view: InvoiceView): Promise<bigint>
+  pay(view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult>
 }
 
 /** Sender of a payment for an invoice. */
@@ -59,87 +57,85 @@ interface InvoicePayer {
 
 export function createInvoiceRelay(parts: RelayParts): InvoiceRelay {
   return {
-    carries: parts.desk.settler.method === 'self',
-    room: (view) => room(parts, view),
+    carries: parts.payments.settler.method === 'self',
+    payableNow: (view) => payableNow(parts, view),
     pay: (view, payment, sender) => pay(parts, view, payment, sender),
   }
 }
 
-async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentEnd> {
+async function pay(parts: RelayParts, view: InvoiceView, payment: X402Payment, sender: InvoicePayer): Promise<PaymentResult> {
+  const { payments } = parts
   const { authorization, identifier } = payment
   const client = quotaClient(sender.address)
   const resend = { ...sender.secrets, address: sender.address, client, identifier }
-  const before = await replay(parts.desk, boundTo(view), authorization, resend)
-  if (before !== null) return before
-  const unfit = fault(parts, view, payment, await room(parts, view)) ?? (await namesAnother(parts, view, authorization))
-  if (unfit !== null) return refused(unfit)
-  const window = checkWindow(authorization, Math.floor(parts.clock.now_ms() / 1_000), WINDOW)
-  if (!window.ok) return refusedWord(window)
-  const { settler, onChain } = parts.desk
-  if (settler.method !== 'self') return refused(problem('NOT_CONFIGURED', 'This deployment has no gas wallet that carries payments.'))
-  const standing = await parts.desk.standing.refusal(authorization.from, sender.address)
-  if (standing !== null) return { kind: 'refused', ...standing }
-  const ready = await settler.ready(authorization.from)
-  if (!ready.ok) return { kind: 'refused', ...refusals.unavailable(ready.detail, ready.retry_after_s) }
-  const seen = await onChain(authorization, recovered(parts.desk, authorization), client)
-  if (!seen.ok) return refusedWord(seen)
-  return withBudget(parts, view, sender.address, () => settle(parts, view, authorization, resend, seen, ready.settler))
+  const stored = await replayPayment(payments, purposeOf(view), authorization, resend)
+  if (stored !== null) return stored
+  const fault = paymentFault(parts, view, payment, await payableNow(parts, view)) ?? (await otherInvoiceFault(parts, view, authorization))
+  if (fault !== null) return refusedPayment(fault)
+  const expired = windowFault(payments, authorization)
+  if (expired !== null) return expired
+  if (payments.settler.method !== 'self') {
+    return refusedPayment(problem('NOT_CONFIGURED', 'This deployment has no gas wallet that sends payments of invoices.'))
+  }
+  const verified = await verifyPayment(payments, authorization, { address: sender.address, client })
+  if (verified.kind === 'refused') return verified
+  return withBudget(parts, view, sender.address, () => settle(parts, view, authorization, resend, verified))
 }
 
-const WINDOW = { least_left_s: limits.payment_least_left_s, longest_s: limits.payment_longest_s, skew_s: limits.payment_skew_s }
-
-function boundTo({ invoice }: InvoiceView): BoundTo {
+function purposeOf({ invoice }: InvoiceView): PaymentPurpose {
   return { purpose: 'invoice', subject: invoice.invoice_id, input_hash: null, countMismatch: () => Promise.resolve(true) }
 }
 
-async function room({ store }: RelayParts, { invoice, standing }: InvoiceView): Promise<bigint> {
-  const under_way = await store.payments.under_way(invoice.invoice_id)
-  return standing.due_minor > under_way ? standing.due_minor - under_way : 0n
+async function payableNow({ store }: RelayParts, { invoice, standing }: InvoiceView): Promise<bigint> {
+  const pending = await store.payments.under_way(invoice.invoice_id)
+  return standing.due_minor > pending ? standing.due_minor - pending : 0n
 }
 
 const OVERTAKEN = 'Another payment of this invoice was faster, or its merchant voided it. Nothing was sent; read the invoice again.'
 
-/** Why nothing more is taken now. */
-export function beingPaid(): Problem {
-  const detail = 'Payments of all that is due are on their way, and nothing more is taken meanwhile. Read the invoice again in a moment.'
+/** Returns the problem of an invoice whose whole amount is pending. */
+export function fullyPendingProblem(): Problem {
+  const detail = 'Payments for the whole amount due are pending. Read the invoice again in a moment.'
   return problem('INVOICE_NOT_PAYABLE', detail)
 }
 
-/** An authorization that names the invoice may pay a part; one with a nonce of its own must pay exactly what is due and not under way. */
-function fault({ place }: RelayParts, { invoice, terms, standing }: InvoiceView, payment: X402Payment, room_minor: bigint): Problem | null {
+/**
+ * Returns why the payment does not fit the invoice. An authorization with a nonce of the invoice may pay a part; any other must pay exactly
+ * what is due and not pending.
+ */
+function paymentFault(
+  { terms: { token, chain_id, network } }: RelayParts,
+  { invoice, terms, standing, transfer_way }: InvoiceView,
+  payment: X402Payment,
+  payable_minor: bigint,
+): Problem | null {
   const { value_minor, nonce } = payment.authorization
   const { status, due_minor } = standing
-  if (status === 'VOID' || status === 'EXPIRED' || due_minor === 0n) {
-    return problem(
-      'INVOICE_NOT_PAYABLE',
-      `The invoice is ${status === 'VOID' || status === 'EXPIRED' ? status : 'paid'}; nothing more is carried to the chain.`,
-    )
-  }
-  if (room_minor === 0n) return beingPaid()
-  const named = invoiceNonces(terms).includes(nonce)
-  const fits = named && value_minor <= room_minor ? value_minor : room_minor
-  const match = matchTerms(payment, { ...place, pay_to: invoice.merchant, amounts: new Set([fits]) })
-  if (!match.ok) return problem(match.code, match.detail, { extra: { invalid_reason: match.x402_reason } })
-  if (value_minor >= INVOICE_RULES.relay_minimum_minor) return null
+  if (status === 'VOID' || status === 'EXPIRED')
+    return problem('INVOICE_NOT_PAYABLE', `The invoice is ${status}; no payment of it is sent.`)
+  if (due_minor === 0n) return problem('INVOICE_NOT_PAYABLE', 'The invoice is paid; no further payment of it is sent.')
+  if (payable_minor === 0n) return fullyPendingProblem()
+  const is_named = invoiceNonces(terms).includes(nonce)
+  const amount_minor = is_named && value_minor <= payable_minor ? value_minor : payable_minor
+  const match = matchTerms(payment, { token, chain_id, network, pay_to: invoice.merchant, amounts: new Set([amount_minor]) })
+  if (!match.ok) return refusalForCheck(match).problem
   const least_minor = INVOICE_RULES.relay_minimum_minor
-  const part = `Less than ${usdcText(least_minor)} USDC is not carried to the chain here; sign for that much at least.`
-  return problem('INVOICE_NOT_PAYABLE', room_minor < least_minor ? notCarried(invoice.issue_signature !== null, least_minor) : part)
+  if (value_minor >= least_minor) return null
+  const too_small = `The authorization moves ${usdcText(value_minor)} USDC; payments of less than ${usdcText(least_minor)} USDC are not sent from here. Sign for at least that.`
+  return problem('INVOICE_NOT_PAYABLE', payable_minor < least_minor ? notRelayedText(transfer_way, least_minor) : too_small)
 }
 
-/** The chain would show it as a payment of that other invoice. */
-async function namesAnother({ store }: RelayParts, { invoice }: InvoiceView, { nonce }: SignedAuthorization): Promise<Problem | null> {
+/** On chain, a nonce of another invoice would pay that invoice. */
+async function otherInvoiceFault({ store }: RelayParts, { invoice }: InvoiceView, { nonce }: SignedAuthorization): Promise<Problem | null> {
   const named = await store.invoices.find_by_nonce(nonce)
   if (named === null || named.invoice_id === invoice.invoice_id) return null
   return problem(
     'NONCE_BOUND',
-    'The nonce of this authorization names another invoice. Sign with one that names this invoice, or with a random one.',
+    'The nonce of this authorization belongs to another invoice. Sign with payment_nonce of this invoice, or with a random nonce.',
   )
 }
 
-/**
- * Daily budgets of the operator's gas: for a client, its network, a merchant and all. Payments of unsigned invoices have budgets of their own for the
- * last two, so that they use up nothing of signed ones.
- */
+/** Returns the daily budgets of gas for a client, its network, a merchant and all. Unsigned invoices have separate budgets for the last two. */
 function relayBudgets({ clock, derive }: RelayParts, { invoice }: InvoiceView, address: string): AllowanceRequest[] {
   const day = Math.floor(clock.now_ms() / 86_400_000)
   const hashed = (name: string) => derive.hmac('invoice relay', `${day}|${name}`).slice(0, 32)
@@ -152,39 +148,29 @@ function relayBudgets({ clock, derive }: RelayParts, { invoice }: InvoiceView, a
   ]
 }
 
-/** Runs `work` within the daily budgets, which bound the operator's gas. Returns the units when no transaction was sent. */
-async function withBudget(
-  parts: RelayParts,
-  view: InvoiceView,
-  address: string,
-  work: () => Promise<{ sent: boolean; end: PaymentEnd }>,
-): Promise<PaymentEnd> {
+/** A payment and whether a transaction of the gas wallet carries it. */
+interface Settled {
+  sent: boolean
+  result: PaymentResult
+}
+
+/** Runs `work` within the daily budgets of gas. Returns their units when nothing was sent. */
+async function withBudget(parts: RelayParts, view: InvoiceView, address: string, work: () => Promise<Settled>): Promise<PaymentResult> {
   const budgets = await takeEach(parts.store, relayBudgets(parts, view, address))
   if (!budgets.granted) {
     const detail =
-      'The payments that are carried to the chain in a day are used up for this client, this merchant or all. Pay from a wallet.'
-    return refused(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
+      'The daily number of payments that are sent from here is used up for this client, this merchant or all clients. Pay from a wallet.'
+    return refusedPayment(problem('INVOICE_RATE_LIMITED', detail, { retry_after_s: 3_600 }))
   }
-  let sent = false
+  const giveBack = () => budgets.give_back().catch((error: unknown) => parts.payments.onFault(error))
   try {
-    const done = await work()
-    sent = done.sent
-    return done.end
-  } finally {
-    // An error ends `work` before its payment says `settling`, so nothing was sent either.
-    if (!sent) await budgets.give_back().catch((error: unknown) => parts.desk.onFault(error))
-  }
-}
-
-/** Returns false when no transaction of the gas wallet carries the payment of this claim, and none will. */
-async function wasSent({ store, desk }: RelayParts, key: PaymentKey, fence: number, end: PaymentEnd): Promise<boolean> {
-  if (end.kind === 'pending') return true
-  try {
-    const row = await store.payments.find(key)
-    return row !== null && row.fence === fence && row.account_nonce !== null
+    const { sent, result } = await work()
+    if (!sent) await giveBack()
+    return result
   } catch (error) {
-    desk.onFault(error)
-    return true
+    // An error ends `work` before its payment is settling, so nothing was sent.
+    await giveBack()
+    throw error
   }
 }
 
@@ -193,53 +179,53 @@ async function settle(
   view: InvoiceView,
   authorization: SignedAuthorization,
   resend: Resend,
-  seen: OnChainPass,
-  settler: string,
-): Promise<{ sent: boolean; end: PaymentEnd }> {
-  const { desk, watch, clock } = parts
-  const { invoice, terms } = view
-  const now_ms = clock.now_ms()
-  const key = keyOf(authorization)
-  const asked: ClaimRequest = {
-    ...key,
-    purpose: 'invoice',
-    subject: invoice.invoice_id,
-    input_hash: terms.cart_hash,
-    to: invoice.merchant,
-    value_minor: authorization.value_minor,
-    valid_after_s: authorization.valid_after_s,
-    valid_before_s: authorization.valid_before_s,
-    signature: seen.signature,
-    ...resendHashes(desk.sealer, key, resend.address, resend.identifier),
-    contract_payer: seen.contract_payer,
-    price_class: 'invoice',
-    balance_minor: seen.balance_minor,
-    now_ms,
-    claim_until_ms: now_ms + limits.claim_ms,
-    token_hash: tokenHash(desk, desk.sealer.token(contextOf(key))),
+  { seen, settler }: Extract<Awaited<ReturnType<typeof verifyPayment>>, { kind: 'verified' }>,
+): Promise<Settled> {
+  const { payments, watch } = parts
+  const { invoice_id } = view.invoice
+  const purpose = { purpose: 'invoice', subject: invoice_id, input_hash: view.terms.cart_hash, price_class: 'invoice' } as const
+  const asked = claimRequest(payments, authorization, seen, resend, purpose)
+  const claimed = await claimWithinBalance(payments, asked)
+  switch (claimed.kind) {
+    case 'over_reserved':
+      return { sent: false, result: balanceReserved() }
+    case 'over_due':
+      return { sent: false, result: refusedPayment(problem('INVOICE_NOT_PAYABLE', OVERTAKEN)) }
+    case 'exists': {
+      // Another request with the same authorization was faster, for this invoice or for something else.
+      const stored = await replayPayment(payments, purposeOf(view), authorization, resend)
+      return { sent: false, result: stored ?? pendingPayment(payments, asked, null) }
+    }
+    case 'claimed': {
+      const claim = createClaim(payments, asked, { fence: claimed.fence, settler, address: resend.address })
+      await payments.reach('after_claim')
+      const result = await claim.settle(splitAnswer(invoice_id, authorization.value_minor))
+      // The row stays settled when this fails; the job that watches merchants finds the transfer too.
+      const transaction = result.kind === 'paid' ? result.settlement.transaction : null
+      if (transaction !== null) await watch.lookInto(transaction).catch((error: unknown) => payments.onFault(error))
+      return { sent: await wasSent(parts, asked, claimed.fence, result), result }
+    }
   }
-  const claimed = await claimReserved(desk, asked)
-  if (claimed.kind === 'over_reserved') return { sent: false, end: { kind: 'refused', ...refusals.overReserved() } }
-  if (claimed.kind === 'over_due') return { sent: false, end: refused(problem('INVOICE_NOT_PAYABLE', OVERTAKEN)) }
-  if (claimed.kind === 'exists') {
-    // Another request with the same authorization was faster: for this invoice, or for something else.
-    const end = await replay(parts.desk, boundTo(view), authorization, resend)
-    return { sent: false, end: end ?? { kind: 'pending', pending: pendingOf(desk, key, null) } }
-  }
-  const claim = claimOf(desk, asked, { fence: claimed.fence, settler, address: resend.address })
-  await desk.reach('after_claim')
-  const end = await claim.settle(answerText(invoice.invoice_id, authorization.value_minor))
-  // The row is settled whatever becomes of this look; the job that watches merchants finds the transfer too.
-  const transaction = end.kind === 'paid' ? end.settlement.transaction : null
-  if (transaction !== null) await watch.lookInto(transaction).catch((error: unknown) => desk.onFault(error))
-  return { sent: await wasSent(parts, key, claimed.fence, end), end }
 }
 
-/** Kept, and given out again for the same authorization. */
-function answerText(invoice_id: string, value_minor: bigint): AnswerParts {
+/** Returns false when no transaction of the gas wallet carries the payment of this claim, and none will. */
+async function wasSent(
+  { store, payments }: RelayParts,
+  { payer, nonce }: PaymentKey,
+  fence: number,
+  result: PaymentResult,
+): Promise<boolean> {
+  if (result.kind === 'pending') return true
+  try {
+    const row = await store.payments.find({ payer, nonce })
+    return row !== null && row.fence === fence && row.account_nonce !== null
+  } catch (error) {
+    payments.onFault(error)
+    return true
+  }
+}
+
+/** Returns the answer that is stored, and replayed for the same authorization. */
+function splitAnswer(invoice_id: string, value_minor: bigint): SplitAnswer {
   return { head: `{"invoice_id":${JSON.stringify(invoice_id)},"paid_minor":"${value_minor}","settlement":`, tail: '}' }
-}
-
-function refused(found: Problem): PaymentEnd {
-  return { kind: 'refused', problem: found, x402_reason: null }
 }

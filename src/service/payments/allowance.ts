@@ -1,13 +1,14 @@
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { AllowanceGrant, AllowanceRequest, Store } from '../../ports/store.ts'
-import { clientHasher, networkHasher, type NetworkHash } from '../clients.ts'
+import { clientHasher, networkHasher, type NetworkHash, quotaClient, widerNetwork, createRateGuard } from '../clients.ts'
 import { limits } from '../limits.ts'
-import { takeEach } from './budgets.ts'
-import { createRecent } from '../recent.ts'
+import { createRecentMap } from '../recent.ts'
+import { problem, type Problem } from '../problems.ts'
+import { createRoundTrips, ON_CHAIN_LIMITS, type FailureCount } from './reserved-balances.ts'
 
 const DAY_MS = 86_400_000
 
-/** What a caller has left today, as every answer says it. */
+/** Free calls of a client today, as shown in every answer. */
 export interface AllowanceState {
   limit: number
   remaining: number
@@ -16,33 +17,36 @@ export interface AllowanceState {
   resets_in_s: number
 }
 
-/** The state as bodies show it; the seconds are for headers. */
-export function allowanceShown({ limit, remaining, resets_at }: AllowanceState): Omit<AllowanceState, 'resets_in_s'> {
+/** Returns the members of an answer; the seconds are for headers. */
+export function publicAllowance({ limit, remaining, resets_at }: AllowanceState): Omit<AllowanceState, 'resets_in_s'> {
   return { limit, remaining, resets_at }
 }
 
-/** The budget that is used up: the client's own, that of its IPv6 /48, or that of its network or of all clients for calls that read sources. */
-export type Spent = 'own' | 'wide' | 'network' | 'all'
+/**
+ * Budget that is used up: the client's, that of its IPv6 /48, or, for calls that read outside sources, that of its network or of all
+ * clients.
+ */
+export type SpentBudget = 'own' | 'wide' | 'network' | 'all'
 
-export interface Taken {
+export interface AllowanceTaken {
   granted: boolean
   /** Null when granted. */
-  spent: Spent | null
+  spent: SpentBudget | null
   state: AllowanceState
-  /** Gives the unit back, when the call then failed by our fault. */
+  /** Returns the unit after a failure of the service. */
   give_back(): Promise<void>
 }
 
-/** The free calls of a day: taken before a call runs, shown in each answer. */
+/** Free calls per client and UTC day: taken before a call runs, shown in each answer. */
 export interface Allowance {
-  /** `reads_sources`: the call asks others, who bear only so much; it then draws on the budgets of its network and of all as well. */
-  take(tool: string, address: string, reads_sources?: boolean): Promise<Taken>
+  /** `reads_sources`: the call reads outside sources, and also uses the budgets of its network and of all clients. */
+  take(tool: string, address: string, reads_sources?: boolean): Promise<AllowanceTaken>
   peek(tool: string, address: string): Promise<AllowanceState>
 }
 
 export interface AllowanceRules {
   free_daily: number
-  /** Tools that are counted apart. */
+  /** Daily free calls of tools that have a separate count. */
   overrides: Readonly<Record<string, number>>
 }
 
@@ -54,15 +58,15 @@ export interface SourceBudgets {
 
 const SOURCE_BUDGETS: SourceBudgets = { network: limits.source_reads_daily_network, all: limits.source_reads_daily }
 
-/** How long it is remembered that a client has used up its allowance. */
-export const SPENT_MS = 1_000
-/** Entries of each memory. */
+/** Period for which a used-up allowance is cached. */
+export const SPENT_REMEMBERED_MS = 1_000
+/** Maximum number of cached entries. */
 const REMEMBERED_CLIENTS = 100_000
 
 /**
- * The allowance over a store: exact over all instances that share it. That a client's units are used up is remembered for a second, so that
- * a flood of unpaid calls costs no transaction each. This may err in one way: when another instance gives a unit back, the client may for
- * one second more be asked to pay although one free call is left. Never the other way round: what is granted is granted by the store.
+ * Creates the allowance over a store; it is exact over all instances that share the store. A used-up allowance is cached for a second, so
+ * that a flood of unpaid calls does not cost one transaction each. The cache errs in one direction only: when another instance returns a
+ * unit, the client may be asked to pay for up to one second although a free call is left. Every granted unit is granted by the store.
  */
 export function createAllowance(
   store: Pick<Store, 'take' | 'give_back' | 'used'>,
@@ -84,8 +88,8 @@ export function createAllowance(
       limit: own ?? rules.free_daily,
     }
   }
-  /** Free calls of a whole IPv6 /48: as many as the addresses of an IPv4 /24 have together. */
-  const networkRequests = (own: AllowanceRequest, address: string): [Spent, AllowanceRequest][] => {
+  /** Returns the request for the free calls of a whole IPv6 /48: as many as the addresses of an IPv4 /24 have together. */
+  const networkRequests = (own: AllowanceRequest, address: string): [SpentBudget, AllowanceRequest][] => {
     if (!address.includes(':')) return []
     const limit = Math.min(own.limit * limits.free_network_clients, limits.free_daily_max)
     return [['wide', { ...own, client: networkHash(own.day, address), limit }]]
@@ -97,39 +101,39 @@ export function createAllowance(
   return {
     async take(tool, address, reads_sources = false) {
       const own = requestFor(tool, address)
-      const wide: [Spent, AllowanceRequest][] = reads_sources ? sourceRequests(clock, networkHash, address, budgets) : []
-      const all: [Spent, AllowanceRequest][] = [['own', own], ...networkRequests(own, address), ...wide]
+      const wide: [SpentBudget, AllowanceRequest][] = reads_sources ? sourceRequests(clock, networkHash, address, budgets) : []
+      const all: [SpentBudget, AllowanceRequest][] = [['own', own], ...networkRequests(own, address), ...wide]
       const known = all.find(([, request]) => spent.used(request) !== null)
-      if (known !== undefined) return refused(known[0], stateOf(own, spent.used(own) ?? (await store.used(own)), clock))
+      if (known !== undefined) return refusedAllowance(known[0], allowanceState(own, spent.used(own) ?? (await store.used(own)), clock))
       const { granted, grants, give_back } = await takeEach(
         counted,
         all.map(([, request]) => request),
       )
       const used = grants[0]?.used ?? 0
-      if (granted) return { granted, spent: null, state: stateOf(own, used, clock), give_back }
-      const [whose] = all[grants.length - 1] ?? ['own' as const]
-      return refused(whose, stateOf(own, whose === 'own' ? used : used - 1, clock))
+      if (granted) return { granted, spent: null, state: allowanceState(own, used, clock), give_back }
+      const [budget] = all[grants.length - 1] ?? ['own' as const]
+      return refusedAllowance(budget, allowanceState(own, budget === 'own' ? used : used - 1, clock))
     },
     async peek(tool, address) {
       const own = requestFor(tool, address)
-      const usedOf = async (request: AllowanceRequest) => spent.used(request) ?? (await store.used(request))
-      const state = stateOf(own, await usedOf(own), clock)
+      const unitsUsed = async (request: AllowanceRequest) => spent.used(request) ?? (await store.used(request))
+      const state = allowanceState(own, await unitsUsed(own), clock)
       const [network] = networkRequests(own, address)
       if (network === undefined) return state
-      return { ...state, remaining: Math.min(state.remaining, Math.max(0, network[1].limit - (await usedOf(network[1])))) }
+      return { ...state, remaining: Math.min(state.remaining, Math.max(0, network[1].limit - (await unitsUsed(network[1])))) }
     },
   }
 }
 
-function refused(spent: Spent, state: AllowanceState): Taken {
+function refusedAllowance(spent: SpentBudget, state: AllowanceState): AllowanceTaken {
   return { granted: false, spent, state, give_back: () => Promise.resolve() }
 }
 
-/** The two budgets of a UTC day for reads of outside sources that nobody pays for: of one wider network, and of all clients. */
+/** Budgets of a UTC day for unpaid reads of outside sources: of one client network (/24, /48), and of all clients. */
 export interface SourceBudget {
-  /** Takes one unit of both, or of neither; `spent` names the budget that is used up. */
+  /** Takes one unit of each budget, or none; `spent` names the budget that is used up. */
   take(address: string): Promise<{ spent: 'network' | 'all' | null; give_back(): Promise<void> }>
-  /** Seconds until both start again. */
+  /** Seconds until both budgets reset. */
   resets_in_s(): number
 }
 
@@ -153,7 +157,7 @@ export function createSourceBudget(
   }
 }
 
-/** The budgets that a free call draws on when it reads outside sources: of the network around it, and of all clients. */
+/** Returns the budgets that a free call uses when it reads outside sources: of its client network, and of all clients. */
 function sourceRequests(
   clock: Clock,
   networkHash: NetworkHash,
@@ -176,7 +180,7 @@ function allSourceReads(clock: Clock, { all }: SourceBudgets): AllowanceRequest 
   return { day: Math.floor(clock.now_ms() / DAY_MS), bucket: 'sources', client: 'all', limit: all }
 }
 
-function stateOf(request: AllowanceRequest, used: number, clock: Clock): AllowanceState {
+function allowanceState(request: AllowanceRequest, used: number, clock: Clock): AllowanceState {
   const resets_ms = (request.day + 1) * DAY_MS
   return {
     limit: request.limit,
@@ -186,7 +190,7 @@ function stateOf(request: AllowanceRequest, used: number, clock: Clock): Allowan
   }
 }
 
-/** The one that was last asked for: it is the same for a day. */
+/** Cached text of the last reset time, which is the same for a whole day. */
 let midnight = { ms: Number.NaN, text: '' }
 
 function midnightText(ms: number): string {
@@ -194,36 +198,36 @@ function midnightText(ms: number): string {
   return midnight.text
 }
 
-/** Who has nothing left, for a second each. */
+/** Caches for a second which clients have used up their free calls. */
 function spentMemory(clock: SteadyClock) {
-  const entries = createRecent<{ used: number; asked_ms: number }>(REMEMBERED_CLIENTS)
-  const keyOf = ({ day, bucket, client }: AllowanceRequest) => `${day}|${bucket}|${client}`
-  let given_back = 0
+  const entries = createRecentMap<{ used: number; requested_ms: number }>(REMEMBERED_CLIENTS)
+  const cacheKey = ({ day, bucket, client }: AllowanceRequest) => `${day}|${bucket}|${client}`
+  let returns = 0
   return {
-    /** Units used, when they are known to be all. */
+    /** Returns the units used by a client whose allowance is known to be used up; null otherwise. */
     used(request: AllowanceRequest): number | null {
-      const entry = entries.get(keyOf(request))
+      const entry = entries.get(cacheKey(request))
       if (entry === undefined) return null
-      return clock.steady_ms() - entry.asked_ms < SPENT_MS ? entry.used : null
+      return clock.steady_ms() - entry.requested_ms < SPENT_REMEMBERED_MS ? entry.used : null
     },
-    /** Remembers an answer of the store, unless a unit came back while it was on its way: it may then speak of the time before. */
-    async watch(request: AllowanceRequest, asked: Promise<AllowanceGrant>): Promise<AllowanceGrant> {
-      const asked_ms = clock.steady_ms()
-      const seen = given_back
-      const grant = await asked
-      if (!grant.granted && seen === given_back) entries.set(keyOf(request), { used: grant.used, asked_ms })
+    /** Caches a refusal of the store, unless a unit was returned while the request was running: the refusal may then be out of date. */
+    async watch(request: AllowanceRequest, pending: Promise<AllowanceGrant>): Promise<AllowanceGrant> {
+      const requested_ms = clock.steady_ms()
+      const returns_before = returns
+      const grant = await pending
+      if (!grant.granted && returns === returns_before) entries.set(cacheKey(request), { used: grant.used, requested_ms })
       return grant
     },
     forget(request: AllowanceRequest): void {
-      given_back++
-      entries.delete(keyOf(request))
+      returns++
+      entries.delete(cacheKey(request))
     },
   }
 }
 
-/** Spares the keyed hash for an address that was seen today. Addresses stay in the memory of this process, until the first call of the next day. */
+/** Caches the keyed hash of each address. Addresses stay in the memory of this process until the first call of the next day. */
 function rememberedHash(clientHash: (day: number, address: string) => string) {
-  const hashes = createRecent<string>(REMEMBERED_CLIENTS)
+  const hashes = createRecentMap<string>(REMEMBERED_CLIENTS)
   let today = Number.NaN
   return (day: number, address: string): string => {
     if (day !== today) hashes.clear()
@@ -234,4 +238,102 @@ function rememberedHash(clientHash: (day: number, address: string) => string) {
     hashes.set(address, hash)
     return hash
   }
+}
+
+/** Units taken from several budgets: one of each, or none. */
+interface TakenBudgets {
+  granted: boolean
+  /** Answers of the store in the order of the budgets; when `granted` is false the last one is the refusal. */
+  grants: readonly AllowanceGrant[]
+  /** Returns every unit that is still taken; a second call returns nothing more. */
+  give_back(): Promise<void>
+}
+
+/**
+ * Takes one unit of each budget in turn. A refusal or a store error at any of them returns the units of those before it, so that a request
+ * that was not served uses up nothing.
+ */
+export async function takeEach(store: Pick<Store, 'take' | 'give_back'>, budgets: readonly AllowanceRequest[]): Promise<TakenBudgets> {
+  const taken: AllowanceRequest[] = []
+  const grants: AllowanceGrant[] = []
+  const give_back = async () => void (await Promise.all(taken.splice(0).map((budget) => store.give_back(budget))))
+  try {
+    for (const budget of budgets) {
+      const grant = await store.take(budget)
+      grants.push(grant)
+      if (!grant.granted) break
+      taken.push(budget)
+    }
+  } catch (error) {
+    // The caller gets the first error; a store that cannot take units may not be able to return them either.
+    await give_back().catch(() => undefined)
+    throw error
+  }
+  const granted = taken.length === budgets.length
+  if (!granted) await give_back()
+  return { granted, grants, give_back }
+}
+
+/** Problem codes of the endpoints that read outside sources for requests without a payment. */
+export type RateLimitCode = 'INSURANCE_RATE_LIMITED' | 'INVOICE_RATE_LIMITED' | 'CREDIT_RATE_LIMITED' | 'WEBHOOK_RATE_LIMITED'
+
+type OutsideRead =
+  | {
+      ok: true
+      /** Counts against the client as a failed verification of a payment does. */
+      failed(): void
+      /** Returns the units of the day after a failure that is not the client's. */
+      give_back(): Promise<void>
+    }
+  | { ok: false; problem: Problem }
+
+/** Budget of the chain reads and fetches that the service makes for requests that bring no payment. */
+export interface OutsideReads {
+  /** Takes one read before it is made. `address` is that of the client; a refusal carries `code`. */
+  take(address: string, code: RateLimitCode): Promise<OutsideRead>
+}
+
+interface OutsideReadParts {
+  clock: Clock & SteadyClock
+  /** Daily budgets of the client's network and of all clients, shared with free calls that read sources. */
+  sources: SourceBudget
+  /** Failures of each client, shared with the verification of payments. */
+  failures: FailureCount
+}
+
+/**
+ * Checks four bounds, cheapest first: failed verifications of the client in the last minute, reads of its network in this minute, reads of this
+ * process in the last second, and the daily budgets in the store. The bound per second is separate from that of payment verification, so that
+ * unpaid requests cannot use up the reads that payers need; the bound per network keeps one network from using it up for the others.
+ */
+export function createOutsideReads({ clock, sources, failures }: OutsideReadParts): OutsideReads {
+  const admit = createRateGuard(clock, limits.unpaid_reads_per_minute_network)
+  const trips = createRoundTrips(clock, {
+    ...ON_CHAIN_LIMITS,
+    round_trips_burst: limits.unpaid_reads_burst,
+    round_trips_per_second: limits.unpaid_reads_per_second,
+  })
+  return {
+    async take(address, code) {
+      const client = quotaClient(address)
+      const wait_s = failures.wait_s(client)
+      if (wait_s > 0) return refusedRead(code, 'Too many signatures or payments of this client failed verification.', wait_s)
+      const admitted = admit(widerNetwork(address))
+      if (!admitted.ok)
+        return refusedRead(code, 'Too many requests of this network without a payment read outside sources.', admitted.retry_after_s)
+      if (!trips.take()) return refusedRead(code, 'Too many requests without a payment read outside sources now.', 1)
+      const taken = await sources.take(address)
+      if (taken.spent === null) return { ok: true, failed: () => failures.add(client), give_back: taken.give_back }
+      return refusedRead(code, BUDGET_SPENT[taken.spent], sources.resets_in_s())
+    },
+  }
+}
+
+const BUDGET_SPENT = {
+  network: 'The reads of outside sources for requests without a payment are used up for this network until 00:00 UTC.',
+  all: 'The reads of outside sources for requests without a payment are used up for all clients until 00:00 UTC.',
+} as const
+
+function refusedRead(code: RateLimitCode, detail: string, retry_after_s: number): OutsideRead {
+  return { ok: false, problem: problem(code, detail, { retry_after_s }) }
 }

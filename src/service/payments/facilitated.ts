@@ -1,15 +1,14 @@
 import type { Facilitator, FacilitatorAnswer, FacilitatorRequest } from '../../ports/facilitator.ts'
-import type { Closing, Payment } from '../../ports/payments.ts'
+import type { PaymentTransition, Payment } from '../../ports/payments.ts'
 import { normaliseSignature } from '../../pure/payments/eip3009.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { type Evidence, evidenceOf, type EvidenceSource, proofIn } from './evidence.ts'
+import { type Evidence, chainEvidence, type EvidenceSource, settlementProof, type Settler, type SettleResult } from './settlement.ts'
 import { EPOCH_MS } from './price-book.ts'
-import type { Settler, SettleResult } from './settler.ts'
-import { closingOf, keyOf } from './wallet-send.ts'
+import { transitionFor, pickPaymentKey } from './wallet-send.ts'
 
-/** What stands in every payment of this deployment. */
+/** Terms that all payments of this deployment share. */
 export interface FacilitatedTerms {
   chain_id: number
   /** The token: address as published, name and version of its EIP-712 domain. */
@@ -17,13 +16,13 @@ export interface FacilitatedTerms {
   name: string
   version: string
   max_timeout_s: number
-  /** Where the payment was asked for. */
+  /** Returns the URL of the paid resource. */
   resourceOf(payment: Payment): string
 }
 
 /**
- * What the payer sent and what was asked for, as x402 version 2 has them, made from the row: so a payment that came in version 1 goes out
- * in version 2, and nothing of the caller's own headers is passed on.
+ * Builds the request to a facilitator in x402 version 2 from the stored row. So a version 1 payment is sent on as version 2, and nothing
+ * from the caller's headers is forwarded.
  */
 export function facilitatorRequest(terms: FacilitatedTerms, payment: Payment): FacilitatorRequest {
   const requirements = {
@@ -55,18 +54,21 @@ export function facilitatorRequest(terms: FacilitatedTerms, payment: Payment): F
   }
 }
 
-/** r, s and v of 27 or 28, the one form of an account's signature that all facilitators read; what a contract wallet made stays as it is. */
+/**
+ * Returns r, s and v of 27 or 28, the one form of an account's signature that all facilitators read; the signature of a contract wallet is
+ * unchanged.
+ */
 function plainSignature({ signature, contract_payer }: Payment): string {
   const account = contract_payer ? null : normaliseSignature(signature)
   return account === null ? signature : `${account.r}${account.s.slice(2)}${account.v.toString(16)}`
 }
 
-/** How often the chain is asked for what a facilitator claims, and for how long a refusal is doubted. */
+/** Poll interval for chain evidence of a facilitator's answer, and the period in which a refusal is checked against the chain. */
 const POLL_MS = 500
-const DOUBT_MS = 2_000
+const REFUSAL_RECHECK_MS = 2_000
 
 interface FacilitatedOptions {
-  /** In the order of preference. */
+  /** In order of preference. */
   facilitators: readonly Facilitator[]
   source: EvidenceSource
   store: Pick<Store, 'payments'>
@@ -76,8 +78,8 @@ interface FacilitatedOptions {
 }
 
 /**
- * Settles through others. What they say is a claim; rows close on what our own view of the chain shows. An authorization goes to a second
- * facilitator only when it provably never reached the first.
+ * Settles through facilitators. Their answers are claims; a row changes state only on evidence from assay's own chain node. An
+ * authorization goes to a second facilitator only when it provably never reached the first.
  */
 export function createFacilitatorSettler(options: FacilitatedOptions): Settler {
   const { facilitators, terms, log } = options
@@ -86,41 +88,41 @@ export function createFacilitatorSettler(options: FacilitatedOptions): Settler {
     method: 'facilitator',
     async ready() {
       for (const facilitator of facilitators) if (await facilitator.supports(network)) return { ok: true, settler: facilitator.url }
-      return { ok: false, detail: 'No facilitator takes payments now.', retry_after_s: 5 }
+      return { ok: false, detail: 'No facilitator accepts payments now.', retry_after_s: 5 }
     },
     gas_share: () => null,
     async settle(payment, wait_ms) {
-      const whole = settle(options, payment, options.clock.steady_ms() + wait_ms).catch((error: unknown): SettleResult => {
+      const settlement = settle(options, payment, options.clock.steady_ms() + wait_ms).catch((error: unknown): SettleResult => {
         // The row stays open, and the reconciler closes it.
         log.warn({ error: String(error) }, 'a facilitated settlement could not be followed to its end')
         return { kind: 'pending', transaction: payment.transaction }
       })
-      // A facilitator may take longer for its answer than a call waits. When it comes, the row is closed all the same.
+      // A facilitator may answer later than the call waits; its answer then still updates the row.
       const { promise, resolve } = Promise.withResolvers<SettleResult>()
       const timer = setTimeout(() => resolve({ kind: 'pending', transaction: payment.transaction }), wait_ms + POLL_MS)
-      return Promise.race([whole, promise]).finally(() => clearTimeout(timer))
+      return Promise.race([settlement, promise]).finally(() => clearTimeout(timer))
     },
   }
 }
 
 async function settle(options: FacilitatedOptions, payment: Payment, until_ms: number): Promise<SettleResult> {
-  const { answer, url } = await askInTurn(options, payment)
+  const { answer, url } = await askFacilitators(options, payment)
   options.log.info({ facilitator: url, said: answer.kind }, 'a facilitator was asked')
   switch (answer.kind) {
     case 'settled':
-      return follow(options, payment, answer.transaction, until_ms, null)
+      return awaitEvidence(options, payment, answer.transaction, until_ms, null)
     case 'unsure':
-      return follow(options, payment, answer.transaction, until_ms, null)
+      return awaitEvidence(options, payment, answer.transaction, until_ms, null)
     case 'refused':
-      // It may be wrong, or late: another may have settled it, or it may be on its way all the same.
-      return follow(options, payment, null, Math.min(until_ms, options.clock.steady_ms() + DOUBT_MS), answer.reason)
+      // The refusal may be wrong or late: another sender may have settled the payment, or the transfer may still be on its way.
+      return awaitEvidence(options, payment, null, Math.min(until_ms, options.clock.steady_ms() + REFUSAL_RECHECK_MS), answer.reason)
     case 'unreachable':
-      return takeBack(options, payment)
+      return releaseIfUnused(options, payment)
   }
 }
 
-/** The facilitator of the row first, then each other while it is sure that none before was reached. */
-async function askInTurn(
+/** Asks the facilitator of the row first, then each other one as long as none before it was reached. */
+async function askFacilitators(
   { facilitators, terms }: FacilitatedOptions,
   payment: Payment,
 ): Promise<{ answer: FacilitatorAnswer; url: string }> {
@@ -136,56 +138,68 @@ async function askInTurn(
   return last
 }
 
-/** It reached nobody, so the same payment may be claimed again; unless the chain shows that somebody used it, or shows nothing. */
-async function takeBack(options: FacilitatedOptions, payment: Payment): Promise<SettleResult> {
+/**
+ * Releases a payment that reached no facilitator, so that the same payment may be claimed again; unless the chain shows that its
+ * authorization was used, or does not answer.
+ */
+async function releaseIfUnused(options: FacilitatedOptions, payment: Payment): Promise<SettleResult> {
   const { store, clock } = options
-  const evidence = await seen(options, payment)
-  if (evidence?.kind !== 'open' || evidence.used) return follow(options, payment, null, clock.steady_ms(), null)
-  const taken = await store.payments.take_back(keyOf(payment), payment.fence, 'facilitator_unreachable', clock.now_ms())
+  const evidence = await readEvidence(options, payment)
+  if (evidence?.kind !== 'open' || evidence.used) return awaitEvidence(options, payment, null, clock.steady_ms(), null)
+  const taken = await store.payments.take_back(pickPaymentKey(payment), payment.fence, 'facilitator_unreachable', clock.now_ms())
   return taken ? { kind: 'unsent' } : { kind: 'pending', transaction: payment.transaction }
 }
 
 /**
- * Asks the chain until it settles the question or the time is over. Then a refusal stands, with its reason, when the chain still has the
- * authorization as unused; anything else is unknown.
+ * Polls the chain until it gives a final answer or the wait is over. After that a refusal is recorded with its reason if the chain still
+ * reports the authorization as unused; everything else is recorded as unknown.
  */
-async function follow(
+async function awaitEvidence(
   options: FacilitatedOptions,
   payment: Payment,
   transaction: string | null,
   until_ms: number,
   refusal: string | null,
 ): Promise<SettleResult> {
-  const known = { ...payment, transaction: transaction ?? payment.transaction }
+  const sent = { ...payment, transaction: transaction ?? payment.transaction }
   for (;;) {
-    const evidence = await seen(options, known)
+    const evidence = await readEvidence(options, sent)
     const left_ms = until_ms - options.clock.steady_ms()
-    if (evidence !== null && evidence.kind !== 'open') return close(options, known, closingOf(known, evidence))
+    if (evidence !== null && evidence.kind !== 'open') return applyTransition(options, sent, transitionFor(sent, evidence))
     if (left_ms <= 0) {
       if (refusal !== null && evidence?.used === false) {
-        return close(options, known, { ...keyOf(known), to: 'refused', reason: refusal, transaction: known.transaction })
+        return applyTransition(options, sent, { ...pickPaymentKey(sent), to: 'refused', reason: refusal, transaction: sent.transaction })
       }
-      return close(options, known, { ...keyOf(known), to: 'unknown', reason: 'no_proof', transaction: known.transaction })
+      return applyTransition(options, sent, {
+        ...pickPaymentKey(sent),
+        to: 'unknown',
+        reason: 'no_proof',
+        transaction: sent.transaction,
+      })
     }
     await pause(Math.min(left_ms, POLL_MS))
   }
 }
 
-/** Null when the chain does not answer. */
-async function seen({ source }: FacilitatedOptions, payment: Payment): Promise<Evidence | null> {
+/** Returns null when the chain does not answer. */
+async function readEvidence({ source }: FacilitatedOptions, payment: Payment): Promise<Evidence | null> {
   try {
     const receipt = payment.transaction === null ? null : await source.chain.receipt(payment.transaction)
-    const at = receipt === null ? null : proofIn(receipt, payment, source.token)
-    return at === null ? await evidenceOf(source, payment) : { kind: 'settled', at }
+    const at = receipt === null ? null : settlementProof(receipt, payment, source.token)
+    return at === null ? await chainEvidence(source, payment) : { kind: 'settled', at }
   } catch {
     return null
   }
 }
 
-async function close({ store, clock }: FacilitatedOptions, payment: Payment, closing: Closing): Promise<SettleResult> {
+async function applyTransition(
+  { store, clock }: FacilitatedOptions,
+  payment: Payment,
+  transition: PaymentTransition,
+): Promise<SettleResult> {
   const now_ms = clock.now_ms()
-  await store.payments.close_payments([closing], Math.floor(now_ms / EPOCH_MS), now_ms)
-  // The reconciler may have been faster, and its word stands.
+  await store.payments.apply_transitions([transition], Math.floor(now_ms / EPOCH_MS), now_ms)
+  // The reconciler may have updated the row first; its result counts.
   const row = await store.payments.find(payment)
   if (row?.state === 'settled') return { kind: 'settled', payment: row }
   if (row?.state === 'refused' || row?.state === 'lost') return { kind: 'refused', payment: row }

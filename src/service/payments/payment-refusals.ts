@@ -2,132 +2,140 @@ import type { Payment } from '../../ports/payments.ts'
 import { limits } from '../limits.ts'
 import { problem, PROBLEMS, type Problem, type ProblemCode } from '../problems.ts'
 import { mayStillExecute, type Pending } from './settlement.ts'
-import type { SignInChallenge } from './sign-in.ts'
+import type { SignInChallenge } from './resends.ts'
 
-/** Why a payment did not buy an answer, each in our own words, with the word of the x402 facilitators where they have one. */
+/** A payment that bought no answer, with the error code of the x402 facilitators where they have one. */
 export interface PaymentRefusal {
+  kind: 'refused'
   problem: Problem
   x402_reason: string | null
-  /** Whose settlement failed; absent where none was tried. */
+  /** Set when a settlement was tried and failed. */
   payer?: string
 }
 
-function plain(found: Problem): PaymentRefusal {
-  return { problem: found, x402_reason: null }
+export function refusedPayment(found: Problem, x402_reason: string | null = null): PaymentRefusal {
+  return { kind: 'refused', problem: found, x402_reason }
 }
 
-/** A fault of the payment, with the word of the facilitators for it. */
-export function payers(code: ProblemCode, detail: string, x402_reason: string): PaymentRefusal {
-  return { problem: problem(code, detail, { extra: { invalid_reason: x402_reason } }), x402_reason }
+/** A check of a payment that failed. */
+interface FailedCheck {
+  code: ProblemCode
+  detail: string
+  x402_reason: string | null
+  retry_after_s?: number
 }
 
-export function twoPayments(): PaymentRefusal {
-  return plain(problem('PAYMENT_CONFLICT', 'Send one payment, in one header or one _meta key, or a credit.'))
+/** Returns the refusal for a failed check; `invalid_reason` has the x402 code. */
+export function refusalForCheck({ code, detail, x402_reason, retry_after_s }: FailedCheck): PaymentRefusal {
+  const retry = retry_after_s === undefined ? {} : { retry_after_s }
+  const extra = x402_reason === null ? {} : { extra: { invalid_reason: x402_reason } }
+  return refusedPayment(problem(code, detail, { ...retry, ...extra }), x402_reason)
 }
 
-export function notConfigured(): PaymentRefusal {
-  return plain(problem('SETTLEMENT_NOT_CONFIGURED', 'The payment was left untouched. Send the call without it.'))
+export function severalPaymentsRefusal(): PaymentRefusal {
+  return refusedPayment(problem('PAYMENT_CONFLICT', 'Send either one payment, in one header or one _meta key, or one credit.'))
 }
 
-export function boundElsewhere(): PaymentRefusal {
-  return plain(problem('NONCE_BOUND', 'This payment was first sent with another tool or input. Nothing more was charged.'))
+export function paymentsNotConfigured(): PaymentRefusal {
+  const detail = 'This deployment takes no payments. The payment was not used; send the call without it.'
+  return refusedPayment(problem('SETTLEMENT_NOT_CONFIGURED', detail))
+}
+
+export function boundToOtherRequest(): PaymentRefusal {
+  const detail = 'This payment was first sent with another tool or input. Sign a new payment for this request. Nothing more was charged.'
+  return refusedPayment(problem('NONCE_BOUND', detail))
 }
 
 export function tooManyMismatches(): PaymentRefusal {
-  const detail = 'This payment came too often with requests that it is not bound to. Wait an hour.'
-  return plain(problem('RATE_LIMITED', detail, { retry_after_s: 3_600 }))
+  const detail = `This payment was sent more than ${limits.mismatches_per_hour} times with other requests or wrong secrets. Wait an hour.`
+  return refusedPayment(problem('RATE_LIMITED', detail, { retry_after_s: 3_600 }))
 }
 
-export function otherSignature(): PaymentRefusal {
-  const detail = 'The signature is neither the one that this payment first came with nor one that recovers to the payer.'
-  return payers('BAD_SIGNATURE', detail, 'invalid_exact_evm_signature')
+export function signatureMismatch(): PaymentRefusal {
+  const detail = 'The signature differs from the one first sent with this payment and does not recover to the payer.'
+  return refusalForCheck({ code: 'BAD_SIGNATURE', detail, x402_reason: 'invalid_exact_evm_signature' })
 }
 
-export function shutOut(): PaymentRefusal {
+export function payerShutOut(): PaymentRefusal {
   const detail =
-    `${limits.payer_acts} payments of this payer were accepted within a day and then cancelled, or the money was spent elsewhere. ` +
+    `${limits.payer_acts} payments of this payer were accepted within a day and then cancelled, or their money was spent elsewhere. ` +
     'Try again tomorrow, or pay from another address.'
-  return plain(problem('PAYER_SHUT_OUT', detail, { retry_after_s: limits.payer_acts_ms / 1_000 }))
+  return refusedPayment(problem('PAYER_SHUT_OUT', detail, { retry_after_s: limits.payer_acts_ms / 1_000 }))
 }
 
 export function networkShutOut(retry_after_s: number): PaymentRefusal {
   const detail =
-    'Payments from your network were cancelled, or the money was spent elsewhere, after they had been accepted, until they had cost its share of ' +
-    "the day's gas. Try again tomorrow (UTC), or pay from another network."
-  return plain(problem('PAYER_SHUT_OUT', detail, { retry_after_s }))
+    'Payments from your network were accepted and then cancelled, or their money was spent elsewhere. They have used up the part of the daily ' +
+    'gas budget that one network may cost. Try again tomorrow (UTC), or pay from another network.'
+  return refusedPayment(problem('PAYER_SHUT_OUT', detail, { retry_after_s }))
 }
 
-export function unavailable(detail: string, retry_after_s: number = limits.settlement_retry_s): PaymentRefusal {
-  return plain(problem('SETTLEMENT_UNAVAILABLE', detail, { retry_after_s }))
+export function settlementUnavailable(detail: string, retry_after_s: number = limits.settlement_retry_s): PaymentRefusal {
+  return refusedPayment(problem('SETTLEMENT_UNAVAILABLE', detail, { retry_after_s }))
 }
 
-export function overReserved(): PaymentRefusal {
-  const detail = 'Other payments of this payer are on their way, and the balance does not cover this one too.'
-  return payers('INSUFFICIENT_FUNDS', detail, 'invalid_exact_evm_insufficient_balance')
+export function balanceReserved(): PaymentRefusal {
+  const detail = 'The balance of this payer does not cover this payment in addition to those already pending.'
+  return refusalForCheck({ code: 'INSUFFICIENT_FUNDS', detail, x402_reason: 'invalid_exact_evm_insufficient_balance' })
 }
 
-/** `unknown` where only the store could tell whether the same payment was settled before. */
-export function storeDown(charged: false | 'unknown'): PaymentRefusal {
-  return plain(problem('STORE_UNAVAILABLE', 'Send the same payment again shortly.', { charged, retry_after_s: limits.store_retry_s }))
+/** `charged` is `unknown` where only the store could say whether the same payment was settled before. */
+export function paymentStoreDown(charged: false | 'unknown'): PaymentRefusal {
+  const detail = `The store does not answer. Send the same payment again in ${limits.store_retry_s} s.`
+  return refusedPayment(problem('STORE_UNAVAILABLE', detail, { charged, retry_after_s: limits.store_retry_s }))
 }
 
-export function tookTooLong(): PaymentRefusal {
-  return plain(problem('INTERNAL_ERROR', 'The call took longer than a claim is held. Nothing was charged; send it again as it is.'))
+export function claimExpired(): PaymentRefusal {
+  const detail = `The call took longer than the ${limits.claim_ms / 1_000} s for which a payment is claimed. Nothing was charged; send the same request again.`
+  return refusedPayment(problem('INTERNAL_ERROR', detail))
 }
 
 /**
- * The transfer moved nothing. While the authorization may still be executed, by whoever has seen it, nobody can tell whether it will: another
- * signature could pay twice.
+ * Returns the refusal for a transfer that moved nothing. While anyone who has seen the authorization may still execute it, the payer must not
+ * sign another one: both could pay.
  */
 export function settlementFailed(payment: Payment, now_s: number): PaymentRefusal {
   const reason = payment.reason ?? 'invalid_exact_evm_transaction_failed'
   const isLive = mayStillExecute(payment, now_s)
   const valid_before = Number(payment.valid_before_s)
   const next = isLive
-    ? `Its authorization is valid until ${new Date(valid_before * 1_000).toISOString().replace('.000Z', 'Z')}: do not sign another before then; this one may still be executed. The status is at status_url.`
+    ? `Its authorization is valid until ${new Date(valid_before * 1_000).toISOString().replace('.000Z', 'Z')}: do not sign another before then; this one may still be executed. See status_url for its status.`
     : 'Sign a new authorization to try again.'
   const status_url = `/v1/payments/${payment.payer}/${payment.nonce}`
-  return {
-    problem: problem('SETTLEMENT_FAILED', `${whatBecameOf(payment)} ${next}`, {
-      charged: isLive ? 'unknown' : false,
-      extra: { reason, transaction: payment.transaction, ...(isLive && { valid_before, status_url }) },
-    }),
-    x402_reason: 'invalid_exact_evm_transaction_failed',
-    payer: payment.payer,
-  }
+  const found = problem('SETTLEMENT_FAILED', `${failureText(payment)} ${next}`, {
+    charged: isLive ? 'unknown' : false,
+    extra: { reason, transaction: payment.transaction, ...(isLive && { valid_before, status_url }) },
+  })
+  return { ...refusedPayment(found, 'invalid_exact_evm_transaction_failed'), payer: payment.payer }
 }
 
-function whatBecameOf({ reason, transaction }: Payment): string {
+function failureText({ reason, transaction }: Payment): string {
   if (reason === 'facilitator_unreachable') return 'The transfer was never sent.'
   if (reason === 'out_of_time' && transaction === null) return 'Too little time was left for the transfer, and it was never sent.'
   if (reason === 'out_of_time' || reason === 'expired_unused')
-    return 'Its time ran out before a block took the transfer up. Nothing was moved.'
+    return 'The authorization ran out before a block included the transfer. Nothing was moved.'
   return 'The transfer was tried and moved nothing.'
 }
 
 export function answerExpired(payment: Payment): PaymentRefusal {
-  const detail = `This payment was settled${payment.transaction === null ? '' : ` in ${payment.transaction}`} and answered; the answer was kept for a day.`
-  return plain(problem('ANSWER_EXPIRED', detail, { charged: true, extra: { transaction: payment.transaction } }))
+  const detail = `This payment was settled${payment.transaction === null ? '' : ` in ${payment.transaction}`} and answered. The stored answer was deleted after a day.`
+  return refusedPayment(problem('ANSWER_EXPIRED', detail, { charged: true, extra: { transaction: payment.transaction } }))
 }
 
-/**
- * One refusal for every resend that only knows what the chain shows: it says nothing of the tool or the input, and nothing of whether they
- * were the right ones.
- */
+/** Returns the one refusal for every resend without a right to the answer. It reveals nothing of the tool or the input of the payment. */
 export function alreadyUsed({ payer, nonce, state }: Payment, sign_in: SignInChallenge): PaymentRefusal {
   const detail =
     'This payment was already used. Its header can be rebuilt from the chain, so it no longer opens the answer from another network, or after a day. ' +
     'Resend the first request with its answer token in X-ANSWER-TOKEN, with the payment-identifier id that it was first sent with, or with a ' +
     'SIGN-IN-WITH-X header in which the payer signs the challenge under extensions. Do not sign another payment for the same call.'
   const extra = { status_url: `/v1/payments/${payer}/${nonce}`, extensions: { 'sign-in-with-x': sign_in } }
-  return plain(problem('PAYMENT_ALREADY_USED', detail, { charged: state === 'settled' ? true : 'unknown', extra }))
+  return refusedPayment(problem('PAYMENT_ALREADY_USED', detail, { charged: state === 'settled' ? true : 'unknown', extra }))
 }
 
-/** Not a refusal: the payment is on its way, and a second signature could pay twice. `api_url` is where the status can be asked. */
-export function pendingProblem(pending: Pending): Problem {
-  const { payer, nonce, transaction, token } = pending
+/** Returns the 202 of a payment that was sent: a second signature could pay twice. */
+export function pendingProblem({ payer, nonce, transaction, token }: Pending): Problem {
   const detail =
-    'The payment was sent and is not confirmed yet. Do not sign another one: send this request again as it is, or ask at status_url.'
+    'The payment was sent and is not confirmed yet. Do not sign another one: send this request again unchanged, or follow status_url.'
   return problem('PAYMENT_PENDING', detail, {
     charged: 'unknown',
     retry_after_s: 2,
@@ -135,12 +143,12 @@ export function pendingProblem(pending: Pending): Problem {
   })
 }
 
-/** Whether the refusal is one of a payment, which says what x402 has for it. */
-export function asksForPayment({ code }: Problem): boolean {
+/** Returns true for a problem of a payment, answered with 402. */
+export function isPaymentProblem({ code }: Problem): boolean {
   return PROBLEMS[code].status === 402
 }
 
-/** Whether another payment would help: then the terms go with the refusal. One that may still be executed must not be followed by another. */
-export function takesAnother(found: Problem): boolean {
-  return asksForPayment(found) && found.charged === false
+/** Returns true when another payment would help, so that the answer includes terms. It would not while this one may still be executed. */
+export function acceptsNewPayment(found: Problem): boolean {
+  return isPaymentProblem(found) && found.charged === false
 }

@@ -1,12 +1,122 @@
 import type { PaymentStore, PriceMark } from '../../ports/payments.ts'
-import { type EpochSales, type KnownPrice, LAG_EPOCHS, priceAt } from '../../pure/payments/price-curve.ts'
-import { distinct, type Market, MARKETS, type PricesNow } from './price.ts'
+import {
+  type EpochSales,
+  type KnownPrice,
+  SALES_DELAY_EPOCHS,
+  priceAt,
+  batchPrice,
+  type PriceRules,
+} from '../../pure/payments/price-curve.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { limits } from '../limits.ts'
 
 /**
- * Older marks and sales are not looked at, and may be purged, in epochs: one hour, after which a price that nobody asked for stands at its
- * floor. The way from cap to floor takes three minutes.
+ * Markets: each has one price, which follows its own sales. Amounts are minor units of USDC (1,000,000 = 1 USDC); the target is the number
+ * of payers in an epoch of 10 seconds at which the price stays the same.
+ */
+export const MARKETS = {
+  check: { floor_minor: 5_000n, cap_minor: 50_000n, target: 5 },
+  chain: { floor_minor: 5_000n, cap_minor: 50_000n, target: 5 },
+  contract: { floor_minor: 20_000n, cap_minor: 50_000n, target: 5 },
+  document: { floor_minor: 10_000n, cap_minor: 50_000n, target: 5 },
+} as const satisfies Record<string, PriceRules>
+
+export type Market = keyof typeof MARKETS
+
+/** Price classes of tools. Every price is between the floor and the cap of its class. */
+const CLASSES = {
+  /** No price, no allowance. */
+  free: { market: null, floor_minor: 0n, cap_minor: 0n, formula: null },
+  /** One check of one value. */
+  check: { market: 'check', floor_minor: 5_000n, cap_minor: 50_000n, formula: null },
+  /** Facts read from the chain or from a market. */
+  chain: { market: 'chain', floor_minor: 5_000n, cap_minor: 50_000n, formula: null },
+  /** Facts of a token contract. */
+  contract: { market: 'contract', floor_minor: 20_000n, cap_minor: 50_000n, formula: null },
+  /** A whole document or file. */
+  document: { market: 'document', floor_minor: 10_000n, cap_minor: 50_000n, formula: null },
+  /** A tenth of a check for each item, within the bounds of a check. */
+  batch: {
+    market: 'check',
+    floor_minor: 5_000n,
+    cap_minor: 50_000n,
+    formula: 'ceil(items * price of a check / 10), at least 0.005 and at most 0.05 USDC',
+  },
+} as const satisfies Record<string, PriceBounds & { market: Market | null }>
+
+export type PriceClass = keyof typeof CLASSES
+
+/** Bounds of a price that do not depend on the time, for documents that stay valid while prices change. */
+interface PriceBounds {
+  floor_minor: bigint
+  cap_minor: bigint
+  /** Description of a price that depends on the input; null when it does not. */
+  formula: string | null
+}
+
+/** Current prices. The object is the same as long as the prices are, so that values derived from it can be cached by it. */
+export interface PricesNow {
+  /** Number of the epoch of 10 seconds, by the clock of the store. */
+  epoch: number
+  amounts: Readonly<Record<Market, bigint>>
+  /** Every price that may have been quoted within the last `maxTimeoutSeconds`, newest first, without duplicates. */
+  payable: Readonly<Record<Market, readonly bigint[]>>
+}
+
+/** The price of one call. */
+export interface CallPrice extends PriceBounds {
+  class: PriceClass
+  amount_minor: bigint
+  /** Amounts that are accepted: the current price and the price of every quote that is still valid. Empty for a free tool. */
+  payable: readonly bigint[]
+}
+
+export function priceBounds(name: PriceClass): PriceBounds {
+  const { floor_minor, cap_minor, formula } = CLASSES[name]
+  return { floor_minor, cap_minor, formula }
+}
+
+/** Returns the market whose price a call of this class pays, which its payment counts as a sale of; null for a free tool. */
+export function marketOf(name: PriceClass): Market | null {
+  return CLASSES[name].market
+}
+
+/**
+ * Returns the price of a call with this validated input; without an input, that of the cheapest call, a batch of one item. Throws for a
+ * batch input without items, which its schema rejects.
+ */
+export function priceOf(name: PriceClass, input: Readonly<Record<string, unknown>> | null, prices: PricesNow): CallPrice {
+  const bounds = priceBounds(name)
+  switch (name) {
+    case 'free':
+      return { class: name, amount_minor: 0n, payable: [], ...bounds }
+    case 'check':
+    case 'chain':
+    case 'contract':
+    case 'document':
+      return { class: name, amount_minor: prices.amounts[name], payable: prices.payable[name], ...bounds }
+    case 'batch': {
+      const items = input === null ? 1 : itemsOf(input)
+      const batch = (check_minor: bigint) => batchPrice(items, check_minor, bounds)
+      return { class: name, amount_minor: batch(prices.amounts.check), payable: distinct(prices.payable.check.map(batch)), ...bounds }
+    }
+  }
+}
+
+function itemsOf(input: Readonly<Record<string, unknown>>): number {
+  const { items } = input
+  if (!Array.isArray(items)) throw new Error('a tool that is priced by the item has an input without items')
+  return items.length
+}
+
+/** Returns the amounts in their order, without duplicates. */
+function distinct(amounts: readonly bigint[]): bigint[] {
+  return [...new Set(amounts)]
+}
+
+/**
+ * Age in epochs after which marks and sales are ignored and may be purged: one hour. By then a price without sales is at its floor; it
+ * falls from cap to floor in three minutes.
  */
 export const HISTORY_EPOCHS = 360
 
@@ -15,18 +125,19 @@ type PricesByEpoch = Readonly<Record<Market, ReadonlyMap<number, bigint>>>
 
 type MarkStore = Pick<PaymentStore, 'sales' | 'price_marks' | 'mark_prices'>
 
-const NAMES = Object.keys(MARKETS) as Market[]
+const MARKET_NAMES = Object.keys(MARKETS) as Market[]
 
 function byMarket<Value>(of: (market: Market) => Value): Record<Market, Value> {
-  return Object.fromEntries(NAMES.map((market) => [market, of(market)])) as Record<Market, Value>
+  return Object.fromEntries(MARKET_NAMES.map((market) => [market, of(market)])) as Record<Market, Value>
 }
 
 /**
- * The prices of the epochs from `first` to `last`, as all instances have them: marks where there are any, else computed from the newest
- * mark before and the sales since. The last two are marked, since they are about to be quoted, and read back, since another instance may
- * have marked them meanwhile. `before` holds what an earlier call found, for the epochs up to `known_to`; it saves asking again.
+ * Returns the prices of the epochs from `first` to `last`, as all instances compute them: stored marks where they exist, otherwise computed
+ * from the newest earlier mark and the sales since. The last two epochs are marked, since their prices are about to be quoted, and read
+ * back, since another instance may have marked them first. `before` has the prices of an earlier call up to epoch `known_to`, which need no
+ * query.
  */
-async function learnPrices(
+async function loadPrices(
   store: MarkStore,
   before: { prices: PricesByEpoch; known_to: number },
   first: number,
@@ -34,21 +145,24 @@ async function learnPrices(
 ): Promise<PricesByEpoch> {
   const known = byMarket(() => new Map<number, bigint>())
   const sure = before.known_to >= first
-  if (sure) for (const market of NAMES) for (const [epoch, amount] of before.prices[market]) known[market].set(epoch, amount)
-  for (const mark of await marksDownTo(store, sure ? before.known_to + 1 : first, last)) note(known, mark, last)
+  if (sure) for (const market of MARKET_NAMES) for (const [epoch, amount] of before.prices[market]) known[market].set(epoch, amount)
+  for (const mark of await loadMarks(store, sure ? before.known_to + 1 : first, last)) addMark(known, mark, last)
 
   const sales = await store.sales(salesFrom(known, first, last))
   const prices = byMarket((market) => {
     const sold = sales.filter(({ price_class }) => price_class === market)
     return priceSpan(first, last, known[market], sold, market)
   })
-  const quoted = [last - 1, last].filter((epoch) => NAMES.some((market) => !known[market].has(epoch)))
-  for (const mark of await marked(store, quoted, prices)) note(prices, mark, last)
+  const quoted = [last - 1, last].filter((epoch) => MARKET_NAMES.some((market) => !known[market].has(epoch)))
+  for (const mark of await markPrices(store, quoted, prices)) addMark(prices, mark, last)
   return prices
 }
 
-/** The marks from `last` down to `bottom`, and the newest before it. Each answer holds the newest mark of each class, so few are asked. */
-async function marksDownTo(store: MarkStore, bottom: number, last: number): Promise<PriceMark[]> {
+/**
+ * Returns the marks from `last` down to `bottom`, and the newest one before. Each query returns the newest mark of every class, so few
+ * queries suffice.
+ */
+async function loadMarks(store: MarkStore, bottom: number, last: number): Promise<PriceMark[]> {
   const found: PriceMark[] = []
   for (let at = last; at >= bottom;) {
     const marks = await store.price_marks(at)
@@ -58,15 +172,15 @@ async function marksDownTo(store: MarkStore, bottom: number, last: number): Prom
   return found
 }
 
-function note(prices: Record<Market, Map<number, bigint>>, { price_class, epoch, amount_minor }: PriceMark, last: number): void {
-  const market = NAMES.find((name) => name === price_class)
+function addMark(prices: Record<Market, Map<number, bigint>>, { price_class, epoch, amount_minor }: PriceMark, last: number): void {
+  const market = MARKET_NAMES.find((name) => name === price_class)
   if (market !== undefined && epoch >= last - HISTORY_EPOCHS) prices[market].set(epoch, amount_minor)
 }
 
-/** The first epoch whose sales still tell: one before the oldest price that others are computed from. */
+/** Returns the first epoch whose sales are needed: one before the oldest price that others are computed from. */
 function salesFrom(known: PricesByEpoch, first: number, last: number): number {
-  const oldest = NAMES.map((market) => newestAt(first, known[market])?.epoch ?? last - HISTORY_EPOCHS)
-  return Math.min(...oldest) + 1 - LAG_EPOCHS
+  const oldest = MARKET_NAMES.map((market) => newestAt(first, known[market])?.epoch ?? last - HISTORY_EPOCHS)
+  return Math.min(...oldest) + 1 - SALES_DELAY_EPOCHS
 }
 
 function priceSpan(first: number, last: number, known: ReadonlyMap<number, bigint>, sold: readonly EpochSales[], market: Market) {
@@ -74,17 +188,17 @@ function priceSpan(first: number, last: number, known: ReadonlyMap<number, bigin
   return new Map(epochs.map((epoch) => [epoch, priceAt(epoch, newestAt(epoch, known), sold, MARKETS[market])]))
 }
 
-/** The newest known price at or before an epoch. */
+/** Returns the newest known price at or before an epoch. */
 function newestAt(epoch: number, known: ReadonlyMap<number, bigint>): KnownPrice | null {
   let best: KnownPrice | null = null
   for (const [at, amount_minor] of known) if (at <= epoch && (best === null || at > best.epoch)) best = { epoch: at, amount_minor }
   return best
 }
 
-/** Marks the prices of these epochs and reads back which marks count. */
-async function marked(store: MarkStore, epochs: readonly number[], prices: PricesByEpoch): Promise<PriceMark[]> {
+/** Stores the prices of these epochs as marks, and returns the marks that count. */
+async function markPrices(store: MarkStore, epochs: readonly number[], prices: PricesByEpoch): Promise<PriceMark[]> {
   const mine = epochs.flatMap((epoch) =>
-    NAMES.flatMap((market) => {
+    MARKET_NAMES.flatMap((market) => {
       const amount_minor = prices[market].get(epoch)
       return amount_minor === undefined ? [] : [{ price_class: market, epoch, amount_minor }]
     }),
@@ -95,18 +209,18 @@ async function marked(store: MarkStore, epochs: readonly number[], prices: Price
   return found.flatMap((marks, index) => marks.filter(({ epoch }) => epoch === epochs[index]))
 }
 
-/** How long the difference between two clocks is taken for unchanged. */
-const TRUSTED_MS = 60_000
+/** Period after which the offset between the two clocks is measured again. */
+const OFFSET_VALID_MS = 60_000
 
-/** The time by the clock of the store, which all instances share. */
+/** Time by the clock of the store, which all instances share. */
 interface StoreTime {
-  /** Milliseconds since 1970. Rejects when the difference to the own clock is to be measured and the store does not answer. */
+  /** Milliseconds since 1970. Rejects when the offset has to be measured and the store does not answer. */
   now_ms(): Promise<number>
 }
 
 /**
- * The store's time, told by the own clock and the measured difference between the two. The difference is measured at first use, and again
- * when a minute has passed or the own clock was set back; errs by half the time that the store takes to answer.
+ * Computes the store's time from the local clock and a measured offset. The offset is measured at first use, after a minute, and after the
+ * local clock was set back; its error is at most half the response time of the store.
  */
 function createStoreTime(store: { now_ms(): Promise<number> }, clock: Clock): StoreTime {
   let measured: { offset_ms: number; at_ms: number } | null = null
@@ -121,7 +235,7 @@ function createStoreTime(store: { now_ms(): Promise<number> }, clock: Clock): St
     if (measured === null) return null
     const now_ms = clock.now_ms()
     const age_ms = now_ms - measured.at_ms
-    return age_ms >= 0 && age_ms < TRUSTED_MS ? now_ms + measured.offset_ms : null
+    return age_ms >= 0 && age_ms < OFFSET_VALID_MS ? now_ms + measured.offset_ms : null
   }
   return {
     async now_ms() {
@@ -134,32 +248,35 @@ function createStoreTime(store: { now_ms(): Promise<number> }, clock: Clock): St
   }
 }
 
-/** A price holds for this long, by the clock of the store. */
+/** Length of an epoch, by the clock of the store. */
 export const EPOCH_MS = 10_000
-/** How far the clocks of two instances may be apart without one refusing what the other has just quoted. */
+/** Maximum clock difference of two instances at which one accepts the quotes of the other. */
 const SKEW_MS = 250
 const QUOTE_MS = limits.max_timeout_s * 1000
-/** Epochs before the newest whose prices may still be asked for. */
+/** Number of earlier epochs whose quotes may still be paid. */
 const WINDOW_EPOCHS = Math.ceil((QUOTE_MS + 2 * SKEW_MS) / EPOCH_MS) + 1
 
-/** Of the store, what prices need: the store itself fits. */
+/** Part of the store that prices need. */
 export interface PriceStore {
   readonly payments: MarkStore
   now_ms(): Promise<number>
 }
 
 export interface PriceBook {
-  /** The prices now. Rejects while the store is down and the prices of this epoch are not known yet. */
+  /** Returns the current prices. Rejects when the store is down and the prices of this epoch are not known yet. */
   prices(): Promise<PricesNow>
-  /** The epoch by the clock of the store: where a sale is counted. Rejects when that clock is to be read and the store is down. */
+  /**
+   * Returns the current epoch by the clock of the store, in which a sale is counted. Rejects when that clock has to be read and the store
+   * is down.
+   */
   epoch_now(): Promise<number>
 }
 
 /**
- * The prices that every instance on one store agrees on. A price is marked in the store before it is quoted, the first mark of an epoch
- * counts for all, and each instance reads it back: so even a sale that is written too late to be counted by all moves no price that was
- * quoted. The store is asked in one round an epoch, and only when somebody wants a price. What is payable reaches 250 ms further than the
- * 120 seconds at both ends, since the clocks of two instances differ by a little; by so much it may err, in favour of the payer.
+ * Creates the prices that all instances on one store share. A price is stored as a mark before it is quoted, the first mark of an epoch
+ * counts for all, and each instance reads it back; so a sale that is stored late cannot change a quoted price. The store is queried once an
+ * epoch, and only on demand. The accepted period of a quote is 250 ms longer than its 120 seconds at both ends, since the clocks of two
+ * instances differ; the error favours the payer.
  */
 export function createPriceBook({ store, clock }: { store: PriceStore; clock: Clock }): PriceBook {
   const time = createStoreTime(store, clock)
@@ -167,14 +284,14 @@ export function createPriceBook({ store, clock }: { store: PriceStore; clock: Cl
   let round: { epoch: number; done: Promise<void> } | null = null
   let shown: { key: string; prices: PricesNow } | null = null
 
-  /** One epoch further is as good; more than that and the clock was set back. */
+  /** One epoch more is acceptable; more than one means that the clock was set back. */
   const covers = (epoch: number) => learned !== null && (learned.known_to === epoch || learned.known_to === epoch + 1)
   const learn = async (epoch: number): Promise<void> => {
-    const before = learned !== null && learned.known_to < epoch ? learned : NOTHING
-    learned = { prices: await learnPrices(store.payments, before, epoch - WINDOW_EPOCHS, epoch), known_to: epoch }
+    const before = learned !== null && learned.known_to < epoch ? learned : NO_PRICES
+    learned = { prices: await loadPrices(store.payments, before, epoch - WINDOW_EPOCHS, epoch), known_to: epoch }
     shown = null
   }
-  /** One round at a time; who wants another epoch than the running one waits for it and then looks again. */
+  /** Runs one round at a time; a caller that needs another epoch waits for the running round and checks again. */
   const learnUpTo = async (epoch: number): Promise<void> => {
     while (!covers(epoch)) {
       round ??= { epoch, done: learn(epoch).finally(() => (round = null)) }
@@ -189,14 +306,14 @@ export function createPriceBook({ store, clock }: { store: PriceStore; clock: Cl
       const [first, at, last] = [epochOf(now_ms - QUOTE_MS - SKEW_MS), epochOf(now_ms), epochOf(now_ms + SKEW_MS)]
       if (!covers(last)) await learnUpTo(last)
       const key = `${first}|${at}|${last}`
-      if (shown?.key !== key) shown = { key, prices: pricesIn(learned?.prices ?? NOTHING.prices, first, at, last) }
+      if (shown?.key !== key) shown = { key, prices: pricesIn(learned?.prices ?? NO_PRICES.prices, first, at, last) }
       return shown.prices
     },
     epoch_now: async () => epochOf(await time.now_ms()),
   }
 }
 
-const NOTHING = { prices: byMarket(() => new Map<number, bigint>()), known_to: Number.NEGATIVE_INFINITY }
+const NO_PRICES = { prices: byMarket(() => new Map<number, bigint>()), known_to: Number.NEGATIVE_INFINITY }
 
 function epochOf(ms: number): number {
   return Math.floor(ms / EPOCH_MS)

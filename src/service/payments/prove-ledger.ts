@@ -2,17 +2,12 @@ import type { LedgerQuery, Payment, PaymentStore } from '../../ports/payments.ts
 import type { PaymentState } from '../../pure/payments/states.ts'
 import type { Chain, ChainLog, TransactionReceipt } from '../../ports/chain.ts'
 import { addressTopic, decodeAuthorizationUsed, decodeTransfer, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
-import { blockBefore, proofIn } from './evidence.ts'
+import { blockBefore, settlementProof } from './settlement.ts'
 
-/**
- * Compares what the ledger calls settled with what the token moved to pay-to. Both sides may come in any order and in parts: whatever has met
- * its other half is forgotten, so that only what is still alone takes memory.
- */
-
-/** What of a payment has to be on the chain. */
+/** Members of a payment that are compared with the chain. */
 export type SettledRow = Pick<Payment, 'payer' | 'nonce' | 'value_minor' | 'transaction' | 'block_number' | 'block_hash' | 'final'>
 
-/** One Transfer of the token to pay-to. */
+/** Transfer event of the token to pay_to. */
 export interface LedgerTransfer {
   from: string
   value_minor: bigint
@@ -20,7 +15,7 @@ export interface LedgerTransfer {
   block_number: number
   block_hash: string
   log_index: number
-  /** Of the authorization of the sender that the log right before says was used; null where somebody just sent money. */
+  /** Nonce of the sender's authorization that the preceding log reports as used; null for a transfer without one. */
   nonce: string | null
 }
 
@@ -29,45 +24,49 @@ export interface Tally {
   value_minor: bigint
 }
 
-/** Exact count and sum; of the items only the first are kept. */
-interface Listed<Item> extends Tally {
+/** Exact count and sum, with the first items only. */
+interface TallyWithItems<Item> extends Tally {
   first: Item[]
 }
 
 /**
- * `no_transaction`: the chain knows no transaction of this hash. `no_transfer`: that transaction does not move this value for this
- * authorization. `other_value`, `other_place`: it was moved, but not as the row says. `not_in_logs`: the receipt proves it and the search of
- * logs left it out, so the node is not to be trusted.
+ * `no_transaction`: the chain has no transaction with this hash. `no_transfer`: that transaction does not move this value for this
+ * authorization. `other_value`, `other_place`: the transfer exists with another value, or in another transaction or block. `not_in_logs`:
+ * the receipt proves the transfer and the log search omitted it, so the node is unreliable.
  */
 type DifferenceKind = 'no_transaction' | 'no_transfer' | 'other_value' | 'other_place' | 'not_in_logs'
 
 export interface Difference {
   kind: DifferenceKind
   row: SettledRow
-  /** The Transfer of this authorization, where there is one. */
+  /** Transfer of this authorization, if there is one. */
   transfer: LedgerTransfer | null
 }
 
-/** A Transfer that no settled row accounts for; `state` is that of the row of its authorization, where this ledger has one. */
+/** Transfer without a settled row; `state` is that of the row of its authorization, if the ledger has one. */
 export interface ForeignTransfer extends LedgerTransfer {
   state: PaymentState | null
 }
 
 interface LedgerProof {
-  /** Every settled row has its Transfer where it says, and both sides come to the same count and sum once foreign money is set apart. */
+  /** Every settled row has its Transfer where the row says, and both sides have the same count and sum without foreign transfers. */
   proved: boolean
-  /** Settled rows that pay-to was paid by. */
+  /** Settled rows whose recipient is pay_to. */
   rows: Tally
-  /** Of these, rows whose block may still be taken away by a reorganisation. */
-  not_final: Listed<SettledRow>
+  /** Rows among them whose block a reorganisation may still remove. */
+  not_final: TallyWithItems<SettledRow>
   transfers: Tally
-  foreign: Listed<ForeignTransfer>
-  differences: Listed<Difference>
+  foreign: TallyWithItems<ForeignTransfer>
+  differences: TallyWithItems<Difference>
 }
 
-/** Items that a list keeps. Dust sent to a known address must not fill the memory. */
+/** Maximum number of listed items, so that dust sent to a public address cannot fill the memory. */
 export const LISTED_MAX = 1_000
 
+/**
+ * Compares settled rows with Transfers to pay_to. Both may be added in any order; a matched pair is dropped, so only unmatched rows and
+ * transfers take memory.
+ */
 export class LedgerComparison {
   readonly #rows = new Map<string, SettledRow>()
   readonly #transfers = new Map<string, LedgerTransfer>()
@@ -75,69 +74,69 @@ export class LedgerComparison {
   readonly #transfer_tally: Tally = { count: 0, value_minor: 0n }
   readonly #not_final = new Map<string, SettledRow>()
   readonly #not_final_tally: Tally = { count: 0, value_minor: 0n }
-  readonly #foreign: Listed<ForeignTransfer> = { count: 0, value_minor: 0n, first: [] }
-  readonly #differences: Listed<Difference> = { count: 0, value_minor: 0n, first: [] }
+  readonly #foreign: TallyWithItems<ForeignTransfer> = { count: 0, value_minor: 0n, first: [] }
+  readonly #differences: TallyWithItems<Difference> = { count: 0, value_minor: 0n, first: [] }
 
-  /** A settled row; each is given once. */
+  /** Adds a settled row; call once for each. */
   addRow(row: SettledRow): void {
-    tell(this.#row_tally, row, 1)
+    addToTally(this.#row_tally, row, 1)
     if (!row.final) {
-      tell(this.#not_final_tally, row, 1)
-      if (this.#not_final.size < LISTED_MAX) this.#not_final.set(keyOf(row.payer, row.nonce), row)
+      addToTally(this.#not_final_tally, row, 1)
+      if (this.#not_final.size < LISTED_MAX) this.#not_final.set(ledgerKey(row.payer, row.nonce), row)
     }
-    const key = keyOf(row.payer, row.nonce)
+    const key = ledgerKey(row.payer, row.nonce)
     const transfer = this.#transfers.get(key)
     if (transfer === undefined) this.#rows.set(key, row)
-    else this.#meet(key, row, transfer)
+    else this.#match(key, row, transfer)
   }
 
-  /** A Transfer to pay-to; each is given once. */
+  /** Adds a Transfer to pay_to; call once for each. */
   addTransfer(transfer: LedgerTransfer): void {
-    tell(this.#transfer_tally, transfer, 1)
+    addToTally(this.#transfer_tally, transfer, 1)
     if (transfer.nonce === null) return this.#addForeign(transfer, null)
-    const key = keyOf(transfer.from, transfer.nonce)
+    const key = ledgerKey(transfer.from, transfer.nonce)
     const row = this.#rows.get(key)
     if (row === undefined) this.#transfers.set(key, transfer)
-    else this.#meet(key, row, transfer)
+    else this.#match(key, row, transfer)
   }
 
-  /** Takes back a row that waits, because it is settled no more or its money need not be here. */
-  takeBack(row: SettledRow): void {
-    const key = keyOf(row.payer, row.nonce)
+  /** Removes an unmatched row that is no longer settled, or whose recipient is another. */
+  removeRow(row: SettledRow): void {
+    const key = ledgerKey(row.payer, row.nonce)
     if (!this.#rows.delete(key)) return
-    tell(this.#row_tally, row, -1)
+    addToTally(this.#row_tally, row, -1)
     if (row.final) return
-    tell(this.#not_final_tally, row, -1)
+    addToTally(this.#not_final_tally, row, -1)
     this.#not_final.delete(key)
   }
 
-  waitingRows(): SettledRow[] {
+  unmatchedRows(): SettledRow[] {
     return [...this.#rows.values()]
   }
 
-  waitingTransfers(): LedgerTransfer[] {
+  unmatchedTransfers(): LedgerTransfer[] {
     return [...this.#transfers.values()]
   }
 
-  /** A waiting row whose Transfer does not come. */
-  giveUpRow(row: SettledRow, kind: DifferenceKind): void {
-    if (this.#rows.delete(keyOf(row.payer, row.nonce))) this.addDifference({ kind, row, transfer: null })
+  /** Records an unmatched row as a difference. */
+  rejectRow(row: SettledRow, kind: DifferenceKind): void {
+    if (this.#rows.delete(ledgerKey(row.payer, row.nonce))) this.addDifference({ kind, row, transfer: null })
   }
 
-  /** A waiting Transfer that no settled row wants; `state` as in ForeignTransfer. */
-  giveUpTransfer(transfer: LedgerTransfer, state: PaymentState | null): void {
-    if (transfer.nonce !== null && this.#transfers.delete(keyOf(transfer.from, transfer.nonce))) this.#addForeign(transfer, state)
+  /** Records an unmatched Transfer as foreign; `state` as in ForeignTransfer. */
+  rejectTransfer(transfer: LedgerTransfer, state: PaymentState | null): void {
+    if (transfer.nonce !== null && this.#transfers.delete(ledgerKey(transfer.from, transfer.nonce))) this.#addForeign(transfer, state)
   }
 
-  /** A row that was found wanting on its own. */
+  /** Records a difference that was found without a Transfer. */
   addDifference(difference: Difference): void {
-    list(this.#differences, difference, difference.row)
+    addToList(this.#differences, difference, difference.row)
   }
 
-  /** The finding. What still waits counts as without its other half. */
+  /** Returns the result. Rows and transfers that are still unmatched count as differences and as foreign. */
   finish(): LedgerProof {
-    for (const row of this.waitingRows()) this.giveUpRow(row, 'no_transfer')
-    for (const transfer of this.waitingTransfers()) this.giveUpTransfer(transfer, null)
+    for (const row of this.unmatchedRows()) this.rejectRow(row, 'no_transfer')
+    for (const transfer of this.unmatchedTransfers()) this.rejectTransfer(transfer, null)
     const [rows, transfers, foreign] = [this.#row_tally, this.#transfer_tally, this.#foreign]
     const agree = rows.count === transfers.count - foreign.count && rows.value_minor === transfers.value_minor - foreign.value_minor
     return {
@@ -150,7 +149,7 @@ export class LedgerComparison {
     }
   }
 
-  #meet(key: string, row: SettledRow, transfer: LedgerTransfer): void {
+  #match(key: string, row: SettledRow, transfer: LedgerTransfer): void {
     this.#rows.delete(key)
     this.#transfers.delete(key)
     const kind = differenceOf(row, transfer)
@@ -158,7 +157,7 @@ export class LedgerComparison {
   }
 
   #addForeign(transfer: LedgerTransfer, state: PaymentState | null): void {
-    list(this.#foreign, { ...transfer, state }, transfer)
+    addToList(this.#foreign, { ...transfer, state }, transfer)
   }
 }
 
@@ -168,36 +167,36 @@ function differenceOf(row: SettledRow, transfer: LedgerTransfer): DifferenceKind
   return same_block && row.transaction === transfer.transaction ? null : 'other_place'
 }
 
-function keyOf(payer: string, nonce: string): string {
+function ledgerKey(payer: string, nonce: string): string {
   return `${payer}:${nonce}`
 }
 
-function tell(tally: Tally, { value_minor }: { value_minor: bigint }, by: 1 | -1): void {
+function addToTally(tally: Tally, { value_minor }: { value_minor: bigint }, by: 1 | -1): void {
   tally.count += by
   tally.value_minor += BigInt(by) * value_minor
 }
 
-function list<Item>(listed: Listed<Item>, item: Item, value: { value_minor: bigint }): void {
-  tell(listed, value, 1)
+function addToList<Item>(listed: TallyWithItems<Item>, item: Item, value: { value_minor: bigint }): void {
+  addToTally(listed, value, 1)
   if (listed.first.length < LISTED_MAX) listed.first.push(item)
 }
 
-/** Blocks of one log query at most. */
+/** Maximum number of blocks of a log query. */
 const LOG_BLOCKS = 2_000n
-/** Below this a query that fails is not made smaller: then the size is not the reason. */
+/** A failed query of fewer blocks is not made smaller: its size is not the cause. */
 const LOG_BLOCKS_MIN = 125n
-/** Logs of one answer beyond which the next query is made smaller, long before nodes refuse it. */
+/** Number of logs in an answer above which the next query is made smaller, well before nodes refuse it. */
 const LOGS_COMFORT = 4_000
-/** Receipts that are asked for at once. */
+/** Receipts read in parallel. */
 const RECEIPTS_AT_ONCE = 8
 
-/** Transfers of one range of blocks, in the order of the chain. */
-interface TransferPart {
+/** Transfers of a range of blocks, in chain order. */
+interface TransferRange {
   to_block: bigint
   transfers: LedgerTransfer[]
 }
 
-/** The blocks were replaced while they were read. */
+/** Thrown when blocks were replaced while they were read. */
 class ChainMovedError extends Error {
   override name = 'ChainMovedError'
 }
@@ -210,10 +209,11 @@ interface TransferSource {
 }
 
 /**
- * Every Transfer of the token to pay-to, range by range from the first block to the last. Which authorization moved it stands in the receipt:
- * a search for AuthorizationUsed would bring those of everybody. Rejects as the chain does, and with a ChainMovedError.
+ * Yields every Transfer of the token to pay_to, range by range from the first block to the last. The authorization of each comes from its
+ * receipt, because a log search for AuthorizationUsed would return those of all payers. Rejects when the chain cannot be read, and with a
+ * ChainMovedError.
  */
-export async function* transfersTo(source: TransferSource, from_block: bigint, to_block: bigint): AsyncGenerator<TransferPart> {
+export async function* transfersTo(source: TransferSource, from_block: bigint, to_block: bigint): AsyncGenerator<TransferRange> {
   let blocks = LOG_BLOCKS
   for (let from = from_block; from <= to_block;) {
     const to = from + blocks - 1n < to_block ? from + blocks - 1n : to_block
@@ -244,17 +244,17 @@ async function withNonces(source: TransferSource, logs: readonly ChainLog[]): Pr
     const receipts = await Promise.all(some.map((hash) => source.chain.receipt(hash)))
     for (const [index, hash] of some.entries()) {
       const own = logs.filter(({ transaction_hash }) => transaction_hash === hash)
-      found.push(...own.map((log) => transferOf(source.token, log, receipts[index] ?? null)))
+      found.push(...own.map((log) => toLedgerTransfer(source.token, log, receipts[index] ?? null)))
     }
   }
   return found
 }
 
-function transferOf(token: string, log: ChainLog, receipt: TransactionReceipt | null): LedgerTransfer {
+function toLedgerTransfer(token: string, log: ChainLog, receipt: TransactionReceipt | null): LedgerTransfer {
   const transfer = decodeTransfer(log)
   const same = receipt?.logs.some(({ log_index, block_hash }) => log_index === log.log_index && block_hash === log.block_hash) ?? false
   if (transfer === null || receipt === null || !same) {
-    throw new ChainMovedError('The newest blocks were replaced while they were read; run it again.')
+    throw new ChainMovedError('A reorganisation replaced blocks while they were read; run the proof again.')
   }
   const before = receipt.logs.find(({ log_index, address }) => log_index === log.log_index - 1 && address === token)
   const used = before === undefined ? null : decodeAuthorizationUsed(before)
@@ -271,9 +271,9 @@ function transferOf(token: string, log: ChainLog, receipt: TransactionReceipt | 
   }
 }
 
-/** How far the clock of the store and that of the chain may differ. */
+/** Maximum difference between the clocks of store and chain. */
 const CLOCK_SKEW_S = 120
-/** Rows that are read from the store at once. */
+/** Rows of a page read from the store. */
 const PAGE_ROWS = 500
 
 interface LedgerProofSource {
@@ -282,22 +282,22 @@ interface LedgerProofSource {
   /** Address of the token, lower case. */
   token: string
   pay_to: string
-  /** Told of the last block that has been read, and of the head. */
-  passed(block: bigint, head: bigint): void
+  /** Called with the last block that has been read, and with the head. */
+  onProgress(block: bigint, head: bigint): void
 }
 
 export interface ProvedLedger extends LedgerProof {
-  /** The blocks that were read; null while there are no payments. */
+  /** Blocks that were read; null without payments. */
   range: { from_block: bigint; to_block: bigint } | null
-  /** Rows that were settled in blocks after the range, while the proof ran; they are for the next one. */
+  /** Rows that were settled after the range while the proof ran; the next proof covers them. */
   newer: Tally
-  /** Settled rows whose recipient is not pay-to, such as merchants of invoices; each is proved by its own receipt. */
+  /** Settled rows whose recipient is not pay_to, such as merchants of invoices; each is proved by its receipt. */
   to_others: Tally
 }
 
 /**
- * Proves the ledger by the chain, from the block of the first payment to the head. A row that changes meanwhile is looked at again at the end,
- * so that a running service disturbs nothing. Rejects as store and chain do, and with a ChainMovedError.
+ * Proves the ledger against the chain, from the block of the first payment to the head. Rows that change meanwhile are checked again at the
+ * end, so that a running service does not disturb the proof. Rejects as store and chain do, and with a ChainMovedError.
  */
 export async function proveLedger(source: LedgerProofSource): Promise<ProvedLedger> {
   const [first] = await source.payments.ledger({ limit: 1 })
@@ -306,19 +306,19 @@ export async function proveLedger(source: LedgerProofSource): Promise<ProvedLedg
   const to_block = run.head.number
   const early = await blockBefore(source.chain, Math.floor(first.created_ms / 1_000) - CLOCK_SKEW_S)
   const from_block = early < to_block ? early : to_block
-  const pages = pagesOf(source.payments, { state: 'settled', limit: PAGE_ROWS })
+  const pages = ledgerPages(source.payments, { state: 'settled', limit: PAGE_ROWS })
   for await (const part of transfersTo(source, from_block, to_block)) {
     for (const transfer of part.transfers) run.comparison.addTransfer(transfer)
     await run.takeRows(pages, part.to_block)
-    source.passed(part.to_block, to_block)
+    source.onProgress(part.to_block, to_block)
   }
   await run.takeRows(pages, null)
-  await run.lookAgain()
+  await run.recheckUnmatched()
   return run.finish({ from_block, to_block })
 }
 
-/** The rows of a query, page by page in the order of their creation. */
-export async function* pagesOf(payments: Pick<PaymentStore, 'ledger'>, query: LedgerQuery): AsyncGenerator<Payment[]> {
+/** Yields the rows of a query, page by page in the order of creation. */
+export async function* ledgerPages(payments: Pick<PaymentStore, 'ledger'>, query: LedgerQuery): AsyncGenerator<Payment[]> {
   let page = await payments.ledger(query)
   for (;;) {
     const last = page.at(-1)
@@ -326,7 +326,7 @@ export async function* pagesOf(payments: Pick<PaymentStore, 'ledger'>, query: Le
     yield page
     if (page.length < query.limit) return
     const { created_ms, payer, nonce } = last
-    // The bound says again what `after` says, since an index is searched by it: else each page would begin at the first row.
+    // `from_ms` repeats the bound of `after` because an index uses it; without it each page would scan from the first row.
     page = await payments.ledger({ ...query, from_ms: created_ms, after: { created_ms, payer, nonce } })
   }
 }
@@ -337,7 +337,7 @@ class ProofRun {
   readonly #source: LedgerProofSource
   readonly #newer: Tally = { count: 0, value_minor: 0n }
   readonly #to_others: Tally = { count: 0, value_minor: 0n }
-  /** Newest creation of the rows taken so far. */
+  /** Newest creation time of the rows read so far. */
   #created_ms = Number.NEGATIVE_INFINITY
 
   constructor(source: LedgerProofSource, head: { number: bigint }) {
@@ -345,7 +345,7 @@ class ProofRun {
     this.head = head
   }
 
-  /** Takes pages until their rows are as young as the block, so that few rows and transfers wait for each other; null takes all. */
+  /** Reads pages until their rows are as new as the block, so that few rows and transfers wait for a match; null reads all. */
   async takeRows(pages: AsyncGenerator<Payment[]>, block: bigint | null): Promise<void> {
     const header = block === null ? null : await this.#source.chain.header(block)
     const until_ms = header === null ? Number.POSITIVE_INFINITY : header.timestamp_s * 1_000
@@ -356,22 +356,22 @@ class ProofRun {
     }
   }
 
-  /** Rows and transfers that found nothing are compared with what the store says now; what stays alone is told apart. */
-  async lookAgain(): Promise<void> {
+  /** Compares unmatched rows and transfers with the current rows of the store, and records the reason for those that stay unmatched. */
+  async recheckUnmatched(): Promise<void> {
     const { comparison } = this
-    for (const row of comparison.waitingRows()) {
-      comparison.takeBack(row)
+    for (const row of comparison.unmatchedRows()) {
+      comparison.removeRow(row)
       const now = await this.#source.payments.find({ payer: row.payer, nonce: row.nonce })
       if (now?.state === 'settled') await this.#takeRow(now)
     }
-    for (const transfer of comparison.waitingTransfers()) {
+    for (const transfer of comparison.unmatchedTransfers()) {
       const { from: payer, nonce } = transfer
       const row = nonce === null ? null : await this.#source.payments.find({ payer, nonce })
       if (row?.state === 'settled' && row.to === this.#source.pay_to && !this.#isNewer(row)) comparison.addRow(row)
-      else comparison.giveUpTransfer(transfer, row?.state ?? null)
+      else comparison.rejectTransfer(transfer, row?.state ?? null)
     }
-    // Beyond what is listed nobody reads the reason.
-    for (const row of comparison.waitingRows().slice(0, LISTED_MAX)) comparison.giveUpRow(row, await this.#whyMissing(row))
+    // Only listed rows show their reason.
+    for (const row of comparison.unmatchedRows().slice(0, LISTED_MAX)) comparison.rejectRow(row, await this.#whyMissing(row))
   }
 
   finish(range: ProvedLedger['range']): ProvedLedger {
@@ -380,11 +380,11 @@ class ProofRun {
 
   async #takeRow(row: Payment): Promise<void> {
     this.#created_ms = Math.max(this.#created_ms, row.created_ms)
-    if (this.#isNewer(row)) return add(this.#newer, row)
+    if (this.#isNewer(row)) return addToTally(this.#newer, row, 1)
     if (row.to === this.#source.pay_to) return this.comparison.addRow(row)
-    add(this.#to_others, row)
-    const place = await this.#placeOf(row)
-    if (place !== 'proved') this.comparison.addDifference({ kind: place, row, transfer: null })
+    addToTally(this.#to_others, row, 1)
+    const finding = await this.#checkReceipt(row)
+    if (finding !== 'proved') this.comparison.addDifference({ kind: finding, row, transfer: null })
   }
 
   #isNewer({ block_number }: SettledRow): boolean {
@@ -393,21 +393,16 @@ class ProofRun {
 
   async #whyMissing(row: SettledRow): Promise<DifferenceKind> {
     const full = await this.#source.payments.find({ payer: row.payer, nonce: row.nonce })
-    const place = full === null ? 'no_transfer' : await this.#placeOf(full)
-    return place === 'proved' ? 'not_in_logs' : place
+    const finding = full === null ? 'no_transfer' : await this.#checkReceipt(full)
+    return finding === 'proved' ? 'not_in_logs' : finding
   }
 
-  /** What the receipt of the row's own transaction says of it. */
-  async #placeOf(row: Payment): Promise<'proved' | 'no_transaction' | 'no_transfer' | 'other_place'> {
+  /** Checks a row by the receipt of the row's transaction. */
+  async #checkReceipt(row: Payment): Promise<'proved' | 'no_transaction' | 'no_transfer' | 'other_place'> {
     const receipt = row.transaction === null ? null : await this.#source.chain.receipt(row.transaction)
     if (receipt === null) return 'no_transaction'
-    const at = proofIn(receipt, row, this.#source.token)
+    const at = settlementProof(receipt, row, this.#source.token)
     if (at === null) return 'no_transfer'
     return at.block_number === row.block_number && at.block_hash === row.block_hash ? 'proved' : 'other_place'
   }
-}
-
-function add(tally: Tally, { value_minor }: { value_minor: bigint }): void {
-  tally.count += 1
-  tally.value_minor += value_minor
 }

@@ -2,28 +2,28 @@ import { isChainFault } from '../chain-fault.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { type Evidence, evidenceOf, type EvidenceSource, finalHeader, proofIn, usedStates } from './evidence.ts'
-import type { Closing, Payment, PaymentKey } from '../../ports/payments.ts'
-import { closingOf, keyOf, lostIfAnswered, REORGANISED } from './wallet-send.ts'
+import { type Evidence, chainEvidence, type EvidenceSource, finalHeader, settlementProof, usedStates } from './settlement.ts'
+import type { PaymentTransition, Payment, PaymentKey } from '../../ports/payments.ts'
+import { transitionFor, pickPaymentKey, lostIfAnswered, REORGANISED } from './wallet-send.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
 import { EPOCH_MS } from './price-book.ts'
 
 /** Bounds and times of the reconciler. */
 export interface ReconcileRules {
-  /** Age at which a row in state settling is looked at here too, beside its writer. */
+  /** Age at which the reconciler checks a settling row too, in addition to its writer. */
   settling_ms: number
-  /** Age at which a settled row is compared with its block: a node may be behind by seconds. */
+  /** Age at which a settled row is compared with its block: a node may lag by seconds. */
   recheck_ms: number
   /** Age at which an open row is reported. */
   overdue_ms: number
-  /** Rows of one run, and questions to the chain about rows that need more than the common one. */
+  /** Maximum number of rows of one run, and of rows that need additional chain reads. */
   rows: number
   questions: number
 }
 
 export const RECONCILE_RULES: ReconcileRules = { settling_ms: 60_000, recheck_ms: 30_000, overdue_ms: 600_000, rows: 2_000, questions: 200 }
 
-/** For rows of whatever age. Rows may even seem to lie in the future, written by a machine whose clock was ahead. */
+/** Selects rows of any age, even rows dated in the future by a machine whose clock was ahead. */
 export const ANY_TIME_MS = Number.MAX_SAFE_INTEGER
 
 export interface ReconcileParts {
@@ -34,72 +34,72 @@ export interface ReconcileParts {
   rules?: Partial<ReconcileRules>
 }
 
-interface WatchedRefusals {
-  closings: Closing[]
+interface RecheckedPayments {
+  transitions: PaymentTransition[]
   final: PaymentKey[]
 }
 
 /**
- * Watches refused payments until their authorization has run out. It stood in public calldata, or a facilitator has it, so a stranger may
- * have sent it after all: then the payer has paid, and gets the answer. Rejects as the chain does.
+ * Checks refused payments until their authorization has expired. It was in public calldata, or a facilitator has it, so another sender may
+ * execute it later: then the payer has paid, and gets the answer. Rejects when the chain cannot be read.
  */
-async function watchRefused({ store, source, clock, log }: ReconcileParts, rules: ReconcileRules): Promise<WatchedRefusals> {
+async function watchRefused({ store, source, clock, log }: ReconcileParts, rules: ReconcileRules): Promise<RecheckedPayments> {
   const options = { final: false, updated_before_ms: clock.now_ms() - rules.recheck_ms, limit: rules.rows }
   const rows = await store.payments.in_states(['refused'], options)
-  const found: WatchedRefusals = { closings: [], final: [] }
+  const found: RecheckedPayments = { transitions: [], final: [] }
   if (rows.length === 0) return found
   const final = await finalHeader(source)
   const used = await usedStates(source, rows)
   let questions = 0
   for (const [index, row] of rows.entries()) {
     if (used[index] === true && questions++ < rules.questions) {
-      const evidence = await evidenceOf(source, row, true)
-      if (evidence.kind === 'settled') found.closings.push(closingOf(row, evidence))
-      if (evidence.kind === 'used_without_transfer') found.final.push(keyOf(row))
+      const evidence = await chainEvidence(source, row, true)
+      if (evidence.kind === 'settled') found.transitions.push(transitionFor(row, evidence))
+      if (evidence.kind === 'used_without_transfer') found.final.push(pickPaymentKey(row))
     } else if (used[index] === false && final !== null && BigInt(final.timestamp_s) >= row.valid_before_s) {
-      found.final.push(keyOf(row))
+      found.final.push(pickPaymentKey(row))
     }
   }
-  if (found.closings.length > 0) log.warn({ payments: found.closings.length }, 'refused payments were settled by strangers')
+  if (found.transitions.length > 0) log.warn({ payments: found.transitions.length }, 'refused payments were settled by other senders')
   return found
 }
 
-/** Blocks that are asked for at the same time. */
-const AT_ONCE = 10
+/** Block headers read in parallel. */
+const HEADERS_IN_PARALLEL = 10
 
 interface Rechecked {
-  closings: Closing[]
+  transitions: PaymentTransition[]
   final: PaymentKey[]
 }
 
 /**
- * Compares settled rows with the chain as it is now. A row whose block stands and is final is final; one whose transaction is in another
- * block by now is booked there; one whose transaction is gone becomes unknown, and its writer sends the same bytes again. Looks at the
- * oldest blocks, which become final next, and at the newest, which change most. Rejects as the chain does.
+ * Compares settled rows with the current chain. A row whose block is still there and final becomes final; one whose transaction is now in
+ * another block is moved to that block; one whose transaction is gone becomes unknown, and its writer sends the same bytes again. Checks
+ * the oldest blocks, which become final next, and the newest, which change most. Rejects when the chain cannot be read.
  */
 async function recheckSettled({ store, source, clock }: ReconcileParts, rules: ReconcileRules): Promise<Rechecked> {
   const options = { final: false, updated_before_ms: clock.now_ms() - rules.recheck_ms, limit: rules.rows }
   const rows = await store.payments.in_states(['settled'], options)
   const byBlock = Map.groupBy(rows, ({ block_number }) => block_number ?? 0)
-  const numbers = chosen(
+  const numbers = oldestAndNewest(
     [...byBlock.keys()].toSorted((one, other) => one - other),
     rules.questions,
   )
-  const found: Rechecked = { closings: [], final: [] }
+  const found: Rechecked = { transitions: [], final: [] }
   if (numbers.length === 0) return found
   const final = await finalHeader(source)
   const headers = await headersOf(source.chain, numbers)
   for (const number of numbers) {
     const header = headers.get(number) ?? null
     for (const row of byBlock.get(number) ?? []) {
-      if (header === null || header.hash !== row.block_hash) found.closings.push(...(await movedOrGone(source, row)))
-      else if (final !== null && final.number >= header.number) found.final.push(keyOf(row))
+      if (header === null || header.hash !== row.block_hash) found.transitions.push(...(await movedOrGone(source, row)))
+      else if (final !== null && final.number >= header.number) found.final.push(pickPaymentKey(row))
     }
   }
   return found
 }
 
-function chosen(numbers: number[], most: number): number[] {
+function oldestAndNewest(numbers: number[], most: number): number[] {
   if (numbers.length <= most) return numbers
   const half = Math.floor(most / 2)
   return [...numbers.slice(0, half), ...numbers.slice(-half)]
@@ -107,30 +107,24 @@ function chosen(numbers: number[], most: number): number[] {
 
 async function headersOf(chain: ReconcileParts['source']['chain'], numbers: number[]): Promise<Map<number, BlockHeader | null>> {
   const headers = new Map<number, BlockHeader | null>()
-  for (let index = 0; index < numbers.length; index += AT_ONCE) {
-    const some = numbers.slice(index, index + AT_ONCE)
+  for (let index = 0; index < numbers.length; index += HEADERS_IN_PARALLEL) {
+    const some = numbers.slice(index, index + HEADERS_IN_PARALLEL)
     const found = await Promise.all(some.map((number) => chain.header(BigInt(number))))
-    some.forEach((number, place) => headers.set(number, found[place] ?? null))
+    some.forEach((number, position) => headers.set(number, found[position] ?? null))
   }
   return headers
 }
 
-async function movedOrGone({ chain, token }: ReconcileParts['source'], row: Payment): Promise<Closing[]> {
+async function movedOrGone({ chain, token }: ReconcileParts['source'], row: Payment): Promise<PaymentTransition[]> {
   const receipt = row.transaction === null ? null : await chain.receipt(row.transaction)
-  const settled_at = receipt === null ? null : proofIn(receipt, row, token)
-  // The node contradicts itself: it shows the block under another hash, or none, and the receipt in it.
+  const settled_at = receipt === null ? null : settlementProof(receipt, row, token)
+  // The node contradicts itself: it reports the block with another hash, or no block, but still the receipt in it.
   if (settled_at !== null && settled_at.block_hash === row.block_hash) return []
-  const gone: Closing = { ...keyOf(row), to: 'unknown', reason: REORGANISED, transaction: row.transaction }
-  return settled_at === null ? [gone] : [gone, { ...keyOf(row), to: 'settled', settled_at }]
+  const gone: PaymentTransition = { ...pickPaymentKey(row), to: 'unknown', reason: REORGANISED, transaction: row.transaction }
+  return settled_at === null ? [gone] : [gone, { ...pickPaymentKey(row), to: 'settled', settled_at }]
 }
 
-/**
- * Puts the rows right by the chain, whatever became of the process that wrote them: closes what is open on evidence, books anew what a
- * reorganisation moved, takes back what it removed, and marks as final what can no longer change. May run beside the writers, and twice at
- * once: every move is conditional on the state it starts from.
- */
-
-/** What one run did, and what stays open for too long. */
+/** Counts of one run, and of rows that stay open for too long. */
 export interface ReconcileSummary {
   released: number
   settled: number
@@ -138,13 +132,17 @@ export interface ReconcileSummary {
   unknown: number
   lost: number
   finalized: number
-  /** Rows that have been open for longer than they should. */
+  /** Rows that have been open for longer than `overdue_ms`. */
   overdue: number
-  /** False when the chain did not answer, so that the run did only half its work. */
+  /** False when the chain did not answer, so that the run is incomplete. */
   chain_answered: boolean
 }
 
-/** One bounded run. Rejects when the store does; a chain that does not answer is in the summary. */
+/**
+ * Corrects the rows by chain evidence, in one bounded run: decides open payments, rewrites or reopens those that a reorganisation moved or
+ * removed, and marks as final those that can no longer change. May run in parallel with the writers and with itself, since every transition
+ * is conditional on the state it starts from. Rejects when the store does; the summary says when the chain did not answer.
+ */
 export async function reconcile(parts: ReconcileParts): Promise<ReconcileSummary> {
   const { store, clock, log } = parts
   const rules = { ...RECONCILE_RULES, ...parts.rules }
@@ -161,10 +159,10 @@ export async function reconcile(parts: ReconcileParts): Promise<ReconcileSummary
   }
   const open = await openRows(parts, rules, now_ms)
   try {
-    await write(parts, summary, await closingsOf(parts.source, open, rules.questions))
+    await applyTransitions(parts, summary, await openTransitions(parts.source, open, rules.questions))
     for (const check of [recheckSettled, watchRefused]) {
       const checked = await check(parts, rules)
-      await write(parts, summary, checked.closings)
+      await applyTransitions(parts, summary, checked.transitions)
       await store.payments.finalize(checked.final, now_ms)
       summary.finalized += checked.final.length
     }
@@ -185,40 +183,48 @@ async function openRows({ store }: ReconcileParts, rules: ReconcileRules, now_ms
   return [...unknown, ...settling]
 }
 
-/** Reads all states at once, then asks further only about those that were used or have run out. */
-async function closingsOf(source: EvidenceSource, rows: readonly Payment[], questions: number): Promise<Closing[]> {
+/** Reads the states of all rows first, then reads further evidence only for those that were used or have expired. */
+async function openTransitions(source: EvidenceSource, rows: readonly Payment[], questions: number): Promise<PaymentTransition[]> {
   if (rows.length === 0) return []
   const { timestamp_s } = await source.chain.head()
   const used = await usedStates(source, rows)
-  const asked = rows
-    .map((payment, index) => ({ payment, used: used[index] ?? null }))
+  const to_check = rows
+    .map((payment, index) => ({ payment, is_used: used[index] ?? null }))
     .filter(
-      ({ payment, used: now }) => now === true || isForgotten(payment) || (now === false && payment.valid_before_s <= BigInt(timestamp_s)),
+      ({ payment, is_used }) =>
+        is_used === true || isForgotten(payment) || (is_used === false && payment.valid_before_s <= BigInt(timestamp_s)),
     )
-  const closings: Closing[] = []
-  for (const { payment, used: now } of asked.slice(0, questions)) {
-    const closing = moveOf(payment, await evidenceOf(source, payment, now))
-    if (closing !== null) closings.push(closing)
+  const transitions: PaymentTransition[] = []
+  for (const { payment, is_used } of to_check.slice(0, questions)) {
+    const transition = openTransition(payment, await chainEvidence(source, payment, is_used))
+    if (transition !== null) transitions.push(transition)
   }
-  return closings
+  return transitions
 }
 
-/** Asked of a facilitator by a call that is over: nobody else will call it unknown. */
+/** Returns true for a facilitated payment whose call has ended: only the reconciler can mark it unknown. */
 function isForgotten({ state, method }: Payment): boolean {
   return state === 'settling' && method === 'facilitator'
 }
 
-/** Open rows stay as they are, but for those nobody works on. What was settled once is lost, not refused. */
-function moveOf(payment: Payment, evidence: Evidence): Closing | null {
+/**
+ * Returns the transition that the evidence allows; null for a row that stays open. A payment that was settled before becomes lost, not
+ * refused.
+ */
+function openTransition(payment: Payment, evidence: Evidence): PaymentTransition | null {
   if (evidence.kind === 'open' && !isForgotten(payment)) return null
-  return lostIfAnswered(payment, closingOf(payment, evidence))
+  return lostIfAnswered(payment, transitionFor(payment, evidence))
 }
 
-async function write({ store, clock }: ReconcileParts, summary: ReconcileSummary, closings: readonly Closing[]): Promise<void> {
-  if (closings.length === 0) return
+async function applyTransitions(
+  { store, clock }: ReconcileParts,
+  summary: ReconcileSummary,
+  transitions: readonly PaymentTransition[],
+): Promise<void> {
+  if (transitions.length === 0) return
   const now_ms = clock.now_ms()
-  const moved = await store.payments.close_payments(closings, Math.floor(now_ms / EPOCH_MS), now_ms)
-  for (const [index, closing] of closings.entries()) if (moved[index] === true) summary[closing.to]++
+  const moved = await store.payments.apply_transitions(transitions, Math.floor(now_ms / EPOCH_MS), now_ms)
+  for (const [index, transition] of transitions.entries()) if (moved[index] === true) summary[transition.to]++
 }
 
 async function overdueRows({ store }: ReconcileParts, rules: ReconcileRules, now_ms: number): Promise<number> {

@@ -1,6 +1,15 @@
-import type { Payment, PaymentKey } from '../../ports/payments.ts'
+import type { Payment, PaymentKey, SettledAt } from '../../ports/payments.ts'
+import type { BlockHeader, Chain, TransactionReceipt } from '../../ports/chain.ts'
+import {
+  decodeBool,
+  addressTopic,
+  AUTHORIZATION_USED_TOPIC,
+  authorizationStateCall,
+  decodeAuthorizationUsed,
+  decodeTransfer,
+} from '../../pure/payments/token-calls.ts'
 
-/** Where and how a call was paid, as its answer says it. */
+/** On-chain payment of a call, as shown in its answer. */
 export interface Settlement {
   /** CAIP-2. */
   network: string
@@ -10,7 +19,12 @@ export interface Settlement {
   method: 'self' | 'facilitator'
 }
 
-/** How a call was paid by a prepaid credit: nothing moved on a chain, and nobody there paid. */
+/** Settlement with the call that it paid for, for the signed receipt of x402; null for an invoice. */
+export interface PaidSettlement extends Settlement {
+  sold: { tool: string; settled_s: number } | null
+}
+
+/** Payment of a call by a prepaid credit, which moves nothing on chain. */
 export interface CreditSettlement {
   network: null
   transaction: null
@@ -20,7 +34,7 @@ export interface CreditSettlement {
   method: 'credit'
 }
 
-/** A payment whose end nobody knows yet, and where to look for it. */
+/** A payment whose result is not known yet, with the token that opens its answer. */
 export interface Pending extends PaymentKey {
   transaction: string | null
   /** Opens the answer at `/v1/answers/{token}`. */
@@ -37,8 +51,10 @@ export function settlementOf(payment: Payment, chain_id: number): Settlement {
   }
 }
 
-/** Reasons for a refusal after which nothing can execute the authorization any more, or before which nobody else had it. */
-const OVER: ReadonlySet<string | null> = new Set([
+/**
+ * Reasons for a refusal after which the authorization can no longer be executed, or which are given only before it left this deployment.
+ */
+const CONCLUSIVE_REASONS: ReadonlySet<string | null> = new Set([
   'authorization_cancelled',
   'authorization_used_elsewhere',
   'authorization_used_before',
@@ -47,21 +63,21 @@ const OVER: ReadonlySet<string | null> = new Set([
   'facilitator_unreachable',
 ])
 
-/** By how much the clocks of chain and service may differ, and how long a transfer that was mined in time may stay unseen. */
+/** Maximum clock difference between chain and service, plus the delay until a transfer that was mined in time becomes visible. */
 const UNSEEN_S = 120n
 
 /**
- * Whether a refused payment may still be executed: its authorization stood in public calldata, or a facilitator has it, and it is neither used
- * up nor out of time. Then nobody can say yet whether the payer is charged.
+ * Returns true when a refused payment may still be executed: its authorization was in public calldata, or a facilitator has it, and it is
+ * neither used nor expired. Then it is not known yet whether the payer is charged.
  */
 export function mayStillExecute({ state, reason, final, transaction, valid_before_s }: Payment, now_s: number): boolean {
-  if (state !== 'refused' || final || OVER.has(reason)) return false
+  if (state !== 'refused' || final || CONCLUSIVE_REASONS.has(reason)) return false
   if (reason === 'out_of_time' && transaction === null) return false
   return BigInt(now_s) < valid_before_s + UNSEEN_S
 }
 
-/** What a stranger may know of a payment whose payer and nonce they name: never what was asked. */
-export type PaymentStatus = 'unpaid' | 'pending' | 'settled' | 'released'
+/** Public status of a payment, for anyone who knows its payer and nonce. */
+type PaymentStatus = 'unpaid' | 'pending' | 'settled' | 'released'
 
 export function statusOf(payment: Payment | null, now_s: number): PaymentStatus {
   if (payment === null) return 'unpaid'
@@ -79,4 +95,188 @@ export function statusOf(payment: Payment | null, now_s: number): PaymentStatus 
     case 'released':
       return 'released'
   }
+}
+
+/** Result of a settlement when the wait for it is over. `pending`: it may still settle. */
+export type SettleResult =
+  | { kind: 'settled'; payment: Payment }
+  | { kind: 'refused'; payment: Payment }
+  | { kind: 'pending'; transaction: string | null }
+  /** Released without being sent. */
+  | { kind: 'unsent' }
+
+/**
+ * Settler that can accept a payment now: the gas wallet's address or the facilitator's origin. When not ready, no payment may be claimed.
+ */
+type Readiness = { ok: true; settler: string } | { ok: false; detail: string; retry_after_s: number }
+
+/** Sends payments to the chain. It gets a payment only after its row says `settling`, and records the result by itself, on evidence. */
+export interface Settler {
+  readonly method: 'self' | 'facilitator'
+  ready(payer: string): Promise<Readiness>
+  /**
+   * Returns the daily limit of the gas that failed settlements of one client network may cost, and the cost of one; null when others pay
+   * for the gas.
+   */
+  gas_share(): { network_wei: bigint; failure_wei: bigint } | null
+  /** Never rejects once the row says settling; an undecided settlement is `pending`. */
+  settle(payment: Payment, wait_ms: number): Promise<SettleResult>
+}
+
+/**
+ * Points at which a crash is tested. Each is awaited where it is named; a test passes a function that kills the process, the service one
+ * that does nothing.
+ */
+export const FAULT_POINTS = ['after_claim', 'after_prepare', 'before_send', 'after_send', 'before_settled_row'] as const
+export type FaultPoint = (typeof FAULT_POINTS)[number]
+export type FaultHook = (point: FaultPoint) => Promise<void>
+
+/** Blocks of the first step back; each further step doubles. */
+const FIRST_STEP = 32n
+
+/**
+ * Returns a block that is at least as old as the time, found in steps that double: it is at most about as many blocks too early as there
+ * are blocks since then. When the node has no such block, its chain begins later, and a log query from the returned number finds the same.
+ */
+export async function blockBefore(chain: Pick<Chain, 'head' | 'header'>, time_s: number): Promise<bigint> {
+  const head = await chain.head()
+  for (let back = FIRST_STEP; back <= head.number; back *= 2n) {
+    const header = await chain.header(head.number - back)
+    // A chain may begin above block zero, as a local test chain does.
+    if (header === null || header.timestamp_s <= time_s) return head.number - back
+  }
+  return 0n
+}
+
+/** keccak-256 of AuthorizationCanceled(address,bytes32), EIP-3009. */
+const AUTHORIZATION_CANCELED_TOPIC = '0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81'
+
+/** Blocks of a log query, and queries for one payment: together more than an hour on every supported chain. */
+const LOG_BLOCKS = 2_000n
+const LOG_QUERIES = 20n
+/** Reads in one round trip; public nodes accept no more. */
+const READS_AT_ONCE = 100
+/** Maximum difference between the clocks of store and chain. */
+const CLOCK_SKEW_S = 120
+
+/**
+ * Chain evidence for one payment. Only evidence ends a payment, never the answer of a node to a sending, of a facilitator, or a timeout.
+ * `settled`: used, and moved exactly this value to exactly this recipient, by any sender. `used_without_transfer`: it can never pay the
+ * recipient. `unused_and_expired`: unused at a final block after its expiry. `open`: undecided; `used` is true when the newest state has it
+ * as used but no proof was found yet.
+ */
+export type Evidence =
+  | { kind: 'settled'; at: SettledAt }
+  | {
+      kind: 'used_without_transfer'
+      reason: 'authorization_cancelled' | 'authorization_used_elsewhere' | 'authorization_used_before'
+      transaction: string | null
+    }
+  | { kind: 'unused_and_expired' }
+  | { kind: 'open'; used: boolean }
+
+/** Finality: the node's `finalized` tag, or a depth below the head, for chains where the tag lags by design or does not advance. */
+export type Finality = { by: 'tag' } | { by: 'depth'; blocks: bigint }
+
+export interface EvidenceSource {
+  chain: Pick<Chain, 'head' | 'header' | 'read' | 'receipt' | 'logs'>
+  /** Address of the token, lower case. */
+  token: string
+  finality: Finality
+}
+
+/** Returns the newest final block; null when there is none yet. */
+export async function finalHeader({ chain, finality }: Pick<EvidenceSource, 'chain' | 'finality'>): Promise<BlockHeader | null> {
+  if (finality.by === 'tag') return chain.header('finalized')
+  const { number } = await chain.head()
+  return number < finality.blocks ? null : chain.header(number - finality.blocks)
+}
+
+/**
+ * Returns where this receipt proves the payment: the token's AuthorizationUsed of payer and nonce, and as the very next log the token's
+ * Transfer of the value to the recipient; null otherwise. Only the next log counts, since one transaction may use several authorizations of
+ * one payer, and the transfer of one must not prove another.
+ */
+export function settlementProof(receipt: TransactionReceipt, payment: Payment, token: string): SettledAt | null {
+  if (!receipt.succeeded) return null
+  const used = receipt.logs.find((log) => {
+    const found = log.address === token ? decodeAuthorizationUsed(log) : null
+    return found !== null && found.payer === payment.payer && found.nonce === payment.nonce
+  })
+  const next = used === undefined ? undefined : receipt.logs.find((log) => log.log_index === used.log_index + 1 && log.address === token)
+  const transfer = next === undefined ? null : decodeTransfer(next)
+  if (transfer === null || transfer.from !== payment.payer || transfer.to !== payment.to || transfer.value_minor !== payment.value_minor) {
+    return null
+  }
+  return { transaction: receipt.transaction_hash, block_number: Number(receipt.block_number), block_hash: receipt.block_hash }
+}
+
+/** Reads for each payment whether its authorization was used or cancelled; null where the token gave no clear answer. */
+export async function usedStates(source: EvidenceSource, payments: readonly Payment[], at?: bigint): Promise<(boolean | null)[]> {
+  const used: (boolean | null)[] = []
+  for (let index = 0; index < payments.length; index += READS_AT_ONCE) {
+    const some = payments.slice(index, index + READS_AT_ONCE)
+    const reads = some.map(({ payer, nonce }) => ({ kind: 'call' as const, to: source.token, data: authorizationStateCall(payer, nonce) }))
+    const results = await source.chain.read(reads, at)
+    for (const place of some.keys()) {
+      const result = results[place]
+      used.push(result?.ok === true ? decodeBool(result.data) : null)
+    }
+  }
+  return used
+}
+
+/**
+ * Collects the evidence for one payment. Rejects when the chain cannot be read. Errs towards `open`: a node that lags, or returns no logs, decides
+ * nothing.
+ */
+export async function chainEvidence(source: EvidenceSource, payment: Payment, used_now?: boolean | null): Promise<Evidence> {
+  const used = used_now === undefined ? (await usedStates(source, [payment]))[0] : used_now
+  if (used === true) return usedEvidence(source, payment)
+  const final = used === false ? await finalHeader(source) : null
+  if (final === null || BigInt(final.timestamp_s) < payment.valid_before_s) return { kind: 'open', used: false }
+  const [used_then] = await usedStates(source, [payment], final.number)
+  return used_then === false ? { kind: 'unused_and_expired' } : { kind: 'open', used: used_then === true }
+}
+
+async function usedEvidence(source: EvidenceSource, payment: Payment): Promise<Evidence> {
+  const known = payment.transaction === null ? null : await source.chain.receipt(payment.transaction)
+  const mine = known === null ? null : settlementProof(known, payment, source.token)
+  if (mine !== null) return { kind: 'settled', at: mine }
+  const from_block = await blockBefore(source.chain, Math.floor(payment.created_ms / 1_000) - CLOCK_SKEW_S)
+  const transaction = await findLog(source, payment, AUTHORIZATION_USED_TOPIC, from_block)
+  if (transaction !== null) {
+    const receipt = await source.chain.receipt(transaction)
+    if (receipt === null) return { kind: 'open', used: true }
+    const at = settlementProof(receipt, payment, source.token)
+    return at === null ? { kind: 'used_without_transfer', reason: 'authorization_used_elsewhere', transaction } : { kind: 'settled', at }
+  }
+  const cancelled = await findLog(source, payment, AUTHORIZATION_CANCELED_TOPIC, from_block)
+  if (cancelled !== null) return { kind: 'used_without_transfer', reason: 'authorization_cancelled', transaction: cancelled }
+  return usedWithoutLog(source, payment)
+}
+
+/**
+ * Decides on an authorization that is used without a log since its claim: it was used before, or this node does not return its logs yet.
+ * Once the authorization has expired at a final block, only the first is possible.
+ */
+async function usedWithoutLog(source: EvidenceSource, payment: Payment): Promise<Evidence> {
+  const final = await finalHeader(source)
+  if (final === null || BigInt(final.timestamp_s) < payment.valid_before_s) return { kind: 'open', used: true }
+  const [used_then] = await usedStates(source, [payment], final.number)
+  if (used_then !== true) return { kind: 'open', used: true }
+  return { kind: 'used_without_transfer', reason: 'authorization_used_before', transaction: null }
+}
+
+/** Returns the hash of the transaction with this log of the token for payer and nonce; searches the oldest blocks first. */
+async function findLog(source: EvidenceSource, payment: Payment, topic: string, from_block: bigint): Promise<string | null> {
+  const { number: head } = await source.chain.head()
+  const first = head - from_block > LOG_BLOCKS * LOG_QUERIES ? head - LOG_BLOCKS * LOG_QUERIES : from_block
+  for (let from = first; from <= head; from += LOG_BLOCKS) {
+    const to_block = from + LOG_BLOCKS - 1n < head ? from + LOG_BLOCKS - 1n : head
+    const topics = [topic, addressTopic(payment.payer), payment.nonce]
+    const [log] = await source.chain.logs({ address: source.token, topics, from_block: from, to_block })
+    if (log !== undefined) return log.transaction_hash
+  }
+  return null
 }

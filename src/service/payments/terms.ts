@@ -1,22 +1,21 @@
-/**
- * What a payment must be, as x402 says it in its two generations: version 1 in the body of a 402, version 2 in its PAYMENT-REQUIRED
- * header, so that clients of either can pay one and the same answer. Read against x402-fetch 1.2.0 and @x402/core 2.27.0 (2026-09).
- */
 import { cutText } from '../../pure/cut-text.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { limits } from '../limits.ts'
+import type { Extensions, OfferedTerms } from './extensions.ts'
+import type { Authorization } from '../../pure/payments/eip3009.ts'
+import { type AcceptedTerms, paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
 
-/** The scheme `exact` on an EIP-3009 token is the only one that is offered. */
+/** Scheme `exact` on an EIP-3009 token is the only one offered. */
 const SCHEME = 'exact'
 
-/** Longest description in a challenge, in UTF-16 units: it stands in a header, which small proxies cut at 4 kB. */
+/** Maximum length of a description in a challenge, in UTF-16 units: it is part of a header, which small proxies cut at 4 kB. */
 const TERMS_DESCRIPTION_CHARS = 200
 
-/** Challenges kept ready; each is some 2 kB. Prices move, so the oldest make room. */
-const CHALLENGES_KEPT = 1_024
+/** Maximum number of cached challenges, about 2 kB each. Prices change, so the oldest are evicted. */
+const CHALLENGES_CACHED = 1_024
 
-/** What every payment to a deployment has in common. */
-export interface PaymentPlace {
+/** Terms that all payments to a deployment share. */
+export interface PaymentTerms {
   pay_to: string
   /** `name` and `version` are the EIP-712 domain; a signature over any other fails. */
   token: { address: string; name: string; version: string }
@@ -25,41 +24,51 @@ export interface PaymentPlace {
   network: string
 }
 
-/** What one call costs. */
-interface Offer {
+/** Price and resource of one call. */
+export interface Offer {
   /** Absolute URL; for MCP it is that of `mcpResource`. */
   resource: string
-  /** Plain text, cut to the bound. */
+  /** Plain text, cut to TERMS_DESCRIPTION_CHARS. */
   description: string
   amount_minor: bigint
-  /** How the resource is called, as version 1 and the catalogues that read it want it; undefined where it is no HTTP endpoint. */
+  /** Schema of the call, for version 1 clients and catalogues; undefined when the resource is not an HTTP endpoint. */
   output_schema?: Record<string, unknown> | undefined
+  /** Of version 2: names of the service for catalogues, and the extensions, which a client sends back with its payment. */
+  described?: { service: ServiceWords; extensions: Extensions } | undefined
 }
 
-export interface Terms extends PaymentPlace, Offer {}
+/** Members of an x402 resource by which catalogues show it: at most 32 printable ASCII characters each, at most 5 tags. */
+export interface ServiceWords {
+  serviceName: string
+  tags: readonly string[]
+  /** Public https address; absent elsewhere. */
+  iconUrl?: string
+}
 
-/** The resource of a tool that is called over MCP. */
+export interface Terms extends PaymentTerms, Offer {}
+
+/** Returns the resource URL of a tool called over MCP. */
 export function mcpResource(tool: string): string {
   return `mcp://tool/${tool}`
 }
 
-/** CAIP-2 name of an EVM chain. */
+/** Returns the CAIP-2 name of an EVM chain. */
 export function caip2(chain_id: number): string {
   return `eip155:${chain_id}`
 }
 
-/** The address with the capitals of EIP-55, by which a person or a program can see a slip. */
+/** Returns the address with the EIP-55 checksum, which reveals a mistyped character. */
 export function checksumAddress(address: string): string {
   return readEvmAddress(address)?.checksummed ?? address
 }
 
-/** The object in PAYMENT-REQUIRED, and what an unpaid call over MCP returns. Carries no extensions, since clients send them all back. */
+/** Builds the object in PAYMENT-REQUIRED, which an unpaid call over MCP returns too. */
 export function v2PaymentRequired(terms: Terms, error: string) {
-  const { resource, description, amount_minor, pay_to, token, chain_id } = terms
+  const { resource, description, amount_minor, pay_to, token, chain_id, described } = terms
   return {
     x402Version: 2 as const,
     error,
-    resource: { url: resource, description: shortened(description), mimeType: 'application/json' },
+    resource: { url: resource, description: shortened(description), mimeType: 'application/json', ...described?.service },
     accepts: [
       {
         scheme: SCHEME,
@@ -71,12 +80,22 @@ export function v2PaymentRequired(terms: Terms, error: string) {
         extra: { name: token.name, version: token.version },
       },
     ],
+    ...(described === undefined ? {} : { extensions: described.extensions }),
   }
 }
 
-/** Members for the body of a 402. Clients ignore further members beside them, but refuse all entries for one they cannot read. */
+/** Returns what an offer of `offer-receipt` promises: the entry that `v2PaymentRequired` lists. */
+export function offeredTerms({ resource, amount_minor, pay_to, token, chain_id }: Terms): OfferedTerms {
+  return { resource, scheme: SCHEME, network: caip2(chain_id), asset: token.address, pay_to: checksumAddress(pay_to), amount_minor }
+}
+
+/**
+ * Builds the members for the body of a 402. Clients ignore other members next to them, but reject all entries when they cannot read one.
+ */
 export function v1PaymentRequired(terms: Terms, error: string) {
   const { resource, description, amount_minor, pay_to, token, network, output_schema } = terms
+  // Clients of version 1 refuse null here.
+  const schema = output_schema === undefined ? {} : { outputSchema: output_schema }
   return {
     x402Version: 1 as const,
     error,
@@ -88,8 +107,7 @@ export function v1PaymentRequired(terms: Terms, error: string) {
         resource,
         description: shortened(description),
         mimeType: 'application/json',
-        // Clients of version 1 refuse null here.
-        ...(output_schema !== undefined && { outputSchema: output_schema }),
+        ...schema,
         payTo: checksumAddress(pay_to),
         maxTimeoutSeconds: limits.max_timeout_s,
         asset: token.address,
@@ -99,90 +117,215 @@ export function v1PaymentRequired(terms: Terms, error: string) {
   }
 }
 
-/** The value of PAYMENT-REQUIRED. */
+/** Builds the value of PAYMENT-REQUIRED. */
 export function paymentRequiredHeader(terms: Terms, error: string): string {
   return toBase64(JSON.stringify(v2PaymentRequired(terms, error)))
 }
 
-/** A 402 made ready. */
+/** Serialised 402 response. */
 export interface Challenge {
   /** The value of PAYMENT-REQUIRED. */
   header: string
-  /** The version 1 members as JSON without the braces around them, to stand inside the body of a problem. */
+  /** Version 1 members as JSON without the braces around them, for the body of a problem. */
   body_members_json: string
-  /** The version 2 object as JSON, for MCP. */
+  /** Version 2 object as JSON, for MCP. */
   required_json: string
 }
 
-export type Challenges = (offer: Offer) => Challenge
+export type Challenges<Offered extends Offer> = (offer: Offered) => Challenge
+
+interface ChallengeCache {
+  now_ms(): number
+  /** Time for which a challenge is reused. */
+  reuse_ms: number
+  max_cached?: number
+}
 
 /**
- * Serialises each challenge once for a resource and an amount, with one fixed error text. A resource must keep its description for as long
- * as this lives.
+ * Caches one serialised challenge for each resource and amount, with a fixed error text. The description of a resource must not change
+ * during the lifetime of the cache.
  */
-export function createChallenges(place: PaymentPlace, error: string, kept: number = CHALLENGES_KEPT): Challenges {
-  const ready = new Map<string, Challenge>()
+export function createChallenges<Offered extends Offer>(
+  build: (offer: Offered) => Terms,
+  error: string,
+  { now_ms, reuse_ms, max_cached = CHALLENGES_CACHED }: ChallengeCache,
+): Challenges<Offered> {
+  const cached = new Map<string, { challenge: Challenge; made_ms: number }>()
   return (offer) => {
     const key = `${offer.amount_minor} ${offer.resource}`
-    const found = ready.get(key)
-    if (found !== undefined) return found
-    const made = challengeOf({ ...place, ...offer }, error)
-    const oldest = ready.size < kept ? undefined : ready.keys().next().value
-    if (oldest !== undefined) ready.delete(oldest)
-    ready.set(key, made)
-    return made
+    const found = cached.get(key)
+    const age_ms = found === undefined ? reuse_ms : now_ms() - found.made_ms
+    // A negative age is that of a clock that was set back.
+    if (found !== undefined && age_ms >= 0 && age_ms < reuse_ms) return found.challenge
+    cached.delete(key)
+    const oldest = cached.size < max_cached ? undefined : cached.keys().next().value
+    if (oldest !== undefined) cached.delete(oldest)
+    const challenge = challengeOf(build(offer), error)
+    cached.set(key, { challenge, made_ms: now_ms() })
+    return challenge
   }
 }
 
-/** The challenge for these terms; `createChallenges` keeps those that are asked for again. */
+/** Builds the challenge for these terms; `createChallenges` caches repeated ones. */
 export function challengeOf(terms: Terms, error: string): Challenge {
   const required_json = asciiJson(v2PaymentRequired(terms, error))
   return { header: toBase64(required_json), body_members_json: asciiJson(v1PaymentRequired(terms, error)).slice(1, -1), required_json }
 }
 
-/** How a payment ended, for the client that made it. */
-export interface PaymentEnd extends Pick<PaymentPlace, 'chain_id' | 'network'> {
+/** Result of a settlement, as x402 returns it to the payer. */
+export interface X402SettlementResponse extends Pick<PaymentTerms, 'chain_id' | 'network'> {
   success: boolean
-  /** Hash; empty when there is none. */
+  /** Transaction hash; empty without a transaction. */
   transaction: string
   payer: string
-  /** An x402 code, only when it failed. */
+  /** x402 code; only on failure. */
   error_reason?: string
   amount_minor?: bigint
+  /** Of version 2. */
+  extensions?: Extensions
 }
 
-/** The version 2 form: PAYMENT-RESPONSE, and `_meta["x402/payment-response"]` over MCP. */
-export function v2PaymentResponse({ success, transaction, chain_id, payer, error_reason, amount_minor }: PaymentEnd) {
-  return {
-    success,
-    transaction,
-    network: caip2(chain_id),
-    payer,
-    ...(error_reason === undefined ? {} : { errorReason: error_reason }),
-    ...(amount_minor === undefined ? {} : { amount: amount_minor.toString() }),
-  }
+/** Builds the version 2 form: PAYMENT-RESPONSE, and `_meta["x402/payment-response"]` over MCP. */
+export function v2PaymentResponse(response: X402SettlementResponse) {
+  const { success, transaction, chain_id, payer, error_reason, amount_minor, extensions } = response
+  const error = error_reason === undefined ? {} : { errorReason: error_reason }
+  const amount = amount_minor === undefined ? {} : { amount: amount_minor.toString() }
+  return { success, transaction, network: caip2(chain_id), payer, ...error, ...amount, ...(extensions === undefined ? {} : { extensions }) }
 }
 
-/** Both response headers: a client reads the one of its generation. */
-export function paymentResponseHeaders(end: PaymentEnd): { 'payment-response': string; 'x-payment-response': string } {
-  const { amount: _amount, ...rest } = { amount: undefined, ...v2PaymentResponse(end) }
-  return {
-    'payment-response': toBase64(JSON.stringify(v2PaymentResponse(end))),
-    'x-payment-response': toBase64(JSON.stringify({ ...rest, network: end.network })),
-  }
+/** Builds the response headers of both versions; a client reads the one of its version. */
+export function paymentResponseHeaders(response: X402SettlementResponse): { 'payment-response': string; 'x-payment-response': string } {
+  const { amount_minor: _, extensions: __, ...of_version_1 } = response
+  const v1 = { ...v2PaymentResponse(of_version_1), network: response.network }
+  return { 'payment-response': toBase64(JSON.stringify(v2PaymentResponse(response))), 'x-payment-response': toBase64(JSON.stringify(v1)) }
 }
 
-/** Cut at the bound with a mark, never inside a character of two units; half characters in the text are replaced. */
+/** Cuts at the maximum length with an ellipsis, never inside a surrogate pair; lone surrogates are replaced. */
 function shortened(description: string): string {
   return cutText(description.toWellFormed(), TERMS_DESCRIPTION_CHARS)
 }
 
-/** Other characters escaped: a body of one byte a character is written without being encoded anew for each answer. */
+/** Serialises to ASCII by escaping all other characters: an ASCII body is written without encoding it again for each answer. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(/[^\0-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Clients take the standard alphabet only. */
+/** Encodes in the standard alphabet, the only one that clients accept. */
 function toBase64(text: string): string {
   return Buffer.from(text).toString('base64')
+}
+
+export interface AcceptableTerms extends PaymentTerms {
+  /** Prices that are accepted now. */
+  amounts: ReadonlySet<bigint>
+}
+
+type MismatchCode =
+  | 'SCHEME_UNSUPPORTED'
+  | 'NETWORK_MISMATCH'
+  | 'ASSET_MISMATCH'
+  | 'DOMAIN_MISMATCH'
+  | 'RECIPIENT_MISMATCH'
+  | 'PRICE_MISMATCH'
+
+export type TermsMatch = { ok: true } | PaymentFault<MismatchCode>
+
+/**
+ * Compares a payment with the terms: addresses in either case, networks by either name. The authorization decides, since only it moves
+ * money; the terms that version 2 repeats must agree with it. Order and reasons are those of the facilitator in @x402/evm 2.27.0.
+ */
+export function matchTerms(payment: X402Payment, acceptable: AcceptableTerms): TermsMatch {
+  const { chain_id, network } = acceptable
+  if (payment.network !== network && payment.network !== caip2(chain_id)) {
+    return paymentFault(
+      'NETWORK_MISMATCH',
+      `Payments are accepted on ${network} (${caip2(chain_id)}) only.`,
+      'invalid_exact_evm_network_mismatch',
+    )
+  }
+  return acceptedMismatch(payment, acceptable) ?? transferMismatch(payment, acceptable) ?? { ok: true }
+}
+
+function acceptedMismatch({ accepted }: X402Payment, { token }: AcceptableTerms): PaymentFault<MismatchCode> | null {
+  if (accepted === null) return null
+  if (accepted.payment_flow !== null && accepted.payment_flow !== 'authorization') {
+    const detail = 'accepted.extra.paymentFlow must be authorization or absent.'
+    return paymentFault('SCHEME_UNSUPPORTED', detail, 'unsupported_payment_flow')
+  }
+  if (!isSame(accepted.asset, token.address)) {
+    return paymentFault('ASSET_MISMATCH', `accepted.asset must be ${token.address}.`, 'invalid_payment_requirements')
+  }
+  return domainMismatch(accepted, token)
+}
+
+/** A wrong domain makes the signature recover to another address; this check names the cause. A missing domain is not a fault. */
+function domainMismatch(accepted: AcceptedTerms, token: AcceptableTerms['token']): PaymentFault<'DOMAIN_MISMATCH'> | null {
+  const { domain_name, domain_version } = accepted
+  if (domain_name !== null && domain_name !== token.name) {
+    return paymentFault('DOMAIN_MISMATCH', `accepted.extra.name must be ${token.name}.`, 'invalid_exact_evm_token_name_mismatch')
+  }
+  if (domain_version !== null && domain_version !== token.version) {
+    return paymentFault('DOMAIN_MISMATCH', `accepted.extra.version must be ${token.version}.`, 'invalid_exact_evm_token_version_mismatch')
+  }
+  return null
+}
+
+function transferMismatch(payment: X402Payment, { pay_to, amounts }: AcceptableTerms): PaymentFault<MismatchCode> | null {
+  const { accepted, authorization, version } = payment
+  if (!isSame(authorization.to, pay_to) || (accepted !== null && !isSame(accepted.pay_to, pay_to))) {
+    const place = isSame(authorization.to, pay_to) ? 'accepted.payTo' : 'payload.authorization.to'
+    return paymentFault('RECIPIENT_MISMATCH', `${place} must be ${pay_to}.`, 'invalid_exact_evm_recipient_mismatch')
+  }
+  const reason = version === 1 ? 'invalid_exact_evm_authorization_value' : 'invalid_exact_evm_payload_authorization_value_mismatch'
+  if (!amounts.has(authorization.value_minor)) {
+    return paymentFault(
+      'PRICE_MISMATCH',
+      'payload.authorization.value is neither the current price nor a quoted price that is still valid. See the amount in accepts.',
+      reason,
+    )
+  }
+  if (accepted !== null && accepted.amount_minor !== authorization.value_minor) {
+    return paymentFault('PRICE_MISMATCH', 'accepted.amount and payload.authorization.value must be the same.', reason)
+  }
+  return null
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+/** Bounds of the validity window, in seconds. */
+interface WindowBounds {
+  /** Minimum time that is left to settle it. */
+  least_left_s: number
+  /** Maximum time until it expires. */
+  longest_s: number
+  /** Tolerance for a client clock that is ahead. */
+  skew_s: number
+}
+
+type WindowCheck = { ok: true } | PaymentFault<'EXPIRED' | 'NOT_YET_VALID' | 'WINDOW_TOO_LONG'>
+
+/**
+ * Checks that an authorization can be settled now. The token accepts it strictly between its two times, by the time of the block; a block
+ * may be slightly earlier than the local clock, which the simulation covers. The tolerance applies where the client's clock sets a bound
+ * too high, never to an authorization that is about to expire.
+ */
+export function checkWindow(authorization: Authorization, now_s: number, bounds: WindowBounds): WindowCheck {
+  const { valid_after_s, valid_before_s } = authorization
+  const now = BigInt(Math.floor(now_s))
+  const skew = BigInt(bounds.skew_s)
+  if (valid_before_s < now + BigInt(bounds.least_left_s) || valid_before_s <= valid_after_s + 1n) {
+    const detail = `payload.authorization.validBefore must be at least ${bounds.least_left_s} seconds from now and after validAfter.`
+    return paymentFault('EXPIRED', detail, 'invalid_exact_evm_payload_authorization_valid_before')
+  }
+  if (valid_after_s > now + skew) {
+    const detail = 'payload.authorization.validAfter is in the future.'
+    return paymentFault('NOT_YET_VALID', detail, 'invalid_exact_evm_payload_authorization_valid_after')
+  }
+  if (valid_before_s > now + BigInt(bounds.longest_s) + skew) {
+    const detail = `payload.authorization.validBefore must be at most ${bounds.longest_s} seconds from now.`
+    return paymentFault('WINDOW_TOO_LONG', detail, 'invalid_exact_evm_payload_authorization_valid_before')
+  }
+  return { ok: true }
 }

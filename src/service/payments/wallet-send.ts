@@ -1,88 +1,107 @@
-import type { ChainRead, FeesNow, Sent, TransactionReceipt } from '../../ports/chain.ts'
-import type { Closing, Payment, PaymentKey, Sending, SendingAttempt } from '../../ports/payments.ts'
-import { decodeBool, decodeUint } from '../../pure/payments/abi.ts'
-import { balanceCall, blacklistedCall, PAUSED_CALL } from '../../pure/payments/token-calls.ts'
-import { type Call, failedItems, selfTransfer } from './batch-contract.ts'
-import { type Evidence, evidenceOf, proofIn, usedStates } from './evidence.ts'
-import { closeRows, keyText, type OpenSending, orOutOfStep, OutOfStepError, type WriterDeps, type WriterState } from './writer-rules.ts'
-import { feesFor, type GasBudget } from './gas-budget.ts'
+import type { ChainRead, FeesNow, SendResult, TransactionReceipt } from '../../ports/chain.ts'
+import type { PaymentTransition, Payment, PaymentKey, WalletSending, SendingAttempt } from '../../ports/payments.ts'
+import { decodeBool, decodeUint, balanceCall, blacklistedCall, PAUSED_CALL } from '../../pure/payments/token-calls.ts'
+import {
+  type WalletCall,
+  failedItems,
+  selfTransfer,
+  applyTransitions,
+  paymentKeyText,
+  type OpenSending,
+  requireWrite,
+  StaleWriterStateError,
+  type WriterDeps,
+  type WriterState,
+  feesFor,
+  type GasBudget,
+} from './writer-rules.ts'
+import { type Evidence, chainEvidence, settlementProof, usedStates } from './settlement.ts'
 
-/** Why a payment is unknown whose block is gone; its transaction is to be sent again. */
+/** Reason of an unknown payment whose block a reorganisation removed; its transaction is sent again. */
 export const REORGANISED = 'reorganised'
 const EXPIRED = 'authorization_expired'
 
-/** What becomes of the payments of a sending. Those to requeue are unused and have life left. */
-interface Outcome {
-  closings: Closing[]
+/** Result of a sending for its payments. Those to requeue are unused and still valid for long enough. */
+interface SendingOutcome {
+  transitions: PaymentTransition[]
   requeue: PaymentKey[]
 }
 
 /**
- * Judges the payments of a mined transaction by the logs of its receipt. A payment without proof there may have been settled by a stranger
- * who sent the same authorization, which is as good. Refused is said only of what was tried and stands unused, and of what was used for
- * something else. Null when the chain gave no clear answer: to be asked again. Rejects as the chain does.
+ * Decides on the payments of a mined transaction by the logs of its receipt. A payment without proof there may have been settled by another
+ * sender of the same authorization, which counts too. A payment is refused only when it was tried and is unused, or when its authorization
+ * was used for something else. Null when the chain gave no clear answer: ask again. Rejects when the chain cannot be read.
  */
-async function outcomeOf(deps: WriterDeps, { sending, payments }: OpenSending, receipt: TransactionReceipt): Promise<Outcome | null> {
-  const proofs = payments.map((payment) => proofIn(receipt, payment, deps.source.token))
-  const closings = payments.flatMap((payment, index): Closing[] => {
+async function outcomeOfMined(
+  deps: WriterDeps,
+  { sending, payments }: OpenSending,
+  receipt: TransactionReceipt,
+): Promise<SendingOutcome | null> {
+  const proofs = payments.map((payment) => settlementProof(receipt, payment, deps.source.token))
+  const transitions = payments.flatMap((payment, index): PaymentTransition[] => {
     const settled_at = proofs[index] ?? null
-    return settled_at === null ? [] : [{ ...keyOf(payment), to: 'settled', settled_at }]
+    return settled_at === null ? [] : [{ ...pickPaymentKey(payment), to: 'settled', settled_at }]
   })
   const missing = payments.filter((_, index) => (proofs[index] ?? null) === null)
-  if (missing.length === 0) return { closings, requeue: [] }
+  if (missing.length === 0) return { transitions, requeue: [] }
   const failed = failedItems(receipt, deps.batch?.address ?? null)
   const tried = (payment: Payment) => sending.kind === 'single' || failed.has(payments.indexOf(payment))
-  const rest = await withoutProof(deps, missing, receipt, tried)
-  return rest === null ? null : { closings: [...closings, ...rest.closings], requeue: rest.requeue }
+  const rest = await outcomeWithoutProof(deps, missing, receipt, tried)
+  return rest === null ? null : { transitions: [...transitions, ...rest.transitions], requeue: rest.requeue }
 }
 
-/** Judges payments whose transaction was never mined and never will be, as its account nonce went to another. */
-async function outcomeOfUnmined(deps: WriterDeps, payments: readonly Payment[]): Promise<Outcome | null> {
-  return payments.length === 0 ? { closings: [], requeue: [] } : withoutProof(deps, payments, null, () => false)
+/** Decides on payments whose transaction can never be mined, because another one has its account nonce. */
+async function outcomeOfUnmined(deps: WriterDeps, payments: readonly Payment[]): Promise<SendingOutcome | null> {
+  return payments.length === 0 ? { transitions: [], requeue: [] } : outcomeWithoutProof(deps, payments, null, () => false)
 }
 
-async function withoutProof(
+async function outcomeWithoutProof(
   deps: WriterDeps,
   payments: readonly Payment[],
   receipt: TransactionReceipt | null,
   tried: (payment: Payment) => boolean,
-): Promise<Outcome | null> {
-  // The block of the receipt, so that a node that is behind says that it is, and not that nothing was used.
+): Promise<SendingOutcome | null> {
+  // Read at the block of the receipt, so that a lagging node reports an error instead of unused authorizations.
   const at = receipt?.block_number
   const used = await usedStates(deps.source, payments, at)
   if (used.includes(null)) return null
-  const outcome: Outcome = { closings: [], requeue: [] }
+  const outcome: SendingOutcome = { transitions: [], requeue: [] }
   for (const [index, payment] of payments.entries()) {
-    // It was settled once and its answer left: until it has run out anybody may execute it, and the reconciler closes it.
+    // Settled before, and its answer was delivered: until the authorization expires any sender may execute it, and the reconciler decides.
     const answered = payment.reason === REORGANISED
     if (used[index] === true) {
-      outcome.closings.push(lostIfAnswered(payment, closingOf(payment, await evidenceOf(deps.source, payment, true))))
+      outcome.transitions.push(lostIfAnswered(payment, transitionFor(payment, await chainEvidence(deps.source, payment, true))))
     } else if (receipt !== null && tried(payment)) {
       const reason = await refusalReason(deps, payment, receipt)
       if (answered && reason !== EXPIRED) continue
-      outcome.closings.push(lostIfAnswered(payment, { ...keyOf(payment), to: 'refused', reason, transaction: receipt.transaction_hash }))
-    } else if (hasLife(deps, payment)) {
-      outcome.requeue.push(keyOf(payment))
+      outcome.transitions.push(
+        lostIfAnswered(payment, { ...pickPaymentKey(payment), to: 'refused', reason, transaction: receipt.transaction_hash }),
+      )
+    } else if (hasTimeToSettle(deps, payment)) {
+      outcome.requeue.push(pickPaymentKey(payment))
     } else if (!answered) {
-      outcome.closings.push({ ...keyOf(payment), to: 'refused', reason: 'out_of_time', transaction: payment.transaction })
+      outcome.transitions.push({ ...pickPaymentKey(payment), to: 'refused', reason: 'out_of_time', transaction: payment.transaction })
     }
   }
   return outcome
 }
 
-/** What was settled and answered once is lost and never called refused, whatever took its transfer away: the ledger must show it. */
-export function lostIfAnswered(payment: Payment, closing: Closing): Closing {
-  return closing.to === 'refused' && payment.reason === REORGANISED ? { ...closing, to: 'lost' } : closing
+/**
+ * Turns the refusal of a payment that was settled and answered before into `lost`, for any cause of the missing transfer: the ledger must
+ * show it.
+ */
+export function lostIfAnswered(payment: Payment, transition: PaymentTransition): PaymentTransition {
+  return transition.to === 'refused' && payment.reason === REORGANISED ? { ...transition, to: 'lost' } : transition
 }
 
-/** Enough of its window is left to send it now. */
-export function hasLife({ clock, rules }: Pick<WriterDeps, 'clock' | 'rules'>, payment: Payment): boolean {
+/** Returns true when the authorization is valid for long enough to be sent now. */
+export function hasTimeToSettle({ clock, rules }: Pick<WriterDeps, 'clock' | 'rules'>, payment: Payment): boolean {
   return BigInt(Math.ceil(clock.now_ms() / 1_000) + rules.life_s) <= payment.valid_before_s
 }
 
-/** The move that evidence of a used authorization allows. */
-export function closingOf(payment: Payment, evidence: Evidence): Closing {
-  const key = keyOf(payment)
+/** Returns the transition that the evidence allows. */
+export function transitionFor(payment: Payment, evidence: Evidence): PaymentTransition {
+  const key = pickPaymentKey(payment)
   switch (evidence.kind) {
     case 'settled':
       return { ...key, to: 'settled', settled_at: evidence.at }
@@ -95,17 +114,17 @@ export function closingOf(payment: Payment, evidence: Evidence): Closing {
   }
 }
 
-export function keyOf({ payer, nonce }: PaymentKey): PaymentKey {
+export function pickPaymentKey({ payer, nonce }: PaymentKey): PaymentKey {
   return { payer, nonce }
 }
 
-/** Why the token most likely refused it, by what stands at that block: acts of the payer are told apart from what befell it. */
+/** Returns the most likely reason for the refusal from the state at that block, which separates acts of the payer from outside causes. */
 async function refusalReason(deps: WriterDeps, payment: Payment, receipt: TransactionReceipt): Promise<string> {
   const { chain, token } = deps.source
   const header = await chain.header(receipt.block_number)
   if (header !== null && BigInt(header.timestamp_s) >= payment.valid_before_s) return EXPIRED
-  const asked = [PAUSED_CALL, blacklistedCall(payment.payer), blacklistedCall(payment.to), balanceCall(payment.payer)]
-  const reads: ChainRead[] = asked.map((data) => ({ kind: 'call', to: token, data }))
+  const calldata = [PAUSED_CALL, blacklistedCall(payment.payer), blacklistedCall(payment.to), balanceCall(payment.payer)]
+  const reads: ChainRead[] = calldata.map((data) => ({ kind: 'call', to: token, data }))
   const [code, ...answers] = await chain.read([{ kind: 'code', address: payment.payer }, ...reads], receipt.block_number)
   const [paused, payer_blocked, recipient_blocked] = answers.map((answer) => answer.ok && decodeBool(answer.data) === true)
   if (paused === true) return 'token_paused'
@@ -114,27 +133,27 @@ async function refusalReason(deps: WriterDeps, payment: Payment, receipt: Transa
   const held = answers[3]
   const balance = held?.ok === true ? decodeUint(held.data) : null
   if (balance !== null && balance < payment.value_minor) return 'insufficient_balance'
-  // An account without code cannot take a signature back.
+  // An account without code cannot withdraw a signature.
   return code?.ok === true && code.data !== '0x' ? 'signature_withdrawn' : 'transfer_refused'
 }
 
 type Fees = Pick<SendingAttempt, 'max_fee_wei' | 'priority_fee_wei'>
 
 /**
- * Signs a call with the next account nonce, stores it with its bytes, ties the payments to it, and only then gives it to a node. Throws an
- * OutOfStepError when the store refuses or does not answer, in which case nothing was sent.
+ * Signs a call with the next account nonce, stores it with its bytes and its payments, and only then sends it to a node. Throws a
+ * StaleWriterStateError when the store refuses or does not answer; then nothing was sent.
  */
-export async function sendNew(deps: WriterDeps, state: WriterState, call: Call, payments: Payment[], fees: FeesNow): Promise<void> {
+export async function sendNew(deps: WriterDeps, state: WriterState, call: WalletCall, payments: Payment[], fees: FeesNow): Promise<void> {
   const account_nonce = state.next_nonce ?? (await nextNonce(deps))
-  await storeSending(deps, state, call, payments, account_nonce, capped(feesFor(fees), deps.rules.max_fee_wei))
+  await storeSending(deps, state, call, payments, account_nonce, capFees(feesFor(fees), deps.rules.max_fee_wei))
 }
 
-/** Uses up an account nonce for which no bytes are kept: nothing behind it could be mined otherwise. */
-async function plugGap(deps: WriterDeps, state: WriterState, account_nonce: number, call: Call): Promise<void> {
-  await storeSending(deps, state, call, [], account_nonce, capped(feesFor(await deps.sender.fees()), deps.rules.max_fee_wei))
+/** Uses up an account nonce without stored bytes, because later transactions could not be mined otherwise. */
+async function plugGap(deps: WriterDeps, state: WriterState, account_nonce: number, call: WalletCall): Promise<void> {
+  await storeSending(deps, state, call, [], account_nonce, capFees(feesFor(await deps.sender.fees()), deps.rules.max_fee_wei))
 }
 
-/** The first account nonce that neither the store nor the chain has seen used. */
+/** Returns the first account nonce that is used neither in the store nor on the chain. */
 async function nextNonce({ store: { payments }, sender, wallet }: WriterDeps): Promise<number> {
   const [stored, mined] = await Promise.all([payments.last_account_nonce(wallet.address), sender.account_nonce(wallet.address)])
   return Math.max(mined, stored === null ? 0 : stored + 1)
@@ -143,7 +162,7 @@ async function nextNonce({ store: { payments }, sender, wallet }: WriterDeps): P
 async function storeSending(
   deps: WriterDeps,
   state: WriterState,
-  call: Call,
+  call: WalletCall,
   payments: Payment[],
   account_nonce: number,
   fees: Fees,
@@ -151,8 +170,8 @@ async function storeSending(
   const now_ms = deps.clock.now_ms()
   const attempt = attemptOf(deps, { ...call, account_nonce }, fees)
   const sending = { ...call, wallet: deps.wallet.address, account_nonce, created_ms: now_ms }
-  const write = deps.store.payments.add_sending(sending, attempt, payments.map(keyOf), state.guard)
-  await orOutOfStep(write, 'the store did not take the transaction')
+  const write = deps.store.payments.add_sending(sending, attempt, payments.map(pickPaymentKey), state.guard)
+  await requireWrite(write, 'the store did not take the transaction')
   if (account_nonce >= (state.next_nonce ?? 0)) state.next_nonce = account_nonce + 1
   const open: OpenSending = {
     sending: { ...sending, state: 'open', attempts: [attempt] },
@@ -167,23 +186,26 @@ async function storeSending(
   await deps.reach('after_send')
 }
 
-/** Signs one attempt of a sending. The same fields give the same bytes. */
+/** Signs one attempt of a sending; the same fields give the same bytes. */
 function attemptOf(
   { wallet, clock }: Pick<WriterDeps, 'wallet' | 'clock'>,
-  { account_nonce, to, data, gas }: Pick<Sending, 'account_nonce' | 'to' | 'data' | 'gas'>,
+  { account_nonce, to, data, gas }: Pick<WalletSending, 'account_nonce' | 'to' | 'data' | 'gas'>,
   fees: Fees,
 ): SendingAttempt {
   const { raw, hash } = wallet.sign({ account_nonce, to, data, gas, ...fees })
   return { raw, hash, ...fees, stored_ms: clock.now_ms() }
 }
 
-/** Gives the newest bytes to a node. What it says closes nothing: receipts do. Never rejects; a lost answer leaves the sending as it is. */
+/**
+ * Sends the newest bytes to a node. The node's answer decides nothing: receipts do. Never rejects; without an answer the sending stays as
+ * it is.
+ */
 export async function broadcast(deps: WriterDeps, state: WriterState, open: OpenSending): Promise<void> {
   const { sending } = open
   open.broadcast_ms = deps.clock.steady_ms()
   const raw = sending.attempts.at(-1)?.raw
   if (raw === undefined) return
-  let sent: Sent
+  let sent: SendResult
   try {
     sent = await deps.sender.send(raw)
   } catch (error) {
@@ -196,7 +218,7 @@ export async function broadcast(deps: WriterDeps, state: WriterState, open: Open
     case 'underpriced':
       return
     case 'nonce_used':
-      // By these very bytes, perhaps; by others when the wallet's key is used elsewhere.
+      // Used by these bytes, or by another transaction when the wallet's key is used elsewhere.
       state.next_nonce = null
       return
     case 'refused':
@@ -204,25 +226,25 @@ export async function broadcast(deps: WriterDeps, state: WriterState, open: Open
   }
 }
 
-/** Never above what this service pays, and no tip above the whole. */
-function capped({ max_fee_wei, priority_fee_wei }: Fees, most_wei: bigint): Fees {
-  const max = max_fee_wei < most_wei ? max_fee_wei : most_wei
-  return { max_fee_wei: max, priority_fee_wei: priority_fee_wei < max ? priority_fee_wei : max }
+/** Limits both fees to the maximum of this service, and the tip to the total fee. */
+function capFees({ max_fee_wei, priority_fee_wei }: Fees, most_wei: bigint): Fees {
+  const max_wei = max_fee_wei < most_wei ? max_fee_wei : most_wei
+  return { max_fee_wei: max_wei, priority_fee_wei: priority_fee_wei < max_wei ? priority_fee_wei : max_wei }
 }
 
-/** Nodes ask for 10 % more on both fees; 12.5 % leaves room for those that ask for a little more. */
+/** Fraction by which a replacement raises both fees: nodes require 10 %, and 12.5 % covers those that require slightly more. */
 const BUMP_PART = 8n
-/** More than clocks of machines that are set differ by. */
+/** More than the clocks of two machines differ. */
 const AHEAD_MS = 60_000
-/** Gaps that are closed in one go; more will be closed in the next. */
+/** Maximum number of gaps filled in one run; the next run fills more. */
 const GAP_MAX = 16
 
 /**
- * Looks after the transactions that no block has: gives their bytes to a node again, replaces the first in line by one that pays more, and
- * in the end by one that does nothing, so that the account nonce is used up and those behind it can be mined. `mined` counts the account
- * nonces that blocks have. Rejects as the chain does.
+ * Resends the bytes of transactions that are in no block, replaces the first one by one with higher fees, and finally by one that does
+ * nothing, so that its account nonce is used up and later transactions can be mined. `mined` is the number of account nonces used in
+ * blocks. Rejects when the chain cannot be read.
  */
-async function pushOn(deps: WriterDeps, state: WriterState, mined: number): Promise<void> {
+async function rebroadcastUnmined(deps: WriterDeps, state: WriterState, mined: number): Promise<void> {
   const { clock, rules, sender } = deps
   const [front] = state.open
   const now_ms = clock.now_ms()
@@ -240,18 +262,24 @@ async function pushOn(deps: WriterDeps, state: WriterState, mined: number): Prom
   }
 }
 
-/** Milliseconds since a stored time. One from the future was written while a clock was ahead; it is taken for old, so that it does not wait for it. */
+/**
+ * Returns the milliseconds since a stored time. A time in the future was written while a clock was ahead; it counts as old, so that the
+ * sending does not wait for it.
+ */
 function ageOf(stored_ms: number, now_ms: number): number {
   return stored_ms > now_ms + AHEAD_MS ? Number.POSITIVE_INFINITY : now_ms - stored_ms
 }
 
-/** The first in line whose account nonce is used up though none of its attempts has a receipt, for long enough to be no delay of a node. */
-function slotLost({ clock, rules }: WriterDeps, { sending }: OpenSending, mined: number): boolean {
+/**
+ * Returns true when the account nonce of the first open sending is used up although none of its attempts has a receipt, for longer than a
+ * node can lag.
+ */
+function isNonceLost({ clock, rules }: WriterDeps, { sending }: OpenSending, mined: number): boolean {
   const last_ms = sending.attempts.at(-1)?.stored_ms ?? sending.created_ms
   return mined > sending.account_nonce && ageOf(last_ms, clock.now_ms()) >= rules.slot_lost_ms
 }
 
-/** Whether an attempt of a cancelled sending is the cancelling transaction itself: signing that again gives the same bytes. */
+/** Returns true when an attempt of a cancelled sending is the cancelling transaction itself: signing it again gives the same bytes. */
 function isCancel(deps: WriterDeps, { sending }: OpenSending, attempt: SendingAttempt): boolean {
   const again = { ...selfTransfer(deps.wallet.address), account_nonce: sending.account_nonce }
   return sending.kind === 'cancel' && attemptOf(deps, again, feesOf(attempt)).raw === attempt.raw
@@ -261,23 +289,26 @@ async function replace(deps: WriterDeps, state: WriterState, open: OpenSending, 
   const { sending } = open
   const cancels = sending.kind !== 'cancel' && sending.attempts.length > deps.rules.bumps_max
   const wanted = feesFor(await deps.sender.fees())
-  const fees = capped(
+  const fees = capFees(
     {
-      max_fee_wei: larger(bumped(last.max_fee_wei), wanted.max_fee_wei),
-      priority_fee_wei: larger(bumped(last.priority_fee_wei), wanted.priority_fee_wei),
+      max_fee_wei: max(bumpFee(last.max_fee_wei), wanted.max_fee_wei),
+      priority_fee_wei: max(bumpFee(last.priority_fee_wei), wanted.priority_fee_wei),
     },
     deps.rules.max_fee_wei,
   )
-  // At the ceiling no node would take it as a replacement: it waits for cheaper times.
-  if (fees.max_fee_wei < bumped(last.max_fee_wei) || fees.priority_fee_wei < bumped(last.priority_fee_wei)) return
-  const change: Call | null = cancels ? selfTransfer(deps.wallet.address) : null
+  // At the fee limit no node would accept it as a replacement, so the sending waits for lower fees.
+  if (fees.max_fee_wei < bumpFee(last.max_fee_wei) || fees.priority_fee_wei < bumpFee(last.priority_fee_wei)) return
+  const change: WalletCall | null = cancels ? selfTransfer(deps.wallet.address) : null
   const attempt = attemptOf(deps, { ...sending, ...change }, fees)
   const write = deps.store.payments.add_attempt(sending.wallet, sending.account_nonce, attempt, change, state.guard)
-  await orOutOfStep(write, 'the store did not take the replacement')
+  await requireWrite(write, 'the store did not take the replacement')
   open.sending = { ...sending, ...change, attempts: [...sending.attempts, attempt] }
 }
 
-/** Account nonces before the first open sending that the chain has not used: their bytes are sent again, or nothing is sent in their place. */
+/**
+ * Fills the account nonces before the first open sending that the chain has not used: sends their stored bytes again, or a transaction that
+ * moves nothing.
+ */
 async function fillGap(deps: WriterDeps, state: WriterState, mined: number): Promise<void> {
   const { wallet, store, log } = deps
   const first = state.open[0]?.sending.account_nonce ?? mined
@@ -287,18 +318,18 @@ async function fillGap(deps: WriterDeps, state: WriterState, mined: number): Pro
     if (await store.payments.reopen_sending(wallet.address, nonce, state.guard)) reopened = true
     else await plugGap(deps, state, nonce, selfTransfer(wallet.address))
   }
-  if (reopened) throw new OutOfStepError('a finished transaction is open again')
+  if (reopened) throw new StaleWriterStateError('a finished transaction is open again')
 }
 
 function feesOf({ max_fee_wei, priority_fee_wei }: SendingAttempt): Pick<SendingAttempt, 'max_fee_wei' | 'priority_fee_wei'> {
   return { max_fee_wei, priority_fee_wei }
 }
 
-function bumped(fee_wei: bigint): bigint {
+function bumpFee(fee_wei: bigint): bigint {
   return fee_wei + fee_wei / BUMP_PART + 1n
 }
 
-function larger(one: bigint, other: bigint): bigint {
+function max(one: bigint, other: bigint): bigint {
   return one > other ? one : other
 }
 
@@ -308,19 +339,19 @@ interface Mined {
   cancelled: boolean
 }
 
-/** Looks for receipts of open sendings, by all their attempts, closes what they prove, and looks after the rest. Rejects as the chain does. */
-export async function track(deps: WriterDeps, state: WriterState, budget: GasBudget): Promise<void> {
+/** Reads receipts of all attempts of open sendings, records the results, and resends the rest. Rejects when the chain cannot be read. */
+export async function trackSendings(deps: WriterDeps, state: WriterState, budget: GasBudget): Promise<void> {
   if (state.open.length === 0) return
-  // First, since the chain may not answer for long.
-  await callUnknown(deps, state)
-  // One question in place of one for each attempt: a transaction whose account nonce is not used up yet has no receipt.
+  // First, since the chain reads below may fail for a long time.
+  await markOverdueUnknown(deps, state)
+  // One read instead of one for each attempt: a transaction whose account nonce is unused has no receipt.
   const used = await deps.sender.account_nonce(deps.wallet.address)
   const candidates = state.open.filter(({ sending }) => sending.account_nonce < used)
   const found = await Promise.all(candidates.map((open) => minedAttempt(deps, open)))
   for (const mined of found.filter((one) => one !== null)) await finishMined(deps, state, mined, budget)
   const [front] = state.open
-  if (front !== undefined && slotLost(deps, front, used)) await finishLost(deps, state, front)
-  await pushOn(deps, state, used)
+  if (front !== undefined && isNonceLost(deps, front, used)) await finishLost(deps, state, front)
+  await rebroadcastUnmined(deps, state, used)
 }
 
 async function minedAttempt(deps: WriterDeps, open: OpenSending): Promise<Mined | null> {
@@ -334,15 +365,18 @@ async function minedAttempt(deps: WriterDeps, open: OpenSending): Promise<Mined 
 }
 
 async function finishMined(deps: WriterDeps, state: WriterState, { open, receipt, cancelled }: Mined, budget: GasBudget): Promise<void> {
-  const outcome = cancelled ? await outcomeOfUnmined(deps, open.payments) : await outcomeOf(deps, open, receipt)
+  const outcome = cancelled ? await outcomeOfUnmined(deps, open.payments) : await outcomeOfMined(deps, open, receipt)
   if (outcome === null) return
   await writeOutcome(deps, state, open, outcome, !cancelled)
   const raw_chars = open.sending.attempts.at(-1)?.raw.length ?? 0
-  await budget.book(receipt.gas_used * receipt.effective_gas_price, raw_chars)
+  await budget.recordCost(receipt.gas_used * receipt.effective_gas_price, raw_chars)
   await finish(deps, state, open)
 }
 
-/** Another transaction of the wallet has the account nonce. Whoever has the key besides us, no payment suffers. */
+/**
+ * Finishes a sending whose account nonce was used by an unknown transaction of the wallet. Even when another party has the key, no payment
+ * is lost.
+ */
 async function finishLost(deps: WriterDeps, state: WriterState, open: OpenSending): Promise<void> {
   const outcome = await outcomeOfUnmined(deps, open.payments)
   if (outcome === null) return
@@ -355,43 +389,49 @@ async function finishLost(deps: WriterDeps, state: WriterState, open: OpenSendin
   await finish(deps, state, open)
 }
 
-/** Rows first, then the sending: a crash between the two makes both happen again, to no effect. */
-async function writeOutcome(deps: WriterDeps, state: WriterState, open: OpenSending, outcome: Outcome, tried: boolean): Promise<void> {
+/** Writes the rows first, then the sending: after a crash between the two both are repeated without effect. */
+async function writeOutcome(
+  deps: WriterDeps,
+  state: WriterState,
+  open: OpenSending,
+  outcome: SendingOutcome,
+  tried: boolean,
+): Promise<void> {
   await deps.reach('before_settled_row')
-  // What was in a batch that did not carry it through goes alone, so that it cannot fail with others again.
-  if (tried) for (const key of outcome.requeue) state.alone.add(keyText(key))
-  for (const closing of outcome.closings) state.alone.delete(keyText(closing))
-  await closeRows(deps, state.guard, outcome.closings)
+  // A payment that failed in a batch settles in a separate transaction, so that it cannot fail with others again.
+  if (tried) for (const key of outcome.requeue) state.settle_alone.add(paymentKeyText(key))
+  for (const transition of outcome.transitions) state.settle_alone.delete(paymentKeyText(transition))
+  await applyTransitions(deps, state.guard, outcome.transitions)
   if (outcome.requeue.length > 0 && !(await deps.store.payments.requeue(outcome.requeue, state.guard))) {
-    throw new OutOfStepError('the store did not put payments back in line')
+    throw new StaleWriterStateError('the store did not put payments back in line')
   }
-  deps.log.info(counts(open, outcome), 'a settlement transaction is done')
+  deps.log.info(outcomeLogFields(open, outcome), 'a settlement transaction is done')
 }
 
 async function finish(deps: WriterDeps, state: WriterState, open: OpenSending): Promise<void> {
   const { wallet, account_nonce } = open.sending
   if (!(await deps.store.payments.finish_sending(wallet, account_nonce, state.guard))) {
-    throw new OutOfStepError('the store did not finish the transaction')
+    throw new StaleWriterStateError('the store did not finish the transaction')
   }
   state.open = state.open.filter((one) => one !== open)
-  // Looked for at once, since batches wait for it.
+  // Checked in the next round, since batches wait for it.
   if (open.sending.kind === 'deploy') state.batch_checked_ms = Number.NEGATIVE_INFINITY
 }
 
-/** After so long nobody should wait for them; the sending stays open and may settle them yet. */
-async function callUnknown(deps: WriterDeps, state: WriterState): Promise<void> {
+/** Marks the payments of old open sendings as unknown; the sending stays open and may still settle them. */
+async function markOverdueUnknown(deps: WriterDeps, state: WriterState): Promise<void> {
   const before_ms = deps.clock.now_ms() - deps.rules.unknown_ms
   const overdue = state.open.filter((open) => !open.overdue && open.sending.created_ms <= before_ms)
-  const closings = overdue.flatMap(({ payments, sending }): Closing[] => {
+  const transitions = overdue.flatMap(({ payments, sending }): PaymentTransition[] => {
     const transaction = sending.attempts.at(-1)?.hash ?? null
-    return payments.map((payment) => ({ ...keyOf(payment), to: 'unknown', reason: 'no_receipt', transaction }))
+    return payments.map((payment) => ({ ...pickPaymentKey(payment), to: 'unknown', reason: 'no_receipt', transaction }))
   })
-  await closeRows(deps, state.guard, closings)
+  await applyTransitions(deps, state.guard, transitions)
   for (const open of overdue) open.overdue = true
 }
 
-function counts({ sending, payments }: OpenSending, { closings, requeue }: Outcome): Record<string, unknown> {
-  const settled = closings.filter(({ to }) => to === 'settled').length
+function outcomeLogFields({ sending, payments }: OpenSending, { transitions, requeue }: SendingOutcome): Record<string, unknown> {
+  const settled = transitions.filter(({ to }) => to === 'settled').length
   const { kind, account_nonce, attempts } = sending
   return { kind, account_nonce, attempts: attempts.length, payments: payments.length, settled, requeued: requeue.length }
 }

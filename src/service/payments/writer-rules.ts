@@ -1,40 +1,41 @@
-import { BATCH_ITEMS_MAX } from '../../pure/contracts/batch-settler.ts'
-import type { Chain, ChainSender } from '../../ports/chain.ts'
+import { BATCH_ITEMS_MAX, batchGas } from '../../pure/contracts/batch-settler.ts'
+import { DETERMINISTIC_DEPLOYER, type Deployment } from '../../pure/contracts/deployment.ts'
+import type { Chain, ChainSender, FeesNow, TransactionReceipt } from '../../ports/chain.ts'
 import type { Clock, SteadyClock } from '../../ports/clock.ts'
 import type { GasWallet } from '../../ports/gas-wallet.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Closing, LeaseGuard, Payment, PaymentKey, Sending } from '../../ports/payments.ts'
+import type { PaymentTransition, LeaseGuard, Payment, PaymentKey, WalletSending } from '../../ports/payments.ts'
 import type { Store } from '../../ports/store.ts'
-import type { BatchContract } from './batch-contract.ts'
-import type { EvidenceSource } from './evidence.ts'
+import type { EvidenceSource, FaultHook } from './settlement.ts'
 import { EPOCH_MS } from './price-book.ts'
-import type { Reach } from './settler.ts'
+import { addressWord, bytes32Word, decodeUint, uintWord, transferBytesCall, transferCall } from '../../pure/payments/token-calls.ts'
+import { type Authorization, normaliseSignature } from '../../pure/payments/eip3009.ts'
 
-/** Bounds and times of the one writer of a gas wallet. */
+/** Limits and periods of the writer of a gas wallet. */
 export interface WriterRules {
-  /** How long the oldest waiting payment waits for others to share its transaction; at most a second. */
+  /** Maximum time that the oldest waiting payment waits for others to share its transaction; at most a second. */
   gather_ms: number
-  /** How often receipts are looked for while a transaction is open, and rows of other instances when none is. */
+  /** Poll interval for receipts while a transaction is open, and for rows of other instances when none is. */
   poll_ms: number
   idle_ms: number
   lease_ms: number
   batch_items: number
-  /** Transactions of one wallet on their way; nodes hold no more than 16 of one account for sure. */
+  /** Maximum number of open transactions of a wallet; nodes guarantee to queue no more than 16 of one account. */
   open_max: number
-  /** Of those, for payments that settle alone, so that they never keep batches out. */
+  /** Maximum number of them for payments that settle alone, so that these never block batches. */
   open_singles_max: number
-  /** Life that an authorization must have left when it is sent. */
+  /** Minimum remaining validity of an authorization when it is sent. */
   life_s: number
   rebroadcast_ms: number
-  /** Age of an attempt at which it is replaced, and how often before the slot is freed by a transfer of nothing. */
+  /** Age at which an attempt is replaced, and number of replacements before a transfer of nothing uses up the account nonce. */
   bump_after_ms: number
   bumps_max: number
-  /** Age of a sending whose account nonce is used up without a receipt of ours, or that waits behind a gap. */
+  /** Age of a sending whose account nonce is used up without a known receipt, or that waits behind a nonce gap. */
   slot_lost_ms: number
   gap_ms: number
-  /** Age of a sending without a receipt at which its payments are called unknown. */
+  /** Age of a sending without a receipt at which its payments become unknown. */
   unknown_ms: number
-  /** What a wallet may spend in a UTC day, and pay for a unit of gas. */
+  /** Maximum gas spending of a wallet in a UTC day, and maximum fee for a unit of gas. */
   daily_gas_wei: bigint
   max_fee_wei: bigint
 }
@@ -54,7 +55,7 @@ export const WRITER_RULES: WriterRules = {
   slot_lost_ms: 30_000,
   gap_ms: 8_000,
   unknown_ms: 120_000,
-  // In a sandbox as much as a wallet is given there; a live deployment sets its own.
+  // Default for a sandbox: as much as a wallet is funded with there. A live deployment sets its own value.
   daily_gas_wei: 10_000_000_000_000_000_000n,
   max_fee_wei: 100_000_000_000n,
 }
@@ -65,69 +66,279 @@ export interface WriterDeps {
   sender: ChainSender
   store: Pick<Store, 'lease' | 'payments'>
   source: EvidenceSource
-  /** Null: every payment settles alone. */
+  /** Null: every payment settles in a separate transaction. */
   batch: BatchContract | null
-  /** Whether this writer deploys the batch contract where it is missing. */
+  /** Deposits of invoices that this writer forwards; null for none. */
+  sweeps: SweepSource | null
+  /** This writer deploys the batch contract where it is missing. */
   deploys: boolean
   clock: Clock & SteadyClock
   log: Log
-  reach: Reach
+  reach: FaultHook
   rules: WriterRules
-  /** Told of payments whose row has been closed here. */
-  closed(keys: readonly PaymentKey[]): void
+  /** Called with the payments whose rows this writer has changed. */
+  onTransitions(keys: readonly PaymentKey[]): void
 }
 
-/** A stored transaction that is not done, with what this process knows of it. */
+/** Stored transaction that is not finished, with the state of this process. */
 export interface OpenSending {
-  sending: Sending
+  sending: WalletSending
   payments: Payment[]
-  /** When its newest bytes were last given to a node; never durable, since doing it again harms nothing. */
+  /** Time at which its newest bytes were last sent to a node; not stored, since sending them again is harmless. */
   broadcast_ms: number
-  /** Its payments have been called unknown. */
+  /** Its payments have become unknown. */
   overdue: boolean
 }
 
-/** What a writer knows while it holds the lease; thrown away with it. */
+/** State of a writer while it has the lease; discarded with the lease. */
 export interface WriterState {
   guard: LeaseGuard
-  /** By account nonce. */
+  /** Sorted by account nonce. */
   open: OpenSending[]
-  /** Null: to be asked. */
+  /** Null: has to be read. */
   next_nonce: number | null
-  /** Payments that a batch did not carry through, by key; they go alone. */
-  alone: Set<string>
+  /** Keys of payments that failed in a batch; they settle in separate transactions. */
+  settle_alone: Set<string>
   batch_there: boolean
   batch_checked_ms: number
   deploys: number
-  /** When reorganised payments were last looked for. */
-  looked_back_ms: number
+  /** Time of the last check for reorganised payments. */
+  reorg_checked_ms: number
 }
 
-/** The lease went to another, or the store knows more than this process: everything is read anew. */
-export class OutOfStepError extends Error {
+/** Thrown when another process has the lease, or the store has newer data than this process: all state is read again. */
+export class StaleWriterStateError extends Error {
   override name = 'OutOfStepError'
 }
 
-/** A write without an answer may have been done: then only the store knows of it, and everything is read anew as after a refusal. */
-export async function orOutOfStep(write: Promise<boolean>, words: string): Promise<void> {
-  const taken = await write.catch((error: unknown) => {
-    throw new OutOfStepError(words, { cause: error })
+/**
+ * Throws unless the store confirms the write. A write without an answer may have been executed, so it is treated like a refused one: all
+ * state is read again.
+ */
+export async function requireWrite(write: Promise<boolean>, message: string): Promise<void> {
+  const written = await write.catch((error: unknown) => {
+    throw new StaleWriterStateError(message, { cause: error })
   })
-  if (!taken) throw new OutOfStepError(words)
+  if (!written) throw new StaleWriterStateError(message)
 }
 
-export function keyText({ payer, nonce }: PaymentKey): string {
+export function paymentKeyText({ payer, nonce }: PaymentKey): string {
   return `${payer}:${nonce}`
 }
 
 /**
- * Closes rows under the lease and tells who waits for them; returns how many moved. Rows that were closed before stay as they are, and
- * without the lease all do.
+ * Applies transitions under the lease, wakes the calls that wait for them, and returns how many rows changed. Rows in another state stay as
+ * they are, and without the lease all do.
  */
-export async function closeRows(deps: WriterDeps, guard: LeaseGuard, closings: readonly Closing[]): Promise<number> {
-  if (closings.length === 0) return 0
+export async function applyTransitions(deps: WriterDeps, guard: LeaseGuard, transitions: readonly PaymentTransition[]): Promise<number> {
+  if (transitions.length === 0) return 0
   const now_ms = deps.clock.now_ms()
-  const moved = await deps.store.payments.close_payments(closings, Math.floor(now_ms / EPOCH_MS), now_ms, guard)
-  deps.closed(closings)
+  const moved = await deps.store.payments.apply_transitions(transitions, Math.floor(now_ms / EPOCH_MS), now_ms, guard)
+  deps.onTransitions(transitions)
   return moved.filter(Boolean).length
+}
+
+const DAY_MS = 86_400_000
+/** Period for which a positive and a negative result are cached. */
+const GOOD_MS = 5_000
+const BAD_MS = 2_000
+/** Number of batches that the balance should pay for; below it a warning is logged while settlement continues. */
+const LOW_BALANCE_BATCHES = 20n
+/** Sample with the length of the raw transaction of a full batch, without zero bytes, which cost less. */
+const FULL_BATCH_RAW = `0x${'ab'.repeat(15_000)}`
+
+export type GasReadiness = { ok: true } | { ok: false; detail: string; retry_after_s: number }
+
+/** Gas status of a wallet, in wei. */
+export interface GasStatus {
+  /** Address of the wallet. */
+  wallet: string
+  balance_wei: bigint
+  left_today_wei: bigint
+  /** Balance below which an operator should add funds. */
+  comfort_wei: bigint
+  /** Maximum cost of one settlement, successful or not. */
+  item_wei: bigint
+}
+
+/** Gas budget of a wallet: balance, daily limit and fee limit. */
+export interface GasBudget {
+  /** Checks that the wallet can pay for the next batch; cached for seconds. Never rejects. */
+  check(): Promise<GasReadiness>
+  /**
+   * Returns true when the last known balance pays for one more batch in addition to the maximum cost of open transactions; otherwise nodes
+   * would refuse it.
+   */
+  covers(open_wei: bigint): boolean
+  /** Returns balance and remaining daily budget as last read; null before the first read. */
+  lastStatus(): GasStatus | null
+  /** Records the cost of a transaction: gas from its receipt, data fee by its length. */
+  recordCost(execution_wei: bigint, raw_chars: number): Promise<void>
+}
+
+/** Returns the fee limits of a transaction: twice the base fee, so that it is still accepted after five full blocks in a row. */
+export function feesFor({ base_fee_wei, priority_fee_wei }: FeesNow): { max_fee_wei: bigint; priority_fee_wei: bigint } {
+  return { max_fee_wei: 2n * base_fee_wei + priority_fee_wei, priority_fee_wei }
+}
+
+export function createGasBudget(deps: Pick<WriterDeps, 'wallet' | 'sender' | 'store' | 'clock' | 'log' | 'rules'>): GasBudget {
+  const { wallet, sender, clock, log, rules } = deps
+  const { payments } = deps.store
+  let readiness: GasReadiness = { ok: true }
+  let until_ms = Number.NEGATIVE_INFINITY
+  let refreshing: Promise<void> | null = null
+  let full_data_fee_wei = 0n
+  let was_low = false
+  let spare_wei = 0n
+  let status: GasStatus | null = null
+
+  async function readReadiness(): Promise<GasReadiness> {
+    const now_ms = clock.now_ms()
+    const [fees, balance] = await Promise.all([batchFees(sender), sender.balance_wei(wallet.address)])
+    full_data_fee_wei = fees.data_fee_wei
+    const batch_wei = fees.data_fee_wei + batchGas(BATCH_ITEMS_MAX) * fees.max_fee_wei
+    spare_wei = balance - batch_wei
+    const spent_wei = await payments.gas_spent(wallet.address, dayOf(now_ms))
+    const left_today_wei = spent_wei < rules.daily_gas_wei ? rules.daily_gas_wei - spent_wei : 0n
+    status = {
+      wallet: wallet.address,
+      balance_wei: balance,
+      left_today_wei,
+      comfort_wei: LOW_BALANCE_BATCHES * batch_wei,
+      item_wei: batch_wei / BigInt(BATCH_ITEMS_MAX),
+    }
+    if (balance < batch_wei) return notReady('The gas wallet cannot pay for the next settlement.', 60)
+    if (fees.max_fee_wei > rules.max_fee_wei) return notReady('Gas costs more than this service pays for it.', 30)
+    if (spent_wei >= rules.daily_gas_wei) return notReady('The gas budget of the day is used up.', 600)
+    const is_low = balance < LOW_BALANCE_BATCHES * batch_wei
+    if (is_low && !was_low) log.warn({ wallet: wallet.address, balance_wei: balance.toString() }, 'the gas wallet runs low')
+    was_low = is_low
+    return { ok: true }
+  }
+
+  async function refresh(): Promise<void> {
+    const before = readiness
+    readiness = await readReadiness().catch((): GasReadiness => ({
+      ok: false,
+      detail: 'The chain or the store does not answer.',
+      retry_after_s: 5,
+    }))
+    until_ms = clock.steady_ms() + (readiness.ok ? GOOD_MS : BAD_MS)
+    if (!readiness.ok && before.ok) log.error({ wallet: wallet.address, detail: readiness.detail }, 'the gas wallet cannot settle')
+    if (readiness.ok && !before.ok) log.info({ wallet: wallet.address }, 'the gas wallet can settle again')
+  }
+
+  return {
+    async check() {
+      if (clock.steady_ms() >= until_ms) {
+        refreshing ??= refresh().finally(() => {
+          refreshing = null
+        })
+        await refreshing
+      }
+      return readiness
+    },
+    lastStatus: () => status,
+    covers: (open_wei) => open_wei <= spare_wei,
+    async recordCost(execution_wei, raw_chars) {
+      const data_fee_wei = (full_data_fee_wei * BigInt(raw_chars)) / BigInt(FULL_BATCH_RAW.length)
+      await payments.spend_gas(wallet.address, dayOf(clock.now_ms()), execution_wei + data_fee_wei)
+    },
+  }
+}
+
+async function batchFees(sender: ChainSender): Promise<{ max_fee_wei: bigint; data_fee_wei: bigint }> {
+  const [fees, data_fee_wei] = await Promise.all([sender.fees(), sender.data_fee_wei(FULL_BATCH_RAW)])
+  return { max_fee_wei: feesFor(fees).max_fee_wei, data_fee_wei }
+}
+
+function notReady(detail: string, retry_after_s: number): GasReadiness {
+  return { ok: false, detail, retry_after_s }
+}
+
+/** Returns the number of days since 1970-01-01 UTC. */
+function dayOf(now_ms: number): number {
+  return Math.floor(now_ms / DAY_MS)
+}
+
+/** settle(address,(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)[]) */
+const SETTLE = '0xab347961'
+/** keccak-256 of Failed(uint256). */
+const FAILED_TOPIC = '0xc77ea6414b21b2cf2170f259ee35ec16a7cbf16eeace77cc3ae8c6d52556881a'
+
+/**
+ * Fixed gas limits, so that settlement does not depend on a node's estimate. Measured on the test token: 83,200 for a first payment to a
+ * recipient; the real token adds a proxy and blacklist reads. The signature check of a contract wallet comes on top.
+ */
+const GAS = { single: 150_000n, contract_payer: 350_000n, deploy: 1_500_000n }
+const SELF_TRANSFER_GAS = 21_000n
+
+export type BatchContract = Pick<Deployment, 'address' | 'deploy_calldata'>
+
+/** Call that a gas wallet sends. */
+export interface WalletCall {
+  kind: 'single' | 'batch' | 'deploy' | 'sweep' | 'cancel'
+  to: string
+  data: string
+  gas: bigint
+}
+
+/** Source of the transactions that forward deposits. */
+export interface SweepSource {
+  /** Returns the next transaction; null when nothing is to be forwarded now. `isAffordable` is asked only when something is. */
+  next(isAffordable: () => Promise<boolean>): Promise<WalletCall | null>
+}
+
+export function deployCall(contract: BatchContract): WalletCall {
+  return { kind: 'deploy', to: DETERMINISTIC_DEPLOYER, data: contract.deploy_calldata, gas: GAS.deploy }
+}
+
+/** Returns a transaction that moves nothing, to use up an account nonce. */
+export function selfTransfer(wallet: string): WalletCall {
+  return { kind: 'cancel', to: wallet, data: '0x', gas: SELF_TRANSFER_GAS }
+}
+
+/** Returns the transaction of a single payment: the `bytes` function when only the token can verify the signature. */
+export function singleCall(token: string, payment: Payment): WalletCall {
+  const signature = payment.contract_payer ? null : normaliseSignature(payment.signature)
+  const authorization = authorizationOf(payment)
+  if (signature === null) {
+    return { kind: 'single', to: token, data: transferBytesCall(authorization, payment.signature), gas: GAS.contract_payer }
+  }
+  return { kind: 'single', to: token, data: transferCall(authorization, signature), gas: GAS.single }
+}
+
+/** Returns the transaction of at most BATCH_ITEMS_MAX payments, all of payers without code. */
+export function batchCall(contract: BatchContract, token: string, payments: readonly Payment[]): WalletCall {
+  const items = payments.map((payment) => itemWords(payment)).join('')
+  const data = SETTLE + addressWord(token) + uintWord(64n) + uintWord(BigInt(payments.length)) + items
+  return { kind: 'batch', to: contract.address, data, gas: batchGas(payments.length) }
+}
+
+/** Returns true when a payment can be part of a batch. */
+export function isBatchable(payment: Payment): boolean {
+  return !payment.contract_payer && normaliseSignature(payment.signature) !== null
+}
+
+/**
+ * Returns the items that the contract tried and the token refused. An item with neither a failure nor a transfer was not started: too
+ * little gas was left, or there was no contract.
+ */
+export function failedItems(receipt: TransactionReceipt, contract: string | null): Set<number> {
+  const failed = receipt.logs.filter(({ address, topics }) => address === contract && topics.length === 1 && topics[0] === FAILED_TOPIC)
+  return new Set(failed.map(({ data }) => Number(decodeUint(data) ?? -1n)))
+}
+
+function authorizationOf(payment: Payment): Authorization {
+  const { payer, to, value_minor, valid_after_s, valid_before_s, nonce } = payment
+  return { from: payer, to, value_minor, valid_after_s, valid_before_s, nonce }
+}
+
+/** Encodes an item in nine words, which are the arguments of the token call. */
+function itemWords(payment: Payment): string {
+  const signature = normaliseSignature(payment.signature)
+  if (signature === null) throw new RangeError('no signature of an account')
+  const { payer, to, value_minor, valid_after_s, valid_before_s, nonce } = payment
+  const terms = addressWord(payer) + addressWord(to) + uintWord(value_minor) + uintWord(valid_after_s) + uintWord(valid_before_s)
+  return terms + bytes32Word(nonce) + uintWord(BigInt(signature.v)) + bytes32Word(signature.r) + bytes32Word(signature.s)
 }

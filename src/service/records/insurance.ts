@@ -1,20 +1,32 @@
-import type { DirectoryBounds, Registered, UnderwriterRow } from '../../ports/insurance.ts'
-import type { UnderwriterProofs } from '../../ports/underwriter-proofs.ts'
+import type { DirectoryBounds, Registered, UnderwriterRow, InsuranceStore, UnderwriterProofs } from '../../ports/insurance.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
-import { readEntry, type SignedEntry } from '../../pure/rulebooks/pol1-entry.ts'
-import { countersigning, standing, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
-import { listedUnderwriter, proofDomain } from '../../pure/rulebooks/pol1-proof.ts'
-import { LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
+import { type SignRequest, signRequest } from '../../pure/signing/sign-request.ts'
+import {
+  readEntry,
+  entryTypedData,
+  type SignedEntry,
+  LISTING_NOTICE,
+  POL,
+  countersigning,
+  countersignRequest,
+  standing,
+  storedEntry,
+  listedUnderwriter,
+  proofDomain,
+} from '../../pure/rulebooks/pol1-registry.ts'
 import { verifyPolicy } from '../../pure/rulebooks/pol1.ts'
 import type { Sources } from '../catalogue/define.ts'
 import type { NetworkHash } from '../clients.ts'
 import { chainDown, type ContractSignatures } from '../invoices/contract-signature.ts'
 import { limits } from '../limits.ts'
-import type { OutsideReads } from '../payments/outside-reads.ts'
-import { createRecent, type Recent } from '../recent.ts'
+import type { OutsideReads } from '../payments/allowance.ts'
+import { createRecentMap, type RecentMap } from '../recent.ts'
 import { problem, type Problem, type ProblemError } from '../problems.ts'
+import type { Registrar, Signer } from '../../ports/signer.ts'
+import { judgeKey, type KeyList } from '../../pure/receipts/keys.ts'
+import type { SteadyClock } from '../../ports/clock.ts'
 
-/** What registration, listing and countersigning need. */
+/** Parts that registration, listing and countersigning use. */
 export interface InsuranceParts extends Pick<Sources, 'clock' | 'crypto' | 'registrar' | 'insurance'> {
   /** Asks underwriters that are contracts; null where there is no chain to ask. */
   contracts: ContractSignatures | null
@@ -24,7 +36,7 @@ export interface InsuranceParts extends Pick<Sources, 'clock' | 'crypto' | 'regi
   networkHash: NetworkHash
 }
 
-/** How a request for a record ends. */
+/** Outcome of a request for a record. */
 export type RecordEnd = { ok: true; created: boolean; body: Record<string, unknown> } | { ok: false; problem: Problem }
 
 const DAY_S = 86_400
@@ -47,11 +59,18 @@ export async function registerUnderwriter(parts: InsuranceParts, given: unknown,
   const wrong = invalid(read.faults.map(({ field, message }) => fault(pointerOf(field), 'entry_fault', message)))
   const { unproved } = read
   if (unproved === undefined) return wrong
+  wrong.problem.extra = { sign: entrySignature(unproved.entry, parts.registrar.origin) }
+  if (unproved.entry.signature === '') return wrong
   if (parts.contracts === null) return { ok: false, problem: chainDown() }
   const { entry, digest } = unproved
   const question = { wallet: entry.underwriter, digest, signature: entry.signature, client, wrong: wrong.problem, rate_code: RATE_CODE }
   const refusal = await parts.contracts.refusal(question)
   return refusal === null ? keepEntry(parts, unproved, client, now_s) : { ok: false, problem: refusal }
+}
+
+function entrySignature(entry: SignedEntry, origin: string): SignRequest {
+  const signable = { method: 'eth_signTypedData_v4', typed_data: entryTypedData(entry) } as const
+  return signRequest({ kind: 'pol-1-entry', origin, signer: entry.underwriter, signable })
 }
 
 const RATE_CODE = 'INSURANCE_RATE_LIMITED' as const
@@ -80,7 +99,10 @@ async function keepEntry(
   return { ok: true, created: registered === 'registered', body: { ...shown, proof: told, entry } }
 }
 
-/** Whether the store would change nothing, so that no file has to be read: the same entry, proven or out of the list, or an older one. */
+/**
+ * Returns true when the store would change nothing, so that no file has to be read: the same entry, proven or out of the list, or an older
+ * one.
+ */
 function isSettled(before: UnderwriterRow | null, entry_hash: string, issued_s: number, now_s: number): boolean {
   if (before === null) return false
   return before.entry_hash === entry_hash ? before.proven_s !== null || before.listed_until_s <= now_s : before.issued_s >= issued_s
@@ -148,19 +170,13 @@ function invalid(errors: ProblemError[]): Extract<RecordEnd, { ok: false }> {
   return { ok: false, problem: problem('INSURANCE_REQUEST_INVALID', detail, { errors }) }
 }
 
-/** Query of a page of the directory. */
-interface PageQuery {
-  limit?: string | undefined
-  cursor?: string | undefined
-}
-
 /** The parts of all pages of one list, made once. */
 interface ListParts {
   head: Record<string, unknown>
   /** `p_` or `u_` (proven or not) and the address, in the order of the list. */
   cursors: string[]
   /** By start and length. */
-  pages: Recent<DirectoryPage>
+  pages: RecentMap<DirectoryPage>
 }
 
 /** A page as JSON text; the same object while the list is the same. */
@@ -174,13 +190,8 @@ const LISTS = new WeakMap<readonly UnderwriterRow[], ListParts>()
 /** One page of the entries that are listed now, proven ones first, with the hash of the whole list. */
 export async function directoryPage(
   parts: Pick<InsuranceParts, 'clock' | 'crypto' | 'registrar' | 'insurance'>,
-  { limit: limit_text = String(limits.directory_page), cursor }: PageQuery,
-): Promise<{ ok: true; page: DirectoryPage } | { ok: false; problem: Problem }> {
-  const limit = /^[1-9][0-9]{0,2}$/.test(limit_text) ? Number(limit_text) : 0
-  if (limit < 1 || limit > limits.directory_page)
-    return invalid([fault('/limit', 'wrong_format', `It must be a whole number from 1 to ${limits.directory_page}.`)])
-  if (cursor !== undefined && !/^[pu]_[0-9a-f]{40}$/.test(cursor))
-    return invalid([fault('/cursor', 'wrong_format', 'It must be next_cursor of an earlier page.')])
+  { limit = limits.directory_page, cursor }: { limit?: number | undefined; cursor?: string | undefined },
+): Promise<DirectoryPage> {
   const rows = await parts.insurance.underwriters(Math.floor(parts.clock.now_ms() / 1_000))
   const list = LISTS.get(rows) ?? listParts(parts, rows)
   LISTS.set(rows, list)
@@ -188,7 +199,7 @@ export async function directoryPage(
   const key = `${start} ${limit}`
   const page = list.pages.get(key) ?? { text: pageText(rows, list, start, limit) }
   list.pages.set(key, page)
-  return { ok: true, page }
+  return page
 }
 
 function listParts({ crypto, registrar }: Pick<InsuranceParts, 'crypto' | 'registrar'>, rows: readonly UnderwriterRow[]): ListParts {
@@ -204,7 +215,7 @@ function listParts({ crypto, registrar }: Pick<InsuranceParts, 'crypto' | 'regis
     directory_hash: crypto.keccak256Hex(canonicalText(rows.map(({ entry_hash }) => entry_hash))),
   }
   const cursors = rows.map(({ proven_s, address }) => `${proven_s === null ? 'u' : 'p'}_${address.slice(2)}`)
-  return { head, cursors, pages: createRecent(limits.directory_pages_kept) }
+  return { head, cursors, pages: createRecentMap(limits.directory_pages_kept) }
 }
 
 function pageText(rows: readonly UnderwriterRow[], { head, cursors }: ListParts, start: number, limit: number): string {
@@ -223,39 +234,81 @@ function firstAfter(cursors: readonly string[], cursor: string): number {
   return found === -1 ? cursors.length : found
 }
 
-/** Takes `{policy_id, signature}`: the underwriter's own key binds the policy. The first good signature stays. */
-export async function countersignPolicy({ crypto, insurance }: Pick<Sources, 'crypto' | 'insurance'>, given: unknown): Promise<RecordEnd> {
-  const { policy_id, signature } = fieldsOf(given)
-  if (typeof policy_id !== 'string' || !isPolicyId(policy_id))
-    return invalid([fault('/policy_id', 'wrong_format', 'It must be that of a certificate: pol_ and 32 digits 0-9 and a-f.')])
+/** The underwriter's own key binds the policy. The first good signature stays. */
+export async function countersignPolicy(
+  { clock, crypto, insurance, registrar }: Pick<Sources, 'clock' | 'crypto' | 'insurance' | 'registrar'>,
+  policy_id: string,
+  signature: string | null,
+): Promise<RecordEnd> {
   const found = await insurance.policy(policy_id)
-  if (found === null) return notFound()
+  if (found === null) return policyNotFound()
   const policy = standing(found)
-  if (typeof signature !== 'string' || !countersigning(policy, crypto).accepts(signature)) {
+  if (signature === null || !countersigning(policy, crypto).accepts(signature)) {
     const message =
       'It must be the 65-byte EIP-712 signature of the underwriter’s own key over this policy: certificates verify offline, where no contract can be asked.'
-    return invalid([fault('/signature', 'signature', message)])
+    const wrong = invalid([fault('/signature', signature === null ? 'missing' : 'signature', message)])
+    wrong.problem.extra = { sign: countersignRequest(policy, registrar.origin, crypto) }
+    return wrong
   }
-  const kept = await insurance.countersign(policy_id, signature.toLowerCase())
-  return kept === null ? notFound() : { ok: true, created: policy.status !== 'BOUND', body: { certificate: standing(kept) } }
+  const { underwriter_address, policyholder, coverage_minor, effective_from, effective_to } = policy
+  const kept = await insurance.countersign(policy_id, signature.toLowerCase(), {
+    type: 'policy.bound',
+    key: policy_id,
+    owners: policyholder === null ? [underwriter_address] : [underwriter_address, policyholder],
+    at_ms: clock.now_ms(),
+    data: { policy_id, underwriter_address, policyholder, coverage_minor, effective_from, effective_to },
+  })
+  return kept === null ? policyNotFound() : { ok: true, created: policy.status !== 'BOUND', body: { certificate: standing(kept) } }
 }
 
-/** A certificate as it stands, for whoever knows its id. */
+/** Current certificate of a policy; anyone who has its id may read it. */
 export async function policyShown({ crypto, insurance }: Pick<Sources, 'crypto' | 'insurance'>, policy_id: string): Promise<RecordEnd> {
-  const found = isPolicyId(policy_id) ? await insurance.policy(policy_id) : null
-  if (found === null) return notFound()
+  const found = await insurance.policy(policy_id)
+  if (found === null) return policyNotFound()
   const certificate = standing(found)
   return { ok: true, created: false, body: { certificate, verification: verifyPolicy(certificate, crypto) } }
 }
 
-function isPolicyId(text: string): boolean {
-  return /^pol_[0-9a-f]{32}$/.test(text)
-}
-
-function notFound(): RecordEnd {
+export function policyNotFound(): Extract<RecordEnd, { ok: false }> {
   return { ok: false, problem: problem('POLICY_NOT_FOUND', 'No certificate of this id is registered here.') }
 }
 
-function fieldsOf(given: unknown): Record<string, unknown> {
-  return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {}
+/** The registrar of a deployment: its receipt key, its published keys, and its origin, which is known once the server listens. */
+export function createRegistrar(signer: Signer, keys: KeyList, origins: { readonly base_url: string }, chain_id: number): Registrar {
+  return {
+    get origin() {
+      return origins.base_url
+    },
+    chain_id,
+    address: signer.address,
+    sign: (digest) => signer.sign(digest),
+    owns: (address, ts) => judgeKey(keys, address, ts).signer_valid_at_ts,
+  }
+}
+
+/**
+ * The store with its list of entries kept in memory for a few seconds, and until this process writes to it. The list is the same array while
+ * nothing changed, so that what is derived from it can be kept with it. A write by another process is seen when the time is over.
+ */
+export function cachedDirectory(store: InsuranceStore, clock: SteadyClock): InsuranceStore {
+  let known: { rows: Promise<UnderwriterRow[]>; read_ms: number } | null = null
+  const forget = () => (known = null)
+  return {
+    underwriters(now_s) {
+      const age_ms = known === null ? Infinity : clock.steady_ms() - known.read_ms
+      if (known !== null && age_ms >= 0 && age_ms < limits.directory_cache_ms) return known.rows
+      const read = { rows: store.underwriters(now_s), read_ms: clock.steady_ms() }
+      known = read
+      read.rows.catch(() => {
+        if (known === read) forget()
+      })
+      return read.rows
+    },
+    register: (row, networks, bounds, now_s) => store.register(row, networks, bounds, now_s).finally(forget),
+    remove: (address, now_s) => store.remove(address, now_s).finally(forget),
+    underwriter: (address) => store.underwriter(address),
+    bind: (policy) => store.bind(policy),
+    policy: (policy_id) => store.policy(policy_id),
+    countersign: (policy_id, signature, event) => store.countersign(policy_id, signature, event),
+  }
 }

@@ -1,15 +1,18 @@
 import type { Gauge, GaugeValue, Telemetry } from '../../ports/telemetry.ts'
+import type { FeedState } from '../../ports/datasets.ts'
+import { FEED_NAMES } from '../../pure/datasets/feeds.ts'
+import type { ListAge } from '../../pure/checks/ofac.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Bodies } from '../admission/bodies.ts'
-import type { ObservedFlow } from '../admission/slots.ts'
-import { ADMISSION_RULES } from '../admission/rules.ts'
-import { limits } from '../limits.ts'
-import { LOG_RULES } from '../log/rules.ts'
-import type { GasSeen } from '../payments/gas-budget.ts'
-import type { History } from './history.ts'
-import { WATCHED } from './ring.ts'
+import type { AdmissionLoad } from '../admission/slots.ts'
+import { ADMISSION_RULES, limits, LOG_RULES } from '../limits.ts'
+import type { GasStatus } from '../payments/writer-rules.ts'
+import { type History, WATCHED } from './history.ts'
 
-/** What is shown of a process beside its counters. All of it is in memory already, or read every ten seconds; reading the metrics asks nobody. */
+/**
+ * Values of a process that are exported in addition to its counters. All of them are in memory or read every ten seconds, so that reading
+ * the metrics sends no request.
+ */
 export interface RoomParts {
   history: Pick<History, 'record' | 'last'>
   store: Pick<Store, 'waiting'> & { log: Pick<Store['log'], 'head' | 'waiting_since'> }
@@ -19,8 +22,11 @@ export interface RoomParts {
   log_queue: { waiting(): number; dropped(): number } | null
   held(): ReadonlyMap<string, boolean>
   following(): number
-  gas(): readonly (GasSeen | null)[]
+  gas(): readonly (GasStatus | null)[]
   connections: { count(): number; closed(): Readonly<Record<string, number>> }
+  /** Ages of the lists that limit clean answers, and the last result of each feed. */
+  lists(): readonly ListAge[]
+  feeds(): readonly FeedState[]
   source_reads_daily: number
   source_reads_used(): Promise<number>
   /** Asks the chain what the gas wallets hold; remembered for seconds. Never rejects. */
@@ -44,25 +50,24 @@ function gauge(name: string, help: string, read: Gauge['read'], kind: Gauge['kin
 /** Calls under way, and how late the process runs. */
 export function watchFlow(
   telemetry: Parts,
-  { in_flight, waiting, clients }: ObservedFlow,
+  { in_flight, waiting, clients }: AdmissionLoad,
   bodies: Pick<Bodies, 'held_bytes'>,
   lag_ms: () => number,
 ): void {
   const tiers = () => Object.entries(in_flight()).map(([tier, value]) => ({ labels: { tier }, value }))
   telemetry.watch(gauge('assay_calls_in_flight', 'Calls that are running now, by who is to pay.', tiers))
-  telemetry.watch(
-    gauge('assay_calls_waiting', 'Free calls, and requests that are no calls, that wait for their turn.', () => one(waiting())),
-  )
-  telemetry.watch(gauge('assay_request_bodies_bytes', 'Memory that request bodies hold.', () => one(bodies.held_bytes())))
+  telemetry.watch(gauge('assay_calls_waiting', 'Free calls and requests other than calls that wait for a slot.', () => one(waiting())))
+  telemetry.watch(gauge('assay_request_bodies_bytes', 'Memory used by request bodies, in bytes.', () => one(bodies.held_bytes())))
   telemetry.watch(gauge('assay_call_clients', 'Clients with calls in flight.', () => one(clients())))
-  telemetry.watch(gauge('assay_event_loop_lag_ms', 'How late the event loop runs, the least of three readings.', () => one(lag_ms())))
+  telemetry.watch(gauge('assay_event_loop_lag_ms', 'Event-loop delay in ms, the smallest of three readings.', () => one(lag_ms())))
 }
 
 /** Queues, settlement, chain, log, leases and streams. What it returns reads what has to be asked for, and is called every ten seconds. */
 export function watchRooms(telemetry: Parts, parts: RoomParts): Pick<History, 'record'> {
   const log: LogSeen = { size: null, oldest_ms: null }
   const sources: SourceReadsSeen = { used: null }
-  for (const found of [...queues(parts), ...standing(parts), ...receiptsLog(parts, log), ...others(parts)]) telemetry.watch(found)
+  for (const found of [...queues(parts), ...standing(parts), ...receiptsLog(parts, log), ...datasets(parts), ...others(parts)])
+    telemetry.watch(found)
   for (const found of [...gas(parts), sourceReads(parts, sources)]) telemetry.watch({ ...found, operator: true })
   let round = 0
   return {
@@ -107,8 +112,8 @@ function queues({ store, signing, heavy, log_queue }: RoomParts): Gauge[] {
     receipts_log: LOG_RULES.gathered,
   }).map(([queue, value]) => ({ labels: { queue }, value }))
   return [
-    gauge('assay_queue_depth', 'What waits inside this process, by queue.', depths),
-    gauge('assay_queue_limit', 'How much may wait, by queue.', () => bounds),
+    gauge('assay_queue_depth', 'Entries that wait in this process, by queue.', depths),
+    gauge('assay_queue_limit', 'Maximum number of waiting entries, by queue.', () => bounds),
   ]
 }
 
@@ -123,30 +128,30 @@ function standing({ history }: RoomParts): Gauge[] {
   }
   const open = () => Object.entries(now()?.open ?? {}).map(([state, value]) => ({ labels: { state }, value }))
   return [
-    gauge('assay_source_up', 'Whether the store and the sources answer.', sources),
-    gauge('assay_payments_open', 'Payments that are not closed, by state; a thousand stands for more.', open),
-    gauge('assay_payments_overdue', 'Payments that are open for longer than they should be.', () => one(now()?.overdue ?? null)),
-    gauge('assay_chain_head_age_s', 'Age of the newest block that was seen.', () => one(now()?.head_age_s ?? null)),
+    gauge('assay_source_up', '1 when the store or source answers, 0 when it does not.', sources),
+    gauge('assay_payments_open', 'Payments that are not closed, by state; 1000 means 1000 or more.', open),
+    gauge('assay_payments_overdue', 'Payments that are open for longer than expected.', () => one(now()?.overdue ?? null)),
+    gauge('assay_chain_head_age_s', 'Age of the newest block that was seen, in seconds.', () => one(now()?.head_age_s ?? null)),
   ]
 }
 
 function gas({ gas: wallets }: RoomParts): Gauge[] {
-  const row = (valueOf: (seen: GasSeen) => bigint) => () =>
+  const row = (valueOf: (seen: GasStatus) => bigint) => () =>
     wallets().flatMap((seen, index) => (seen === null ? [] : [{ labels: { wallet: String(index) }, value: gwei(valueOf(seen)) }]))
   return [
     gauge(
       'assay_gas_balance_gwei',
-      'What each gas wallet held when it was last looked at.',
+      'Balance of each gas wallet at the last check, in gwei.',
       row((seen) => seen.balance_wei),
     ),
     gauge(
       'assay_gas_comfort_gwei',
-      'What it should hold at least.',
+      'Recommended minimum balance of the gas wallet, in gwei.',
       row((seen) => seen.comfort_wei),
     ),
     gauge(
       'assay_gas_budget_left_gwei',
-      'What each gas wallet may still spend on this UTC day.',
+      'Gas that each gas wallet may still spend on this UTC day, in gwei.',
       row((seen) => seen.left_today_wei),
     ),
   ]
@@ -171,8 +176,32 @@ function receiptsLog({ log_queue }: RoomParts, seen: LogSeen): Gauge[] {
   const dropped = () => one(log_queue?.dropped() ?? null)
   return [
     gauge('assay_receipts_log_size', 'Entries of the receipts log.', () => one(seen.size)),
-    gauge('assay_receipts_log_oldest_waiting_s', 'How long the oldest entry waits to be appended; 0 when none does.', () => one(wait_s())),
-    gauge('assay_receipts_log_dropped_total', 'Receipts that the log could not take.', dropped, 'counter'),
+    gauge('assay_receipts_log_oldest_waiting_s', 'Waiting time of the oldest entry not yet appended, in seconds; 0 when none waits.', () =>
+      one(wait_s()),
+    ),
+    gauge('assay_receipts_log_dropped_total', 'Receipts dropped because the queue of the log was full.', dropped, 'counter'),
+  ]
+}
+
+function datasets({ lists, feeds }: RoomParts): Gauge[] {
+  const days = (valueOf: (list: ListAge) => number) => () => lists().map((list) => ({ labels: { dataset: list.id }, value: valueOf(list) }))
+  const accepted = () =>
+    FEED_NAMES.map((feed) => {
+      const outcome = feeds().find((state) => state.feed === feed)?.outcome
+      return { labels: { feed }, value: outcome === 'failed' || outcome === 'refused' ? 0 : 1 }
+    })
+  return [
+    gauge(
+      'assay_dataset_age_days',
+      'Days since the publication of a list that limits clean answers.',
+      days(({ age_days }) => age_days),
+    ),
+    gauge(
+      'assay_dataset_limit_days',
+      'Age in days beyond which a live deployment refuses clean answers from the list.',
+      days(({ limit_days }) => limit_days),
+    ),
+    gauge('assay_dataset_feed_ok', '0 when the last document of the feed was not accepted, otherwise 1.', accepted),
   ]
 }
 
@@ -181,10 +210,10 @@ function others({ held, following, connections }: RoomParts): Gauge[] {
   const leases = () => Array.from(held(), ([name, mine]) => ({ labels: { lease: name.split(':')[0] ?? name }, value: Number(mine) }))
   const closed = () => Object.entries(connections.closed()).map(([reason, value]) => ({ labels: { reason }, value }))
   return [
-    gauge('assay_lease_held', 'Whether this process holds the lease; over all processes exactly one should.', leases),
-    gauge('assay_event_streams', 'Invoices that are followed now.', () => one(following())),
+    gauge('assay_lease_held', '1 when this process has the lease of the job, otherwise 0; exactly one process should have it.', leases),
+    gauge('assay_event_streams', 'Open event streams of followed invoices.', () => one(following())),
     gauge('assay_connections', 'Open connections.', () => one(connections.count())),
-    gauge('assay_connections_limit', 'How many may be open.', () => [{ labels: {}, value: limits.connections }]),
-    gauge('assay_connections_closed_total', 'Connections closed to make room, and new ones that found none.', closed, 'counter'),
+    gauge('assay_connections_limit', 'Maximum number of open connections.', () => [{ labels: {}, value: limits.connections }]),
+    gauge('assay_connections_closed_total', 'Connections closed to make room for others, and new ones refused.', closed, 'counter'),
   ]
 }

@@ -1,11 +1,142 @@
+import { type ProblemCode, PROBLEMS } from '../problems.ts'
+import type { ProblemKind } from '../payment-problems.ts'
+import type { LatencyBucket, Telemetry, TelemetrySnapshot } from '../../ports/telemetry.ts'
+import { type Market, MARKETS } from '../payments/price-book.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Telemetry, TelemetrySnapshot } from '../../ports/telemetry.ts'
-import type { Market } from '../payments/price.ts'
-import { outcomeClass, OUTCOMES, type OutcomeClass } from './outcomes.ts'
-import { bucketsBetween, quantiles } from './quantiles.ts'
-import { byName, createRing, MARKET_NAMES, WATCHED, type Point, type Standing, type Watched } from './ring.ts'
 
-/** How often the counters are read. */
+/** Four outcomes of a call. */
+const OUTCOMES = ['answered', 'payment_required', 'refused', 'failed'] as const
+
+export type OutcomeClass = (typeof OUTCOMES)[number]
+
+/**
+ * The class of an outcome word. `answered`: with a result, or 202 while its payment settles. `payment_required`: asked to pay. `refused`:
+ * the request was at fault. `failed`: this service or a source of it was, and so is every word that no table knows.
+ */
+export function outcomeClass(word: string): OutcomeClass {
+  if (word === 'answered' || word === 'paid' || word === 'PAYMENT_PENDING') return 'answered'
+  if (word === 'PAYMENT_REQUIRED') return 'payment_required'
+  if (!Object.hasOwn(PROBLEMS, word)) return 'failed'
+  const { fault }: ProblemKind = PROBLEMS[word as ProblemCode]
+  return fault === 'caller' ? 'refused' : 'failed'
+}
+
+/** Bounds in milliseconds under which so many of the calls stayed; null when there were none, or when it lies beyond the largest bound. */
+interface Quantiles {
+  p50: number | null
+  p95: number | null
+  p99: number | null
+}
+
+/** Latency quantiles from cumulative buckets. Errs upwards: each call counts as its bucket's upper bound. */
+export function quantiles(buckets: readonly LatencyBucket[]): Quantiles {
+  const total = buckets.at(-1)?.count ?? 0
+  const under = (share: number) => (total === 0 ? null : (buckets.find(({ count }) => count >= total * share)?.le_ms ?? null))
+  return { p50: under(0.5), p95: under(0.95), p99: under(0.99) }
+}
+
+/** Calls counted between two readings of the same buckets. */
+export function bucketsBetween(now: readonly LatencyBucket[], before: readonly LatencyBucket[]): LatencyBucket[] {
+  return now.map(({ le_ms, count }, index) => ({ le_ms, count: count - (before[index]?.count ?? 0) }))
+}
+
+/** Two spans taken together; either may be empty. */
+export function bucketsTogether(one: readonly LatencyBucket[], other: readonly LatencyBucket[]): LatencyBucket[] {
+  if (one.length === 0 || other.length === 0) return [...one, ...other]
+  return one.map(({ le_ms, count }, index) => ({ le_ms, count: count + (other[index]?.count ?? 0) }))
+}
+
+/** Dependencies whose availability is recorded. */
+export const WATCHED = ['store', 'chain', 'prices'] as const
+
+type Watched = (typeof WATCHED)[number]
+
+/** State at one moment; null where it could not be determined, or where this deployment does not have the part. */
+export interface Standing {
+  sources: Readonly<Record<Watched, boolean | null>>
+  /** Minor units of USDC. */
+  prices: Readonly<Record<Market, bigint>> | null
+  /** Payments whose transfer is under way or unknown, and those of them that are open for too long. */
+  waiting: number | null
+  overdue: number | null
+  /** Payments that are not closed, by state. */
+  open: Readonly<Record<OpenState, number>> | null
+  /** Seconds since the newest block that was seen. */
+  head_age_s: number | null
+}
+
+/** The states of a payment that may still close. */
+export const OPEN_STATES = ['claimed', 'prepared', 'settling', 'unknown'] as const
+
+type OpenState = (typeof OPEN_STATES)[number]
+
+/** Counts of one interval, and the state in it. */
+interface Point extends Standing {
+  /** Begin of the stretch of the ring, in seconds since 1970. */
+  at_s: number
+  /** Seconds of it that were counted; less than the whole in the newest point and after a start. */
+  counted_s: number
+  calls: Readonly<Record<OutcomeClass, number>>
+  latency: readonly LatencyBucket[]
+}
+
+interface Ring {
+  /** Adds to the stretch in which the point lies; points come in order. */
+  add(point: Point): void
+  points(): readonly Point[]
+}
+
+/** The newest `size` stretches of `every_s` seconds; older ones are forgotten. */
+function createRing(every_s: number, size: number): Ring {
+  const kept: Point[] = []
+  return {
+    add(point) {
+      const at_s = Math.floor(point.at_s / every_s) * every_s
+      const last = kept.at(-1)
+      if (last !== undefined && last.at_s >= at_s) {
+        kept[kept.length - 1] = { ...together(last, point), at_s: last.at_s }
+        return
+      }
+      kept.push({ ...point, at_s })
+      if (kept.length > size) kept.shift()
+    },
+    points: () => kept,
+  }
+}
+
+/** Adds counts; of the states the worst counts, so that a short fault stays visible. The price is the later one. */
+function together(one: Point, other: Point): Point {
+  return {
+    at_s: one.at_s,
+    counted_s: one.counted_s + other.counted_s,
+    calls: byName(OUTCOMES, (name) => one.calls[name] + other.calls[name]),
+    latency: bucketsTogether(one.latency, other.latency),
+    sources: byName(WATCHED, (name) => worse(one.sources[name], other.sources[name])),
+    prices: other.prices ?? one.prices,
+    waiting: larger(one.waiting, other.waiting),
+    overdue: larger(one.overdue, other.overdue),
+    open: other.open ?? one.open,
+    head_age_s: larger(one.head_age_s, other.head_age_s),
+  }
+}
+
+function worse(one: boolean | null, other: boolean | null): boolean | null {
+  if (one === null || other === null) return one ?? other
+  return one && other
+}
+
+function larger(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other)
+}
+
+/** A record over a fixed list of names. */
+export function byName<Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>
+}
+
+export const MARKET_NAMES = Object.keys(MARKETS) as Market[]
+
+/** Sampling interval of the counters. */
 const SAMPLE_MS = 10_000
 
 /** The two spans that are kept, both in the memory of this process. */
@@ -31,9 +162,9 @@ export interface HistoryView {
 }
 
 export interface History {
-  /** Reads the counters and how things stand; one at a time. Never rejects. */
+  /** Samples the counters and the state; one sample at a time. Never rejects. */
   record(): Promise<void>
-  /** How things stood when they were last looked at; null before that. */
+  /** State at the last sample; null before the first. */
   last(): Standing | null
   /** Points that begin later than `after_s`; all of them without it. */
   view(span: Span, after_s?: number): HistoryView
@@ -42,11 +173,11 @@ export interface History {
 interface HistoryParts {
   telemetry: Pick<Telemetry, 'snapshot'>
   clock: Clock
-  /** Never rejects: what cannot be told is null. */
+  /** Never rejects: a part that cannot be determined is null. */
   standing(): Promise<Standing>
 }
 
-/** What this process counted: ten seconds a point for an hour, five minutes a point for a day. */
+/** History of this process: one point for each ten seconds of the last hour, and for each five minutes of the last day. */
 export function createHistory({ telemetry, clock, standing }: HistoryParts): History {
   const rings = { hour: createRing(SPANS.hour.every_s, SPANS.hour.size), day: createRing(SPANS.day.every_s, SPANS.day.size) }
   let before: { at_ms: number; snapshot: TelemetrySnapshot } = { at_ms: clock.now_ms(), snapshot: { calls: [], latency: [] } }

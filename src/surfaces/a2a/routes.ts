@@ -1,51 +1,51 @@
-import { formatSSEEvent } from '@a2a-js/sdk'
+import { formatSSEEvent, TaskState, AgentCard } from '@a2a-js/sdk'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
-import { VersionNotSupportedError } from '@a2a-js/sdk/errors'
+import { VersionNotSupportedError, ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors'
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { Context, Hono } from 'hono'
 import { isObject } from '../../pure/is-object.ts'
-import { isSigned, type ObservedCalls, type ServeCall } from '../../service/calls/observed.ts'
+import { isSigned, type InstrumentedCalls, type ServeCall } from '../../service/calls/instrumented-call.ts'
 import { quotaClient } from '../../service/clients.ts'
 import { limits } from '../../service/limits.ts'
 import { caip2 } from '../../service/payments/terms.ts'
-import { problem, PROBLEMS, type Problem } from '../../service/problems.ts'
+import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { once } from '../../pure/once.ts'
-import { sendDocument, storedDocument, JSON_TYPE } from '../discovery/document.ts'
-import type { Env } from '../http/env.ts'
-import { bodyOfRequest } from '../http/fetch-body.ts'
+import { sendDocument, storedDocument, JSON_TYPE } from '../http/document.ts'
+import type { Env } from '../http/reply.ts'
+import { bodyOfRequest } from '../http/body.ts'
 import { isLarge, readInThread } from '../http/read-in-thread.ts'
-import { createGuard } from '../mcp/guard.ts'
+import { createGuard, rpcErrorResponse, type RpcError, refusalResponse } from '../mcp/rpc-error.ts'
 import { createMessageReader } from '../json-rpc.ts'
-import { rpcErrorOf, rpcErrorResponse } from '../mcp/rpc-error.ts'
-import { restWords } from '../payment.ts'
+import { restPaymentRenderer } from '../payment.ts'
 import { bringsReadablePayment, paymentsIn } from '../rest.ts'
-import { SEND } from './ask.ts'
-import { agentCard, currentCard, legacyCard, sharedCard } from './card.ts'
-import { createRequestHandler } from './handler.ts'
-import { sealedTasks } from './kept.ts'
-import { messageFault, methodFault, requestFault } from './message-fault.ts'
-import { A2A_PATHS, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION } from './names.ts'
-import { bringsPayment, type A2aExchange, type A2aParts } from './work.ts'
+import { A2A_ENVELOPE, A2A_PATHS, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION, METHODS, A2A_PATH } from './message.ts'
+import { createRequestHandler, sealedTasks } from './tasks.ts'
+import { hasCredential, type A2aExchange, type A2aParts } from './task-call.ts'
+import type { Tool } from '../../service/catalogue/define.ts'
+import { allowanceWords, markedName, modeMark, RECEIPT_LIMIT, SUMMARY } from '../../service/catalogue/text.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets its origins.' }
-const NOT_JSON = { code: -32005, message: 'Send the message as application/json.' }
+const FOREIGN = {
+  code: -32000,
+  message: 'Host and Origin must name this machine. To serve other hosts, set the public origins of the deployment.',
+}
+const NOT_JSON = { code: -32005, message: 'Send the message with Content-Type application/json.' }
 
-/** How calls are served, and the turns of messages that bring no payment. */
+/** Serves calls, and queues messages without a payment. */
 export interface A2aCalls {
   serve: ServeCall
-  turn: ObservedCalls['turn']
+  turn: InstrumentedCalls['turn']
 }
 
-/** `POST /a2a`: the agent protocol, versions 1.0 and 0.3 over JSON-RPC, and the agent cards. */
+/** `POST /a2a`: A2A versions 1.0 and 0.3 over JSON-RPC, and the agent cards. */
 export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCalls, caller: (context: Context<Env>) => string): void {
   const parts = once(() => partsOf(deps, serve))
-  // The origins are known only once the server listens.
+  // The origins are known only after the server listens.
   const card = once(() => agentCard(deps))
   const guard = once(() => createGuard(deps.origins))
-  const read = createMessageReader(deps.call.catalogue, SEND)
+  const read = createMessageReader(deps.call.catalogue, A2A_ENVELOPE)
   cardRoutes(app, card)
   const readExchange = async (context: Context<Env>): Promise<A2aExchange | Response> => {
     const header = (name: string) => context.req.header(name) ?? null
@@ -69,25 +69,25 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCal
         ? readInThread(heavy, { kind: 'a2a', bytes }, { address, pays: isSigned(deps.call, paymentsIn(header)) })
         : null
     const body = await read(bodyOfRequest(context), { mayReadLarge, ready: () => turn('intake', address), inThread })
-    if (down !== null) return refusal(down, deps, request_id)
-    if (!body.ok) return refusal(body.problem, deps, request_id)
+    if (down !== null) return refusalResponse(down, deps.origins, request_id)
+    if (!body.ok) return refusalResponse(body.problem, deps.origins, request_id)
     return { message: body.message, request_id, address, header }
   }
   app.on('POST', A2A_PATHS, async (context) => {
     const exchange = await readExchange(context)
-    if (exchange instanceof Response || !bringsPayment(exchange)) await turn(laneOf(exchange), caller(context))
+    if (exchange instanceof Response || !hasCredential(exchange)) await turn(laneOf(exchange), caller(context))
     return exchange instanceof Response ? exchange : answer(parts(), exchange, card())
   })
   for (const path of A2A_PATHS)
     app.all(path, (context) => {
       const found = problem('METHOD_NOT_ALLOWED', 'Send JSON-RPC messages by POST; /.well-known/agent-card.json describes them.')
-      return refusal(found, deps, context.env.request_id, { allow: 'POST' })
+      return refusalResponse(found, deps.origins, context.env.request_id, { allow: 'POST' })
     })
 }
 
 const LOOKING = new Set(['tasks/get', 'GetTask'])
 
-/** Who asks for a task, which may have been paid, does not stand behind readers. */
+/** Polling a task that may be paid has its own lane, so that unpaid readers cannot delay it. */
 function laneOf(exchange: A2aExchange | Response): 'reads' | 'probes' {
   const value = exchange instanceof Response ? null : exchange.message.value
   return isObject(value) && LOOKING.has(String(value['method'])) ? 'probes' : 'reads'
@@ -97,10 +97,15 @@ function partsOf(deps: AppDeps, serve: ServeCall): A2aParts {
   const { catalogue, sources, payments, onFault } = deps.call
   return {
     serve,
-    told: { words: restWords(deps), api_url: deps.origins.api_url, network: caip2(deps.chain_id), catalogue: deps.call.catalogue },
+    context: {
+      words: restPaymentRenderer(deps),
+      api_url: deps.origins.api_url,
+      network: caip2(deps.chain_id),
+      catalogue: deps.call.catalogue,
+    },
     tasks: sealedTasks(deps.tasks, deps.sealer),
     catalogue,
-    desk: payments?.desk ?? null,
+    desk: payments?.service ?? null,
     instances: deps.store.instances,
     clock: sources.clock,
     client: (address) => sources.derive.hmac('a2a-client', `${Math.floor(sources.clock.now_ms() / DAY_MS)}|${quotaClient(address)}`),
@@ -108,7 +113,7 @@ function partsOf(deps: AppDeps, serve: ServeCall): A2aParts {
   }
 }
 
-/** The cards, by the version that the client says it reads; the older path is that of older versions. */
+/** Agent cards, selected by the A2A-Version header; `/.well-known/agent.json` is the path of version 0.3. */
 function cardRoutes(app: Hono<Env>, card: () => ReturnType<typeof agentCard>): void {
   const document = (form: typeof currentCard) =>
     once(() => storedDocument(JSON_TYPE, JSON.stringify(form(card())), { vary: 'A2A-Version' }))
@@ -126,20 +131,22 @@ async function answer(parts: A2aParts, exchange: A2aExchange, card: ReturnType<t
   const version = versionOf(message, exchange.header)
   const legacy = version === LEGACY_VERSION
   const transport = legacy ? LegacyJsonRpcTransportHandler : JsonRpcTransportHandler
-  const headers = activated(exchange.header, card)
+  const headers = extensionHeaders(exchange.header, card)
   const id = typeof message['id'] === 'string' || Number.isInteger(message['id']) ? message['id'] : null
   const fail = (error: unknown) => Response.json({ jsonrpc: '2.0', id, error }, { headers })
   const broken = requestFault(value)
   if (broken !== null) return fail(broken)
   try {
-    if (version !== CURRENT_VERSION && !legacy) throw new VersionNotSupportedError('Versions 1.0 and 0.3 are served.')
+    if (version !== CURRENT_VERSION && !legacy)
+      throw new VersionNotSupportedError('Unsupported protocol version. Send A2A-Version 1.0 or 0.3.')
     const unknown = methodFault(message, version)
     if (unknown !== null) return fail(unknown)
     messageFault(message)
     const handler = createRequestHandler(parts, exchange, card)
     const replied = await new transport(handler).handle(message, new ServerCallContext({ requestedVersion: version }))
-    if (!isStream(replied)) return Response.json(bounded(message['method'] === 'ListTasks' ? wholeList(replied) : replied), { headers })
-    // A call has one end: all that a stream tells is there when it begins.
+    if (!isStream(replied))
+      return Response.json(limitErrorMessage(message['method'] === 'ListTasks' ? completeTaskList(replied) : replied), { headers })
+    // The outcome is final when the stream begins, so all events are sent together.
     let text = ''
     for await (const event of replied) text += formatSSEEvent(event)
     return new Response(text, { headers: { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-store' } })
@@ -150,15 +157,15 @@ async function answer(parts: A2aParts, exchange: A2aExchange, card: ReturnType<t
 
 const ERROR_CHARS = 300
 
-/** The package puts what it was sent into some of its errors: no more of it goes back than this. */
-function bounded(replied: object): object {
+/** The SDK copies parts of the request into some of its errors; this limits their length. */
+function limitErrorMessage(replied: object): object {
   const error = isObject(replied) ? replied['error'] : undefined
   if (!isObject(error) || typeof error['message'] !== 'string') return replied
   return { ...replied, error: { ...error, message: error['message'].replace(/[^\x20-\x7e]/g, '?').slice(0, ERROR_CHARS) } }
 }
 
-/** The package leaves out members with empty values, which a list of tasks always has (A2A 1.0, ListTasksResponse). */
-function wholeList(replied: object): object {
+/** The SDK omits empty members, which ListTasksResponse requires (A2A 1.0). */
+function completeTaskList(replied: object): object {
   const result = isObject(replied) ? replied['result'] : undefined
   return isObject(result) ? { ...replied, result: { tasks: [], nextPageToken: '', totalSize: 0, ...result } } : replied
 }
@@ -171,7 +178,7 @@ function isStream(replied: unknown): replied is AsyncIterable<unknown> {
   return typeof replied === 'object' && replied !== null && Symbol.asyncIterator in replied
 }
 
-/** By the header; without one it is 0.3 by the specification, unless the method is one that only 1.0 has. */
+/** Version in the header; without one it is 0.3, unless only 1.0 has the method. */
 function versionOf(message: Record<string, unknown>, header: A2aExchange['header']): string {
   const named = header('a2a-version')
   // Patch versions do not change the protocol.
@@ -182,15 +189,215 @@ function versionOf(message: Record<string, unknown>, header: A2aExchange['header
 
 const EXTENSION_HEADERS = ['a2a-extensions', 'x-a2a-extensions']
 
-/** Names the extension back to a client that asked for it, under either name of the header. */
-function activated(header: A2aExchange['header'], { capabilities }: ReturnType<typeof agentCard>): Record<string, string> {
+/** Confirms the x402 extension to a client that requested it, under both header names. */
+function extensionHeaders(header: A2aExchange['header'], { capabilities }: ReturnType<typeof agentCard>): Record<string, string> {
   const asked = EXTENSION_HEADERS.flatMap((name) => (header(name) ?? '').split(',')).map((uri) => uri.trim())
   const known = capabilities?.extensions.some(({ uri }) => uri === X402_EXTENSION) === true && asked.includes(X402_EXTENSION)
   return known ? { 'A2A-Extensions': X402_EXTENSION, 'X-A2A-Extensions': X402_EXTENSION } : {}
 }
 
-/** What is refused before there is a message to answer. */
-function refusal(found: Problem, deps: AppDeps, request_id: string, headers: Record<string, string> = {}): Response {
-  const retry: Record<string, string> = found.retry_after_s === undefined ? {} : { 'retry-after': String(found.retry_after_s) }
-  return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, deps.origins.api_url), { ...headers, ...retry })
+const NO_REQUEST = 'Send one JSON-RPC 2.0 request: {"jsonrpc": "2.0", "method": …, "id": …} with a string or whole number as id.'
+
+/** Validates the JSON-RPC envelope (2.0, sections 4 and 5.1); null if it is valid. */
+function requestFault(message: unknown): RpcError | null {
+  if (!isObject(message)) return { code: -32600, message: NO_REQUEST }
+  const { jsonrpc, method, id = null } = message
+  const named = id === null || typeof id === 'string' || Number.isInteger(id)
+  return jsonrpc === '2.0' && typeof method === 'string' && named ? null : { code: -32600, message: NO_REQUEST }
+}
+
+/** Checked before the parameters, which have no meaning for an unknown method. */
+function methodFault({ method }: Record<string, unknown>, version: string): RpcError | null {
+  const known = METHODS[version]?.includes(String(method)) === true
+  return known ? null : { code: -32601, message: `Unknown method for A2A version ${version}.` }
+}
+
+const STATES: ReadonlySet<unknown> = new Set(Object.keys(TaskState).filter((name) => name.startsWith('TASK_STATE_')))
+
+/** Methods that require a task id. */
+const TASK_METHODS = new Set(['tasks/get', 'tasks/cancel', 'tasks/resubscribe', 'GetTask', 'CancelTask', 'SubscribeToTask'])
+
+/**
+ * Refuses parameters that the SDK would convert to text or fail on. Throws the SDK's error for malformed requests; the SDK checks the
+ * rest.
+ */
+function messageFault({ method, params }: Record<string, unknown>): void {
+  if (!isObject(params)) return
+  if (TASK_METHODS.has(String(method)) && (params['id'] ?? '') === '') throwMalformed('params.id is required: the id of the task.')
+  idFault('params.id', params['id'])
+  if (params['tenant'] !== undefined && params['tenant'] !== '') throwMalformed('params.tenant is not supported; leave it out.')
+  if (method === 'ListTasks') listFieldsFault(params)
+  if (!A2A_ENVELOPE.isCall({ method })) return
+  const sent = params['message']
+  if (!isObject(sent)) return throwMalformed('params.message must be an object.')
+  roleFault(sent['role'], String(method))
+  const { messageId, taskId, contextId, parts, metadata, extensions, referenceTaskIds } = sent
+  if (messageId === undefined || messageId === '') throwMalformed('params.message.messageId is required.')
+  idFault('params.message.messageId', messageId)
+  idFault('params.message.taskId', taskId)
+  idFault('params.message.contextId', contextId)
+  partsFault(parts)
+  for (const list of [extensions, referenceTaskIds]) listFault(list)
+  for (const one of [metadata, params['metadata'], params['configuration']]) {
+    if (one !== undefined && !isObject(one)) throwMalformed('metadata and configuration must be objects.')
+  }
+}
+
+function partsFault(parts: unknown): void {
+  if (!Array.isArray(parts) || parts.length === 0 || parts.length > limits.a2a_parts) {
+    throwMalformed(`params.message.parts must have 1 to ${limits.a2a_parts} parts.`)
+    return
+  }
+  for (const part of parts) {
+    if (!isObject(part)) return throwMalformed('A part must be an object, such as {"data": {…}}.')
+    const { kind: named, text, metadata } = part
+    mediaFault(part)
+    if (named !== undefined && named !== 'text' && named !== 'data') throwMalformed('The kind of a part must be "text" or "data".')
+    if (text !== undefined && typeof text !== 'string') throwMalformed('The member text of a part must be a string.')
+    if (metadata !== undefined && !isObject(metadata)) throwMalformed('The metadata of a part must be an object.')
+  }
+}
+
+/** Refuses files and media types that no skill reads (A2A 1.0, 3.3.2: ContentTypeNotSupportedError). */
+function mediaFault(part: Record<string, unknown>): void {
+  if (part['kind'] === 'file' || ['raw', 'file', 'url'].some((kind) => part[kind] !== undefined))
+    throw new ContentTypeNotSupportedError('Files are not supported. Send a data part (application/json) or a text part (text/plain).')
+  for (const name of ['mediaType', 'mimeType']) {
+    const type = part[name]
+    if (type === undefined || type === null || type === '') continue
+    if (typeof type !== 'string') throwMalformed(`The ${name} of a part must be a string.`)
+    else if (!MEDIA_TYPES.test(type)) throw new ContentTypeNotSupportedError('Unsupported media type. Send application/json or text/plain.')
+  }
+}
+
+const MEDIA_TYPES = /^(?:application\/(?:[a-z0-9.-]{1,64}\+)?json|text\/plain) *(?:;|$)/i
+
+/** Role of a client message: `user` in version 0.3; `ROLE_USER` or its protocol-buffer number in 1.0. */
+function roleFault(role: unknown, method: string): void {
+  const isNew = /^[A-Z]/.test(method)
+  const known: readonly unknown[] = isNew ? ['ROLE_USER', 'ROLE_AGENT', 1, 2] : ['user', 'agent']
+  if (!known.includes(role)) throwMalformed(`params.message.role must be ${isNew ? 'ROLE_USER' : 'user'}.`)
+}
+
+/** The SDK converts values of other types to text and unknown states to a number. */
+function listFieldsFault(params: Record<string, unknown>): void {
+  idFault('params.contextId', params['contextId'])
+  idFault('params.pageToken', params['pageToken'])
+  idFault('params.statusTimestampAfter', params['statusTimestampAfter'])
+  const { status, pageSize } = params
+  if (status !== undefined && status !== null && !STATES.has(status))
+    throwMalformed('params.status must be a task state such as TASK_STATE_COMPLETED.')
+  if (pageSize !== undefined && pageSize !== null && !Number.isInteger(pageSize)) throwMalformed('params.pageSize must be a whole number.')
+}
+
+function idFault(place: string, id: unknown): void {
+  if (id === undefined || id === null) return
+  if (typeof id !== 'string' || id.length > limits.a2a_id_chars || !/^[\x20-\x7e]*$/.test(id)) {
+    throwMalformed(`${place} must be a string of at most ${limits.a2a_id_chars} printable ASCII characters.`)
+  }
+}
+
+function listFault(list: unknown): void {
+  if (list === undefined || list === null) return
+  const fits = Array.isArray(list) && list.length <= limits.a2a_parts && list.every((one) => typeof one === 'string')
+  if (!fits) throwMalformed(`extensions and referenceTaskIds must be lists of at most ${limits.a2a_parts} strings.`)
+}
+
+function throwMalformed(message: string): void {
+  throw new RequestMalformedError(message)
+}
+
+const JSON_MODE = 'application/json'
+
+/** Agent card in the format of the SDK: one skill per tool. */
+function agentCard(deps: AppDeps): AgentCard {
+  const { api_url, site_url } = deps.origins
+  const { tools } = deps.call.catalogue
+  const url = `${api_url}${A2A_PATH}`
+  const place = { url, protocolBinding: 'JSONRPC', tenant: '' }
+  return {
+    name: markedName(deps),
+    description: [modeMark(deps), SUMMARY, HOW_TO_CALL, allowanceWords(deps.free, tools), RECEIPT_LIMIT]
+      .filter((words) => words !== null)
+      .join(' '),
+    supportedInterfaces: [
+      { ...place, protocolVersion: CURRENT_VERSION },
+      { ...place, protocolVersion: LEGACY_VERSION },
+    ],
+    provider: { organization: 'assay', url: site_url },
+    version: deps.version,
+    documentationUrl: `${api_url}/llms.txt`,
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: deps.takes_payments ? [X402_CAPABILITY] : [],
+    },
+    securitySchemes: {},
+    securityRequirements: [],
+    defaultInputModes: [JSON_MODE, 'text/plain'],
+    defaultOutputModes: [JSON_MODE],
+    skills: tools.map(skill),
+    signatures: [],
+  }
+}
+
+const HOW_TO_CALL = 'Send one data part {"tool": id of a skill, "input": {…}}; the artifact contains result and receipt.'
+
+const X402_CAPABILITY = {
+  uri: X402_EXTENSION,
+  description: 'Calls beyond the free allowance are paid in USDC with x402 (scheme exact): the task waits for x402.payment.payload.',
+  required: false,
+  params: undefined,
+}
+
+function skill({ id, title, description, family, example }: Tool): AgentCard['skills'][number] {
+  return {
+    id,
+    name: title,
+    description,
+    tags: [family, ...id.split('-').filter((word) => word !== family && word.length > 2)].slice(0, 6),
+    examples: [JSON.stringify({ tool: id, input: example })].filter((text) => text.length <= EXAMPLE_CHARS),
+    inputModes: [],
+    outputModes: [],
+    securityRequirements: [],
+  }
+}
+
+/** Longer examples are left out of the card; the catalogue has all of them. */
+const EXAMPLE_CHARS = 300
+
+function currentCard(card: AgentCard): Record<string, unknown> {
+  return AgentCard.toJSON(card) as Record<string, unknown>
+}
+
+/** Card in the format of version 0.3, which older clients read. */
+function legacyCard({ name, description, supportedInterfaces, version, ...card }: AgentCard): Record<string, unknown> {
+  const url = supportedInterfaces[0]?.url ?? ''
+  const extensions = card.capabilities?.extensions ?? []
+  return {
+    protocolVersion: '0.3.0',
+    name,
+    description,
+    url,
+    preferredTransport: 'JSONRPC',
+    provider: card.provider,
+    version,
+    documentationUrl: card.documentationUrl,
+    capabilities: { streaming: true, pushNotifications: false, ...(extensions.length === 0 ? {} : { extensions }) },
+    defaultInputModes: card.defaultInputModes,
+    defaultOutputModes: card.defaultOutputModes,
+    skills: card.skills.map(({ id, name: title, description: words, tags, examples }) => ({
+      id,
+      name: title,
+      description: words,
+      tags,
+      ...(examples.length === 0 ? {} : { examples }),
+    })),
+  }
+}
+
+/** Card with the members of both versions, for clients that do not send a version. */
+function sharedCard(card: AgentCard): Record<string, unknown> {
+  return { ...legacyCard(card), ...currentCard(card) }
 }

@@ -1,17 +1,44 @@
-import type { Message as SentMessage, Task } from '@a2a-js/sdk'
-import { TaskState } from '@a2a-js/sdk'
-import { RequestMalformedError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors'
-import type { TaskRecord } from '../../ports/tasks.ts'
+import {
+  type Message as SentMessage,
+  Task,
+  TaskState,
+  type AgentCard,
+  type StreamResponse,
+  type ListTasksRequest,
+  type ListTasksResponse,
+} from '@a2a-js/sdk'
+import {
+  RequestMalformedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+  PushNotificationNotSupportedError,
+} from '@a2a-js/sdk/errors'
+import type { TaskRecord, TaskStore } from '../../ports/tasks.ts'
 import { limits } from '../../service/limits.ts'
-import type { PaymentEnd } from '../../service/payments/desk.ts'
-import { readPayment } from '../../service/payments/payment-header.ts'
+import type { PaymentResult } from '../../service/payments/payment-service.ts'
+import { readPayment, type PaymentCredential } from '../../service/payments/payment-header.ts'
 import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
 import { firstTaskOf } from '../../pure/task-ids.ts'
-import { readAsk } from './ask.ts'
-import { ending, endingOf, taskOf, textPart, type Ending } from './ending.ts'
-import { keptText, readKept, type Kept, type KeptAsk } from './kept.ts'
-import { addToContext } from './list.ts'
-import { broughtBy, orderOf, remembered, work, type A2aExchange, type A2aParts, type Brought, type Metadata } from './work.ts'
+import { readRequest, type StoredCall } from './message.ts'
+import {
+  plainOutcome,
+  taskOutcome,
+  buildTask,
+  textPart,
+  type TaskOutcome,
+  readCredentials,
+  stepFor,
+  storedCall,
+  runStep,
+  type A2aExchange,
+  type A2aParts,
+  type MessageCredentials,
+  type Metadata,
+} from './task-call.ts'
+import { isObject } from '../../pure/is-object.ts'
+import type { Sealer } from '../../ports/signer.ts'
+import type { A2ARequestHandler } from '@a2a-js/sdk/server'
 
 const FINAL: ReadonlySet<TaskState> = new Set([
   TaskState.TASK_STATE_COMPLETED,
@@ -20,164 +47,399 @@ const FINAL: ReadonlySet<TaskState> = new Set([
   TaskState.TASK_STATE_REJECTED,
 ])
 
-/** A message begins a task, or goes on with one. Resolves when the task has ended, waits for its client, or for its payment. */
-export function send(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Metadata): Promise<Task> {
-  const brought = broughtBy({ ...metadata, ...sent.metadata }, exchange.header)
-  return sent.taskId === '' ? begin(parts, exchange, sent, brought) : goOn(parts, exchange, sent, brought)
+/** Starts or continues a task. Resolves when the task has ended, or waits for its client or for the settlement. */
+export function sendMessage(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Metadata): Promise<Task> {
+  const brought = readCredentials({ ...metadata, ...sent.metadata }, exchange.header)
+  return sent.taskId === '' ? beginTask(parts, exchange, sent, brought) : continueTask(parts, exchange, sent, brought)
 }
 
-async function begin(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: Brought): Promise<Task> {
-  const order = orderOf(parts, readAsk(exchange.message), brought, null)
-  const end = await work(parts, exchange, order, brought)
-  const ids = idsFor(sent)
+async function beginTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: MessageCredentials): Promise<Task> {
+  const order = stepFor(parts, readRequest(exchange.message), brought, null)
+  const end = await runStep(parts, exchange, order, brought)
+  const ids = newTaskIds(sent)
   const open = !FINAL.has(end.state)
   const now_ms = parts.clock.now_ms()
-  const kept = keptOf(ids, end, open ? remembered(parts, order, exchange) : null, brought, now_ms)
-  const record = { task_id: ids.id, client: parts.client(exchange.address), revision: 1, ...written(kept, now_ms) }
-  // An answer that is there is given, even when it cannot be asked for again.
-  await keepNew(parts, record, sent.contextId).catch((error: unknown) => parts.onFault(error, 'a2a'))
+  const kept = toStoredTask(ids, end, open ? storedCall(parts, order, exchange) : null, brought, now_ms)
+  const record = { task_id: ids.id, client: parts.client(exchange.address), revision: 1, ...recordFields(kept, now_ms) }
+  // The answer is returned even if the task could not be stored.
+  await storeNewTask(parts, record, sent.contextId).catch((error: unknown) => parts.onFault(error, 'a2a'))
   return kept.task
 }
 
-/** A message without a context begins one, which leads to its first task. */
-function idsFor({ contextId }: SentMessage): Pick<Task, 'id' | 'contextId'> {
+/** A message without a context id starts a context, from whose id the id of its first task follows. */
+function newTaskIds({ contextId }: SentMessage): Pick<Task, 'id' | 'contextId'> {
   if (contextId !== '') return { id: crypto.randomUUID(), contextId }
   const context_id = crypto.randomUUID()
   return { id: firstTaskOf(context_id), contextId: context_id }
 }
 
-async function keepNew(parts: A2aParts, record: TaskRecord, context_id: string): Promise<void> {
+async function storeNewTask(parts: A2aParts, record: TaskRecord, context_id: string): Promise<void> {
   await parts.tasks.keep(record, limits.a2a_tasks_client)
   if (context_id !== '') await addToContext(parts, record, context_id)
 }
 
-async function goOn(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: Brought): Promise<Task> {
-  const record = await found(parts, sent.taskId)
-  const kept = readKept(record)
+async function continueTask(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, brought: MessageCredentials): Promise<Task> {
+  const record = await findTask(parts, sent.taskId)
+  const kept = readStoredTask(record)
   if (sent.contextId !== '' && sent.contextId !== kept.task.contextId) {
-    throw new RequestMalformedError('The task belongs to another context.')
+    throw new RequestMalformedError('params.message.contextId is not the context of this task.')
   }
-  if (record.working) return (await polled(parts, exchange, record)).task
+  if (record.working) return (await refreshTask(parts, exchange, record)).task
   const again = brought.payments.length > 0 && JSON.stringify(brought.payments) === JSON.stringify(kept.payments)
   if (again && isFinal(kept.task)) return kept.task
-  if (isFinal(kept.task)) throw new UnsupportedOperationError('The task has ended; a message without a task id begins a new one.')
-  const order = orderOf(parts, readAsk(exchange.message), brought, kept.ask)
-  const ask = remembered(parts, order, exchange) ?? kept.ask
-  return takeOn(parts, record, { ...kept, ask, payments: brought.payments }, () => work(parts, exchange, order, brought))
+  if (isFinal(kept.task)) throw new UnsupportedOperationError('The task has ended. Send a message without a task id to start a new task.')
+  const order = stepFor(parts, readRequest(exchange.message), brought, kept.ask)
+  const ask = storedCall(parts, order, exchange) ?? kept.ask
+  return runExclusively(parts, record, { ...kept, ask, payments: brought.payments }, () => runStep(parts, exchange, order, brought))
 }
 
 /**
- * Runs a piece of work for a task that nobody else works on: the store lets one in. Who comes second is shown the task as it stands, so
- * that two payments sent at once are not both used.
+ * Runs a step of a task exclusively: the store admits one worker. A second request gets the task as it is, so that two payments sent
+ * simultaneously are not both used.
  */
-async function takeOn(parts: A2aParts, record: TaskRecord, kept: Kept, run: () => Promise<Ending>): Promise<Task> {
+async function runExclusively(parts: A2aParts, record: TaskRecord, kept: StoredTask, run: () => Promise<TaskOutcome>): Promise<Task> {
   const { id, contextId } = kept.task
   const begun_ms = parts.clock.now_ms()
-  const busy = taskOf({ id, contextId }, ending(TaskState.TASK_STATE_WORKING, [textPart('The call is running.')]), begun_ms)
-  const worker = await unlessStoreFails(parts, parts.instances.join(), null)
-  const taken: TaskRecord = { ...record, revision: record.revision + 1, ...written({ ...kept, task: busy, token: null, worker }, begun_ms) }
-  if (!(await parts.tasks.change(taken))) return readKept(await found(parts, id)).task
+  const busy = buildTask({ id, contextId }, plainOutcome(TaskState.TASK_STATE_WORKING, [textPart('The call is running.')]), begun_ms)
+  const worker = await orOnFault(parts, parts.instances.join(), null)
+  const taken: TaskRecord = {
+    ...record,
+    revision: record.revision + 1,
+    ...recordFields({ ...kept, task: busy, token: null, worker }, begun_ms),
+  }
+  if (!(await parts.tasks.change(taken))) return readStoredTask(await findTask(parts, id)).task
   const end = await run()
-  return close(parts, taken, kept, end)
+  return storeOutcome(parts, taken, kept, end)
 }
 
-async function close(parts: A2aParts, record: TaskRecord, { task, ask, payments }: Kept, end: Ending): Promise<Task> {
+async function storeOutcome(parts: A2aParts, record: TaskRecord, { task, ask, payments }: StoredTask, end: TaskOutcome): Promise<Task> {
   const now_ms = parts.clock.now_ms()
-  const kept = keptOf(task, end, ask, { payments }, now_ms)
-  const next = { ...record, revision: record.revision + 1, ...written(kept, now_ms) }
+  const kept = toStoredTask(task, end, ask, { payments }, now_ms)
+  const next = { ...record, revision: record.revision + 1, ...recordFields(kept, now_ms) }
   const wrote = await parts.tasks.change(next).catch((error: unknown) => {
     parts.onFault(error, 'a2a')
     return true
   })
-  return wrote ? kept.task : readKept(await found(parts, task.id)).task
+  return wrote ? kept.task : readStoredTask(await findTask(parts, task.id)).task
 }
 
-export async function look(parts: A2aParts, exchange: A2aExchange, task_id: string): Promise<Task> {
-  return (await polled(parts, exchange, await found(parts, task_id))).task
+export async function getTask(parts: A2aParts, exchange: A2aExchange, task_id: string): Promise<Task> {
+  return (await refreshTask(parts, exchange, await findTask(parts, task_id))).task
 }
 
-export async function cancel(parts: A2aParts, exchange: A2aExchange, task_id: string): Promise<Task> {
-  await look(parts, exchange, task_id)
-  const record = await found(parts, task_id)
-  const kept = readKept(record)
-  if (record.working || isFinal(kept.task)) throw new TaskNotCancelableError('The task has ended, or its payment is on its way.')
-  return close(parts, record, kept, ending(TaskState.TASK_STATE_CANCELED, [textPart('Cancelled. Nothing was charged.')]))
+export async function cancelTask(parts: A2aParts, exchange: A2aExchange, task_id: string): Promise<Task> {
+  await getTask(parts, exchange, task_id)
+  const record = await findTask(parts, task_id)
+  const kept = readStoredTask(record)
+  if (record.working || isFinal(kept.task))
+    throw new TaskNotCancelableError('The task has ended or its payment is being settled, so it cannot be cancelled.')
+  return storeOutcome(
+    parts,
+    record,
+    kept,
+    plainOutcome(TaskState.TASK_STATE_CANCELED, [textPart('The task was cancelled. Nothing was charged.')]),
+  )
 }
 
-export function isFinal({ status }: Task): boolean {
+function isFinal({ status }: Task): boolean {
   return status !== undefined && FINAL.has(status.state)
 }
 
-async function found({ tasks, clock }: A2aParts, task_id: string): Promise<TaskRecord> {
+async function findTask({ tasks, clock }: A2aParts, task_id: string): Promise<TaskRecord> {
   const record = UUID.test(task_id) ? await tasks.find(task_id) : null
   if (record === null || record.updated_ms < clock.now_ms() - limits.a2a_task_ms) {
-    throw new TaskNotFoundError('No task has this id; tasks are kept for a day.')
+    throw new TaskNotFoundError('No task has this id. Tasks are stored for one day.')
   }
   return record
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** A task that waits for its payment is looked at anew; one whose worker went away is worked on again, by the very same payment. */
-async function polled(parts: A2aParts, exchange: A2aExchange, record: TaskRecord): Promise<Kept> {
-  const kept = readKept(record)
+/** Checks a task with a pending payment again; repeats the step of a task whose worker has ended, with the same payment. */
+async function refreshTask(parts: A2aParts, exchange: A2aExchange, record: TaskRecord): Promise<StoredTask> {
+  const kept = readStoredTask(record)
   const { ask, token } = kept
   if (!record.working || ask === null) return kept
   if (token !== null) {
     const end = (await parts.desk?.fetch(token)) ?? null
     if (end === null || end.kind === 'pending') return kept
-    return { ...kept, task: await close(parts, record, kept, endOf(parts, exchange, end, ask)) }
+    return { ...kept, task: await storeOutcome(parts, record, kept, paymentOutcome(parts, exchange, end, ask)) }
   }
-  const ended = await hasEnded(parts, kept)
+  const ended = await workerHasEnded(parts, kept)
   if (!ended && record.updated_ms > parts.clock.now_ms() - limits.claim_ms) return kept
-  if (ended) await releaseEnded(parts, kept)
-  const order = orderOf(parts, { kind: 'unclear', words: '', fault: '' }, NOTHING, ask)
-  const again = { ...NOTHING, payments: kept.payments, secrets: secretsOf(parts, kept) }
-  return { ...kept, task: await takeOn(parts, record, kept, () => work(parts, exchange, order, again)) }
+  if (ended) await releaseClaim(parts, kept)
+  const order = stepFor(parts, { kind: 'unclear', words: '', fault: '' }, NO_CREDENTIALS, ask)
+  const again = { ...NO_CREDENTIALS, payments: kept.payments, secrets: resendSecrets(parts, kept) }
+  return { ...kept, task: await runExclusively(parts, record, kept, () => runStep(parts, exchange, order, again)) }
 }
 
-/** Whether the process that worked on the task has ended, so that nothing more comes of its work. */
-async function hasEnded(parts: A2aParts, { worker = null }: Kept): Promise<boolean> {
-  return worker !== null && !(await unlessStoreFails(parts, parts.instances.isRunning(worker), true))
+/** Returns true if the process that worked on the task has ended. */
+async function workerHasEnded(parts: A2aParts, { worker = null }: StoredTask): Promise<boolean> {
+  return worker !== null && !(await orOnFault(parts, parts.instances.isRunning(worker), true))
 }
 
-/** Frees the payment that the ended process had claimed and not sent, which else stays claimed until its time is over. */
-async function releaseEnded({ desk }: A2aParts, { payments: [given] }: Kept): Promise<void> {
+/** Releases the payment that the ended process claimed and did not send; otherwise the claim lasts until its timeout. */
+async function releaseClaim({ desk }: A2aParts, { payments: [given] }: StoredTask): Promise<void> {
   const read = given === undefined ? null : readPayment(given)
-  if (read?.ok === true) await desk?.releaseEnded(read.payment)
+  if (read?.ok === true) await desk?.releaseAbandoned(read.payment)
 }
 
-function unlessStoreFails<Value>({ onFault }: A2aParts, asked: Promise<Value>, otherwise: Value): Promise<Value> {
+function orOnFault<Value>({ onFault }: A2aParts, asked: Promise<Value>, otherwise: Value): Promise<Value> {
   return asked.catch((error: unknown) => {
     onFault(error, 'a2a')
     return otherwise
   })
 }
 
-/** The task id is a secret of the payer's client, which may poll from another network than the one that paid. */
-function secretsOf({ desk }: A2aParts, { payments: [given] }: Kept): ResendSecrets {
+/** The task id is a secret of the payer's client, which may poll from another network than it paid from. */
+function resendSecrets({ desk }: A2aParts, { payments: [given] }: StoredTask): ResendSecrets {
   const read = given === undefined ? null : readPayment(given)
   return read?.ok !== true || desk === null ? NO_SECRETS : { ...NO_SECRETS, answer_token: desk.tokenOf(read.payment) }
 }
 
-const NOTHING: Brought = { payments: [], credit: null, secrets: NO_SECRETS, prev_receipt_hash: null, declines: false }
+const NO_CREDENTIALS: MessageCredentials = { payments: [], credit: null, secrets: NO_SECRETS, prev_receipt_hash: null, declines: false }
 
-function endOf(parts: A2aParts, { request_id }: A2aExchange, end: Exclude<PaymentEnd, { kind: 'pending' }>, { tool }: KeptAsk): Ending {
+function paymentOutcome(
+  parts: A2aParts,
+  { request_id }: A2aExchange,
+  end: Exclude<PaymentResult, { kind: 'pending' }>,
+  { tool }: StoredCall,
+): TaskOutcome {
   const outcome = end.kind === 'paid' ? { ...end, tool } : { kind: 'refused' as const, tool, problem: end.problem }
-  return endingOf(parts.told, outcome, true, request_id)
+  return taskOutcome(parts.context, outcome, true, request_id)
 }
 
-function keptOf(
+function toStoredTask(
   ids: Pick<Task, 'id' | 'contextId'>,
-  end: Ending,
-  ask: KeptAsk | null,
-  { payments }: Pick<Brought, 'payments'>,
+  end: TaskOutcome,
+  ask: StoredCall | null,
+  { payments }: Pick<MessageCredentials, 'payments'>,
   now_ms: number,
-): Kept {
-  const task = taskOf({ id: ids.id, contextId: ids.contextId }, end, now_ms)
+): StoredTask {
+  const task = buildTask({ id: ids.id, contextId: ids.contextId }, end, now_ms)
   return { task, ask, payments, token: end.token }
 }
 
-function written(kept: Kept, now_ms: number): Pick<TaskRecord, 'working' | 'body' | 'updated_ms'> {
-  return { working: kept.task.status?.state === TaskState.TASK_STATE_WORKING, body: keptText(kept), updated_ms: now_ms }
+function recordFields(kept: StoredTask, now_ms: number): Pick<TaskRecord, 'working' | 'body' | 'updated_ms'> {
+  return { working: kept.task.status?.state === TaskState.TASK_STATE_WORKING, body: serializeTask(kept), updated_ms: now_ms }
+}
+
+/** Task as it is stored. The member names are part of the stored format. */
+interface StoredTask {
+  task: Task
+  /** Requested call; null if there is none. */
+  ask: StoredCall | null
+  /** Payments of the last message: detects a resent message and completes an interrupted step. */
+  payments: readonly PaymentCredential[]
+  /** Opens the answer of a pending payment. */
+  token: string | null
+  /** Process that works on the task; null if none does. Tasks of earlier versions lack this member. */
+  worker?: string | null
+}
+
+function serializeTask({ task, ask, payments, token, worker = null }: StoredTask): string {
+  // JSON escapes U+0000, which the databases cannot store.
+  return JSON.stringify({ task: Task.toJSON(task), ask, payments, token, worker })
+}
+
+/** Reads the text that `serializeTask` wrote. */
+function readStoredTask({ body }: TaskRecord): StoredTask {
+  const kept: unknown = JSON.parse(body)
+  if (!isObject(kept)) throw new Error('the store holds no task where one should be')
+  return { ...(kept as unknown as StoredTask), task: Task.fromJSON(kept['task']) }
+}
+
+/** Wraps a task store: encrypts each body and replaces each task id by a keyed hash. A task encrypted with another secret is not found. */
+export function sealedTasks(tasks: TaskStore, sealer: Sealer): TaskStore {
+  const contextOf = (task_id: string) => `a2a-task:${task_id}`
+  const seal = (record: TaskRecord): TaskRecord => {
+    const context = contextOf(record.task_id)
+    return { ...record, task_id: sealer.token(context), body: sealer.seal(record.body, context) }
+  }
+  return {
+    keep: (record, most) => tasks.keep(seal(record), most),
+    change: (record) => tasks.change(seal(record)),
+    async find(task_id) {
+      const context = contextOf(task_id)
+      const record = await tasks.find(sealer.token(context))
+      const body = record === null ? null : sealer.open(record.body, context)
+      return record === null || body === null ? null : { ...record, task_id, body }
+    },
+    purge: (before_ms, most) => tasks.purge(before_ms, most),
+  }
+}
+
+/**
+ * A2A operations of one request. The SDK reads and writes both protocol versions around it. The SDK's own handler is not used: it keeps
+ * an event bus in memory per waiting task and does not work across processes.
+ */
+export function createRequestHandler(parts: A2aParts, exchange: A2aExchange, card: AgentCard): A2ARequestHandler {
+  const guarded = <Result>(run: () => Promise<Result>) => run().catch((error: unknown) => Promise.reject(publicError(parts, error)))
+  const pushless = () =>
+    Promise.reject(new PushNotificationNotSupportedError('Push notifications are not supported. Poll the task instead.'))
+  const answer = (params: SendParams) =>
+    guarded(() => {
+      if (params.message === undefined) throw new RequestMalformedError('params.message is required.')
+      return sendMessage(parts, exchange, params.message, params.metadata ?? {})
+    })
+  return {
+    getAgentCard: () => Promise.resolve(card),
+    getAuthenticatedExtendedAgentCard: () => Promise.reject(new UnsupportedOperationError('This agent has no extended card.')),
+    sendMessage: answer,
+    async *sendMessageStream(params) {
+      yield* taskEvents(await answer(params))
+    },
+    getTask: ({ id }) => guarded(() => getTask(parts, exchange, id)),
+    listTasks: (params) => guarded(() => listTasks(parts, params)),
+    cancelTask: ({ id }) => guarded(() => cancelTask(parts, exchange, id)),
+    async *resubscribe({ id }) {
+      const task = await guarded(() => getTask(parts, exchange, id))
+      if (isFinal(task)) throw new UnsupportedOperationError('The task has ended. Get it with GetTask instead.')
+      yield { payload: { $case: 'task', value: task } }
+    },
+    createTaskPushNotificationConfig: pushless,
+    getTaskPushNotificationConfig: pushless,
+    listTaskPushNotificationConfigs: pushless,
+    deleteTaskPushNotificationConfig: pushless,
+  }
+}
+
+type SendParams = Parameters<A2ARequestHandler['sendMessage']>[0]
+
+/** Events of a stream: the task, its artifact, its final state. */
+function* taskEvents(task: Task): Generator<StreamResponse> {
+  const { id, contextId, artifacts, status, metadata } = task
+  const ids = { taskId: id, contextId, metadata }
+  yield { payload: { $case: 'task', value: { ...task, status: { ...WORKING_STATUS, timestamp: status?.timestamp }, artifacts: [] } } }
+  for (const artifact of artifacts) {
+    yield { payload: { $case: 'artifactUpdate', value: { ...ids, artifact, append: false, lastChunk: true } } }
+  }
+  yield { payload: { $case: 'statusUpdate', value: { ...ids, status } } }
+}
+
+/** TASK_STATE_WORKING. */
+const WORKING_STATUS = { state: 2, message: undefined } as const
+
+const PROTOCOL_ERRORS = [RequestMalformedError, TaskNotFoundError, TaskNotCancelableError, UnsupportedOperationError]
+
+/** Hides errors that are not part of the protocol; the details go to the log. */
+function publicError(parts: A2aParts, error: unknown): unknown {
+  if (PROTOCOL_ERRORS.some((kind) => error instanceof kind)) return error
+  parts.onFault(error, 'a2a')
+  const store = error instanceof Error && 'code' in error && String(error.code).startsWith('STORE_')
+  return new Error(store ? 'The store does not answer. Try again in a few seconds.' : 'Internal error; it was logged.')
+}
+
+/**
+ * `ListTasks` of A2A 1.0. Callers are not authenticated, so a context id is a bearer capability like a task id. Only UUIDs are accepted,
+ * because a name such as `chat-1` can be guessed. The id of the first task follows from a context id that this service issued. The ids of
+ * later tasks are in a separate encrypted row, found by a keyed hash of the context id. There is no other way from a context to its
+ * tasks.
+ */
+
+const CONTEXT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Attempts to write the task ids of a context while other requests write them too. */
+const WRITE_ATTEMPTS = 8
+
+/** Not a UUID, so no client can request this row as a task. */
+function contextRowId(context_id: string): string {
+  return `context:${context_id.toLowerCase()}`
+}
+
+/** Adds a task to its context. The newest ids are kept; contexts with guessable ids are not stored. */
+async function addToContext({ tasks }: Pick<A2aParts, 'tasks'>, record: TaskRecord, context_id: string): Promise<void> {
+  if (!CONTEXT_ID.test(context_id)) return
+  const task_id = contextRowId(context_id)
+  for (let attempt = 0; attempt < WRITE_ATTEMPTS; attempt++) {
+    const before = await tasks.find(task_id)
+    const ids = [...readTaskIds(before), record.task_id].slice(-limits.a2a_tasks_context)
+    // Counted separately from the client's tasks, so that contexts do not displace tasks.
+    const row = { client: `${record.client}:contexts`, working: false, body: JSON.stringify(ids), updated_ms: record.updated_ms }
+    if (before === null) {
+      const isNew = await tasks.keep({ ...row, task_id, revision: 1 }, limits.a2a_tasks_client).then(
+        () => true,
+        () => false,
+      )
+      if (isNew) return
+    } else if (await tasks.change({ ...row, task_id, revision: before.revision + 1 })) return
+  }
+}
+
+function readTaskIds(record: TaskRecord | null): string[] {
+  const ids: unknown = record === null ? [] : JSON.parse(record.body)
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []
+}
+
+const PAGE_SIZE_MIN = 1
+const PAGE_SIZE_DEFAULT = 50
+const PAGE_SIZE_MAX = 100
+
+/** Lists the tasks of a context, last changed first, in pages. The tasks are returned as stored, without working on them. */
+export async function listTasks({ tasks, clock }: Pick<A2aParts, 'tasks' | 'clock'>, params: ListTasksRequest): Promise<ListTasksResponse> {
+  const { contextId, status, pageToken, statusTimestampAfter, includeArtifacts } = params
+  if (!CONTEXT_ID.test(contextId)) throw new RequestMalformedError(CONTEXT_REQUIRED)
+  const pageSize = params.pageSize ?? PAGE_SIZE_DEFAULT
+  if (!Number.isInteger(pageSize) || pageSize < PAGE_SIZE_MIN || pageSize > PAGE_SIZE_MAX)
+    throw new RequestMalformedError(`params.pageSize must be a whole number from ${PAGE_SIZE_MIN} to ${PAGE_SIZE_MAX}.`)
+  const after_ms = readTimestamp(statusTimestampAfter)
+  const cursor = pageToken === '' ? null : readCursor(pageToken)
+  const found = await tasksOfContext(tasks, contextId, clock.now_ms() - limits.a2a_task_ms)
+  const wanted = found
+    .filter(({ task }) => status === TaskState.TASK_STATE_UNSPECIFIED || task.status?.state === status)
+    .filter(({ updated_ms }) => after_ms === null || updated_ms >= after_ms)
+    .toSorted(compareByAge)
+  const rest = cursor === null ? wanted : wanted.filter((one) => compareByAge(cursor, one) < 0)
+  const page = rest.slice(0, pageSize)
+  const last = page.at(-1)
+  return {
+    tasks: page.map(({ task }) => (includeArtifacts === true ? task : { ...task, artifacts: [] })),
+    nextPageToken: last === undefined || rest.length === page.length ? '' : cursorText(last),
+    pageSize,
+    totalSize: wanted.length,
+  }
+}
+
+const CONTEXT_REQUIRED =
+  'params.contextId is required, because callers are not authenticated and tasks are listed by context. Send the contextId ' +
+  'of a task; it must be a UUID, as this service issues.'
+
+interface ListedTask {
+  id: string
+  updated_ms: number
+  task: Task
+}
+
+async function tasksOfContext(tasks: TaskStore, context_id: string, oldest_ms: number): Promise<ListedTask[]> {
+  const ids = new Set([firstTaskOf(context_id), ...readTaskIds(await tasks.find(contextRowId(context_id)))])
+  const records = await Promise.all([...ids].map((id) => tasks.find(id)))
+  return records
+    .filter((record) => record !== null)
+    .filter(({ updated_ms }) => updated_ms >= oldest_ms)
+    .map((record) => ({ id: record.task_id, updated_ms: record.updated_ms, task: readStoredTask(record).task }))
+}
+
+/** Newest first; ids order tasks of the same millisecond. */
+function compareByAge(one: Pick<ListedTask, 'id' | 'updated_ms'>, other: Pick<ListedTask, 'id' | 'updated_ms'>): number {
+  return other.updated_ms - one.updated_ms || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0)
+}
+
+function cursorText({ id, updated_ms }: ListedTask): string {
+  return Buffer.from(`${updated_ms}:${id}`).toString('base64url')
+}
+
+function readCursor(token: string): Pick<ListedTask, 'id' | 'updated_ms'> {
+  const [, updated_ms, id] = /^([0-9]{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(token, 'base64url').toString('latin1')) ?? []
+  if (updated_ms === undefined || id === undefined)
+    throw new RequestMalformedError(
+      'params.pageToken is not valid. Send the nextPageToken of the previous page; leave it out for the first page.',
+    )
+  return { id, updated_ms: Number(updated_ms) }
+}
+
+function readTimestamp(text: string | undefined): number | null {
+  if (text === undefined || text === '') return null
+  const time_ms = Date.parse(text)
+  if (Number.isNaN(time_ms)) throw new RequestMalformedError('params.statusTimestampAfter must be a time such as 2026-11-21T12:00:00Z.')
+  return time_ms
 }

@@ -1,28 +1,72 @@
 import { modeMark } from '../../service/catalogue/text.ts'
-import { PROBLEMS, type ProblemCode } from '../../service/problems.ts'
+import { PROBLEMS, type ProblemCode, LOG_PROBLEMS } from '../../service/problems.ts'
+import {
+  CREDIT_PROBLEMS,
+  INVOICE_PROBLEMS,
+  PAYMENT_PROBLEMS,
+  SETTLEMENT_PROBLEMS,
+  WEBHOOK_PROBLEMS,
+} from '../../service/payment-problems.ts'
 import type { AppDeps } from '../deps.ts'
-import { escapeHtml, htmlPage, linkList } from './html.ts'
+import { html } from '../pages/html.ts'
+import { layout } from '../pages/layout.ts'
 
-/** `/problems` for people. */
+export { HTML_TYPE, PAGE_HEADERS } from '../pages/layout.ts'
+
+/** `/problems`: every error code, by HTTP status. */
 export function problemsPage(deps: AppDeps, codes: readonly ProblemCode[]): string {
-  const rows = codes.map((code) => ({ href: `/problems/${code}`, name: code, words: `${PROBLEMS[code].status}: ${PROBLEMS[code].title}` }))
-  return htmlPage('Problems', modeMark(deps), `<h1>Problems</h1>\n${linkList(rows)}`)
+  const statuses = Map.groupBy(codes, (code) => PROBLEMS[code].status)
+  const main = html`<div class="lead">
+      <h1>Problems</h1>
+      <p>
+        Every error is a RFC 9457 document with one of these stable codes. See
+        <a href="/docs/errors">how to handle errors</a>.
+      </p>
+    </div>
+    ${[...statuses]
+      .toSorted(([a], [b]) => a - b)
+      .map(
+        ([status, list]) => html`<section aria-labelledby="status-${status}">
+          <h2 id="status-${status}">HTTP ${status}</h2>
+          <dl class="links">
+            ${list.map(
+              (code) => html`<div>
+                <dt><a href="/problems/${code}"><code>${code}</code></a></dt>
+                <dd>${PROBLEMS[code].title}</dd>
+              </div>`,
+            )}
+          </dl>
+        </section>`,
+      )}`
+  return layout({ title: 'Problems · assay', mark: modeMark(deps), main })
 }
 
-const FAULTS = { caller: 'the request', service: 'this service', source: 'a source that the tool reads' } as const
+const CAUSES = { caller: 'The request', service: 'This service', source: 'A data source that the tool reads' } as const
 
-/** `/problems/{code}` for people. */
+/** Guides that say what to do, with the problems that they are about. */
+const GUIDES = [
+  { about: { ...PAYMENT_PROBLEMS, ...SETTLEMENT_PROBLEMS, ...CREDIT_PROBLEMS }, path: '/docs/payment', title: 'How to pay for a call' },
+  { about: INVOICE_PROBLEMS, path: '/docs/invoices', title: 'How invoices work' },
+  { about: WEBHOOK_PROBLEMS, path: '/docs/webhooks', title: 'How webhooks work' },
+  { about: LOG_PROBLEMS, path: '/docs/receipts', title: 'How receipts work' },
+  { about: {}, path: '/docs/errors', title: 'How to handle errors' },
+] as const
+
+/** `/problems/{code}`: what it means, whose fault it is, what to do. */
 export function problemPage(deps: AppDeps, code: ProblemCode): string {
   const { status, title, description, retryable, phase, fault } = PROBLEMS[code]
-  const main = [
-    `<h1>${escapeHtml(title)}</h1>`,
-    `<p><code>${code}</code>, status ${status}</p>`,
-    `<p>${escapeHtml(description)}</p>`,
-    '<dl>',
-    `<dt>Where the fault lies</dt>\n<dd>${FAULTS[fault]}, in the phase ${phase}</dd>`,
-    `<dt>Try again?</dt>\n<dd>${retryable ? 'The same request may succeed later.' : 'The same request will fail again.'}</dd>`,
-    '</dl>',
-    '<p><a href="/problems">All problems</a></p>',
-  ]
-  return htmlPage(`${code}: ${title}`, modeMark(deps), main.join('\n'))
+  const guide = GUIDES.find(({ about }) => Object.hasOwn(about, code)) ?? GUIDES[4]
+  const main = html`<div class="lead">
+      <p class="crumb"><a href="/problems">Problems</a> · HTTP ${status}</p>
+      <h1>${title}</h1>
+      <p>${description}</p>
+      <p><a href=${guide.path}>${guide.title}</a></p>
+    </div>
+    <dl class="terms">
+      <div><dt>Code</dt><dd><code>${code}</code></dd></div>
+      <div><dt>Cause</dt><dd>${CAUSES[fault]}</dd></div>
+      <div><dt>Phase</dt><dd>${phase}</dd></div>
+      <div><dt>Retry</dt><dd>${retryable ? 'The same request may succeed later' : 'No: the same request will fail again'}</dd></div>
+    </dl>`
+  return layout({ title: `${code}: ${title}`, mark: modeMark(deps), main })
 }

@@ -2,32 +2,40 @@ import type { Context, Hono } from 'hono'
 import { openApiDocument } from '../openapi.ts'
 import { llmsText } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
-import type { Env } from '../http/env.ts'
-import { wantsPage } from '../http/wants-page.ts'
+import { type Env, wantsPage } from '../http/reply.ts'
 import { once } from '../../pure/once.ts'
-import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from './document.ts'
-import { runExamples, type Examples } from './examples.ts'
-import { homeIndex, homePage } from './home.ts'
-import { HTML_TYPE, PAGE_HEADERS } from './html.ts'
+import { JSON_TYPE, sendDocument, storedDocument, storedJson, type StoredDocument } from '../http/document.ts'
+import {
+  runExamples,
+  type Examples,
+  PROBLEM_CODES,
+  problemEntry,
+  x402Errors,
+  x402Manifest,
+  x402Schema,
+  mcpManifest,
+  serverJson,
+  didDocument,
+  receiptSpec,
+  homeIndex,
+  homePage,
+  llmsFullText,
+} from './documents.ts'
+import { HTML_TYPE, PAGE_HEADERS, problemPage, problemsPage } from './problem-pages.ts'
 import { pricedPage, storedPage } from '../pages/priced.ts'
-import type { PricesNow } from '../../service/payments/price.ts'
+import type { PricesNow } from '../../service/payments/price-book.ts'
 import { pricesNow } from '../health.ts'
-import { llmsFullText } from './llms-full.ts'
-import { mcpManifest, serverJson } from './mcp-manifest.ts'
-import { problemPage, problemsPage } from './problem-pages.ts'
-import { PROBLEM_CODES, problemEntry, x402Errors, x402Manifest, x402Schema } from './x402-manifest.ts'
-import { receiptSpec } from './xdr-1.ts'
 
 const TEXT_TYPE = 'text/plain; charset=utf-8'
 
-/** The documents by which programs and people find their way. Each is derived from the registry, once, when it is first asked for. */
+/** Discovery documents. Each is derived from the registry on first use. */
 export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
   const examples = once(() => runExamples(deps.call.catalogue.tools, deps.call.sources))
   for (const [path, build] of Object.entries(documents(deps, examples))) {
     const document = once(build)
     app.get(path, async (context) => sendDocument(context, await document()))
   }
-  const manifest = livePriced(deps, async (prices) => x402Manifest(deps, await examples(), prices))
+  const manifest = livePriced(deps, (prices) => x402Manifest(deps, prices))
   for (const path of ['/.well-known/x402.json', '/.well-known/x402'])
     app.get(path, async (context) => sendDocument(context, await manifest()))
   const index = once(() => storedDocument(JSON_TYPE, JSON.stringify(homeIndex(deps)), VARY))
@@ -57,19 +65,19 @@ export function discoveryRoutes(app: Hono<Env>, deps: AppDeps): void {
   })
 }
 
-/** A document that shows prices: made anew when they have moved, and never kept by others. */
-function livePriced(deps: AppDeps, build: (prices: PricesNow | null) => Promise<unknown>): () => Promise<StoredDocument> {
+/** Document with prices: rebuilt when they change, and not cached by clients. */
+function livePriced(deps: AppDeps, build: (prices: PricesNow | null) => unknown): () => Promise<StoredDocument> {
   let made: { prices: PricesNow | null; document: StoredDocument } | null = null
   return async () => {
     const prices = await pricesNow(deps)
     if (made === null || made.prices !== prices) {
-      made = { prices, document: storedDocument(JSON_TYPE, JSON.stringify(await build(prices)), { 'cache-control': 'no-cache' }) }
+      made = { prices, document: storedDocument(JSON_TYPE, JSON.stringify(build(prices)), { 'cache-control': 'no-cache' }) }
     }
     return made.document
   }
 }
 
-/** Every plain document by its path. */
+/** Documents without prices, by path. */
 function documents(deps: AppDeps, examples: () => Promise<Examples>): Record<string, () => StoredDocument | Promise<StoredDocument>> {
   const { tools } = deps.call.catalogue
   const openApi = async () => openApiDocument({ deployment: deps, tools, schemas: deps.schemas, examples: await examples() })
@@ -82,6 +90,7 @@ function documents(deps: AppDeps, examples: () => Promise<Examples>): Record<str
     '/.well-known/server.json': () => storedJson(serverJson(deps)),
     '/.well-known/x402-errors.json': () => storedJson(x402Errors(deps)),
     '/.well-known/x402-schema.json': () => storedDocument('application/schema+json; charset=utf-8', JSON.stringify(x402Schema(deps))),
+    '/.well-known/did.json': () => storedDocument('application/did+json; charset=utf-8', JSON.stringify(didDocument(deps))),
     '/.well-known/xdr-1.json': () => storedJson(receiptSpec(deps)),
   }
 }
@@ -90,7 +99,7 @@ type Negotiated = (context: Context) => StoredDocument
 
 const VARY = { vary: 'Accept' }
 
-/** One resource in two forms: HTML for those who ask for it, JSON for everybody else. */
+/** One resource in two forms: HTML if the client prefers it, otherwise JSON. */
 function negotiated(value: () => unknown, page: () => string): Negotiated {
   const json = once(() => storedDocument(JSON_TYPE, JSON.stringify(value()), VARY))
   const html = once(() => storedDocument(HTML_TYPE, page(), { ...PAGE_HEADERS, ...VARY }))

@@ -21,17 +21,14 @@ interface Response extends Pick<ServerResponse, 'headersSent' | 'writableEnded' 
 export type ClosedConnections = Readonly<Record<'idle' | 'stalled' | 'refused', number>>
 
 /**
- * Open connections of a server, bounded in all and by network (an IPv4 /24, an IPv6 /48). Trusted proxies are one network without a bound of
- * its own, since they carry the requests of others.
- *
- * A new connection beyond the bound of its network takes the place of the longest idle one of that network. One beyond the bound of the server
- * takes a place of the network that holds the most, if that is more than its own holds: that of its longest idle connection, else of one that
- * waits for its peer, whose request is incomplete and unanswered or whose answer is not read. Otherwise it takes the place of the longest idle
- * connection of the largest network that has one and holds no less than its own. A connection is idle while no request is under way: since its
- * last answer, or since it opened, so one that never completes a request header counts as idle from its start. An answer that the service still
- * works on is never cut. When nothing can be closed, the new connection is.
- *
- * Each operation takes time logarithmic in the number of networks.
+ * Open connections of a server, limited in total and per network (IPv4 /24, IPv6 /48). Trusted proxies count as one network without a
+ * limit, because they carry the requests of others. A new connection above the limit of its network replaces the longest idle one of that
+ * network. One above the limit of the server replaces a connection of the largest network, if that network has more than its own: first
+ * the longest idle one, else a stalled one, whose request is incomplete and unanswered or whose answer is not read. Otherwise it replaces
+ * the longest idle connection of the largest network that has one and has at least as many as its own. A connection is idle while no
+ * request is in progress: since its last answer or since it opened, so one that never completes a request header is idle from its start.
+ * An answer in progress is never cut off. If no connection can be closed, the new one is closed. Each operation takes logarithmic time in
+ * the number of networks.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds
@@ -57,7 +54,7 @@ export class Connections {
     })
   }
 
-  /** Takes up a new connection from this peer, or closes it and returns false. */
+  /** Registers a new connection from this peer, or closes it and returns false. */
   admit(socket: ClosableSocket, peer: string): boolean {
     const address = callerAddress(peer, null, this.#proxies)
     const trusted = this.#proxies.trusts(address)
@@ -91,8 +88,9 @@ export class Connections {
   }
 
   /**
-   * Serves a request once the answers before it on its connection have left, so that a client which pipelines and does not read has one answer in
-   * memory. The connection is busy until the last answer has left, or has failed to; too many waiting requests close it (RFC 9112 §9.3.2).
+   * Serves a request after the answers before it on its connection were sent, so that a client which pipelines without reading has one
+   * answer in memory. The connection is busy until the last answer was sent or has failed; too many waiting requests close it (RFC 9112
+   * §9.3.2).
    */
   serve(socket: ClosableSocket, response: Response, work: () => void): void {
     const connection = this.#open.get(socket)
@@ -144,7 +142,7 @@ export class Connections {
     return network
   }
 
-  /** Returns whether one more connection of this network fits, after closing another where that is needed. */
+  /** Closes another connection if necessary; returns true if one more connection of this network fits. */
   #makeRoom(network: Network | undefined, trusted: boolean): boolean {
     const held = trusted ? 0 : (network?.count ?? 0)
     if (held >= this.#bounds.network) return this.#close(network?.idle.first, 'idle')
@@ -166,8 +164,8 @@ export class Connections {
   }
 
   /**
-   * Closes a connection on which nothing was served after a moment in which it is not read: its peer may connect again at once, and accepting
-   * costs more than holding. Beyond a bound of held ones it is closed now.
+   * Closes an unused connection after a delay during which it is not read: its peer may reconnect immediately, and accepting costs more
+   * than keeping it open. Above a maximum number of such connections it is closed immediately.
    */
   #discard(socket: ClosableSocket): void {
     if (!(socket instanceof Socket) || this.#held >= limits.held_connections) return void socket.destroy()
@@ -177,7 +175,7 @@ export class Connections {
       clearTimeout(close)
       this.#held--
     })
-    // A listener takes the socket away from the HTTP parser of node:http, so that pausing it ends the reading.
+    // A listener detaches the socket from the HTTP parser of node:http, so that pausing it stops reading.
     socket.on('data', () => undefined).pause()
   }
 }
@@ -210,12 +208,12 @@ interface Network {
   readonly busy: ConnectionQueue
 }
 
-/** Connections for which a network is held to account: none for proxies, which open them for others. */
+/** Number of connections that count for a network: none for proxies, which open them for others. */
 function shareOf({ trusted, count }: Network): number {
   return trusted ? 0 : count
 }
 
-/** Returns the first connection of the queue that waits for its peer; looks at a few, and at the others next time. */
+/** Returns the first connection in the queue that waits for its peer; checks a few and continues there next time. */
 function stalledOf(busy: ConnectionQueue): Connection | null {
   for (let looks = 0; looks < limits.connection_looks && busy.first !== null; looks++) {
     const { first } = busy

@@ -1,8 +1,8 @@
-/** Of an answer, what is written in the turn of the event loop that it waited for. */
+/** Bytes of a response that count as one turn in the queue. */
 const TURN_BYTES = 65_536
 
-/** A long answer waits for as many turns as short ones of its length would: writing it takes as long as they do. */
-export async function inTurns(response: Response, turn: () => Promise<unknown>): Promise<Response> {
+/** Waits in the queue in proportion to the length of the response, because writing a long one takes as long as several short ones. */
+export async function afterTurns(response: Response, turn: () => Promise<unknown>): Promise<Response> {
   const bytes = Number(response.headers.get('content-length'))
   for (let written = TURN_BYTES; written < bytes; written += TURN_BYTES) await turn()
   return response

@@ -7,38 +7,36 @@ import { problem, problemBody, PROBLEMS, type Problem, type ProblemCode } from '
 import type { CallExchange } from '../rest.ts'
 import type { BodySource } from './body.ts'
 import type { Connections } from './connections.ts'
-import type { Env } from './env.ts'
-import type { Reply } from './reply.ts'
+import type { Env, Reply } from './reply.ts'
 
-/** What the listener needs of the application. */
+/** Dependencies of the listener. */
 export interface Handlers {
-  /** Everything but calls. */
+  /** Serves everything except calls. */
   fetch(request: Request, env: Env['Bindings']): Response | Promise<Response>
-  /** The call route, the hot path, which skips Request and Response. */
+  /** Serves the call route, the hot path, without Request and Response objects. */
   call(exchange: CallExchange): Promise<Reply>
-  /** Memory for the body of a request that begins now; the refusal when there is none. */
+  /** Reserves memory for the body of a new request, or returns a problem. */
   openBody(address: string, body: Omit<ArrivingBody, 'client'>): ReturnType<Bodies['open']>
-  /** The caller behind a peer. */
+  /** Address of the client behind a peer. */
   callerAddress(peer: string, forwarded: string | null): string
   requestId(given: string | null): string
-  /** On every response, whatever it says. */
+  /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>
-  /** Bounds the connections of the server. */
   readonly connections: Connections
-  /** Told when a call could not even be refused; answers it. */
+  /** Reports a fault and returns the response to it. */
   fault(error: unknown, request_id: string): Reply
 }
 
 const SERVER_OPTIONS = {
   maxHeaderSize: limits.header_bytes,
-  // Refused in our own words.
+  // Refused below with a problem body.
   requireHostHeader: false,
   connectionsCheckingInterval: limits.timeout_check_ms,
 }
 
 const CALL_PATH = /^\/v1\/tools\/([\w-]{1,64})\/call$/
 
-/** The server over node:http: calls are served from its own events, everything else goes through `fetch`. */
+/** HTTP server on node:http: calls are served from its events, all other requests go through `fetch`. */
 export function createHttpServer(handlers: Handlers): Server {
   const accounts = new WeakMap<IncomingMessage, BodyAccount>()
   const others = getRequestListener(
@@ -47,7 +45,7 @@ export function createHttpServer(handlers: Handlers): Server {
       const request_id = handlers.requestId(one(incoming.headers['x-request-id']))
       return handlers.fetch(request, { peer: incoming.socket.remoteAddress ?? '', request_id, body_account: accounts.get(incoming) })
     },
-    // HTTP/1.0 knows no Host.
+    // HTTP/1.0 has no Host header.
     { overrideGlobalObjects: false, hostname: 'localhost', errorHandler: (error) => refuseRequest(handlers, error) },
   )
   const route = (request: IncomingMessage, response: ServerResponse) => {
@@ -65,20 +63,23 @@ export function createHttpServer(handlers: Handlers): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) =>
     handlers.connections.serve(request.socket, response, () => route(request, response))
   const server = createServer(SERVER_OPTIONS, serve)
-  // RFC 9110 §10.1.1 lets an expectation other than 100-continue pass; node:http would answer 417 without a problem.
+  // RFC 9110 §10.1.1 allows ignoring expectations other than 100-continue; node:http would answer 417 without a problem body.
   server.on('checkExpectation', serve)
   server.headersTimeout = limits.header_timeout_ms
   server.requestTimeout = limits.request_timeout_ms
   server.keepAliveTimeout = limits.keep_alive_ms
   server.timeout = limits.idle_ms
-  // One more than is let through: what comes on top is cut off by node:http, and the request then refused.
+  // One more than the limit: node:http drops further headers, and the request is then refused.
   server.maxHeadersCount = limits.header_count + 1
   handlers.connections.watch(server)
   server.on('clientError', refuseSocket)
   return server
 }
 
-/** RFC 9112 §3.2: HTTP/1.1 has exactly one Host, HTTP/1.0 at most one. Where there are two, what stands in front may have read the other. */
+/**
+ * RFC 9112 §3.2: HTTP/1.1 requires exactly one Host, HTTP/1.0 allows at most one. If there are two, a proxy in front may have used the
+ * other.
+ */
 function namesHost({ rawHeaders, httpVersionMajor, httpVersionMinor }: IncomingMessage): boolean {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -88,7 +89,7 @@ function namesHost({ rawHeaders, httpVersionMajor, httpVersionMinor }: IncomingM
   return hosts === 1 || (hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 0)
 }
 
-/** More headers than anybody sends, of which some are not seen here, or none that says for whom it is: nothing of it is trusted. */
+/** Refuses a request with too many headers, some of which node:http has dropped, or without a valid Host. */
 function refuseUnread(handlers: Handlers, request: IncomingMessage, response: ServerResponse, code: ProblemCode): void {
   const { status, type, body } = socketProblem(code)
   if (!request.complete) linger(request)
@@ -100,7 +101,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 }
 
-/** Memory for the body, until the response is out. A connection whose body was cut off is closed behind the refusal. */
+/** Reserves memory for the body until the response is sent. A connection whose body was cut off is closed after the refusal. */
 function openBody(handlers: Handlers, request: IncomingMessage, response: ServerResponse): ReturnType<Bodies['open']> {
   const { socket, headers } = request
   const declared = headers['content-length']
@@ -119,7 +120,7 @@ function openBody(handlers: Handlers, request: IncomingMessage, response: Server
   return opened
 }
 
-/** Refuses a request for whose body there is no memory, and closes the connection, whose body is never read. */
+/** Refuses a request if there is no memory for its body, and closes the connection, because the body is not read. */
 function refuseBody(handlers: Handlers, response: ServerResponse, found: Problem): void {
   const { status, type, body } = socketProblem(found.code, found.detail)
   const own = {
@@ -153,11 +154,11 @@ async function serveCall(
   const content_length = Buffer.byteLength(body)
   if (!request.complete) linger(request)
   response.writeHead(status, { ...handlers.headers, ...headers, 'x-request-id': request_id, 'content-length': content_length })
-  // Text of one byte a character is written without being encoded.
+  // Text with one byte per character is written without UTF-8 encoding.
   response.end(body, content_length === body.length ? 'latin1' : 'utf8')
 }
 
-/** Reads what the caller goes on sending: a connection closed on unread bytes is reset, and the answer lost with it (RFC 9112 §9.6). */
+/** Reads the rest of a refused body: closing a connection with unread bytes resets it, and the answer would be lost (RFC 9112 §9.6). */
 function linger(request: IncomingMessage): void {
   let left_bytes: number = limits.linger_bytes
   request.on('data', (chunk: Buffer) => {
@@ -183,21 +184,24 @@ function bodyOf(request: IncomingMessage, account: BodyAccount | undefined): Bod
   }
 }
 
-/** Gathers a small body from plain events: half the cost of iterating over the stream. */
+/** Collects a small body from plain events, at half the cost of iterating over the stream. */
 function collect(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // It has closed already, and would never tell.
+    // It has closed already and would emit no further event.
     if (request.destroyed) return reject(new Error('the client went away before its body was read'))
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)))
     request.on('error', reject)
-    // Every request closes; an error object for each would cost more than the body.
+    // Every request emits close; an error object for each would cost more than the body.
     request.on('close', () => void (request.complete || reject(new Error('the client went away before its body was there'))))
   })
 }
 
-/** Answers what could not be made a `Request`: a Host that is none, `*` as the address. Anything else is an accident of ours. */
+/**
+ * Answers requests that cannot become a `Request`, for example with an invalid Host or `*` as address. Other errors are faults of the
+ * service.
+ */
 function refuseRequest(handlers: Handlers, error: unknown): Response {
   const { status, type, body } = socketProblem('REQUEST_MALFORMED')
   if (error instanceof RequestError) return new Response(body, { status, headers: { ...handlers.headers, 'content-type': type } })
@@ -210,7 +214,7 @@ const SOCKET_PROBLEMS: Record<string, ProblemCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 }
 
-/** Answers what never became a request, then hangs up. */
+/** Answers bytes that are not an HTTP request, then closes the connection. */
 function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()
@@ -221,9 +225,9 @@ function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`)
 }
 
-const HEADER_WORDS = `The address and all headers together may have ${limits.header_bytes} bytes, in at most ${limits.header_count} lines.`
+const HEADER_WORDS = `The request line and headers may have at most ${limits.header_bytes} bytes together, in at most ${limits.header_count} header lines.`
 
-/** A problem of what never reached the application, in the words of the table. */
+/** Problem response for requests that do not reach the application, with the text of the problem table. */
 function socketProblem(code: ProblemCode, said?: string) {
   const { status, title, description } = PROBLEMS[code]
   const detail = said ?? (code === 'HEADERS_TOO_LARGE' ? HEADER_WORDS : description)

@@ -1,15 +1,18 @@
 import type { AllowanceState } from '../../service/payments/allowance.ts'
 import { limits } from '../../service/limits.ts'
 import { PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
+import type { BodyAccount } from '../../service/admission/bodies.ts'
+import type { Context } from 'hono'
+import { accepts } from 'hono/accepts'
 
-/** A response before it meets a transport. */
+/** Response independent of the transport. */
 export interface Reply {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-/** Where the service is known to the world; without a final slash. */
+/** Public origins of the service, without a final slash. */
 export interface Origins {
   base_url: string
   api_url: string
@@ -32,7 +35,7 @@ const EXPOSED = [
   'X-Assay-Mode',
 ].join(', ')
 
-/** On every response: open to every origin, sniffed by none, framed by none. */
+/** Headers of every response: any origin may read it, content types are not sniffed, and no page may frame it. */
 const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED,
@@ -42,7 +45,7 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'cross-origin',
 }
 
-/** The same with the mark of a deployment where no real money moves, and HSTS where every public origin is https. */
+/** Common headers with the mode if no real money moves, and HSTS if every public origin uses https. */
 export function commonHeaders(mark: string | null, origins: Origins): Readonly<Record<string, string>> {
   const mode: Record<string, string> = mark === null ? {} : { 'x-assay-mode': mark }
   const secure = [origins.base_url, origins.api_url, origins.site_url, origins.mcp_url].every(isSecure)
@@ -50,14 +53,14 @@ export function commonHeaders(mark: string | null, origins: Origins): Readonly<R
 }
 
 /**
- * RFC 6797 §7.2: no Strict-Transport-Security over plain HTTP. Nor for localhost, whose other ports it would bind too (§8.2 knows hosts, no
- * ports). Subdomains are left out, since they are not this service's.
+ * RFC 6797 §7.2: no Strict-Transport-Security over plain HTTP. Also not for localhost, because it would apply to its other ports (§8.2:
+ * hosts, not ports). Subdomains are excluded, because they may belong to other services.
  */
 function isSecure(origin: string): boolean {
   return origin.startsWith('https://') && !/^https:\/\/(?:[^/]*\.)?localhost(?::\d+)?$/.test(origin)
 }
 
-/** The answer to a CORS preflight. Clients of x402 send `Access-Control-Expose-Headers` as a request header, so it is allowed too. */
+/** Answer to a CORS preflight. Clients of x402 send `Access-Control-Expose-Headers` as a request header, so it is allowed too. */
 export function corsPreflight(methods: string): Reply {
   const headers = {
     'access-control-allow-methods': methods,
@@ -75,7 +78,6 @@ export function jsonReply(status: number, body: string, headers: Record<string, 
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers }, body }
 }
 
-/** A problem as `application/problem+json`. */
 export function problemReply(found: Problem, request_id: string, origins: Origins, headers: Record<string, string> = {}): Reply {
   const body = JSON.stringify(problemBody(found, request_id, origins.api_url))
   const retry: Record<string, string> = found.retry_after_s === undefined ? {} : { 'retry-after': String(found.retry_after_s) }
@@ -83,7 +85,6 @@ export function problemReply(found: Problem, request_id: string, origins: Origin
   return { status: PROBLEMS[found.code].status, headers: { ...type, ...retry, ...headers }, body }
 }
 
-/** The allowance as RateLimit fields (draft-ietf-httpapi-ratelimit-headers). */
 export function rateLimitHeaders(state: AllowanceState): Record<string, string> {
   return {
     'ratelimit-policy': `"daily";q=${state.limit};w=86400`,
@@ -91,7 +92,50 @@ export function rateLimitHeaders(state: AllowanceState): Record<string, string> 
   }
 }
 
-/** The reply as the web's own type. */
 export function response(reply: Reply): Response {
   return new Response(reply.status === 204 ? null : reply.body, { status: reply.status, headers: reply.headers })
+}
+
+/** Facts about a request from the server. */
+export interface Env {
+  Bindings: {
+    /** Address of the peer. */
+    peer: string
+    request_id: string
+    /** Memory reserved for its body; absent without a body or a connection. */
+    body_account?: BodyAccount | undefined
+  }
+}
+
+const JSON_FORM = 'application/json'
+const PAGE_FORM = 'text/html'
+
+/**
+ * Returns true if the client prefers a page to JSON (RFC 9110 §12.5.1). Each form has the weight of the most specific range that matches
+ * it. Equal weights: the more specific range wins, then `usual`.
+ */
+export function wantsPage(context: Context, usual: 'json' | 'page' = 'json'): boolean {
+  const form = usual === 'page' ? PAGE_FORM : JSON_FORM
+  return accepts(context, { header: 'Accept', supports: [JSON_FORM, PAGE_FORM], default: form, match: preferredForm }) === PAGE_FORM
+}
+
+interface AcceptRange {
+  type: string
+  q: number
+}
+
+function preferredForm(ranges: readonly AcceptRange[], { default: usual }: { default: string }): string {
+  const [page, json] = [bestMatch(PAGE_FORM, ranges), bestMatch(JSON_FORM, ranges)]
+  const ahead = page.weight - json.weight || page.closeness - json.closeness
+  if (ahead === 0) return usual
+  return ahead > 0 ? PAGE_FORM : JSON_FORM
+}
+
+function bestMatch(form: string, ranges: readonly AcceptRange[]): { weight: number; closeness: number } {
+  const matching = ['*/*', `${form.slice(0, form.indexOf('/'))}/*`, form]
+  for (const [closeness, range] of [...matching.entries()].toReversed()) {
+    const found = ranges.find(({ type }) => type.toLowerCase() === range)
+    if (found !== undefined) return { weight: found.q, closeness: found.q === 0 ? 0 : closeness }
+  }
+  return { weight: 0, closeness: 0 }
 }

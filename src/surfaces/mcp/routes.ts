@@ -1,97 +1,119 @@
 import { limits } from '../../service/limits.ts'
-import { problem, type Problem, PROBLEMS } from '../../service/problems.ts'
+import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
-import type { PreflightDesk } from '../preflight/serve.ts'
+import { type PreflightService, isLargePreflight, isPreflight, PREFLIGHT_MESSAGES, preflightMessage } from '../preflight/serve.ts'
 import { bringsReadablePayment, paymentsIn } from '../rest.ts'
 import { createMessageReader, type Message, type MessageRead, TOOLS_CALL } from '../json-rpc.ts'
-import { isLargePreflight, isPreflight, PREFLIGHT_MESSAGES, preflightMessage } from './preflight-message.ts'
-import { bringsPayment, callTool, type McpExchange } from './tool-call.ts'
+import {
+  contentText,
+  hasCredential,
+  callTool,
+  type McpExchange,
+  type ToolCalls,
+  createToolServer,
+  serviceInstructions,
+  STATELESS_VERSION,
+  type CallParams,
+  type ResultMeta,
+  type ToolReply,
+  HANDSHAKE_VERSIONS,
+} from './tool-call.ts'
 import { isObject } from '../../pure/is-object.ts'
-import { createPlainCalls, type Era, eraOf } from './plain-call.ts'
-import type { Preflight } from '../../service/preflight/request.ts'
-import { rpcErrorOf, rpcErrorResponse } from './rpc-error.ts'
-import { STATELESS_VERSION } from './versions.ts'
-import { isJsonContentType } from '@modelcontextprotocol/server'
+import type { Preflight } from '../../service/preflight/preflight.ts'
+import { createGuard, rpcErrorOf, rpcErrorResponse, refusalResponse } from './rpc-error.ts'
+import {
+  isJsonContentType,
+  createMcpHandler,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+  type Implementation,
+  type Server,
+  type Tool as ListedTool,
+  classifyInboundRequest,
+  SERVER_INFO_META_KEY,
+  type InboundClassificationOutcome,
+} from '@modelcontextprotocol/server'
 import type { Context, Hono } from 'hono'
-import { isSigned, type ObservedCalls, type ServeCall } from '../../service/calls/observed.ts'
-import { mcpResource } from '../../service/payments/terms.ts'
-import { createPaymentWords } from '../payment.ts'
+import { isSigned, type InstrumentedCalls, type ServeCall } from '../../service/calls/instrumented-call.ts'
+import { mcpPaymentRenderer } from '../payment.ts'
 import { once } from '../../pure/once.ts'
-import type { Env } from '../http/env.ts'
-import { bodyOfRequest } from '../http/fetch-body.ts'
-import { inTurns } from '../http/in-turns.ts'
+import type { Env } from '../http/reply.ts'
+import { bodyOfRequest } from '../http/body.ts'
+import { afterTurns } from '../http/in-turns.ts'
 import { isLarge, readInThread } from '../http/read-in-thread.ts'
-import { createGuard } from './guard.ts'
-import { instructions } from './instructions.ts'
-import { createProtocol, type ProtocolParts } from './protocol.ts'
-import { createViews } from './view.ts'
+import { createViews, SHORT_FORMS } from './tool-list.ts'
 
-/** How one message beyond the unpaid bound comes to be read. */
-export interface LargeReading {
-  /** Asked when there is one: whether it is read, and how much of it. */
-  mayRead(): Promise<boolean | number>
-  /** What was read, or why it may not go on. */
-  judged(read: MessageRead): MessageRead
-  /** Whether it was counted as a document to check already. */
-  is_counted(): boolean
-}
+/** Decision about a message beyond the unpaid limit; `short` if none was needed. */
+type LargeMessageDecision =
+  | { kind: 'short' }
+  | { kind: 'payable' }
+  | { kind: 'preflight_only'; unpaid: Problem }
+  | { kind: 'refused'; problem: Problem }
 
 /**
- * A payment inside a message is not seen before it is read: for a large one an allowance speaks, or a payment in a header. Without them it may
- * still be a document to check, which is free: it is counted as one, read as far as one may reach, and refused when it is anything else.
+ * A payment inside a message is unknown before the message is read, so a long message needs an allowance or a payment header. Without
+ * them it may be a preflight, which is free: it is counted as one, read up to the preflight limit, and refused if it is another message.
  */
-export function readLarge({ allowance, onFault }: AppDeps['call'], desk: PreflightDesk, { header, address }: From): LargeReading {
-  let unpaid: Problem | null = null
-  let refused: Problem | null = null
-  const unpaidFault = async (): Promise<Problem | null> => {
-    if (bringsReadablePayment(header)) return null
-    try {
-      return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0 ? null : tooLargeUnpaid()
-    } catch (error) {
-      onFault(error, 'mcp')
-      return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
-    }
-  }
-  return {
-    async mayRead() {
-      unpaid = await unpaidFault()
-      if (unpaid === null) return true
-      refused = desk.refuse(address)
-      return refused === null ? limits.preflight_body_bytes : false
-    },
-    judged(read) {
-      if (refused !== null) return { ok: false, problem: refused }
-      if (unpaid === null || (read.ok && isPreflight(read.message.value))) return read
-      const isBroken = !read.ok && read.problem.code !== 'PAYLOAD_TOO_LARGE' && unpaid.code === 'PAYLOAD_TOO_LARGE'
-      return isBroken ? read : { ok: false, problem: unpaid }
-    },
-    is_counted: () => unpaid !== null && refused === null,
+async function decideLargeMessage(call: AppDeps['call'], desk: PreflightService, sender: Sender): Promise<LargeMessageDecision> {
+  const unpaid = await unpaidFault(call, sender)
+  if (unpaid === null) return { kind: 'payable' }
+  const refused = desk.refuse(sender.address)
+  return refused === null ? { kind: 'preflight_only', unpaid } : { kind: 'refused', problem: refused }
+}
+
+async function unpaidFault({ allowance, onFault }: AppDeps['call'], { header, address }: Sender): Promise<Problem | null> {
+  if (bringsReadablePayment(header)) return null
+  try {
+    return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0 ? null : tooLargeUnpaid()
+  } catch (error) {
+    onFault(error, 'mcp')
+    return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
   }
 }
 
-type From = Pick<McpExchange, 'header' | 'address'>
+function readableBytes({ kind }: LargeMessageDecision): boolean | number {
+  return kind === 'preflight_only' ? limits.preflight_body_bytes : kind === 'payable'
+}
+
+/** Returns the message, or the reason why the decision excludes it. */
+function admittedMessage(read: MessageRead, decision: LargeMessageDecision): MessageRead {
+  switch (decision.kind) {
+    case 'short':
+    case 'payable':
+      return read
+    case 'refused':
+      return { ok: false, problem: decision.problem }
+    case 'preflight_only': {
+      if (read.ok && isPreflight(read.message.value)) return read
+      const isBroken = !read.ok && read.problem.code !== 'PAYLOAD_TOO_LARGE' && decision.unpaid.code === 'PAYLOAD_TOO_LARGE'
+      return isBroken ? read : { ok: false, problem: decision.unpaid }
+    }
+  }
+}
+
+type Sender = Pick<McpExchange, 'header' | 'address'>
 
 function tooLargeUnpaid(): Problem {
   const { unpaid_body_bytes, preflight_body_bytes } = limits
-  const detail = `A message beyond ${unpaid_body_bytes} bytes is read only while free calls are left, or with a payment; a document to check up to ${preflight_body_bytes}.`
+  const detail = `A message of more than ${unpaid_body_bytes} bytes needs a free call or a payment header; a preflight may have up to ${preflight_body_bytes} bytes without them.`
   return problem('PAYLOAD_TOO_LARGE', detail)
 }
 
-type Answer = (request: Request, exchange: McpExchange) => Promise<Response>
+type AnswerMessage = (request: Request, exchange: McpExchange) => Promise<Response>
 
-/** All of an answer but its id, which stands at the end, in UTF-8. */
-type Kept = Partial<Record<Era, Uint8Array>>
+/** Encoded response up to the id, which is its last member. */
+type StoredLists = Partial<Record<Era, Uint8Array>>
 
 /**
- * The plain `tools/list`, which every client sends first and whose answer is as long as a book. The official package writes it once for
- * each list and era; from then on it is sent as it was written, with the id of the message. Null for every message that is unusual.
+ * Serves plain `tools/list` requests. The SDK renders the list once for each view and protocol era; later requests get the stored bytes
+ * with their own id. Null for requests with unusual members.
  */
-export function createPlainLists(official: Answer): (request: Request, exchange: McpExchange) => Promise<Response> | null {
-  const known = new WeakMap<object, Kept>()
+export function createPlainLists(official: AnswerMessage): (request: Request, exchange: McpExchange) => Promise<Response> | null {
+  const known = new WeakMap<object, StoredLists>()
   return (request, exchange) => {
     const { value } = exchange.message
     const listed = exchange.view?.listed
-    if (listed === undefined || !isPlain(value)) return null
+    if (listed === undefined || listed.length > (exchange.view?.page ?? 0) || !isPlainListRequest(value)) return null
     const era = eraOf(value, exchange.header, null)
     if (era === null) return null
     const kept = known.get(listed) ?? {}
@@ -99,26 +121,26 @@ export function createPlainLists(official: Answer): (request: Request, exchange:
     const end = `${JSON.stringify(value['id'])}}`
     const begin = kept[era]
     return begin === undefined
-      ? learn(official(request, exchange), end, (text) => (kept[era] = new TextEncoder().encode(text)))
-      : Promise.resolve(whole(begin, end))
+      ? storeList(official(request, exchange), end, (text) => (kept[era] = new TextEncoder().encode(text)))
+      : Promise.resolve(listResponse(begin, end))
   }
 }
 
-/** Nothing but what every revision has; no cursor, which none of our lists has either. */
-function isPlain(message: unknown): message is Record<string, unknown> {
+/** True for a request with only the members that every revision has and without a cursor: the list is one page. */
+function isPlainListRequest(message: unknown): message is Record<string, unknown> {
   if (!isObject(message) || message['method'] !== 'tools/list') return false
   const { id, params = {} } = message
   if (typeof id !== 'string' && !Number.isSafeInteger(id)) return false
   return isObject(params) && Object.keys(params).every((key) => key === '_meta')
 }
 
-function whole(begin: Uint8Array, end: string): Response {
+function listResponse(begin: Uint8Array, end: string): Response {
   const body = new Uint8Array(Buffer.concat([begin, Buffer.from(end)]))
   return new Response(body, { headers: { 'content-type': 'application/json', 'content-length': String(body.byteLength) } })
 }
 
-/** An answer that does not end with the id is handed on and not kept. */
-async function learn(answer: Promise<Response>, end: string, keep: (begin: string) => void): Promise<Response> {
+/** Stores the response if it ends with the id. */
+async function storeList(answer: Promise<Response>, end: string, keep: (begin: string) => void): Promise<Response> {
   const response = await answer
   const text = await response.clone().text()
   if (response.status === 200 && text.endsWith(`"id":${end}`)) keep(text.slice(0, -end.length))
@@ -126,26 +148,26 @@ async function learn(answer: Promise<Response>, end: string, keep: (begin: strin
 }
 
 /**
- * Answers `assay/preflight`, whose `params` are the body of `POST /v1/protocols/check`; null for every other message. The result is the
- * report; what REST would answer with a problem is an error with the problem as its data.
+ * Answers `assay/preflight`, whose `params` are the body of `POST /v1/protocols/check`; null for other messages. The result is the
+ * report; problems become JSON-RPC errors with the problem as `data`.
  */
-export function answerPreflight(desk: PreflightDesk, exchange: McpExchange, api_url: string): Promise<Response> | null {
+export function answerPreflight(desk: PreflightService, exchange: McpExchange, api_url: string): Promise<Response> | null {
   const { value } = exchange.message
   if (!isObject(value) || !isPreflight(value)) return null
-  return answered(desk, value['id'], exchange, api_url)
+  return preflightResponse(desk, value['id'], exchange, api_url)
 }
 
-async function answered(desk: PreflightDesk, id: unknown, exchange: McpExchange, api_url: string): Promise<Response> {
+async function preflightResponse(desk: PreflightService, id: unknown, exchange: McpExchange, api_url: string): Promise<Response> {
   const { message, request_id, address, header } = exchange
-  // A notification wants no answer, and without one there is nothing to do.
+  // A notification expects no answer.
   if (typeof id !== 'string' && typeof id !== 'number') return new Response(null, { status: 202 })
-  const done = await checked(desk, message, address)
+  const done = await checkMessage(desk, message, address)
   if (!done.ok) return Response.json({ jsonrpc: '2.0', id, error: rpcErrorOf(done.problem, request_id, api_url) })
   const stateless = header('mcp-protocol-version') === STATELESS_VERSION
   return Response.json({ jsonrpc: '2.0', id, result: stateless ? { ...done.report, resultType: 'complete' } : done.report })
 }
 
-async function checked(desk: PreflightDesk, message: Message, address: string): Promise<Preflight> {
+async function checkMessage(desk: PreflightService, message: Message, address: string): Promise<Preflight> {
   const refused = desk.refuse(address)
   await desk.turn(address)
   if (refused !== null) return { ok: false, problem: refused }
@@ -154,66 +176,81 @@ async function checked(desk: PreflightDesk, message: Message, address: string): 
   return message.preflight
 }
 
-const PATHS = ['/mcp', '/mcp/']
-/** What a client of Streamable HTTP must take. */
+const PATHS = ['/mcp', '/mcp/', '/mcp/small', '/mcp/small/']
+/** Media types that a Streamable HTTP client must accept. */
 const BOTH_FORMS = 'application/json, text/event-stream'
-const SEARCH = 'search'
-const NO_SUCH_LIST = 'The parameter tools is search, or is left out.'
+const NO_SUCH_LIST = `The query parameter tools must be "${SHORT_FORMS.join('" or "')}" or absent.`
+const NO_SUCH_PAGE = 'The query parameter page must be a whole number from 1 to 100 or absent.'
+const PAGE = /^(?:[1-9][0-9]?|100)$/
 
-const FOREIGN = { code: -32000, message: 'Host and Origin must name this machine. A deployment that serves others sets ASSAY_MCP_URL.' }
-const NOT_JSON = { code: -32000, message: 'Send the message as application/json.' }
+const FOREIGN_ORIGIN = {
+  code: -32000,
+  message: 'Host and Origin must name this machine. To serve other hosts, set ASSAY_MCP_URL.',
+}
+const NOT_JSON = { code: -32000, message: 'Send the message with Content-Type application/json.' }
 
-/** Serves calls, and queues messages that are no plain calls. */
+/** Serves calls, and queues all other messages. */
 export interface McpCalls {
   serve: ServeCall
-  turn: ObservedCalls['turn']
+  turn: InstrumentedCalls['turn']
 }
 
-interface Received {
+interface ReceivedMessage {
   exchange: McpExchange
-  /** Whether it was counted as a document to check when it was read. */
+  /** The message was counted as a preflight while it was read. */
   is_counted: boolean
 }
 
 /**
- * `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. `?family=bank,tax`
- * lists those families alone, `?tools=search` a pair of tools that finds and calls the others.
+ * `POST /mcp`: MCP over Streamable HTTP, stateless, protocol versions 2025-06-18, 2025-11-25 and 2026-07-28. `?family=bank,tax` lists
+ * only those families; `?tools=search` lists two tools that find and call the others, `POST /mcp/small` also the most used ones;
+ * `?page=20` divides the list.
  */
 export function mcpRoutes(
   app: Hono<Env>,
   deps: AppDeps,
   { serve, turn }: McpCalls,
   caller: (context: Context<Env>) => string,
-  desk: PreflightDesk,
+  desk: PreflightService,
 ): void {
   const readMessage = createMessageReader(deps.call.catalogue, { ...TOOLS_CALL, others: PREFLIGHT_MESSAGES })
   const views = createViews(deps.call.catalogue.tools, deps.schemas)
-  // The origins are known only once the server listens.
+  // The origins are known only after the server listens.
   const guard = once(() => createGuard(deps.origins))
   const protocol = once(() => createAnswers(protocolParts(deps, serve), turn))
 
-  const readExchange = async (context: Context<Env>): Promise<Received | Response> => {
+  const readExchange = async (context: Context<Env>): Promise<ReceivedMessage | Response> => {
     const header = (name: string) => (name === 'accept' ? acceptOf(context.req.header(name)) : (context.req.header(name) ?? null))
     const mayEnter = guard()
-    if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN)
+    if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN_ORIGIN)
     if (!isJsonContentType(header('content-type'))) return rpcErrorResponse(415, NOT_JSON)
-    const { family = null, tools = null } = context.req.query()
-    if (tools !== null && tools !== SEARCH) return refusal(problem('NOT_FOUND', NO_SUCH_LIST), deps, context.env.request_id)
-    const seen = views({ family, small: tools === SEARCH })
-    if (!seen.ok) return refusal(problem('NOT_FOUND', seen.message), deps, context.env.request_id)
+    const notFound = (message: string) => refusalResponse(problem('NOT_FOUND', message), deps.origins, context.env.request_id)
+    const { family = null, page = null, detail, tools = isSmallPath(context.req.path) ? 'small' : null } = context.req.query()
+    const form = SHORT_FORMS.find((one) => one === tools) ?? null
+    if (tools !== null && form === null) return notFound(NO_SUCH_LIST)
+    if (page !== null && !PAGE.test(page)) return notFound(NO_SUCH_PAGE)
+    const seen = views({ family, form, page: page === null ? null : Number(page) })
+    if (!seen.ok) return notFound(seen.message)
     const address = caller(context)
     const { request_id } = context.env
-    const large = readLarge(deps.call, desk, { header, address })
+    const decided = Promise.withResolvers<LargeMessageDecision>()
+    const mayReadLarge = async () => {
+      decided.resolve(decideLargeMessage(deps.call, desk, { header, address }))
+      return readableBytes(await decided.promise)
+    }
     const { heavy } = deps.call
-    const body = (bytes: Uint8Array) => ({ kind: 'mcp', bytes, small: tools === SEARCH, at: desk.at() }) as const
+    const body = (bytes: Uint8Array) => ({ kind: 'mcp', bytes, small: form !== null, at: desk.at() }) as const
     const inThread = (bytes: Uint8Array) =>
       heavy && (isLarge(bytes) || isLargePreflight(bytes))
         ? readInThread(heavy, body(bytes), { address, pays: isSigned(deps.call, paymentsIn(header)) })
         : null
-    const steps = { mayReadLarge: large.mayRead, ready: () => turn('intake', address), inThread }
-    const read = large.judged(await readMessage(bodyOfRequest(context), steps))
-    if (!read.ok) return refusal(read.problem, deps, request_id)
-    return { exchange: { message: read.message, request_id, address, header, view: seen.view }, is_counted: large.is_counted() }
+    const received = await readMessage(bodyOfRequest(context), { mayReadLarge, ready: () => turn('intake', address), inThread })
+    decided.resolve({ kind: 'short' })
+    const decision = await decided.promise
+    const read = admittedMessage(received, decision)
+    if (!read.ok) return refusalResponse(read.problem, deps.origins, request_id)
+    const exchange = { message: read.message, request_id, address, header, view: seen.view, ...(detail === undefined ? {} : { detail }) }
+    return { exchange, is_counted: decision.kind === 'preflight_only' }
   }
   app.on('POST', PATHS, async (context) => {
     const received = await readExchange(context)
@@ -229,18 +266,22 @@ export function mcpRoutes(
     app.all(path, (context) => {
       const found = problem(
         'METHOD_NOT_ALLOWED',
-        'Send JSON-RPC messages by POST. There are no sessions, so there is no stream to open or to end.',
+        'Send JSON-RPC messages with POST. The server is stateless, so there is no session or event stream.',
       )
-      return refusal(found, deps, context.env.request_id, { allow: 'POST' })
+      return refusalResponse(found, deps.origins, context.env.request_id, { allow: 'POST' })
     })
 }
 
-/** Who takes anything, or does not say, takes what the protocol asks for (RFC 9110, 12.5.1). */
+function isSmallPath(path: string): boolean {
+  return path.startsWith('/mcp/small')
+}
+
+/** An absent Accept header, or one for any type, accepts both media types (RFC 9110, 12.5.1). */
 function acceptOf(accept: string | undefined): string {
   return accept === undefined || /^\s*(?:\*\/\*\s*(?:;[^,]*)?)?$/.test(accept) ? BOTH_FORMS : accept
 }
 
-/** The request as the official package wants it; the body was read already. */
+/** Request with the Accept header that the SDK expects; its body was read already. */
 function withAccept(request: Request): Request {
   const given = request.headers.get('accept') ?? undefined
   const accept = acceptOf(given)
@@ -250,7 +291,7 @@ function withAccept(request: Request): Request {
   return new Request(request.url, { method: request.method, headers })
 }
 
-/** Plain calls and lists on the short way, everything else by the official package; who brings no payment waits for a turn. */
+/** Serves plain calls and lists directly and other messages through the SDK. Messages without a payment wait in the queue. */
 function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: Request, exchange: McpExchange) => Promise<Response> {
   const readPlain = createPlainCalls(parts.identity)
   const official = createProtocol(parts)
@@ -258,9 +299,9 @@ function createAnswers(parts: ProtocolParts, turn: McpCalls['turn']): (request: 
   return async (request, exchange) => {
     const plain = readPlain(exchange)
     if (plain !== null) return plain.response(await callTool(parts.calls, plain.params, exchange))
-    if (!bringsPayment(exchange)) await turn('reads', exchange.address)
+    if (!hasCredential(exchange)) await turn('reads', exchange.address)
     const list = plainList(request, exchange)
-    return list === null ? official(request, exchange) : inTurns(await list, () => turn('reads', exchange.address))
+    return list === null ? official(request, exchange) : afterTurns(await list, () => turn('reads', exchange.address))
   }
 }
 
@@ -268,13 +309,156 @@ function protocolParts(deps: AppDeps, serve: ServeCall): ProtocolParts {
   const { api_url, site_url } = deps.origins
   return {
     identity: { name: 'assay', title: 'assay', version: deps.version, websiteUrl: site_url },
-    instructions: instructions(deps),
-    calls: { serve, api_url, words: createPaymentWords(deps.place, deps.call.catalogue, mcpResource), onFault: deps.call.onFault },
+    instructions: serviceInstructions(deps),
+    calls: {
+      serve,
+      catalogue: deps.call.catalogue,
+      schemas: deps.schemas,
+      api_url,
+      words: mcpPaymentRenderer(deps),
+      onFault: deps.call.onFault,
+    },
   }
 }
 
-/** What is refused before there is a message to answer. */
-function refusal(found: Problem, deps: AppDeps, request_id: string, headers: Record<string, string> = {}): Response {
-  const retry: Record<string, string> = found.retry_after_s === undefined ? {} : { 'retry-after': String(found.retry_after_s) }
-  return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, deps.origins.api_url), { ...retry, ...headers })
+interface ProtocolParts {
+  identity: Implementation
+  instructions: string
+  /** Tools for an exchange without a view. */
+  tools?: ListedTool[]
+  calls: ToolCalls
+}
+
+/** Answers one message through the SDK in both protocol eras, without sessions: each message gets a new server. */
+export function createProtocol(parts: ProtocolParts): (request: Request, exchange: McpExchange) => Promise<Response> {
+  const exchanges = new WeakMap<Request, McpExchange>()
+  const serverFor = (request: Request | undefined) => createServer(parts, request && exchanges.get(request))
+  const stateless = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { legacy: 'reject' })
+  return async (request, exchange) => {
+    const { value } = exchange.message
+    exchanges.set(request, exchange)
+    // Batches ended with 2025-06-18, the oldest supported revision; the stateless handler refuses them.
+    const handshake = !Array.isArray(value) && (await isLegacyRequest(request, value))
+    return handshake ? answerHandshakeEra(serverFor(request), request, value) : stateless.fetch(request, { parsedBody: value })
+  }
+}
+
+/** Sends one JSON answer instead of an event stream, because nothing is sent before the result. */
+async function answerHandshakeEra(server: Server, request: Request, parsedBody: unknown): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  try {
+    return await transport.handleRequest(request, { parsedBody })
+  } finally {
+    await server.close()
+  }
+}
+
+function createServer({ identity, instructions, tools = [], calls }: ProtocolParts, exchange: McpExchange | undefined): Server {
+  return createToolServer({
+    identity,
+    instructions,
+    view: () => exchange?.view ?? { listed: tools, page: tools.length },
+    call(params) {
+      if (exchange === undefined) throw new Error('a server was asked without its exchange')
+      return callTool(calls, params, exchange)
+    },
+  })
+}
+
+/**
+ * Plain `tools/call`, the most frequent message, served without an SDK server and transport, which cost as much as the call. The SDK
+ * still classifies the message and handles every unusual one. A test compares both paths byte by byte.
+ */
+interface PlainCall {
+  params: CallParams
+  /** Serializes the reply as the SDK does. */
+  response(reply: ToolReply): Response
+}
+
+/** Returns a reader of plain calls; it returns null for messages that the SDK must handle. */
+export function createPlainCalls(identity: Implementation): (exchange: McpExchange) => PlainCall | null {
+  const stamp = { [SERVER_INFO_META_KEY]: identity }
+  const complete = ',"resultType":"complete"'
+  const bare = { head: '', tail: `${complete},${membersText({ _meta: stamp })}` }
+  // The SDK writes `_meta` of a result first and includes its server info; without other `_meta`, the server info comes last.
+  const stateless: ResultFrame = (meta) =>
+    meta === null ? bare : { head: `${membersText({ _meta: { ...meta, ...stamp } })},`, tail: complete }
+  const handshake: ResultFrame = (meta) => ({ head: meta === null ? '' : `${membersText({ _meta: meta })},`, tail: '' })
+  return ({ message, header }) => {
+    const { value } = message
+    if (!isObject(value) || value['method'] !== 'tools/call' || !hasPlainParams(value['params'])) return null
+    const params = value['params']
+    const era = eraOf(value, header, params.name)
+    if (era === null) return null
+    const frame = era === 'stateless' ? stateless : handshake
+    return { params, response: (reply) => jsonResponse(replyText(reply, JSON.stringify(value['id']), frame)) }
+  }
+}
+
+const PARAMS = new Set(['name', 'arguments', '_meta'])
+
+/** True for params with only the members that every revision has. */
+function hasPlainParams(params: unknown): params is CallParams {
+  if (!isObject(params) || !Object.keys(params).every((key) => PARAMS.has(key))) return false
+  const { name, arguments: given = {}, _meta: meta = {} } = params
+  return typeof name === 'string' && /^[\w-]{1,64}$/.test(name) && isObject(given) && isObject(meta)
+}
+
+type Era = 'handshake' | 'stateless'
+
+/** Protocol era of a plain request as the SDK classifies it; null for unusual requests. `name` is the called tool. */
+function eraOf(message: Record<string, unknown>, header: Header, name: string | null): Era | null {
+  const route = classifyInboundRequest({ httpMethod: 'POST', body: message, ...mcpHeaders(header) })
+  if (isHandshake(route, header)) return 'handshake'
+  return isStateless(route, message['method'], name, header) ? 'stateless' : null
+}
+
+type Header = McpExchange['header']
+
+function mcpHeaders(header: Header) {
+  const found = {
+    protocolVersionHeader: header('mcp-protocol-version'),
+    mcpMethodHeader: header('mcp-method'),
+    mcpNameHeader: header('mcp-name'),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null))
+}
+
+/** Versions up to 2025-11-25; without the header, `initialize` has negotiated the version. */
+function isHandshake(route: InboundClassificationOutcome, header: Header): boolean {
+  if (route.kind !== 'legacy' || route.reason !== 'no-claim') return false
+  const version = header('mcp-protocol-version')
+  const accept = header('accept') ?? ''
+  const known = version === null || HANDSHAKE_VERSIONS.includes(version)
+  return known && accept.includes('application/json') && accept.includes('text/event-stream')
+}
+
+/** Version 2026-07-28, in which the headers must match the message. */
+function isStateless(route: InboundClassificationOutcome, method: unknown, name: string | null, header: Header): boolean {
+  if (route.kind !== 'modern' || route.messageKind !== 'request' || route.classification.revision !== STATELESS_VERSION) return false
+  return header('mcp-protocol-version') === STATELESS_VERSION && header('mcp-method') === method && header('mcp-name') === name
+}
+
+/** Text before and after the content of a result. */
+type ResultFrame = (meta: ResultMeta | null) => { head: string; tail: string }
+
+function membersText(value: Record<string, unknown>): string {
+  return JSON.stringify(value).slice(1, -1)
+}
+
+function replyText(reply: ToolReply, id: string, frame: ResultFrame): string {
+  if (reply.kind === 'error') return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(reply.error)}}`
+  const { head, tail } = frame(reply.meta)
+  const structured = reply.kind === 'answer' || reply.has_terms === true ? `"structuredContent":${reply.text}` : null
+  const more = [structured, reply.kind === 'answer' ? null : '"isError":true'].filter((one) => one !== null).join(',')
+  return `{"result":{${head}"content":[${textContent(contentText(reply))}],${more}${tail}},"jsonrpc":"2.0","id":${id}}`
+}
+
+function textContent(text: string): string {
+  return `{"type":"text","text":${JSON.stringify(text)}}`
+}
+
+function jsonResponse(body: string): Response {
+  return new Response(body, { headers: { 'content-type': 'application/json' } })
 }

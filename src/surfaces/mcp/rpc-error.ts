@@ -1,6 +1,8 @@
-import { PROBLEMS, problemBody, type Problem, type ProblemCode } from '../../service/problems.ts'
+import { type Problem, problemBody, type ProblemCode, PROBLEMS } from '../../service/problems.ts'
+import { localhostAllowedHostnames, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server'
+import type { Origins } from '../http/reply.ts'
 
-/** An error as JSON-RPC 2.0 tells it; `data` is the problem, as REST would have answered it. */
+/** Error of JSON-RPC 2.0; `data` is the problem that REST would return. */
 export interface RpcError {
   code: number
   message: string
@@ -9,7 +11,7 @@ export interface RpcError {
 
 const INTERNAL = -32603
 
-/** Problems that are faults of the message, not outcomes of a call (JSON-RPC 2.0 §5.1; MCP, tools, error handling). */
+/** Problems that are JSON-RPC errors instead of results (JSON-RPC 2.0 §5.1; MCP, tools, error handling). */
 const MESSAGE_FAULTS: Partial<Record<ProblemCode, number>> = {
   PARSE_ERROR: -32700,
   NOT_UTF8: -32700,
@@ -37,7 +39,34 @@ export function rpcErrorOf(found: Problem, request_id: string, api_url: string):
   return { code, message: PROBLEMS[found.code].title, data: problemBody(found, request_id, api_url) }
 }
 
-/** An error about a message whose id is not known, with the HTTP status that goes with it. */
+/** Error response to a message whose id is unknown, with its HTTP status. */
 export function rpcErrorResponse(status: number, error: RpcError, headers: Record<string, string> = {}): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status, headers })
+}
+
+/** Response to a request that was refused before its message was read. */
+export function refusalResponse(found: Problem, origins: Origins, request_id: string, headers: Record<string, string> = {}): Response {
+  const retry: Record<string, string> = found.retry_after_s === undefined ? {} : { 'retry-after': String(found.retry_after_s) }
+  return rpcErrorResponse(PROBLEMS[found.code].status, rpcErrorOf(found, request_id, origins.api_url), { ...headers, ...retry })
+}
+
+/** Returns true if a request with this Host and Origin is admitted. */
+type Guard = (host: string, origin: string | null) => boolean
+
+/**
+ * Protection against DNS rebinding (MCP specification, Streamable HTTP, security warning): a web page can point its own name at this
+ * machine and must not reach a local service. On a local deployment, Host and Origin must therefore both name this machine. A deployment
+ * with a public origin is open to all pages, uses no ambient credentials and may be behind proxies that rewrite Host, so it admits every
+ * request. Errs towards refusing on a local deployment.
+ */
+export function createGuard(origins: Origins): Guard {
+  const own = Object.values(origins).map((origin) => new URL(origin).hostname)
+  if (!own.every(isLoopback)) return () => true
+  const known = [...localhostAllowedHostnames(), ...own]
+  return (host, origin) => validateHostHeader(host, known).ok && validateOriginHeader(origin, known).ok
+}
+
+/** RFC 5735 §3: 127.0.0.0/8 is the loopback network. */
+function isLoopback(hostname: string): boolean {
+  return localhostAllowedHostnames().includes(hostname) || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }

@@ -1,13 +1,13 @@
 import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import { limits } from '../../service/limits.ts'
-import { readJsonBody, type OpenJson } from '../http/json-body.ts'
+import { readJsonBody, type OpenJson } from '../http/body.ts'
 import type { Message } from '../json-rpc.ts'
 import type { CallParams } from './tool-call.ts'
 
 /**
- * MCP over standard input and output, one message a line, both eras of the protocol. Nothing else may be written to standard output
- * meanwhile. Resolves when the other side has closed its end.
+ * MCP over standard input and output, one message per line, both protocol eras. Nothing else may be written to standard output meanwhile.
+ * Resolves when the client closes its end.
  */
 export async function serveOverStdio(server: () => Server, onFault: (error: Error) => void): Promise<void> {
   const closed = Promise.withResolvers<void>()
@@ -20,8 +20,8 @@ export async function serveOverStdio(server: () => Server, onFault: (error: Erro
 }
 
 /**
- * The params of a call as a message that is read like any other: written out once more and held against the bounds of the tool. What the
- * package's own reader has merged by then, a key that stood twice, is not seen.
+ * Converts the params of a call to a message: serialized again, so that the limits of the tool apply. A duplicate key is not detected,
+ * because the SDK's parser has already merged it.
  */
 export function messageOf(params: CallParams): Message {
   const value = { params }

@@ -1,90 +1,121 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire, stripTypeScriptTypes } from 'node:module'
-import { posix } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { nobleCrypto } from '../../pure/receipts/crypto.ts'
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { once } from '../../pure/once.ts'
-import { encodedBody, type EncodedBody } from '../http/encoded.ts'
-import { bundle, bundlePath, isJoined } from './bundle.ts'
-import { asModule, isCommonJs } from './common-js.ts'
+import { encodedBody, type EncodedBody } from '../http/document.ts'
+import { importsOf, moduleGraph, type SourceModule } from './browser-modules.ts'
 
 /**
- * What pages load: style sheets, one icon, and the browser modules. Those of `pure/` are the source files themselves at paths that mirror
- * `src/`, types blanked out and the names of packages rewritten to paths, so that the room that judges in a browser can be read there and
- * held against the one that judges on the server. Packages lose their comments to the parser of Node; the modules of a page are joined
- * into one file. The list of files follows from the imports of the entries: nothing else can be asked for.
+ * Files that pages load: style sheets, the icon, and native browser modules made from the source files (browser-modules.ts). The list follows
+ * from the imports of the entries, so no other file can be requested. Types are removed in a worker and compression runs on the threads of
+ * the engine, each when a file is first requested.
  */
-interface Asset {
+export interface Asset {
   type: string
-  body: string
   encoded: EncodedBody
 }
 
 interface Assets {
-  /** Names this set of files in every path, so that each may be cached for good. */
+  /** Hash of all files; part of every path, so that each file may be cached for good. */
   version: string
-  files: ReadonlyMap<string, Asset>
-  /** The joined file of each entry, and after it all that it imports at once, for preloading. What it imports later is served all the same. */
+  files: ReadonlyMap<string, () => Promise<Asset>>
+  /** Entry of each script, then all that it imports, for preloading. */
   closures: ReadonlyMap<Script, readonly string[]>
 }
 
-/** The script of each page that has one: `client/<name>.ts`. */
-const SCRIPTS = [
-  'frame',
-  'home',
-  'tool',
-  'verify',
-  'status',
-  'pay',
-  'credits',
-  'preflight',
-  'reconcile',
-  'reconcile/worker',
-  'docs',
-] as const
+/** Script of each page that has one: `client/<name>.ts`. */
+const SCRIPTS = ['frame', 'home', 'tool', 'verify', 'status', 'pay', 'credits', 'preflight', 'reconcile', 'reconcile/worker'] as const
 
 export type Script = (typeof SCRIPTS)[number]
 
-/** What one page needs beyond the common style sheet: `styles/<page>.css`. */
-const STYLES = new URL('./styles/', import.meta.url)
-const SOURCE = new URL('../../', import.meta.url)
+const FOLDER = fileURLToPath(new URL('./', import.meta.url))
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
-const CSS_TYPE = 'text/css; charset=utf-8'
-const PLAIN: Record<string, { file: URL; type: string }> = {
-  'style.css': { file: new URL('./style.css', import.meta.url), type: CSS_TYPE },
-  'icon.svg': { file: new URL('./icon.svg', import.meta.url), type: 'image/svg+xml; charset=utf-8' },
-}
+const PLAIN_TYPES: Readonly<Record<string, string>> = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml; charset=utf-8' }
 
-/** Only what can stand between `import` and `from`, at the start of a line: prose in comments does not match. */
-const IMPORT = /^((?:import|export)\s+[\w\s{},*$]+?\s+from\s+)(['"])([^'"]+)\2(?: with \{ type: (['"])json\4 \})?/gm
-
-/** A module that is loaded when it is first wanted. */
-const LATER = /\bimport\((['"])(\.[^'"]+)\1\)/g
-
-/** All assets, read once a process. Throws when a module imports what is not there. */
+/** All assets, listed once a process. Throws when a module imports a file that does not exist. */
 export const assets = once((): Assets => {
-  const bodies = new Map<string, string>()
-  const entries = new Map<string, readonly string[]>()
-  const paths = SCRIPTS.map((name) => [name, follow(new URL(`./client/${name}.ts`, import.meta.url), bodies, entries)] as const)
-  const closures = new Map(paths.map(([name, entry]) => [name, [bundlePath(entry), ...(entries.get(entry) ?? [])]] as const))
-  const files = new Map<string, Asset>()
-  for (const [path, body] of bodies) {
-    if (!isJoined(path)) files.set(path, asset(SCRIPT_TYPE, body))
+  const entryOf = (script: Script) => `surfaces/pages/client/${script}.ts`
+  const graph = moduleGraph(SCRIPTS.map((script) => new URL(`../../${entryOf(script)}`, import.meta.url)))
+  const plain = new Map(
+    globSync('**/*.{css,svg}', { cwd: FOLDER })
+      .toSorted()
+      .map((path) => [path, readFileSync(FOLDER + path, 'utf8')] as const),
+  )
+  const files = new Map<string, () => Promise<Asset>>()
+  for (const [path, text] of plain) {
+    const type = PLAIN_TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? ''
+    files.set(
+      path,
+      onRequest(() => Promise.resolve(asset(type, text))),
+    )
   }
-  for (const entry of entries.keys()) {
-    const { path, body } = bundle(entry, bodies)
-    files.set(path, asset(SCRIPT_TYPE, body))
+  for (const [path, module] of graph) {
+    files.set(
+      path,
+      onRequest(async () => asset(SCRIPT_TYPE, await typeStripper.get()(module))),
+    )
   }
-  for (const [path, { file, type }] of Object.entries(PLAIN)) files.set(path, asset(type, readFileSync(file, 'utf8')))
-  for (const name of readdirSync(STYLES).filter((file) => file.endsWith('.css'))) {
-    files.set(`styles/${name}`, asset(CSS_TYPE, readFileSync(new URL(name, STYLES), 'utf8')))
+  const hash = createHash('sha256')
+  for (const [path, text] of [...plain, ...[...graph].map(([name, module]) => [name, module.text] as const)])
+    hash.update(`${path}\n${text}\n`)
+  return {
+    version: hash.digest('hex').slice(0, 12),
+    files,
+    closures: new Map(SCRIPTS.map((script) => [script, [entryOf(script), ...importsOf(graph, entryOf(script))]])),
   }
-  const version = nobleCrypto.keccak256Hex(JSON.stringify([...files].map(([path, { body }]) => [path, body]))).slice(2, 14)
-  return { version, files, closures }
 })
 
 function asset(type: string, body: string): Asset {
-  return { type, body, encoded: encodedBody(body, 'kept') }
+  return { type, encoded: encodedBody(body, 'kept') }
+}
+
+/** Removes the types of a module in the worker of this process, which answers in the order in which it was asked. */
+const typeStripper = forgetful((): ((module: SourceModule) => Promise<string>) => {
+  const waiting: PromiseWithResolvers<string>[] = []
+  const worker = new Worker(new URL('./assets-worker.ts', import.meta.url))
+  worker.on('message', (text: string) => {
+    waiting.shift()?.resolve(text)
+    if (waiting.length === 0) worker.unref()
+  })
+  worker.on('error', (error) => {
+    typeStripper.forget()
+    for (const one of waiting.splice(0)) one.reject(error)
+  })
+  return (module) => {
+    const answer = Promise.withResolvers<string>()
+    waiting.push(answer)
+    // The process may end while nothing is requested.
+    worker.ref()
+    worker.postMessage(module, [])
+    return answer.promise
+  }
+})
+
+/** Computes on first use and keeps the value until it is forgotten. */
+function forgetful<Value>(compute: () => Value): { get(): Value; forget(): void } {
+  let kept: { value: Value } | null = null
+  return {
+    get: () => (kept ??= { value: compute() }).value,
+    forget: () => {
+      kept = null
+    },
+  }
+}
+
+/** A file that is made when it is first requested; after a failure it is made again. */
+function onRequest(make: () => Promise<Asset>): () => Promise<Asset> {
+  const made = forgetful(() => {
+    const making = make()
+    making.catch(() => made.forget())
+    return making
+  })
+  return made.get
+}
+
+/** Makes and compresses every file, one after another, so that the first visitors wait for none. */
+export async function prepareAssets(): Promise<void> {
+  for (const make of assets().files.values()) await (await make()).encoded.for('br')
 }
 
 /** The address of an asset. */
@@ -96,69 +127,4 @@ export function assetPath(path: string): string {
 export function scriptPaths(script: Script): { entry: string; imports: string[] } {
   const [entry = '', ...imports] = (assets().closures.get(script) ?? []).map(assetPath)
   return { entry, imports }
-}
-
-/**
- * Reads a module and, through its imports, all others that it needs, into `bodies`. Notes in `entries` which of them stay files of their own,
- * for this entry and for those that are loaded later. Gives its path.
- */
-function follow(entry: URL, bodies: Map<string, string>, entries: Map<string, readonly string[]>): string {
-  const own = entry.href.slice(SOURCE.href.length)
-  if (entries.has(own)) return own
-  const places = new Map([[own, fileURLToPath(entry)]])
-  const later: URL[] = []
-  // What a module imports joins the end of the map, and so the walk.
-  for (const [path, file] of places) {
-    const { body, found } = readModule(path, file)
-    for (const one of found) places.set(one.path, one.file)
-    bodies.set(path, body)
-    for (const [, , specifier = ''] of body.matchAll(LATER)) later.push(new URL(specifier, pathToFileURL(file)))
-  }
-  entries.set(
-    own,
-    [...places.keys()].filter((path) => !isJoined(path)),
-  )
-  for (const one of later) follow(one, bodies, entries)
-  return own
-}
-
-interface Place {
-  path: string
-  file: string
-}
-
-function readModule(path: string, file: string): { body: string; found: Place[] } {
-  const text = readFileSync(file, 'utf8')
-  const found: Place[] = []
-  // Not every browser imports JSON, and Firefox never in a worker.
-  if (file.endsWith('.json')) return { body: `export default ${text}`, found }
-  const mode = path.startsWith('pure/') ? 'strip' : 'transform'
-  const script = quietly(() => stripTypeScriptTypes(isCommonJs(text) ? asModule(text) : text, { mode }))
-  const body = script.replace(IMPORT, (_, clause: string, quote: string, specifier: string) => {
-    const place = resolve(path, file, specifier)
-    found.push(place)
-    const relative = posix.relative(posix.dirname(path), place.path)
-    return `${clause}${quote}${relative.startsWith('.') ? relative : `./${relative}`}${quote}`
-  })
-  return { body, found }
-}
-
-/** A package lies under `vendor/`, by its name and the name of the file that it exports; a table of `data/` beside the rooms of `src/`. */
-function resolve(path: string, file: string, specifier: string): Place {
-  if (specifier.startsWith('.')) {
-    const joined = posix.join(posix.dirname(path), specifier).replace(/^(?:\.\.\/)+/, '')
-    return { path: joined.replace(/\.json$/, '.js'), file: fileURLToPath(new URL(specifier, pathToFileURL(file))) }
-  }
-  return { path: `vendor/${specifier}`, file: createRequire(file).resolve(specifier) }
-}
-
-/** Node runs this service by the same stripping, but warns where it is called by name; an operator need not read that. */
-function quietly<Value>(work: () => Value): Value {
-  const { emitWarning } = process
-  process.emitWarning = () => undefined
-  try {
-    return work()
-  } finally {
-    process.emitWarning = emitWarning
-  }
 }

@@ -21,7 +21,7 @@ export function asModule(text: string): string {
   ].join('\n')
 }
 
-/** Whether a file of a package is of that kind. */
+/** Checks if a file of a package is CommonJS as compilers write it, and not an ES module. */
 export function isCommonJs(text: string): boolean {
   return /^exports\.\w+ = /m.test(text) && !/^(?:import|export)\s/m.test(text)
 }

@@ -1,38 +1,18 @@
-import { html } from 'hono/html'
+import { html } from './html.ts'
 import type { Hono } from 'hono'
 import { openApiDocument } from '../openapi.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
-import { sendDocument, type StoredDocument } from '../discovery/document.ts'
-import { runExamples } from '../discovery/examples.ts'
-import type { Env } from '../http/env.ts'
-import { A2A } from './docs/a2a.ts'
-import { CLIENT } from './docs/client.ts'
-import { COMMAND_LINE } from './docs/command-line.ts'
-import { ERRORS } from './docs/errors.ts'
-import { GOING_LIVE } from './docs/going-live.ts'
-import { INVOICES } from './docs/invoices.ts'
-import { MCP } from './docs/mcp.ts'
+import { sendDocument, type StoredDocument } from '../http/document.ts'
+import { runExamples } from '../discovery/documents.ts'
+import type { Env } from '../http/reply.ts'
 import type { Chapter, Topic } from './docs/parts.ts'
-import { PAYMENT } from './docs/payment.ts'
-import { PRICES } from './docs/prices.ts'
-import { RECEIPTS } from './docs/receipts.ts'
 import { operationChapters, readReference, referenceChapters, type Reference } from './docs/reference.ts'
-import { REST } from './docs/rest.ts'
-import { START } from './docs/start.ts'
+import { GROUPS, REFERENCE, topicPath } from './docs/topics.ts'
 import { HTML_TYPE, layout, PAGE_HEADERS, type Markup } from './layout.ts'
 import { storedPage } from './priced.ts'
 
 const HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
-
-/** The topics in the order in which they are read. */
-const GROUPS: readonly { title: string; topics: readonly Topic[] }[] = [
-  { title: 'Call', topics: [START, REST, MCP, A2A, COMMAND_LINE, CLIENT] },
-  { title: 'Know', topics: [PRICES, PAYMENT, RECEIPTS, ERRORS, INVOICES] },
-  { title: 'Run', topics: [GOING_LIVE] },
-]
-
-const REFERENCE = { id: 'reference', title: 'API reference', words: 'Every operation, from the OpenAPI document.' }
 
 /** `/docs`, `/docs/{topic}` and `/docs/reference/{operation}`: each made once, when it is first asked for. */
 export function docsRoutes(app: Hono<Env>, deps: AppDeps): void {
@@ -42,7 +22,7 @@ export function docsRoutes(app: Hono<Env>, deps: AppDeps): void {
   const page = (id: string, make: () => Promise<string>) => kept(id, async () => storedPage(await make()))
   for (const topic of GROUPS.flatMap(({ topics }) => topics)) {
     const make = async () => docsPage(deps, topic, await topic.chapters(deps))
-    app.get(pathOf(topic), async (context) => sendDocument(context, await page(topic.id, make)))
+    app.get(topicPath(topic), async (context) => sendDocument(context, await page(topic.id, make)))
   }
   app.get('/docs/reference', async (context) =>
     sendDocument(context, await page(REFERENCE.id, async () => docsPage(deps, REFERENCE, referenceChapters(await reference())))),
@@ -61,7 +41,7 @@ export function docsRoutes(app: Hono<Env>, deps: AppDeps): void {
   app.get('/docs/:topic', (context) => context.body(unknownPage(deps), 404, { ...HEADERS, 'content-type': HTML_TYPE }))
 }
 
-/** Makes what has no name yet, and keeps it; what failed is made anew when it is asked for again. */
+/** Cache of promises by name. A rejected promise is removed, so that the next request retries. */
 function keeper<Value>(): (name: string, make: () => Promise<Value>) => Promise<Value> {
   const made = new Map<string, Promise<Value>>()
   return (name, make) => {
@@ -81,10 +61,6 @@ async function referenceOf(deps: AppDeps): Promise<Reference> {
 }
 
 type Named = Pick<Topic, 'id' | 'title' | 'words'>
-
-function pathOf({ id }: Pick<Topic, 'id'>): string {
-  return id === '' ? '/docs' : `/docs/${id}`
-}
 
 function docsPage(deps: AppDeps, topic: Named, chapters: readonly Chapter[]): string {
   const inside = topic.id.startsWith('reference/')
@@ -106,7 +82,7 @@ function docsPage(deps: AppDeps, topic: Named, chapters: readonly Chapter[]): st
       )}
     </article>
   </div>`
-  return layout({ title: `${topic.title} · assay docs`, mark: modeMark(deps), main, script: 'docs', style: 'docs' })
+  return layout({ title: `${topic.title} · assay docs`, mark: modeMark(deps), main, styles: ['styles/docs.css'] })
 }
 
 function crumb({ id }: Named, inside: boolean): Markup | string {
@@ -127,7 +103,7 @@ function topicLists(topic: Named): Markup {
   const link = ({ id, title }: Named) => {
     const above = id === REFERENCE.id && topic.id.startsWith('reference/')
     return html`<li>
-      <a href="${pathOf({ id })}" ${id === topic.id ? html`aria-current="page"` : above ? html`aria-current="true"` : ''}>${title}</a>
+      <a href="${topicPath({ id })}" aria-current=${id === topic.id ? 'page' : above ? 'true' : undefined}>${title}</a>
     </li>`
   }
   return html`${[...GROUPS, { title: 'Look up', topics: [REFERENCE] }].map(

@@ -1,38 +1,17 @@
+import type { FormField } from './components/form-fields.ts'
 import type { Tool } from '../../service/catalogue/define.ts'
-import type { JsonSchema, ToolSchemas } from '../../service/catalogue/json-schema.ts'
-
-/** What a form asks for, and how. */
-export interface Field {
-  name: string
-  /**
-   * `line` is a text of one line, `long` of many, `document` one that may come from a file; `number` is typed and sent as it is typed;
-   * `choice` has a list of literals; `json` stands for all else.
-   */
-  kind: 'line' | 'long' | 'document' | 'number' | 'choice' | 'json'
-  /** Left out of the call when nothing is typed. */
-  optional: boolean
-  description: string
-  /** The example, as it stands in the field. */
-  value: string
-  /** The literals of a choice, with the words for each. */
-  choices: readonly [literal: string, words: string][]
-  /** A value of the right shape to start from, for JSON; null where the example says it all. */
-  template: string | null
-  /** The value is an array, and the template one item of it. */
-  list: boolean
-  /** Longest text in characters; null where the schema names none. */
-  most_chars: number | null
-}
+import { labelOf } from '../../service/catalogue/answer-view.ts'
+import type { JsonSchema, ToolSchemas } from '../../service/catalogue/wire-schemas.ts'
 
 /** Texts up to this length are asked for in one line. */
-const LINE_CHARS = 256
+const LINE_CHARS = 400
 /** Texts beyond this length are documents. */
 const LONG_CHARS = 20_000
 /** Members that a template names, where none is required. */
 const TEMPLATE_MEMBERS = 8
 
 /** The fields of a tool's input, from its JSON Schema and its example. */
-export function fieldsOf(schema: ToolSchemas['input'], example: Tool['example']): Field[] {
+export function fieldsOf(schema: ToolSchemas['input'], example: Tool['example']): FormField[] {
   const properties = schema['properties'] as Record<string, JsonSchema>
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
   return Object.entries(properties).map(([name, property]) => {
@@ -41,6 +20,7 @@ export function fieldsOf(schema: ToolSchemas['input'], example: Tool['example'])
     const given = example[name]
     return {
       name,
+      label: labelOf(name),
       kind,
       optional,
       description: typeof property['description'] === 'string' ? property['description'] : '',
@@ -53,10 +33,11 @@ export function fieldsOf(schema: ToolSchemas['input'], example: Tool['example'])
   })
 }
 
-function kindOf(property: JsonSchema): Field['kind'] {
+function kindOf(property: JsonSchema): FormField['kind'] {
   if (Array.isArray(property['enum'])) return 'choice'
   switch (property['type']) {
     case 'string': {
+      if (property['format'] === 'date') return 'date'
       const most = typeof property['maxLength'] === 'number' ? property['maxLength'] : Number.POSITIVE_INFINITY
       return most <= LINE_CHARS ? 'line' : most <= LONG_CHARS ? 'long' : 'document'
     }
@@ -80,18 +61,20 @@ function alternatives({ anyOf }: JsonSchema): JsonSchema[] {
   return Array.isArray(anyOf) ? (anyOf as JsonSchema[]) : []
 }
 
-/** A value as it stands in its field: text bare where text is asked for, else as JSON. */
-function literalOf(value: unknown, kind: Field['kind']): string {
+/** Returns the text of a value in its form field: strings unquoted in text fields, else JSON. */
+function literalOf(value: unknown, kind: FormField['kind']): string {
   return typeof value === 'string' && kind !== 'json' && kind !== 'choice' ? value : JSON.stringify(value, null, 2)
 }
 
 function choicesOf(property: JsonSchema, optional: boolean): [string, string][] {
   const values: unknown[] = Array.isArray(property['enum']) ? property['enum'] : [true, false]
-  const named = values.map((value): [string, string] => [
-    JSON.stringify(value),
-    value === true ? 'yes' : value === false ? 'no' : typeof value === 'string' ? value : JSON.stringify(value),
-  ])
-  return optional ? [['', 'not said'], ...named] : named
+  const named = values.map((value): [string, string] => [JSON.stringify(value), choiceLabel(value)])
+  return optional ? [['', 'not set'], ...named] : named
+}
+
+function choiceLabel(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'string' ? value.replaceAll('_', ' ') : JSON.stringify(value)
 }
 
 /** For an array, one item of it; null where nothing can be said of the shape. */

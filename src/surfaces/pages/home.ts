@@ -1,155 +1,117 @@
-import { html } from 'hono/html'
-import type { Family, Tool } from '../../service/catalogue/define.ts'
-import { allowanceWords, byFamily, DOCUMENTS, HONEST_LIMITS, markedName, modeMark, paymentWords } from '../../service/catalogue/text.ts'
-import { nearest } from '../../service/nearest.ts'
-import type { PricesNow } from '../../service/payments/price.ts'
+import type { Tool } from '../../service/catalogue/define.ts'
+import { allowanceWords, byFamily, DOCUMENTS, HONEST_LIMITS, markedName, modeMark } from '../../service/catalogue/text.ts'
+import type { PricesNow } from '../../service/payments/price-book.ts'
 import type { AppDeps } from '../deps.ts'
-import { foundWords, isFound, QUERY_CHARS, searchWords } from './client/search-words.ts'
-import { answerPane, askForm, samples } from './form.ts'
-import { layout, type Markup } from './layout.ts'
-import { exampleResult, freeWords, ownAllowance, priceNowWords } from './tool-words.ts'
+import { Catalogue, type CatalogueEntry, type CatalogueProps } from './components/catalogue.ts'
+import { Island } from './components/island.ts'
+import { ToolDesk } from './components/tool-desk.ts'
+import { QUERY_CHARS, queryWords } from './components/tool-search.ts'
+import { guideList } from './docs/topics.ts'
+import { html } from './html.ts'
+import { layout } from './layout.ts'
+import { deskProps, freeWords, ownAllowance, priceNowWords } from './tool-words.ts'
 
-/** The tool that a newcomer can try at once. */
+/** The tool that a newcomer can try on the first page. */
 const FIRST_TOOL = 'iban-check'
 
-/** `/` for people: what this is, one form to try, the catalogue with its prices now, and where machines read on. `query` is what was searched. */
+/** Words by which people look for a tool that its title and description do not have. */
+const KEYWORDS: Readonly<Record<string, string>> = {
+  'ofac-sdn-check': 'sanctions sanctioned blacklist AML screening',
+  'iban-check': 'bank account number',
+  'swift-bic-check': 'bank identifier',
+  'aba-routing-check': 'bank American',
+  'luhn-check': 'credit card',
+  'e164-check': 'telephone mobile',
+  'ean13-check': 'barcode GTIN',
+  'lei-check': 'legal entity identifier',
+  'iso20022-validate': 'XML payment file pain pacs camt SEPA SWIFT MX',
+  reconcile: 'bank statement matching ledger',
+  'pre-disbursement-guard': 'fraud payee vendor supplier',
+  'vendor-onboarding-pack': 'supplier KYB due diligence',
+  'clean-markdown-scraper': 'web page convert',
+  'calculate-fx-savings': 'foreign exchange currency transfer fees',
+  'fx-spot-price-oracle': 'foreign exchange rate currency',
+  'create-b2b-invoice': 'bill request payment',
+}
+
+/** `/` for people: what assay does, one form to try, the catalogue with current prices, links for programs. `query` is the search. */
 export async function homePage(deps: AppDeps, prices: PricesNow | null, query = ''): Promise<string> {
-  const first = deps.call.catalogue.find(FIRST_TOOL)
+  const { catalogue } = deps.call
+  const first = catalogue.find(FIRST_TOOL)
   const sought = query.slice(0, QUERY_CHARS)
-  const searching = searchWords(sought).length > 0
-  const main = html`<div id="front" ${searching ? 'hidden' : ''}>
+  const main = html`
+    <div id="front" hidden=${queryWords(sought).length > 0}>
       <div class="lead">
         <h1>Checks that sign their answers</h1>
         <p>
-          assay serves small deterministic checks, ${deps.call.catalogue.tools.length} of them here, that software agents call one by one
-          over REST or MCP. Each answer carries a receipt, signed with a published key, that anybody can
-          <a href="/verify">verify</a> without asking us again. It also says what was not checked: a passing checksum does not prove that an
-          account, a company or a book exists.
+          Check a bank account, a tax number, a payee or a payment file before money moves. Each of the ${catalogue.tools.length} tools
+          answers with a decision, its reasons and a signed receipt that anyone can <a href="/verify">verify</a> later. Software calls them
+          over REST or MCP and pays per call; see the <a href="/docs">quickstart</a>.
         </p>
       </div>
-      ${first === undefined ? '' : await tryIt(deps, first)}
+      ${
+        first !== undefined &&
+        html`<section class="try" aria-labelledby="try-title">
+          <h2 id="try-title">Try it: <a href=${`/tools/${first.id}`}>${first.title}</a></h2>
+          <${Island} id="desk" component=${ToolDesk} props=${{ ...(await deskProps(deps, first)), compact: true }} />
+        </section>`
+      }
     </div>
-    ${catalogue(deps, prices, sought)} ${machines(deps)}
+    <div id="catalogue"><${Catalogue} ...${catalogueProps(deps, prices, sought)} /></div>
+    <${ForPrograms} deps=${deps} />
     <section aria-labelledby="limits-title">
-      <h2 id="limits-title">What an answer does not say</h2>
-      <ul class="measure">
-        ${HONEST_LIMITS.map((words) => html`<li>${words.replaceAll('`', '')}</li> `)}
-      </ul>
-    </section>`
+      <h2 id="limits-title">What an answer does not prove</h2>
+      <ul class="measure">${HONEST_LIMITS.map((line) => html`<li>${line.replaceAll('`', '')}</li>`)}</ul>
+    </section>
+  `
   const title = `${markedName(deps)}: checks that sign their answers`
-  return layout({ title, mark: modeMark(deps), main, script: 'home', style: 'home', query: sought })
+  return layout({ title, mark: modeMark(deps), main, script: 'home', styles: ['styles/home.css'], query: sought })
 }
 
-async function tryIt(deps: AppDeps, tool: Tool): Promise<Markup> {
-  return html`<section class="try" aria-labelledby="try-title">
-    <h2 id="try-title">
-      Try one: <a href="/tools/${tool.id}"><code>${tool.id}</code></a>
-    </h2>
-    <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(deps, tool, await exampleResult(tool, deps.call.sources), 'short')}
-      <div>${samples(deps, tool)}</div>
-    </div>
-  </section>`
-}
-
-/** Every tool, with those that the search does not find folded away; families lead the way at the side. */
-function catalogue(deps: AppDeps, prices: PricesNow | null, query: string): Markup {
+function catalogueProps(deps: AppDeps, prices: PricesNow | null, query: string): CatalogueProps {
   const { tools } = deps.call.catalogue
-  const words = searchWords(query)
   const families = byFamily(tools)
-  const hits = new Set(families.flatMap(({ title, tools: members }) => members.filter((tool) => isFound(soughtText(tool, title), words))))
-  return html`<section id="tools" aria-labelledby="tools-title">
-    <h2 id="tools-title">Tools</h2>
-    <p class="found" id="found" role="status">${foundWords(hits.size, tools.length, words)}</p>
-    <div class="measure" id="prices" ${words.length > 0 ? 'hidden' : ''}>
-      <p class="hint">${allowanceWords(deps.free, tools)}</p>
-      <p class="hint">
-        ${paymentWords(deps)} Prices are those of the moment in which this page was made; they move with demand between a floor and a cap.
-      </p>
-    </div>
-    ${hits.size === 0 ? nothingFound(query, tools) : ''}
-    <div class="shelves">
-      <nav class="rail" aria-label="Families of tools">
-        <ul>
-          ${families.map(({ family, title, tools: members }) => {
-            const found = members.filter((tool) => hits.has(tool)).length
-            return html`<li ${found === 0 ? 'hidden' : ''}>
-              <a href="#family-${family}">${title} <span>${found}</span></a>
-            </li> `
-          })}
-        </ul>
-      </nav>
-      <div>${families.map((shelf) => shelfMarkup(deps, prices, shelf, hits))}</div>
-    </div>
-  </section>`
+  const guides = guideList().map(({ href, title, text }): CatalogueEntry => ({
+    href,
+    title,
+    id: '',
+    family: '',
+    price: '',
+    note: '',
+    name: title,
+    text,
+    keywords: 'guide docs',
+  }))
+  return {
+    families: families.map(({ family, title }) => ({ family, title })),
+    entries: [...families.flatMap(({ title, tools: members }) => members.map((tool) => toolEntry(deps, prices, tool, title))), ...guides],
+    query,
+    payment_note: `${allowanceWords(deps.free, tools)} Prices are current and move with demand.`,
+  }
 }
 
-/** The words in which a search looks. */
-function soughtText({ title, id, description }: Tool, family: string): string {
-  return `${family} ${title} ${id} ${description}`
+function toolEntry(deps: AppDeps, prices: PricesNow | null, tool: Tool, family: string): CatalogueEntry {
+  const special = tool.price === 'free' || ownAllowance(deps, tool) !== undefined
+  return {
+    href: `/tools/${tool.id}`,
+    title: tool.title,
+    id: tool.id,
+    family: tool.family,
+    price: priceNowWords(tool, prices),
+    note: special ? freeWords(deps, tool) : '',
+    name: `${tool.title} ${tool.id}`,
+    text: tool.description,
+    keywords: `${KEYWORDS[tool.id] ?? ''} ${family}`.trim(),
+  }
 }
 
-function nothingFound(query: string, tools: readonly Tool[]): Markup {
-  const meant = nearest(
-    query.trim().replace(/\s+/g, '-'),
-    tools.map(({ id }) => id),
-  )
-  return html`<p>
-    ${
-      meant === null
-        ? ''
-        : html`Perhaps you mean <a href="/tools/${meant}"><code>${meant}</code></a
-            >. `
-    }<a href="/#tools">All tools</a>
-  </p>`
-}
-
-interface Shelf {
-  family: Family
-  title: string
-  tools: readonly Tool[]
-}
-
-function shelfMarkup(deps: AppDeps, prices: PricesNow | null, { family, title, tools }: Shelf, hits: ReadonlySet<Tool>): Markup {
-  return html`<section class="family" id="family-${family}" ${tools.some((tool) => hits.has(tool)) ? '' : 'hidden'}>
-    <h3>${title}</h3>
-    <ul>
-      ${tools.map((tool) => toolRow(deps, prices, tool, hits.has(tool)))}
-    </ul>
-  </section> `
-}
-
-function toolRow(deps: AppDeps, prices: PricesNow | null, tool: Tool, shown: boolean): Markup {
-  const apart = tool.price === 'free' || ownAllowance(deps, tool) !== undefined
-  return html`<li ${shown ? '' : 'hidden'}>
-    <div>
-      <a href="/tools/${tool.id}">${tool.title}</a> <code>${tool.id}</code>
-      <p class="hint">${tool.description}</p>
-    </div>
-    <p class="cost">
-      <span class="heard">Price now: </span
-      >${priceNowWords(tool, prices)}${apart ? html`<span class="hint">${freeWords(deps, tool)}</span>` : ''}
-    </p>
-  </li> `
-}
-
-function machines(deps: AppDeps): Markup {
-  return html`<section aria-labelledby="machines-title">
-    <h2 id="machines-title">For machines</h2>
+function ForPrograms({ deps }: { deps: AppDeps }) {
+  const documents = [['/llms.txt', 'this service in plain text'] as const, ...DOCUMENTS]
+  return html`<section id="machines" aria-labelledby="machines-title">
+    <h2 id="machines-title">For programs</h2>
     <dl class="links">
-      ${[['/llms.txt', 'this service in plain words'] as const, ...DOCUMENTS].map(
-        ([path, words]) =>
-          html`<div>
-            <dt>
-              <a href="${path}"><code>${path}</code></a>
-            </dt>
-            <dd>${words}</dd>
-          </div> `,
-      )}
-      <div>
-        <dt><code>${deps.origins.mcp_url}/mcp</code></dt>
-        <dd>MCP over Streamable HTTP</dd>
-      </div>
+      <div><dt><code>${deps.origins.mcp_url}/mcp</code></dt><dd>MCP over Streamable HTTP</dd></div>
+      ${documents.map(([path, about]) => html`<div><dt><a href=${path}><code>${path}</code></a></dt><dd>${about}</dd></div>`)}
     </dl>
   </section>`
 }

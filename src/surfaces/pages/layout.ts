@@ -1,9 +1,10 @@
-import { html } from 'hono/html'
+import type { VNode } from 'preact'
+import { renderToString } from 'preact-render-to-string'
 import { assetPath, scriptPaths, type Script } from './assets.ts'
-import { MARK_SPRITE } from './marks.ts'
+import { html } from './html.ts'
+import { MarkSprite } from './marks.ts'
 
-/** Markup whose strangers' parts have been escaped. */
-export type Markup = ReturnType<typeof html>
+export type Markup = VNode
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
 
@@ -32,18 +33,24 @@ export const PAGE_HEADERS = {
 
 export interface Page {
   title: string
-  /** What must be known of the deployment before anything else; null when there is nothing to mark. */
+  /** Notice above everything else, such as that of the sandbox; null for none. */
   mark: string | null
-  main: Markup
+  main: VNode
   script?: Script
-  /** The style sheet of this page alone, `styles/<name>.css`. */
-  style?: string
-  /** What stands in the search, on the page that shows what it found. */
+  /** Style sheets in addition to the common one, by their path in this folder. */
+  styles?: readonly string[]
+  /** False on the checkout: no navigation, search or free calls, which do not concern a payer. */
+  site?: boolean
+  /** Text of the search field, on the page that shows its results. */
   query?: string
+  /** Language tag of the text; English by default. */
+  language?: string
+  /** Text of the link to the content, in that language. */
+  skip?: string
 }
 
-/** The places of this site, in the order of its head. */
-const PLACES = [
+/** Pages of the site, in the order of the navigation. */
+const SITE = [
   ['/', 'Tools'],
   ['/verify', 'Verify'],
   ['/preflight', 'Preflight'],
@@ -52,43 +59,44 @@ const PLACES = [
   ['/status', 'Status'],
 ] as const
 
-/** A whole page. */
-export function layout({ title, mark, main, script, style, query = '' }: Page): string {
-  return `<!doctype html>\n${markupText(
-    html`<html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${title}</title>
-        <link rel="icon" type="image/svg+xml" href="${assetPath('icon.svg')}" />
-        <link rel="stylesheet" href="${assetPath('style.css')}" />
-        ${style === undefined ? '' : html`<link rel="stylesheet" href="${assetPath(`styles/${style}.css`)}" />`} ${scripts(script)}
-      </head>
-      <body>
-        <a class="skip" href="#main">To the content</a>
-        ${mark === null ? '' : html`<p class="mark" role="note"><span>${mark}</span></p> `}${MARK_SPRITE} ${head(query)}
-        <main id="main" tabindex="-1">${main}</main>
-      </body>
-    </html> `,
-  )}`
+/** Renders a whole page. */
+export function layout(given: Page): string {
+  const { title, mark, main, script, styles = [], site = true, query = '', language = 'en', skip = 'Skip to content' } = given
+  const page = html`<html lang=${language}>
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>${title}</title>
+      <link rel="icon" type="image/svg+xml" href=${assetPath('icon.svg')} />
+      ${['style.css', ...styles].map((path) => html`<link rel="stylesheet" href=${assetPath(path)} />`)}
+      <${Scripts} script=${script} />
+    </head>
+    <body>
+      <a class="skip" href="#main">${skip}</a>
+      ${mark !== null && html`<p class="mark" role="note" lang=${language === 'en' ? undefined : 'en'}><span>${mark}</span></p>`}
+      <${MarkSprite} />
+      <${Header} query=${query} site=${site} />
+      <main id="main" tabindex="-1">${main}</main>
+    </body>
+  </html>`
+  return `<!doctype html>\n${renderToString(page)}`
 }
 
-/** Name, free calls left, the places of the site, and the search, which works without a script too. */
-function head(query: string): Markup {
+/** Name, free calls left, navigation and the search, which works without a script too; the name alone where `site` is false. */
+function Header({ query, site }: { query: string; site: boolean }) {
+  if (!site) return html`<header class="top">${NAME}</header>`
   return html`<header class="top">
-    <a class="name" href="/"
-      ><svg class="stamp" aria-hidden="true"><use href="#mark-valid"></use></svg>assay</a
-    >
+    ${NAME}
     <p class="left" id="allowance"></p>
-    <nav id="site" aria-label="Site">${PLACES.map(([path, name]) => html`<a href="${path}">${name}</a> `)}</nav>
+    <nav id="site" aria-label="Site">${SITE.map(([path, name]) => html`<a href=${path}>${name}</a>`)}</nav>
     <search>
       <form id="finder" action="/" method="get">
         <input
           type="search"
           id="search"
           name="q"
-          value="${query}"
+          value=${query}
           placeholder="Search tools"
           aria-label="Search tools"
           aria-keyshortcuts="/"
@@ -96,22 +104,23 @@ function head(query: string): Markup {
           autocomplete="off"
           autocapitalize="off"
           spellcheck="false"
-        /><kbd aria-hidden="true">/</kbd>
+        />
+        <kbd aria-hidden="true">/</kbd>
       </form>
     </search>
   </header>`
 }
 
-/** The frame of every page, and the script of this one; what both import is named once. */
-function scripts(script: Script | undefined): Markup {
+const NAME: Markup = html`<a class="name" href="/"
+  ><svg class="stamp" aria-hidden="true"><use href="#mark-valid"></use></svg>assay</a
+>`
+
+/** Scripts of every page and of this one, and what they import, once each. */
+function Scripts({ script }: { script: Script | undefined }) {
   const all = [scriptPaths('frame'), ...(script === undefined ? [] : [scriptPaths(script)])]
   const imports = new Set(all.flatMap((one) => one.imports))
-  return html`${[...imports].map((path) => html`<link rel="modulepreload" href="${path}" /> `)}
-  ${all.map(({ entry }) => html`<script type="module" src="${entry}"></script> `)}`
-}
-
-/** Pages wait for nothing, so their markup is never a promise. */
-function markupText(markup: Markup): string {
-  if (markup instanceof Promise) throw new TypeError('a page holds a promise')
-  return markup.toString()
+  return html`
+    ${[...imports].map((path) => html`<link rel="modulepreload" href=${path} />`)}
+    ${all.map(({ entry }) => html`<script type="module" src=${entry}></script>`)}
+  `
 }

@@ -1,10 +1,10 @@
-import type { PricesNow } from '../../service/payments/price.ts'
+import type { PricesNow } from '../../service/payments/price-book.ts'
 import type { AppDeps } from '../deps.ts'
-import { storedDocument, type StoredDocument } from '../discovery/document.ts'
+import { storedDocument, type StoredDocument } from '../http/document.ts'
 import { pricesNow } from '../health.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './layout.ts'
 
-/** Pages name the version of their assets, so each visit asks whether they still stand. */
+/** Headers of pages. Their asset links contain the asset version, so browsers must revalidate a cached page on each visit. */
 export const LIVE_HEADERS = { ...PAGE_HEADERS, 'cache-control': 'no-cache' }
 
 /** A page as it leaves. */
@@ -12,7 +12,7 @@ export function storedPage(text: string, more: Record<string, string> = {}): Sto
   return storedDocument(HTML_TYPE, text, { ...LIVE_HEADERS, ...more })
 }
 
-/** A page that shows prices: made anew when they have moved, else the same bytes for everybody. */
+/** Cached page that shows prices; it is rebuilt when the prices change. */
 export function pricedPage(
   deps: AppDeps,
   build: (prices: PricesNow | null) => Promise<string>,

@@ -1,20 +1,30 @@
 import type { Hono } from 'hono'
 import type { AppDeps } from '../deps.ts'
 import { once } from '../../pure/once.ts'
-import { sendDocument } from '../discovery/document.ts'
-import type { Env } from '../http/env.ts'
+import { sendDocument, storedDocument } from '../http/document.ts'
+import type { Env } from '../http/reply.ts'
 import { assets } from './assets.ts'
 import { docsRoutes } from './docs-page.ts'
-import { documentPages } from './document-pages.ts'
-import { HTML_TYPE } from './layout.ts'
+import { boughtPage, creditsPage } from './credits-page.ts'
+import { HTML_TYPE, PAGE_HEADERS } from './layout.ts'
+import { preflightPage } from './preflight-page.ts'
 import { LIVE_HEADERS, pricedPage, storedPage } from './priced.ts'
+import { reconcilePage } from './reconcile-page.ts'
 import { toolPage, unknownToolPage } from './tool-page.ts'
 import { verifyPage } from './verify-page.ts'
 
 const FOR_GOOD = 'public, max-age=31536000, immutable'
 
-/** A worker obeys the policy of its own file and not of the page: what it imports is loaded by this one (Content Security Policy 3, §4.2). */
+/** Policy of scripts. A worker is bound by the policy sent with its file and not by that of the page (Content Security Policy 3, §4.2). */
 const SCRIPT_POLICY = { 'content-security-policy': "default-src 'none'; script-src 'self'; frame-ancestors 'none'" }
+
+/** Pages that are the same for everybody. */
+const FIXED: Readonly<Record<string, (deps: AppDeps) => string>> = {
+  '/preflight': preflightPage,
+  '/reconcile': reconcilePage,
+  '/credits': creditsPage,
+  '/credits/done': boughtPage,
+}
 
 /** The pages for people, and what they load. `/` is negotiated among the discovery documents. */
 export function pageRoutes(app: Hono<Env>, deps: AppDeps): void {
@@ -22,7 +32,10 @@ export function pageRoutes(app: Hono<Env>, deps: AppDeps): void {
   const verify = once(() => storedPage(verifyPage(deps)))
   docsRoutes(app, deps)
   app.get('/verify', (context) => sendDocument(context, verify()))
-  documentPages(app, deps)
+  for (const [path, write] of Object.entries(FIXED)) {
+    const page = once(() => storedDocument(HTML_TYPE, write(deps), { ...PAGE_HEADERS, 'cache-control': 'no-cache' }))
+    app.get(path, (context) => sendDocument(context, page()))
+  }
   const tools = new Map(catalogue.tools.map((tool) => [tool.id, pricedPage(deps, (prices) => toolPage(deps, tool, prices))]))
   app.get('/tools', (context) => context.redirect('/#tools', 308))
   app.get('/tools/:tool', async (context) => {
@@ -35,7 +48,7 @@ export function pageRoutes(app: Hono<Env>, deps: AppDeps): void {
   })
   app.get('/assets/:version/:path{.+}', async (context) => {
     const { version, files } = assets()
-    const asset = files.get(context.req.param('path'))
+    const asset = await files.get(context.req.param('path'))?.()
     if (asset === undefined) return context.notFound()
     // A page may outlive the files that it was made for; it then gets those of now, to be asked for again.
     const kept = context.req.param('version') === version ? FOR_GOOD : 'no-store'

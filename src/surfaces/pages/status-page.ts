@@ -1,19 +1,23 @@
-import { html } from 'hono/html'
+import { durationText } from '../../pure/duration-text.ts'
+import { usdcDecimal } from '../../pure/payments/usdc.ts'
+import { html } from './html.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
-import { MARKETS, usdcText, type Market } from '../../service/payments/price.ts'
-import { MARKET_NAMES, type Standing } from '../../service/telemetry/ring.ts'
-import { BACKLOG_MAX } from '../../service/telemetry/standing.ts'
+import { MARKETS, type Market } from '../../service/payments/price-book.ts'
+import { MARKET_NAMES, type Standing } from '../../service/telemetry/history.ts'
+import { BACKLOG_MAX } from '../../service/telemetry/operator-status.ts'
 import type { AppDeps } from '../deps.ts'
 import type { StatusBody } from '../status.ts'
+import { Island } from './components/island.ts'
+import { StatusCharts } from './components/status-charts.ts'
 import { layout, type Markup } from './layout.ts'
 
-/** `/status` for people: how things stand now, then charts that a script draws from `/status/history.json`. */
+/** `/status` as a page: the current state, then charts that a script draws from `/status/history.json`. */
 export function statusPage(deps: AppDeps, body: StatusBody, standing: Standing): string {
   const main = html`<div class="lead">
       <h1>Status</h1>
       ${verdict(standing)}
       <p>
-        Version ${body.version}, up for ${spanText(body.uptime_s)}. The numbers are those of this one process, in its memory: a restart
+        Version ${body.version}, up for ${durationText(body.uptime_s)}. The numbers are those of this one process, in its memory: a restart
         forgets them, and where several instances serve, each shows its own. They hold no caller, no address and no input.
       </p>
     </div>
@@ -21,7 +25,7 @@ export function statusPage(deps: AppDeps, body: StatusBody, standing: Standing):
       <h2 id="now-title">Now</h2>
       <div class="now-halves">${sources(deps, standing)} ${numbers(body, standing)}</div>
     </section>
-    ${charts(deps)}
+    <${Island} id="charts" component=${StatusCharts} props=${{ bounds: priceBounds(), takes_payments: deps.takes_payments }} />
     <section class="machines" aria-labelledby="machines-title">
       <h2 id="machines-title">For monitors</h2>
       <dl class="links">
@@ -36,7 +40,7 @@ export function statusPage(deps: AppDeps, body: StatusBody, standing: Standing):
         )}
       </dl>
     </section>`
-  return layout({ title: 'Status · assay', mark: modeMark(deps), main, script: 'status', style: 'status' })
+  return layout({ title: 'Status · assay', mark: modeMark(deps), main, script: 'status', styles: ['styles/status.css'] })
 }
 
 const MACHINES = [
@@ -54,11 +58,11 @@ function verdict({ sources: { store, chain, prices }, overdue }: Standing): Mark
     ...(prices === false ? ['market prices cannot be read'] : []),
     ...((overdue ?? 0) > 0 ? ['payments are open for too long'] : []),
   ]
-  if (faults.length === 0) return verdictMarkup('valid', 'in order', 'Everything that is watched answers.')
+  if (faults.length === 0) return verdictMarkup('valid', 'Operational', 'Every monitored dependency responds.')
   const words = `${sentence(faults.join(', and '))}.`
   return store === false
-    ? verdictMarkup('invalid', 'out of order', words)
-    : verdictMarkup('unverifiable', 'partly out of order', `${words} Tools that do not need it serve as ever.`)
+    ? verdictMarkup('invalid', 'Outage', words)
+    : verdictMarkup('unverifiable', 'Degraded', `${words} Tools that do not use it are unaffected.`)
 }
 
 function verdictMarkup(mark: 'valid' | 'unverifiable' | 'invalid', word: string, reason: string): Markup {
@@ -73,21 +77,21 @@ function sentence(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What the tools stand on, each with a shape and words. */
+/** Dependencies of the tools, each with a shape and words. */
 function sources(deps: AppDeps, { sources: { store, chain, prices }, head_age_s }: Standing): Markup {
   const { call } = deps
-  const head = head_age_s === null ? '' : `; newest block ${spanText(head_age_s)} old`
+  const head = head_age_s === null ? '' : `; newest block ${durationText(head_age_s)} old`
   const rows: [string, boolean | null, string][] = [
     ['store', store, deps.store.kind === 'sqlite' ? 'SQLite' : 'PostgreSQL'],
-    ['chain', chain, `eip155:${deps.chain_id}${deps.sandbox === null ? '' : ', of this machine'}${head}`],
-    ['market prices', prices, call.sources.prices.source === 'fixed_sample' ? 'fixed samples, not the world' : 'public interfaces'],
+    ['chain', chain, `eip155:${deps.chain_id}${deps.sandbox === null ? '' : ', on this machine'}${head}`],
+    ['market prices', prices, call.sources.prices.source === 'fixed_sample' ? 'fixed samples' : 'public interfaces'],
     [
       'registrations',
       null,
-      call.sources.registrations.source === 'fixed_sample' ? 'fixed samples, not the world' : 'each registry is asked when a tool needs it',
+      call.sources.registrations.source === 'fixed_sample' ? 'fixed samples' : 'each registry is asked when a tool needs it',
     ],
   ]
-  return html`<ul class="stands">
+  return html`<ul class="source-list">
     ${rows.map(([name, up, words]) => {
       const [mark, word] =
         up === null ? (['done', 'not watched'] as const) : up ? (['valid', 'answers'] as const) : (['invalid', 'does not answer'] as const)
@@ -118,7 +122,7 @@ function numbers({ calls: { total, by_outcome }, latency_ms, in_flight }: Status
       'prices',
       prices === null
         ? 'not known while the store does not answer'
-        : MARKET_NAMES.map((name) => `${name} ${usdcText(prices[name])}`).join(', ') + ' USDC',
+        : MARKET_NAMES.map((name) => `${name} ${usdcDecimal(prices[name])}`).join(', ') + ' USDC',
     ],
   ]
   return html`<dl class="numbers">
@@ -140,53 +144,6 @@ function latencyText({ p50, p95, p99 }: StatusBody['latency_ms'], total: number)
   if (total === 0) return 'no call yet'
   const bound = (value: number | null) => (value === null ? 'more than 60 s' : `${value} ms`)
   return `half within ${bound(p50)}, 95 % within ${bound(p95)}, 99 % within ${bound(p99)}`
-}
-
-/** Seconds in the two largest units. */
-function spanText(seconds: number): string {
-  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60]
-  if (days > 0) return `${days} d ${hours} h`
-  if (hours > 0) return `${hours} h ${minutes} min`
-  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`
-}
-
-/** The places of the charts; their room is kept until they are drawn. */
-function charts({ takes_payments }: AppDeps): Markup {
-  return html`<section class="history" id="history" aria-labelledby="history-title" data-bounds="${JSON.stringify(priceBounds())}">
-    <div class="history-head">
-      <h2 id="history-title">Lately</h2>
-      <fieldset class="spans">
-        <legend class="heard">Span of the charts</legend>
-        <label><input type="radio" name="span" value="hour" checked /> <span>1 hour</span></label>
-        <label><input type="radio" name="span" value="day" /> <span>24 hours</span></label>
-      </fieldset>
-      <p class="live" id="live"><span id="live-words">not yet read</span></p>
-      <p class="heard" id="live-heard" role="status"></p>
-    </div>
-    <noscript
-      ><p>The charts are drawn by a script of this site. <a href="/status/history.json">The numbers behind them</a> are JSON.</p></noscript
-    >
-    ${chart('latency', 'Time to answer', 'Bounds under which half, 95 % and 99 % of the calls stayed. The scale is logarithmic.')}
-    ${chart('calls', 'Calls a minute', 'Answered with a result, or with 202 while a payment settles; asked to pay with 402; refused for what was sent; failed by our fault or that of a source.')}
-    ${chart('sources', 'What the tools stand on', 'A line while it answers, a hatched block while it does not. A block stands for its whole stretch of time.')}
-    ${takes_payments ? chart('settlement', 'Settlements under way', 'Payments whose transfer was sent or cannot be told yet; overdue after ten minutes.') : ''}
-    ${chart('prices', 'Price of a call', 'USDC, by class of tool, between its floor and its cap. It follows the sales of the class.')}
-    ${chart('head', 'Age of the newest block', 'Seconds between the newest block that was seen and the clock of this machine.')}
-  </section>`
-}
-
-function chart(id: string, title: string, words: string): Markup {
-  return html`<figure class="chart ${id}" aria-labelledby="title-${id}">
-    <figcaption>
-      <h3 id="title-${id}">${title}</h3>
-      <p class="hint">${words}</p>
-    </figcaption>
-    <div class="drawing" id="chart-${id}"></div>
-    <details id="table-${id}">
-      <summary>As a table</summary>
-      <div class="rows"></div>
-    </details>
-  </figure>`
 }
 
 /** Floor and cap of each class, so that the script knows the scale. */

@@ -1,77 +1,67 @@
-import { html } from 'hono/html'
 import { FAMILIES, type Tool } from '../../service/catalogue/define.ts'
 import { modeMark, priceWords } from '../../service/catalogue/text.ts'
-import { nearest } from '../../service/nearest.ts'
-import { priceBounds, type PricesNow } from '../../service/payments/price.ts'
+import { nearestName } from '../../service/catalogue/search.ts'
+import { priceBounds, type PricesNow } from '../../service/payments/price-book.ts'
 import type { AppDeps } from '../deps.ts'
-import { answerPane, askForm, samples } from './form.ts'
-import { layout, type Markup } from './layout.ts'
-import { exampleResult, freeWords, priceNowWords } from './tool-words.ts'
+import { Island } from './components/island.ts'
+import { Samples } from './components/samples.ts'
+import { ToolDesk } from './components/tool-desk.ts'
+import { html } from './html.ts'
+import { layout } from './layout.ts'
+import { deskProps, freeWords, priceNowWords } from './tool-words.ts'
 
-/** `/tools/{id}`: what the tool does and does not, a form to ask it, and a place for the answer. */
+/** `/tools/{id}`: what the tool decides, a form to run it, the answer, and the same call for programs. */
 export async function toolPage(deps: AppDeps, tool: Tool, prices: PricesNow | null): Promise<string> {
-  const main = html`<div class="lead">
-      <p class="crumb"><a href="/#tools">Tools</a> · <a href="/#family-${tool.family}">${FAMILIES[tool.family]}</a></p>
+  const props = await deskProps(deps, tool)
+  const main = html`
+    <div class="lead">
+      <p class="crumb"><a href="/#tools">Tools</a> · <a href=${`/#family-${tool.family}`}>${FAMILIES[tool.family]}</a></p>
       <h1>${tool.title}</h1>
       <p>${tool.description}</p>
-      ${terms(deps, tool, prices)}
+      <${Terms} deps=${deps} tool=${tool} prices=${prices} />
     </div>
-    <div class="halves">
-      ${askForm(deps, tool)} ${answerPane(deps, tool, await exampleResult(tool, deps.call.sources), 'whole')}
-      <div>${samples(deps, tool)} ${scope(tool)}</div>
-    </div>`
-  return layout({ title: `${tool.title} · assay`, mark: modeMark(deps), main, script: 'tool', style: 'tool' })
+    <${Island} id="desk" component=${ToolDesk} props=${{ ...props, samples: Samples }} />
+    ${props.example === null && html`<${Scope} scope=${tool.scope} />`}
+  `
+  return layout({ title: `${tool.title} · assay`, mark: modeMark(deps), main, script: 'tool', styles: ['components/document-lines.css'] })
 }
 
-function terms(deps: AppDeps, tool: Tool, prices: PricesNow | null): Markup {
+function Terms({ deps, tool, prices }: { deps: AppDeps; tool: Tool; prices: PricesNow | null }) {
   const { formula } = priceBounds(tool.price)
-  const range = tool.price === 'free' || prices === null ? '' : html` <span class="hint">moves from ${priceWords(tool)}</span>`
   return html`<dl class="terms">
+    <div><dt>Tool</dt><dd><code>${tool.id}</code> ${tool.version}</dd></div>
     <div>
-      <dt>tool</dt>
-      <dd><code>${tool.id}</code> ${tool.version}</dd>
+      <dt>Price now</dt>
+      <dd>
+        ${priceNowWords(tool, prices)}
+        ${tool.price !== 'free' && prices !== null && html`<span class="hint">${priceWords(tool)}, by demand</span>`}
+        ${formula !== null && html`<span class="hint">${formula}</span>`}
+      </dd>
     </div>
-    <div>
-      <dt>price now</dt>
-      <dd>${priceNowWords(tool, prices)}${range}${formula === null ? '' : html` <span class="hint">${formula}</span>`}</dd>
-    </div>
-    <div>
-      <dt>free calls</dt>
-      <dd>${freeWords(deps, tool)}</dd>
-    </div>
+    <div><dt>Free calls</dt><dd>${freeWords(deps, tool)}</dd></div>
   </dl>`
 }
 
-function scope(tool: Tool): Markup {
+function Scope({ scope }: { scope: Tool['scope'] }) {
   return html`<section class="scope" aria-label="Scope">
-    <h2>It checks</h2>
-    <ul>
-      ${tool.scope.checked.map((words) => html`<li>${words}</li>`)}
-    </ul>
-    <h2>It does not check</h2>
-    <ul>
-      ${tool.scope.not_checked.map((words) => html`<li>${words}</li>`)}
-    </ul>
+    <div><h2>Checked</h2><ul>${scope.checked.map((line) => html`<li>${line}</li>`)}</ul></div>
+    <div><h2>Not checked</h2><ul>${scope.not_checked.map((line) => html`<li>${line}</li>`)}</ul></div>
   </section>`
 }
 
-/** The page for an id that no tool has. The id itself is not shown; a tool that may be meant is. */
+/** Page for an unknown tool id. The id is not shown; a similar one is. */
 export function unknownToolPage(deps: AppDeps, id: string): string {
   const { tools } = deps.call.catalogue
-  const meant = nearest(
+  const meant = nearestName(
     id,
     tools.map((tool) => tool.id),
   )
   const main = html`<div class="lead">
-    <h1>No such tool</h1>
+    <h1>Unknown tool</h1>
     <p>
-      ${
-        meant === null
-          ? ''
-          : html`Perhaps you mean <a href="/tools/${meant}"><code>${meant}</code></a
-              >. `
-      }The <a href="/#tools">list of tools</a> has them all.
+      ${meant !== null && html`Did you mean <a href=${`/tools/${meant}`}><code>${meant}</code></a>? `}
+      See the <a href="/#tools">list of all tools</a>.
     </p>
   </div>`
-  return layout({ title: 'No such tool · assay', mark: modeMark(deps), main })
+  return layout({ title: 'Unknown tool · assay', mark: modeMark(deps), main })
 }

@@ -11,7 +11,7 @@ const FACTS = z.strictObject({
   routing_symbol: z.string().describe('Federal Reserve routing symbol, digits 1-4.'),
   institution: z.string().describe('Institution within it, digits 5-8.'),
   check_digit: z.string().describe('Digit 9.'),
-  wire_or_ach_only: z.null().describe('Always null: the digits do not tell which services the number serves.'),
+  wire_or_ach_only: z.null().describe('Always null: the digits do not show which services the number serves.'),
   parts: PARTS,
 })
 
@@ -44,7 +44,7 @@ const INPUT = z
   // What JSON Schema can say of it: an object with none of its fields is refused.
   .meta({ minProperties: 1 })
 
-/** Whether a text is a US bank routing number by its own digits. */
+/** Checks a US bank routing number by its own digits. */
 export default defineTool({
   id: 'aba-routing-check',
   title: 'Check a US routing number',

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { checkIban } from '../../pure/checks/iban.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { checkOutput, DATA_AS_OF, PARTS, SANCTIONS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -16,13 +15,13 @@ const FACTS = z.strictObject({
   account: z.string().describe('Account number part.'),
   national_check: z
     .strictObject({
-      digits: z.string().describe('What stands there.'),
-      expected: z.string().nullable().describe('What the rest calls for; null when nothing would fit.'),
+      digits: z.string().describe('Check digits found, such as 06.'),
+      expected: z.string().nullable().describe('Check digits expected from the rest; null when none would match.'),
       valid: z.boolean().describe('Whether both agree.'),
     })
     .nullable()
     .describe('Check digits inside the BBAN; null when not checked.'),
-  checksum_ok: z.boolean().describe('Whether the two check digits hold, whatever else is wrong.'),
+  checksum_ok: z.boolean().describe('Whether the two check digits are valid, independent of other findings.'),
   sepa_scope: z.boolean().describe('Inside the scope of the SEPA schemes; a bank may still not take part.'),
   sepa_as_of: z.string().describe('Date of the SEPA list.'),
   iban_registry: z.boolean().describe('Whether the country is in the IBAN registry.'),
@@ -33,7 +32,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is an IBAN, why not, and what can be read off it. */
+/** Checks an IBAN and returns findings and facts. */
 export default defineTool({
   id: 'iban-check',
   title: 'Check an IBAN',

@@ -6,19 +6,19 @@ import { limits } from '../../service/limits.ts'
 
 const FACTS = z.strictObject({
   bank_code: z.string().describe('Characters 1-4.'),
-  bank_name: z.string().nullable().describe('Bank, or null when our list lacks the code.'),
+  bank_name: z.string().nullable().describe('Bank, or null when the list lacks the code.'),
   branch_code: z.string().describe('Characters 6-11; leading zeros belong to it.'),
   parts: PARTS,
 })
 
-/** Whether a text is built like an IFSC, and which bank its first letters name. */
+/** Checks the structure of an IFSC and names its bank. */
 export default defineTool({
   id: 'ifsc-check',
   title: 'Check an IFSC',
   description:
     'Checks an Indian Financial System Code: four letters, a zero, six letters or digits, and names the bank from a dated ' +
     'list. There is no checksum, so a wrong code can pass; branches are not looked up. The letter O typed for the zero is ' +
-    'found and put right as a suggestion.',
+    'found and corrected in the suggestion.',
   family: 'bank',
   version: '1.1.0',
   price: 'check',

@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { checkCurrency, checkCurrencyNumber, CURRENCY_DATA_AS_OF, CURRENCY_KINDS, type CurrencyFacts } from '../../pure/checks/currency.ts'
-import { settlementToken } from '../../pure/checks/settlement-tokens.ts'
+import {
+  checkCurrency,
+  checkCurrencyNumber,
+  CURRENCY_DATA_AS_OF,
+  CURRENCY_KINDS,
+  type CurrencyFacts,
+  settlementToken,
+} from '../../pure/checks/currency.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -10,7 +16,7 @@ const FACTS = z.strictObject({
   numeric: z.string().nullable().describe('The three digits, or null when there never were any.'),
   name: z.string().describe('Official name of the list.'),
   minor_units: z.int().min(0).max(4).nullable().describe('Digits behind the decimal point; null where the list states none.'),
-  kind: z.enum(CURRENCY_KINDS).describe('What the code stands for.'),
+  kind: z.enum(CURRENCY_KINDS).describe('Kind of code.'),
   fund: z.boolean().describe('A fund code: no money that is handed over.'),
   symbol: z.string().describe('As written at home; several currencies may share it. The code where there is no sign.'),
   symbol_distinct: z.string().describe('As written where several currencies meet.'),
@@ -40,7 +46,7 @@ function noTokenReason(facts: CurrencyFacts | null): string {
   return `No token is mapped for ${facts.alpha}; only USD and EUR have one.`
 }
 
-/** Whether a code is a current code of ISO 4217, and what belongs to it. */
+/** Checks a code against ISO 4217 and returns its entry. */
 export default defineTool({
   id: 'iso4217-currency-check',
   title: 'Look up a currency code',

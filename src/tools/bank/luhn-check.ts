@@ -14,7 +14,7 @@ const LUHN_FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Luhn's check digit on 12 to 19 digits; nothing about networks or issuers, so that nobody is drawn into sending card numbers. */
+/** Checks Luhn's check digit on 12 to 19 digits. Returns no card network or issuer, so that callers have no reason to send card numbers. */
 export default defineTool({
   id: 'luhn-check',
   title: 'Check a number by the Luhn method',

@@ -18,13 +18,13 @@ const FACTS = z.strictObject({
   connection_hint: z
     .enum(['test_and_training', 'passive_participant', 'reverse_billing'])
     .nullable()
-    .describe('What character 8 once told; ISO 9362 no longer promises it.'),
+    .describe('Connection that character 8 indicated by custom; ISO 9362 no longer defines it.'),
   numeric_prefix: z.boolean().describe('Characters 1-4 hold digits, as ISO 9362:2022 allows.'),
   sanctions: SANCTIONS,
   parts: PARTS,
 })
 
-/** Whether a text has the form of a Business Identifier Code. */
+/** Checks the form of a Business Identifier Code. */
 export default defineTool({
   id: 'swift-bic-check',
   title: 'Check a BIC (SWIFT code)',

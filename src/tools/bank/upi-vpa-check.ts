@@ -14,7 +14,7 @@ const FACTS = z.strictObject({
   psp: z.string().nullable().describe('Bank behind the handle, or null when unknown.'),
   app: z.string().nullable().describe('App that gives out the handle, or null.'),
   handle_source: z.string().nullable().describe('List that names the handle, with its date, or null.'),
-  sebi_category: z.string().nullable().describe('Kind of SEBI intermediary that a validated handle stands for, or null.'),
+  sebi_category: z.string().nullable().describe('Kind of SEBI intermediary of a validated handle, or null.'),
   parts: PARTS,
 })
 

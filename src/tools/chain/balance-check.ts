@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { givenAddress, quantityOf } from '../../pure/chain/state.ts'
-import { balanceText, DECIMALS_CALL, tokenBalance } from '../../pure/chain/token-reads.ts'
+import { balanceText, DECIMALS_CALL, givenAddress, quantityOf, tokenBalance } from '../../pure/chain/state.ts'
 import { tokenText } from '../../pure/chain/token-amount.ts'
 import { balanceCall } from '../../pure/payments/token-calls.ts'
 import { usdcOn } from '../../pure/payments/usdc.ts'
@@ -10,7 +9,7 @@ import { ADDRESS, BLOCK, blockShown, CHAIN, chainShown } from '../../service/cat
 const ETHER_DECIMALS = 18
 const STATUS = z.enum(['ok', 'not_a_contract', 'reverted', 'malformed'])
 
-/** What an account holds: the coin of the chain and one token, both at one block. */
+/** Balances of an account in the coin of the chain and in one token, both at one block. */
 export default defineTool({
   id: 'balance-check',
   title: 'Read an account’s balances',

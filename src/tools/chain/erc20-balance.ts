@@ -1,17 +1,16 @@
 import { z } from 'zod'
-import { givenAddress } from '../../pure/chain/state.ts'
-import { balanceText, DECIMALS_CALL, tokenBalance } from '../../pure/chain/token-reads.ts'
+import { balanceText, DECIMALS_CALL, givenAddress, tokenBalance } from '../../pure/chain/state.ts'
 import { balanceCall } from '../../pure/payments/token-calls.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 import { ADDRESS, BLOCK, blockShown, CHAIN, chainShown } from '../../service/catalogue/schemas.ts'
 
-/** What an account holds of one token. */
+/** Balance of an account in one token. */
 export default defineTool({
   id: 'erc20-balance',
   title: 'Read a token balance',
   description:
     'balanceOf() of one ERC-20 token at one block, raw and in whole tokens. Decimals are read from the token; an override is used where ' +
-    'given, and shown beside what the token says. Not charged while the chain cannot be read.',
+    'given, and returned next to the decimals of the token. Not charged while the chain cannot be read.',
   family: 'chain',
   version: '1.0.0',
   price: 'chain',

@@ -14,7 +14,7 @@ const FLOW = z.strictObject({
   total: z.string().describe('Their sum in USDC, exact.'),
 })
 
-/** What an account was paid and has paid lately, in USDC. */
+/** Recent payments of an account in USDC, incoming and outgoing. */
 export default defineTool({
   id: 'settlement-history-check',
   title: 'Read two days of USDC transfers',

@@ -45,7 +45,7 @@ const PROXY = z
     admin_kind: z.enum(['empty', 'eoa', 'delegated_eoa', 'contract', 'proxy_admin']).nullable().describe('What the admin is.'),
     admin_owner: TEXT.describe('Whom owner() of a ProxyAdmin names; null for other admins.'),
     beacon: TEXT.describe('Whom it asks for the implementation.'),
-    upgradeable: YES_NO_UNKNOWN.describe('null: cannot be told.'),
+    upgradeable: YES_NO_UNKNOWN.describe('null: unknown.'),
     slots_checked: z.array(z.record(z.string(), z.unknown())).describe('{name, slot, state, address, named_in_code} each.'),
     facet_count: COUNT.nullable().describe('Facets of a diamond.'),
   })
@@ -78,9 +78,9 @@ const OPCODES = z
   .array(
     z.strictObject({
       name: z.string().describe('Of the opcode.'),
-      count: COUNT.describe('How often it stands in the code.'),
+      count: COUNT.describe('Number of occurrences in the code.'),
       where: z.enum(['contract', 'implementation', 'facet']).describe('Whose code.'),
-      evidence: z.literal('linear_sweep').describe('It stands there; it may never run.'),
+      evidence: z.literal('linear_sweep').describe('Present in the code; it may never run.'),
       note: TEXT.describe('How to read it.'),
     }),
   )
@@ -157,7 +157,7 @@ export default defineTool({
   output: z.strictObject({
     valid: z.literal(true).describe('Everything was read.'),
     address: z.string().describe('The address, with the capitals of EIP-55.'),
-    is_contract: z.boolean().describe('It has code of its own; a delegated account has not.'),
+    is_contract: z.boolean().describe('True for an account with its own code; false for a delegated account (EIP-7702).'),
     account: ACCOUNT,
     chain: z.literal('base').describe('The chain that was asked for.'),
     block: BLOCK.extend({

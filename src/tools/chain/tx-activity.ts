@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { accountKind, delegateOf } from '../../pure/chain/account-kind.ts'
-import { bytesOf, givenAddress, quantityOf } from '../../pure/chain/state.ts'
+import { accountKind, bytesOf, delegateOf, givenAddress, quantityOf } from '../../pure/chain/state.ts'
 import { tokenText } from '../../pure/chain/token-amount.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 import { ADDRESS, BLOCK, blockShown, CHAIN, chainShown } from '../../service/catalogue/schemas.ts'
 
-/** Whether an account was ever used to send, is a contract, and has coin to pay gas with. */
+/** Activity of an account: whether it ever sent a transaction, is a contract, and has coin to pay gas. */
 export default defineTool({
   id: 'tx-activity',
   title: 'Read an account’s activity',
@@ -50,7 +49,7 @@ export default defineTool({
     block: BLOCK,
     outbound_nonce: z.string().describe('Transactions sent; for a contract, contracts it created plus one.'),
     has_sent: z.boolean().describe('An account with a key has sent, or delegated, at least once.'),
-    is_contract: z.boolean().describe('It has code of its own; a delegated account has not.'),
+    is_contract: z.boolean().describe('True for an account with its own code; false for a delegated account (EIP-7702).'),
     account_kind: z.enum(['empty', 'eoa', 'delegated_eoa', 'contract']).describe('empty: no code, nonce or coin.'),
     delegate: z.string().nullable().describe('Whose code a delegated account runs, or null.'),
     code_size: z.int().min(0).max(1_000_000).describe('Bytes of code.'),

@@ -13,7 +13,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is an Australian Business Number by its own digits. */
+/** Checks an Australian Business Number by its own digits. */
 export default defineTool({
   id: 'abn-check',
   title: 'Check an Australian Business Number',

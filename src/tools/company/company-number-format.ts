@@ -8,20 +8,20 @@ const FACTS = z.strictObject({
   prefix: z.string().describe('The letters in front; empty for companies of England and Wales.'),
   number: z.string().describe('What follows the letters.'),
   register: z.string().nullable().describe('England and Wales, Scotland, Northern Ireland or United Kingdom; null for an unknown prefix.'),
-  entity_family: z.string().nullable().describe('Kind of entity that the prefix stands for, such as company or limited_partnership.'),
+  entity_family: z.string().nullable().describe('Kind of entity that has the prefix, such as company or limited_partnership.'),
   description: z.string().nullable().describe('The same in words.'),
-  is_companies_act_company: z.boolean().nullable().describe('Registered under the Companies Acts, as far as the prefix tells.'),
+  is_companies_act_company: z.boolean().nullable().describe('Registered under the Companies Acts, judging by the prefix.'),
   print_form: z.string().describe('The number in its eight characters.'),
   parts: PARTS,
 })
 
-/** Whether a text has the form of a UK company number. */
+/** Checks the form of a UK company number. */
 export default defineTool({
   id: 'company-number-format',
   title: 'Check the form of a UK company number',
   description:
     'Checks the form of a Companies House number: 8 digits, 2 letters and 6 digits, and the rare shapes on the register; short ones get ' +
-    'their zeros. Returns register and kind of entity. There is no checksum: the form cannot prove a company.',
+    'their zeros. Returns register and kind of entity. Without a checksum the form cannot prove a company.',
   family: 'company',
   version: '1.1.0',
   price: 'check',

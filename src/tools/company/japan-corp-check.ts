@@ -10,12 +10,12 @@ const FACTS = z.strictObject({
   kind: z
     .enum(['public_body', 'unregistered_body', 'registered'])
     .describe('By range: public body, body outside the commercial register, or in it.'),
-  registry_office_code: z.string().nullable().describe('Legal affairs bureau, or null.'),
+  registry_office_code: z.string().nullable().describe('Code of the registry office, or null.'),
   invoice_number: z.string().describe('The form on a qualified invoice, if registered for that.'),
   parts: PARTS,
 })
 
-/** Whether a text is a Japanese corporate number. */
+/** Checks a Japanese corporate number. */
 export default defineTool({
   id: 'japan-corp-check',
   title: 'Check a Japanese corporate number',

@@ -6,7 +6,7 @@ import { limits } from '../../service/limits.ts'
 
 const FACTS = z.strictObject({
   lou_prefix: z.string().describe('Characters 1-4: who first issued the code, for codes since November 2012.'),
-  lou_name: z.string().nullable().describe('That issuer, or null when our partial table lacks it.'),
+  lou_name: z.string().nullable().describe('That issuer, or null when the partial table lacks it.'),
   entity_part: z.string().describe('Characters 5-18.'),
   check_digits: z.string().describe('Characters 19 and 20.'),
   legacy_prefix: z.boolean().describe('Characters 5 and 6 are not 00: an older code, whose prefix names no issuer.'),
@@ -14,7 +14,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is a Legal Entity Identifier by its own digits. */
+/** Checks a Legal Entity Identifier by its own digits. */
 export default defineTool({
   id: 'lei-check',
   title: 'Check an LEI',

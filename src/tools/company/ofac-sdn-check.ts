@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { listAgeDays, OFAC_LIST_DAYS, OFAC_LISTS, screen, type ListName, type Screened } from '../../pure/checks/ofac.ts'
+import { OFAC_LIST_DAYS, type ListName, type Screening, type ScreeningResult } from '../../pure/checks/ofac.ts'
+import { datasetDate } from '../../pure/data-date.ts'
 import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -12,6 +13,7 @@ const LIST = z
     age_days: z.int().min(-10_000).max(1_000_000).describe('Whole days since then.'),
     limit_days: z.int().min(0).max(1_000_000).describe('Age beyond which "no match" and "elevated" are not relied on.'),
     stale: z.boolean().describe('Older than that.'),
+    sha256: z.string().describe('SHA-256 of the table; GET /v1/datasets/{sha256} returns it.'),
   })
   .nullable()
 
@@ -29,26 +31,31 @@ const REMARK = z.strictObject({
   expected: z.string().nullable().describe('What would have been right, or null.'),
 })
 
-/** How to bring each list up to date; told to operators. */
+/** Command that updates each list, for messages to operators. */
 const REFRESH: Readonly<Record<ListName, string>> = {
-  ofac_addresses: 'node scripts/refresh-ofac-addresses.ts --xml <SDN_ENHANCED.XML> --published <date> --retrieved <date>',
+  ofac_addresses: 'assay data refresh, or assay data import <SDN_ENHANCED.XML>; ASSAY_DATA_FEEDS=on keeps it fresh',
   prohibited_jurisdictions:
     'node scripts/refresh-prohibited-jurisdictions.ts --rows <rows.json> --version <words> --published <date> --retrieved <date>',
 }
 
-/** Whether an address or a place is on the local lists; a clean answer is given only from a list that is young enough. */
+/** Screens an address or a place against the local lists; "no match" is returned only from a recent list. */
 export default defineTool({
   id: 'ofac-sdn-check',
   title: 'Screen an address or jurisdiction (OFAC)',
   description:
     'Looks an EVM address up in a dated copy of the OFAC SDN list, or a country or region among prohibited jurisdictions. A match is ' +
-    'always told; "no match" and "elevated" only from a list of at most 30 days, or with its age. Never by name. No match is not a clearance.',
+    'always reported; "no match" and "elevated" only from a list of at most 30 days, or with its age. Never by name. No match is not a clearance.',
   family: 'company',
-  version: '1.1.0',
+  version: '1.2.0',
   price: 'check',
   annotations: PURE,
   scope: {
-    checked: ['EVM addresses named on the SDN list', 'jurisdictions under comprehensive or regional programmes', 'EIP-55 capitals'],
+    checked: [
+      'EVM addresses named on the SDN list',
+      'addresses of other chains, if the list in use has them; only a match is reported',
+      'jurisdictions under comprehensive or regional programmes',
+      'EIP-55 capitals',
+    ],
     not_checked: [
       'names of persons, companies and vessels',
       'addresses off the list that a listed party controls',
@@ -76,7 +83,7 @@ export default defineTool({
       .enum(['match', 'needs_review', 'elevated', 'no_match', 'no_match_on_stale_list', 'not_screened'])
       .describe('What the lists say; only `match` is a prohibition.'),
     match: z.boolean().describe('Whether the subject is on a list as prohibited.'),
-    subject_kind: z.enum(['evm_address', 'jurisdiction', 'unknown']).describe('As what the subject was read.'),
+    subject_kind: z.enum(['evm_address', 'other_address', 'jurisdiction', 'unknown']).describe('As what the subject was read.'),
     normalized: z.string().nullable().describe('The form that was looked up, or null when nothing was.'),
     chain_id: z.string().nullable().describe('The chain of a CAIP-10 account, or null; the lookup is the same for all.'),
     reason: z.string().describe('One sentence for people.'),
@@ -89,8 +96,9 @@ export default defineTool({
   example: { subject: '0x098B716B8Aaf21512996dC57EB0615e2383E2f96' },
   run({ subject }, { clock, screening }) {
     const now_ms = clock.now_ms()
-    const found = screen(subject)
-    const list = found.list === null ? null : listShown(found.list, now_ms)
+    const lists = screening.active()
+    const found = lists.screenSubject(subject)
+    const list = found.list === null ? null : listShown(lists, found.list, now_ms)
     const { status } = found
     const old = list?.stale === true ? list : null
     // Since then the subject may have been put on the list, or its level raised.
@@ -103,25 +111,28 @@ export default defineTool({
       match: status === 'match',
       list,
       evaluated_at: new Date(now_ms).toISOString(),
-      data_as_of: Object.fromEntries(Object.entries(OFAC_LISTS).map(([name, { published_at }]) => [name, published_at])),
+      data_as_of: Object.fromEntries(
+        Object.entries(lists.lists).map(([name, { published_at, sha256 }]) => [name, datasetDate(published_at, sha256)]),
+      ),
     }
   },
 })
 
-function listShown(name: ListName, now_ms: number) {
-  const age_days = listAgeDays(name, now_ms)
-  return { name, ...OFAC_LISTS[name], age_days, limit_days: OFAC_LIST_DAYS, stale: age_days > OFAC_LIST_DAYS }
+function listShown(screening: Screening, name: ListName, now_ms: number) {
+  const age_days = screening.ageDays(name, now_ms)
+  const { published_at, count, sha256 } = screening.lists[name]
+  return { name, published_at, count, sha256, age_days, limit_days: OFAC_LIST_DAYS, stale: age_days > OFAC_LIST_DAYS }
 }
 
 type Shown = ReturnType<typeof listShown>
 
-function staleReason({ status, reason }: Screened, { age_days, published_at }: Shown): string {
+function staleReason({ status, reason }: ScreeningResult, { age_days, published_at }: Shown): string {
   if (status === 'match') return reason
   if (status === 'no_match') return `Not on the list, which is ${age_days} days old: nothing follows from that.`
   return `${reason} So it was on ${published_at}, ${age_days} days ago; it may be prohibited since.`
 }
 
-function staleWords({ name, age_days }: Shown, status: Screened['status']): string {
+function staleWords({ name, age_days }: Shown, status: ScreeningResult['status']): string {
   return (
     `${status === 'no_match' ? 'No match' : 'No prohibition'}, but the list ${name} is ${age_days} days old, more than ${OFAC_LIST_DAYS}, so no ` +
     `answer is given and nothing was charged. The operator refreshes it with: ${REFRESH[name]}`

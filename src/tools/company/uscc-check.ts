@@ -16,7 +16,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is a unified social credit code. */
+/** Checks a unified social credit code. */
 export default defineTool({
   id: 'uscc-check',
   title: 'Check a Chinese company code',

@@ -6,11 +6,14 @@ import { limits } from '../../service/limits.ts'
 
 const FACTS = z.strictObject({
   country_calling_code: z.string().nullable().describe('Country code, or null when no numbering plan has it.'),
-  region: z.string().nullable().describe('ISO 3166 alpha-2 code by the range of the number, or null for numbers of no one country.'),
+  region: z
+    .string()
+    .nullable()
+    .describe('ISO 3166 alpha-2 code by the range of the number, or null for numbers that belong to no single country.'),
   region_name: z.string().nullable().describe('That country or territory, as ISO 3166-1 names it.'),
   nanp: z.boolean().describe('One of the countries that share +1.'),
   national_number: z.string().nullable().describe('The number behind the country code.'),
-  type: z.string().nullable().describe('mobile, fixed_line, toll_free and the like, where the range tells.'),
+  type: z.string().nullable().describe('mobile, fixed_line, toll_free and the like, where the range shows it.'),
   possible: z.boolean().describe('The length fits the metadata of data_as_of.'),
   in_numbering_plan: z.boolean().describe('The range is in the metadata of data_as_of; a newer one may be missing.'),
   extension: z.string().nullable().describe('Extension behind the number; no part of E.164.'),
@@ -21,13 +24,13 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is a telephone number in E.164 form, and what the numbering plans know of it. */
+/** Checks a telephone number in E.164 form and returns its numbering plan data. */
 export default defineTool({
   id: 'e164-check',
   title: 'Check a phone number (E.164)',
   description:
-    'Checks the form of E.164: a plus sign, 8 to 15 digits, no leading zero. Says beside it whether the numbering plan knows the length ' +
-    'and the range, the region (Guernsey is not GB), the type and the print forms. Nobody is called.',
+    'Checks the form of E.164: a plus sign, 8 to 15 digits, no leading zero. Also reports whether the numbering plan knows the length ' +
+    'and the range, the region (Guernsey is not GB), the type and the print forms. No call is made.',
   family: 'contact',
   version: '1.1.0',
   price: 'check',

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { checkEan13 } from '../../pure/checks/ean13.ts'
-import { EAN13_DATA_AS_OF, GS1_KINDS } from '../../pure/checks/gs1-prefixes.ts'
+import { checkEan13, EAN13_DATA_AS_OF, GS1_KINDS } from '../../pure/checks/ean13.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -8,7 +7,7 @@ import { limits } from '../../service/limits.ts'
 const FACTS = z.strictObject({
   gs1_prefix: z.string().describe('Digits 1-3.'),
   kind: z.enum(GS1_KINDS).nullable().describe('What the prefix is for; null when no range is known.'),
-  organisation: z.string().nullable().describe('Who gives out numbers here. It is no country of origin.'),
+  organisation: z.string().nullable().describe('Organisation that issues numbers here; not a country of origin.'),
   restricted_circulation: z.boolean().describe('Given out inside one company or region; means nothing elsewhere.'),
   gtin14: z.string().describe('The same number as a GTIN-14.'),
   upc_a: z.string().nullable().describe('As UPC-A, when the first digit is 0.'),
@@ -19,13 +18,13 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is an EAN-13 by its own digits. */
+/** Checks an EAN-13 by its own digits. */
 export default defineTool({
   id: 'ean13-check',
   title: 'Check an EAN-13',
   description:
     'Checks an EAN-13 (GTIN-13): 13 digits and the check digit (modulus 10, weights 1 and 3). Returns the GS1 organisation, restricted ' +
-    'circulation, and the UPC-A, ISBN, ISMN or ISSN it stands for. Does not establish that an article exists.',
+    'circulation, and the UPC-A, ISBN, ISMN or ISSN inside. Does not establish that an article exists.',
   family: 'goods',
   version: '1.1.0',
   price: 'check',

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { checkIsbn } from '../../pure/checks/isbn.ts'
-import { ISBN_RANGES_RELEASE } from '../../pure/checks/isbn-ranges.ts'
+import { checkIsbn, ISBN_RANGES_RELEASE } from '../../pure/checks/isbn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -27,7 +26,7 @@ export default defineTool({
   title: 'Check an ISBN',
   description:
     'Checks an ISBN-10 (modulus 11) or ISBN-13 (modulus 10, prefix 978 or 979) and gives group, registrant, publication, hyphenation, ' +
-    'the other form and the GTIN. Tells an ISMN or an ISSN bar code from an ISBN. A valid ISBN need not belong to a book.',
+    'the other form and the GTIN. Recognizes an ISMN or an ISSN bar code. A valid ISBN need not belong to a book.',
   family: 'goods',
   version: '1.1.0',
   price: 'check',

@@ -1,11 +1,22 @@
 import { z } from 'zod'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
-import { quoteRefusal, underwriterAddress, type QuoteRefusal } from '../../pure/rulebooks/pol1-entry.ts'
-import { countersigning, coverageMinor, issuePolicy, standing, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
-import { COVERAGE_TYPES, POL, POL_DISCLAIMER } from '../../pure/rulebooks/pol1-table.ts'
+import {
+  quoteRefusal,
+  underwriterAddress,
+  type QuoteRefusal,
+  POL,
+  POL_DISCLAIMER,
+  countersigning,
+  countersignRequest,
+  coverageMinor,
+  issuePolicy,
+  standing,
+  storedEntry,
+} from '../../pure/rulebooks/pol1-registry.ts'
+import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
-import { ADDRESS, COVER, oneCoverAmount, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
+import { ADDRESS, COVER, oneCoverAmount, SIGN, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
 
 const INPUT = z
   .strictObject({
@@ -25,8 +36,10 @@ const REFUSALS = {
   coverage_type_not_offered: 'The rate card of this underwriter is for another kind of cover.',
   below_minimum: 'The sum is below the least that the rate card takes.',
   above_maximum: 'The sum is above the most that the rate card takes.',
-  policyholder_checksum: 'The checksum of policyholder_address (EIP-55) is broken, so a digit or a capital is wrong: copy it anew.',
-  beneficiary_checksum: 'The checksum of beneficiary_address (EIP-55) is broken, so a digit or a capital is wrong: copy it anew.',
+  policyholder_checksum:
+    'The checksum of policyholder_address (EIP-55) is broken, so a digit or a capital letter is wrong: copy the address again.',
+  beneficiary_checksum:
+    'The checksum of beneficiary_address (EIP-55) is broken, so a digit or a capital letter is wrong: copy the address again.',
 } as const satisfies Record<QuoteRefusal | Mistyped | 'unknown_underwriter' | 'not_proven', string>
 
 type Mistyped = 'policyholder_checksum' | 'beneficiary_checksum'
@@ -43,7 +56,7 @@ export default defineTool({
     'and no cover, until the underwriter’s own key countersigns at /api/insurance/countersign. The same request again returns the same ' +
     'certificate. Verifiable offline. The service underwrites nothing and takes no premium.',
   family: 'insurance',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -64,6 +77,7 @@ export default defineTool({
     created: z.boolean().describe('False when this certificate was there before.'),
     certificate: z.record(z.string(), z.unknown()).nullable().describe('The whole POL-1 certificate; null when refused.'),
     policy_digest: z.string().nullable().describe('What the underwriter countersigns, as a hash.'),
+    sign: SIGN.describe('Typed data of the countersignature, for the underwriter; null when bound or refused.'),
     countersign_at: z.string().nullable().describe('Where the underwriter sends policy_id and signature.'),
     certificate_url: z.string().nullable().describe('Where the certificate can be fetched again.'),
     warnings: z
@@ -105,6 +119,7 @@ export default defineTool({
       created,
       certificate: { ...certificate },
       policy_digest: countersigning(certificate, crypto).policy_digest,
+      sign: certificate.status === 'BOUND' ? null : countersignRequest(certificate, registrar.origin, crypto),
       countersign_at: `${registrar.origin}/api/insurance/countersign`,
       certificate_url: `${registrar.origin}/api/insurance/policies/${certificate.policy_id}`,
       warnings: warningsOf(wanted, certificate.effective_to, now_s),
@@ -114,11 +129,11 @@ export default defineTool({
 })
 
 const STATUS = {
-  PENDING_UNDERWRITER: 'The certificate is no cover until the underwriter countersigns it.',
+  PENDING_UNDERWRITER: 'The certificate provides no cover until the underwriter countersigns it.',
   BOUND: 'The underwriter has countersigned.',
 } as const
 
-/** A policy is paid to the address that it names, so one that nobody meant is not taken. */
+/** A policy pays the address that it names, so an address with a broken checksum is refused. */
 function mistypedOf({ policyholder_address = '', beneficiary_address = '' }: z.output<typeof INPUT>): Mistyped | null {
   if (readEvmAddress(policyholder_address)?.checksum === 'broken') return 'policyholder_checksum'
   return readEvmAddress(beneficiary_address)?.checksum === 'broken' ? 'beneficiary_checksum' : null
@@ -148,7 +163,7 @@ function warningsOf({ policyholder, subject }: ReturnType<typeof wishes>, effect
 }
 
 function refused(reason_code: BindRefusal, now_ms: number) {
-  const nothing = { certificate: null, policy_digest: null, countersign_at: null, certificate_url: null, warnings: [] }
+  const nothing = { certificate: null, policy_digest: null, sign: null, countersign_at: null, certificate_url: null, warnings: [] }
   return { status: 'REFUSED' as const, reason_code, reason: REFUSALS[reason_code], created: false, ...nothing, ...notices(now_ms) }
 }
 

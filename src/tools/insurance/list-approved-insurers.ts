@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
-import { listedUnderwriter } from '../../pure/rulebooks/pol1-proof.ts'
-import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
+import { coverageMinor, storedEntry, LISTING_NOTICE, POL, listedUnderwriter } from '../../pure/rulebooks/pol1-registry.ts'
+import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 
 /** The directory of underwriters that registered themselves. */
@@ -49,7 +48,7 @@ export default defineTool({
       .describe(
         'The signed entries, proven ones first, each with underwriter_id, entry_hash, proven, proven_domain, proven_at and vetted false.',
       ),
-    vetted: z.literal(false).describe('Nobody has vetted them.'),
+    vetted: z.literal(false).describe('They are not vetted.'),
     notice: z.string().describe('What listing means.'),
     standard: z.string().describe('The rule book.'),
     policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),

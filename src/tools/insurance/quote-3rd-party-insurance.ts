@@ -1,9 +1,18 @@
 import { z } from 'zod'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
-import { premiumOf, quoteRefusal, type QuoteRefusal, type SignedEntry } from '../../pure/rulebooks/pol1-entry.ts'
-import { coverageMinor, storedEntry } from '../../pure/rulebooks/pol1-issue.ts'
-import { listedUnderwriter, type ListedRow } from '../../pure/rulebooks/pol1-proof.ts'
-import { COVERAGE_TYPES, LISTING_NOTICE, POL } from '../../pure/rulebooks/pol1-table.ts'
+import {
+  premiumOf,
+  quoteRefusal,
+  type QuoteRefusal,
+  type SignedEntry,
+  LISTING_NOTICE,
+  POL,
+  coverageMinor,
+  storedEntry,
+  listedUnderwriter,
+  type ListedRow,
+} from '../../pure/rulebooks/pol1-registry.ts'
+import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 import { ADDRESS, COVER, oneCoverAmount, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
 
@@ -19,14 +28,14 @@ const INPUT = z
   .check(oneCoverAmount)
   .meta(SOME_COVER_AMOUNT)
 
-/** What registered underwriters ask for a cover, by the rate cards that they signed. */
+/** Quotes of registered underwriters, from the rate cards that they signed. */
 export default defineTool({
   id: 'quote-3rd-party-insurance',
   title: 'Quote third-party insurance',
   description:
     'Quotes a cover from every proven underwriter whose signed rate card takes it: the amount times its basis points, rounded up, at least ' +
     'its minimum; cheapest first. Proven: the domain of the terms names the key in /.well-known/assay-underwriter.json; unproven entries are ' +
-    'never quoted. Quotes bind nobody; the service never underwrites and takes no premium.',
+    'never quoted. Quotes are not binding; the service never underwrites and takes no premium.',
   family: 'insurance',
   version: '1.1.0',
   price: 'check',
@@ -56,7 +65,7 @@ export default defineTool({
       .enum(['absent', 'holds', 'broken'])
       .nullable()
       .describe('Whether the capitals of counterparty_address are those of EIP-55; null when none was given.'),
-    vetted: z.literal(false).describe('Nobody has vetted the underwriters.'),
+    vetted: z.literal(false).describe('The underwriters are not vetted.'),
     notice: z.string().describe('What listing means.'),
     standard: z.string().describe('The rule book.'),
     policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
@@ -135,7 +144,7 @@ function quoteShown({ entry, row, premium_minor }: Taking) {
 }
 
 function reasonOf(listed: number, taking: number): string {
-  if (listed === 0) return 'No underwriter has registered yet, so there are no quotes.'
+  if (listed === 0) return 'No underwriter has registered yet, so there is nothing to quote.'
   return taking === 0
     ? 'No rate card of a proven underwriter takes this cover.'
     : 'Each quote follows from a rate card that its underwriter signed.'

@@ -1,26 +1,12 @@
 import { z } from 'zod'
-import { INVOICE_FAULTS, sameAmount } from '../../pure/invoices/input.ts'
+import { INVOICE_FAULTS } from '../../pure/invoices/input.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
-import { ADDRESS } from '../../service/catalogue/schemas.ts'
+import { ADDRESS, checkInvoiceNames, INVOICE_AMOUNT } from '../../service/catalogue/schemas.ts'
 
-const AMOUNT = z
-  .union([
-    z.number().min(0).max(1_000_000_000),
-    z
-      .string()
-      .max(32)
-      .regex(/^[0-9]{1,12}(\.[0-9]{1,18})?$/),
-  ])
-  .optional()
+const AMOUNT = INVOICE_AMOUNT.optional()
 const NAME = z.string().max(120).optional()
 
 const AMOUNTS = ['amount_usdc', 'amountUsdc'] as const
-/** Two spellings of one field, of which the first is the specified one, and when they say the same. */
-const SPELLINGS = [
-  [...AMOUNTS, sameAmount],
-  ['client_name', 'clientName', Object.is],
-] as const
-
 const INPUT = z
   .strictObject({
     amount_usdc: AMOUNT.describe('Amount in USDC, at most six decimals, as number or decimal text. Give this or amountUsdc.'),
@@ -28,19 +14,10 @@ const INPUT = z
     merchant: ADDRESS.describe('Address of the beneficiary; it is paid directly. A broken checksum (EIP-55) is refused.'),
     client_name: NAME.describe('Who is to pay, in words.'),
     clientName: NAME.describe('The same by its other name.'),
-    memo: z.string().max(500).optional().describe('What it is for. Whoever has the id can read it.'),
+    memo: z.string().max(500).optional().describe('Purpose of the invoice. Everyone who has the id can read it.'),
     referrer: ADDRESS.optional().describe('Who is due 20 % of the protocol fee, which is zero today. Not the merchant.'),
   })
-  .check(({ value, issues }) => {
-    for (const [name, other, same] of SPELLINGS) {
-      const [one, two] = [value[name], value[other]]
-      if (one === undefined || two === undefined || same(one, two)) continue
-      issues.push({ code: 'custom', input: undefined, path: [other], message: `It differs from ${name}; give one of them.`, params: {} })
-    }
-    if (value.amount_usdc !== undefined || value.amountUsdc !== undefined) return
-    const message = 'Give amount_usdc.'
-    issues.push({ code: 'custom', input: undefined, path: ['amount_usdc'], message, params: { code: 'missing' } })
-  })
+  .check(checkInvoiceNames({ amount: AMOUNTS, client_name: ['client_name', 'clientName'] }))
   // What JSON Schema can say of it: an object without an amount is refused.
   .meta({ if: { anyOf: AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false })
 
@@ -50,9 +27,9 @@ export default defineTool({
   title: 'Create an invoice in USDC',
   description:
     'Creates an invoice that a client pays in USDC straight to the merchant: gaslessly by one signature or over x402 from 1 USDC, or by a ' +
-    'plain transfer once the merchant has signed the invoice. Nothing is held; the protocol fee is zero today and capped. The id is a secret: whoever has it can read the invoice.',
+    'plain transfer to its deposit address. Nothing is held; the protocol fee is zero today and capped. The id is a secret: everyone who has it can read the invoice.',
   family: 'invoices',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: { read_only: false, idempotent: false, destructive: false, open_world: false },
   scope: {
@@ -78,7 +55,7 @@ export default defineTool({
     eip681_uri: z
       .string()
       .nullable()
-      .describe('A plain transfer for wallets (EIP-681); null until the merchant has signed, since none would be matched.'),
+      .describe('A plain transfer for wallets (EIP-681), to the deposit address of the invoice; null where none would be matched.'),
     expires_at: z.string().nullable().describe('Until then it is paid in time.'),
     record: z.record(z.string(), z.unknown()).nullable().describe('The whole record, as invoice_url answers.'),
   }),
@@ -96,7 +73,7 @@ export default defineTool({
       case 'made': {
         const { record } = end.view
         const shown = Object.fromEntries(SHOWN.map((name) => [name, record[name]])) as Record<(typeof SHOWN)[number], string>
-        const reason = record['x402'] === null ? OPEN_BUT_SMALL : 'The invoice is open.'
+        const reason = record['x402'] !== null ? 'The invoice is open.' : record['eip681_uri'] === null ? OPEN_BUT_SMALL : OPEN_BY_TRANSFER
         return { valid: true as const, reason_code: 'ok' as const, reason, ...shown, record }
       }
     }
@@ -117,5 +94,6 @@ const SHOWN = [
   'expires_at',
 ] as const
 
+const OPEN_BY_TRANSFER = 'The invoice is open. No payment of this amount is carried to the chain here: it is paid by a plain transfer.'
 const OPEN_BUT_SMALL =
   'The invoice is open. No payment of this amount is carried to the chain here: sign it, so that a plain transfer is matched to it.'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { INVOICE_EXCEPTIONS, INVOICE_STATES } from '../../pure/invoices/standing.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
 
-/** How an invoice stands on the chain now. */
+/** Current state of an invoice on the chain. */
 export default defineTool({
   id: 'get-b2b-invoice',
   title: 'Read the status of an invoice',
@@ -10,7 +10,7 @@ export default defineTool({
     'Settlement status, transaction hash and payment times of an invoice, read off the chain now: ISSUED, PROCESSING, PARTIALLY_PAID, ' +
     'SETTLED, EXPIRED or VOID, with exceptions such as paid_late or overpaid. Amounts are the truth. An unknown id is 404, uncharged.',
   family: 'invoices',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

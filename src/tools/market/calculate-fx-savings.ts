@@ -4,7 +4,7 @@ import { instant, sampleRate } from '../../pure/market/fx-rate.ts'
 import { compareIn, exact, pathOf } from '../../pure/market/fx-savings.ts'
 import { CURRENCIES, currency, type Currency, FX_DATA_AS_OF, MARKET_CHAIN_ID, spellings } from '../../pure/market/fx-tables.ts'
 import { type MarketRefusal, planUsdPrices, refusalWords } from '../../pure/market/usd-prices.ts'
-import { nearWords } from '../../pure/market/near-words.ts'
+import { nearWords } from '../../pure/market/crypto-symbols.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { ChainFacts } from '../../ports/chain-facts.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
@@ -69,7 +69,7 @@ const INPUT = z
 
 const PATH = z.strictObject({ fee_pct: z.string(), fee_usd: z.string(), net_usd: z.string() })
 
-/** What a sum in dollars brings in a currency directly, through a bank and through a custodial service. */
+/** Proceeds of a sum in dollars in a currency: directly, through a bank, and through a custodial service. */
 export default defineTool({
   id: 'calculate-fx-savings',
   title: 'Compare the cost of paying abroad',

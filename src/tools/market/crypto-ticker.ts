@@ -24,20 +24,20 @@ const SOURCE = z.strictObject({
   as_of: z.string().describe('Its own time, or when it answered.'),
 })
 
-/** What a crypto asset costs in dollars now, where two public sources agree. */
+/** Current price of a crypto asset in dollars, where two public sources agree. */
 export default defineTool({
   id: 'crypto-ticker',
   title: 'Price of a crypto asset',
   description:
     'Current US dollar spot price of one of some eighty crypto assets, by ticker or asset id: the mean of two independent public sources, ' +
-    'refused, uncharged, when they differ by more than 1 %. Kept for at most 60 seconds; nothing older is told. Not a price to trade at.',
+    'refused, uncharged, when they differ by more than 1 %. Cached for at most 60 seconds. Not a price to trade at.',
   family: 'market',
   version: '1.1.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
     checked: ['two public sources against one another (in a sandbox: fixed samples, marked in source)', 'age of at most 60 seconds'],
-    not_checked: ['volume and depth behind the price', 'when the last trade was, where a source does not tell', 'future prices'],
+    not_checked: ['volume and depth behind the price', 'when the last trade was, where a source does not report it', 'future prices'],
   },
   headline: [{ tone: 'neutral', word: '{price_usd} USD', sentence: 'Price of one {symbol} ({name}) at {as_of}.', badge: 'price' }],
   sources: ['clock', 'prices'],

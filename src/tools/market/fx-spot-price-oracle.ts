@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fxRate, instant, neededFor, sampleFxRate } from '../../pure/market/fx-rate.ts'
 import { FX_DATA_AS_OF, FX_SYMBOLS, fxSymbol, type FxSymbol, MARKET_CHAIN_ID, type Priced, spellings } from '../../pure/market/fx-tables.ts'
 import { planUsdPrices, refusalWords, type UsdPrice } from '../../pure/market/usd-prices.ts'
-import { nearWords } from '../../pure/market/near-words.ts'
+import { nearWords } from '../../pure/market/crypto-symbols.ts'
 import type { BlockHeader } from '../../ports/chain.ts'
 import type { ChainFacts } from '../../ports/chain-facts.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
@@ -21,13 +21,13 @@ const SYMBOL = z
   })
   .meta({ enum: FX_SYMBOLS.flatMap(spellings) })
 
-/** What one currency or token is worth in another, from oracles on Base at one block. */
+/** Rate of one currency or token in another, from oracles on Base at one block. */
 export default defineTool({
   id: 'fx-spot-price-oracle',
   title: 'Exchange rate from on-chain oracles',
   description:
     'Spot rate between US dollar, 14 currencies, BTC, ETH, USDC and EURC, read at one block of Base: 30-minute pool averages (TWAP) for ETH ' +
-    'and EURC, held against Chainlink feeds, which give the rest by way of the dollar. Exact fraction and its inverse. Stale feeds, thin ' +
+    'and EURC, checked against Chainlink feeds, which give the rest by way of the dollar. Exact fraction and its inverse. Stale feeds, thin ' +
     'pools or a gap of more than 2 % end in 503, uncharged.',
   family: 'market',
   version: '1.1.0',

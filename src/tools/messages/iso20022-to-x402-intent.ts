@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { INTENT_CHAINS, INTENT_CODES, intentOf } from '../../pure/documents/intent/intent.ts'
-import { usableId } from '../../pure/documents/reconcile/ids.ts'
+import { INTENT_CHAINS, INTENT_CODES, buildIntent } from '../../pure/documents/intent/intent.ts'
+import { usableId } from '../../pure/documents/reconcile/values.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
@@ -10,25 +10,21 @@ const DIRECTORY_ENTRIES = 1_000
 const WALLET = z.string().max(64)
 const IBAN = z.string().max(limits.identifier_chars)
 const STANDARD = 'EIP-3009 transfer authorization, EIP-712 typed data' as const
-const NOTICE = 'A template, not a payment: nothing is signed, held or moved here, and there is no fiat leg.'
-const SECONDS = z.union([
-  z
-    .int()
-    .min(0)
-    .max(2 ** 48),
+const NOTICE = 'A template, not a payment: assay signs, holds and moves nothing, and makes no bank payment.'
+const digits = (max: number) =>
   z
     .string()
     .max(20)
-    .regex(/^[0-9]{1,15}$/),
-])
+    .regex(new RegExp(`^[0-9]{1,${max}}$`))
+const MAX_SECONDS = 2 ** 48
+const SECONDS = z.union([z.int().min(0).max(MAX_SECONDS), digits(15)])
 
-/** A payment instruction as a template that its payer may sign. */
 export default defineTool({
   id: 'iso20022-to-x402-intent',
   title: 'Turn an instruction into a payment template',
   description:
     'Builds the EIP-712 template of an EIP-3009 transfer from an ISO 20022 instruction: exact amount, no currency conversion, wallets from ' +
-    'your own directory, a nonce that follows from the instruction so that a retry cannot pay twice. Signs nothing, holds nothing, moves ' +
+    'your own directory, a nonce derived from the instruction so that a retry cannot pay twice. Signs nothing, holds nothing, moves ' +
     'nothing.',
   family: 'messages',
   version: '1.1.0',
@@ -36,7 +32,7 @@ export default defineTool({
   annotations: PURE,
   scope: {
     checked: ['amount against the minor units of its currency', 'IBANs by their check digits, wallets by EIP-55'],
-    not_checked: ['whose the wallets are', 'balances and allowances', 'that the instruction is genuine or was not paid by bank'],
+    not_checked: ['owners of the wallets', 'balances and allowances', 'whether the instruction is genuine, or was already paid by bank'],
   },
   headline: [
     { when: { valid: true }, tone: 'good', word: 'PAYMENT TEMPLATE READY' },
@@ -46,32 +42,26 @@ export default defineTool({
   input: z.strictObject({
     instruction: z
       .strictObject({
-        end_to_end_id: z.string().min(1).max(ID_CHARS).describe('End-to-end id of the instruction.'),
+        end_to_end_id: z.string().min(1).max(ID_CHARS).describe('End-to-end ID of the instruction, for example INV-2026-0042.'),
         instructed_amount: z
           .strictObject({
-            currency: z.string().max(16).describe('ISO 4217 code; USD becomes USDC, EUR becomes EURC.'),
+            currency: z.string().max(16).describe('ISO 4217 code; USD is paid in USDC, EUR in EURC.'),
             amount_str: z
               .string()
               .max(24)
               .regex(/^[0-9]{1,18}(\.[0-9]{1,5})?$/)
               .optional()
-              .describe('Amount as decimal text.'),
+              .describe('Amount as decimal text, for example 125.50.'),
             amount_minor: z
-              .union([
-                z.int().min(0).max(1_000_000_000_000_000),
-                z
-                  .string()
-                  .max(20)
-                  .regex(/^[0-9]{1,18}$/),
-              ])
+              .union([z.int().min(0).max(1_000_000_000_000_000), digits(18)])
               .optional()
-              .describe('Amount in minor units. Where both are given they must be the same amount.'),
+              .describe('Amount in minor units, for example 12550. If you give both, they must be equal.'),
           })
-          .describe('What is instructed.'),
-        debtor: z.strictObject({ iban: IBAN.describe('Account of the payer.') }).describe('Who pays.'),
-        creditor: z.strictObject({ iban: IBAN.describe('Account of the payee.') }).describe('Who is paid.'),
+          .describe('The instructed amount.'),
+        debtor: z.strictObject({ iban: IBAN.describe('IBAN of the payer.') }).describe('The payer.'),
+        creditor: z.strictObject({ iban: IBAN.describe('IBAN of the payee.') }).describe('The payee.'),
       })
-      .describe('The instruction.'),
+      .describe('The payment instruction.'),
     counterparty_wallet_directory: z
       .record(z.string().max(limits.identifier_chars), WALLET)
       .check(({ value, issues }) => {
@@ -80,36 +70,39 @@ export default defineTool({
       })
       .meta({ maxProperties: DIRECTORY_ENTRIES })
       .optional()
-      .describe('Wallets by IBAN.'),
-    seller_pay_to_address: WALLET.optional().describe('Recipient when the directory does not name the creditor.'),
-    chain_id: z.int().min(1).max(2_147_483_647).optional().describe('8453 (Base, the default) or 84532 (Base Sepolia).'),
-    valid_after: SECONDS.optional().describe('Seconds since 1970, exclusive; 0 when left out.'),
-    valid_before: SECONDS.optional().describe('Seconds since 1970, exclusive; without it the template says that it is needed.'),
+      .describe('Wallets (0x and 40 hexadecimal digits) by IBAN.'),
+    seller_pay_to_address: WALLET.optional().describe('Recipient wallet, used when the directory does not have the creditor.'),
+    chain_id: z.int().min(1).max(2_147_483_647).optional().describe('Chain ID: 8453 (Base, the default) or 84532 (Base Sepolia).'),
+    valid_after: SECONDS.optional().describe('Unix time in seconds, exclusive; default 0.'),
+    valid_before: SECONDS.optional().describe('Unix time in seconds, exclusive; if omitted, fill it in before signing.'),
   }),
   output: z.strictObject({
     ok: z.boolean().describe('The same as valid.'),
     status: z
       .enum(['ready', 'incomplete', 'refused'])
-      .describe('ready: can be signed as it is. incomplete: `needs` must be filled in first. refused: no template, see findings.'),
-    standard: z.literal(STANDARD).describe('Form of the template.'),
+      .describe('ready: can be signed. incomplete: fill in the fields of `needs` first. refused: no template, see findings.'),
+    standard: z.literal(STANDARD).describe('Standards of the template.'),
     intent_template: z.record(z.string(), z.unknown()).nullable().describe('The same as typed_data.'),
     notice: z.string().describe('What the template does not do.'),
-    valid: z.boolean().describe('There is a template.'),
+    valid: z.boolean().describe('Whether a template was built.'),
     reason_code: z.enum(['ok', ...INTENT_CODES]).describe('ok, or the code of the first finding.'),
     reason: z.string().describe('One sentence.'),
-    findings: z.array(z.record(z.string(), z.unknown())).describe('code, field and message of what stands in the way.'),
+    findings: z.array(z.record(z.string(), z.unknown())).describe('Why there is no template: code, field and message.'),
     warnings: z
       .array(z.string())
-      .describe('recipients_differ, domain_unconfirmed, id_not_provided: the nonce then binds amount and parties only.'),
-    end_to_end_id: z.string().describe('As given.'),
+      .describe('recipients_differ, domain_unconfirmed, or id_not_provided: without an ID the nonce identifies only amount and parties.'),
+    end_to_end_id: z.string().describe('The end-to-end ID of the input.'),
     typed_data: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe('EIP-712: domain, types, primaryType, message; null beside findings.'),
-    needs: z.array(z.enum(['from', 'valid_before'])).describe('What must be filled in before signing.'),
-    amount: z.record(z.string(), z.unknown()).nullable().describe('currency, amount_minor, token_units, token.'),
-    recipient_source: z.enum(['directory', 'seller_pay_to_address']).nullable().describe('The directory goes first.'),
-    x402: z.record(z.string(), z.unknown()).nullable().describe('scheme, network, asset, amount and payTo for a payment by x402.'),
+      .describe('EIP-712 typed data: domain, types, primaryType, message; null when there are findings.'),
+    needs: z.array(z.enum(['from', 'valid_before'])).describe('Fields to fill in before signing.'),
+    amount: z.record(z.string(), z.unknown()).nullable().describe('The amount: currency, amount_minor, token_units, token.'),
+    recipient_source: z
+      .enum(['directory', 'seller_pay_to_address'])
+      .nullable()
+      .describe('Source of the recipient wallet; the directory takes precedence.'),
+    x402: z.record(z.string(), z.unknown()).nullable().describe('Payment terms for x402: scheme, network, asset, amount, payTo.'),
   }),
   example: {
     instruction: {
@@ -133,16 +126,18 @@ export default defineTool({
     valid_before,
   }) {
     const { currency, amount_str, amount_minor } = instruction.instructed_amount
-    const { intent, findings } = intentOf({
+    const { intent, findings } = buildIntent({
       end_to_end_id: instruction.end_to_end_id,
-      amount: { currency, amount_str, amount_minor: textOf(amount_minor) },
+      currency,
+      amount_str,
+      amount_minor: optionalText(amount_minor),
       debtor_iban: instruction.debtor.iban,
       creditor_iban: instruction.creditor.iban,
       directory: counterparty_wallet_directory,
       seller_pay_to_address,
       chain_id,
-      valid_after: textOf(valid_after),
-      valid_before: textOf(valid_before),
+      valid_after: optionalText(valid_after),
+      valid_before: optionalText(valid_before),
     })
     const [first] = findings
     const stated = {
@@ -153,7 +148,7 @@ export default defineTool({
       notice: NOTICE,
       valid: intent !== null,
       reason_code: first?.code ?? ('ok' as const),
-      reason: first?.message ?? 'The template moves exactly this amount, once.',
+      reason: first?.message ?? 'The template pays exactly this amount, once.',
       findings: findings.map((one) => ({ ...one })),
       end_to_end_id: instruction.end_to_end_id,
     }
@@ -176,6 +171,6 @@ export default defineTool({
   },
 })
 
-function textOf(value: string | number | undefined): string | undefined {
+function optionalText(value: string | number | undefined): string | undefined {
   return value === undefined ? undefined : String(value)
 }

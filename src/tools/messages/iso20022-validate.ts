@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { CURRENCY_DATA_AS_OF } from '../../pure/checks/currency.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { PROFILES, RULES_VERSION } from '../../pure/documents/iso20022/rule.ts'
-import { KNOWN_MESSAGES } from '../../pure/documents/iso20022/versions.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
+import { KNOWN_MESSAGES, MESSAGE_PROFILES, RULES_VERSION } from '../../pure/documents/iso20022/rules.ts'
 import { defineTool, PURE, Refusal } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
-/** Far more than a call of 20,000 JSON values can hold. */
+/** More than fit into a call of 20,000 JSON values. */
 const TRANSACTIONS = 2_000
 const NAMESPACE_CHARS = 200
 const STANDARD = 'ISO 20022' as const
@@ -15,36 +14,35 @@ const STANDARD = 'ISO 20022' as const
 const identifier = (what: string) => z.string().max(limits.identifier_chars).optional().describe(what)
 
 const PARTY = {
-  iban: identifier('IBAN, without spaces.'),
-  bic: identifier('BIC, 8 or 11 characters.'),
+  iban: identifier('IBAN without spaces, for example DE89370400440532013000.'),
+  bic: identifier('BIC, 8 or 11 characters, for example COBADEFF.'),
   lei: identifier('LEI, 20 characters.'),
 }
 
 const TRANSACTION = z.strictObject({
-  end_to_end_id: identifier('End-to-end identification.'),
+  end_to_end_id: identifier('End-to-end ID.'),
   amount: z
     .union([z.string().max(40), z.number().min(0).max(1e15)])
     .optional()
-    .describe('Amount as decimal text; a number is taken by its value.'),
-  currency: z.string().max(3).optional().describe('ISO 4217 code.'),
+    .describe('Amount as decimal text, for example 1250.75; of a number only the value is checked.'),
+  currency: z.string().max(3).optional().describe('ISO 4217 code, for example EUR.'),
   ...PARTY,
-  debtor: z.strictObject(PARTY).optional().describe('Who pays.'),
-  creditor: z.strictObject(PARTY).optional().describe('Who is paid.'),
+  debtor: z.strictObject(PARTY).optional().describe('The payer.'),
+  creditor: z.strictObject(PARTY).optional().describe('The payee.'),
 })
 
 const FINDING = z.strictObject({
-  code: z.string().describe('The rule.'),
-  severity: z.enum(['error', 'warning', 'info']).describe('As the profile weighs it.'),
-  path: z.string().describe('Element path, repeated elements counted from 1.'),
-  line: z.int().min(1).nullable().describe('Line of the payload.'),
-  found: z.string().nullable().describe('What stands there, cut.'),
-  expected: z.string().nullable().describe('What should.'),
-  message: z.string().describe('One sentence.'),
+  code: z.string().describe('Code of the rule.'),
+  severity: z.enum(['error', 'warning', 'info']).describe('Severity in the profile.'),
+  path: z.string().describe('Path of the element, repeated elements numbered from 1.'),
+  line: z.int().min(1).nullable().describe('Line of the payload, from 1.'),
+  found: z.string().nullable().describe('Found value, at most 64 characters.'),
+  expected: z.string().nullable().describe('Expected value or form.'),
+  message: z.string().describe('Explanation in one sentence.'),
 })
 
 const COUNT = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 
-/** One transfer of 1,250.75 euro. */
 const EXAMPLE =
   '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn><GrpHdr><MsgId>MSG-1</MsgId>' +
   '<CreDtTm>2026-11-21T10:00:00+01:00</CreDtTm><NbOfTxs>1</NbOfTxs><CtrlSum>1250.75</CtrlSum><InitgPty><Nm>Payer</Nm></InitgPty></GrpHdr>' +
@@ -54,13 +52,12 @@ const EXAMPLE =
   '<InstdAmt Ccy="EUR">1250.75</InstdAmt></Amt><Cdtr><Nm>Creditor</Nm></Cdtr><CdtrAcct><Id><IBAN>NL91ABNA0417164300</IBAN></Id></CdtrAcct>' +
   '</CdtTrfTxInf></PmtInf></CstmrCdtTrfInitn></Document>'
 
-/** Whether a payment message keeps its structure and the rules that no schema expresses. */
 export default defineTool({
   id: 'iso20022-validate',
   title: 'Validate an ISO 20022 message',
   description:
     'Validates pain.001, pacs.008 and camt.053, XML or JSON: structure by version, control sums by exact decimals, IBAN, BIC and LEI check ' +
-    'digits, addresses, and rules of SEPA, CBPR+ and SPS. DOCTYPE is refused. Each finding has code, severity, path, line, found and expected.',
+    'digits, addresses, and rules of SEPA, CBPR+ and SPS. DOCTYPE is rejected. Each finding has code, severity, path, line, found and expected.',
   family: 'messages',
   version: '1.2.0',
   price: 'document',
@@ -75,9 +72,9 @@ export default defineTool({
     ],
     not_checked: [
       'external code lists',
-      'what stands inside SplmtryData/Envlp; the type that xsi:type names; structure of the header AppHdr',
-      'that accounts, banks and parties exist',
-      'usage guidelines of single banks',
+      'content of SplmtryData/Envlp, types named by xsi:type, structure of the header AppHdr',
+      'whether accounts, banks and parties exist',
+      'usage guidelines of individual banks',
     ],
   },
   headline: [
@@ -85,74 +82,76 @@ export default defineTool({
       when: { verdict: 'valid', 'finding_counts.warning': 0 },
       tone: 'good',
       word: 'valid',
-      sentence: 'No rule of the profile {profile} is broken.',
+      sentence: 'The message follows all rules of the profile {profile}.',
     },
     {
       when: { verdict: 'valid' },
       tone: 'good',
       word: 'valid',
-      sentence: 'No error against the profile {profile}; {finding_counts.warning|warning|warnings} to read.',
+      sentence: 'No errors in the profile {profile}; {finding_counts.warning|warning|warnings} to review.',
     },
     {
       when: { verdict: 'invalid' },
       tone: 'bad',
       word: 'invalid',
-      sentence: '{finding_counts.error|error|errors} against the profile {profile}; each finding names its place and the expected value.',
+      sentence: '{finding_counts.error|error|errors} in the profile {profile}; each finding has its position and the expected value.',
     },
     {
       when: { verdict: 'undetermined' },
       tone: 'caution',
       word: 'undetermined',
-      sentence: 'The message or its version is not known here, so nothing is said of it.',
+      sentence: 'The message type or version is unknown, so nothing was checked.',
     },
   ],
   sources: [],
   input: z.strictObject({
-    raw_payload: z.string().max(limits.document_body_bytes).describe('The message as text; with transactions it may be anything.'),
-    format: z.enum(['xml', 'json']).optional().describe('Seen by the first character when left out.'),
-    namespace: z.string().max(NAMESPACE_CHARS).optional().describe('Namespace that is expected, whole or as pain.001.001.09.'),
-    transactions: z.array(TRANSACTION).max(TRANSACTIONS).optional().describe('Transactions to check beside the payload, or in its place.'),
-    profile: z.enum(PROFILES).optional().describe('Market practice; else seen by header, namespace or service level.'),
+    raw_payload: z.string().max(limits.document_body_bytes).describe('The message as text: XML or JSON. With transactions, any text.'),
+    format: z.enum(['xml', 'json']).optional().describe('Format of the payload; default: detected by the first character.'),
+    namespace: z.string().max(NAMESPACE_CHARS).optional().describe('Expected namespace, complete or short, for example pain.001.001.09.'),
+    transactions: z
+      .array(TRANSACTION)
+      .max(TRANSACTIONS)
+      .optional()
+      .describe('Transactions to check in addition to the payload, or instead of it.'),
+    profile: z.enum(MESSAGE_PROFILES).optional().describe('Market practice; default: detected by header, namespace or service level.'),
   }),
   output: z.strictObject({
     ok: z.boolean().describe('The same as valid.'),
-    valid: z.boolean().nullable().describe('Whether no finding is an error; null when the type or version is not known.'),
-    verdict: z.enum(['valid', 'invalid', 'undetermined']).describe('The same in a word.'),
+    valid: z.boolean().nullable().describe('True when no finding is an error; null when the message type or version is unknown.'),
+    verdict: z.enum(['valid', 'invalid', 'undetermined']).describe('valid as a word; undetermined for null.'),
     standard: z.literal(STANDARD).describe('Standard of the message.'),
-    format: z.enum(['xml', 'json', 'transactions']).describe('What was read.'),
-    message_type: z.enum(['pain.001', 'pacs.008', 'camt.053']).nullable().describe('The message, or null.'),
-    version: z.string().nullable().describe('Two digits, or null.'),
-    namespace: z.string().nullable().describe('That of the document.'),
-    profile: z.enum(PROFILES).describe('What the message was held against.'),
-    profile_source: z
-      .enum(['argument', 'business_service', 'namespace', 'service_level', 'default'])
-      .describe('Where the profile was seen.'),
+    format: z.enum(['xml', 'json', 'transactions']).describe('Format that was checked.'),
+    message_type: z.enum(['pain.001', 'pacs.008', 'camt.053']).nullable().describe('Message type, or null when unknown.'),
+    version: z.string().nullable().describe('Version in two digits, for example 09, or null.'),
+    namespace: z.string().nullable().describe('Namespace of the document.'),
+    profile: z.enum(MESSAGE_PROFILES).describe('Profile whose rules were applied.'),
+    profile_source: z.enum(['argument', 'business_service', 'namespace', 'service_level', 'default']).describe('Source of the profile.'),
     message_id: z.string().nullable().describe('MsgId of the group header.'),
-    tx_count: COUNT.nullable().describe('Transactions, or entries of a statement.'),
-    ctrl_sum: z.string().nullable().describe('Exact sum of their amounts across currencies.'),
-    ctrl_sum_minor: z.string().nullable().describe('The sum in minor units, where there is one currency.'),
+    tx_count: COUNT.nullable().describe('Number of transactions, or of entries of a statement.'),
+    ctrl_sum: z.string().nullable().describe('Exact sum of their amounts across currencies, for example 1250.75.'),
+    ctrl_sum_minor: z.string().nullable().describe('The sum in minor units, when all amounts have one currency.'),
     currencies: z.array(z.string()).describe('Currencies of the amounts.'),
-    findings: z.array(FINDING).describe('At most 200, errors first when there are more.'),
+    findings: z.array(FINDING).describe('At most 200 findings, errors first when there are more.'),
     finding_counts: z
-      .strictObject({ error: COUNT.describe('Errors.'), warning: COUNT.describe('Warnings.'), info: COUNT.describe('Remarks.') })
-      .describe('How many there are.'),
-    truncated: z.boolean().describe('Whether some are not listed.'),
+      .strictObject({ error: COUNT.describe('Errors.'), warning: COUNT.describe('Warnings.'), info: COUNT.describe('Notes.') })
+      .describe('Number of findings by severity.'),
+    truncated: z.boolean().describe('True when there are more findings than listed.'),
     receipt_digest: z.null().describe('Always null: the receipt covers this result, so its digest is outside it.'),
     data_as_of: DATA_AS_OF,
   }),
   example: { raw_payload: EXAMPLE },
   refuses(result) {
     if (result['valid'] !== null) return null
-    // A problem carries no text of the caller, so the namespace that was found is not among its members.
+    // Problems never quote the input, so the namespace is not a member.
     const { valid, verdict } = result
     const sentence =
-      'No message of a known type and version was found, so it is neither valid nor invalid. Nothing was charged. ' +
+      'No message of a known type and version was found, so nothing was checked and nothing was charged. ' +
       `Known: ${KNOWN_MESSAGES.join(', ')}.`
     return new Refusal('MESSAGE_UNKNOWN', sentence, { extra: { valid, verdict, known_messages: KNOWN_MESSAGES } })
   },
   async run({ raw_payload, format, namespace, transactions, profile }) {
-    const { validateAsked } = await import('../../pure/documents/iso20022/validate.ts')
-    const answer = validateAsked({
+    const { validateMessage } = await import('../../pure/documents/iso20022/validate.ts')
+    const answer = validateMessage({
       payload: raw_payload,
       format: format ?? null,
       namespace: namespace ?? null,

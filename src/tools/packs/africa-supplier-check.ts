@@ -1,9 +1,15 @@
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
-import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
-import { checkIban } from '../../pure/checks/iban.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import {
+  abroadFindings,
+  accountFindings,
+  countryAsHome,
+  HOME_REGIONS,
+  checkIfGiven,
+  PACK_HEADLINES,
+  packAnswer,
+} from '../../pure/checks/pack.ts'
+import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { checkKraPin } from '../../pure/checks/kra-pin.ts'
-import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
@@ -43,13 +49,13 @@ export default defineTool({
   example: { kra_pin: 'P051365947M', swift: 'KCBLKENX' },
   run(input) {
     const checks = {
-      kra_pin: given(input.kra_pin, checkKraPin),
-      iban: given(input.iban, checkIban),
-      swift: given(input.swift, checkBic),
+      kra_pin: checkIfGiven(input.kra_pin, checkKraPin),
+      iban: checkIfGiven(input.iban, checkIban),
+      swift: checkIfGiven(input.swift, checkBic),
     }
     const cross_checks = [
       ...accountFindings(checks.iban, checks.swift),
-      ...abroadFindings(checks.iban, checks.swift, checks.kra_pin === null ? REGIONS.africa : homeOf('KE', false)),
+      ...abroadFindings(checks.iban, checks.swift, checks.kra_pin === null ? HOME_REGIONS.africa : countryAsHome('KE', false)),
     ]
     return { ...packAnswer(checks, cross_checks), data_as_of: { ...(checks.iban && IBAN_DATA_AS_OF), ...(checks.swift && BIC_DATA_AS_OF) } }
   },

@@ -11,16 +11,16 @@ const CHECKS = 'aba-routing, abn, e164, ean13, ein-format, gstin, iban, ifsc, is
  */
 export default defineTool({
   id: 'batch-validate',
-  title: 'Check many values at once',
+  title: 'Check many values in one call',
   description:
     'Runs up to 50 single-value checks in one call with one receipt, from 10 items on at a tenth of the price each; the minimum price is that of one call. Items are {tool, value}; each answer ' +
-    'stands at the index of its item, and a wrong item never fails the batch.',
+    'has the index of its item, and a wrong item never fails the batch.',
   family: 'packs',
   version: '1.1.0',
   price: 'batch',
   annotations: PURE,
   scope: {
-    checked: ['each item by the rules of its own tool'],
+    checked: ['each item by the rules of its tool'],
     not_checked: ['anything across items', 'that any of the values exists'],
   },
   headline: [

@@ -1,13 +1,11 @@
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
-import { abroadFindings, accountFindings, homeOf } from '../../pure/checks/cross-account.ts'
-import { checkIban } from '../../pure/checks/iban.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
+import { abroadFindings, accountFindings, countryAsHome, checkIfGiven, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
+import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { checkUscc, USCC_DATA_AS_OF } from '../../pure/checks/uscc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
-const HOME = homeOf('CN', false)
+const HOME = countryAsHome('CN', false)
 
 /** Code, IBAN and BIC of one supplier, each by itself and against one another. */
 export default defineTool({
@@ -40,9 +38,9 @@ export default defineTool({
   example: { uscc: '91110000600037341L', swift: 'BKCHCNBJ' },
   run(input) {
     const checks = {
-      uscc: given(input.uscc, checkUscc),
-      iban: given(input.iban, checkIban),
-      swift: given(input.swift, checkBic),
+      uscc: checkIfGiven(input.uscc, checkUscc),
+      iban: checkIfGiven(input.iban, checkIban),
+      swift: checkIfGiven(input.swift, checkBic),
     }
     const cross_checks = [...accountFindings(checks.iban, checks.swift), ...abroadFindings(checks.iban, checks.swift, HOME)]
     return {

@@ -1,9 +1,15 @@
 import { BIC_DATA_AS_OF, checkBic } from '../../pure/checks/bic.ts'
-import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
-import { trnFindings } from '../../pure/checks/cross-gulf.ts'
-import { checkIban } from '../../pure/checks/iban.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
+import {
+  abroadFindings,
+  accountFindings,
+  countryAsHome,
+  HOME_REGIONS,
+  trnFindings,
+  checkIfGiven,
+  PACK_HEADLINES,
+  packAnswer,
+} from '../../pure/checks/pack.ts'
+import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { checkUaeTrn } from '../../pure/checks/uae-trn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
@@ -44,14 +50,14 @@ export default defineTool({
   example: { trn: '100123456700003', iban: 'AE070331234567890123456', swift: 'EBILAEAD' },
   run(input) {
     const checks = {
-      trn: given(input.trn, checkUaeTrn),
-      iban: given(input.iban, checkIban),
-      swift: given(input.swift, checkBic),
+      trn: checkIfGiven(input.trn, checkUaeTrn),
+      iban: checkIfGiven(input.iban, checkIban),
+      swift: checkIfGiven(input.swift, checkBic),
     }
     const cross_checks = [
       ...trnFindings(checks.trn),
       ...accountFindings(checks.iban, checks.swift),
-      ...abroadFindings(checks.iban, checks.swift, checks.trn === null ? REGIONS.gulf : homeOf('AE', true)),
+      ...abroadFindings(checks.iban, checks.swift, checks.trn === null ? HOME_REGIONS.gulf : countryAsHome('AE', true)),
     ]
     return { ...packAnswer(checks, cross_checks), data_as_of: { ...(checks.iban && IBAN_DATA_AS_OF), ...(checks.swift && BIC_DATA_AS_OF) } }
   },

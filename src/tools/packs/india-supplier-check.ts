@@ -1,7 +1,6 @@
-import { indiaFindings } from '../../pure/checks/cross-india.ts'
+import { indiaFindings, checkIfGiven, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkGstin, GSTIN_DATA_AS_OF } from '../../pure/checks/gstin.ts'
 import { checkIfsc, IFSC_DATA_AS_OF } from '../../pure/checks/ifsc.ts'
-import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkPan } from '../../pure/checks/pan.ts'
 import { checkUpiVpa, UPI_DATA_AS_OF } from '../../pure/checks/upi-vpa.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
@@ -40,10 +39,10 @@ export default defineTool({
   example: { gstin: '29AAGCB7383J1Z4', pan: 'AAGCB7383J', vpa: 'name@okhdfcbank', ifsc: 'HDFC0000001' },
   run(input) {
     const checks = {
-      gstin: given(input.gstin, checkGstin),
-      pan: given(input.pan, checkPan),
-      vpa: given(input.vpa, checkUpiVpa),
-      ifsc: given(input.ifsc, checkIfsc),
+      gstin: checkIfGiven(input.gstin, checkGstin),
+      pan: checkIfGiven(input.pan, checkPan),
+      vpa: checkIfGiven(input.vpa, checkUpiVpa),
+      ifsc: checkIfGiven(input.ifsc, checkIfsc),
     }
     const cross_checks = indiaFindings(checks.gstin, checks.pan, checks.vpa)
     return {

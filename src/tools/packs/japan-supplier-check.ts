@@ -1,12 +1,10 @@
-import { abroadFindings, accountFindings, homeOf } from '../../pure/checks/cross-account.ts'
-import { checkIban } from '../../pure/checks/iban.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { abroadFindings, accountFindings, countryAsHome, checkIfGiven, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
+import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { checkJapanCorp } from '../../pure/checks/japan-corp.ts'
-import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
-const HOME = homeOf('JP', false)
+const HOME = countryAsHome('JP', false)
 
 /** Corporate number and IBAN of one supplier. */
 export default defineTool({
@@ -37,8 +35,8 @@ export default defineTool({
   example: { corporate_number: '7000012050002' },
   run(input) {
     const checks = {
-      corporate_number: given(input.corporate_number, checkJapanCorp),
-      iban: given(input.iban, checkIban),
+      corporate_number: checkIfGiven(input.corporate_number, checkJapanCorp),
+      iban: checkIfGiven(input.iban, checkIban),
     }
     const cross_checks = [...accountFindings(checks.iban, null), ...abroadFindings(checks.iban, null, HOME)]
     return { ...packAnswer(checks, cross_checks), data_as_of: { ...(checks.iban && IBAN_DATA_AS_OF) } }

@@ -1,17 +1,23 @@
 import { checkCnpj } from '../../pure/checks/cnpj.ts'
-import { abroadFindings, accountFindings, homeOf, REGIONS } from '../../pure/checks/cross-account.ts'
-import { latamFindings } from '../../pure/checks/cross-latam.ts'
-import { checkIban } from '../../pure/checks/iban.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
-import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
+import {
+  abroadFindings,
+  accountFindings,
+  countryAsHome,
+  latamFindings,
+  HOME_REGIONS,
+  checkIfGiven,
+  PACK_HEADLINES,
+  packAnswer,
+} from '../../pure/checks/pack.ts'
+import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { checkRfc } from '../../pure/checks/rfc.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
 
 /** The country whose tax number was given; the region for none or both. Mexico has no IBANs. */
 function homeFor(brazilian: boolean, mexican: boolean) {
-  if (brazilian === mexican) return REGIONS.latin_america
-  return brazilian ? homeOf('BR', true) : homeOf('MX', false)
+  if (brazilian === mexican) return HOME_REGIONS.latin_america
+  return brazilian ? countryAsHome('BR', true) : countryAsHome('MX', false)
 }
 
 /** CNPJ, RFC and IBAN of one supplier, each by itself and against one another. */
@@ -50,9 +56,9 @@ export default defineTool({
   example: { cnpj: '16.727.230/0001-97', iban: 'BR1500000000000010932840814P2' },
   run(input) {
     const checks = {
-      cnpj: given(input.cnpj, checkCnpj),
-      rfc: given(input.rfc, (text) => checkRfc(text)),
-      iban: given(input.iban, checkIban),
+      cnpj: checkIfGiven(input.cnpj, checkCnpj),
+      rfc: checkIfGiven(input.rfc, (text) => checkRfc(text)),
+      iban: checkIfGiven(input.iban, checkIban),
     }
     const cross_checks = [
       ...latamFindings(checks.cnpj, checks.rfc, checks.iban),

@@ -1,13 +1,21 @@
 import { z } from 'zod'
 import { COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
-import { MAIL_DOMAINS_AS_OF } from '../../pure/checks/disposable-domains.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { MAIL_DOMAINS_AS_OF, PUBLIC_SUFFIXES_AS_OF, readVendorDomain } from '../../pure/checks/domains.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
-import { RDAP_SERVERS_AS_OF } from '../../pure/checks/rdap-servers.ts'
+import { RDAP_SERVERS_AS_OF } from '../../pure/checks/domains.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
-import { PUBLIC_SUFFIXES_AS_OF, readVendorDomain } from '../../pure/checks/vendor-domain.ts'
-import { COUNTERPARTY, counterpartyRisk, domainAge, type DomainAge } from '../../pure/rulebooks/counterparty.ts'
-import { advice, inspect, reasonToReview, summaryOf, wholeUsd } from '../../pure/rulebooks/counterparty-findings.ts'
+import {
+  COUNTERPARTY,
+  counterpartyRisk,
+  domainAge,
+  type DomainAge,
+  advice,
+  inspectCounterparty,
+  reasonToReview,
+  summarizeDecision,
+  wholeUsd,
+} from '../../pure/rulebooks/counterparty.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
 import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF, PACK_VALUE, packInput } from '../../service/catalogue/schemas.ts'
@@ -30,7 +38,7 @@ const DOMAIN = z
   })
   .nullable()
 
-/** What speaks against paying this party, before the money leaves. */
+/** Lists reasons not to pay this party, before the money is sent. */
 export default defineTool({
   id: 'pre-disbursement-guard',
   title: 'Check a payee before paying',
@@ -90,7 +98,7 @@ export default defineTool({
       .describe(
         'Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number and nothing unknown; else at least REVIEW.',
       ),
-    clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It is no proof of anything.'),
+    clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It does not prove anything.'),
     risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
     risk_level: z.enum(['low', 'elevated', 'high', 'critical']).describe('0-19, 20-44, 45-69, 70-100.'),
     summary: z.string().describe('One sentence.'),
@@ -134,10 +142,10 @@ export default defineTool({
   async run(asked, { clock, registrations }) {
     const now_ms = clock.now_ms()
     const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
-    const seen = inspect({ ...asked, domain })
+    const seen = inspectCounterparty({ ...asked, domain })
     const whole_usd = wholeUsd(asked.invoice_amount_usd)
     const risk = counterpartyRisk(seen.found, whole_usd)
-    // Silence about the recipient is no reason to pay.
+    // Missing data about the recipient does not justify paying.
     const why = risk.decision === 'BLOCK' ? null : reasonToReview(seen, whole_usd)
     const decision = risk.decision === 'CLEAR' && why !== null ? ('REVIEW' as const) : risk.decision
     return {
@@ -145,7 +153,7 @@ export default defineTool({
       clear_to_disburse: decision === 'CLEAR',
       risk_score: risk.score,
       risk_level: risk.level,
-      summary: summaryOf(decision, risk.fired.length, why, seen.empty),
+      summary: summarizeDecision(decision, risk.fired.length, why, seen.empty),
       flags_triggered: risk.fired,
       recommendations: advice(seen, decision),
       inspected_counterparty: {
@@ -176,7 +184,7 @@ export default defineTool({
 
 type AgedDomain = { name: ReturnType<typeof readVendorDomain>; age: DomainAge }
 
-/** Asks the registry only about a domain that somebody registered for themselves. */
+/** Queries the registry only about a domain that is not below a shared platform. */
 async function agedDomain(text: string, registrations: RegistrationData, now_ms: number): Promise<AgedDomain> {
   const name = readVendorDomain(text)
   if (name === null) return { name, age: { kind: 'unknown', reason: 'not_a_domain' } }

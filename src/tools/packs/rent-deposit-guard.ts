@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { depositRisk, TENANCY, TENANCY_HEADLINES, type Band } from '../../pure/rulebooks/tenancy.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { DATA_AS_OF } from '../../service/catalogue/schemas.ts'
@@ -18,7 +18,7 @@ const FLAG = z.strictObject({
   reason: z.string().describe('Why it was found.'),
 })
 
-/** What speaks against paying a rental deposit to an account. */
+/** Lists reasons not to pay a rental deposit to an account. */
 export default defineTool({
   id: 'rent-deposit-guard',
   title: 'Check where a rental deposit goes',

@@ -16,15 +16,15 @@ const SIGNAL = z.boolean().optional()
 const INPUT = packInput({
   payment_irreversible: SIGNAL.describe('Payment is asked by transfer service, gift card, crypto or otherwise without return.'),
   contact_moves_offplatform: SIGNAL.describe('The contact is moved off the platform of the listing.'),
-  landlord_abroad_cannot_meet: SIGNAL.describe('The landlord says to be abroad and unable to meet.'),
+  landlord_abroad_cannot_meet: SIGNAL.describe('The landlord claims to be abroad and unable to meet.'),
   no_in_person_viewing: SIGNAL.describe('The place cannot be viewed in person.'),
-  urgency_pressure: SIGNAL.describe('There is pressure to decide at once.'),
+  urgency_pressure: SIGNAL.describe('There is pressure to decide immediately.'),
   photos_reverse_image_hit: SIGNAL.describe('A reverse image search finds the photos elsewhere.'),
   identity_docs_requested_upfront: SIGNAL.describe('Identity documents are asked before anything else.'),
   price_below_market_pct: z.number().min(-1_000).max(100).optional().describe('Percent below the usual rent; negative when above.'),
 })
 
-/** How much a rental listing looks like fraud, point by point. */
+/** Scores signs of fraud in a rental listing, point by point. */
 export default defineTool({
   id: 'rental-listing-risk',
   title: 'Rate the risk of a rental listing',

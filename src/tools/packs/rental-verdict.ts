@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
 import type { Check } from '../../pure/checks/verdict.ts'
-import type { Fired } from '../../pure/rulebooks/rule-book.ts'
+import type { FiredFactor } from '../../pure/rulebooks/rule-book.ts'
 import {
   depositRisk,
   listingRisk,
@@ -64,7 +64,7 @@ export default defineTool({
     payment_irreversible: SIGNAL.describe('Payment is asked by transfer service, gift card, crypto or otherwise without return.'),
     contact_moves_offplatform: SIGNAL.describe('The contact is moved off the platform of the listing.'),
     no_in_person_viewing: SIGNAL.describe('The place cannot be viewed in person.'),
-    urgency_pressure: SIGNAL.describe('There is pressure to decide at once.'),
+    urgency_pressure: SIGNAL.describe('There is pressure to decide immediately.'),
     price_below_market_pct: z.number().min(-1_000).max(100).optional().describe('Percent below the usual rent; negative when above.'),
   }),
   output: z.strictObject({
@@ -109,7 +109,8 @@ export default defineTool({
     const score = verdictScore(deposit.score, listing.score, landlord)
     const verdict = tenancyVerdict(score)
     const { standard, policy_hash } = TENANCY
-    const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly Fired[]) => fired.map((one) => ({ component, ...one }))
+    const named = (component: 'deposit' | 'listing' | 'landlord', fired: readonly FiredFactor[]) =>
+      fired.map((one) => ({ component, ...one }))
     return {
       verdict,
       risk_score: score,
@@ -129,14 +130,14 @@ export default defineTool({
   },
 })
 
-function landlordFlags(lei: Check<unknown> | null, company: Check<unknown> | null): Fired<LandlordFactor>[] {
+function landlordFlags(lei: Check<unknown> | null, company: Check<unknown> | null): FiredFactor<LandlordFactor>[] {
   const { landlord_lei_invalid, landlord_company_number_malformed } = TENANCY.table.landlord
-  const flags: Fired<LandlordFactor>[] = []
+  const flags: FiredFactor<LandlordFactor>[] = []
   if (lei?.valid === false) {
-    flags.push({ factor: 'landlord_lei_invalid', points: landlord_lei_invalid, reason: `The LEI does not hold: ${lei.reason}` })
+    flags.push({ factor: 'landlord_lei_invalid', points: landlord_lei_invalid, reason: `The LEI is invalid: ${lei.reason}` })
   }
   if (company?.valid === false) {
-    const reason = `The company number has not the form of a UK one: ${company.reason}`
+    const reason = `The company number does not have the form of a UK company number: ${company.reason}`
     flags.push({ factor: 'landlord_company_number_malformed', points: landlord_company_number_malformed, reason })
   }
   return flags

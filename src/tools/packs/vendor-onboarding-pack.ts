@@ -1,10 +1,7 @@
 import { checkCompanyNumber, COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
-import { accountFindings } from '../../pure/checks/cross-account.ts'
-import { vendorFindings } from '../../pure/checks/cross-vendor.ts'
-import { checkIban } from '../../pure/checks/iban.ts'
-import { IBAN_DATA_AS_OF } from '../../pure/checks/iban-facts.ts'
+import { accountFindings, vendorFindings, checkIfGiven, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
+import { checkIban, IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { checkLei, LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
-import { given, PACK_HEADLINES, packAnswer } from '../../pure/checks/pack.ts'
 import { checkVat, VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { PACK_CHECK, PACK_VALUE, packInput, packOutput } from '../../service/catalogue/schemas.ts'
@@ -42,10 +39,10 @@ export default defineTool({
   example: { iban: 'GB82WEST12345698765432', vat_number: 'XI980780684', company_number: 'SC123456' },
   run(input) {
     const checks = {
-      iban: given(input.iban, checkIban),
-      lei: given(input.lei, checkLei),
-      vat_number: given(input.vat_number, checkVat),
-      company_number: given(input.company_number, checkCompanyNumber),
+      iban: checkIfGiven(input.iban, checkIban),
+      lei: checkIfGiven(input.lei, checkLei),
+      vat_number: checkIfGiven(input.vat_number, checkVat),
+      company_number: checkIfGiven(input.company_number, checkCompanyNumber),
     }
     const cross_checks = [
       ...accountFindings(checks.iban, null),

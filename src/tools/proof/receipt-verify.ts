@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readStrictJson } from '../../pure/documents/strict-json.ts'
 import { RECEIPT_CODES, type ReceiptCode } from '../../pure/receipts/reasons.ts'
-import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
+import { TEST_VECTOR } from '../../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../../pure/receipts/verify.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
@@ -28,7 +28,7 @@ export default defineTool({
     'declared one. Free, without quota, nothing is stored. A valid receipt proves that the signer signed this call at this time, not ' +
     'that money moved or that the result is true.',
   family: 'proof',
-  version: '1.0.0',
+  version: '1.0.1',
   price: 'free',
   annotations: PURE,
   scope: {
@@ -37,7 +37,7 @@ export default defineTool({
   },
   bounds: { ...BOUNDS, body_bytes: limits.unpaid_body_bytes, unsafe_numbers: 'keep_text' },
   headline: [
-    // The key list of the issuer is not read here, so that a good signature alone is no proof of who issued the receipt.
+    // The key list of the issuer is not read here, so a valid signature alone does not prove who issued the receipt.
     { when: { valid: true }, tone: 'caution', word: 'signature valid, issuer unknown', badge: 'signature valid' },
     { when: { valid: false }, tone: 'bad', word: 'invalid' },
   ],
@@ -65,7 +65,7 @@ export default defineTool({
   },
 })
 
-/** Text that is no JSON, or can be read in two ways, stays text: then the verdict says that it is no object. */
+/** Parses a receipt in JSON text. Invalid or ambiguous JSON stays a string, so that the verdict reports that it is not an object. */
 function read(receipt: unknown): unknown {
   if (typeof receipt !== 'string') return receipt
   const parsed = readStrictJson(receipt, BOUNDS, { unsafe_numbers: 'keep_text' })

@@ -14,14 +14,14 @@ const FACTS = z.strictObject({
     .strictObject({
       kind: z.enum(['cusip', 'sedol', 'wkn', 'valor']).describe('Kind of the national number.'),
       id: z.string().describe('The number itself.'),
-      check_ok: z.boolean().nullable().describe('Whether it holds by its own check digit; null when it has none.'),
+      check_ok: z.boolean().nullable().describe('Whether its own check digit is valid; null when it has none.'),
     })
     .nullable()
     .describe('The national number inside, where its kind is known.'),
   parts: PARTS,
 })
 
-/** Whether a text is an ISIN by its own characters. */
+/** Checks an ISIN by its own characters. */
 export default defineTool({
   id: 'isin-check',
   title: 'Check an ISIN',

@@ -12,7 +12,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is a SEDOL by its own characters. */
+/** Checks a SEDOL by its own characters. */
 export default defineTool({
   id: 'sedol-check',
   title: 'Check a SEDOL',

@@ -9,12 +9,12 @@ const FACTS = z.strictObject({
   branch: z.string().describe('Characters 9-12: the establishment.'),
   is_head_office: z.boolean().describe('The establishment is 0001.'),
   check_digits: z.string().describe('Characters 13 and 14.'),
-  alphanumeric: z.boolean().describe('Letters stand in it.'),
+  alphanumeric: z.boolean().describe('Whether it has letters.'),
   print_form: z.string().describe('With dots, slash and hyphen.'),
   parts: PARTS,
 })
 
-/** Whether a text is a CNPJ by its check digits. */
+/** Checks a CNPJ by its check digits. */
 export default defineTool({
   id: 'cnpj-check',
   title: 'Check a CNPJ',

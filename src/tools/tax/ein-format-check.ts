@@ -6,19 +6,19 @@ import { limits } from '../../service/limits.ts'
 
 const FACTS = z.strictObject({
   prefix: z.string().describe('Digits 1 and 2.'),
-  campuses: z.array(z.string()).describe('Who may assign numbers with this prefix; before 2001 it told the region.'),
+  campuses: z.array(z.string()).describe('Who may assign numbers with this prefix; before 2001 it showed the region.'),
   prefixes_as_of: z.string().describe('Date of the list of prefixes.'),
   serial: z.string().describe('Digits 3-9.'),
   print_form: z.string().describe('NN-NNNNNNN.'),
   parts: PARTS,
 })
 
-/** Whether a text has the form of a US Employer Identification Number; more cannot be told from it. */
+/** Checks the form of a US Employer Identification Number; which has no check digit. */
 export default defineTool({
   id: 'ein-format-check',
   title: 'Check the form of an EIN',
   description:
-    'Checks the form of a US Employer Identification Number: 9 digits and a prefix that the IRS assigns. Dashes and spaces may stand ' +
+    'Checks the form of a US Employer Identification Number: 9 digits and a prefix that the IRS assigns. Dashes and spaces are allowed ' +
     'anywhere; unusual places are a warning. An EIN has no check digit: a good form is well_formed_unverifiable.',
   family: 'tax',
   version: '1.1.0',

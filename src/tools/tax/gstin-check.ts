@@ -12,13 +12,13 @@ const FACTS = z.strictObject({
   state_name: z.string().describe('State or territory.'),
   state_status: z.string().describe('current, or legacy when new numbers no longer carry the code.'),
   pan: z.string().nullable().describe('PAN inside, or null for kinds without one.'),
-  pan_holder_type: z.string().nullable().describe('What the fourth letter of the PAN stands for.'),
+  pan_holder_type: z.string().nullable().describe('Kind of holder, from the fourth letter of the PAN.'),
   tan: z.string().nullable().describe('TAN in place of the PAN, or null.'),
   entity_number: z.string().nullable().describe('Which registration of this PAN in this state.'),
   parts: PARTS,
 })
 
-/** Whether a text is a GSTIN by state, PAN and check character. */
+/** Checks a GSTIN by state, PAN and check character. */
 export default defineTool({
   id: 'gstin-check',
   title: 'Check a GSTIN',

@@ -5,14 +5,14 @@ import { checkOutput, PARTS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FACTS = z.strictObject({
-  taxpayer_type: z.enum(['individual', 'non_individual']).describe('A stands for individuals, P for all others.'),
+  taxpayer_type: z.enum(['individual', 'non_individual']).describe('individual for A, non_individual for P.'),
   serial: z.string().describe('The nine digits.'),
   check_letter: z.string().describe('The last letter.'),
   check_letter_verifiable: z.boolean().describe('False: its rule is not public.'),
   parts: PARTS,
 })
 
-/** Whether a text has the form of a KRA PIN. */
+/** Checks the form of a KRA PIN. */
 export default defineTool({
   id: 'kra-pin-check',
   title: 'Check the form of a KRA PIN',

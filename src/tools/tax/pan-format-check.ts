@@ -6,19 +6,19 @@ import { limits } from '../../service/limits.ts'
 
 const FACTS = z.strictObject({
   holder_code: z.string().describe('The fourth letter.'),
-  holder_type: z.string().describe('What it stands for.'),
+  holder_type: z.string().describe('Kind of holder, such as Company.'),
   name_initial: z.string().describe('The fifth letter: initial of the surname, or of the name.'),
   masked: z.string().describe('For display: the first two and last two characters.'),
   parts: PARTS,
 })
 
-/** Whether a text is built like a PAN, and what kind of holder it names. */
+/** Checks the structure of a PAN and names the kind of holder. */
 export default defineTool({
   id: 'pan-format-check',
   title: 'Check the form of a PAN',
   description:
-    'Checks an Indian PAN: five letters, four digits, a letter; the fourth letter tells individual, company, firm, trust, ' +
-    'HUF and so on. How the last letter is computed is not public, so a wrong PAN can pass. Returns kind of holder and a ' +
+    'Checks an Indian PAN: five letters, four digits, a letter; the fourth letter shows individual, company, firm, trust, ' +
+    'HUF and so on. The calculation of the last letter is not public, so a wrong PAN can pass. Returns kind of holder and a ' +
     'masked form. Does not ask the tax department.',
   family: 'tax',
   version: '1.1.0',

@@ -6,7 +6,10 @@ import { limits } from '../../service/limits.ts'
 
 const FACTS = z.strictObject({
   kind: z.enum(['person', 'company', 'person_without_homoclave']).describe('By length: 13, 12 or 10 characters.'),
-  generic: z.enum(['public', 'foreign']).nullable().describe('Set for the two numbers that stand for anybody.'),
+  generic: z
+    .enum(['public', 'foreign'])
+    .nullable()
+    .describe('public or foreign for the two generic numbers, which name no taxpayer; null for all others.'),
   initials: z.string().describe('Letters in front.'),
   date_candidates: z.array(z.string()).describe('Birth or foundation in either century, where the date exists.'),
   homoclave: z.string().nullable().describe('The last three characters, or null.'),
@@ -16,7 +19,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is built like an RFC, and what its date and check digit say. */
+/** Checks the structure, date and check digit of an RFC. */
 export default defineTool({
   id: 'rfc-check',
   title: 'Check an RFC',

@@ -11,7 +11,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text has the form of a TRN. */
+/** Checks the form of a TRN. */
 export default defineTool({
   id: 'uae-trn-check',
   title: 'Check the form of a UAE TRN',

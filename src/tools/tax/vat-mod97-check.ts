@@ -7,12 +7,12 @@ import { limits } from '../../service/limits.ts'
 const FACTS = z.strictObject({
   country: z.string().nullable().describe('ISO 3166 code: GR for EL, GB for XI.'),
   country_name: z.string().nullable().describe('The country in English.'),
-  prefix: z.string().nullable().describe('What stands in front of the number, EL for Greece.'),
+  prefix: z.string().nullable().describe('Prefix of the number, EL for Greece.'),
   eu_member: z.boolean().describe('Whether the country is a member of the EU.'),
-  tax_name: z.string().nullable().describe('What the country calls the tax.'),
-  number_name: z.string().nullable().describe('What it calls the number.'),
-  entity_hint: z.string().nullable().describe('Kind of holder that the characters point to; a hint, no legal form.'),
-  scheme: z.string().nullable().describe('The calculation that held; null when none did or none is public.'),
+  tax_name: z.string().nullable().describe('Name of the tax in the country.'),
+  number_name: z.string().nullable().describe('Name of the number in the country.'),
+  entity_hint: z.string().nullable().describe('Kind of holder that the characters point to; a hint, not a legal form.'),
+  scheme: z.string().nullable().describe('The calculation that was valid; null when none was or none is public.'),
   enterprise_number: z.string().nullable().describe('Belgian enterprise number (KBO/BCE).'),
   siren: z.string().nullable().describe('French SIREN.'),
   vies: z
@@ -27,7 +27,7 @@ const FACTS = z.strictObject({
   parts: PARTS,
 })
 
-/** Whether a text is a VAT number by its country's format and check digits. */
+/** Checks a VAT number by the format and check digits of its country. */
 export default defineTool({
   id: 'vat-mod97-check',
   title: 'Check a VAT number',
@@ -48,7 +48,7 @@ export default defineTool({
     vat_number: z.string().max(limits.identifier_chars).describe('The VAT number, such as BE 0428.759.497; the prefix BE is optional.'),
   }),
   output: checkOutput(FACTS).extend({
-    country: z.string().nullable().describe('ISO 3166 code of the country that the number was judged for.'),
+    country: z.string().nullable().describe('ISO 3166 code of the country that the number was checked for.'),
     data_as_of: DATA_AS_OF,
   }),
   example: { vat_number: 'BE 0428.759.497' },

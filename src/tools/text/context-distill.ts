@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { distill } from '../../pure/documents/distill.ts'
+import { distillText } from '../../pure/documents/distill.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { limits } from '../../service/limits.ts'
 
-/** A text reduced to figures that anyone can recompute, with a hash that ties them to exactly this text. */
+/** Reduces a text to reproducible figures, with a hash of exactly this text. */
 export default defineTool({
   id: 'context-distill',
   title: 'Distill a text',
@@ -41,12 +41,12 @@ export default defineTool({
         }),
       )
       .max(5)
-      .describe('The most frequent words without stop words; equal counts in code-point order.'),
+      .describe('The most frequent words without stop words; ties in code point order.'),
     first_sentence: z.string().describe('The first sentence, white space collapsed, at most 1,000 characters.'),
-    first_sentence_cut: z.boolean().describe('Whether the first sentence was longer and has been cut.'),
+    first_sentence_cut: z.boolean().describe('True if the first sentence was longer and was cut.'),
     keccak256: z.string().describe('keccak-256 of the UTF-8 bytes of the exact input, 0x and 64 hex digits.'),
     stop_words_version: z.string().describe('Version of the English stop-word table.'),
   }),
   example: { text: 'All human beings are born free and equal in dignity and rights. They are endowed with reason and conscience.' },
-  run: ({ text }) => distill(text),
+  run: ({ text }) => distillText(text),
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { ACI, gradeAci, nextTier } from '../../pure/rulebooks/aci1.ts'
-import { EDGE_REASONS, judgeEdges, readSubject, type VoidReason } from '../../pure/rulebooks/aci1-edges.ts'
-import { evidenceOf, explainScore } from '../../pure/rulebooks/aci1-words.ts'
+import { ACI, gradeAci, nextTier, listEvidence, explainScore } from '../../pure/rulebooks/aci1.ts'
+import { EDGE_REASONS, validateEdges, readSubject, type EdgeFault } from '../../pure/rulebooks/aci1-edges.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 
 const EDGES_MAX = 32
@@ -9,7 +8,7 @@ const SUBJECT_CHARS = 69
 const TIME = z.int().min(0).max(999_999_999_999)
 const RATE = z.number().min(0).max(1).optional()
 const BP = z.int().min(0).max(10_000)
-const VOID_REASONS = Object.keys(EDGE_REASONS) as [VoidReason, ...VoidReason[]]
+const VOID_REASONS = Object.keys(EDGE_REASONS) as [EdgeFault, ...EdgeFault[]]
 
 const EDGE = z.strictObject({
   sponsor: z.string().max(64).describe('Address that vouches and signs.'),
@@ -31,7 +30,7 @@ const GATE = {
   have: z.number().describe('What there is; for T3 the score without sponsors.'),
 }
 
-/** How far an agent may be trusted on the figures of its last ninety days, by a published table. */
+/** Trust tier of an agent from the figures of its last ninety days, by a published table. */
 export default defineTool({
   id: 'aci-trust-lookup',
   title: 'Grade a counterparty (ACI-1)',
@@ -40,12 +39,12 @@ export default defineTool({
     'by their cautious 95 % bounds, so small samples stay low. Returns score, success rate, suggested exposure and what the next tier needs. ' +
     'Looks nothing up; advisory only.',
   family: 'trust',
-  version: '1.0.0',
+  version: '1.0.1',
   price: 'check',
   annotations: PURE,
   scope: {
     checked: ['the figures against the published table', 'signature, subject, role and time of each sponsor edge'],
-    not_checked: ['that the figures are true', 'who stands behind an address, a c402 name or a sponsor', 'what happens after today'],
+    not_checked: ['that the figures are true', 'who controls an address, a c402 name or a sponsor', 'what happens after today'],
   },
   headline: [
     { when: { tier: 'T0' }, tone: 'caution', word: 'TIER T0', sentence: 'The lowest tier: score {score_bp} of 10000. Advisory only.' },
@@ -93,7 +92,7 @@ export default defineTool({
         z.strictObject({
           figure: z.string().describe('Name of the input.'),
           value: z.number().describe('As it was counted.'),
-          basis: z.enum(['caller_supplied_unverified', 'missing_worst_assumed', 'signatures_verified']).describe('Who stands for it.'),
+          basis: z.enum(['caller_supplied_unverified', 'missing_worst_assumed', 'signatures_verified']).describe('Source of the value.'),
         }),
       )
       .describe('What the grade rests on.'),
@@ -114,7 +113,7 @@ export default defineTool({
     next_tier: z.enum(['T1', 'T2', 'T3']).nullable().describe('null at T3.'),
     next_tier_requirements: z.array(z.strictObject(GATE)).describe('What the next tier still needs.'),
     policy_notice: z.string().describe('How far the grade reaches.'),
-    receipt_digest: z.null().describe('Always null: the receipt covers this result and stands beside it.'),
+    receipt_digest: z.null().describe('Always null: the receipt that covers this result is a separate member of the answer.'),
     standard: z.string().describe('The rule book.'),
     policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
     evaluated_at: z.string().describe('Time of the answer, against which edges expire.'),
@@ -131,7 +130,7 @@ export default defineTool({
     const now_ms = clock.now_ms()
     // The schema has passed nothing else than what can be read.
     const subject = readSubject(given) ?? given
-    const edges = judgeEdges(sponsor_attestations, { subject, role, now_s: Math.floor(now_ms / 1_000) }, crypto)
+    const edges = validateEdges(sponsor_attestations, { subject, role, now_s: Math.floor(now_ms / 1_000) }, crypto)
     const sponsors = edges.filter(({ void_reason }) => void_reason === null).length
     const grade = gradeAci(figures, sponsors)
     const next_tier = nextTier(grade.tier)
@@ -147,7 +146,7 @@ export default defineTool({
       max_suggested_exposure_minor: String(grade.exposure_minor),
       unsettled_exposure_hint_minor: String(grade.exposure_minor),
       components: explainScore(grade, figures, sponsors, role),
-      evidence: evidenceOf(figures, edges),
+      evidence: listEvidence(figures, edges),
       sponsors: edges.map(({ index, sponsor, void_reason }) => {
         const message = void_reason === null ? null : EDGE_REASONS[void_reason]
         return { index, sponsor, counted: void_reason === null, void_reason, message }
@@ -167,4 +166,4 @@ export default defineTool({
 })
 
 const POLICY_NOTICE =
-  'Advisory only. The caller supplied the figures and nobody verified them; what was missing counts as the worst. Sponsors never lift to T3.'
+  'Advisory only. The caller supplied the figures and they were not verified; missing ones count as the worst value. Sponsors never lift to T3.'

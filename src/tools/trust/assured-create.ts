@@ -1,24 +1,27 @@
 import { z } from 'zod'
 import type { AssuredRecord } from '../../ports/assured-records.ts'
-import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
+import { TEST_VECTOR } from '../../pure/receipts/receipt.ts'
 import {
   ASSURED_REFUSALS,
   assuredId,
   assuredState,
   differingTerms,
   disputeWindowEnds,
-  judgeBindable,
+  checkBindable,
   readTerms,
-  termsOf,
+  makeAssuredTerms,
   termsSigner,
   termsText,
   termsTypedData,
   type AssuredRefusal,
   type AssuredTerms,
-} from '../../pure/rulebooks/assured-record.ts'
-import { ASSURED, quoteAssured, SETTLING_EVIDENCE } from '../../pure/rulebooks/assured.ts'
+  ASSURED,
+  quoteAssured,
+  SETTLING_EVIDENCE,
+} from '../../pure/rulebooks/assured.ts'
+import { signRequest } from '../../pure/signing/sign-request.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
-import { ASSURED_ASKED } from '../../service/catalogue/schemas.ts'
+import { ASSURED_ASKED, SIGN } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
 
 const FIELD = z.string().max(limits.receipt_field_chars)
@@ -52,7 +55,7 @@ export default defineTool({
     'them by signing typed_data of the answer (EIP-712), sent as terms_signature; the first signed call wins. Unsigned terms are advisory and ' +
     'yield to signed ones. Refuses tier T0 and unpaid receipts. Disputes: 7 days. Moves no money.',
   family: 'trust',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: false },
   scope: {
@@ -67,7 +70,7 @@ export default defineTool({
     { when: { status: 'RECORDED' }, tone: 'good', word: 'RECORDED' },
     { when: { status: 'REFUSED' }, tone: 'bad', word: 'REFUSED' },
   ],
-  sources: ['clock', 'crypto', 'assured'],
+  sources: ['clock', 'crypto', 'registrar', 'assured'],
   input: z.strictObject({
     ...ASSURED_ASKED.shape,
     receipt: RECEIPT.describe('The whole receipt of a paid call, with signer and signature.'),
@@ -92,6 +95,7 @@ export default defineTool({
       .record(z.string(), z.unknown())
       .nullable()
       .describe('What binds the terms of this call once the payer or recipient signs it with eth_signTypedData_v4; null without terms.'),
+    sign: SIGN.describe('The same with the request that takes the signature; null where terms are bound or absent.'),
     warnings: z
       .array(z.strictObject({ code: z.string().describe('Kind.'), message: z.string().describe('One sentence.') }))
       .describe('What should be known all the same.'),
@@ -123,18 +127,20 @@ export default defineTool({
     counterparty_tier: 'T2',
     receipt: TEST_VECTOR.receipt,
   },
-  async run({ receipt, terms_signature, ...asked }, { clock, crypto, assured }) {
+  async run({ receipt, terms_signature, ...asked }, { clock, crypto, registrar, assured }) {
     const now_ms = clock.now_ms()
     const now_s = Math.floor(now_ms / 1_000)
     const quote = quoteAssured(asked)
     if (quote.kind === 'refused') return refused('tier_refused', null, now_ms)
-    const judged = judgeBindable(receipt, now_s, crypto)
+    const judged = checkBindable(receipt, now_s, crypto)
     if (!judged.ok) return refused(judged.refusal, judged.detail, now_ms)
     const { receipt_hash, ts, warnings } = judged.receipt
-    const terms = termsOf(asked, quote, judged.receipt)
+    const terms = makeAssuredTerms(asked, quote, judged.receipt)
     const typed_data = termsTypedData(receipt_hash, terms)
     const by = terms_signature === undefined ? null : termsSigner(judged.receipt, terms, terms_signature, crypto)
-    if (terms_signature !== undefined && by === null) return { ...refused('terms_signature_invalid', null, now_ms), typed_data }
+    const signable = { method: 'eth_signTypedData_v4', typed_data } as const
+    const sign = signRequest({ kind: 'assured-terms', origin: registrar.origin, signer: null, signable })
+    if (terms_signature !== undefined && by === null) return { ...refused('terms_signature_invalid', null, now_ms), typed_data, sign }
     const kept = await assured.keep({
       receipt_hash,
       assured_id: assuredId(receipt_hash, crypto),
@@ -151,6 +157,7 @@ export default defineTool({
       created: kept.created,
       binding: bindingOf(kept.record),
       typed_data,
+      sign: kept.record.signed === null ? sign : null,
       warnings: [...warnings.map(({ code, message }) => ({ code, message })), ...laterWarnings(first, terms, kept.record, now_s)],
       record: shown(kept.record, first, now_s),
       ...notices(now_ms),
@@ -202,7 +209,7 @@ function laterWarnings(first: AssuredTerms, asked: AssuredTerms, record: Assured
 
 function refused(reason_code: AssuredRefusal, detail: string | null, now_ms: number) {
   const reason = detail === null ? ASSURED_REFUSALS[reason_code] : `${ASSURED_REFUSALS[reason_code]} ${detail}`
-  const nothing = { created: false, binding: 'none' as const, typed_data: null, warnings: [], record: null }
+  const nothing = { created: false, binding: 'none' as const, typed_data: null, sign: null, warnings: [], record: null }
   return { status: 'REFUSED' as const, reason_code, reason, ...nothing, ...notices(now_ms) }
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { ASSURED, quoteAssured, RAILS, SETTLING_EVIDENCE, type AssuredAsked, type AssuredOffer } from '../../pure/rulebooks/assured.ts'
+import { ASSURED, quoteAssured, RAILS, SETTLING_EVIDENCE, type AssuredRequest, type AssuredOffer } from '../../pure/rulebooks/assured.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { ASSURED_ASKED } from '../../service/catalogue/schemas.ts'
 
 const BPS = z.int().min(0).max(10_000)
 
-/** The terms of the assured lane for one notional amount. */
+/** Terms of the assured lane for a notional amount. */
 export default defineTool({
   id: 'assured-quote',
   title: 'Quote the assured lane',
@@ -86,7 +86,7 @@ const REFUSED = {
   escalation: null,
 }
 
-function offered(offer: AssuredOffer, { rail }: AssuredAsked) {
+function offered(offer: AssuredOffer, { rail }: AssuredRequest) {
   const { rate_bps, pod_bps, total_bps, bound, pod_required, insurance_referral, escalation } = offer
   return {
     status: escalation === null ? ('QUOTED' as const) : ('ESCALATED' as const),

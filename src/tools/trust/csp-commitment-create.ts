@@ -10,7 +10,7 @@ const RECIPIENT_CHARS = 170
 
 const HEX = z.string().regex(/^0x[0-9a-f]*$/)
 
-/** A commitment that shows nothing of the invoice, and the announcement of a payment that nobody else can link. */
+/** A commitment that hides the invoice, and the announcement of a stealth payment that third parties cannot link. */
 export default defineTool({
   id: 'csp-commitment-create',
   title: 'Commit to an invoice, announce a stealth payment',

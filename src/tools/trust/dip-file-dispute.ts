@@ -1,12 +1,26 @@
 import { z } from 'zod'
-import type { AssuredRecords } from '../../ports/assured-records.ts'
-import type { DisputeRecord, Disputes } from '../../ports/disputes.ts'
+import type { AssuredRecords, DisputeRecord, Disputes } from '../../ports/assured-records.ts'
+import type { WebhookEvent } from '../../ports/webhooks.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
-import { TEST_VECTOR } from '../../pure/receipts/test-vector.ts'
-import { assuredState, type AssuredState } from '../../pure/rulebooks/assured-record.ts'
-import { adjudicate, type Adjudication, type Dispute, disputeTypedData, refundOrder } from '../../pure/rulebooks/dip1.ts'
-import { DIP, DIP_CLAIMS, DIP_GRADES, DIP_RULES, type DipCode, type DipRule, type DipVerdict } from '../../pure/rulebooks/dip1-table.ts'
+import { TEST_VECTOR } from '../../pure/receipts/receipt.ts'
+import { assuredState, type AssuredState } from '../../pure/rulebooks/assured.ts'
+import {
+  adjudicate,
+  type Adjudication,
+  type Dispute,
+  disputeTypedData,
+  refundOrder,
+  DIP,
+  DIP_CLAIMS,
+  DIP_GRADES,
+  DIP_RULES,
+  type DipCode,
+  type DipRule,
+  type DipVerdict,
+} from '../../pure/rulebooks/dip1.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
+import { SIGN } from '../../service/catalogue/schemas.ts'
+import { signRequest } from '../../pure/signing/sign-request.ts'
 import { limits } from '../../service/limits.ts'
 
 const INPUT_CHARS = 500_000
@@ -43,7 +57,7 @@ export default defineTool({
     'INCONCLUSIVE with rule ids and a grade. Filed once per receipt and dispute_id, within 7 days. The payer signs typed_data of the answer; ' +
     'unsigned disputes yield to that, and rejected ones are not kept. May yield an unsigned refund order. Moves no money.',
   family: 'trust',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: { read_only: false, idempotent: true, destructive: false, open_world: false },
   scope: {
@@ -118,10 +132,11 @@ export default defineTool({
       .enum(['signed', 'advisory', 'none'])
       .describe('signed: by the payer. advisory: unsigned, yields to a signed one. none: unsigned and rejected, so nothing is kept.'),
     typed_data: ANY_OBJECT.describe('What the payer signs with eth_signTypedData_v4 to make this dispute its own.'),
+    sign: SIGN.describe('The same for the payer, with the request that takes the signature; null when the payer signed.'),
     signature_checked: z.boolean().describe('Whether the signature of the receipt is known to be good.'),
     issuer: z.enum(['own', 'other', 'unknown']).describe('Who signed the receipt: this service, another, or unknown.'),
     claimant: z.enum(['payer_signed', 'unsigned']).describe('Whether the payer signed the dispute.'),
-    remedy: z.enum(['REFUND_ORDER_QUEUED', 'verdict_only', 'none']).describe('none: nobody paid on chain.'),
+    remedy: z.enum(['REFUND_ORDER_QUEUED', 'verdict_only', 'none']).describe('none: the call was not paid on chain.'),
     refund_order: z.record(z.string(), z.unknown()).nullable().describe('Unsigned instruction for the recipient; null without one.'),
     x402_refund_reason: z.string().nullable().describe('Reason code for a refund request; null unless upheld.'),
     assured_state: z
@@ -147,16 +162,27 @@ export default defineTool({
     const found = adjudicate(dispute, { now_s, crypto, owns, published: (tool) => schemas.output(tool) })
     const { hash: receipt_hash } = found.receipt
     const { dispute_id, claim } = dispute
-    const { created, is_kept, record } = await fileDispute(disputes, found.verdict, {
+    const { body_hash, verdict, grade } = found
+    const { payer, recipient } = dispute.receipt
+    const filed = {
       receipt_hash,
       dispute_id,
-      body_hash: found.body_hash,
+      body_hash,
       payer_signed: found.claimant === 'payer_signed',
       outcome: canonicalText(outcomeOf(dispute, found)),
       filed_ms: now_ms,
+    }
+    const { created, is_kept, record } = await fileDispute(disputes, verdict, filed, {
+      type: 'dispute.ruled',
+      key: `${receipt_hash}|${dispute_id}|${body_hash}|${filed.payer_signed}`,
+      owners: [payer.toLowerCase(), recipient.toLowerCase()],
+      at_ms: now_ms,
+      data: { dispute_id, receipt_hash, claim, verdict, rule: found.rule, grade, payer_signed: filed.payer_signed },
     })
     if (record.body_hash !== found.body_hash) throw conflict(record.payer_signed)
     const kept = JSON.parse(record.outcome) as Outcome
+    const typed_data = disputeTypedData({ dispute_id, receipt_hash, claim, body_hash: found.body_hash })
+    const signable = { method: 'eth_signTypedData_v4', typed_data } as const
     return {
       ...kept,
       // Not part of what is kept: disputes that were filed before it existed have none.
@@ -167,7 +193,10 @@ export default defineTool({
       body_hash: record.body_hash,
       created,
       binding: record.payer_signed ? ('signed' as const) : is_kept ? ('advisory' as const) : ('none' as const),
-      typed_data: disputeTypedData({ dispute_id, receipt_hash, claim, body_hash: found.body_hash }),
+      typed_data,
+      sign: record.payer_signed
+        ? null
+        : signRequest({ kind: 'dip-1-dispute', origin: registrar.origin, signer: dispute.receipt.payer, signable }),
       claimant: record.payer_signed ? ('payer_signed' as const) : ('unsigned' as const),
       assured_state: await marked(assured, record, kept, now_s),
       filed_at: instant(record.filed_ms),
@@ -180,14 +209,14 @@ export default defineTool({
  * Keeps the dispute. Anyone who has a receipt can file an unsigned one, so an unsigned dispute that is rejected changes nothing: it is answered, and
  * its dispute_id stays free.
  */
-async function fileDispute(disputes: Disputes, verdict: DipVerdict, given: DisputeRecord) {
-  if (given.payer_signed || verdict !== 'REJECTED') return { ...(await disputes.file(given)), is_kept: true }
+async function fileDispute(disputes: Disputes, verdict: DipVerdict, given: DisputeRecord, event: WebhookEvent) {
+  if (given.payer_signed || verdict !== 'REJECTED') return { ...(await disputes.file(given, event)), is_kept: true }
   const before = await disputes.find(given.receipt_hash, given.dispute_id)
   return { created: false, is_kept: before !== null, record: before ?? given }
 }
 
 function conflict(payer_signed: boolean): Refusal {
-  const by = payer_signed ? ' The payer signed it, so it stands.' : ''
+  const by = payer_signed ? ' The payer signed it, so it is final.' : ''
   return new Refusal('DISPUTE_CONFLICT', `Another dispute about this receipt has this dispute_id.${by}`)
 }
 
@@ -196,7 +225,7 @@ const FOREIGN_SIGNATURE = 'DIP-R5'
 
 type Outcome = ReturnType<typeof outcomeOf>
 
-/** What is decided once, when the dispute is filed, and kept. */
+/** Ruling that is decided once, when the dispute is filed, and stored. */
 function outcomeOf(dispute: Dispute, found: Adjudication) {
   const { verdict, rule, grade, findings, remedy, receipt, window_ends_s } = found
   return {

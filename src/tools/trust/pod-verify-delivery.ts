@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RING_VERTICES_MAX } from '../../pure/geometry/geofence.ts'
-import { shown } from '../../pure/documents/json-schema/json.ts'
+import { printableExcerpt } from '../../pure/documents/json-schema/json.ts'
 import { POD1_CODES, POD1_WARNINGS, type Pod1Code } from '../../pure/rulebooks/pod1-table.ts'
 import { verifyDelivery } from '../../pure/rulebooks/pod1.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
@@ -106,7 +106,7 @@ const EXAMPLE = {
   last_seen_counter: 41,
 }
 
-/** Whether an attestation of delivery holds up against its mandate. Nothing is stored: the caller keeps the counters. */
+/** Verifies an attestation of delivery by its mandate. Nothing is stored: the caller keeps the counters. */
 export default defineTool({
   id: 'pod-verify-delivery',
   title: 'Verify a proof of delivery',
@@ -115,14 +115,14 @@ export default defineTool({
     'the signatures of all required roles (secp256k1, Ed25519 or P-256). Every check is reported; the verdict is VERIFIED, REJECTED or ' +
     'INCOMPLETE. Verification only: nothing is stored or released.',
   family: 'trust',
-  version: '1.1.0',
+  version: '1.1.1',
   price: 'check',
   annotations: PURE,
   scope: {
     checked: ['geometry, accuracy, window, counter', 'signature of each role over all fields of the attestation', 'one key for one role'],
     not_checked: [
       'who issued the mandate, and whose the keys are',
-      'that the sensors told the truth or that anything arrived',
+      'that the sensors are right or that anything arrived',
       'replay, unless last_seen_counter is given',
     ],
   },
@@ -151,7 +151,7 @@ export default defineTool({
           message: z.string().nullable(),
         }),
       )
-      .describe('Every check, whatever the others found.'),
+      .describe('Every check; all run, also when another one fails.'),
     signers: z
       .array(
         z.strictObject({
@@ -161,6 +161,7 @@ export default defineTool({
           code: z.string().nullable(),
           binding: z.enum(['mandate', 'attestation', 'unbound']).describe('Who says that this key speaks for the role.'),
           key: z.string().nullable().describe('The key or address that signed.'),
+          message: z.string().nullable().describe('Text whose keccak-256 is the digest; GET /v1/signing/pod-1-role.'),
           digest: z.string().nullable().describe('What the role signs.'),
         }),
       )
@@ -180,7 +181,7 @@ export default defineTool({
       valid: found.verdict === 'VERIFIED',
       checks: checks.map((one) => ({ ...one, message: one.code === null ? null : POD1_CODES[one.code] })),
       // A role that no rule has passed may be any text.
-      signers: signers.map(({ check, role, ...signer }) => ({ role: shown(role), ...check, ...signer })),
+      signers: signers.map(({ check, role, ...signer }) => ({ role: printableExcerpt(role), ...check, ...signer })),
       warnings: warnings.map((code) => ({ code, message: POD1_WARNINGS[code] })),
     }
   },

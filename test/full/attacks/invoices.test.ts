@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { keccak256, toBytes, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { INVOICE_RULES } from '../../../src/service/invoices/rules.ts'
+import { INVOICE_RULES } from '../../../src/service/limits.ts'
 import { invoiceUrl, newMerchant, send, signAsMerchant, signFor, type InvoiceShown } from '../../support/invoicing.ts'
 import { startWorld, type World } from '../../support/paying-world.ts'
 
@@ -56,6 +56,7 @@ async function fill(many: number): Promise<void> {
       merchant: word().slice(0, 42),
       amount_minor: TEN,
       terms: '{}',
+      deposit_address: word().slice(0, 42),
       nonces: [word()],
       content_hash: word(),
       request_key: null,

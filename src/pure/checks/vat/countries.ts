@@ -1,103 +1,474 @@
-import table from '../../../../data/vat-formats.json' with { type: 'json' }
-import { grouped } from '../grouped.ts'
-import { RULES } from './rules.ts'
-import { accepts, covers, type CountryRule, isAllZero, type LengthRule, type Scheme } from './rule.ts'
-import { dataDate } from '../../data-date.ts'
+import {
+  accepts,
+  isoModulus11_10,
+  MODULUS_11,
+  modulus10,
+  modulus11,
+  modulus11Remainder,
+  nonzeroStart,
+  ruleForLength,
+  valueAt,
+  type VatLengthRule,
+  type VatRule,
+  type VatScheme,
+} from './calculations.ts'
+import { BULGARIA, CZECHIA, LATVIA, ROMANIA, SLOVAKIA } from './personal-numbers.ts'
+import {
+  AUSTRIA,
+  BELGIUM,
+  britishHolder,
+  CYPRUS,
+  dutchHolder,
+  FRANCE,
+  IRELAND,
+  ITALY,
+  LEGAL,
+  LITHUANIA,
+  LUXEMBOURG,
+  MALTA,
+  NETHERLANDS,
+  PERSON,
+  PORTUGUESE_KINDS,
+  SLOVENIA,
+  SPAIN,
+  SPANISH_KINDS,
+  SWEDEN,
+  SWEDISH_KINDS,
+  UNITED_KINGDOM,
+} from './special-rules.ts'
 
-/** Characters that a place of a format takes, in the notation of the Commission's list; anything else stands for itself. */
-const CLASSES: Readonly<Record<string, Place>> = {
-  9: { words: 'a digit', least: 0, most: 9 },
-  L: { words: 'a letter', least: 10, most: 35 },
-  X: { words: 'a letter or a digit', least: 0, most: 35 },
-  S: { words: 'a letter, a digit, + or *', least: 0, most: 37 },
+/*
+ * Every VAT country: the format in the Commission's list, the names, the rule of the check digits and the kinds of holder, in one row by the
+ * code in front of the numbers. A longer rule is in special-rules.ts or personal-numbers.ts. BMF is "Prüfziffernberechnung",
+ * the Austrian finance ministry's description of the check digits of all member states, also the source of rules without another; for IT the
+ * decree of 23 December 1976 on the partita IVA; for SE Skatteverket SKV 709.
+ */
+
+/** Date of the formats: VIES, "VAT identification number structure", with NL as since 2020, XI as since 2021, BE as since 2023. */
+export const VAT_FORMATS_AS_OF = 'compiled 2026-11-21'
+
+export interface VatCountryRow {
+  name: string
+  /** Codes in front of numbers, where they are not the country code. */
+  prefixes?: readonly string[]
+  /** False for countries outside the EU. */
+  eu_member?: false
+  /** The code of the Commission's VIES service, where it is not that of an EU member. */
+  vies?: string
+  /** Notation of the Commission's list: 9 a digit, L a letter, X a letter or digit, S a letter, digit, + or *; others as they are. */
+  formats: readonly string[]
+  /** The formats in words. */
+  structure: string
+  /** The country's names of the tax and of the number. */
+  tax_name: string
+  number_name: string
+  /** Print form, # for each character of the number; without it, the number follows its prefix directly. */
+  print?: string
+  /** Endings of numbers, such as MVA. */
+  suffixes?: readonly string[]
+  rule: VatRule
+  /**
+   * Kind of holder that the characters indicate; null for none. `scheme` is the calculation that was valid, or ''. Registers move entities
+   * between kinds without a new number, so this is a hint, never a legal form. Sources as for the rules.
+   */
+  holderKind?(number: string, scheme: string): string | null
 }
 
-/** A place of a format takes the values from `least` to `most`. */
-interface Place {
-  words: string
+/** By country code, EL for Greece. */
+export const VAT_COUNTRY_ROWS: Readonly<Record<string, VatCountryRow>> = {
+  AT: {
+    name: 'Austria',
+    formats: ['U99999999'],
+    structure: 'U and 8 digits',
+    tax_name: 'Umsatzsteuer (USt)',
+    number_name: 'Umsatzsteuer-Identifikationsnummer (UID)',
+    rule: AUSTRIA,
+  },
+  BE: {
+    name: 'Belgium',
+    formats: ['9999999999'],
+    structure: '10 digits, the first 0 or 1',
+    tax_name: 'btw / TVA / MwSt',
+    number_name: 'btw-nummer / numéro de TVA',
+    print: 'BE ####.###.###',
+    rule: BELGIUM,
+  },
+  BG: {
+    name: 'Bulgaria',
+    formats: ['999999999', '9999999999'],
+    structure: '9 or 10 digits',
+    tax_name: 'ДДС (DDS)',
+    number_name: 'Идентификационен номер по ДДС',
+    rule: BULGARIA,
+    holderKind: (number, scheme) => (number.length === 9 ? LEGAL : scheme.endsWith('other') ? 'other registrant' : PERSON),
+  },
+  CH: {
+    name: 'Switzerland',
+    prefixes: ['CHE'],
+    eu_member: false,
+    formats: ['999999999'],
+    structure: 'CHE and 9 digits',
+    tax_name: 'MWST / TVA / IVA',
+    number_name: 'MWST-Nummer / numéro TVA / numero IVA (UID)',
+    print: 'CHE-###.###.###',
+    suffixes: ['MWST', 'TVA', 'IVA', 'TPV'],
+    // Swiss UID register, technical description.
+    rule: ruleForLength(9, modulus11(MODULUS_11, [5, 4, 3, 2, 7, 6, 5, 4])),
+  },
+  CY: {
+    name: 'Cyprus',
+    formats: ['99999999L'],
+    structure: '8 digits and a letter',
+    tax_name: 'ΦΠΑ (FPA)',
+    number_name: 'Αριθμός Εγγραφής ΦΠΑ',
+    rule: CYPRUS,
+  },
+  CZ: {
+    name: 'Czechia',
+    formats: ['99999999', '999999999', '9999999999'],
+    structure: '8, 9 or 10 digits',
+    tax_name: 'DPH',
+    number_name: 'daňové identifikační číslo (DIČ)',
+    rule: CZECHIA,
+    holderKind: (number) => (number.length === 8 ? LEGAL : PERSON),
+  },
+  DE: {
+    name: 'Germany',
+    formats: ['999999999'],
+    structure: '9 digits, the first not 0',
+    tax_name: 'Umsatzsteuer (USt)',
+    number_name: 'Umsatzsteuer-Identifikationsnummer (USt-IdNr.)',
+    // ISO 7064:2003, MOD 11,10.
+    rule: nonzeroStart(9, isoModulus11_10(8)),
+  },
+  DK: {
+    name: 'Denmark',
+    formats: ['99999999'],
+    structure: '8 digits, the first not 0',
+    tax_name: 'moms',
+    number_name: 'momsnummer (SE-nr. or CVR-nr.)',
+    print: 'DK ## ## ## ##',
+    // BMF.
+    rule: nonzeroStart(8, modulus11(MODULUS_11, [2, 7, 6, 5, 4, 3, 2])),
+  },
+  EE: {
+    name: 'Estonia',
+    formats: ['999999999'],
+    structure: '9 digits',
+    tax_name: 'käibemaks (KM)',
+    number_name: 'käibemaksukohustuslase number (KMKR)',
+    // BMF.
+    rule: ruleForLength(9, modulus10([3, 7, 1, 3, 7, 1, 3, 7])),
+  },
+  EL: {
+    name: 'Greece',
+    prefixes: ['EL', 'GR'],
+    formats: ['999999999'],
+    structure: '9 digits',
+    tax_name: 'ΦΠΑ (FPA)',
+    number_name: 'Αριθμός Φορολογικού Μητρώου (ΑΦΜ)',
+    // BMF.
+    rule: ruleForLength(9, modulus11Remainder(MODULUS_11, [256, 128, 64, 32, 16, 8, 4, 2], 0)),
+  },
+  ES: {
+    name: 'Spain',
+    formats: ['X9999999X'],
+    structure: '9 characters, a letter first, last or both',
+    tax_name: 'IVA',
+    number_name: 'número de identificación fiscal (NIF)',
+    rule: SPAIN,
+    holderKind: (number) => SPANISH_KINDS[number.charAt(0)] ?? 'natural person (DNI)',
+  },
+  FI: {
+    name: 'Finland',
+    formats: ['99999999'],
+    structure: '8 digits',
+    tax_name: 'arvonlisävero (ALV)',
+    number_name: 'arvonlisäveronumero (ALV-numero)',
+    // BMF.
+    rule: ruleForLength(8, modulus11(MODULUS_11, [7, 9, 10, 5, 8, 4, 2])),
+  },
+  FR: {
+    name: 'France',
+    formats: ['XX999999999'],
+    structure: '2 letters or digits and 9 digits',
+    tax_name: 'TVA',
+    number_name: 'numéro de TVA intracommunautaire',
+    print: 'FR ## ### ### ###',
+    rule: FRANCE,
+    holderKind: (number) => (number.slice(2, 5) === '000' ? 'registered in Monaco' : null),
+  },
+  GB: {
+    name: 'United Kingdom',
+    eu_member: false,
+    formats: ['999999999', '999999999999', 'GD999', 'HA999'],
+    structure: '9 or 12 digits, or GD or HA and 3 digits',
+    tax_name: 'VAT',
+    number_name: 'VAT registration number',
+    rule: UNITED_KINGDOM,
+    holderKind: britishHolder,
+  },
+  HR: {
+    name: 'Croatia',
+    formats: ['99999999999'],
+    structure: '11 digits',
+    tax_name: 'PDV',
+    number_name: 'PDV identifikacijski broj (OIB)',
+    // ISO 7064:2003, MOD 11,10.
+    rule: ruleForLength(11, isoModulus11_10(10)),
+  },
+  HU: {
+    name: 'Hungary',
+    formats: ['99999999'],
+    structure: '8 digits',
+    tax_name: 'áfa',
+    number_name: 'közösségi adószám',
+    // BMF.
+    rule: ruleForLength(8, modulus10([9, 7, 3, 1, 9, 7, 3])),
+  },
+  IE: {
+    name: 'Ireland',
+    formats: ['9S99999L', '9999999LL'],
+    structure: '7 digits and 1 or 2 letters, or the old form 9S99999L',
+    tax_name: 'VAT (CBL)',
+    number_name: 'VAT registration number',
+    rule: IRELAND,
+  },
+  IT: {
+    name: 'Italy',
+    formats: ['99999999999'],
+    structure: '11 digits',
+    tax_name: 'IVA',
+    number_name: 'partita IVA',
+    rule: ITALY,
+  },
+  LT: {
+    name: 'Lithuania',
+    formats: ['999999999', '999999999999'],
+    structure: '9 or 12 digits',
+    tax_name: 'PVM',
+    number_name: 'PVM mokėtojo kodas',
+    rule: LITHUANIA,
+    holderKind: (number) => (number.length === 9 ? LEGAL : 'natural person or temporary registration'),
+  },
+  LU: {
+    name: 'Luxembourg',
+    formats: ['99999999'],
+    structure: '8 digits',
+    tax_name: 'TVA',
+    number_name: "numéro d'identification TVA",
+    rule: LUXEMBOURG,
+  },
+  LV: {
+    name: 'Latvia',
+    formats: ['99999999999'],
+    structure: '11 digits',
+    tax_name: 'PVN',
+    number_name: 'PVN reģistrācijas numurs',
+    rule: LATVIA,
+    holderKind: (number) => (number.charAt(0) > '3' ? LEGAL : PERSON),
+  },
+  MT: {
+    name: 'Malta',
+    formats: ['99999999'],
+    structure: '8 digits, the first not 0',
+    tax_name: 'VAT (TVM)',
+    number_name: 'VAT registration number',
+    rule: MALTA,
+  },
+  NL: {
+    name: 'Netherlands',
+    formats: ['999999999B99'],
+    structure: '9 digits, B and 2 digits',
+    tax_name: 'btw',
+    number_name: 'btw-identificatienummer',
+    rule: NETHERLANDS,
+    holderKind: dutchHolder,
+  },
+  NO: {
+    name: 'Norway',
+    eu_member: false,
+    formats: ['999999999'],
+    structure: '9 digits and MVA',
+    tax_name: 'merverdiavgift (MVA)',
+    number_name: 'organisasjonsnummer med MVA',
+    print: 'NO ### ### ###',
+    suffixes: ['MVA'],
+    // Brønnøysundregistrene; OECD tax identification number sheet.
+    rule: ruleForLength(9, modulus11(MODULUS_11, [3, 2, 7, 6, 5, 4, 3, 2])),
+  },
+  PL: {
+    name: 'Poland',
+    formats: ['9999999999'],
+    structure: '10 digits',
+    tax_name: 'VAT',
+    number_name: 'numer identyfikacji podatkowej (NIP)',
+    // OECD tax identification number sheet.
+    rule: ruleForLength(10, modulus11Remainder(MODULUS_11, [6, 5, 7, 2, 3, 4, 5, 6, 7])),
+  },
+  PT: {
+    name: 'Portugal',
+    formats: ['999999999'],
+    structure: '9 digits, the first not 0',
+    tax_name: 'IVA',
+    number_name: 'número de identificação fiscal (NIF)',
+    print: 'PT ### ### ###',
+    // OECD tax identification number sheet.
+    rule: nonzeroStart(9, modulus11(MODULUS_11, [9, 8, 7, 6, 5, 4, 3, 2], 0)),
+    holderKind: (number) => PORTUGUESE_KINDS.find(([start]) => number.startsWith(start))?.[1] ?? null,
+  },
+  RO: {
+    name: 'Romania',
+    formats: ['99', '999', '9999', '99999', '999999', '9999999', '99999999', '999999999', '9999999999', '9999999999999'],
+    structure: '2 to 10 digits, or the 13 of a personal code',
+    tax_name: 'TVA',
+    number_name: 'cod de înregistrare în scopuri de TVA (CIF)',
+    rule: ROMANIA,
+    holderKind: (number) => (number.length === 13 ? PERSON : null),
+  },
+  SE: {
+    name: 'Sweden',
+    formats: ['999999999999'],
+    structure: '12 digits, the last two 01 or more',
+    tax_name: 'moms',
+    number_name: 'momsregistreringsnummer',
+    rule: SWEDEN,
+    // The third digit of a person's number is below 2, since a month follows; all others have a higher one.
+    holderKind: (number) => (number.charAt(2) < '2' ? 'natural person, sole trader' : (SWEDISH_KINDS[number.charAt(0)] ?? null)),
+  },
+  SI: {
+    name: 'Slovenia',
+    formats: ['99999999'],
+    structure: '8 digits, the first not 0',
+    tax_name: 'DDV',
+    number_name: 'identifikacijska številka za DDV',
+    rule: SLOVENIA,
+  },
+  SK: {
+    name: 'Slovakia',
+    formats: ['9999999999'],
+    structure: '10 digits',
+    tax_name: 'DPH',
+    number_name: 'identifikačné číslo pre DPH (IČ DPH)',
+    rule: SLOVAKIA,
+    holderKind: (number) => (/^..[234789]/.test(number) ? null : PERSON),
+  },
+  XI: {
+    name: 'Northern Ireland',
+    eu_member: false,
+    vies: 'XI',
+    formats: ['999999999', '999999999999', 'GD999', 'HA999'],
+    structure: '9 or 12 digits, or GD or HA and 3 digits',
+    tax_name: 'VAT',
+    number_name: 'VAT registration number',
+    rule: UNITED_KINGDOM,
+    holderKind: britishHolder,
+  },
+}
+
+/** Characters that a position of a format takes: the values from `least` to `most`. */
+interface FormatCharacter {
+  expected: string
   least: number
   most: number
 }
 
-export function takes({ least, most }: Place, value: number): boolean {
-  return value >= least && value <= most
+const FORMAT_CHARACTERS: Readonly<Record<string, FormatCharacter>> = {
+  9: { expected: 'a digit', least: 0, most: 9 },
+  L: { expected: 'a letter', least: 10, most: 35 },
+  X: { expected: 'a letter or a digit', least: 0, most: 35 },
+  S: { expected: 'a letter, a digit, + or *', least: 0, most: 37 },
 }
 
-export interface VatCountry {
-  code: string
-  name: string
-  prefixes: readonly string[]
-  eu_member: boolean
-  /** The code that the Commission's VIES service takes; null when it does not know the country. */
-  vies: string | null
-  structure: string
-  tax_name: string
-  number_name: string
-  /** With # for each character of the number; null for a number written in one run behind its prefix. */
-  print: string | null
-  suffixes: readonly string[]
-  /** Formats by length, each a row of places. */
-  formats: ReadonlyMap<number, readonly (readonly Place[])[]>
-  rule: CountryRule
-}
-
-function places(format: string): Place[] {
-  return Array.from(format, (letter) => {
-    const literal = Number.parseInt(letter, 36)
-    return CLASSES[letter] ?? { words: letter, least: literal, most: literal }
+function formatCharacters(format: string): FormatCharacter[] {
+  return Array.from(format, (unit) => {
+    const literal = Number.parseInt(unit, 36)
+    return FORMAT_CHARACTERS[unit] ?? { expected: unit, least: literal, most: literal }
   })
 }
 
-function countryOf(row: (typeof table.rows)[number]): VatCountry {
-  const formats = grouped(row.formats.map(places), ({ length }) => length)
-  return { ...row, formats, rule: RULES[row.code] ?? new Map<number, LengthRule>() }
+export interface VatCountry extends Omit<VatCountryRow, 'formats' | 'vies'> {
+  code: string
+  prefixes: readonly string[]
+  vies: string | null
+  suffixes: readonly string[]
+  /** Formats by length. */
+  formats: ReadonlyMap<number, readonly (readonly FormatCharacter[])[]>
 }
 
-export const VAT_COUNTRIES: readonly VatCountry[] = table.rows.map(countryOf)
+function vatCountry([code, row]: [string, VatCountryRow]): VatCountry {
+  const formats = row.formats.map(formatCharacters)
+  const lengths = new Set(formats.map(({ length }) => length))
+  return {
+    ...row,
+    code,
+    prefixes: row.prefixes ?? [code],
+    vies: row.vies ?? (row.eu_member === false ? null : code),
+    suffixes: row.suffixes ?? [],
+    formats: new Map(Array.from(lengths, (length) => [length, formats.filter((format) => format.length === length)])),
+  }
+}
 
-export const VAT_AS_OF = dataDate(table)
+export const VAT_COUNTRIES: readonly VatCountry[] = Object.entries(VAT_COUNTRY_ROWS).map(vatCountry)
 
 /** By the first two letters of a number; both GR and EL are Greece. */
-export const BY_LETTERS: ReadonlyMap<string, VatCountry> = new Map(
+export const VAT_BY_LETTERS: ReadonlyMap<string, VatCountry> = new Map(
   VAT_COUNTRIES.flatMap((country) => country.prefixes.map((prefix) => [prefix.slice(0, 2), country] as const)),
 )
 
-/** Whether the characters fit a format of the country. */
-export function fits(country: VatCountry, values: Uint8Array, length: number): boolean {
+export function acceptsValue({ least, most }: FormatCharacter, value: number): boolean {
+  return value >= least && value <= most
+}
+
+/** Tests the characters of a number against the formats of a country. */
+export function matchesVatFormat(country: VatCountry, values: Uint8Array, length: number): boolean {
   const formats = country.formats.get(length)
   if (formats === undefined) return false
-  for (const format of formats) if (fitsFormat(format, values)) return true
+  for (const format of formats) if (matchesOneFormat(format, values)) return true
   return false
 }
 
-function fitsFormat(format: readonly Place[], values: Uint8Array): boolean {
+function matchesOneFormat(format: readonly FormatCharacter[], values: Uint8Array): boolean {
   for (let index = 0; index < format.length; index++) {
-    const place = format[index]
-    if (place === undefined || !takes(place, values[index] ?? 0)) return false
+    const character = format[index]
+    if (character === undefined || !acceptsValue(character, values[index] ?? 0)) return false
   }
   return true
 }
 
-/** Whether a number without prefix and suffix passes: format, parts, and a check where there is one. */
-export function passesFor(country: VatCountry, values: Uint8Array, length: number): boolean {
-  if (!fits(country, values, length)) return false
+/** Validates a number without prefix and suffix: format, parts, and a check where there is one. */
+export function isValidFor(country: VatCountry, values: Uint8Array, length: number): boolean {
+  if (!matchesVatFormat(country, values, length)) return false
   const rule = country.rule.get(length)
   if (rule === undefined) return false
-  for (const part of rule.parts) if (!part.holds(values)) return false
-  return !isAllZero(rule, length, values) && checkHolds(rule, values)
+  for (const part of rule.parts) if (!part.isValid(values)) return false
+  return !isAllZero(rule, length, values) && hasValidCheck(rule, values)
 }
 
-function checkHolds({ schemes }: LengthRule, values: Uint8Array): boolean {
-  let covered = false
+function hasValidCheck({ schemes }: VatLengthRule, values: Uint8Array): boolean {
+  let applied = false
   for (const scheme of schemes) {
-    if (!covers(scheme, values)) continue
+    if (scheme.appliesTo?.(values) === false) continue
     if (accepts(scheme, values)) return true
-    covered = true
+    applied = true
   }
-  return !covered
+  return !applied
 }
 
-/** The schemes that speak about this number. */
-export function schemesFor(rule: LengthRule, values: Uint8Array): Scheme[] {
-  return rule.schemes.filter((scheme) => covers(scheme, values))
+/** Returns the schemes that apply to a number. */
+export function applicableSchemes(rule: VatLengthRule, values: Uint8Array): VatScheme[] {
+  return rule.schemes.filter((scheme) => scheme.appliesTo?.(values) !== false)
+}
+
+/** Tests whether all digits of the running number are 0; letters are ignored. Numbers without a checksum may be all zero. */
+export function isAllZero({ schemes, body }: VatLengthRule, length: number, values: Uint8Array): boolean {
+  const check = schemes[0]
+  if (check === undefined) return false
+  const [start, end] = body ?? [0, length]
+  for (let index = start; index < end; index++) {
+    const value = valueAt(values, index)
+    const skipped = body === undefined && index >= check.start && index < check.end
+    if (!skipped && value > 0 && value < 10) return false
+  }
+  return true
 }

@@ -1,105 +1,212 @@
-import { BIC_COUNTRY_PLACE, bicFault, countryExists, currencyInfo, type CurrencyInfo, ibanFault, isExactLei } from './identifiers.ts'
+import { isBic } from '../../checks/bic.ts'
+import { COUNTRIES } from '../../checks/countries.ts'
+import { checkCurrency } from '../../checks/currency.ts'
+import { checkIban, isIban } from '../../checks/iban.ts'
+import { isLei } from '../../checks/lei.ts'
 import type { XmlAttribute } from '../xml/reader.ts'
-import { dateFault, dateTimeFault } from './dates.ts'
-import { isDecimalText, isSumText } from './decimal.ts'
-import { hasCurrency, type Leaf } from './leaves.ts'
-import type { Node } from './node.ts'
-import type { MessageKind } from './rule.ts'
-import type { RuleContext } from './rule-engine.ts'
-import type { RuleCode } from './rule-table.ts'
-import { TextSet } from './text-set.ts'
+import { type AmountText, isDecimalText, isSumText, TextSet } from './accumulators.ts'
+import type { FindingDetails, MessageKind, RuleCode } from './rules.ts'
+import { hasCurrency, type Leaf } from './structure.ts'
 
-/** What a text consists of, seen in one pass: a sum of the bits below. */
+/** Checks the values of a message: form, character set, calendar, check digits. Identifiers have no spaces in messages. */
 
-/** Nothing but what every network carries: letters, digits and / - ? : ( ) . , ' + and white space. */
-const BASIC = 0
-/** A slash, or white space: then an identification is looked at more closely. */
+const OFFSET = '(Z|[+-](?:0\\d|1[0-3]):[0-5]\\d|[+-]14:00)?'
+const DATE = new RegExp(`^[ \\t\\r\\n]*(\\d{4})-(\\d\\d)-(\\d\\d)${OFFSET}[ \\t\\r\\n]*$`)
+const TIME = new RegExp(`^[ \\t\\r\\n]*(\\d{4})-(\\d\\d)-(\\d\\d)T(\\d\\d):(\\d\\d):(\\d\\d)(?:\\.\\d{1,12})?${OFFSET}[ \\t\\r\\n]*$`)
+const DAY_MS = 86_400_000
+
+export function dateFault(text: string): 'form' | 'calendar' | null {
+  const [, year, month, day] = DATE.exec(text) ?? []
+  if (year === undefined) return 'form'
+  return dayNumber(`${year}-${month}-${day}`) === null ? 'calendar' : null
+}
+
+/** Fault of an xs:dateTime; `no_offset` when all else is valid. */
+export function dateTimeFault(text: string): 'form' | 'calendar' | 'no_offset' | null {
+  const [, year, month, day, hour = '', minute = '', second = '', offset] = TIME.exec(text) ?? []
+  if (year === undefined) return 'form'
+  const end_of_day = hour === '24' && minute === '00' && second === '00'
+  const clock = (hour <= '23' || end_of_day) && minute <= '59' && second <= '59'
+  if (!clock || dayNumber(`${year}-${month}-${day}`) === null) return 'calendar'
+  return offset === undefined ? 'no_offset' : null
+}
+
+/** Days since 1970-01-01 of the date at the start of a text, ignoring its offset; null when the date does not exist. */
+export function dayNumber(text: string): number | null {
+  const day = text.trim().slice(0, 10)
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return null
+  const time = Date.parse(`${day}T00:00:00Z`)
+  // Engines may read 31 February as 3 March: the date must not change.
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== day) return null
+  return Math.round(time / DAY_MS)
+}
+
+interface CurrencyInfo {
+  /** Decimals of the currency; null where ISO 4217 states none or the code is unknown. */
+  minor_units: number | null
+  fault: Extract<RuleCode, 'CCY_UNKNOWN' | 'CCY_METAL' | 'CCY_HISTORIC'> | null
+}
+
+const currencies = new Map<string, CurrencyInfo>()
+const CACHED = 1_024
+
+export function currencyInfo(code: string): CurrencyInfo {
+  const known = currencies.get(code)
+  if (known !== undefined) return known
+  const info = readCurrencyInfo(code)
+  if (currencies.size < CACHED) currencies.set(code, info)
+  return info
+}
+
+function readCurrencyInfo(code: string): CurrencyInfo {
+  const facts = CURRENCY.test(code) ? checkCurrency(code).facts : null
+  if (facts === null) return { minor_units: null, fault: 'CCY_UNKNOWN' }
+  const fault = facts.status === 'withdrawn' ? 'CCY_HISTORIC' : facts.kind === 'metal' ? 'CCY_METAL' : null
+  return { minor_units: facts.minor_units, fault }
+}
+
+type IbanRule = Extract<RuleCode, 'IBAN_LENGTH' | 'IBAN_FORMAT' | 'IBAN_CHECK'>
+
+/** Rules for the findings of the IBAN check; all others concern the form. */
+const IBAN_RULES: Readonly<Record<string, IbanRule>> = {
+  too_short: 'IBAN_LENGTH',
+  too_long: 'IBAN_LENGTH',
+  bad_length: 'IBAN_LENGTH',
+  bad_checksum: 'IBAN_CHECK',
+  checksum_out_of_range: 'IBAN_CHECK',
+  bad_national_checksum: 'IBAN_CHECK',
+}
+const NATIONAL_CHECK = 'The check digits inside the national account number are wrong; those of the IBAN itself are right.'
+const UPPER_CASE_OR_DIGITS = /^[0-9A-Z]*$/
+
+/** Fault of an IBAN in its electronic form, upper case; null when valid. */
+export function ibanFault(text: string): { code: IbanRule; details: Pick<FindingDetails, 'expected' | 'message'> } | null {
+  if (!UPPER_CASE_OR_DIGITS.test(text)) return { code: 'IBAN_FORMAT', details: { expected: 'upper-case letters and digits only' } }
+  if (isIban(text) && !text.startsWith('IBAN')) return null
+  const [finding] = checkIban(text).findings
+  const expected = finding?.expected ?? null
+  const message = finding?.code === 'bad_national_checksum' ? { message: NATIONAL_CHECK } : {}
+  return { code: IBAN_RULES[finding?.code ?? ''] ?? 'IBAN_FORMAT', details: { expected, ...message } }
+}
+
+/** The two forms in use: that of 2009 forbids digits in the prefix, 0 and 1 as character 7, the letter O as character 8. */
+const BIC_FORMS = {
+  2009: /^[A-Z]{6}[A-Z2-9][A-NP-Z0-9](?:[A-Z0-9]{3})?$/,
+  2014: /^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/,
+} as const
+
+export function bicFault(text: string, form: 2009 | 2014): Extract<RuleCode, 'BIC_FORMAT' | 'BIC_COUNTRY' | 'BIC_TEST'> | null {
+  // The common case without a regular expression: the form of 2014 is that of the BIC check.
+  if (form === 2014 && UPPER_CASE_OR_DIGITS.test(text) && isBic(text)) return text.charCodeAt(7) === 0x30 ? 'BIC_TEST' : null
+  if (!BIC_FORMS[form].test(text)) return 'BIC_FORMAT'
+  if (!COUNTRIES.has(text.slice(4, 6))) return 'BIC_COUNTRY'
+  return text.charAt(7) === '0' ? 'BIC_TEST' : null
+}
+
+export function isExactLei(text: string): boolean {
+  return /^[A-Z0-9]{18}[0-9]{2}$/.test(text) && isLei(text)
+}
+
+/** Character classes of a text, as bits. Without a bit: letters, digits and - ? : ( ) . , ' +, which every network carries. */
 const SLASH_OR_SPACE = 1
-/** A character of extended Latin, or the euro sign that keyboards have. */
+/** Extended Latin, or the euro sign. */
 const LATIN = 2
-/** A character of another script. */
 const FOREIGN = 4
-/** A character of Greek or Cyrillic. */
 const EUROPEAN = 8
 
-const TRAITS = new Uint8Array(128).fill(LATIN)
-for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-?:().,'+") TRAITS[character.charCodeAt(0)] = BASIC
-for (const character of '/ \r\n') TRAITS[character.charCodeAt(0)] = SLASH_OR_SPACE
-TRAITS[0x09] = LATIN + SLASH_OR_SPACE
+const ASCII_CLASSES = new Uint8Array(128).fill(LATIN)
+for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-?:().,'+")
+  ASCII_CLASSES[character.charCodeAt(0)] = 0
+for (const character of '/ \r\n') ASCII_CLASSES[character.charCodeAt(0)] = SLASH_OR_SPACE
+ASCII_CLASSES[0x09] = LATIN + SLASH_OR_SPACE
 
-/** End of Latin Extended-B. */
 const LATIN_END = 0x24f
 const GREEK_START = 0x370
 const CYRILLIC_END = 0x4ff
 const EURO = 0x20ac
 
-function traitsOf(text: string): number {
-  let traits = BASIC
+function characterClasses(text: string): number {
+  let classes = 0
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    if (code < 128) traits |= TRAITS[code] ?? 0
-    else if (code <= LATIN_END || code === EURO) traits |= LATIN
-    else traits |= code >= GREEK_START && code <= CYRILLIC_END ? EUROPEAN : FOREIGN
+    if (code < 128) classes |= ASCII_CLASSES[code] ?? 0
+    else if (code <= LATIN_END || code === EURO) classes |= LATIN
+    else classes |= code >= GREEK_START && code <= CYRILLIC_END ? EUROPEAN : FOREIGN
   }
-  return traits
+  return classes
 }
 
-/** Reads the values of a message: form, character set, calendar, check digits. */
+function charsetRule(classes: number, is_id: boolean): RuleCode | null {
+  if ((classes & FOREIGN) !== 0) return 'TEXT_CHARSET_FOREIGN'
+  if ((classes & EUROPEAN) !== 0) return is_id ? 'TEXT_CHARSET_FOREIGN' : 'TEXT_CHARSET_EUROPEAN'
+  if ((classes & LATIN) === 0) return null
+  return is_id ? 'TEXT_CHARSET_ID' : 'TEXT_CHARSET'
+}
 
 const UETR = /^[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[89ab][a-f0-9]{3}-[a-f0-9]{12}$/
 const CURRENCY = /^[A-Z]{3}$/
-/** IBAN2007Identifier of the message definitions: what a masked account still has. */
+const DECIMAL_COMMA = /^\d{1,15},\d{1,5}$/
+/** IBAN2007Identifier of the message definitions; a masked account still has this form. */
 const IBAN_FORM = /^[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}$/
 
-export class Values {
-  /** Of the amount that is open. */
+/** An element with a value; `empty` and `lexical` replace STRUCT_LEXICAL for blank and for other malformed values. */
+interface ValueElement {
+  readonly leaf: Leaf | null
+  readonly empty: RuleCode | null
+  readonly lexical: RuleCode | null
+}
+
+interface ValueContext {
+  readonly amount: AmountText
+  report(code: RuleCode, details?: FindingDetails): void
+}
+
+export class ValueReader {
   currency = ''
   private info: CurrencyInfo | null = null
-  private readonly context: RuleContext
+  private readonly context: ValueContext
   private readonly kind: MessageKind
   private readonly uetrs = new TextSet()
 
-  constructor(context: RuleContext, kind: MessageKind) {
+  constructor(context: ValueContext, kind: MessageKind) {
     this.context = context
     this.kind = kind
   }
 
-  /** Only amounts and prices have an attribute of their own, the currency. */
-  attributes({ leaf }: Node, attributes: readonly XmlAttribute[]): void {
+  /** The only attribute of a message is the currency of amounts and prices. */
+  readAttributes({ leaf }: ValueElement, attributes: readonly XmlAttribute[]): void {
     const amount = hasCurrency(leaf)
     let currency = ''
     for (const attribute of attributes) {
       if (amount && attribute.local === 'Ccy' && attribute.namespace === '') currency = attribute.value
-      else if (!isSchemaHint(attribute)) this.context.report('STRUCT_ATTRIBUTE', { found: shownName(attribute) })
+      else if (!isSchemaAttribute(attribute)) this.context.report('STRUCT_ATTRIBUTE', { found: attributeName(attribute) })
     }
     if (!amount) return
     if (currency !== this.currency || this.info === null) {
       this.currency = currency
       this.info = currencyInfo(currency)
     }
-    if (this.info.fault !== null) this.reportCurrency(currency, this.info)
+    const { fault } = this.info
+    if (fault === null) return
+    if (currency === '') this.context.report('STRUCT_ATTRIBUTE', { expected: 'Ccy, for example Ccy="EUR"' })
+    else if (!CURRENCY.test(currency)) this.context.report('STRUCT_LEXICAL', { found: currency, expected: CURRENCY_CODE })
+    else this.context.report(fault, { found: currency })
   }
 
-  private reportCurrency(currency: string, { fault }: CurrencyInfo): void {
-    if (currency === '') this.context.report('STRUCT_ATTRIBUTE', { expected: 'Ccy' })
-    else if (!CURRENCY.test(currency)) this.context.report('STRUCT_LEXICAL', { found: currency, expected: 'three letters' })
-    else if (fault !== null) this.context.report(fault, { found: currency })
-  }
-
-  /** Whether the value has its form, so that rules may rely on it. What is wrong has been reported. */
-  read(node: Node, leaf: Leaf, text: string): boolean {
-    if (node.empty !== null && isBlank(text)) {
-      this.context.report(node.empty, { found: text })
+  /** Returns whether the value has its form, so that rules may use it. Otherwise the fault was reported. */
+  read({ empty, lexical }: ValueElement, leaf: Leaf, text: string): boolean {
+    if (empty !== null && isBlank(text)) {
+      this.context.report(empty, { found: text })
       return false
     }
-    const form = this.readKind(leaf, text)
+    const form = this.readLeaf(leaf, text)
     if (form === null) return true
-    if (form !== '') this.context.report(node.lexical ?? 'STRUCT_LEXICAL', { found: text, expected: form })
+    if (form !== '') this.context.report(lexical ?? 'STRUCT_LEXICAL', { found: text, expected: form })
     return false
   }
 
-  /** Null when the form is right, the form that it should have when it is wrong, '' when that has been reported already. */
-  private readKind(leaf: Leaf, text: string): string | null {
+  /** Null when the form is right; else the expected form, or '' when the fault was already reported. */
+  private readLeaf(leaf: Leaf, text: string): string | null {
     switch (leaf.kind) {
       case 'text':
         return this.readText(text, leaf.most, false)
@@ -114,34 +221,40 @@ export class Values {
       case 'amount':
         return this.readAmount(text)
       case 'sum':
-        return isSumText(text) ? null : 'a decimal of at most 18 digits, 17 of them behind the point'
+        return isSumText(text) ? null : 'a decimal of at most 18 digits, 17 of them after the point'
       case 'decimal':
         return readDecimal(text, leaf)
       case 'date':
       case 'date_time':
         return this.readDate(text, leaf.kind)
       case 'currency':
+        return this.readCurrency(text)
       case 'country':
+        if (!/^[A-Z]{2}$/.test(text)) return 'a country code of two letters, for example DE'
+        return COUNTRIES.has(text) ? null : this.reported('ADDR_COUNTRY', text, null)
       case 'iban':
+        return this.readIban(text)
       case 'bic':
+        return this.readBic(text, leaf.form)
       case 'lei':
+        return isExactLei(text) ? null : this.reported('LEI_CHECK', text, '18 letters or digits and two check digits')
       case 'uetr':
-        return this.readIdentifier(leaf, text)
+        return this.readUetr(text)
     }
   }
 
-  private readText(text: string, most: number, id: boolean): string | null {
+  private readText(text: string, most: number, is_id: boolean): string | null {
     const { length } = text
     if (length === 0 || (length > most && Array.from(text).length > most)) return sizeText(most)
-    const traits = traitsOf(text)
-    if (traits === 0) return null
-    const rule = charsetRule(traits, id)
+    const classes = characterClasses(text)
+    if (classes === 0) return null
+    const rule = charsetRule(classes, is_id)
     if (rule !== null) this.context.report(rule, { found: text })
-    if (id && (traits & SLASH_OR_SPACE) !== 0) this.readId(text)
+    if (is_id && (classes & SLASH_OR_SPACE) !== 0) this.checkId(text)
     return null
   }
 
-  private readId(text: string): void {
+  private checkId(text: string): void {
     if (text.startsWith('/') || text.endsWith('/') || text.includes('//')) this.context.report('ID_SLASH', { found: text })
     if (text.charCodeAt(0) <= 0x20 || text.charCodeAt(text.length - 1) <= 0x20 || text.includes('  ')) {
       this.context.report('ID_WHITESPACE', { found: text })
@@ -151,19 +264,22 @@ export class Values {
   private readAmount(text: string): '' | null {
     const { amount } = this.context
     const fault = amount.read(text)
-    if (fault === null) {
-      const digits = this.info?.minor_units ?? null
-      if (digits !== null && amount.written_fraction > digits) this.reportFraction(text, digits)
-      return null
+    if (fault === 'digits') return this.reported('AMT_DIGITS', text, 'at most 18 digits, 5 of them after the point')
+    if (fault !== null) {
+      const message = DECIMAL_COMMA.test(text) ? `"${text}" is not a valid amount; use a decimal point: ${text.replace(',', '.')}.` : null
+      const expected = fault === 'negative' ? 'at least 0' : 'a decimal such as 1234.56'
+      this.context.report('AMT_LEXICAL', { found: text, expected, ...(message !== null && { message }) })
+      return ''
     }
-    if (fault === 'digits') this.reported('AMT_DIGITS', text, 'at most 18 digits, 5 of them behind the point')
-    else this.reported('AMT_LEXICAL', text, fault === 'negative' ? 'at least 0' : 'a decimal such as 1234.56')
-    return ''
+    const digits = this.info?.minor_units ?? null
+    if (digits !== null && amount.written_fraction > digits) this.reportFraction(text, digits)
+    return null
   }
 
+  /** Zeros after the last decimal are valid, but some banks reject them. */
   private reportFraction(text: string, digits: number): void {
     const rule = this.context.amount.fraction > digits ? 'AMT_FRACTION' : 'AMT_FRACTION_ZEROS'
-    this.context.report(rule, { found: text, expected: `${digits} digits behind the point in ${this.currency}` })
+    this.context.report(rule, { found: text, expected: decimalsText(digits, this.currency) })
   }
 
   private readDate(text: string, kind: 'date' | 'date_time'): string | null {
@@ -181,50 +297,33 @@ export class Values {
     }
   }
 
-  private readIdentifier(
-    leaf: Extract<Leaf, { kind: 'currency' | 'country' | 'iban' | 'bic' | 'lei' | 'uetr' }>,
-    text: string,
-  ): string | null {
-    switch (leaf.kind) {
-      case 'currency': {
-        if (!CURRENCY.test(text)) return 'three letters'
-        const { fault } = currencyInfo(text)
-        if (fault !== null) this.context.report(fault, { found: text })
-        return null
-      }
-      case 'country':
-        if (!/^[A-Z]{2}$/.test(text)) return 'two letters'
-        return countryExists(text) ? null : this.reported('ADDR_COUNTRY', text, null)
-      case 'iban':
-        return this.readIban(text)
-      case 'bic':
-        return this.readBic(text, leaf.grammar)
-      case 'lei':
-        return isExactLei(text) ? null : this.reported('LEI_CHECK', text, '18 letters or digits and their check digits')
-      case 'uetr':
-        return this.readUetr(text)
-    }
+  private readCurrency(text: string): string | null {
+    if (!CURRENCY.test(text)) return CURRENCY_CODE
+    const { fault } = currencyInfo(text)
+    if (fault !== null) this.context.report(fault, { found: text })
+    return null
   }
 
   private readIban(text: string): string | null {
     const fault = ibanFault(text)
     if (fault === null) return null
     if (this.kind === 'camt.053' && !IBAN_FORM.test(text)) return 'two letters, two digits, at most 30 letters or digits'
-    if (this.kind === 'camt.053') return this.reported('S_IBAN_MASKED', text, fault.says.expected ?? null)
-    this.context.report(fault.code, { found: text, ...fault.says })
+    if (this.kind === 'camt.053') return this.reported('S_IBAN_MASKED', text, fault.details.expected ?? null)
+    this.context.report(fault.code, { found: text, ...fault.details })
     return ''
   }
 
-  private readBic(text: string, grammar: 2009 | 2014): '' | null {
-    const fault = bicFault(text, grammar)
+  private readBic(text: string, form: 2009 | 2014): '' | null {
+    const fault = bicFault(text, form)
     if (fault === null) return null
-    if (fault === 'BIC_TEST') this.context.report('BIC_TEST', { found: text })
-    else return this.reported(fault, text, fault === 'BIC_COUNTRY' ? `a country in ${BIC_COUNTRY_PLACE}` : '8 or 11 characters')
+    if (fault !== 'BIC_TEST')
+      return this.reported(fault, text, fault === 'BIC_COUNTRY' ? 'a country in characters 5 and 6' : '8 or 11 characters')
+    this.context.report('BIC_TEST', { found: text })
     return null
   }
 
   private readUetr(text: string): '' | null {
-    if (!UETR.test(text)) return this.reported('UETR_FORMAT', text, 'a UUID of version 4 in lower case')
+    if (!UETR.test(text)) return this.reported('UETR_FORMAT', text, 'a version 4 UUID in lower case')
     if (this.uetrs.push(text).add() === 'same') this.context.report('UETR_DUPLICATE', { found: text })
     return null
   }
@@ -235,36 +334,35 @@ export class Values {
   }
 }
 
-function charsetRule(traits: number, id: boolean): RuleCode | null {
-  if ((traits & FOREIGN) !== 0) return 'TEXT_CHARSET_FOREIGN'
-  if ((traits & EUROPEAN) !== 0) return id ? 'TEXT_CHARSET_FOREIGN' : 'TEXT_CHARSET_EUROPEAN'
-  if ((traits & LATIN) === 0) return null
-  return id ? 'TEXT_CHARSET_ID' : 'TEXT_CHARSET'
+const CURRENCY_CODE = 'a currency code of three letters, for example EUR'
+
+export function decimalsText(digits: number, currency: string): string {
+  return digits === 0 ? `no decimals in ${currency}` : `at most ${digits} decimals in ${currency}`
 }
 
-function readDecimal(text: string, { total, behind_point, least }: Extract<Leaf, { kind: 'decimal' }>): string | null {
-  if (isDecimalText(text, total, behind_point)) {
-    if (least === undefined) return null
-    const has_digit = /[1-9]/.test(text)
-    if (least === 0 ? !has_digit || !text.includes('-') : has_digit && !text.includes('-')) return null
-    return `at least ${least}`
+function readDecimal(text: string, { total, fraction, least }: Extract<Leaf, { kind: 'decimal' }>): string | null {
+  if (!isDecimalText(text, total, fraction)) {
+    return fraction === 0 ? `at most ${total} digits` : `a decimal of at most ${total} digits, ${fraction} of them after the point`
   }
-  return behind_point === 0 ? `at most ${total} digits` : `a decimal of at most ${total} digits, ${behind_point} of them behind the point`
+  if (least === undefined) return null
+  const is_zero = !/[1-9]/.test(text)
+  const is_enough = least === 0 ? is_zero || !text.includes('-') : !is_zero && !text.includes('-')
+  return is_enough ? null : `at least ${least}`
 }
 
-const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance'
-const SCHEMA_HINTS: ReadonlySet<string> = new Set(['schemaLocation', 'noNamespaceSchemaLocation', 'type'])
+export const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance'
+const SCHEMA_ATTRIBUTES: ReadonlySet<string> = new Set(['schemaLocation', 'noNamespaceSchemaLocation', 'type'])
 
 /**
- * Whether an attribute belongs to XML Schema itself and may stand on any element (XML Schema Part 1, 2.6). `nil` may not: no element of
- * these messages is nillable. Which type `type` names is not checked.
+ * Returns whether an attribute belongs to XML Schema itself and is allowed on any element (XML Schema Part 1, 2.6). `nil` is not: no
+ * element of these messages is nillable. The type that `type` names is not checked.
  */
-export function isSchemaHint({ namespace, local }: XmlAttribute): boolean {
-  return namespace === SCHEMA_INSTANCE && SCHEMA_HINTS.has(local)
+export function isSchemaAttribute({ namespace, local }: XmlAttribute): boolean {
+  return namespace === SCHEMA_INSTANCE && SCHEMA_ATTRIBUTES.has(local)
 }
 
-/** Name of an attribute for a finding: with its namespace, where it has one. */
-export function shownName({ namespace, local }: XmlAttribute): string {
+/** Name of an attribute for a finding, with its namespace if any. */
+export function attributeName({ namespace, local }: XmlAttribute): string {
   return namespace === '' ? local : `${local} of ${namespace}`
 }
 

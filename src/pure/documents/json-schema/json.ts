@@ -1,78 +1,37 @@
-import { isObject } from '../../is-object.ts'
 import { cutText } from '../../cut-text.ts'
-import { TICKS, type Budget } from './budget.ts'
-
-/** Small truths about parsed JSON that every part of the engine needs. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 
 /** Own members only: a property may be called `__proto__` or `toString`. */
-export function member(record: JsonRecord, name: string): unknown {
+export function ownMember(record: JsonRecord, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }
 
-export function members(record: JsonRecord): [string, unknown][] {
+export function ownMembers(record: JsonRecord): [string, unknown][] {
   return Object.entries(record)
 }
 
-export type JsonType = 'array' | 'boolean' | 'null' | 'number' | 'object' | 'string'
+type JsonType = 'array' | 'boolean' | 'null' | 'number' | 'object' | 'string'
 
-export function typeOf(value: unknown): JsonType {
+export function jsonTypeOf(value: unknown): JsonType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   const type = typeof value
   return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object'
 }
 
+export type JsonBoundsFault = 'too_deep' | 'too_large' | 'not_json'
+
 /**
- * A text that two JSON values share exactly when JSON Schema calls them equal: members in one order, 1.0 as 1, no sign on zero. Texts are led
- * by their length, so that nothing in them has to be escaped. Null when there is no work left for it. The depth of the value must be bounded.
+ * Checks that a value is JSON within limits: nesting depth, and length of its text without spaces (slightly less for numbers). Never
+ * throws.
  */
-export function equalityKey(value: unknown, budget: Budget): string | null {
-  if (typeof value === 'string') {
-    return budget.spend(TICKS.key_part + value.length / TICKS.chars) ? `"${value.length}:${value}` : null
-  }
-  if (Array.isArray(value)) return arrayKey(value, budget)
-  if (isObject(value)) return recordKey(value, budget)
-  return budget.spend(TICKS.key_part) ? String(value) : null
-}
-
-function arrayKey(items: readonly unknown[], budget: Budget): string | null {
-  let text = '['
-  for (const item of items) {
-    const key = equalityKey(item, budget)
-    if (key === null) return null
-    text += `${key},`
-  }
-  return `${text}]`
-}
-
-function recordKey(record: JsonRecord, budget: Budget): string | null {
-  const names = Object.keys(record)
-  const compared = Math.ceil(Math.log2(names.length + 1))
-  if (!budget.spend(names.length * (TICKS.name + compared))) return null
-  let text = '{'
-  for (const name of names.sort()) {
-    const key = equalityKey(record[name], budget)
-    // Long names are compared for longer, too.
-    if (key === null || !budget.spend(TICKS.key_part + (name.length * compared) / COMPARED_CHARS)) return null
-    text += `${name.length}:${name}${key},`
-  }
-  return `${text}}`
-}
-
-/** Characters that one tick compares. */
-const COMPARED_CHARS = 16
-
-export type SurveyFault = 'too_deep' | 'too_large' | 'not_json'
-
-/** Whether a value is JSON within bounds: nesting, and the length of its text without spaces (a little less for numbers). Never throws. */
-export function survey(value: unknown, depth: number, chars: number): SurveyFault | null {
+export function checkJsonBounds(value: unknown, depth: number, chars: number): JsonBoundsFault | null {
   const left = { chars }
-  return look(value, depth, left)
+  return checkValue(value, depth, left)
 }
 
-function look(value: unknown, depth: number, left: { chars: number }): SurveyFault | null {
+function checkValue(value: unknown, depth: number, left: { chars: number }): JsonBoundsFault | null {
   left.chars -= typeof value === 'string' ? value.length + 3 : 2
   if (left.chars < 0) return 'too_large'
   switch (typeof value) {
@@ -83,7 +42,7 @@ function look(value: unknown, depth: number, left: { chars: number }): SurveyFau
       return Number.isFinite(value) ? null : 'not_json'
     case 'object':
       if (value === null) return null
-      return depth === 0 ? 'too_deep' : lookInside(value, depth - 1, left)
+      return depth === 0 ? 'too_deep' : checkContainer(value, depth - 1, left)
     case 'undefined':
     case 'bigint':
     case 'symbol':
@@ -92,11 +51,11 @@ function look(value: unknown, depth: number, left: { chars: number }): SurveyFau
   }
 }
 
-function lookInside(container: object, depth: number, left: { chars: number }): SurveyFault | null {
+function checkContainer(container: object, depth: number, left: { chars: number }): JsonBoundsFault | null {
   if (Array.isArray(container)) {
-    // By index: a hole reads as undefined, which is no JSON.
+    // By index: a hole reads as undefined, which is not JSON.
     for (let index = 0; index < container.length; index++) {
-      const fault = look(container[index], depth, left)
+      const fault = checkValue(container[index], depth, left)
       if (fault !== null) return fault
     }
     return null
@@ -105,17 +64,103 @@ function lookInside(container: object, depth: number, left: { chars: number }): 
   if (prototype !== Object.prototype && prototype !== null) return 'not_json'
   for (const name of Object.keys(container)) {
     left.chars -= name.length + 3
-    const fault = look((container as JsonRecord)[name], depth, left)
+    const fault = checkValue((container as JsonRecord)[name], depth, left)
     if (fault !== null) return fault
   }
   return null
 }
 
-/** The bound of a text that came from a stranger and stands in a message or a path. */
-const SHOWN_CHARS = 64
+/** Maximum length of an excerpt of untrusted text in a message or path. */
+const EXCERPT_CHARS = 64
 
-/** A stranger's text, short and without control, format or half characters. */
-export function shown(text: string): string {
-  const clean = text.slice(0, SHOWN_CHARS + 1).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\u{fffd}')
-  return cutText(clean, SHOWN_CHARS)
+/** Shortens untrusted text and replaces control characters, format characters and lone surrogates. */
+export function printableExcerpt(text: string): string {
+  const clean = text.slice(0, EXCERPT_CHARS + 1).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, '\u{fffd}')
+  return cutText(clean, EXCERPT_CHARS)
+}
+
+/**
+ * URI references (RFC 3986, January 2005) and JSON pointers (RFC 6901). Only dot segments are normalized and only pointers decoded, so that
+ * urn: and tag: names work too.
+ */
+
+interface UriParts {
+  scheme: string | undefined
+  authority: string | undefined
+  path: string
+  query: string | undefined
+  fragment: string | undefined
+}
+
+const PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]*))?$/
+
+function splitUri(reference: string): UriParts {
+  const [, scheme, authority, path = '', query, fragment] = PARTS.exec(reference) ?? [undefined, undefined, undefined, reference]
+  return { scheme, authority, path, query, fragment }
+}
+
+/** Resolves a reference against a base, fragment included. An empty base leaves it unchanged. */
+export function resolveUri(base: string, reference: string): string {
+  const given = splitUri(reference)
+  if (given.scheme !== undefined || base === '') return uriText({ ...given, path: removeDotSegments(given.path) })
+  const from = splitUri(base)
+  if (given.authority !== undefined) return uriText({ ...given, scheme: from.scheme, path: removeDotSegments(given.path) })
+  const whole = { scheme: from.scheme, authority: from.authority, fragment: given.fragment }
+  if (given.path === '') return uriText({ ...whole, path: from.path, query: given.query ?? from.query })
+  return uriText({ ...whole, path: removeDotSegments(mergePaths(from, given.path)), query: given.query })
+}
+
+/** RFC 3986 §5.2.3. */
+function mergePaths(base: UriParts, path: string): string {
+  if (path.startsWith('/')) return path
+  if (base.authority !== undefined && base.path === '') return `/${path}`
+  return base.path.slice(0, base.path.lastIndexOf('/') + 1) + path
+}
+
+/** RFC 3986 §5.2.4, for paths that start with a slash; a relative path has no hierarchy to climb. */
+function removeDotSegments(path: string): string {
+  if (!path.startsWith('/') || !path.includes('/.')) return path
+  const kept: string[] = []
+  const steps = path.split('/').slice(1)
+  steps.forEach((step, index) => {
+    if (step === '..') kept.pop()
+    else if (step !== '.') kept.push(step)
+    if ((step === '.' || step === '..') && index === steps.length - 1) kept.push('')
+  })
+  return `/${kept.join('/')}`
+}
+
+function uriText({ scheme, authority, path, query, fragment }: UriParts): string {
+  const head = (scheme === undefined ? '' : `${scheme}:`) + (authority === undefined ? '' : `//${authority}`)
+  return head + path + (query === undefined ? '' : `?${query}`) + (fragment === undefined ? '' : `#${fragment}`)
+}
+
+/** Splits a reference at its first `#`; without `#` the fragment is empty. */
+export function splitFragment(reference: string): { uri: string; fragment: string } {
+  const at = reference.indexOf('#')
+  return at === -1 ? { uri: reference, fragment: '' } : { uri: reference.slice(0, at), fragment: reference.slice(at + 1) }
+}
+
+/** Percent-decodes a fragment; null if its encoding is invalid. */
+export function decodeFragment(fragment: string): string | null {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    return null
+  }
+}
+
+/** Splits a JSON pointer into decoded steps; null if it is not a pointer. */
+export function pointerSteps(pointer: string): string[] | null {
+  if (pointer === '') return []
+  if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return null
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** Encodes one step of a JSON pointer. */
+export function pointerStep(step: string): string {
+  return `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

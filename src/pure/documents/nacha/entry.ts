@@ -1,203 +1,336 @@
-import type { Batch } from './batch.ts'
 import {
+  ADDENDA,
+  areDigits,
   CHANGE_CODES,
-  IAT_OPTIONAL,
-  likelyDirection,
-  referencesIn,
+  ENTRY,
+  type EntryClass,
+  ENTRY_VARIANT,
+  fieldText,
+  type NachaDirection,
+  type NachaField,
+  type NachaFindings,
+  type NachaKind,
+  type RequireField,
   RETURN_CODES,
-  returnKind,
-  transactionCode,
+  routingCheckDigit,
+  statesNumber,
+  TRANSACTION_CODES,
   type TransactionUse,
-} from './codes.ts'
-import { ADDENDA, cut, cutTrimmed, ENTRY, ENTRY_VARIANT, type Place } from './layout.ts'
-import type { NachaDirection, NachaEntry, NachaKind } from './types.ts'
-import { areDigits, routingCheckDigit } from './values.ts'
-import type { Findings } from './findings.ts'
-import type { NachaCode } from './rules.ts'
-import { states } from './sums.ts'
+  trimmedField,
+} from './format.ts'
 
-/** More addenda than this are counted but not kept; no class has more. */
-const MAX_KEPT_INFOS = 9_999
-
-/** An entry whose addenda may still be coming. */
-export interface OpenEntry {
-  line: number
-  record: string
-  kind: NachaKind
-  code: string
-  use: TransactionUse | null
-  direction: NachaDirection | null
-  amount_minor: bigint | null
-  rdfi: string
-  trace: string
-  addenda: number
-  /** How many of type 05, 17 and 18 came. */
-  numbered: Record<'05' | '17' | '18', number>
-  /** The one of the seven international addenda that should come next; 17 when all came. */
-  iat_next: number
-  iat_faulty: boolean
-  iat_name: string
-  /** Payment information, 80 columns each. */
-  infos: string[]
-  /** The last addenda 98 and 99. */
-  change: string | null
-  returned: string | null
+/** An identifier in an ANSI X12 segment of payment information: `TRN*1*id`, `RMR*IV*id`, `REF*PO*id`. */
+interface NachaReference {
+  segment: 'TRN' | 'RMR' | 'REF'
+  qualifier: string
+  id: string
 }
 
-export function openEntry(record: string, line: number, batch: Batch): OpenEntry {
-  const code = cut(record, ENTRY.transaction_code)
-  const amount = cut(record, amountPlace(batch))
-  return {
-    line,
-    record,
-    kind: 'forward',
-    code,
-    use: transactionCode(code)?.use ?? null,
-    direction: likelyDirection(code),
-    amount_minor: areDigits(amount) ? BigInt(amount) : null,
-    rdfi: cut(record, ENTRY.rdfi),
-    trace: cut(record, ENTRY.trace),
-    addenda: 0,
-    numbered: { '05': 0, '17': 0, '18': 0 },
-    iat_next: 10,
-    iat_faulty: false,
-    iat_name: '',
-    infos: [],
-    change: null,
-    returned: null,
+/**
+ * One entry with its addenda. Texts are trimmed at both ends. A forward entry is an instruction, not evidence of settlement: only the ACH
+ * operator fills in `settlement_julian`. The engine may keep a whole written chunk in memory for as long as one of these texts is kept:
+ * write in chunks, and keep only the texts that you need.
+ */
+export interface NachaEntry {
+  line: number
+  batch_line: number
+  batch_number: string
+  service_class: string
+  company_id: string
+  company_name: string
+  description: string
+  sec: string
+  kind: NachaKind
+  /** Effect on the receiver's account; for a return or notice, that of the original. Null when the code does not state it. */
+  direction: NachaDirection | null
+  transaction_code: string
+  /** Cents; null when the field is not a number. */
+  amount_minor: bigint | null
+  prenote: boolean
+  trace: string
+  individual_id: string
+  name: string
+  /** Nine digits: the receiving bank with its check digit. */
+  rdfi: string
+  /** Eight digits. */
+  odfi: string
+  account: string
+  /** YYYY-MM-DD. */
+  effective_date: string | null
+  /** Day of the year, 001-366, when an operator has filled it in. */
+  settlement_julian: string | null
+  /** Payment information of addenda 05 and 17, without trailing blanks. */
+  payment_infos: string[]
+  references: NachaReference[]
+  /** R01-R85; of several addenda 99 the last one. */
+  return_code: string | null
+  return_kind: 'return' | 'dishonored' | 'contested' | null
+  /** C01-C14, C61-C69. */
+  change_code: string | null
+  corrected_data: string | null
+  original_trace: string | null
+  original_rdfi: string | null
+}
+
+const HASH_MODULUS = 10_000_000_000
+
+/** Totals of entries. A field that cannot be read makes its total unknown; an unknown total is not compared. */
+export class EntryTotals {
+  entries = 0
+  addenda = 0
+  credit_minor = 0n
+  debit_minor = 0n
+  #hash = 0
+  #hash_known = true
+  #amounts_known = true
+
+  add({ rdfi, direction, amount_minor }: OpenEntry): void {
+    this.entries++
+    if (areDigits(rdfi)) this.#hash = (this.#hash + Number.parseInt(rdfi, 10)) % HASH_MODULUS
+    else this.#hash_known = false
+    if (amount_minor === null || direction === null) this.#amounts_known = false
+    else if (direction === 'credit') this.credit_minor += amount_minor
+    else this.debit_minor += amount_minor
+  }
+
+  addAll(other: EntryTotals): void {
+    this.entries += other.entries
+    this.addenda += other.addenda
+    this.credit_minor += other.credit_minor
+    this.debit_minor += other.debit_minor
+    this.#hash = (this.#hash + other.#hash) % HASH_MODULUS
+    this.#hash_known &&= other.#hash_known
+    this.#amounts_known &&= other.#amounts_known
+  }
+
+  /** The entry hash as a control record states it. */
+  get entry_hash(): string {
+    return `${this.#hash}`.padStart(10, '0')
+  }
+
+  /** Compares the totals of a control record: N_B_… for a batch, N_F_… for the file. */
+  compare(level: 'N_B' | 'N_F', fields: TotalFields, record: string, require: RequireField): void {
+    const compare = (code: Parameters<RequireField>[1], place: NachaField, known: boolean, total: bigint) => {
+      const found = fieldText(record, place)
+      require(!known || statesNumber(found, total), code, place, `${total}`.padStart(found.length, '0'))
+    }
+    compare(`${level}_COUNT`, fields.count, true, BigInt(this.entries + this.addenda))
+    compare(`${level}_HASH`, fields.hash, this.#hash_known, BigInt(this.#hash))
+    compare(`${level}_DEBIT`, fields.debit, this.#amounts_known, this.debit_minor)
+    compare(`${level}_CREDIT`, fields.credit, this.#amounts_known, this.credit_minor)
   }
 }
 
-function amountPlace(batch: Batch): Place {
-  return batch.rules?.advice === true ? ENTRY_VARIANT.adv_amount : ENTRY.amount
+type TotalFields = Readonly<Record<'count' | 'hash' | 'debit' | 'credit', NachaField>>
+
+/** The fields of a batch header that its entries repeat. */
+type BatchFields =
+  | 'batch_line'
+  | 'batch_number'
+  | 'service_class'
+  | 'company_id'
+  | 'company_name'
+  | 'description'
+  | 'sec'
+  | 'odfi'
+  | 'effective_date'
+  | 'settlement_julian'
+
+/** The open batch: fields of its header and totals of the entries so far. */
+export interface Batch {
+  record: string
+  shared: Pick<NachaEntry, BatchFields>
+  /** Requirements of its entry class; null for an unknown class. */
+  rules: EntryClass | null
+  advice: boolean
+  international: boolean
+  readonly totals: EntryTotals
+  last_trace: string
+  /** Kind of all its entries, from the first entry or the class. */
+  kind: NachaKind | null
+  has_credits: boolean
+  has_debits: boolean
+  /** The largest credit, in cents. */
+  max_credit_minor: bigint
 }
 
-function keepInfo(entry: OpenEntry, record: string): void {
-  if (entry.infos.length < MAX_KEPT_INFOS) entry.infos.push(cut(record, ADDENDA.payment_info))
+/** More addenda than this are counted but not stored; no class has more. */
+const MAX_PAYMENT_INFOS = 9_999
+
+/** An entry whose addenda are still being read. */
+export class OpenEntry {
+  readonly line: number
+  readonly record: string
+  readonly code: string
+  readonly use: TransactionUse | null
+  readonly direction: NachaDirection | null
+  readonly amount_minor: bigint | null
+  readonly rdfi: string
+  readonly trace: string
+  kind: NachaKind = 'forward'
+  addenda = 0
+  /** Number of addenda of type 05, 17 and 18. */
+  readonly numbered = { '05': 0, '17': 0, '18': 0 }
+  /** The next expected of the seven required IAT addenda; 17 when all were read. */
+  iat_next = 10
+  iat_faulty = false
+  iat_name = ''
+  /** Payment information, 80 columns each. */
+  readonly infos: string[] = []
+  /** The last addenda 98 and 99. */
+  change: string | null = null
+  returned: string | null = null
+
+  constructor(record: string, line: number, batch: Batch) {
+    this.line = line
+    this.record = record
+    this.code = fieldText(record, ENTRY.transaction_code)
+    const known = TRANSACTION_CODES.get(this.code)
+    this.use = known?.use ?? null
+    // For the totals, an unknown code of two digits counts on the side of its last digit.
+    const likely = /^[0-9]{2}$/.test(this.code) ? (this.code.charAt(1) < '5' ? 'credit' : 'debit') : null
+    this.direction = known?.direction ?? likely
+    const amount = fieldText(record, amountField(batch))
+    this.amount_minor = areDigits(amount) ? BigInt(amount) : null
+    this.rdfi = fieldText(record, ENTRY.rdfi)
+    this.trace = fieldText(record, ENTRY.trace)
+  }
 }
 
-/** Where account, id and name of the receiver stand; null for what the class has not. */
-function places({ sec, rules }: Batch): { account: Place; id: Place | null; name: Place | null } {
+function amountField({ advice }: Batch): NachaField {
+  return advice ? ENTRY_VARIANT.adv_amount : ENTRY.amount
+}
+
+/** Fields with account, ID and name of the receiver; null for those that the class does not have. */
+function receiverFields({ shared, rules, advice }: Batch): { account: NachaField; id: NachaField | null; name: NachaField | null } {
+  const { sec } = shared
   if (sec === 'IAT') return { account: ENTRY_VARIANT.iat_account, id: null, name: null }
   if (sec === 'CIE') return { account: ENTRY.account, id: ENTRY_VARIANT.cie_id, name: ENTRY_VARIANT.cie_name }
-  if (rules?.advice === true) return { account: ENTRY_VARIANT.adv_account, id: null, name: ENTRY.name }
+  if (advice) return { account: ENTRY_VARIANT.adv_account, id: null, name: ENTRY.name }
   const name = rules?.addenda_count === ENTRY_VARIANT.exchange_addenda ? ENTRY_VARIANT.exchange_name : ENTRY.name
   return { account: ENTRY.account, id: ENTRY.individual_id, name }
 }
 
-/** The entry as the caller gets it. */
-export function entryRead(entry: OpenEntry, batch: Batch): NachaEntry {
+/** The entry as the caller receives it. */
+export function publicEntry(entry: OpenEntry, batch: Batch): NachaEntry {
   const { record, change, returned } = entry
-  const { account, id, name } = places(batch)
+  const { account, id, name } = receiverFields(batch)
+  const last = returned ?? change
   return {
     line: entry.line,
-    batch_line: batch.line,
-    batch_number: batch.number,
-    service_class: batch.service_class,
-    company_id: batch.company_id,
-    company_name: batch.company_name,
-    description: batch.description,
-    sec: batch.sec,
+    ...batch.shared,
     kind: entry.kind,
     direction: entry.direction,
     transaction_code: entry.code,
     amount_minor: entry.amount_minor,
     prenote: entry.use === 'prenote',
     trace: entry.trace.trim(),
-    individual_id: id === null ? '' : cutTrimmed(record, id),
-    name: name === null ? entry.iat_name : cutTrimmed(record, name),
-    rdfi: cut(record, ENTRY.routing),
-    odfi: batch.odfi,
-    account: cutTrimmed(record, account),
-    effective_date: batch.effective_date,
-    settlement_julian: batch.settlement_julian,
+    individual_id: id === null ? '' : trimmedField(record, id),
+    name: name === null ? entry.iat_name : trimmedField(record, name),
+    rdfi: fieldText(record, ENTRY.routing),
+    account: trimmedField(record, account),
     payment_infos: entry.infos.map((info) => info.trimEnd()),
     references: referencesIn(entry.infos),
-    ...originalRead(change, returned, batch.international),
+    return_code: returned === null ? null : fieldText(returned, ADDENDA.code),
+    return_kind: returned === null ? null : returnKind(fieldText(returned, ADDENDA.code)),
+    change_code: change === null ? null : fieldText(change, ADDENDA.code),
+    corrected_data:
+      change === null ? null : trimmedField(change, batch.international ? ADDENDA.iat_corrected_data : ADDENDA.corrected_data),
+    original_trace: last === null ? null : trimmedField(last, ADDENDA.original_trace),
+    original_rdfi: last === null ? null : trimmedField(last, ADDENDA.original_rdfi),
   }
 }
 
-type OriginalFields = 'return_code' | 'return_kind' | 'change_code' | 'corrected_data' | 'original_trace' | 'original_rdfi'
+/** R61-R70 are dishonored returns, R71-R77 contested ones. */
+function returnKind(code: string): NonNullable<NachaEntry['return_kind']> {
+  if (code >= 'R61' && code <= 'R70') return 'dishonored'
+  return code >= 'R71' && code <= 'R77' ? 'contested' : 'return'
+}
 
-function originalRead(change: string | null, returned: string | null, international: boolean): Pick<NachaEntry, OriginalFields> {
-  const last = returned ?? change
-  return {
-    return_code: returned === null ? null : cut(returned, ADDENDA.code),
-    return_kind: returned === null ? null : returnKind(cut(returned, ADDENDA.code)),
-    change_code: change === null ? null : cut(change, ADDENDA.code),
-    corrected_data: change === null ? null : cutTrimmed(change, international ? ADDENDA.iat_corrected_data : ADDENDA.corrected_data),
-    original_trace: last === null ? null : cutTrimmed(last, ADDENDA.original_trace),
-    original_rdfi: last === null ? null : cutTrimmed(last, ADDENDA.original_rdfi),
+/** Further references of an entry are dropped; 9,999 addenda have room for more. */
+const MAX_REFERENCES = 10_000
+
+/**
+ * Returns the identifiers TRN02, RMR02 and REF02 of payment information in ANSI X12 segments. `infos` are the fields of an entry's addenda
+ * with their blanks, since a segment may continue in the next addenda. Segments end with `\` or `~`, their elements are separated by `*`.
+ */
+function referencesIn(infos: readonly string[]): NachaReference[] {
+  if (infos.length === 0) return []
+  const references: NachaReference[] = []
+  for (const segment of infos.join('').split(/[\\~]/)) {
+    if (references.length === MAX_REFERENCES) break
+    const [name, qualifier, id] = segment.trimStart().split('*', 3)
+    if (id === undefined || id.trim() === '') continue
+    if (name === 'TRN' || name === 'RMR' || name === 'REF') references.push({ segment: name, qualifier: qualifier ?? '', id: id.trim() })
   }
+  return references
 }
 
 const FIRST_IAT = 10
 const LAST_IAT = 16
+/** Optional IAT addenda: two with payment information, five with correspondent banks. */
+const IAT_OPTIONAL = { 17: 2, 18: 5 } as const
 
-/** Takes a record of type 7 into its entry and judges what it says by itself. */
-export function addAddenda(entry: OpenEntry, batch: Batch, record: string, line: number, findings: Findings): void {
+/** Adds a record of type 7 to its entry and checks its fields. */
+export function addAddenda(entry: OpenEntry, batch: Batch, record: string, line: number, findings: NachaFindings): void {
   entry.addenda++
-  const type = cut(record, ADDENDA.type)
-  const trace = cut(record, ADDENDA.entry_sequence)
-  const expected = cut(entry.record, ENTRY.sequence)
-  if (trace !== expected) findings.add('N_ADDENDA_TRACE', { line, place: ADDENDA.entry_sequence, found: trace, expected })
-  if (type === '98' || type === '99') takeOriginal(entry, type, record, line, findings)
-  else if (!isOfClass(type, batch)) {
-    findings.add('N_ADDENDA_TYPE', { line, place: ADDENDA.type, found: type, expected: batch.rules?.addenda ?? 'none' })
-  } else if (batch.international) takeInternational(entry, type, record, line, findings)
-  if (type === '05' || type === '17' || type === '18') takeNumbered(entry, type, record, line, findings)
+  const require = findings.forRecord(record, line)
+  const type = fieldText(record, ADDENDA.type)
+  const sequence = fieldText(entry.record, ENTRY.sequence)
+  require(fieldText(record, ADDENDA.entry_sequence) === sequence, 'N_ADDENDA_TRACE', ADDENDA.entry_sequence, sequence)
+  if (type === '98' || type === '99') addOriginal(entry, type, record, require)
+  else if (!isAllowedType(type, batch)) require(false, 'N_ADDENDA_TYPE', ADDENDA.type, batch.rules?.addenda ?? 'none')
+  else if (batch.international) addInternational(entry, type, record, require)
+  if (type === '05' || type === '17' || type === '18') addNumbered(entry, type, record, require)
 }
 
-/** A class without addenda has its own rule, N_ADDENDA_MAX; an unknown class is judged nowhere. */
-function isOfClass(type: string, { rules, international }: Batch): boolean {
+/** A class without addenda has the rule N_ADDENDA_MAX instead; entries of an unknown class are not checked. */
+function isAllowedType(type: string, { rules, international }: Batch): boolean {
   if (rules === null) return true
   if (international) return /^1[0-8]$/.test(type)
   return type === (rules.addenda ?? '05')
 }
 
-/** 98: a notice of change. 99: a return. Both name the entry that they are about. */
-function takeOriginal(entry: OpenEntry, type: '98' | '99', record: string, line: number, findings: Findings): void {
-  const found = cut(record, ADDENDA.code)
+/** 98 is a notice of change, 99 a return. Both identify the original entry. */
+function addOriginal(entry: OpenEntry, type: '98' | '99', record: string, require: RequireField): void {
+  const code = fieldText(record, ADDENDA.code)
   if (type === '98') {
     entry.kind = 'noc'
     entry.change = record
-    if (!CHANGE_CODES.has(found)) findings.add('N_NOC_CODE', { line, place: ADDENDA.code, found, expected: 'C01-C14 or C61-C69' })
+    require(CHANGE_CODES.has(code), 'N_NOC_CODE', ADDENDA.code, 'C01-C14 or C61-C69')
   } else {
     entry.kind = 'return'
     entry.returned = record
-    if (!RETURN_CODES.has(found)) findings.add('N_RETURN_CODE', { line, place: ADDENDA.code, found, expected: 'R01-R85' })
+    require(RETURN_CODES.has(code), 'N_RETURN_CODE', ADDENDA.code, 'R01-R85')
   }
-  const trace = cut(record, ADDENDA.original_trace)
-  if (areDigits(trace)) return
-  findings.add('N_RETURN_TRACE', { line, place: ADDENDA.original_trace, found: trace, expected: '15 digits' })
+  require(areDigits(fieldText(record, ADDENDA.original_trace)), 'N_RETURN_TRACE', ADDENDA.original_trace, '15 digits')
 }
 
-function takeNumbered(entry: OpenEntry, type: '05' | '17' | '18', record: string, line: number, findings: Findings): void {
-  if (type !== '18') keepInfo(entry, record)
-  const found = cut(record, ADDENDA.sequence)
+function addNumbered(entry: OpenEntry, type: '05' | '17' | '18', record: string, require: RequireField): void {
+  if (type !== '18' && entry.infos.length < MAX_PAYMENT_INFOS) entry.infos.push(fieldText(record, ADDENDA.payment_info))
   const expected = `${++entry.numbered[type]}`.padStart(4, '0')
-  if (found !== expected) findings.add('N_ADDENDA_SEQ', { line, place: ADDENDA.sequence, found, expected })
+  require(fieldText(record, ADDENDA.sequence) === expected, 'N_ADDENDA_SEQ', ADDENDA.sequence, expected)
 }
 
-/** 10 to 16 in this order, then 17 and 18; one finding an entry. */
-function takeInternational(entry: OpenEntry, type: string, record: string, line: number, findings: Findings): void {
-  if (type === `${FIRST_IAT}`) entry.iat_name = cutTrimmed(record, ADDENDA.iat_name)
+/** Checks the order: 10 to 16, then 17 and 18; at most one finding per entry. */
+function addInternational(entry: OpenEntry, type: string, record: string, require: RequireField): void {
+  if (type === `${FIRST_IAT}`) entry.iat_name = trimmedField(record, ADDENDA.iat_name)
   const expected = `${entry.iat_next}`
   const in_order = entry.iat_next > LAST_IAT ? type > `${LAST_IAT}` : type === expected
   if (in_order && entry.iat_next <= LAST_IAT) entry.iat_next++
   if (in_order || entry.iat_faulty) return
   entry.iat_faulty = true
-  findings.add('N_IAT_ADDENDA', { line, place: ADDENDA.type, found: type, expected: entry.iat_next > LAST_IAT ? '17 or 18' : expected })
+  require(false, 'N_IAT_ADDENDA', ADDENDA.type, entry.iat_next > LAST_IAT ? '17 or 18' : expected)
 }
 
-/** Whether an international entry ended before its seven addenda came. A return may leave all of them out. */
+/** Returns whether an IAT entry ended before its seven required addenda. A return may omit all of them. */
 function lacksInternational(entry: OpenEntry): boolean {
   if (entry.iat_faulty || entry.iat_next > LAST_IAT) return false
   return entry.kind === 'forward' || (entry.kind === 'return' && entry.iat_next > FIRST_IAT)
 }
 
-/** Remembers trace numbers up to a bound, and says when it no longer does. */
-export class Traces {
+/** The trace numbers read so far, up to a maximum. */
+export class TraceNumbers {
   readonly #seen = new Set<string>()
   readonly #max: number
   complete = true
@@ -206,8 +339,8 @@ export class Traces {
     this.#max = max
   }
 
-  /** Whether the trace number was met before. Past the bound new ones are still compared with those that are remembered. */
-  repeats(trace: string): boolean {
+  /** Returns whether the number was read before. Above the maximum, numbers are still compared with the stored ones. */
+  isRepeated(trace: string): boolean {
     // The letter keeps the engine from hashing digits without its secret seed: senders could choose numbers that collide.
     const key = `t${trace}`
     if (this.#seen.has(key)) return true
@@ -217,100 +350,94 @@ export class Traces {
   }
 }
 
-/** A return and what it was answered with; a notice; an international return with all addenda of the original. */
+/** A return with its dishonored and contested return; an IAT return with all addenda of the original. */
 const RETURN_ADDENDA_MAX = 3
 const INTERNATIONAL_EXTRA = 12
 
-type Demand = (holds: boolean, code: NachaCode, place: Place, expected: string) => void
-
-/** Judges an entry whose addenda are all read. */
-export function judgeEntry(entry: OpenEntry, batch: Batch, traces: Traces, findings: Findings): void {
+/** Checks an entry after its last addenda. */
+export function checkEntry(entry: OpenEntry, batch: Batch, traces: TraceNumbers, findings: NachaFindings): void {
   const { record, line } = entry
-  const demand: Demand = (holds, code, place, expected) => {
-    if (!holds) findings.add(code, { line, place, found: cut(record, place), expected })
-  }
-  judgeKind(entry, batch, demand)
-  judgeDirection(entry, batch, demand)
+  const require = findings.forRecord(record, line)
+  checkKind(entry, batch, require)
+  checkDirection(entry, batch, require)
   const check_digit = routingCheckDigit(entry.rdfi)
-  demand(cut(record, ENTRY.check_digit) === check_digit, 'N_RDFI_CHECK', ENTRY.routing, check_digit ?? '9 digits')
-  judgeAmount(entry, batch, demand)
-  judgeName(entry, batch, demand)
-  judgeAddenda(entry, batch, demand)
-  if (batch.rules?.advice === true) return
-  judgeTrace(entry, batch, traces, demand)
+  require(fieldText(record, ENTRY.check_digit) === check_digit, 'N_RDFI_CHECK', ENTRY.routing, check_digit ?? '9 digits')
+  checkAmount(entry, batch, require)
+  checkName(entry, batch, require)
+  checkAddenda(entry, batch, require)
+  if (!batch.advice) checkTrace(entry, batch, traces, require)
 }
 
-function judgeKind(entry: OpenEntry, batch: Batch, demand: Demand): void {
-  const { kind, use } = entry
-  const advice = batch.rules?.advice === true
+function checkKind({ kind, use }: OpenEntry, batch: Batch, require: RequireField): void {
+  const { advice, rules } = batch
   const fits = use !== null && (use === 'advice') === advice && !(use === 'return' && kind === 'forward')
-  demand(
-    fits,
-    'N_TXCODE',
-    ENTRY.transaction_code,
-    advice ? '81-88' : kind === 'forward' ? 'a code for forward entries' : 'a transaction code',
-  )
-  const noc_class = batch.sec === 'COR' || batch.rules === null
+  const forward_codes = kind === 'forward' ? 'a code for forward entries, for example 22' : 'a transaction code, for example 21'
+  require(fits, 'N_TXCODE', ENTRY.transaction_code, advice ? '81-88' : forward_codes)
+  const noc_class = batch.shared.sec === 'COR' || rules === null
   if (batch.kind === null && (kind !== 'noc' || noc_class)) batch.kind = kind
   const mixed = batch.kind !== kind || (kind === 'noc' && !noc_class)
-  demand(!mixed, 'N_CATEGORY', ENTRY.addenda_flag, `${batch.kind ?? 'forward or return'} entries`)
+  require(!mixed, 'N_CATEGORY', ENTRY.addenda_flag, `${batch.kind ?? 'forward or return'} entries`)
 }
 
-function judgeDirection({ kind, direction }: OpenEntry, { service_class, rules, description }: Batch, demand: Demand): void {
+function checkDirection({ kind, direction }: OpenEntry, { rules, shared }: Batch, require: RequireField): void {
   if (direction === null) return
+  const { service_class, description } = shared
   const by_service = service_class === '220' ? 'credit' : service_class === '225' ? 'debit' : null
-  // A reversal goes the other way than the class allows, and a return keeps the code of its original.
+  // A reversal has the opposite direction of its class, and a return keeps the code of its original.
   const by_class = kind === 'forward' && !/^REVERS/i.test(description) ? (rules?.direction ?? null) : null
-  const against = [by_service, by_class].find((one) => one !== null && one !== direction)
-  demand(against === undefined, 'N_CLASS_DIR', ENTRY.transaction_code, `a ${against}`)
+  const allowed = [by_service, by_class].find((one) => one !== null && one !== direction)
+  require(allowed === undefined, 'N_CLASS_DIR', ENTRY.transaction_code, `a ${allowed}`)
 }
 
-function judgeAmount({ kind, use, amount_minor }: OpenEntry, batch: Batch, demand: Demand): void {
-  const place = amountPlace(batch)
-  if (amount_minor === null) return demand(false, 'N_AMOUNT', place, `${place.to - place.from + 1} digits`)
+function checkAmount({ kind, use, amount_minor }: OpenEntry, batch: Batch, require: RequireField): void {
+  const place = amountField(batch)
+  if (amount_minor === null) return require(false, 'N_AMOUNT', place, `${place.to - place.from + 1} digits`)
   const must_be_zero = kind === 'noc' || use === 'prenote' || use === 'zero_dollar' || batch.rules?.zero === true
-  // A prenote or an acknowledgment comes back with the code of any return.
+  // A prenote or an acknowledgment may be returned with any return code.
   const may_be_zero = must_be_zero || kind === 'return' || use === 'advice' || batch.rules === null
-  demand(amount_minor > 0n || may_be_zero, 'N_AMOUNT_ZERO', place, 'above zero')
-  demand(amount_minor === 0n || !must_be_zero, 'N_PRENOTE_NONZERO', place, 'zero')
+  require(amount_minor > 0n || may_be_zero, 'N_AMOUNT_ZERO', place, 'above zero')
+  require(amount_minor === 0n || !must_be_zero, 'N_PRENOTE_NONZERO', place, 'zero')
 }
 
-function judgeName(entry: OpenEntry, { rules, sec }: Batch, demand: Demand): void {
+function checkName(entry: OpenEntry, { rules, shared }: Batch, require: RequireField): void {
   if (entry.kind !== 'forward' || rules === null) return
   const { name } = rules
-  if (name !== null) demand(cut(entry.record, name).trim() !== '', 'N_NAME', name, 'a name')
-  const named = sec !== 'IAT' || entry.iat_next === 10 || entry.iat_name !== ''
-  demand(named, 'N_NAME', ADDENDA.iat_name, 'a name in addenda 10')
+  if (name !== null) require(trimmedField(entry.record, name) !== '', 'N_NAME', name, 'a name')
+  const named = shared.sec !== 'IAT' || entry.iat_next === 10 || entry.iat_name !== ''
+  require(named, 'N_NAME', ADDENDA.iat_name, 'a name in addenda 10')
 }
 
-function judgeAddenda(entry: OpenEntry, batch: Batch, demand: Demand): void {
+function checkAddenda(entry: OpenEntry, batch: Batch, require: RequireField): void {
   const { record, addenda } = entry
-  const { rules } = batch
-  demand(cut(record, ENTRY.addenda_flag) === (addenda > 0 ? '1' : '0'), 'N_ADDENDA_FLAG', ENTRY.addenda_flag, addenda > 0 ? '1' : '0')
-  const max = addendaMax(entry, batch)
-  demand(addenda <= max, 'N_ADDENDA_MAX', ENTRY.addenda_flag, `at most ${max}, not ${addenda}`)
-  if (batch.sec === 'IAT') {
-    demand(!lacksInternational(entry), 'N_IAT_ADDENDA', ENTRY_VARIANT.iat_addenda, `addenda ${entry.iat_next}`)
+  const flag = addenda > 0 ? '1' : '0'
+  require(fieldText(record, ENTRY.addenda_flag) === flag, 'N_ADDENDA_FLAG', ENTRY.addenda_flag, flag)
+  const max = maxAddenda(entry, batch)
+  require(addenda <= max, 'N_ADDENDA_MAX', ENTRY.addenda_flag, `at most ${max}, not ${addenda}`)
+  if (batch.shared.sec === 'IAT') {
+    require(!lacksInternational(entry), 'N_IAT_ADDENDA', ENTRY_VARIANT.iat_addenda, `addenda ${entry.iat_next}`)
     const { '17': infos, '18': banks } = entry.numbered
-    demand(infos <= IAT_OPTIONAL['17'] && banks <= IAT_OPTIONAL['18'], 'N_ADDENDA_MAX', ENTRY_VARIANT.iat_addenda, '2 of type 17, 5 of 18')
+    const few = infos <= IAT_OPTIONAL[17] && banks <= IAT_OPTIONAL[18]
+    require(few, 'N_ADDENDA_MAX', ENTRY_VARIANT.iat_addenda, 'at most 2 of type 17 and 5 of type 18')
   }
+  const { rules } = batch
   if (entry.kind !== 'forward' || rules === null || addenda > max) return
-  if (rules.addenda_demanded) demand(addenda === rules.addenda_max, 'N_ADDENDA_COUNT', ENTRY.addenda_flag, `${rules.addenda_max}`)
-  const place = rules.addenda_count
-  if (place !== null) demand(states(cut(record, place), BigInt(addenda)), 'N_ADDENDA_COUNT', place, `${addenda}`.padStart(4, '0'))
+  if (rules.addenda_required) require(addenda === rules.addenda_max, 'N_ADDENDA_COUNT', ENTRY.addenda_flag, `${rules.addenda_max}`)
+  const field = rules.addenda_count
+  if (field === null) return
+  require(statesNumber(fieldText(record, field), BigInt(addenda)), 'N_ADDENDA_COUNT', field, `${addenda}`.padStart(4, '0'))
 }
 
-function addendaMax({ kind }: OpenEntry, { rules, international }: Batch): number {
+function maxAddenda({ kind }: OpenEntry, { rules, international }: Batch): number {
   if (rules === null) return 9_999
   if (kind === 'forward') return rules.addenda_max
   return (kind === 'return' ? RETURN_ADDENDA_MAX : 1) + (international ? INTERNATIONAL_EXTRA : 0)
 }
 
-function judgeTrace({ trace }: OpenEntry, batch: Batch, traces: Traces, demand: Demand): void {
-  demand(trace.slice(0, 8) === batch.odfi, 'N_TRACE_ODFI', ENTRY.trace_odfi, batch.odfi)
-  if (!areDigits(trace)) return demand(false, 'N_TRACE_ASC', ENTRY.trace, '15 digits')
-  const repeats = traces.repeats(trace) || trace === batch.last_trace
-  demand(!repeats, 'N_TRACE_DUP', ENTRY.trace, 'a number of its own')
-  demand(repeats || trace > batch.last_trace, 'N_TRACE_ASC', ENTRY.trace, `above ${batch.last_trace}`)
+function checkTrace({ trace }: OpenEntry, batch: Batch, traces: TraceNumbers, require: RequireField): void {
+  require(trace.slice(0, 8) === batch.shared.odfi, 'N_TRACE_ODFI', ENTRY.trace_odfi, batch.shared.odfi)
+  if (!areDigits(trace)) return require(false, 'N_TRACE_ASC', ENTRY.trace, '15 digits')
+  const repeated = traces.isRepeated(trace) || trace === batch.last_trace
+  require(!repeated, 'N_TRACE_DUP', ENTRY.trace, 'a unique trace number')
+  require(repeated || trace > batch.last_trace, 'N_TRACE_ASC', ENTRY.trace, `above ${batch.last_trace}`)
   batch.last_trace = trace
 }

@@ -1,96 +1,208 @@
-import { Findings } from './findings.ts'
 import {
+  ADV_BATCH_CONTROL,
   ADV_FILE_CONTROL,
-  cut,
-  cutTrimmed,
+  areDigits,
+  BATCH_CONTROL,
+  BATCH_HEADER,
+  calendarDay,
   ENTRY,
+  ENTRY_CLASSES,
+  fieldText,
   FILE_CONTROL,
   FILE_HEADER,
   lineSplitter,
-  type Place,
+  type NachaCode,
+  type NachaField,
+  type NachaFinding,
+  NachaFindings,
+  type NachaKind,
   RECORD_CHARS,
   RECORD_TYPE,
-  WHOLE,
-} from './layout.ts'
-import { addEntry, addSums, compareTotals, hashText, states, type Sums, sumsOf } from './sums.ts'
-import type { NachaFileHeader, NachaKind, NachaOptions, NachaReader, NachaReport } from './types.ts'
-import { areDigits, dayOf, isRouting, isTimeOfDay } from './values.ts'
-import { addAddenda, entryRead, judgeEntry, openEntry, type OpenEntry, Traces } from './entry.ts'
-import { type Batch, judgeBatchControl, judgeWholeBatch, openBatch } from './batch.ts'
-export type { NachaEntry, NachaFinding, NachaOptions, NachaReader, NachaReport } from './types.ts'
+  routingCheckDigit,
+  statesNumber,
+  trimmedField,
+  WHOLE_RECORD,
+} from './format.ts'
+import { addAddenda, type Batch, checkEntry, EntryTotals, type NachaEntry, OpenEntry, publicEntry, TraceNumbers } from './entry.ts'
+export type { NachaEntry } from './entry.ts'
+export type { NachaFinding } from './format.ts'
 
-const BLOCKING_FACTOR = 10
-
-/** What was met in the file. */
-interface Counted {
-  batches: number
-  /** All records from the file header to the file control. */
+/** Totals of the records themselves, not of what control records state. */
+interface NachaTotals {
   records: number
-  fillers: number
-  /** A file of advices has wider totals. */
-  advices: boolean
-  /** No record had to be skipped. */
-  known: boolean
+  batches: number
+  entries: number
+  addenda: number
+  forward: number
+  returns: number
+  notices: number
+  prenotes: number
+  credit_minor: bigint
+  debit_minor: bigint
+  /** The sum of the eight-digit receiving DFI numbers, its last ten digits. */
+  entry_hash: string
 }
 
-/** Holds a record of type 9 against the whole file. */
-function judgeFileControl(control: { record: string; line: number }, sums: Sums, counted: Counted, findings: Findings): void {
-  const { record, line } = control
-  const { batches, records, fillers, known, advices } = counted
-  if (known) {
-    const place = FILE_CONTROL.batches
-    const found = cut(record, place)
-    if (!states(found, BigInt(batches))) findings.add('N_F_BATCHES', { line, place, found, expected: `${batches}`.padStart(6, '0') })
-    compareTotals('N_F', advices ? { ...FILE_CONTROL, ...ADV_FILE_CONTROL } : FILE_CONTROL, sums, control, findings)
-  }
-  const blocks = Math.ceil(records / BLOCKING_FACTOR)
-  // Some add whole blocks of filler and count them.
-  const with_filler = Math.ceil((records + fillers) / BLOCKING_FACTOR)
-  const place = FILE_CONTROL.blocks
-  const found = cut(record, place)
-  if (states(found, BigInt(blocks)) || states(found, BigInt(with_filler))) return
-  findings.add('N_F_BLOCKS', { line, place, found, expected: `${blocks}`.padStart(6, '0') })
+export interface NachaReport {
+  /** No finding of severity error. */
+  valid: boolean
+  /** In order of lines; at most `max_findings`. */
+  findings: NachaFinding[]
+  /** All findings by code, including those above the maximum. */
+  counts: Partial<Record<NachaCode, number>>
+  findings_cut: boolean
+  file: ReturnType<typeof readFileHeader> | null
+  totals: NachaTotals
+  /** Every trace number was compared with all before it. */
+  traces_complete: boolean
 }
 
-function judgePadding({ records, fillers }: Counted, line: number, findings: Findings): void {
-  const over = (records + fillers) % BLOCKING_FACTOR
-  if (over === 0) return
-  findings.add('N_PADDING', {
-    line,
-    place: null,
-    found: `${records + fillers} lines`,
-    expected: `${BLOCKING_FACTOR - over} lines of filler more`,
-  })
+export interface NachaOptions {
+  /** Called for each entry inside a batch, in the order of the file, as soon as its addenda are read. */
+  onEntry?: (entry: NachaEntry) => void
+  /** Maximum number of findings in the report; 200 by default. */
+  max_findings?: number
+  /** Maximum number of trace numbers in memory; a million by default. */
+  max_traces?: number
 }
 
-/** Reads and judges a record of type 1. */
-function readFileHeader(record: string, line: number, findings: Findings): NachaFileHeader {
-  const time = cut(record, FILE_HEADER.time)
-  const read: NachaFileHeader = {
-    immediate_destination: cutTrimmed(record, FILE_HEADER.destination),
-    immediate_origin: cutTrimmed(record, FILE_HEADER.origin),
-    creation_date: dayOf(cut(record, FILE_HEADER.date)),
-    creation_time: isTimeOfDay(time) ? time : null,
-    modifier: cut(record, FILE_HEADER.modifier),
-    destination_name: cutTrimmed(record, FILE_HEADER.destination_name),
-    origin_name: cutTrimmed(record, FILE_HEADER.origin_name),
+const SERVICE_CLASSES = new Set(['200', '220', '225', '280'])
+/** Classes whose effective date has no meaning. */
+const UNDATED = new Set(['ACK', 'ADV', 'ATX', 'DNE', 'ENR'])
+
+/** Reads and checks a record of type 5. `last_number` is the number of the batch before. */
+function openBatch(record: string, line: number, last_number: string, findings: NachaFindings): Batch {
+  const sec = fieldText(record, BATCH_HEADER.sec)
+  const rules = ENTRY_CLASSES.get(sec) ?? null
+  const advice = rules?.advice === true
+  const number = fieldText(record, BATCH_HEADER.batch_number)
+  const service_class = fieldText(record, BATCH_HEADER.service_class)
+  const julian = fieldText(record, BATCH_HEADER.settlement_julian)
+  const has_julian = areDigits(julian) && julian >= '001' && julian <= '366'
+  const require = findings.forRecord(record, line)
+  const class_fits = SERVICE_CLASSES.has(service_class) && (rules === null || (service_class === '280') === advice)
+  require(class_fits, 'N_SERVICE_CLASS', BATCH_HEADER.service_class, advice ? '280' : '200, 220 or 225')
+  require(rules !== null, 'N_SEC', BATCH_HEADER.sec, 'a class such as PPD, CCD or WEB')
+  require(julian.trim() === '' || has_julian, 'N_JULIAN', BATCH_HEADER.settlement_julian, 'blank or 001-366')
+  const ascends = areDigits(number) && number > last_number
+  require(ascends, 'N_BATCH_SEQ', BATCH_HEADER.batch_number, last_number === '' ? '7 digits' : `above ${last_number}`)
+  const company = trimmedField(record, BATCH_HEADER.company_name)
+  return {
+    record,
+    shared: {
+      batch_line: line,
+      batch_number: number,
+      service_class,
+      company_id: trimmedField(record, BATCH_HEADER.company_id),
+      // IAT headers have no company name; in notices of change these columns contain IATCOR.
+      company_name: sec === 'IAT' ? '' : company,
+      description: trimmedField(record, BATCH_HEADER.description),
+      sec,
+      odfi: fieldText(record, BATCH_HEADER.odfi),
+      effective_date: calendarDay(fieldText(record, BATCH_HEADER.effective_date)),
+      settlement_julian: has_julian ? julian : null,
+    },
+    rules,
+    advice,
+    international: sec === 'IAT' || (sec === 'COR' && company === 'IATCOR'),
+    totals: new EntryTotals(),
+    last_trace: '',
+    kind: sec === 'COR' ? 'noc' : null,
+    has_credits: false,
+    has_debits: false,
+    max_credit_minor: 0n,
   }
-  const demand = (holds: boolean, code: Parameters<Findings['add']>[0], place: Place, expected: string) => {
-    if (!holds) findings.add(code, { line, place, found: cut(record, place), expected })
+}
+
+/** Checks that need all entries of the batch. */
+function checkWholeBatch(batch: Batch, created: string | null, findings: NachaFindings): void {
+  const { record } = batch
+  const line = batch.shared.batch_line
+  const date_expected = expectedDate(batch, created)
+  const date = BATCH_HEADER.effective_date
+  if (date_expected !== null) findings.add('N_EFFDATE', { line, place: date, found: fieldText(record, date), expected: date_expected })
+  const expected = expectedDescription(batch, created)
+  const place = BATCH_HEADER.description
+  if (expected !== null) findings.add('N_DESC', { line, place, found: fieldText(record, place).trimEnd(), expected })
+}
+
+/** The expected effective date; null when the stated one is valid. Returns and notices have the date of the original, or none. */
+function expectedDate({ record, kind, shared }: Batch, created: string | null): string | null {
+  const { sec, effective_date } = shared
+  const text = fieldText(record, BATCH_HEADER.effective_date)
+  const forward = kind === 'forward' && !UNDATED.has(sec)
+  if (effective_date === null) return !forward && /^(?: {6}|0{6})$/.test(text) ? null : 'YYMMDD, for example 261124'
+  return forward && created !== null && effective_date < created ? `${created} or later` : null
+}
+
+/** The Nacha risk rules reserve PAYROLL and PURCHASE from this day on. */
+const RESERVED_FROM = '2026-03-20'
+const WAGES = /^(?:PAY ?ROLL|PAYCHECK|WAGES?\b|SALAR(?:Y|IES)\b|DIR(?:ECT)? ?DEP)/i
+const PURCHASES = /^(?:PURCHASE|PURCH\b|ONLINE ?(?:BUY|PUR|ORD)|WEB ?(?:PUR|ORD)|E-?COMM)/i
+const MICRO = /^(?:AC+(?:OUN)?T?\.? ?VER|MICRO|VERIFY|TRIAL ?DEP)/i
+const REVERSAL = /^(?:REVERS|REVRS|RVRSL)/i
+const MICRO_BELOW_MINOR = 100n
+
+/**
+ * The entry description that the rules require for a forward batch; null when the stated one is valid. Only descriptions that look like a
+ * reserved use are checked: wages under another name are not noticed.
+ */
+function expectedDescription(batch: Batch, created: string | null): string | null {
+  const { kind, has_credits, has_debits } = batch
+  const { description, sec } = batch.shared
+  if (kind !== 'forward' || sec === 'ADV') return null
+  if (description === '') return 'a description'
+  const reserved = created !== null && created >= RESERVED_FROM
+  const micro = batch.max_credit_minor < MICRO_BELOW_MINOR
+  if (reserved && sec === 'PPD' && has_credits && WAGES.test(description)) return description === 'PAYROLL' ? null : 'PAYROLL'
+  if (reserved && sec === 'WEB' && has_debits && PURCHASES.test(description)) return description === 'PURCHASE' ? null : 'PURCHASE'
+  if (REVERSAL.test(description)) return description === 'REVERSAL' ? null : 'REVERSAL'
+  if (description === 'ACCTVERIFY') return micro ? null : 'another word: micro entries are below one dollar'
+  return micro && has_credits && MICRO.test(description) ? 'ACCTVERIFY' : null
+}
+
+/** Compares a record of type 8 with its batch. */
+function checkBatchControl(batch: Batch, record: string, line: number, findings: NachaFindings): void {
+  const require = findings.forRecord(record, line)
+  const pairs: [NachaField, string][] = [
+    [BATCH_CONTROL.service_class, batch.shared.service_class],
+    [BATCH_CONTROL.odfi, batch.shared.odfi],
+    [BATCH_CONTROL.batch_number, batch.shared.batch_number],
+  ]
+  // The control of an ADV batch has other fields here, and many IAT files leave the company ID out.
+  const unnamed = batch.advice || (batch.international && trimmedField(record, BATCH_CONTROL.company_id) === '')
+  if (!unnamed) pairs.push([BATCH_CONTROL.company_id, batch.shared.company_id])
+  for (const [place, expected] of pairs) require(trimmedField(record, place) === expected.trim(), 'N_BATCH_PAIR', place, expected)
+  batch.totals.compare('N_B', batch.advice ? { ...BATCH_CONTROL, ...ADV_BATCH_CONTROL } : BATCH_CONTROL, record, require)
+}
+
+/** Reads and checks a record of type 1. The creation date is YYYY-MM-DD, the time HHMM; null when invalid. */
+function readFileHeader(record: string, line: number, findings: NachaFindings) {
+  const time = fieldText(record, FILE_HEADER.time)
+  const read = {
+    immediate_destination: trimmedField(record, FILE_HEADER.destination),
+    immediate_origin: trimmedField(record, FILE_HEADER.origin),
+    creation_date: calendarDay(fieldText(record, FILE_HEADER.date)),
+    creation_time: /^([01][0-9]|2[0-3])[0-5][0-9]$/.test(time) ? time : null,
+    modifier: fieldText(record, FILE_HEADER.modifier),
+    destination_name: trimmedField(record, FILE_HEADER.destination_name),
+    origin_name: trimmedField(record, FILE_HEADER.origin_name),
   }
-  demand(cut(record, FILE_HEADER.priority) === '01', 'N_PRIORITY', FILE_HEADER.priority, '01')
-  demand(isDestination(cut(record, FILE_HEADER.destination)), 'N_DEST_ROUTING', FILE_HEADER.destination, 'blank and 9 digits')
-  demand(isOrigin(cut(record, FILE_HEADER.origin)), 'N_ORIGIN', FILE_HEADER.origin, 'routing number or 10 characters')
-  demand(read.creation_date !== null, 'N_DATE', FILE_HEADER.date, 'YYMMDD')
-  demand(time.trim() === '' || read.creation_time !== null, 'N_TIME', FILE_HEADER.time, 'HHMM or blank')
-  demand(/^[A-Z0-9]$/.test(read.modifier), 'N_MODIFIER', FILE_HEADER.modifier, 'A-Z or 0-9')
-  demand(cut(record, FILE_HEADER.constants) === '094101', 'N_HEADER_CONST', FILE_HEADER.constants, '094101')
+  const require = findings.forRecord(record, line)
+  require(fieldText(record, FILE_HEADER.priority) === '01', 'N_PRIORITY', FILE_HEADER.priority, '01')
+  require(isDestination(fieldText(record, FILE_HEADER.destination)), 'N_DEST_ROUTING', FILE_HEADER.destination, 'blank and 9 digits')
+  require(isOrigin(fieldText(record, FILE_HEADER.origin)), 'N_ORIGIN', FILE_HEADER.origin, 'routing number or 10 characters')
+  require(read.creation_date !== null, 'N_DATE', FILE_HEADER.date, 'YYMMDD, for example 261124')
+  require(time.trim() === '' || read.creation_time !== null, 'N_TIME', FILE_HEADER.time, 'HHMM, for example 0930, or blank')
+  require(/^[A-Z0-9]$/.test(read.modifier), 'N_MODIFIER', FILE_HEADER.modifier, 'A-Z or 0-9')
+  require(fieldText(record, FILE_HEADER.constants) === '094101', 'N_HEADER_CONST', FILE_HEADER.constants, '094101')
   return read
 }
 
-/** Some operators' systems fill the first column with a zero; that says the same. */
+/** A blank and a routing number. Some operators' systems write a zero instead of the blank. */
 function isDestination(field: string): boolean {
-  return /^[ 0]/.test(field) && isRouting(field.slice(1))
+  const nine = field.slice(1)
+  return /^[ 0]/.test(field) && nine.length === 9 && nine !== '000000000' && routingCheckDigit(nine.slice(0, 8)) === nine.charAt(8)
 }
 
 function isOrigin(field: string): boolean {
@@ -98,44 +210,45 @@ function isOrigin(field: string): boolean {
 }
 
 const UNPRINTABLE = /[^\x20-\x7E]/u
-/** The last column that must be filled: headers and controls of files end in fields that may be blank, all others in numbers. */
+/** The last column that must be filled: headers and controls of files end in fields that may be blank, all other records in numbers. */
 const LAST_FILLED: Readonly<Record<string, number>> = { '1': 40, '9': 55 }
 
-function isFiller(text: string): boolean {
-  return /^9+$/.test(text)
-}
-
-/** Judges a line as such and gives it the 94 characters of a record. */
-function judgeLine(text: string, line: number, findings: Findings): string {
-  const unmarked = line === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text
+/** Checks length and characters of a line and returns it as a record of 94 characters. */
+function checkLine(text: string, line: number, findings: NachaFindings): string {
+  const record = line === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text
   const odd = UNPRINTABLE.exec(text)
   if (odd !== null) {
     const column = odd.index + 1
     findings.add('N_CHARSET', { line, place: { field: 'record', from: column, to: column }, found: odd[0], expected: 'printable ASCII' })
   }
-  if (unmarked.length !== RECORD_CHARS) {
-    const trimmed = unmarked.length < RECORD_CHARS && unmarked.length >= (LAST_FILLED[unmarked.charAt(0)] ?? RECORD_CHARS)
+  if (record.length !== RECORD_CHARS) {
+    const trimmed = record.length < RECORD_CHARS && record.length >= (LAST_FILLED[record.charAt(0)] ?? RECORD_CHARS)
     const severity = trimmed ? 'warning' : 'error'
-    findings.add('N_LEN', { line, place: WHOLE, found: `${unmarked.length} characters`, expected: '94 characters', severity })
+    findings.add('N_LEN', { line, place: WHOLE_RECORD, found: `${record.length} characters`, expected: '94 characters', severity })
   }
-  return unmarked.slice(0, RECORD_CHARS).padEnd(RECORD_CHARS)
+  return record.slice(0, RECORD_CHARS).padEnd(RECORD_CHARS)
 }
 
+function isFiller(text: string): boolean {
+  return /^9+$/.test(text)
+}
+
+const BLOCKING_FACTOR = 10
 const MAX_FINDINGS = 200
 const MAX_TRACES = 1_000_000
 
-/** What may come next: the file header; a batch or the file control; entries; addenda or entries; what we skip; filler. */
-type Phase = 'start' | 'file' | 'batch' | 'entry' | 'lost' | 'done'
+/** Records that may come next: the file header; a batch or the file control; entries; addenda or entries; skipped records; filler. */
+type Phase = 'start' | 'file' | 'batch' | 'entry' | 'skipping' | 'done'
 
 /**
- * Reads an ACH file (Nacha Operating Rules, appendices one to four, 2026) that is written in pieces, and judges it by the rules in
- * `rules.ts`. Lines may end in LF, CRLF, CR or, when there are none, after each 94 characters; blanks lost at the right end are put back.
+ * Reads an ACH file (Nacha Operating Rules, appendices one to four, 2026) in chunks of any size and checks it against `NACHA_RULES`. Lines
+ * may end in LF, CRLF, CR or, without line ends, after each 94 characters; missing blanks at the right end are added.
  *
- * Memory does not grow with the file, but for the trace numbers: a million are remembered (`max_traces`), and past that the report says
- * `traces_complete: false`. Nothing throws. Errs towards valid where publications differ, and where a field that cannot be read makes a
- * sum unknown, that sum is not judged.
+ * Memory does not grow with the file except for trace numbers: a million are stored (`max_traces`), above that the report has
+ * `traces_complete: false`. Nothing throws. Where publications differ, both forms are valid; a total with an unreadable field is not
+ * checked.
  */
-export function nachaReader(options: NachaOptions = {}): NachaReader {
+export function nachaReader(options: NachaOptions = {}): { write(text: string): void; end(): NachaReport } {
   const reader = new Reader(options)
   const lines = lineSplitter((text, line) => reader.line(text, line))
   return {
@@ -149,44 +262,53 @@ export function nachaReader(options: NachaOptions = {}): NachaReader {
 
 class Reader {
   readonly #onEntry: NachaOptions['onEntry']
-  readonly #findings: Findings
-  readonly #traces: Traces
-  readonly #sums = sumsOf()
+  readonly #findings: NachaFindings
+  readonly #traces: TraceNumbers
+  readonly #totals = new EntryTotals()
   readonly #kinds: Record<NachaKind, number> = { forward: 0, return: 0, noc: 0 }
   #prenotes = 0
   #phase: Phase = 'start'
-  #file: NachaFileHeader | null = null
+  #file: NachaReport['file'] = null
   #batch: Batch | null = null
   #entry: OpenEntry | null = null
   #last_batch_number = ''
   #control: { record: string; line: number } | null = null
-  #counted: Counted = { batches: 0, records: 0, fillers: 0, advices: false, known: true }
+  #batches = 0
+  /** All records from the file header to the file control. */
+  #records = 0
+  #fillers = 0
+  /** The control of a file with advices has wider totals. */
+  #advices = false
+  /** A record was skipped, so that the totals of the file are unknown. */
+  #skipped = false
   #control_missed = false
   #blank_line = 0
   #last_line = 0
 
   constructor({ onEntry, max_findings = MAX_FINDINGS, max_traces = MAX_TRACES }: NachaOptions) {
     this.#onEntry = onEntry
-    this.#findings = new Findings(max_findings)
-    this.#traces = new Traces(max_traces)
+    this.#findings = new NachaFindings(max_findings)
+    this.#traces = new TraceNumbers(max_traces)
   }
 
   line(text: string, line: number): void {
-    // Blank lines at the end of a file mean nothing, nor does the end-of-file mark of old systems.
+    // Blank lines at the end of a file have no meaning, nor has the end-of-file mark of old systems.
     if (text.trim() === '' || text === '\u001A') {
       if (this.#blank_line === 0) this.#blank_line = line
       return
     }
     this.#last_line = line
     if (this.#phase === 'done') return this.#afterControl(text, line)
-    if (this.#blank_line > 0) this.#findings.add('N_LEN', { line: this.#blank_line, place: WHOLE, found: '', expected: '94 characters' })
+    if (this.#blank_line > 0) {
+      this.#findings.add('N_LEN', { line: this.#blank_line, place: WHOLE_RECORD, found: '', expected: '94 characters' })
+    }
     this.#blank_line = 0
     if (isFiller(text)) return this.#earlyFiller(text, line)
-    this.#counted.records++
-    this.#record(judgeLine(text, line, this.#findings), line)
+    this.#records++
+    this.#record(checkLine(text, line, this.#findings), line)
   }
 
-  /** Told once: many files end in filler without their control. */
+  /** Reported once: many files end in filler without a file control. */
   #earlyFiller(text: string, line: number): void {
     if (!this.#control_missed) this.#disorder(line, text, 'the file control before filler')
     this.#control_missed = true
@@ -231,104 +353,126 @@ class Reader {
     if (this.#batch !== null) this.#disorder(line, '5', 'the control of the batch before')
     this.#closeBatch()
     this.#batch = openBatch(record, line, this.#last_batch_number, this.#findings)
-    this.#last_batch_number = this.#batch.number
-    this.#counted.batches++
-    this.#counted.advices ||= this.#batch.rules?.advice === true
+    this.#last_batch_number = this.#batch.shared.batch_number
+    this.#batches++
+    this.#advices ||= this.#batch.advice
     this.#phase = 'batch'
   }
 
   #entryDetail(record: string, line: number): void {
-    if (this.#batch === null) return this.#stray(line, '6')
+    if (this.#batch === null) return this.#skip(line, '6')
     this.#closeEntry()
-    this.#entry = openEntry(record, line, this.#batch)
+    this.#entry = new OpenEntry(record, line, this.#batch)
     this.#phase = 'entry'
   }
 
   #addenda(record: string, line: number): void {
-    if (this.#batch === null) return this.#stray(line, '7')
+    if (this.#batch === null) return this.#skip(line, '7')
     if (this.#entry === null) return this.#disorder(line, '7', 'an entry before its addenda')
     addAddenda(this.#entry, this.#batch, record, line, this.#findings)
-    this.#batch.sums.addenda++
+    this.#batch.totals.addenda++
   }
 
   #batchControl(record: string, line: number): void {
     const batch = this.#batch
     if (batch === null) {
-      if (this.#phase !== 'lost') this.#stray(line, '8')
+      if (this.#phase !== 'skipping') this.#skip(line, '8')
       this.#phase = 'file'
       return
     }
     if (this.#phase === 'batch') this.#empty(line, '8', 'an entry before the batch control')
     this.#closeBatch()
-    judgeBatchControl(batch, record, line, this.#findings)
+    checkBatchControl(batch, record, line, this.#findings)
     this.#phase = 'file'
   }
 
   #fileControl(record: string, line: number): void {
-    if (this.#phase !== 'file' && this.#phase !== 'lost') this.#disorder(line, '9', 'the control of the batch before')
-    else if (this.#counted.batches === 0 && this.#counted.known) this.#empty(line, '9', 'a batch before the file control')
+    if (this.#phase !== 'file' && this.#phase !== 'skipping') this.#disorder(line, '9', 'the control of the batch before')
+    else if (this.#batches === 0 && !this.#skipped) this.#empty(line, '9', 'a batch before the file control')
     this.#closeBatch()
     this.#control = { record, line }
     this.#phase = 'done'
   }
 
-  /** Records outside any batch are told once and skipped up to the next batch; the totals of the file are then unknown. */
-  #stray(line: number, type: string): void {
-    if (this.#phase !== 'lost') this.#disorder(line, type, 'a batch header first')
-    this.#phase = 'lost'
-    this.#counted.known = false
+  /** Skips a record outside any batch; the first one before the next batch is reported. */
+  #skip(line: number, type: string): void {
+    if (this.#phase !== 'skipping') this.#disorder(line, type, 'a batch header first')
+    this.#phase = 'skipping'
+    this.#skipped = true
   }
 
   #closeEntry(): void {
     const [entry, batch] = [this.#entry, this.#batch]
     this.#entry = null
     if (entry === null || batch === null) return
-    const complete = this.#traces.complete
-    judgeEntry(entry, batch, this.#traces, this.#findings)
+    const { complete } = this.#traces
+    checkEntry(entry, batch, this.#traces, this.#findings)
     if (complete && !this.#traces.complete) this.#findings.add('N_TRACE_BOUND', { line: entry.line, place: ENTRY.trace })
     const { direction, amount_minor } = entry
-    addEntry(batch.sums, entry.rdfi, direction, amount_minor)
+    batch.totals.add(entry)
     if (direction === 'credit') batch.has_credits = true
     if (direction === 'debit') batch.has_debits = true
     if (direction === 'credit' && (amount_minor ?? 0n) > batch.max_credit_minor) batch.max_credit_minor = amount_minor ?? 0n
     this.#kinds[entry.kind]++
     if (entry.use === 'prenote') this.#prenotes++
-    this.#onEntry?.(entryRead(entry, batch))
+    this.#onEntry?.(publicEntry(entry, batch))
   }
 
   #closeBatch(): void {
     this.#closeEntry()
     if (this.#batch === null) return
-    judgeWholeBatch(this.#batch, this.#file, this.#findings)
-    addSums(this.#sums, this.#batch.sums)
+    checkWholeBatch(this.#batch, this.#file?.creation_date ?? null, this.#findings)
+    this.#totals.addAll(this.#batch.totals)
     this.#batch = null
   }
 
   #afterControl(text: string, line: number): void {
     const filler = isFiller(text)
     if (filler || text.startsWith('99')) {
-      this.#counted.fillers++
+      this.#fillers++
       if (filler && text.length === RECORD_CHARS) return
-      return this.#findings.add('N_PADDING', { line, place: WHOLE, found: text, expected: '94 nines' })
+      return this.#findings.add('N_PADDING', { line, place: WHOLE_RECORD, found: text, expected: '94 nines' })
     }
-    this.#findings.add('N_AFTER_CONTROL', { line, place: WHOLE, found: text.slice(0, RECORD_CHARS), expected: 'filler or the end' })
+    this.#findings.add('N_AFTER_CONTROL', { line, place: WHOLE_RECORD, found: text.slice(0, RECORD_CHARS), expected: 'filler or the end' })
+  }
+
+  /** Compares a record of type 9 with the whole file. */
+  #checkFileControl(record: string, line: number): void {
+    const require = this.#findings.forRecord(record, line)
+    const field = (place: NachaField, number: number, known: boolean, code: NachaCode) =>
+      require(known || statesNumber(fieldText(record, place), BigInt(number)), code, place, `${number}`.padStart(6, '0'))
+    if (!this.#skipped) {
+      field(FILE_CONTROL.batches, this.#batches, false, 'N_F_BATCHES')
+      this.#totals.compare('N_F', this.#advices ? { ...FILE_CONTROL, ...ADV_FILE_CONTROL } : FILE_CONTROL, record, require)
+    }
+    // Some systems add whole blocks of filler and count them.
+    const with_filler = Math.ceil((this.#records + this.#fillers) / BLOCKING_FACTOR)
+    const counts_filler = statesNumber(fieldText(record, FILE_CONTROL.blocks), BigInt(with_filler))
+    field(FILE_CONTROL.blocks, Math.ceil(this.#records / BLOCKING_FACTOR), counts_filler, 'N_F_BLOCKS')
+  }
+
+  #checkPadding(line: number): void {
+    const lines = this.#records + this.#fillers
+    const over = lines % BLOCKING_FACTOR
+    if (over === 0) return
+    const expected = `${BLOCKING_FACTOR - over} more lines of filler`
+    this.#findings.add('N_PADDING', { line, place: null, found: `${lines} lines`, expected })
   }
 
   end(): NachaReport {
     this.#closeBatch()
     const line = Math.max(this.#last_line, 1)
     if (this.#control !== null) {
-      judgeFileControl(this.#control, this.#sums, this.#counted, this.#findings)
-      judgePadding(this.#counted, line, this.#findings)
+      this.#checkFileControl(this.#control.record, this.#control.line)
+      this.#checkPadding(line)
     } else if (!this.#control_missed) this.#disorder(line, '', this.#phase === 'start' ? 'a file header' : 'a file control at the end')
     const { forward, return: returns, noc: notices } = this.#kinds
-    const { entries, addenda, credit_minor, debit_minor } = this.#sums
-    const { records, batches } = this.#counted
-    const counts = { records, batches, entries, addenda, forward, returns, notices, prenotes: this.#prenotes }
+    const { entries, addenda, credit_minor, debit_minor, entry_hash } = this.#totals
+    const counts = { records: this.#records, batches: this.#batches, entries, addenda, forward, returns, notices, prenotes: this.#prenotes }
     return {
       ...this.#findings.report(),
       file: this.#file,
-      totals: { ...counts, credit_minor, debit_minor, entry_hash: hashText(this.#sums) },
+      totals: { ...counts, credit_minor, debit_minor, entry_hash },
       traces_complete: this.#traces.complete,
     }
   }

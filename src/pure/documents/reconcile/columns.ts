@@ -1,16 +1,18 @@
+import { foldId } from './values.ts'
+
 /**
- * Columns of numbers that grow: a million rows cost what their numbers cost, no objects. They grow by pieces, since copying large arrays
- * leaves holes in memory; a piece in which nothing but zero was ever set takes none. Reading beyond the end gives zero.
+ * Growing columns of numbers, so that a million rows need no objects. They grow in pieces, because copying large arrays fragments memory; a
+ * piece with only zeros takes no memory. Reading beyond the end returns zero.
  */
 
 const BITS = 13
 const PIECE = 1 << BITS
 const MASK = PIECE - 1
 
-export class Ints {
+export class IntColumn {
   private readonly pieces: (Int32Array | undefined)[] = []
 
-  /** Whether anything but zero was ever set. */
+  /** A value other than zero was set. */
   get used(): boolean {
     return this.pieces.length > 0
   }
@@ -22,11 +24,11 @@ export class Ints {
   set(index: number, value: number): void {
     const piece = this.pieces[index >>> BITS]
     if (piece !== undefined) piece[index & MASK] = value
-    else if (value !== 0) pieceOf(this.pieces, index, () => new Int32Array(PIECE))[index & MASK] = value
+    else if (value !== 0) addPiece(this.pieces, index, () => new Int32Array(PIECE))[index & MASK] = value
   }
 }
 
-export class Bytes {
+export class ByteColumn {
   private readonly pieces: (Uint8Array | undefined)[] = []
 
   get(index: number): number {
@@ -36,12 +38,12 @@ export class Bytes {
   set(index: number, value: number): void {
     const piece = this.pieces[index >>> BITS]
     if (piece !== undefined) piece[index & MASK] = value
-    else if (value !== 0) pieceOf(this.pieces, index, () => new Uint8Array(PIECE))[index & MASK] = value
+    else if (value !== 0) addPiece(this.pieces, index, () => new Uint8Array(PIECE))[index & MASK] = value
   }
 }
 
-/** Amounts within 64 bits with their sign; what comes from files is checked before it gets here. */
-export class Money {
+/** Signed 64-bit amounts; readers check the range before. */
+export class MoneyColumn {
   private readonly pieces: (BigInt64Array | undefined)[] = []
 
   get(index: number): bigint {
@@ -51,11 +53,11 @@ export class Money {
   set(index: number, value: bigint): void {
     const piece = this.pieces[index >>> BITS]
     if (piece !== undefined) piece[index & MASK] = value
-    else if (value !== 0n) pieceOf(this.pieces, index, () => new BigInt64Array(PIECE))[index & MASK] = value
+    else if (value !== 0n) addPiece(this.pieces, index, () => new BigInt64Array(PIECE))[index & MASK] = value
   }
 }
 
-function pieceOf<Piece>(pieces: (Piece | undefined)[], index: number, make: () => Piece): Piece {
+function addPiece<Piece>(pieces: (Piece | undefined)[], index: number, make: () => Piece): Piece {
   const at = index >>> BITS
   while (pieces.length < at) pieces.push(undefined)
   const made = make()
@@ -63,15 +65,15 @@ function pieceOf<Piece>(pieces: (Piece | undefined)[], index: number, make: () =
   return made
 }
 
-/** Instructions joined into groups that can only be judged together. */
-export class Groups {
+/** Union-find over instructions that can only be decided together. */
+export class DisjointSets {
   private readonly parents: Int32Array
 
   constructor(size: number) {
     this.parents = Int32Array.from({ length: size }, (_, index) => index)
   }
 
-  /** The least member of the group, so that it does not depend on the order of joins. */
+  /** Smallest member of the set, so that it does not depend on the order of joins. */
   root(member: number): number {
     const { parents } = this
     let root = member
@@ -91,13 +93,13 @@ export class Groups {
   }
 }
 
-/** Rows by the number in a column, chained: two integers a row instead of a list a key. */
-export class KeyIndex {
+/** Index of rows by the number in a column, as linked lists: two integers per row instead of a list per key. */
+export class RowIndex {
   private readonly heads: Int32Array
   private readonly nexts: Int32Array
 
-  /** Rows whose number is 0, or that are not admitted, are left out. `keys` is the size of the pool. */
-  constructor(column: Ints, rows: number, keys: number, admits: ((row: number) => boolean) | null = null) {
+  /** Skips rows whose number is 0 or that `admits` rejects. `keys` is the size of the pool. */
+  constructor(column: IntColumn, rows: number, keys: number, admits: ((row: number) => boolean) | null = null) {
     this.heads = new Int32Array(keys).fill(-1)
     this.nexts = new Int32Array(rows)
     for (let row = rows - 1; row >= 0; row--) {
@@ -108,13 +110,262 @@ export class KeyIndex {
     }
   }
 
-  /** The first row of this key, -1 for none. */
+  /** First row with this key; -1 if none. */
   first(key: number): number {
     return key < this.heads.length ? (this.heads[key] ?? -1) : -1
   }
 
-  /** The next row of the same key. */
+  /** Next row with the same key; -1 if none. */
   next(row: number): number {
     return this.nexts[row] ?? -1
   }
+}
+
+const BLOCK_BYTES = 4 * 1_048_576
+/** Longer texts are cut; ids are shorter. */
+const TEXT_BYTES = 1_024
+/** A text without a free slot after so many probes goes to a Map, whose hash is not predictable. */
+const STEPS = 64
+const RECENT = 256
+
+/**
+ * Interns texts as numbers, so that they are compared and stored as integers. Bytes are in blocks instead of objects: a million ids take
+ * about 40 MB. Number 0 means no text. Chosen texts cannot make it slow: probing ends after a fixed number of steps.
+ */
+export class TextPool {
+  private readonly blocks: Uint8Array[] = [new Uint8Array(0)]
+  private block_end = 0
+  private readonly starts = new IntColumn()
+  private readonly lengths = new IntColumn()
+  private readonly hashes = new IntColumn()
+  private table = new Int32Array(4_096)
+  private readonly overflow = new Map<string, number>()
+  private count = 1
+  private readonly scratch = new Uint8Array(TEXT_BYTES)
+  private readonly encoder = new TextEncoder()
+  private readonly decoder = new TextDecoder()
+  private readonly folds = new IntColumn()
+  /** Cache of recently read texts, such as currencies. */
+  private readonly recent_numbers = new Int32Array(RECENT)
+  private readonly recent_texts: string[] = []
+
+  /** One more than the largest number so far. */
+  get size(): number {
+    return this.count
+  }
+
+  /** Number of the text, assigned now if it is new. */
+  number(text: string | null): number {
+    return this.lookUp(text, true)
+  }
+
+  /** Number of the text if it has one, otherwise 0. */
+  find(text: string | null): number {
+    return this.lookUp(text, false)
+  }
+
+  private lookUp(text: string | null, add: boolean): number {
+    if (text === null || text === '') return 0
+    const length = this.encode(text)
+    const hash = this.hash(length)
+    const mask = this.table.length - 1
+    for (let step = 0, slot = hash & mask; step < STEPS; step++, slot = (slot + 1) & mask) {
+      const occupant = this.table[slot] ?? 0
+      if (occupant === 0) return add ? this.storeInSlot(slot, length, hash) : 0
+      if (this.hashes.get(occupant) === hash && this.equals(occupant, length)) return occupant
+    }
+    return this.overflow.get(`t${text}`) ?? (add ? this.storeInOverflow(text, length, hash) : 0)
+  }
+
+  private storeInSlot(slot: number, length: number, hash: number): number {
+    const added = this.store(length, hash)
+    this.table[slot] = added
+    if (this.count * 2 > this.table.length) this.rehash()
+    return added
+  }
+
+  /** Text of a number; null for 0. */
+  text(number: number): string | null {
+    if (number === 0) return null
+    const slot = number % RECENT
+    if (this.recent_numbers[slot] === number) return this.recent_texts[slot] ?? null
+    const text = this.decoder.decode(this.bytes(number))
+    this.recent_numbers[slot] = number
+    this.recent_texts[slot] = text
+    return text
+  }
+
+  /** Orders texts by code point; no text comes first. */
+  compare(one: number, other: number): number {
+    if (one === other) return 0
+    const [first, second] = [this.starts.get(one) >>> 0, this.starts.get(other) >>> 0]
+    const [block, beside] = [this.blocks[Math.floor(first / BLOCK_BYTES)], this.blocks[Math.floor(second / BLOCK_BYTES)]]
+    const [at, from] = [first % BLOCK_BYTES, second % BLOCK_BYTES]
+    const [length, size] = [this.lengths.get(one), this.lengths.get(other)]
+    for (let index = 0; index < length && index < size; index++) {
+      const difference = (block?.[at + index] ?? 0) - (beside?.[from + index] ?? 0)
+      if (difference !== 0) return difference
+    }
+    return length - size
+  }
+
+  /** Number of leading bytes that two texts share. */
+  sharedPrefixBytes(one: number, other: number): number {
+    const [first, second] = [this.bytes(one), this.bytes(other)]
+    let index = 0
+    while (index < first.length && index < second.length && first[index] === second[index]) index++
+    return index
+  }
+
+  /** Four bytes of the text after the first `skip`, as an integer, padded with zeros. */
+  prefix(number: number, skip: number): number {
+    const bytes = this.bytes(number)
+    let value = 0
+    for (let index = skip; index < skip + 4; index++) value = value * 256 + (bytes[index] ?? 0)
+    return value
+  }
+
+  /** Number of the folded text. */
+  folded(number: number): number {
+    if (number === 0) return 0
+    const known = this.folds.get(number)
+    if (known !== 0) return known
+    const text = this.text(number) ?? ''
+    const folded = foldId(text)
+    const found = folded === text ? number : this.number(folded)
+    this.folds.set(number, found)
+    return found
+  }
+
+  private bytes(number: number): Uint8Array {
+    const start = this.starts.get(number) >>> 0
+    const at = start % BLOCK_BYTES
+    return this.blocks[Math.floor(start / BLOCK_BYTES)]?.subarray(at, at + this.lengths.get(number)) ?? this.scratch.subarray(0, 0)
+  }
+
+  /** Encodes the text into the scratch buffer; returns its length in bytes. */
+  private encode(text: string): number {
+    const { scratch } = this
+    const length = text.length
+    if (length > TEXT_BYTES) return this.encoder.encodeInto(text, scratch).written
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index)
+      if (code > 0x7f) return this.encoder.encodeInto(text, scratch).written
+      scratch[index] = code
+    }
+    return length
+  }
+
+  private hash(length: number): number {
+    const { scratch } = this
+    let hash = 0x811c9dc5 ^ length
+    for (let index = 0; index < length; index++) hash = Math.imul(hash ^ (scratch[index] ?? 0), 0x01000193)
+    hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+    return hash ^ (hash >>> 12)
+  }
+
+  private equals(number: number, length: number): boolean {
+    if (this.lengths.get(number) !== length) return false
+    const start = this.starts.get(number) >>> 0
+    const block = this.blocks[Math.floor(start / BLOCK_BYTES)]
+    if (block === undefined) return false
+    const at = start % BLOCK_BYTES
+    for (let index = 0; index < length; index++) if (block[at + index] !== this.scratch[index]) return false
+    return true
+  }
+
+  private store(length: number, hash: number): number {
+    const number = this.count++
+    const start = this.reserve(length)
+    const block = this.blocks[Math.floor(start / BLOCK_BYTES)]
+    block?.set(this.scratch.subarray(0, length), start % BLOCK_BYTES)
+    this.starts.set(number, start)
+    this.lengths.set(number, length)
+    this.hashes.set(number, hash)
+    return number
+  }
+
+  /** Reserves bytes, never across two blocks. The first block grows, so that a small pool stays small. */
+  private reserve(length: number): number {
+    const last = this.blocks.length - 1
+    const end = this.block_end + length
+    if (end > BLOCK_BYTES) {
+      this.blocks.push(new Uint8Array(BLOCK_BYTES))
+      this.block_end = length
+      return (last + 1) * BLOCK_BYTES
+    }
+    const block = this.blocks[last] ?? new Uint8Array(0)
+    if (end > block.length) {
+      const larger = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(16_384, block.length * 2)))
+      larger.set(block)
+      this.blocks[last] = larger
+    }
+    const start = last * BLOCK_BYTES + this.block_end
+    this.block_end = end
+    return start
+  }
+
+  /** The prefix makes V8 hash digit strings with its secret seed. */
+  private storeInOverflow(text: string, length: number, hash: number): number {
+    const added = this.store(length, hash)
+    this.overflow.set(`t${text}`, added)
+    if (this.count * 2 > this.table.length) this.rehash()
+    return added
+  }
+
+  private rehash(): void {
+    const table = new Int32Array(this.table.length * 2)
+    const mask = table.length - 1
+    this.overflow.clear()
+    for (let number = 1; number < this.count; number++) {
+      const hash = this.hashes.get(number)
+      let step = 0
+      let slot = hash & mask
+      for (; step < STEPS && table[slot] !== 0; step++) slot = (slot + 1) & mask
+      if (step < STEPS) table[slot] = number
+      else this.overflow.set(`t${this.text(number) ?? ''}`, number)
+    }
+    this.table = table
+  }
+}
+
+/** Integer bits of a double. */
+const EXACT_BITS = 53
+const PREFIX_BITS = 32
+
+/**
+ * Sorts rows by text, ties by `settle`. Sorts doubles made of the first four bytes after the common prefix and the row; only rows that
+ * share those bytes are compared by text.
+ */
+export function orderByText(
+  pool: TextPool,
+  rows: number,
+  textOf: (row: number) => number,
+  settle: (one: number, other: number) => number,
+): Int32Array {
+  const row_bits = Math.max(1, 32 - Math.clz32(rows))
+  const drop = 2 ** Math.max(0, PREFIX_BITS + row_bits - EXACT_BITS)
+  const scale = 2 ** row_bits
+  const shared = sharedPrefixOfAll(pool, rows, textOf)
+  const keys = new Float64Array(rows)
+  for (let row = 0; row < rows; row++) keys[row] = Math.floor(pool.prefix(textOf(row), shared) / drop) * scale + row
+  keys.sort()
+  const order = new Int32Array(rows)
+  let start = 0
+  for (let at = 0; at < rows; at++) {
+    const key = keys[at] ?? 0
+    order[at] = key % scale
+    if (at + 1 < rows && Math.floor((keys[at + 1] ?? 0) / scale) === Math.floor(key / scale)) continue
+    if (at > start) order.subarray(start, at + 1).sort((one, other) => pool.compare(textOf(one), textOf(other)) || settle(one, other))
+    start = at + 1
+  }
+  return order
+}
+
+/** Number of leading bytes that all texts share. */
+function sharedPrefixOfAll(pool: TextPool, rows: number, textOf: (row: number) => number): number {
+  let shared = Infinity
+  const first = rows === 0 ? 0 : textOf(0)
+  for (let row = 1; row < rows && shared > 0; row++) shared = Math.min(shared, pool.sharedPrefixBytes(first, textOf(row)))
+  return shared === Infinity ? 0 : shared
 }

@@ -1,38 +1,37 @@
-import { Bytes, Ints, Money } from './columns.ts'
-import { accountKey, hash, SEED, uetrKey, usableId } from './ids.ts'
+import { ByteColumn, IntColumn, MoneyColumn, TextPool } from './columns.ts'
+import { accountKey, textHash, HASH_SEED, uetrKey, usableId, cutId, foldId } from './values.ts'
 import {
-  ASIDE,
+  NON_PAYMENT_KINDS,
   ENTRY_SOURCES,
   ENTRY_STATUSES,
-  EVIDENCE,
+  EVIDENCE_GRADES,
   INSTRUCTION_SOURCES,
-  type Entry,
+  type BankEntry,
   type EntrySource,
-  type Inside,
-  type Instruction,
+  type EnclosedTransaction,
+  type PaymentInstruction,
   type InstructionSource,
 } from './records.ts'
-import { TextPool } from './text-pool.ts'
 
-/** Ids that an instruction and an entry may share, kept as numbers of the pool; 0 where there is none or a placeholder. */
-class Ids {
-  readonly end_to_end = new Ints()
-  readonly instruction = new Ints()
-  readonly transaction = new Ints()
-  readonly uetr = new Ints()
-  readonly clearing = new Ints()
-  readonly payment_information = new Ints()
-  readonly message = new Ints()
+/** Ids that instructions and entries can share, as pool numbers; 0 for none or a placeholder. */
+class IdColumns {
+  readonly end_to_end = new IntColumn()
+  readonly instruction = new IntColumn()
+  readonly transaction = new IntColumn()
+  readonly uetr = new IntColumn()
+  readonly clearing = new IntColumn()
+  readonly payment_information = new IntColumn()
+  readonly message = new IntColumn()
 
-  add(pool: TextPool, row: number, from: Instruction | Entry): void {
+  add(pool: TextPool, row: number, from: PaymentInstruction | BankEntry): void {
     this.addInside(pool, row, from)
     this.clearing.set(row, pool.number(usableId(from.clearing_reference)))
     this.payment_information.set(row, pool.number(usableId(from.payment_information_id)))
     this.message.set(row, pool.number(usableId(from.message_id)))
   }
 
-  /** Those that a transaction without an amount may have. */
-  addInside(pool: TextPool, row: number, from: Inside): void {
+  /** Ids of a transaction without its own amount. */
+  addInside(pool: TextPool, row: number, from: EnclosedTransaction): void {
     this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
     this.instruction.set(row, pool.number(usableId(from.instruction_id)))
     this.transaction.set(row, pool.number(usableId(from.transaction_id)))
@@ -40,17 +39,17 @@ class Ids {
   }
 
   /**
-   * The same when `told` are the ids of all entries, and `inside` those of transactions in them: but for the end-to-end id, which is shown,
-   * an id that none of them has can match nothing and is not kept. Of such a UETR it is kept that there is one, as -1.
+   * Adds only ids that some entry (`entry_ids`) or enclosed transaction (`inside`) also has, as others cannot match. The end-to-end id is always
+   * stored for the report. -1 marks a UETR without a match.
    */
-  addWanted(pool: TextPool, row: number, from: Instruction, told: Ids, inside: Ids): void {
+  addWanted(pool: TextPool, row: number, from: PaymentInstruction, entry_ids: IdColumns, inside: IdColumns): void {
     this.end_to_end.set(row, pool.number(usableId(from.end_to_end_id)))
-    if (told.instruction.used || inside.instruction.used) this.instruction.set(row, pool.find(usableId(from.instruction_id)))
-    if (told.transaction.used || inside.transaction.used) this.transaction.set(row, pool.find(usableId(from.transaction_id)))
-    if (told.uetr.used || inside.uetr.used) this.addUetr(pool, row, uetrKey(from.uetr))
-    if (told.clearing.used) this.clearing.set(row, pool.find(usableId(from.clearing_reference)))
-    // Kept whole: two messages may use the same id for a block.
-    if (!told.payment_information.used && !told.message.used) return
+    if (entry_ids.instruction.used || inside.instruction.used) this.instruction.set(row, pool.find(usableId(from.instruction_id)))
+    if (entry_ids.transaction.used || inside.transaction.used) this.transaction.set(row, pool.find(usableId(from.transaction_id)))
+    if (entry_ids.uetr.used || inside.uetr.used) this.addUetr(pool, row, uetrKey(from.uetr))
+    if (entry_ids.clearing.used) this.clearing.set(row, pool.find(usableId(from.clearing_reference)))
+    // Both are stored: two messages may use the same payment block id.
+    if (!entry_ids.payment_information.used && !entry_ids.message.used) return
     this.payment_information.set(row, pool.number(usableId(from.payment_information_id)))
     this.message.set(row, pool.number(usableId(from.message_id)))
   }
@@ -60,38 +59,37 @@ class Ids {
   }
 }
 
-/** Instructions in columns. */
 class InstructionTable {
   size = 0
-  readonly ids = new Ids()
-  readonly source = new Bytes()
-  readonly file = new Bytes()
-  readonly position = new Ints()
-  readonly currency = new Ints()
-  readonly amount = new Money()
-  /** Numbers of the pool; negative for what is no IBAN. */
-  readonly debtor = new Ints()
-  readonly creditor = new Ints()
-  /** 0 where it is not known. */
-  readonly day = new Ints()
-  /** The end-to-end id as it stands, where it is a placeholder. */
-  readonly placeholder = new Ints()
-  /** Those that there are. */
+  readonly ids = new IdColumns()
+  readonly source = new ByteColumn()
+  readonly file = new ByteColumn()
+  readonly position = new IntColumn()
+  readonly currency = new IntColumn()
+  readonly amount = new MoneyColumn()
+  /** Pool numbers; negative if the account is not an IBAN. */
+  readonly debtor = new IntColumn()
+  readonly creditor = new IntColumn()
+  /** 0 if unknown. */
+  readonly day = new IntColumn()
+  /** The verbatim end-to-end id if it is a placeholder. */
+  readonly placeholder = new IntColumn()
+  /** Sources that occur. */
   readonly sources = new Set<InstructionSource>()
   private readonly pool: TextPool
-  private readonly accounts: Accounts
+  private readonly accounts: AccountNumbers
 
   constructor(pool: TextPool) {
     this.pool = pool
-    this.accounts = new Accounts(pool)
+    this.accounts = new AccountNumbers(pool)
   }
 
-  /** With `told`, all entries, ids that cannot match are not kept. */
-  add(from: Instruction, told: EntryTable | null = null): number {
+  /** With `entries`, the complete entries, ids that cannot match are skipped. */
+  add(from: PaymentInstruction, entries: EntryTable | null = null): number {
     const { pool } = this
     const row = this.size++
-    if (told === null) this.ids.add(pool, row, from)
-    else this.ids.addWanted(pool, row, from, told.ids, told.inside_ids)
+    if (entries === null) this.ids.add(pool, row, from)
+    else this.ids.addWanted(pool, row, from, entries.ids, entries.inside_ids)
     this.source.set(row, INSTRUCTION_SOURCES.indexOf(from.source))
     this.sources.add(from.source)
     this.file.set(row, from.file)
@@ -105,7 +103,7 @@ class InstructionTable {
     return row
   }
 
-  /** The order of their places, whatever the order in which they came. */
+  /** Orders by file and position, independent of reading order. */
   byPlace(one: number, other: number): number {
     return this.file.get(one) - this.file.get(other) || this.position.get(one) - this.position.get(other)
   }
@@ -115,63 +113,63 @@ class InstructionTable {
   }
 }
 
-const RETURNED = 1
-const CREDIT = 2
-/** Taken as charges, all of it. */
-const CHARGE = 4
+const RETURNED_FLAG = 1
+const CREDIT_FLAG = 2
+/** The whole amount is charges. */
+const CHARGE_FLAG = 4
 
-/** Entries in columns. Columns that most files leave empty take no memory until something is in them. */
+/** Entries in columns. A column takes no memory until a value is set. */
 class EntryTable {
   size = 0
-  readonly ids = new Ids()
-  readonly source = new Bytes()
-  readonly file = new Bytes()
-  readonly entry = new Ints()
-  readonly detail = new Ints()
-  readonly status = new Bytes()
-  readonly aside = new Bytes()
-  readonly evidence = new Bytes()
-  readonly flags = new Bytes()
-  readonly currency = new Ints()
-  readonly amount = new Money()
-  readonly instructed_currency = new Ints()
-  readonly instructed_amount = new Money()
-  readonly charges = new Money()
-  readonly reason = new Ints()
-  readonly fixed = new Ints()
-  readonly fixed_width = new Bytes()
-  readonly trace = new Ints()
-  readonly original_trace = new Ints()
-  /** One more than the count; 0 when there is none. */
-  readonly batch_count = new Ints()
-  readonly account = new Ints()
-  readonly counterparty = new Ints()
-  readonly statement = new Ints()
-  /** The bank's name of the booking, as two hashes; the first is 0 where there is none. Names that are kept would take most of the memory. */
-  readonly booking = new Ints()
-  readonly booking_beside = new Ints()
-  /** 0 where it is not known. */
-  readonly day = new Ints()
-  /** Whether there are entries of several statements. */
+  readonly ids = new IdColumns()
+  readonly source = new ByteColumn()
+  readonly file = new ByteColumn()
+  readonly entry = new IntColumn()
+  readonly detail = new IntColumn()
+  readonly status = new ByteColumn()
+  readonly aside = new ByteColumn()
+  readonly evidence = new ByteColumn()
+  readonly flags = new ByteColumn()
+  readonly currency = new IntColumn()
+  readonly amount = new MoneyColumn()
+  readonly instructed_currency = new IntColumn()
+  readonly instructed_amount = new MoneyColumn()
+  readonly charges = new MoneyColumn()
+  readonly reason = new IntColumn()
+  readonly fixed = new IntColumn()
+  readonly fixed_width = new ByteColumn()
+  readonly trace = new IntColumn()
+  readonly original_trace = new IntColumn()
+  /** The count plus one; 0 if unknown. */
+  readonly batch_count = new IntColumn()
+  readonly account = new IntColumn()
+  readonly counterparty = new IntColumn()
+  readonly statement = new IntColumn()
+  /** The bank's booking reference as two hashes, because the texts would take most of the memory; the first is 0 if there is none. */
+  readonly booking = new IntColumn()
+  readonly booking_check = new IntColumn()
+  /** 0 if unknown. */
+  readonly day = new IntColumn()
+  /** Entries of more than one statement exist. */
   several_statements = false
-  readonly placeholder = new Ints()
-  /** Only ACH entries have any. */
+  readonly placeholder = new IntColumn()
+  /** ACH entries only. */
   readonly references = new Map<number, readonly number[]>()
-  /** Of rows for several transactions without amounts: where their ids begin and end in `inside_ids`. */
+  /** By row for several transactions without amounts: range of their ids in `inside_ids`. */
   readonly inside = new Map<number, readonly [number, number]>()
-  readonly inside_ids = new Ids()
-  /** Of these, rows that their transactions contradict. */
+  readonly inside_ids = new IdColumns()
+  /** Rows of these whose transactions do not add up. */
   readonly unclear = new Set<number>()
   private inside_size = 0
   private readonly pool: TextPool
-  private readonly accounts: Accounts
+  private readonly accounts: AccountNumbers
 
   constructor(pool: TextPool) {
     this.pool = pool
-    this.accounts = new Accounts(pool)
+    this.accounts = new AccountNumbers(pool)
   }
 
-  add(from: Entry): number {
+  add(from: BankEntry): number {
     const { pool } = this
     const row = this.size++
     this.ids.add(pool, row, from)
@@ -180,10 +178,10 @@ class EntryTable {
     this.entry.set(row, from.entry)
     this.detail.set(row, from.detail)
     this.status.set(row, ENTRY_STATUSES.indexOf(from.status))
-    this.aside.set(row, from.aside === null ? 0 : ASIDE.indexOf(from.aside) + 1)
-    this.evidence.set(row, EVIDENCE.indexOf(from.evidence))
+    this.aside.set(row, from.aside === null ? 0 : NON_PAYMENT_KINDS.indexOf(from.aside) + 1)
+    this.evidence.set(row, EVIDENCE_GRADES.indexOf(from.evidence))
     const charge = from.charge === true && from.direction === 'DBIT'
-    this.flags.set(row, (from.returned ? RETURNED : 0) | (from.direction === 'CRDT' ? CREDIT : 0) | (charge ? CHARGE : 0))
+    this.flags.set(row, (from.returned ? RETURNED_FLAG : 0) | (from.direction === 'CRDT' ? CREDIT_FLAG : 0) | (charge ? CHARGE_FLAG : 0))
     this.currency.set(row, pool.number(from.currency))
     this.amount.set(row, from.amount_minor)
     this.charges.set(row, charge ? from.amount_minor : from.charges_minor)
@@ -199,12 +197,12 @@ class EntryTable {
   }
 
   private addBooking(row: number, name: string): void {
-    const first = hash(name, SEED)
+    const first = textHash(name, HASH_SEED)
     this.booking.set(row, first === 0 ? 1 : first)
-    this.booking_beside.set(row, hash(name, first))
+    this.booking_check.set(row, textHash(name, first))
   }
 
-  private addRare(row: number, from: Entry): void {
+  private addRare(row: number, from: BankEntry): void {
     const { pool } = this
     if (from.instructed !== null) {
       this.instructed_currency.set(row, pool.number(from.instructed.currency))
@@ -224,30 +222,30 @@ class EntryTable {
     if (from.unclear === true) this.unclear.add(row)
   }
 
-  private addInside(row: number, inside: readonly Inside[]): void {
+  private addInside(row: number, inside: readonly EnclosedTransaction[]): void {
     const first = this.inside_size
     for (const one of inside) this.inside_ids.addInside(this.pool, this.inside_size++, one)
     this.inside.set(row, [first, this.inside_size])
   }
 
   isReturn(row: number): boolean {
-    return (this.flags.get(row) & RETURNED) !== 0
+    return (this.flags.get(row) & RETURNED_FLAG) !== 0
   }
 
   isCredit(row: number): boolean {
-    return (this.flags.get(row) & CREDIT) !== 0
+    return (this.flags.get(row) & CREDIT_FLAG) !== 0
   }
 
-  /** Whether the bank takes all of it as charges. */
+  /** The bank books the whole amount as charges. */
   isCharge(row: number): boolean {
-    return (this.flags.get(row) & CHARGE) !== 0
+    return (this.flags.get(row) & CHARGE_FLAG) !== 0
   }
 
   isAch(row: number): boolean {
-    return this.source.get(row) === ACH
+    return this.source.get(row) === ACH_SOURCE
   }
 
-  /** The order of their places, whatever the order in which they came. */
+  /** Orders by file, entry and detail, independent of reading order. */
   byPlace(one: number, other: number): number {
     return (
       this.file.get(one) - this.file.get(other) ||
@@ -261,10 +259,10 @@ class EntryTable {
   }
 }
 
-const ACH = ENTRY_SOURCES.indexOf('nacha')
+const ACH_SOURCE = ENTRY_SOURCES.indexOf('nacha')
 
-/** Accounts as numbers of the pool, negative for what is no IBAN. Few accounts stand in many rows, so the last ones are remembered. */
-class Accounts {
+/** Accounts as pool numbers, negative if not an IBAN. Few accounts occur in many rows, so recent ones are cached. */
+class AccountNumbers {
   private readonly pool: TextPool
   private readonly known = new Map<string, number>()
 
@@ -279,22 +277,84 @@ class Accounts {
     const account = accountKey(text)
     if (account === null) return 0
     const number = account.iban ? this.pool.number(account.text) : -this.pool.number(account.text)
-    if (this.known.size >= REMEMBERED) this.known.clear()
+    if (this.known.size >= REMEMBERED_ACCOUNTS) this.known.clear()
     this.known.set(text, number)
     return number
   }
 }
 
-const REMEMBERED = 1_024
+const REMEMBERED_ACCOUNTS = 1_024
 
-/** Both sides of a reconciliation over one pool of texts. */
+/** Both sides of a reconciliation with a shared text pool. */
 export class Ledger {
   readonly pool = new TextPool()
   readonly instructions = new InstructionTable(this.pool)
   readonly entries = new EntryTable(this.pool)
 
-  /** Adds an instruction when all entries are in: then only what can match is kept. */
-  addLast(instruction: Instruction): void {
+  /** Adds an instruction after all entries, so that only ids that can match are stored. */
+  addInstructionLast(instruction: PaymentInstruction): void {
     this.instructions.add(instruction, this.entries)
   }
+}
+
+/**
+ * Keys by which an entry without a match on its end-to-end id (a loose entry) may still belong to an instruction. When reconciliation runs
+ * in partitions by folded end-to-end id, instructions that share such a key are decided together with all loose entries, along with
+ * everything of their folded id.
+ */
+export class LooseKeys {
+  private readonly keys = new Set<string>()
+  private readonly widths = new Set<number>()
+
+  /** Registers a loose entry. */
+  add(entry: BankEntry): void {
+    for (const [kind, id] of unalteredIds(entry)) this.put(kind, id)
+    for (const id of [entry.end_to_end_id, ...entry.references]) this.put('folded', foldedId(id))
+    for (const one of entry.inside ?? []) {
+      this.put('folded', foldedId(one.end_to_end_id))
+      for (const [kind, id] of unalteredIds(one)) this.put(kind, id)
+    }
+    if (usableId(entry.end_to_end_id) === null) {
+      this.put('block', entry.payment_information_id)
+      this.put('message', entry.message_id)
+    }
+    if (entry.fixed === null) return
+    const { id, width } = entry.fixed
+    this.widths.add(width)
+    this.put('folded', foldedId(id))
+    this.put(`cut ${width}`, usableId(id) === null ? null : cutId(id, width))
+  }
+
+  /** A loose entry may belong to the instruction. */
+  mayConcern(instruction: PaymentInstruction): boolean {
+    const id = usableId(instruction.end_to_end_id)
+    if (this.has('folded', foldedId(id)) || this.has('block', instruction.payment_information_id)) return true
+    if (this.has('message', instruction.message_id)) return true
+    if (unalteredIds(instruction).some(([kind, text]) => this.has(kind, text))) return true
+    return id !== null && [...this.widths].some((width) => this.has(`cut ${width}`, cutId(id, width)))
+  }
+
+  private put(kind: string, text: string | null): void {
+    const id = usableId(text)
+    if (id !== null) this.keys.add(`${kind} ${id}`)
+  }
+
+  private has(kind: string, text: string | null): boolean {
+    const id = usableId(text)
+    return id !== null && this.keys.has(`${kind} ${id}`)
+  }
+}
+
+function foldedId(text: string | null): string | null {
+  const id = usableId(text)
+  return id === null ? null : foldId(id)
+}
+
+function unalteredIds(from: PaymentInstruction | BankEntry | EnclosedTransaction): [string, string | null][] {
+  return [
+    ['uetr', uetrKey(from.uetr)],
+    ['instruction', from.instruction_id],
+    ['transaction', from.transaction_id],
+    ['clearing', 'clearing_reference' in from ? from.clearing_reference : null],
+  ]
 }

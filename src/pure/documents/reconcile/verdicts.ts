@@ -1,12 +1,12 @@
-import { EVIDENCE } from './records.ts'
+import { EVIDENCE_GRADES } from './records.ts'
 
-/** What can be said of an instruction. The four verdicts are fixed; basis and kind say why. */
+/** The four verdicts are fixed; basis and kind give the reason. */
 
 export const VERDICTS = ['SETTLED', 'UNPAID', 'AMOUNT_MISMATCH', 'DUPLICATE_PAYMENT'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
-/** How entries came to stand for the instruction. The names are the wire's. */
-export const BASES = [
+/** The way in which entries account for the instruction, as named in the API. */
+export const VERDICT_BASES = [
   'none',
   'exact',
   'folded',
@@ -18,10 +18,10 @@ export const BASES = [
   'instructed_amount',
   'ambiguous',
 ] as const
-export type Basis = (typeof BASES)[number]
+export type VerdictBasis = (typeof VERDICT_BASES)[number]
 
-/** Why it is not plainly settled, in one word; `none` on the wire is null. */
-export const KINDS = [
+/** Reason why the instruction is not plainly settled; `none` is null in the API. */
+export const VERDICT_KINDS = [
   'none',
   'not_found',
   'pending',
@@ -39,9 +39,9 @@ export const KINDS = [
   'currency',
   'partly_returned',
 ] as const
-export type Kind = (typeof KINDS)[number]
+export type VerdictKind = (typeof VERDICT_KINDS)[number]
 
-/** By which id an entry found its instruction. */
+/** The id by which an entry was matched to its instruction. */
 export const MATCHED_BY = [
   'none',
   'end_to_end_id',
@@ -58,35 +58,35 @@ export const MATCHED_BY = [
 ] as const
 export type MatchedBy = (typeof MATCHED_BY)[number]
 
-/** Remarks on a verdict, one bit each in `Judgement.warnings`. */
-export const WARNINGS = {
+/** Warnings on a verdict, one bit each in `InstructionVerdict.warnings`. */
+export const VERDICT_WARNINGS = {
   /** The only evidence is that the payment was originated. */
   ACH_ORIGINATED: 1,
   /** The only evidence is an ACH entry with a settlement date; it may still be returned. */
   ACH_MAY_RETURN: 2,
-  /** Money came back under the same id without the bank's mark of a return. */
+  /** Money came back under the same id without being marked as a return. */
   RETURN_NOT_MARKED: 4,
-  /** The difference may be charges, since the bank repeats the instructed amount; it does not list them, so they explain nothing. */
+  /** The difference may be charges, because the bank repeats the instructed amount. It does not list them, so they are not deducted. */
   CHARGES_INFERRED: 8,
-  /** The bank names another account of the counterparty than the instruction does. */
+  /** The bank names another counterparty account than the instruction. */
   OTHER_COUNTERPARTY: 16,
-  /** The return stands in an ACH file and not in the statement. */
+  /** The return is in an ACH file and not in the statement. */
   RETURN_IN_ACH_ONLY: 32,
-  /** The bank names another UETR than the instruction does: it may be another payment under the same id. */
+  /** The bank names another UETR than the instruction: it may be another payment under the same id. */
   OTHER_UETR: 64,
-  /** Two statements show the payment on the same day without references of the bank: it is taken for one payment told twice. */
+  /** Two statements show the payment on the same day without bank references: it is counted once. */
   OVERLAP_INFERRED: 128,
-  /** Payments under this id were booked so far apart that the id may have been used again for another payment. */
+  /** Payments under this id were booked so far apart that the id may have been reused for another payment. */
   DATES_APART: 256,
 } as const
-export type Warning = keyof typeof WARNINGS
+export type VerdictWarning = keyof typeof VERDICT_WARNINGS
 
-/** Why an entry stands for no instruction. */
-export const UNMATCHED = ['no_instruction', 'ambiguous', 'wrong_direction', 'other_account', 'outside_window'] as const
-export type Unmatched = (typeof UNMATCHED)[number]
+/** Reason why an entry matches no instruction. */
+export const UNMATCHED_REASONS = ['no_instruction', 'ambiguous', 'wrong_direction', 'other_account', 'outside_window'] as const
+export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number]
 
-/** Why an entry does not count at all. */
-export const IGNORED = [
+/** Reason why an entry does not count. */
+export const IGNORED_REASONS = [
   'pending',
   'information',
   'other_status',
@@ -95,37 +95,37 @@ export const IGNORED = [
   'notification_of_change',
   'prenote',
 ] as const
-export type Ignored = (typeof IGNORED)[number]
+export type IgnoredReason = (typeof IGNORED_REASONS)[number]
 
-/** The verdict on one instruction. */
-export interface Judgement {
+/** Verdict on one instruction. */
+export interface InstructionVerdict {
   verdict: Verdict
-  basis: Basis
-  kind: Kind
+  basis: VerdictBasis
+  kind: VerdictKind
   matched_by: MatchedBy
-  /** What is left of the payment after returns, in the currency of the instruction; null when it cannot be said. */
+  /** Amount paid minus returns, in the currency of the instruction; null if it cannot be determined. */
   net_minor: bigint | null
-  /** The part of the difference that charges explain. */
+  /** Part of the difference that charges explain. */
   charges_minor: bigint
-  /** How often the full amount was paid. */
+  /** Number of payments of the full amount. */
   payments: number
-  /** The weakest evidence that the verdict rests on; null without entries. */
+  /** Index in EVIDENCE_GRADES of the weakest evidence for the verdict; null without entries. */
   evidence: number | null
   reason: string | null
-  /** Bits of WARNINGS. */
+  /** Bits of VERDICT_WARNINGS. */
   warnings: number
 }
 
-/** Remarks that leave open whether it was this payment, so that what rests on it is not final. */
-const DOUBTS = WARNINGS.OTHER_COUNTERPARTY | WARNINGS.OTHER_UETR | WARNINGS.OVERLAP_INFERRED
+/** Warnings that it may have been another payment; a verdict with one of them is not final. */
+const DOUBTS = VERDICT_WARNINGS.OTHER_COUNTERPARTY | VERDICT_WARNINGS.OTHER_UETR | VERDICT_WARNINGS.OVERLAP_INFERRED
 
-/** Whether nothing more is to be expected: settled, booked in a statement, and nothing speaks for another payment. */
-export function isFinal({ verdict, evidence, warnings }: Judgement): boolean {
+/** Final: settled, booked in a statement, and without doubt about the payment. */
+export function isFinalVerdict({ verdict, evidence, warnings }: InstructionVerdict): boolean {
   return verdict === 'SETTLED' && evidence === BOOKED && (warnings & DOUBTS) === 0
 }
 
-const BOOKED = EVIDENCE.indexOf('booked')
+const BOOKED = EVIDENCE_GRADES.indexOf('booked')
 
-export function warningNames(bits: number): Warning[] {
-  return (Object.keys(WARNINGS) as Warning[]).filter((name) => (bits & WARNINGS[name]) !== 0)
+export function warningNames(bits: number): VerdictWarning[] {
+  return (Object.keys(VERDICT_WARNINGS) as VerdictWarning[]).filter((name) => (bits & VERDICT_WARNINGS[name]) !== 0)
 }

@@ -1,44 +1,46 @@
-import type { Place } from '../place.ts'
-import type { Context } from '../rule.ts'
-import { cardOf } from './detect.ts'
-import { at } from './names.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleContext, ReportFinding, Detection, UncoveredType, ProtocolId, SpecReference } from '../protocol.ts'
+import { expectTypeIfPresent, type JsonType } from '../kit/expect.ts'
+import { cutText } from '../../cut-text.ts'
+import { isJsonRpcRequest } from '../coverage.ts'
+import { readUrl } from '../kit/url.ts'
 
 /** One way to reach the agent. */
-export interface Interface {
-  place: Place
-  url: Place
+export interface AgentInterface {
+  cursor: JsonCursor
+  url: JsonCursor
   /** `protocolBinding` of 1.0, `transport` or `preferredTransport` before. */
-  binding: Place
-  /** The binding in upper case; JSONRPC where an older card leaves it out. null where it is no text. */
+  binding: JsonCursor
+  /** The binding in upper case; JSONRPC if an older card leaves it out. null if it is not a string. */
   spoken: string | null
 }
 
-/** How a scheme is written: with `type` like OpenAPI, or by the member of its kind like protocol buffers. */
+/** Notation of a scheme: `type` as in OpenAPI, or one member per kind as in protocol buffers. */
 type Style = 'openapi' | 'proto' | 'both' | 'none'
 
-export interface Scheme {
+export interface SecurityScheme {
   name: string
-  place: Place
+  cursor: JsonCursor
   style: Style
   /** OAuth flows in it, by name. */
-  flows: Place[]
-  /** All scopes that its flows list; null where a flow does not say. */
+  flows: JsonCursor[]
+  /** All scopes that its flows list; null if a flow does not say. */
   scopes: ReadonlySet<string> | null
 }
 
-/** What the rules of A2A are about, gathered once. */
+/** Parts of an agent card that the rules of A2A read, collected once. */
 export interface A2aView {
-  context: Context
-  card: Place
-  /** Whether the card is of 1.0. */
-  is_new: boolean
+  context: RuleContext
+  card: JsonCursor
+  /** True if the card is of 1.0. */
+  is_v1: boolean
   /** `supportedInterfaces` of 1.0; the main one and the additional ones before. */
-  interfaces: Interface[]
-  extensions: Place[]
-  skills: Place[]
-  schemes: Scheme[]
+  interfaces: AgentInterface[]
+  extensions: JsonCursor[]
+  skills: JsonCursor[]
+  schemes: SecurityScheme[]
   /** Lists of security requirements: of the card, and of each skill that has one. */
-  requirements: Place[]
+  requirements: JsonCursor[]
 }
 
 /** Kinds of schemes in 1.0. */
@@ -52,62 +54,298 @@ export const PROTO_KINDS = [
 
 export const FLOWS = ['authorizationCode', 'clientCredentials', 'implicit', 'password', 'deviceCode'] as const
 
-export function viewA2a(context: Context): A2aView {
-  const card = cardOf(context.document)
-  const is_new = context.atLeast('1.0')
-  const skills = objects(card.get('skills'))
-  const requirement = is_new ? 'securityRequirements' : 'security'
+export function collectA2aView(context: RuleContext): A2aView {
+  const card = unwrapCard(context.document)
+  const is_v1 = context.atLeast('1.0')
+  const skills = card.objects('skills')
+  const requirement = is_v1 ? 'securityRequirements' : 'security'
   return {
     context,
     card,
-    is_new,
-    interfaces: is_new ? objects(at(card, 'supportedInterfaces')).map(newInterface) : oldInterfaces(card),
-    extensions: objects(card.get('capabilities').get('extensions')),
+    is_v1,
+    interfaces: is_v1 ? at(card, 'supportedInterfaces').objects().map(readInterface) : readOldInterfaces(card),
+    extensions: card.objects('capabilities', 'extensions'),
     skills,
     schemes: at(card, 'securitySchemes')
       .members()
       .filter(({ kind }) => kind === 'object')
-      .map(schemeOf),
-    requirements: [card, ...skills].map((place) => at(place, requirement)).filter(({ present }) => present),
+      .map(readScheme),
+    requirements: [card, ...skills].map((cursor) => at(cursor, requirement)).filter(({ present }) => present),
   }
 }
 
-/** The items of an array that are objects; rules about shape speak of the others. */
-export function objects(list: Place): Place[] {
-  return list.items().filter(({ kind }) => kind === 'object')
+function readInterface(cursor: JsonCursor): AgentInterface {
+  return makeInterface(cursor, at(cursor, 'protocolBinding'))
 }
 
-function newInterface(place: Place): Interface {
-  return interfaceAt(place, at(place, 'protocolBinding'))
-}
-
-function oldInterfaces(card: Place): Interface[] {
-  const main = interfaceAt(card, at(card, 'preferredTransport'))
-  const additional = objects(at(card, 'additionalInterfaces')).map((place) => interfaceAt(place, place.get('transport')))
+function readOldInterfaces(card: JsonCursor): AgentInterface[] {
+  const main = makeInterface(card, at(card, 'preferredTransport'))
+  const additional = at(card, 'additionalInterfaces')
+    .objects()
+    .map((cursor) => makeInterface(cursor, cursor.get('transport')))
   return [main, ...additional]
 }
 
-function interfaceAt(place: Place, binding: Place): Interface {
+function makeInterface(cursor: JsonCursor, binding: JsonCursor): AgentInterface {
   const isDefault = !binding.present && binding.key !== 'protocolBinding' && binding.key !== 'transport'
-  return { place, url: place.get('url'), binding, spoken: isDefault ? 'JSONRPC' : (binding.text()?.trim().toUpperCase() ?? null) }
+  return { cursor, url: cursor.get('url'), binding, spoken: isDefault ? 'JSONRPC' : (binding.text()?.trim().toUpperCase() ?? null) }
 }
 
-function schemeOf(place: Place): Scheme {
-  const oauth = at(place, 'oauth2SecurityScheme')
-  const flows = [oauth.get('flows'), place.get('flows')]
+function readScheme(cursor: JsonCursor): SecurityScheme {
+  const oauth = at(cursor, 'oauth2SecurityScheme')
+  const flows = [oauth.get('flows'), cursor.get('flows')]
     .flatMap((holder) => FLOWS.map((name) => at(holder, name)))
     .filter(({ kind }) => kind === 'object')
-  return { name: place.key, place, style: styleOf(place), flows, scopes: scopesOf(flows) }
+  return { name: cursor.key, cursor, style: detectStyle(cursor), flows, scopes: listScopes(flows) }
 }
 
-function styleOf(place: Place): Style {
-  const [openapi, proto] = [place.has('type'), PROTO_KINDS.some((kind) => at(place, kind).present)]
+function detectStyle(cursor: JsonCursor): Style {
+  const [openapi, proto] = [cursor.has('type'), PROTO_KINDS.some((kind) => at(cursor, kind).present)]
   if (openapi && proto) return 'both'
   return openapi ? 'openapi' : proto ? 'proto' : 'none'
 }
 
-function scopesOf(flows: readonly Place[]): ReadonlySet<string> | null {
+function listScopes(flows: readonly JsonCursor[]): ReadonlySet<string> | null {
   const maps = flows.map((flow) => flow.get('scopes'))
   if (maps.length === 0 || maps.some(({ kind }) => kind !== 'object')) return null
   return new Set(maps.flatMap((map) => map.members().map(({ key }) => key)))
+}
+
+/**
+ * Members of a card are named in camelCase; cards that were written out of protocol buffers by hand have snake_case. One rule reports that,
+ * and all others read such a member as if it were named rightly.
+ */
+
+const NAMES = [
+  'supportedInterfaces',
+  'protocolVersion',
+  'protocolBinding',
+  'preferredTransport',
+  'additionalInterfaces',
+  'documentationUrl',
+  'iconUrl',
+  'securitySchemes',
+  'securityRequirements',
+  'defaultInputModes',
+  'defaultOutputModes',
+  'supportsAuthenticatedExtendedCard',
+  'pushNotifications',
+  'stateTransitionHistory',
+  'extendedAgentCard',
+  'inputModes',
+  'outputModes',
+  'apiKeySecurityScheme',
+  'httpAuthSecurityScheme',
+  'oauth2SecurityScheme',
+  'openIdConnectSecurityScheme',
+  'mtlsSecurityScheme',
+  'bearerFormat',
+  'oauth2MetadataUrl',
+  'openIdConnectUrl',
+  'authorizationCode',
+  'clientCredentials',
+  'deviceCode',
+  'authorizationUrl',
+  'tokenUrl',
+  'refreshUrl',
+  'deviceAuthorizationUrl',
+  'pkceRequired',
+] as const
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Right names by their misspelling. */
+export const CAMEL: ReadonlyMap<string, string> = new Map(NAMES.map((name) => [snake(name), name]))
+
+const SNAKE: ReadonlyMap<string, string> = new Map(NAMES.map((name) => [name, snake(name)]))
+
+/** The member of this name, in camelCase or snake_case. */
+export function at(cursor: JsonCursor, name: string): JsonCursor {
+  const own = cursor.get(name)
+  const other = own.present ? undefined : SNAKE.get(name)
+  return other !== undefined && cursor.has(other) ? cursor.get(other) : own
+}
+
+/** Returns whether a member is present in either spelling and not null, which means unset. */
+export function isSet(cursor: JsonCursor, name: string): boolean {
+  const { kind } = at(cursor, name)
+  return kind !== 'absent' && kind !== 'null'
+}
+
+/** Expects the type if a value is present. Protocol buffers read null as an unset field; the schemas before 1.0 do not. */
+export function expectTypeOrUnset(error: ReportFinding, cursor: JsonCursor, kind: JsonType, { is_v1 }: { is_v1: boolean }): boolean {
+  return !(is_v1 && cursor.kind === 'null') && expectTypeIfPresent(error, cursor, kind)
+}
+
+/** Newest first. 0.2 means 0.2.0 to 0.2.4, whose cards do not state their version. */
+export const A2A_VERSIONS = ['1.0', '0.3', '0.2.5', '0.2'] as const
+
+/** The card itself: the method for extended cards wraps it into JSON-RPC. */
+function unwrapCard(document: JsonCursor): JsonCursor {
+  return document.has('jsonrpc') ? document.get('result') : document
+}
+
+const USUAL = ['url', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'protocolVersion', 'preferredTransport']
+
+export function isA2aDocument(document: JsonCursor): boolean {
+  const card = unwrapCard(document)
+  if (at(card, 'supportedInterfaces').present) return true
+  return card.has('skills') && USUAL.filter((name) => at(card, name).present).length >= 2
+}
+
+/** A task, whole or in the wrapper of 1.0. */
+function unwrapTask(result: JsonCursor): JsonCursor {
+  return result.get('task').kind === 'object' ? result.get('task') : result
+}
+
+function isTask(document: JsonCursor): boolean {
+  const task = unwrapTask(unwrapCard(document))
+  return task.text('kind') === 'task' || (task.has('id') && task.get('status').has('state'))
+}
+
+function isMessage(document: JsonCursor): boolean {
+  const result = unwrapCard(document)
+  const message = result.get('message').kind === 'object' ? result.get('message') : result
+  return message.text('kind') === 'message' || (message.has('messageId') && message.has('parts'))
+}
+
+const EVENTS = ['statusUpdate', 'artifactUpdate']
+const EVENT_KINDS: ReadonlySet<string> = new Set(['status-update', 'artifact-update'])
+
+function isEvent(document: JsonCursor): boolean {
+  const result = unwrapCard(document)
+  return EVENTS.some((name) => result.get(name).kind === 'object') || EVENT_KINDS.has(result.text('kind') ?? '')
+}
+
+/** Documents of the protocol that no rule looks at. */
+export const UNCOVERED_TYPES: readonly UncoveredType[] = [
+  { type: 'request', recognises: isJsonRpcRequest },
+  { type: 'error', recognises: (document) => document.has('jsonrpc') && document.has('error') && !document.has('result') },
+  { type: 'task_list', recognises: (document) => unwrapCard(document).get('tasks').kind === 'array' },
+  { type: 'event', recognises: isEvent },
+  { type: 'task', recognises: isTask },
+  { type: 'message', recognises: isMessage },
+]
+
+/** Returns the version of the rules for one with a patch number. */
+export function versionOfRules(text: string): string {
+  return parseVersion(text).declared === undefined ? parseVersion(text).version : text
+}
+
+export function detectA2a(document: JsonCursor): Detection {
+  return { type: 'agent_card', ...detectVersion(unwrapCard(document)) }
+}
+
+/** Members of older cards that came together with protocolVersion, or after it. */
+const LATER = ['preferredTransport', 'additionalInterfaces', 'signatures']
+
+type Version = Omit<Detection, 'type'>
+
+function detectVersion(card: JsonCursor): Version {
+  if (at(card, 'supportedInterfaces').present) return detectInterfaceVersion(at(card, 'supportedInterfaces').items())
+  const said = at(card, 'protocolVersion')
+  const text = said.text()
+  if (text !== null && text.trim() !== '') return parseVersion(text.trim())
+  if (said.present) return { version: '0.3', version_source: 'assumed' }
+  if (LATER.some((name) => isSet(card, name))) return { version: '0.3', version_source: 'inferred' }
+  return { version: isSet(card, 'url') ? '0.2' : '1.0', version_source: 'assumed' }
+}
+
+/** Cards with a list of interfaces are of 1.0; the interfaces may also speak older versions. */
+function detectInterfaceVersion(interfaces: readonly JsonCursor[]): Version {
+  const texts = interfaces.map((one) => at(one, 'protocolVersion').text() ?? '')
+  if (texts.some((text) => /^1\.0(?:\.|$)/.test(text))) return { version: '1.0', version_source: 'declared' }
+  const newer = texts.find((text) => /^(?:1\.[1-9][0-9]{0,2}|[2-9])(?:\.|$)/.test(text))
+  if (newer !== undefined) return { version: '1.0', version_source: 'declared', declared: cutText(newer, 32, '') }
+  return { version: '1.0', version_source: 'inferred' }
+}
+
+function parseVersion(text: string): Version {
+  const [, major, minor, patch] = /^([0-9]{1,3})\.([0-9]{1,3})(?:\.([0-9]{1,3}))?$/.exec(text) ?? []
+  if (major === undefined || minor === undefined) return { version: '0.3', version_source: 'assumed' }
+  const declared = { version_source: 'declared', declared: cutText(text, 32, '') } as const
+  if (/^1\.0(?:\.|$)/.test(text)) return { version: '1.0', version_source: 'declared' }
+  if (!/^0+$/.test(major)) return { version: '1.0', ...declared }
+  if (minor === '3') return { version: '0.3', version_source: 'declared' }
+  if (/^(?:[4-9]|[1-9][0-9]+)$/.test(minor)) return { version: '0.3', ...declared }
+  if (minor === '2' && /^(?:[5-9]|[1-9][0-9]+)$/.test(patch ?? '')) return { version: '0.2.5', version_source: 'declared' }
+  return minor === '2' ? { version: '0.2', version_source: 'declared' } : { version: '0.2', ...declared }
+}
+
+/** Extensions by which a card speaks of payments. */
+
+type PaymentExtension = 'ap2' | 'ucp' | 'x402'
+
+/** Which payment protocol an extension is about, by its URI; null for every other extension. */
+export function extensionKind(extension: JsonCursor): PaymentExtension | null {
+  const text = extension.text('uri')
+  const url = readUrl(text)
+  if (url === null) return null
+  const path = url.pathname.toLowerCase()
+  if (url.hostname === 'ucp.dev' || url.hostname.endsWith('.ucp.dev')) return 'ucp'
+  if (url.hostname === 'github.com' && /^\/[^/]+\/a2a-x402(?:\/|$)/.test(path)) return 'x402'
+  if (url.hostname === 'ap2-protocol.org' || (url.hostname === 'github.com' && /^\/[^/]+\/ap2(?:\/|$)/.test(path))) return 'ap2'
+  return null
+}
+
+interface DelegatedDocument {
+  protocol: ProtocolId
+  cursor: JsonCursor
+}
+
+/** Documents of another protocol in the parameters of an extension, where it takes them: a challenge or terms of x402, a body of UCP. */
+export function delegatedDocuments({ canDelegate: takes }: RuleContext, extension: JsonCursor): DelegatedDocument[] {
+  return documentCandidates(extension).filter(({ protocol, cursor }) => takes(protocol, cursor))
+}
+
+function documentCandidates(extension: JsonCursor): DelegatedDocument[] {
+  const kind = extensionKind(extension)
+  const params = extension.get('params')
+  if (params.kind !== 'object' || kind === null) return []
+  if (kind === 'ucp') return params.has('ucp') ? [{ protocol: 'ucp', cursor: params }] : []
+  if (params.has('x402Version')) return [{ protocol: 'x402', cursor: params }]
+  return [params, ...offersIn(params)].filter((cursor) => cursor.has('payTo')).map((cursor) => ({ protocol: 'x402', cursor }))
+}
+
+/** Offers in the lists of an extension's parameters. */
+export function offersIn(params: JsonCursor): JsonCursor[] {
+  return ['accepts', 'paymentRequirements'].flatMap((name) => params.objects(name))
+}
+
+/** A heading of the specification of 1.0, whose objects are those of its protocol buffers. */
+export function a2aSpec(section: string): SpecReference {
+  return { url: 'https://a2a-protocol.org/latest/specification/', section }
+}
+
+/** A heading of the last version before 1.0. */
+export function oldSpec(section: string): SpecReference {
+  return { url: 'https://a2a-protocol.org/v0.3.0/specification/', section }
+}
+
+/** Sections of the versions before 1.0, by the section of 1.0 with the same content. */
+const OLD_SECTIONS: ReadonlyMap<string, string> = new Map([
+  ['4.4.1. AgentCard', '5.5. AgentCard Object Structure'],
+  ['4.4.2. AgentProvider', '5.5.1. AgentProvider Object'],
+  ['4.4.3. AgentCapabilities', '5.5.2. AgentCapabilities Object'],
+  ['4.4.4. AgentExtension', '5.5.2.1. AgentExtension Object'],
+  ['4.5. Security Objects', '5.5.3. SecurityScheme Object'],
+  ['4.5.1. SecurityScheme', '5.5.3. SecurityScheme Object'],
+  ['4.5.7. OAuthFlows', '5.5.3. SecurityScheme Object'],
+  ['4.4.5. AgentSkill', '5.5.4. AgentSkill Object'],
+  ['4.4.6. AgentInterface', '5.5.5. AgentInterface Object'],
+  ['8.3.1. Supported Interfaces Declaration', '5.6. Transport Declaration and URL Relationships'],
+  ['8.4. Agent Card Signing', '5.5.6. AgentCardSignature Object'],
+  ['7.3. Client Authentication Process', '4.3. Authentication Process'],
+  ['14.3. Well-Known URI Registration', '5.3. Recommended Location'],
+])
+
+const OLD_PAGES: Readonly<Record<string, string>> = { '0.3': 'v0.3.0', '0.2.5': 'v0.2.5', '0.2': 'v0.2.0' }
+
+/** The page of the version that a card is of. */
+export function a2aSpecAt({ url, section }: SpecReference, version: string): SpecReference {
+  const page = OLD_PAGES[version]
+  if (page === undefined) return { url, section }
+  if (url.includes('/v0.3.0/')) return { url: url.replace('v0.3.0', page), section }
+  const old = OLD_SECTIONS.get(section)
+  return !url.includes('/latest/') || old === undefined ? { url, section } : { url: url.replace('latest', page), section: old }
 }

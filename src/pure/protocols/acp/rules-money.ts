@@ -1,185 +1,279 @@
-import { need, needText, oneOf } from '../kit/expect.ts'
-import { minorUnits } from '../kit/money.ts'
-import type { Place } from '../place.ts'
-import { rule } from '../rule.ts'
-import { feedPrices, onlyObjects } from './rules-session.ts'
-import { OLD_LINE_AMOUNTS, PRICED_STATUSES } from './shape.ts'
-import { rfcSpec, schemaSpec } from './spec.ts'
-import { amountOf, amountsOf, magnitude, onlyOne } from './totals.ts'
-import { objects, type AcpView, type TotalsList } from './view.ts'
+import { expectType, expectText, expectOneOf, expectPresent, expectItemTypes, expectObject } from '../kit/expect.ts'
+import { expectMinorUnits, sumIntegers } from '../kit/money.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleTable, ReportFinding } from '../protocol.ts'
+import { listFeedPrices } from './rules-session.ts'
+import { OLD_LINE_AMOUNTS, PRICED_STATUSES, rfcSpec, schemaSpec, REJECTION_REASONS, SESSION_TYPES } from './versions.ts'
+import { sumOfType, sumOfTypes, absoluteAmount, singleAmount, type AcpView, type AcpTotals } from './view.ts'
+import { followJsonPath } from '../kit/json-path.ts'
+import { objectsWithCurrency } from './rules-payment.ts'
 
 const TOTAL = schemaSpec('Total')
 const PRICED: string[] = ['checkout_session', 'order']
 const ADDED = ['fulfillment', 'tax', 'fee', 'gift_wrap', 'tip']
 
 /** ACP-008…013: money, and totals that add up. */
-export const MONEY_RULES = [
-  rule<AcpView>(
-    {
-      code: 'ACP-008',
-      severity: 'error',
-      types: [...PRICED, 'feed_product'],
-      why: 'Amounts count the minor unit of the currency; a decimal is charged a hundredfold too little, or refused.',
-      spec: rfcSpec('agentic_checkout', '8. Validation Rules'),
-      hint: 'Write 19.99 dollars as 1999.',
-      good: { type: 'total', amount: 1999 },
-      bad: { type: 'total', amount: 19.99 },
-    },
-    ({ error }, view) => {
+export const MONEY_RULES: RuleTable<AcpView> = {
+  'ACP-008': {
+    severity: 'error',
+    types: [...PRICED, 'feed_product'],
+    why: 'Amounts count the minor unit of the currency; a decimal is charged a hundredfold too little, or refused.',
+    spec: rfcSpec('agentic_checkout', '8. Validation Rules'),
+    hint: 'Write 19.99 dollars as 1999.',
+    good: { type: 'total', amount: 1999 },
+    bad: { type: 'total', amount: 19.99 },
+    check({ error }, view) {
       const bounds = view.context.type === 'feed_product' ? { min: 0n } : {}
-      for (const place of moneyIn(view)) minorUnits(error, place, bounds)
+      for (const cursor of listAmounts(view)) expectMinorUnits(error, cursor, bounds)
     },
-  ),
-  rule<AcpView>(
-    {
-      code: 'ACP-009',
-      severity: 'error',
-      types: PRICED,
-      why: 'An agent shows these lines to the buyer and finds the amount to pay by their type.',
-      spec: TOTAL,
-      hint: 'Give each total a type of the version, display_text and amount.',
-      good: { type: 'total', display_text: 'Total', amount: 1999 },
-      bad: { type: 'grand_total', amount: 1999 },
-    },
-    ({ error }, { totals, inner_totals, lines, sets, is_old }) => {
-      for (const { place, entries } of [totals, ...inner_totals]) {
-        if (place.present && place !== totals.place) need(error, place, 'array')
-        onlyObjects(error, place)
+  },
+  'ACP-009': {
+    severity: 'error',
+    types: PRICED,
+    why: 'An agent shows these lines to the buyer and finds the amount to pay by their type.',
+    spec: TOTAL,
+    hint: 'Give each total a type of the version, display_text and amount.',
+    good: { type: 'total', display_text: 'Total', amount: 1999 },
+    bad: { type: 'grand_total', amount: 1999 },
+    check({ error }, { totals, inner_totals, lines, sets, is_before_202601 }) {
+      for (const { cursor, entries } of [totals, ...inner_totals]) {
+        if (cursor.present && cursor !== totals.cursor) expectType(error, cursor, 'array')
+        expectItemTypes(error, cursor, 'object')
         for (const entry of entries) {
-          if (needText(error, entry.get('type')) !== null) oneOf(error, entry.get('type'), sets.totals)
-          need(error, entry.get('display_text'), 'string')
+          if (expectText(error, entry.get('type')) !== null) expectOneOf(error, entry.get('type'), sets.totals)
+          expectType(error, entry.get('display_text'), 'string')
           if (!entry.has('amount')) error(entry.get('amount'), 'is missing', { expected: 'an integer of minor units' })
         }
       }
-      if (is_old) return
-      for (const { place } of lines)
-        if (!place.has('totals') && !place.has('base_amount')) error(place.get('totals'), 'is missing', { expected: 'an array' })
+      if (is_before_202601) return
+      for (const { cursor } of lines)
+        if (!cursor.has('totals') && !cursor.has('base_amount')) error(cursor.get('totals'), 'is missing', { expected: 'an array' })
     },
-  ),
-  rule<AcpView>(
-    {
-      code: 'ACP-010',
-      severity: 'both',
-      types: PRICED,
-      why: 'The buyer agrees to one amount, and the agent must know which.',
-      spec: TOTAL,
-      hint: 'Send exactly one total, and at most one subtotal.',
-      good: { status: 'ready_for_payment', totals: [{ type: 'total', amount: 1999 }] },
-      bad: { status: 'ready_for_payment', totals: [] },
-    },
-    ({ error, warning }, { totals, inner_totals, status }) => {
+  },
+  'ACP-010': {
+    severity: 'both',
+    types: PRICED,
+    why: 'The buyer agrees to one amount, and the agent must know which.',
+    spec: TOTAL,
+    hint: 'Send exactly one total, and at most one subtotal.',
+    good: { status: 'ready_for_payment', totals: [{ type: 'total', amount: 1999 }] },
+    bad: { status: 'ready_for_payment', totals: [] },
+    check({ error, warning }, { totals, inner_totals, status }) {
       for (const { tallies } of [totals, ...inner_totals]) {
         for (const type of ['total', 'subtotal'])
-          for (const again of tallies.by_type.get(type)?.places.slice(1) ?? [])
+          for (const again of tallies.by_type.get(type)?.cursors.slice(1) ?? [])
             error(again, `is a second ${type}`, { expected: `one ${type}` })
       }
       if (
         status !== null &&
         PRICED_STATUSES.has(status) &&
-        totals.place.kind === 'array' &&
+        totals.cursor.kind === 'array' &&
         totals.tallies.is_whole &&
         !totals.tallies.by_type.has('total')
       )
-        warning(totals.place, 'has no total, although the session can be paid')
+        warning(totals.cursor, 'has no total, but the session is ready to be paid')
     },
-  ),
-  rule<AcpView>(
-    {
-      code: 'ACP-011',
-      severity: 'error',
-      types: PRICED,
-      why: 'The buyer is charged the total, and sees the parts.',
-      spec: TOTAL,
-      hint: 'Let total be subtotal, less discount and store_credit, plus fulfillment, tax, fee, gift_wrap and tip.',
-      good: { subtotal: 1000, tax: 80, total: 1080 },
-      bad: { subtotal: 1000, tax: 80, total: 1000 },
-    },
-    ({ error }, { totals }) => {
+  },
+  'ACP-011': {
+    severity: 'error',
+    types: PRICED,
+    why: 'The buyer is charged the total, and sees the parts.',
+    spec: TOTAL,
+    hint: 'Let total be subtotal, less discount and store_credit, plus fulfillment, tax, fee, gift_wrap and tip.',
+    good: { subtotal: 1000, tax: 80, total: 1080 },
+    bad: { subtotal: 1000, tax: 80, total: 1000 },
+    check({ error }, { totals }) {
       const { tallies } = totals
-      const [total, subtotal] = [onlyOne(tallies, 'total'), onlyOne(tallies, 'subtotal')]
-      const added = amountsOf(tallies, ADDED)
-      const discount = magnitude(amountOf(tallies, 'discount'))
-      const credit = magnitude(amountOf(tallies, 'store_credit'))
+      const [total, subtotal] = [singleAmount(tallies, 'total'), singleAmount(tallies, 'subtotal')]
+      const added = sumOfTypes(tallies, ADDED)
+      const discount = absoluteAmount(sumOfType(tallies, 'discount'))
+      const credit = absoluteAmount(sumOfType(tallies, 'store_credit'))
       if (total === null || subtotal === null || added === null || discount === null || credit === null) return
       const gross = subtotal.amount + added - credit
-      // No formula is written; official examples have the discount inside the subtotal as well as beside it.
+      // The specification has no formula; in official examples the subtotal may or may not include the discount.
       if (total.amount !== gross && total.amount !== gross - discount)
-        error(total.place, 'is not what the other totals come to', {
+        error(total.cursor, 'does not match the other totals', {
           expected: 'subtotal - discount + fulfillment + tax + fee + gift_wrap + tip - store_credit',
         })
     },
-  ),
-  rule<AcpView>(
-    {
-      code: 'ACP-012',
-      severity: 'error',
-      types: PRICED,
-      why: 'The subtotal is what the items cost after their own discounts.',
-      spec: rfcSpec('discount_extension', '8. Impact on Line Items and Totals'),
-      hint: 'Let subtotal be items_base_amount less items_discount.',
-      good: { items_base_amount: 1000, items_discount: 100, subtotal: 900 },
-      bad: { items_base_amount: 1000, items_discount: 100, subtotal: 1100 },
-    },
-    ({ error }, { totals }) => {
+  },
+  'ACP-012': {
+    severity: 'error',
+    types: PRICED,
+    why: 'The subtotal is what the items cost after their own discounts.',
+    spec: rfcSpec('discount_extension', '8. Impact on Line Items and Totals'),
+    hint: 'Let subtotal be items_base_amount less items_discount.',
+    good: { items_base_amount: 1000, items_discount: 100, subtotal: 900 },
+    bad: { items_base_amount: 1000, items_discount: 100, subtotal: 1100 },
+    check({ error }, { totals }) {
       const { tallies } = totals
-      const [subtotal, base] = [onlyOne(tallies, 'subtotal'), onlyOne(tallies, 'items_base_amount')]
-      const reduction = magnitude(amountOf(tallies, 'items_discount'))
-      const discount = magnitude(amountOf(tallies, 'discount'))
+      const [subtotal, base] = [singleAmount(tallies, 'subtotal'), singleAmount(tallies, 'items_base_amount')]
+      const reduction = absoluteAmount(sumOfType(tallies, 'items_discount'))
+      const discount = absoluteAmount(sumOfType(tallies, 'discount'))
       if (!tallies.by_type.has('items_discount') || subtotal === null || base === null || reduction === null || discount === null) return
       const net = base.amount - reduction
       if (subtotal.amount !== net && subtotal.amount !== net - discount)
-        error(subtotal.place, 'is not items_base_amount less items_discount', { expected: 'items_base_amount - items_discount' })
+        error(subtotal.cursor, 'is not items_base_amount less items_discount', { expected: 'items_base_amount - items_discount' })
     },
-  ),
-  rule<AcpView>(
-    {
-      code: 'ACP-013',
-      severity: 'both',
-      types: PRICED,
-      why: 'Discounts are written positive and taken off; a negative one would be added, as would a negative tax be taken off.',
-      spec: rfcSpec('discount_extension', '8.2 Invariants'),
-      hint: 'Write every amount of totals as zero or more.',
-      good: { type: 'discount', amount: 500 },
-      bad: { type: 'discount', amount: -500 },
-    },
-    ({ error, warning }, { totals, inner_totals, is_old }) => {
+  },
+  'ACP-013': {
+    severity: 'both',
+    types: PRICED,
+    why: 'Discounts are written positive and taken off; a negative one would be added, as would a negative tax be taken off.',
+    spec: rfcSpec('discount_extension', '8.2 Invariants'),
+    hint: 'Write every amount of totals as zero or more.',
+    good: { type: 'discount', amount: 500 },
+    bad: { type: 'discount', amount: -500 },
+    check({ error, warning }, { totals, inner_totals, is_before_202601 }) {
       for (const { entries } of [totals, ...inner_totals]) {
         for (const entry of entries) {
           const amount = entry.get('amount')
-          const type = entry.get('type').text() ?? ''
+          const type = entry.text('type') ?? ''
           if ((amount.integer() ?? 0n) >= 0n) continue
-          if (type === 'discount' && !is_old) error(amount, 'is a negative discount', { expected: 'zero or more' })
+          if (type === 'discount' && !is_before_202601) error(amount, 'is a negative discount', { expected: 'zero or more' })
           else if (['discount', 'items_discount', 'tax', 'fee', 'fulfillment', 'total'].includes(type))
             warning(amount, 'is negative', { expected: 'zero or more' })
         }
       }
     },
-  ),
-]
-
-/** Every amount of money but those of an allowance. */
-function moneyIn(view: AcpView): Place[] {
-  const { context, body, totals, inner_totals, lines, options, applied, order } = view
-  if (context.type === 'feed_product') return feedPrices(body).map((price) => price.get('amount'))
-  const places = [totals, ...inner_totals].flatMap(amountsIn)
-  for (const { place } of lines) {
-    places.push(...OLD_LINE_AMOUNTS.map((name) => place.get(name)), place.get('unit_amount'), place.down('item', 'unit_amount'))
-    places.push(...objects(place.get('discount_details')).map((one) => one.get('amount')))
-  }
-  for (const option of options) places.push(...['subtotal', 'tax', 'total'].map((name) => option.get(name)))
-  for (const one of applied) {
-    places.push(one.get('amount'), one.down('coupon', 'amount_off'))
-    places.push(...objects(one.get('allocations')).map((allocation) => allocation.get('amount')))
-  }
-  for (const line of objects(order.get('line_items'))) places.push(line.get('unit_price'), line.get('subtotal'))
-  places.push(...objects(order.get('adjustments')).map((one) => one.get('amount')))
-  return places.filter(({ present }) => present)
+  },
 }
 
-function amountsIn({ entries }: TotalsList): Place[] {
+/** Every amount of money but those of an allowance. */
+function listAmounts(view: AcpView): JsonCursor[] {
+  const { context, body, totals, inner_totals, lines, options, applied, order } = view
+  if (context.type === 'feed_product') return listFeedPrices(body).map((price) => price.get('amount'))
+  const cursors = [totals, ...inner_totals].flatMap(listTotalsAmounts)
+  for (const { cursor } of lines) {
+    cursors.push(...OLD_LINE_AMOUNTS.map((name) => cursor.get(name)), cursor.get('unit_amount'), cursor.get('item', 'unit_amount'))
+    cursors.push(...cursor.objects('discount_details').map((one) => one.get('amount')))
+  }
+  for (const option of options) cursors.push(...['subtotal', 'tax', 'total'].map((name) => option.get(name)))
+  for (const one of applied) {
+    cursors.push(one.get('amount'), one.get('coupon', 'amount_off'))
+    cursors.push(...one.objects('allocations').map((allocation) => allocation.get('amount')))
+  }
+  for (const line of order.objects('line_items')) cursors.push(line.get('unit_price'), line.get('subtotal'))
+  cursors.push(...order.objects('adjustments').map((one) => one.get('amount')))
+  return cursors.filter(({ present }) => present)
+}
+
+function listTotalsAmounts({ entries }: AcpTotals): JsonCursor[] {
   return entries.flatMap((entry) => [
     entry.get('amount'),
     entry.get('presentment_amount'),
-    ...objects(entry.get('breakdown')).map((part) => part.get('amount')),
+    ...entry.objects('breakdown').map((part) => part.get('amount')),
   ])
+}
+
+const JANUARY = '2026-01-30'
+
+/** ACP-035…037 and 039: discounts, and prices in two currencies. */
+export const DISCOUNT_RULES: RuleTable<AcpView> = {
+  'ACP-035': {
+    severity: 'error',
+    types: SESSION_TYPES,
+    since: JANUARY,
+    why: 'The agent shows the buyer what a code took off, and where.',
+    spec: rfcSpec('discount_extension', '4.2 Applied Discount'),
+    hint: 'Send id, coupon and amount; percent_off or amount_off; and allocations that come to the amount.',
+    good: { id: 'd_1', coupon: { id: 'c_1', name: 'Ten', amount_off: 1000 }, amount: 1000 },
+    bad: { id: 'd_1', coupon: { id: 'c_1', percent_off: 10, amount_off: 1000 } },
+    check({ error }, { body, applied }) {
+      expectItemTypes(error, body.get('discounts', 'applied'), 'object')
+      for (const one of applied) {
+        expectText(error, one.get('id'))
+        if (expectObject(error, one.get('coupon'))) checkCoupon(error, one.get('coupon'))
+        const amount = one.get('amount')
+        if (expectPresent(error, amount) && (amount.integer() ?? 0n) < 0n) error(amount, 'is negative', { expected: 'zero or more' })
+        checkAllocations(error, one, body)
+      }
+    },
+  },
+  'ACP-036': {
+    severity: 'both',
+    types: SESSION_TYPES,
+    since: JANUARY,
+    why: 'The agent explains to the buyer why a code did nothing.',
+    spec: rfcSpec('discount_extension', '7.1 Error Codes'),
+    hint: 'Use one of the eight reasons, and list a code either as applied or as rejected.',
+    good: { code: 'OLD', reason: 'discount_code_expired' },
+    bad: { code: 'OLD', reason: 'expired' },
+    check({ error, warning }, { body, applied }) {
+      const rejected = body.get('discounts', 'rejected')
+      const used = new Set(applied.map((one) => one.text('code')?.toLowerCase()))
+      expectItemTypes(error, rejected, 'object')
+      for (const one of rejected.objects()) {
+        const code = expectText(error, one.get('code'))
+        if (expectType(error, one.get('reason'), 'string')) expectOneOf(error, one.get('reason'), REJECTION_REASONS)
+        if (code !== null && used.has(code.toLowerCase())) warning(one.get('code'), 'is listed as applied too')
+      }
+    },
+  },
+  'ACP-037': {
+    severity: 'error',
+    types: SESSION_TYPES,
+    since: JANUARY,
+    why: 'An amount in another currency cannot be taken off.',
+    spec: schemaSpec('Coupon.currency'),
+    hint: 'Write discounts and adjustments in the currency of the session.',
+    good: { currency: 'usd', coupon: { amount_off: 1000, currency: 'usd' } },
+    bad: { currency: 'usd', coupon: { amount_off: 1000, currency: 'eur' } },
+    check({ error }, view) {
+      const known = view.body.text('currency')?.toLowerCase()
+      if (known === undefined) return
+      for (const holder of objectsWithCurrency(view)) {
+        const currency = holder.get('currency')
+        if (currency.text() !== null && currency.text()?.toLowerCase() !== known)
+          error(currency, 'is not the currency of the session', { expected: 'the currency of the session' })
+      }
+    },
+  },
+  'ACP-039': {
+    severity: 'error',
+    types: SESSION_TYPES,
+    since: JANUARY,
+    why: 'A buyer who is shown prices in one currency and charged in another must see how they hang together.',
+    spec: schemaSpec('CheckoutSessionBase.presentment_currency'),
+    hint: 'Send exchange_rate, exchange_rate_timestamp, and presentment_amount on every total.',
+    good: { presentment_currency: 'eur', exchange_rate: 1.08, exchange_rate_timestamp: '2026-11-21T12:00:00Z' },
+    bad: { presentment_currency: 'eur' },
+    check({ error }, { body, totals }) {
+      if (!body.has('presentment_currency')) return
+      const rate = body.get('exchange_rate')
+      if (expectType(error, rate, 'number') && (rate.number() ?? 1) <= 0)
+        error(rate, 'is not more than zero', { expected: 'more than zero' })
+      expectPresent(error, body.get('exchange_rate_timestamp'), { expected: 'a date and time' })
+      for (const entry of totals.entries) expectPresent(error, entry.get('presentment_amount'), { expected: 'an integer of minor units' })
+    },
+  },
+}
+
+function checkCoupon(error: ReportFinding, coupon: JsonCursor): void {
+  for (const name of ['id', 'name']) expectText(error, coupon.get(name))
+  const [percent, amount] = [coupon.get('percent_off'), coupon.get('amount_off')]
+  if (percent.present && amount.present) error(percent, 'is combined with amount_off, which excludes it', { expected: 'one of the two' })
+  if (percent.present && expectType(error, percent, 'number')) {
+    const value = percent.number() ?? 0
+    if (value < 0 || value > 100) error(percent, 'is not a percentage', { expected: '0 to 100' })
+  }
+  if (amount.present && !percent.present && !coupon.has('currency'))
+    error(coupon.get('currency'), 'is missing', { expected: 'the currency of amount_off' })
+}
+
+function checkAllocations(error: ReportFinding, applied: JsonCursor, body: JsonCursor): void {
+  const list = applied.objects('allocations')
+  expectItemTypes(error, applied.get('allocations'), 'object')
+  for (const one of list) {
+    const path = one.get('path')
+    expectPresent(error, one.get('amount'))
+    // Places in totals are named by words in the proposal itself.
+    if (!expectType(error, path, 'string') || path.text()?.startsWith('$.totals.') === true) continue
+    const outcome = followJsonPath(path.text() ?? '$', body.value)
+    if (outcome === 'malformed') error(path, 'is not a JSONPath', { expected: 'a path such as $.line_items[0]' })
+    if (outcome === 'nothing') error(path, 'does not point to anything in the session', { expected: 'a path such as $.line_items[0]' })
+  }
+  const [sum, amount] = [sumIntegers(list.map((one) => one.get('amount'))), applied.integer('amount')]
+  if (list.length > 0 && sum !== null && amount !== null && sum !== amount)
+    error(applied.get('allocations'), 'does not add up to the amount of the discount', { expected: 'the sum of its allocations' })
 }

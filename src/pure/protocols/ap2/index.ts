@@ -1,25 +1,19 @@
-import { defineProtocol } from '../rule.ts'
+import { defineProtocol } from '../protocol.ts'
 import { AP2_TYPES } from './mandates.ts'
-import { CHECKOUT_RULES } from './rules-checkout.ts'
-import { CONSTRAINT_RULES } from './rules-constraints.ts'
-import { ENVELOPE_RULES } from './rules-envelope.ts'
+import { CHECKOUT_RULES, PAYMENT_RULES, RECEIPT_RULES } from './rules-closed.ts'
+import { CONSTRAINT_RULES, OPEN_RULES } from './rules-open.ts'
+import { ENVELOPE_RULES, TIME_RULES } from './rules-envelope.ts'
 import { LEGACY_RULES } from './rules-legacy.ts'
-import { LIMIT_RULES } from './rules-limits.ts'
-import { OPEN_RULES } from './rules-open.ts'
-import { PAYEE_RULES } from './rules-payee.ts'
-import { PAYMENT_RULES } from './rules-payment.ts'
-import { RECEIPT_RULES } from './rules-receipts.ts'
-import { TIME_RULES } from './rules-times.ts'
-import { AP2_VERSIONS, detectAp2, isAp2, viewAp2, type Ap2View } from './view.ts'
-import { ap2SpecAt } from './spec.ts'
+import { LIMIT_RULES, PAYEE_RULES } from './rules-limits.ts'
+import { AP2_VERSIONS, detectAp2, isAp2Document, collectAp2View, type Ap2View, ap2SpecAt } from './view.ts'
 
 const UNTIL_0_1 = ['intent_mandate', 'cart_mandate', 'legacy_payment_mandate'] as const
 const SINCE_0_2 = AP2_TYPES.filter((type) => ![...UNTIL_0_1, 'mandates', 'unknown'].includes(type))
 
 /**
- * Agent Payments Protocol, versions 0.2 and 0.1 (repository of the protocol, read 2026-11-21): decoded claims of mandates and receipts, alone,
- * in tokens taken apart, or several together such as a chain. No signature, no key binding and no count of earlier payments is verified.
- * What is redacted or not disclosed is never held against a document, so it errs towards silence there.
+ * Agent Payments Protocol, versions 0.2 and 0.1 (repository of the protocol, read 2026-11-21): decoded claims of mandates and receipts,
+ * alone, with their token, or several together such as a chain. Signatures, key bindings and counts of earlier payments are not verified.
+ * Redacted and undisclosed values never cause an error.
  */
 export const AP2 = defineProtocol<Ap2View>({
   id: 'ap2',
@@ -38,20 +32,20 @@ export const AP2 = defineProtocol<Ap2View>({
     'live state',
   ],
   secret_rule: 'AP2-012',
-  marks: isAp2,
+  recognises: isAp2Document,
   detect: detectAp2,
-  specAt: ap2SpecAt,
-  view: viewAp2,
+  specForVersion: ap2SpecAt,
+  view: collectAp2View,
   rules: [
-    ...ENVELOPE_RULES,
-    ...CHECKOUT_RULES,
-    ...PAYMENT_RULES,
-    ...TIME_RULES,
-    ...OPEN_RULES,
-    ...CONSTRAINT_RULES,
-    ...LIMIT_RULES,
-    ...RECEIPT_RULES,
-    ...LEGACY_RULES,
-    ...PAYEE_RULES,
+    ENVELOPE_RULES,
+    CHECKOUT_RULES,
+    PAYMENT_RULES,
+    TIME_RULES,
+    OPEN_RULES,
+    CONSTRAINT_RULES,
+    LIMIT_RULES,
+    RECEIPT_RULES,
+    LEGACY_RULES,
+    PAYEE_RULES,
   ],
 })

@@ -1,9 +1,9 @@
-import { readEncodedObject } from '../kit/keys.ts'
-import { Place } from '../place.ts'
-import type { Context, Detection } from '../rule.ts'
-import type { Disclosed } from './disclosed.ts'
-import { limitsOf, type Constraint, type Limits } from './limits.ts'
-import { AP2_TYPES, findMandates, isLegacy, VCT, type Ap2Type, type Mandate } from './mandates.ts'
+import { decodeJsonObject, PRIVATE_JWK_MEMBERS } from '../kit/keys.ts'
+import { expectTypeIfPresent } from '../kit/expect.ts'
+import { JsonCursor } from '../json-cursor.ts'
+import type { RuleContext, Detection, SpecReference, ReportFinding } from '../protocol.ts'
+import { type Disclosed, AP2_TYPES, findMandates, isOfV01, VCT, type Ap2Type, type Ap2Mandate } from './mandates.ts'
+import { collectLimits, type Constraint, type MandateLimits } from './values.ts'
 
 /** Newest first. */
 export const AP2_VERSIONS = ['0.2', '0.1'] as const
@@ -24,70 +24,70 @@ export const CURRENT = [
 export const RECEIPTS = ['checkout_receipt', 'payment_receipt', 'mandates'] as const satisfies Ap2Type[]
 
 export interface OpenMandate {
-  mandate: Mandate
-  claims: Place
+  mandate: Ap2Mandate
+  claims: JsonCursor
   is_payment: boolean
-  list: Place
+  list: JsonCursor
   constraints: Constraint[]
-  /** Constraints may stand behind digests, or be redacted. */
+  /** True if constraints may be undisclosed or redacted. */
   hides: boolean
-  limits: Limits
+  limits: MandateLimits
 }
 
 interface Checkout {
-  /** null where the checkout stands by itself. */
-  mandate: Mandate | null
+  /** null if the checkout is not part of a mandate. */
+  mandate: Ap2Mandate | null
   /** Decoded; its places are those of the document only where `embedded`. */
-  body: Place
+  body: JsonCursor
   embedded: boolean
 }
 
 export interface ClosedPayment {
-  mandate: Mandate
-  claims: Place
+  mandate: Ap2Mandate
+  claims: JsonCursor
   /** The open mandate that it was made from, where the document has it. */
   open: OpenMandate | null
   checkout: Checkout | null
 }
 
-/** What the rules of AP2 are about, gathered once. */
+/** Mandates and checkouts that the rules of AP2 read, collected once. */
 export interface Ap2View {
-  context: Context
-  mandates: Mandate[]
-  tokens: Place[]
+  context: RuleContext
+  mandates: Ap2Mandate[]
+  tokens: JsonCursor[]
   disclosed: Disclosed
   open: OpenMandate[]
   payments: ClosedPayment[]
   checkouts: Checkout[]
 }
 
-export function isAp2(document: Place): boolean {
+export function isAp2Document(document: JsonCursor): boolean {
   const { mandates } = findMandates(document)
   return mandates.length > 0
 }
 
 /** One mandate gives its own type; the version is that of the newest one in the document. */
-export function detectAp2(document: Place): Detection {
+export function detectAp2(document: JsonCursor): Detection {
   const { mandates } = findMandates(document)
   const [first, ...others] = mandates
   if (first === undefined) return { type: 'unknown', version: '0.2', version_source: 'assumed' }
   const type = others.length > 0 ? 'mandates' : first.type
-  if (mandates.every(isLegacy)) return { type, version: '0.1', version_source: 'inferred' }
+  if (mandates.every(isOfV01)) return { type, version: '0.1', version_source: 'inferred' }
   const known = Object.values(VCT)
-  const isDeclared = mandates.some(({ claims }) => known.includes(claims.get('vct').text() ?? ''))
+  const isDeclared = mandates.some(({ claims }) => known.includes(claims.text('vct') ?? ''))
   return { type, version: '0.2', version_source: isDeclared ? 'declared' : 'inferred' }
 }
 
-export function viewAp2(context: Context): Ap2View {
+export function collectAp2View(context: RuleContext): Ap2View {
   const found = findMandates(context.document)
   const { tokens, disclosed } = found
-  const mandates = asStated(context, found.mandates)
+  const mandates = applyStatedType(context, found.mandates)
   const open = mandates
     .filter(({ type }) => type === 'open_payment_mandate' || type === 'open_checkout_mandate')
-    .map((mandate) => openOf(mandate, disclosed))
-  const payments = paymentsOf(mandates, open)
-  const checkouts = checkoutsOf(context.document, mandates, disclosed)
-  const closed = new Map(checkouts.map((checkout) => [hashOf(checkout, disclosed), checkout]))
+    .map((mandate) => readOpenMandate(mandate, disclosed))
+  const payments = collectPayments(mandates, open)
+  const checkouts = collectCheckouts(context.document, mandates, disclosed)
+  const closed = new Map(checkouts.map((checkout) => [checkoutHash(checkout, disclosed), checkout]))
   const [only] = checkouts
   const isPair = checkouts.length === 1 && payments.length === 1
   for (const payment of payments) {
@@ -98,7 +98,7 @@ export function viewAp2(context: Context): Ap2View {
 }
 
 /** The document as a mandate of the type that the caller states, where its claims show another one or none. */
-function asStated({ type, document }: Context, mandates: Mandate[]): Mandate[] {
+function applyStatedType({ type, document }: RuleContext, mandates: Ap2Mandate[]): Ap2Mandate[] {
   const stated = AP2_TYPES.find((one) => one === type)
   const [only, ...others] = mandates
   if (stated === undefined || stated === 'mandates' || stated === 'unknown' || others.length > 0) return mandates
@@ -107,7 +107,7 @@ function asStated({ type, document }: Context, mandates: Mandate[]): Mandate[] {
 }
 
 /** A chain puts the open mandate before those that are made from it. */
-function paymentsOf(mandates: readonly Mandate[], open: readonly OpenMandate[]): ClosedPayment[] {
+function collectPayments(mandates: readonly Ap2Mandate[], open: readonly OpenMandate[]): ClosedPayment[] {
   const by_mandate = new Map(open.map((one) => [one.mandate, one]))
   const payments: ClosedPayment[] = []
   let latest = open.find(({ is_payment }) => is_payment) ?? null
@@ -118,41 +118,41 @@ function paymentsOf(mandates: readonly Mandate[], open: readonly OpenMandate[]):
   return payments
 }
 
-function hashOf({ mandate }: Checkout, disclosed: Disclosed): string | null {
+function checkoutHash({ mandate }: Checkout, disclosed: Disclosed): string | null {
   return mandate === null ? null : disclosed.get(mandate.claims, 'checkout_hash').text()
 }
 
-function openOf(mandate: Mandate, disclosed: Disclosed): OpenMandate {
+function readOpenMandate(mandate: Ap2Mandate, disclosed: Disclosed): OpenMandate {
   const { claims, type } = mandate
   const list = disclosed.get(claims, 'constraints')
-  const constraints = disclosed.items(list).map((place) => ({ place, type: disclosed.get(place, 'type').text() }))
+  const constraints = disclosed.items(list).map((cursor) => ({ cursor, type: disclosed.get(cursor, 'type').text() }))
   const hides =
     list.redacted ||
     (!list.present && disclosed.hides(claims)) ||
     constraints.some(
-      ({ place, type: known }) => place.redacted || disclosed.isSealed(place) || (known === null && isVeiled(place, disclosed)),
+      ({ cursor, type: known }) => cursor.redacted || disclosed.isSealed(cursor) || (known === null && mayHideType(cursor, disclosed)),
     )
-  const limits = limitsOf(constraints, disclosed)
+  const limits = collectLimits(constraints, disclosed)
   return { mandate, claims, is_payment: type === 'open_payment_mandate', list, constraints, hides, limits }
 }
 
-function isVeiled(constraint: Place, disclosed: Disclosed): boolean {
+function mayHideType(constraint: JsonCursor, disclosed: Disclosed): boolean {
   return disclosed.get(constraint, 'type').redacted || disclosed.hides(constraint)
 }
 
-/** Checkouts that can be read: decoded ones in a closed mandate or beside it, and payloads of their tokens. */
-function checkoutsOf(document: Place, mandates: readonly Mandate[], disclosed: Disclosed): Checkout[] {
+/** Readable checkouts: decoded ones in or next to a closed mandate, and payloads of their tokens. */
+function collectCheckouts(document: JsonCursor, mandates: readonly Ap2Mandate[], disclosed: Disclosed): Checkout[] {
   const found: Checkout[] = []
   for (const mandate of mandates) {
     if (mandate.type !== 'checkout_mandate') continue
     const token = disclosed.get(mandate.claims, 'checkout_jwt')
     const beside = disclosed.get(mandate.claims, 'checkout')
-    const body = token.kind === 'object' ? inner(token) : beside
-    const payload = body.kind === 'object' ? null : readEncodedObject((token.text() ?? '').split('.', 3)[1] ?? '')
+    const body = token.kind === 'object' ? unwrapPayload(token) : beside
+    const payload = body.kind === 'object' ? null : decodeJsonObject((token.text() ?? '').split('.', 3)[1] ?? '')
     if (body.kind === 'object') found.push({ mandate, body, embedded: true })
-    else if (payload !== null) found.push({ mandate, body: Place.root(payload), embedded: false })
+    else if (payload !== null) found.push({ mandate, body: JsonCursor.root(payload), embedded: false })
   }
-  const alone = inner(document.get('checkout'))
+  const alone = unwrapPayload(document.get('checkout'))
   const [first] = mandates
   if (first === undefined || first.claims.value === document.value || !(alone.has('line_items') || alone.has('totals'))) return found
   const [only, ...others] = found
@@ -160,19 +160,72 @@ function checkoutsOf(document: Place, mandates: readonly Mandate[], disclosed: D
   return only.embedded ? found : [{ mandate: only.mandate, body: alone, embedded: true }]
 }
 
-function inner(token: Place): Place {
+function unwrapPayload(token: JsonCursor): JsonCursor {
   const payload = token.get('payload')
   return payload.kind === 'object' ? payload : token
 }
 
-/** The hash algorithm of the token that carries a mandate; null where it cannot be told. */
-export function algorithmOf({ claims, envelope }: Mandate): string | null {
+/** The hash algorithm of the token that carries a mandate; null if unreadable. */
+export function algorithmOf({ claims, envelope }: Ap2Mandate): string | null {
   const own = claims.get('_sd_alg')
-  const place = own.present ? own : (envelope?.payload.get('_sd_alg') ?? own)
-  return place.present ? place.text() : 'sha-256'
+  const cursor = own.present ? own : (envelope?.payload.get('_sd_alg') ?? own)
+  return cursor.present ? cursor.text() : 'sha-256'
 }
 
 /** Mandates of one type, or of several. */
-export function ofTypes({ mandates }: Ap2View, ...types: Mandate['type'][]): Mandate[] {
+export function mandatesOfTypes({ mandates }: Ap2View, ...types: Ap2Mandate['type'][]): Ap2Mandate[] {
   return mandates.filter(({ type }) => types.includes(type))
+}
+
+/** The key that a mandate is bound to. */
+interface CnfKey {
+  mandate: Ap2Mandate
+  cnf: JsonCursor
+  jwk: JsonCursor
+  /** Members that only the holder of the key may know. */
+  secrets: JsonCursor[]
+}
+
+export function cnfKeys({ mandates, disclosed }: Ap2View): CnfKey[] {
+  return mandates.flatMap((mandate) => {
+    const cnf = disclosed.get(mandate.claims, 'cnf')
+    const jwk = cnf.get('jwk')
+    const secrets = PRIVATE_JWK_MEMBERS.map((name) => jwk.get(name)).filter((cursor) => cursor.present && !cursor.redacted)
+    return cnf.present ? [{ mandate, cnf, jwk, secrets }] : []
+  })
+}
+
+const REPOSITORY = 'https://github.com/google-agentic-commerce/AP2/blob'
+
+type Page = 'specification' | 'agent_authorization' | 'checkout_mandate' | 'payment_mandate'
+
+/** A heading of a page of the specification, version 0.2. */
+export function ap2Spec(page: Page, section: string): SpecReference {
+  return { url: `${REPOSITORY}/v0.2.0/docs/ap2/${page}.md`, section }
+}
+
+/** A type of version 0.1, which is written down as code. */
+export function legacySpec(type: string): SpecReference {
+  return { url: `${REPOSITORY}/v0.1.0/src/ap2/types/mandate.py`, section: type }
+}
+
+export const ISSUE_BUDGET: SpecReference = {
+  url: 'https://github.com/google-agentic-commerce/AP2/issues/339',
+  section: 'Budget unit and withheld disclosures',
+}
+
+/** Version 0.1 had one page; its mandates are written down as code. */
+export function ap2SpecAt(spec: SpecReference, version: string): SpecReference {
+  if (version !== '0.1' || !spec.url.startsWith(`${REPOSITORY}/v0.2.0/`)) return spec
+  return { url: `${REPOSITORY}/v0.1.0/docs/specification.md`, section: spec.section }
+}
+
+/** Claims of this name in closed and open payment mandates, where they are objects; says which preset ones are none. */
+export function paymentObjects(error: ReportFinding, view: Ap2View, name: string): JsonCursor[] {
+  return mandatesOfTypes(view, 'payment_mandate', 'open_payment_mandate').flatMap(({ type, claims }) => {
+    const cursor = view.disclosed.get(claims, name)
+    // A closed mandate must have it, and another rule says so.
+    if (type === 'open_payment_mandate') expectTypeIfPresent(error, cursor, 'object')
+    return cursor.kind === 'object' ? [cursor] : []
+  })
 }

@@ -1,15 +1,18 @@
 import { readEvmAddress } from '../../checks/evm-address.ts'
 
-/** Addresses of chains and their names, by form and checksum alone: nothing says that anybody holds the key. */
+/** Checks addresses and chain ids by form and checksum only. */
 
-/** `wrong_case`: mixed case that breaks EIP-55. `one_case`: letters of one case, so no checksum. `checked`: it holds, or there are no letters. */
-export type EvmForm = 'none' | 'checked' | 'one_case' | 'wrong_case'
+/**
+ * `wrong_case`: mixed case with a wrong EIP-55 checksum. `one_case`: letters of one case, so no checksum. `checked`: a correct checksum, or
+ * no letters.
+ */
+type EvmAddressForm = 'none' | 'checked' | 'one_case' | 'wrong_case'
 
-const MIXED = new Map<string, EvmForm>()
+const MIXED = new Map<string, EvmAddressForm>()
 const SOLANA = new Map<string, boolean>()
 
-/** Answers once more what was answered before: a document names the same few addresses again and again, and each costs a hash. */
-function remembered<Answer>(known: Map<string, Answer>, text: string, compute: (text: string) => Answer): Answer {
+/** Caches answers: a document repeats the same few addresses, and each costs a hash. */
+function memoize<Answer>(known: Map<string, Answer>, text: string, compute: (text: string) => Answer): Answer {
   const before = known.get(text)
   if (before !== undefined) return before
   const answer = compute(text)
@@ -20,17 +23,17 @@ function remembered<Answer>(known: Map<string, Answer>, text: string, compute: (
 
 const MOST_REMEMBERED = 1_024
 
-/** How a text is written as an EVM address: 0x and 40 hexadecimal digits (EIP-55, 2016). */
-export function evmForm(text: string): EvmForm {
+/** Classifies a text as an EVM address, 0x and 40 hexadecimal digits, by its checksum (EIP-55, 2016). */
+export function classifyEvmAddress(text: string): EvmAddressForm {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return 'none'
   const [small, large] = [/[a-f]/.test(text), /[A-F]/.test(text)]
-  if (small && large) return remembered(MIXED, text, (one) => (readEvmAddress(one)?.checksum === 'holds' ? 'checked' : 'wrong_case'))
+  if (small && large) return memoize(MIXED, text, (one) => (readEvmAddress(one)?.checksum === 'holds' ? 'checked' : 'wrong_case'))
   return small || large ? 'one_case' : 'checked'
 }
 
-/** Whether a text is a Solana address: base58 of 32 bytes. */
+/** Returns whether a text is a Solana address: base58 of 32 bytes. */
 export function isSolanaAddress(text: string): boolean {
-  return /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text) && remembered(SOLANA, text, (one) => base58Bytes(one) === 32)
+  return /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text) && memoize(SOLANA, text, (one) => base58Bytes(one) === 32)
 }
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -55,7 +58,7 @@ export function readCaip2(text: string | null): { namespace: string; reference: 
   return match?.[1] === undefined || match[2] === undefined ? null : { namespace: match[1], reference: match[2] }
 }
 
-/** Addresses that nobody can spend from, in lower case; Solana's keep their case. */
+/** Addresses without a usable private key, in lower case; Solana's keep their case. */
 const BURN: ReadonlySet<string> = new Set([
   '0x0000000000000000000000000000000000000000',
   '0x000000000000000000000000000000000000dead',
@@ -68,7 +71,7 @@ export function isBurnAddress(text: string): boolean {
   return BURN.has(text.startsWith('0x') ? text.toLowerCase() : text)
 }
 
-/** Whether two texts are the same account: EVM addresses whatever their case, everything else exactly. */
+/** Compares EVM addresses without case, everything else exactly. */
 export function sameAccount(one: string, other: string): boolean {
   const isEvm = /^0x[0-9a-fA-F]{40}$/.test(one)
   return isEvm ? one.toLowerCase() === other.toLowerCase() : one === other

@@ -1,130 +1,188 @@
-import type { Kind, Place } from '../place.ts'
-import type { FindingMore, Say } from '../rule.ts'
+import type { CursorKind, JsonCursor } from '../json-cursor.ts'
+import type { FindingDetails, ReportFinding } from '../protocol.ts'
+import { SECRET_DESCRIPTIONS, type DetectedSecret } from '../secrets.ts'
 
 /**
- * What may be asked of a place, whatever the protocol. Each takes `error` or `warning` first, and hands back the value where it is as asked,
- * else null or false. A redacted value is as asked, but has no value to hand back: null, and nothing is said.
+ * Expectations for values of any protocol. Each takes `error` or `warning` first and returns the value if it is as expected, else null or
+ * false. A redacted value is accepted silently; as it has no value to return, null is returned.
  */
 
-export type JsonKind = Exclude<Kind, 'absent' | 'redacted'>
+export type JsonType = Exclude<CursorKind, 'absent' | 'redacted'>
 
-const KIND_WORDS: Readonly<Record<JsonKind, string>> = {
+const TYPE_NAMES: Readonly<Record<JsonType, string>> = {
   null: 'null',
   boolean: 'true or false',
   number: 'a number',
-  string: 'a text',
+  string: 'a string',
   array: 'an array',
   object: 'an object',
 }
 
-/** Says that the place is missing, unless something stands there. */
-export function present(say: Say, place: Place, more?: FindingMore): boolean {
-  if (!place.present) say(place, 'is missing', more)
-  return place.present
+/** Reports an absent value. */
+export function expectPresent(report: ReportFinding, cursor: JsonCursor, more?: FindingDetails): boolean {
+  if (!cursor.present) report(cursor, 'is missing', more)
+  return cursor.present
 }
 
-/** Something of this type must stand here. True when its inside can be looked at, or is redacted. */
-export function need(say: Say, place: Place, kind: JsonKind): boolean {
-  return present(say, place, { expected: KIND_WORDS[kind] }) && optional(say, place, kind)
+/** Reports an absent value or one of another type. Returns true for a value of this type and for a redacted one. */
+export function expectType(report: ReportFinding, cursor: JsonCursor, kind: JsonType): boolean {
+  return expectPresent(report, cursor, { expected: TYPE_NAMES[kind] }) && expectTypeIfPresent(report, cursor, kind)
 }
 
-/** What stands here must have this type; nothing need stand here. True when it has, or is redacted. */
-export function optional(say: Say, place: Place, kind: JsonKind): boolean {
-  if (place.kind === 'absent') return false
-  if (place.kind === kind || place.kind === 'redacted') return true
-  say(place, `is not ${KIND_WORDS[kind]}`, { expected: KIND_WORDS[kind] })
+/** Reports a present value of another type. Returns true for a value of this type and for a redacted one. */
+export function expectTypeIfPresent(report: ReportFinding, cursor: JsonCursor, kind: JsonType): boolean {
+  if (cursor.kind === 'absent') return false
+  if (cursor.kind === kind || cursor.kind === 'redacted') return true
+  report(cursor, `is not ${TYPE_NAMES[kind]}`, { expected: TYPE_NAMES[kind] })
   return false
 }
 
-/** A text that is not empty or blank must stand here. */
-export function needText(say: Say, place: Place): string | null {
-  if (!need(say, place, 'string')) return null
-  const text = place.text()
+/** Expects an object. Returns whether its members can be read: false also for a redacted one. */
+export function expectObject(report: ReportFinding, cursor: JsonCursor): boolean {
+  return expectType(report, cursor, 'object') && !cursor.redacted
+}
+
+/** The same as `expectObject`, but silent about an absent value. */
+export function expectObjectIfPresent(report: ReportFinding, cursor: JsonCursor): boolean {
+  return expectTypeIfPresent(report, cursor, 'object') && !cursor.redacted
+}
+
+/** Expects a string. Returns it; null for other types and for a redacted one. */
+export function expectString(report: ReportFinding, cursor: JsonCursor): string | null {
+  return expectType(report, cursor, 'string') ? cursor.text() : null
+}
+
+/** The same as `expectString`, but silent about an absent value. */
+export function expectStringIfPresent(report: ReportFinding, cursor: JsonCursor): string | null {
+  return expectTypeIfPresent(report, cursor, 'string') ? cursor.text() : null
+}
+
+/** Reports each item of the array here that has another type. */
+export function expectItemTypes(report: ReportFinding, cursor: JsonCursor, kind: JsonType): void {
+  for (const item of cursor.items()) expectTypeIfPresent(report, item, kind)
+}
+
+/** Reports a value that is not an array, and items of another type; nothing about an absent or redacted value. Returns whether the array can be read. */
+export function expectArrayIfPresent(report: ReportFinding, cursor: JsonCursor, kind: JsonType): boolean {
+  if (!expectTypeIfPresent(report, cursor, 'array')) return false
+  expectItemTypes(report, cursor, kind)
+  return true
+}
+
+/** Reports an array without items. */
+export function expectNotEmpty(report: ReportFinding, cursor: JsonCursor, expected: string): void {
+  if (cursor.kind === 'array' && cursor.items().length === 0) report(cursor, 'is empty', { expected })
+}
+
+/** Reports anything but a string that is not blank. Returns the string. */
+export function expectText(report: ReportFinding, cursor: JsonCursor): string | null {
+  if (!expectType(report, cursor, 'string')) return null
+  const text = cursor.text()
   if (text === null || text.trim() !== '') return text
-  say(place, 'is an empty text', { expected: 'a text that says something' })
+  report(cursor, 'is an empty string', { expected: 'a non-empty string' })
   return null
 }
 
-/** A text that stands here must not be empty or blank; nothing need stand here. */
-export function optionalText(say: Say, place: Place): void {
-  if (place.present) needText(say, place)
+/** The same as `expectText`, but silent about an absent value. */
+export function expectTextIfPresent(report: ReportFinding, cursor: JsonCursor): void {
+  if (cursor.present) expectText(report, cursor)
 }
 
 export interface TextForm {
   pattern?: RegExp
   max_chars?: number
-  /** The form in words: "0x and 40 hexadecimal digits". */
+  /** Description of the form, such as "0x and 40 hexadecimal digits". */
   expected: string
 }
 
-/** The text here must have a form; nothing is said of what is absent or redacted. Patterns must be linear and anchored. */
-export function textForm(say: Say, place: Place, { pattern, max_chars, expected }: TextForm): string | null {
-  if (!optional(say, place, 'string')) return null
-  const text = place.text()
+/** The text here must have a form; silent about absent and redacted values. Patterns must be linear and anchored. */
+export function expectTextForm(report: ReportFinding, cursor: JsonCursor, { pattern, max_chars, expected }: TextForm): string | null {
+  if (!expectTypeIfPresent(report, cursor, 'string')) return null
+  const text = cursor.text()
   if (text === null) return null
   if ((max_chars === undefined || text.length <= max_chars) && pattern?.test(text) !== false) return text
-  say(place, 'does not have the form that is asked for', { expected })
+  report(cursor, 'does not have the expected form', { expected })
   return null
 }
 
-/** The text here must be one of these; nothing is said of what is absent or redacted. */
-export function oneOf<const Value extends string>(say: Say, place: Place, values: readonly Value[], more?: FindingMore): Value | null {
-  if (!place.present || place.redacted) return null
-  const found = values.find((value) => value === place.text())
-  if (found === undefined) say(place, 'is none of the values that the protocol knows', { expected: listed(values), ...more })
+/** Expects the text to be one of these; silent about absent and redacted values. */
+export function expectOneOf<const Value extends string>(
+  report: ReportFinding,
+  cursor: JsonCursor,
+  values: readonly Value[],
+  more?: FindingDetails,
+): Value | null {
+  if (!cursor.present || cursor.redacted) return null
+  const found = values.find((value) => value === cursor.text())
+  if (found === undefined) report(cursor, 'is not one of the allowed values', { expected: describeChoices(values), ...more })
   return found ?? null
 }
 
-/** Values of a closed set, for `expected`. */
-export function listed(values: readonly string[]): string {
+/** Describes the allowed values, for `expected`. */
+export function describeChoices(values: readonly string[]): string {
   return values.length <= 1 ? values.join('') : `one of ${values.join(', ')}`
 }
 
-/** Each of these must be an array with at least one item. */
-export function needItems(say: Say, place: Place): Place[] {
-  if (!need(say, place, 'array')) return []
-  const items = place.items()
-  if (items.length === 0 && place.kind === 'array') say(place, 'is empty', { expected: 'at least one item' })
-  return items
+/** Expects an array with at least one item. Returns the items. */
+export function expectItems(report: ReportFinding, cursor: JsonCursor): JsonCursor[] {
+  if (!expectType(report, cursor, 'array')) return []
+  expectNotEmpty(report, cursor, 'at least one item')
+  return cursor.items()
 }
 
-/** Says of every place but the first with the same text that it repeats. Places without a text are passed over. Returns the texts. */
-export function unique(say: Say, places: readonly Place[], what: string, fold: (text: string) => string = (text) => text): Set<string> {
+/** Reports every cursor but the first with the same text; cursors without a text are skipped. Returns the texts. */
+export function expectUnique(
+  report: ReportFinding,
+  cursors: readonly JsonCursor[],
+  what: string,
+  fold: (text: string) => string = (text) => text,
+): Set<string> {
   const seen = new Set<string>()
-  for (const place of places) {
-    const text = place.text()
+  for (const cursor of cursors) {
+    const text = cursor.text()
     if (text === null) continue
     const key = fold(text)
-    if (seen.has(key)) say(place, `repeats ${what}`)
+    if (seen.has(key)) report(cursor, `repeats ${what}`)
     seen.add(key)
   }
   return seen
 }
 
+/** `expectUnique` for the member of this name in several objects. */
+export function expectUniqueMembers(report: ReportFinding, holders: readonly JsonCursor[], name: string, what: string): void {
+  const cursors = holders.map((holder) => holder.get(name))
+  expectUnique(report, cursors, what)
+}
+
 /**
- * The text here must be one of those that the document declares elsewhere; nothing is said of what is absent or redacted. Where one of those
- * may itself be redacted, leave the question out: the reference may lead there.
+ * Expects one of the ids that the document declares elsewhere; silent about absent and redacted values. Do not call it if one of those ids
+ * may be redacted: the reference may be to it.
  */
-export function refersTo(say: Say, place: Place, known: ReadonlySet<string>, what: string): void {
-  const text = place.text()
-  if (text !== null && !known.has(text)) say(place, `refers to ${what} that the document does not have`)
+export function expectReference(report: ReportFinding, cursor: JsonCursor, known: ReadonlySet<string>, what: string): void {
+  const text = cursor.text()
+  if (text !== null && !known.has(text)) report(cursor, `refers to ${what} that is not in the document`)
 }
 
-/** Says of each place whose members are not all known that it has others; the place of the finding is the member. */
-export function onlyMembers(say: Say, place: Place, known: ReadonlySet<string>, words = 'is not known here'): void {
-  for (const member of place.members()) if (!known.has(member.key)) say(member, words)
+/** Reports members that are not among the known ones, each at its own pointer. */
+export function expectKnownMembers(
+  report: ReportFinding,
+  cursor: JsonCursor,
+  known: ReadonlySet<string>,
+  words = 'is not a known member',
+): void {
+  for (const member of cursor.members()) if (!known.has(member.key)) report(member, words)
 }
 
-/** Walks parents by id. Each node is looked at a bounded number of times: the depth of every node is kept. */
-export interface Tree {
+/** Depths and cycles of nodes that name their parent. */
+export interface ParentTree {
   /** Nodes whose parents lead back to themselves. */
   in_cycle: ReadonlySet<string>
   /** Number of ancestors; nodes in or below a cycle have none. */
   depth: ReadonlyMap<string, number>
 }
 
-/** Depths and cycles of nodes that name their parent, in time proportional to their number. */
-export function treeOf(parents: ReadonlyMap<string, string | null>): Tree {
+/** Computes depths and cycles in time proportional to the number of nodes. */
+export function buildParentTree(parents: ReadonlyMap<string, string | null>): ParentTree {
   const depth = new Map<string, number>()
   const in_cycle = new Set<string>()
   const done = new Set<string>()
@@ -147,20 +205,21 @@ export function treeOf(parents: ReadonlyMap<string, string | null>): Tree {
   return { in_cycle, depth }
 }
 
-/** Whether anything here or below was redacted: then it cannot be compared with anything as a whole. */
-export function holdsRedaction(place: Place): boolean {
-  const open = [place]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.redacted) return true
-    for (const inner of next.kind === 'array' ? next.items() : next.members()) open.push(inner)
-  }
+/** Returns whether this value or anything inside it is redacted, so that it cannot be compared as a whole. */
+export function containsRedaction(cursor: JsonCursor): boolean {
+  for (const inner of cursor.descendants()) if (inner.redacted) return true
   return false
 }
 
-/** A text that two JSON values share exactly when they are the same value. For documents whose depth is bounded. */
-export function canonicalText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`
+/** Returns a text that is equal for equal JSON values. For documents of bounded depth. */
+export function comparableText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(comparableText).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   const members = Object.entries(value as Record<string, unknown>).toSorted(([one], [other]) => (one < other ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalText(member)}`).join(',')}}`
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${comparableText(member)}`).join(',')}}`
+}
+
+/** Reports secrets, but for those at places that another finding names already. */
+export function reportSecrets(warning: ReportFinding, secrets: readonly DetectedSecret[], reported: ReadonlySet<string> = new Set()): void {
+  for (const { cursor, kind } of secrets) if (!reported.has(cursor.path())) warning(cursor, `looks like ${SECRET_DESCRIPTIONS[kind]}`)
 }

@@ -1,4 +1,4 @@
-import type { Place } from '../place.ts'
+import type { JsonCursor } from '../json-cursor.ts'
 
 /** Base64url texts, JWS forms and JSON Web Keys, by form alone: no signature is verified. */
 
@@ -19,7 +19,7 @@ export function readBase64Url(text: string): Uint8Array | null {
   return (bits & ((1 << held) - 1)) === 0 ? bytes : null
 }
 
-/** Whether a text is padded or unpadded base64 of the standard alphabet (RFC 4648, 4), and not empty. */
+/** Returns whether a text is non-empty base64 of the standard alphabet (RFC 4648, 4), padded or not. */
 export function isBase64(text: string): boolean {
   return text !== '' && /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1
 }
@@ -27,7 +27,7 @@ export function isBase64(text: string): boolean {
 const JSON_TEXT = new TextDecoder('utf-8', { fatal: true })
 
 /** The JSON object behind a base64url text, such as the header of a JWS; null when there is none. */
-export function readEncodedObject(text: string): Record<string, unknown> | null {
+export function decodeJsonObject(text: string): Record<string, unknown> | null {
   const bytes = text.length > 65_536 ? null : readBase64Url(text)
   if (bytes === null) return null
   try {
@@ -44,10 +44,10 @@ export function readCompactJws(text: string): { header: Record<string, unknown> 
   const [head = '', payload = '', signature = ''] = parts
   if (parts.length !== 3 || head === '' || signature === '') return null
   if (!parts.every((part) => /^[A-Za-z0-9_-]*$/.test(part))) return null
-  return { header: readEncodedObject(head), detached: payload === '' }
+  return { header: decodeJsonObject(head), detached: payload === '' }
 }
 
-/** Whether an algorithm of a signature proves nothing to strangers: none, or keyed by a shared secret. */
+/** Returns whether a signature algorithm has no public key: none, or HMAC with a shared secret. */
 export function isWeakAlgorithm(alg: unknown): boolean {
   return typeof alg === 'string' && /^(?:none$|HS)/i.test(alg)
 }
@@ -66,7 +66,7 @@ export const CURVE_BYTES: Readonly<Record<string, number>> = {
 }
 
 /** Number of bytes in a base64url member of a key; null when it is none, or redacted. */
-export function memberBytes(place: Place): number | null {
-  const text = place.text()
+export function decodedLength(cursor: JsonCursor): number | null {
+  const text = cursor.text()
   return text === null || text.length > 2_048 ? null : (readBase64Url(text)?.length ?? null)
 }

@@ -1,29 +1,29 @@
 import table from '../../../../data/iso4217.json' with { type: 'json' }
-import type { Place } from '../place.ts'
-import type { Say } from '../rule.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { ReportFinding } from '../protocol.ts'
 
 /** Money is exact: integers of minor units as BigInt, or texts of digits. */
 
-export interface MoneyBounds {
+interface IntegerBounds {
   min?: bigint
   max?: bigint
 }
 
-/** How an amount fails to be an integer, in words; null when it is one. */
-function amountFault(place: Place, { min, max }: MoneyBounds): string | null {
-  switch (place.kind) {
+/** Describes why a value is not an integer of minor units; null if it is one. */
+function describeAmountFault(cursor: JsonCursor, { min, max }: IntegerBounds): string | null {
+  switch (cursor.kind) {
     case 'number': {
-      const amount = place.integer()
+      const amount = cursor.integer()
       if (amount === null) {
-        return Number.isInteger(place.value)
-          ? 'is beyond 2^53 - 1, where numbers are rounded'
+        return Number.isInteger(cursor.value)
+          ? 'is larger than 2^53 - 1, so it is rounded'
           : 'is a decimal number, not an integer of minor units'
       }
       if (min !== undefined && amount < min) return `is less than ${min}`
       return max !== undefined && amount > max ? `is more than ${max}` : null
     }
     case 'string':
-      return 'is a text, not an integer of minor units'
+      return 'is a string, not an integer of minor units'
     case 'null':
     case 'boolean':
     case 'array':
@@ -35,37 +35,37 @@ function amountFault(place: Place, { min, max }: MoneyBounds): string | null {
   }
 }
 
-/** The amount here must be an integer of minor units within ±(2^53 - 1); nothing is said of what is absent or redacted. */
-export function minorUnits(say: Say, place: Place, bounds: MoneyBounds = {}): bigint | null {
-  const fault = amountFault(place, bounds)
-  if (fault !== null) say(place, fault, { expected: 'an integer of minor units, such as 1999 for 19.99' })
-  return fault === null ? place.integer() : null
+/** Expects the amount to be an integer of minor units within ±(2^53 - 1); silent about absent and redacted values. */
+export function expectMinorUnits(report: ReportFinding, cursor: JsonCursor, bounds: IntegerBounds = {}): bigint | null {
+  const fault = describeAmountFault(cursor, bounds)
+  if (fault !== null) report(cursor, fault, { expected: 'an integer of minor units, such as 1999 for 19.99' })
+  return fault === null ? cursor.integer() : null
 }
 
-/** The number here must be an integer within bounds; nothing is said of what is absent or redacted. */
-export function integer(say: Say, place: Place, { min, max }: MoneyBounds = {}): bigint | null {
-  if (!place.present || place.redacted) return null
-  const value = place.integer()
+/** Expects the number to be an integer within bounds; silent about absent and redacted values. */
+export function expectInteger(report: ReportFinding, cursor: JsonCursor, { min, max }: IntegerBounds = {}): bigint | null {
+  if (!cursor.present || cursor.redacted) return null
+  const value = cursor.integer()
   const fits = value !== null && (min === undefined || value >= min) && (max === undefined || value <= max)
   if (fits) return value
   const range = min === undefined ? '' : max === undefined ? ` of at least ${min}` : ` from ${min} to ${max}`
-  say(place, `is not an integer${range}`, { expected: `an integer${range}` })
+  report(cursor, `is not an integer${range}`, { expected: `an integer${range}` })
   return null
 }
 
 const DIGITS = /^(?:0|[1-9][0-9]{0,127})$/
 
-/** A text of decimal digits without sign, point, exponent or leading zero, at most 128 of them; null for all else. */
-export function digitText(place: Place): bigint | null {
-  const text = place.text()
+/** A text of decimal digits without sign, point, exponent or leading zero, at most 128 of them; null otherwise. */
+export function readDecimalDigits(cursor: JsonCursor): bigint | null {
+  const text = cursor.text()
   return text !== null && text.length <= 128 && DIGITS.test(text) ? BigInt(text) : null
 }
 
 /** The sum of integers; null when one of them is absent, redacted or no integer. */
-export function sumOf(places: readonly Place[]): bigint | null {
+export function sumIntegers(cursors: readonly JsonCursor[]): bigint | null {
   let sum = 0n
-  for (const place of places) {
-    const value = place.integer()
+  for (const cursor of cursors) {
+    const value = cursor.integer()
     if (value === null) return null
     sum += value
   }
@@ -76,7 +76,7 @@ const MINOR_UNITS: ReadonlyMap<string, number | null> = new Map(
   table.rows.filter((row) => row.withdrawn === null).map((row) => [row.alpha, row.minor_units]),
 )
 
-/** Whether a current ISO 4217 code, in upper case. */
+/** Returns whether a text is a current ISO 4217 code in upper case. */
 export function isCurrencyCode(text: string): boolean {
   return MINOR_UNITS.has(text)
 }

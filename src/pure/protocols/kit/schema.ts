@@ -1,51 +1,52 @@
-import { checkSchema, type SchemaCheck } from '../../documents/json-schema/check-schema.ts'
-import { validateJsonSchema, type SchemaVerdict } from '../../documents/json-schema/validate.ts'
-import type { Place } from '../place.ts'
-import { holdsRedaction } from './expect.ts'
-import type { Context } from '../rule.ts'
+import { checkSchema, type SchemaCheck, validateJsonSchema, type SchemaVerdict } from '../../documents/json-schema/validate.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import { containsRedaction } from './expect.ts'
+import type { RuleContext } from '../protocol.ts'
 
-/** Schemas that strangers put into their documents: counted before they are looked at, never run as code, never fetched from anywhere. */
+/** JSON Schemas inside documents: their size is bounded before use; they are never run as code or fetched. */
 
-/** Objects that one schema of a stranger may be made of. */
+/** Maximum number of objects in one schema of a document. */
 const MOST_SUBSCHEMAS = 2_000
 
-/** Whether a schema is small enough to be looked at; else the whole document is refused. Counts every object in it. */
-function isBounded(context: Context, schema: Place): boolean {
+/** Counts the objects of a schema. Refuses the whole document and returns false beyond the bound. */
+function checkSchemaSize(context: RuleContext, schema: JsonCursor): boolean {
   let count = 0
-  const open: Place[] = [schema]
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    if (place.kind === 'object' && ++count > MOST_SUBSCHEMAS) {
+  for (const cursor of schema.descendants()) {
+    if (cursor.kind === 'object' && ++count > MOST_SUBSCHEMAS) {
       context.exceed(schema, 'subschemas', MOST_SUBSCHEMAS)
       return false
     }
-    for (const inner of place.kind === 'array' ? place.items() : place.members()) open.push(inner)
   }
   return true
 }
 
-/** What a schema is by itself: well-formed or not, and what in it leads nowhere. null when it is beyond the bound, which ends the check. */
-export function inspectSchema(context: Context, schema: Place): SchemaCheck | null {
-  return isBounded(context, schema) ? checkSchema(schema.value) : null
+/** Checks a schema by itself: form and references. null beyond the bound, which ends the check. */
+export function inspectSchema(context: RuleContext, schema: JsonCursor): SchemaCheck | null {
+  return checkSchemaSize(context, schema) ? checkSchema(schema.value) : null
 }
 
 /**
- * Holds data of a document against a schema of the same document. `undetermined` where the schema asks what is not read here, where either
- * holds redacted values, or where all schemas of the document together have used up their steps.
+ * Validates data of a document by a schema of the same document. `undetermined` if the schema uses unsupported features, either contains
+ * redacted values, or all schemas of the document have used up the step budget.
  */
-export function judgeBySchema(context: Context, schema: Place, data: Place): 'valid' | 'invalid' | 'undetermined' {
-  return verdictOf(context, schema, data)?.outcome ?? 'undetermined'
+export function validateBySchema(context: RuleContext, schema: JsonCursor, data: JsonCursor): 'valid' | 'invalid' | 'undetermined' {
+  return runSchema(context, schema, data)?.outcome ?? 'undetermined'
 }
 
-/** The same for data that another party completes: `incomplete` where all that is wrong is that members are missing. */
-export function judgeDeclaration(context: Context, schema: Place, data: Place): 'valid' | 'incomplete' | 'invalid' | 'undetermined' {
-  const verdict = verdictOf(context, schema, data)
+/** The same for data that another party completes: `incomplete` if only missing members are wrong. */
+export function validateDeclaration(
+  context: RuleContext,
+  schema: JsonCursor,
+  data: JsonCursor,
+): 'valid' | 'incomplete' | 'invalid' | 'undetermined' {
+  const verdict = runSchema(context, schema, data)
   const isIncomplete = verdict?.outcome === 'invalid' && verdict.errors.every(({ code }) => code === 'property_missing')
   return isIncomplete ? 'incomplete' : (verdict?.outcome ?? 'undetermined')
 }
 
-function verdictOf(context: Context, schema: Place, data: Place): SchemaVerdict | null {
+function runSchema(context: RuleContext, schema: JsonCursor, data: JsonCursor): SchemaVerdict | null {
   const { budget } = context
-  if (budget.schema_steps <= 0 || !isBounded(context, schema) || holdsRedaction(schema) || holdsRedaction(data)) return null
+  if (budget.schema_steps <= 0 || !checkSchemaSize(context, schema) || containsRedaction(schema) || containsRedaction(data)) return null
   const verdict = validateJsonSchema(schema.value, data.value, { steps: budget.schema_steps })
   budget.schema_steps -= verdict.steps + 1
   return verdict

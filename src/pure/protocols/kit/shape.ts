@@ -1,132 +1,132 @@
-import type { Place } from '../place.ts'
-import type { Say } from '../rule.ts'
-import { listed, oneOf, optional, present } from './expect.ts'
-import { integer as integerIn } from './money.ts'
-import { uriFault } from './url.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { ReportFinding } from '../protocol.ts'
+import { describeChoices, expectOneOf, expectTypeIfPresent, expectPresent, expectObjectIfPresent, expectStringIfPresent } from './expect.ts'
+import { expectInteger as integerIn } from './money.ts'
+import { describeUriFault } from './url.ts'
 
-/** Shapes of members that no rule looks at more closely. A shape is finite, so walking it is bounded whatever the document is. */
-export type Shape =
+/** Shapes of members that no other rule checks. A shape is finite, so checking it takes bounded time for any document. */
+export type JsonShape =
   | { kind: 'known' | 'text' | 'text_or_null' | 'boolean' | 'number' }
   | { kind: 'integer'; min: bigint }
-  /** A text with a format; `fault` says in words what is wrong with it, or null. */
+  /** A text with a format; `fault` describes what is wrong with it, or returns null. */
   | { kind: 'form'; fault: (found: string) => string | null; expected: string }
   | { kind: 'one_of'; values: readonly string[] }
-  | { kind: 'list'; of: Shape }
-  | { kind: 'object'; required: Members; optional: Members; closed: boolean }
+  | { kind: 'list'; of: JsonShape }
+  | { kind: 'object'; required: ShapeMembers; optional: ShapeMembers; closed: boolean }
   /** Another rule asks for the list or object itself. */
-  | { kind: 'within'; of: Shape }
+  | { kind: 'within'; of: JsonShape }
 
-export type Members = Readonly<Record<string, Shape>>
+export type ShapeMembers = Readonly<Record<string, JsonShape>>
 
-/** Looked at by another rule. */
-export const known: Shape = { kind: 'known' }
-export const text: Shape = { kind: 'text' }
-export const text_or_null: Shape = { kind: 'text_or_null' }
+/** Checked by another rule. */
+export const anyValue: JsonShape = { kind: 'known' }
+export const text: JsonShape = { kind: 'text' }
+export const textOrNull: JsonShape = { kind: 'text_or_null' }
 /** A text with a format. */
-export function form(fault: (found: string) => string | null, expected: string): Shape {
+export function textWith(fault: (found: string) => string | null, expected: string): JsonShape {
   return { kind: 'form', fault, expected }
 }
 
 /** An absolute URI, as `format: uri` of JSON Schema. */
-export const uri = form(uriFault, 'an absolute URL, such as https://shop.example.com/terms')
+export const uri = textWith(describeUriFault, 'an absolute URL, such as https://shop.example.com/terms')
 /** `format: email` of JSON Schema, letters of every script allowed. */
-export const email = form(
+export const email = textWith(
   (found) => (/^[^\s@]{1,64}@[^\s@.]+(?:\.[^\s@.]+)*$/.test(found) ? null : 'is not an e-mail address'),
   'an e-mail address, such as ada@example.com',
 )
-export const boolean: Shape = { kind: 'boolean' }
-export const number: Shape = { kind: 'number' }
+export const boolean: JsonShape = { kind: 'boolean' }
+export const number: JsonShape = { kind: 'number' }
 
-export function integer(min: bigint): Shape {
+export function integer(min: bigint): JsonShape {
   return { kind: 'integer', min }
 }
 
-export function oneOfTexts(...values: string[]): Shape {
+export function oneOfTexts(...values: string[]): JsonShape {
   return { kind: 'one_of', values }
 }
 
-export function list(of: Shape): Shape {
+export function list(of: JsonShape): JsonShape {
   return { kind: 'list', of }
 }
 
-export function object(required: Members, more: Members = {}): Shape {
+export function object(required: ShapeMembers, more: ShapeMembers = {}): JsonShape {
   return { kind: 'object', required, optional: more, closed: false }
 }
 
 /** An object whose schema knows no other members. */
-export function closed(required: Members, more: Members = {}): Shape {
+export function closed(required: ShapeMembers, more: ShapeMembers = {}): JsonShape {
   return { kind: 'object', required, optional: more, closed: true }
 }
 
-export function within(of: Shape): Shape {
+export function contentsOf(of: JsonShape): JsonShape {
   return { kind: 'within', of }
 }
 
 /** The same shape for several names. */
-export function each(shape: Shape, ...names: string[]): Members {
+export function each(shape: JsonShape, ...names: string[]): ShapeMembers {
   return Object.fromEntries(names.map((name) => [name, shape]))
 }
 
-/** How to say what is wrong; all but `type` may be left to it, and strange members to nobody. */
-export interface ShapeSays {
-  type: Say
+/** Reporters for the kinds of faults. `rule` defaults to `type`; without `stray`, unknown members are not reported. */
+export interface ShapeReporters {
+  type: ReportFinding
   /** A value outside a closed set, or a required member that is missing. */
-  rule?: Say
+  rule?: ReportFinding
   /** A member that a closed schema does not know. */
-  stray?: (member: Place) => void
+  stray?: (member: JsonCursor) => void
 }
 
-/** Says where what stands here departs from a shape; nothing is said of what is absent or redacted. */
-export function expectShape(says: Say | ShapeSays, place: Place, shape: Shape): void {
-  walk(typeof says === 'function' ? { type: says } : says, place, shape)
+/** Reports where a value differs from a shape; silent about absent and redacted values. */
+export function expectShape(says: ReportFinding | ShapeReporters, cursor: JsonCursor, shape: JsonShape): void {
+  checkShape(typeof says === 'function' ? { type: says } : says, cursor, shape)
 }
 
-function walk(says: ShapeSays, place: Place, shape: Shape): void {
+function checkShape(says: ShapeReporters, cursor: JsonCursor, shape: JsonShape): void {
   const { type } = says
   switch (shape.kind) {
     case 'known':
       return
     case 'text':
-      optional(type, place, 'string')
+      expectTypeIfPresent(type, cursor, 'string')
       return
     case 'text_or_null':
-      if (place.kind !== 'null') optional(type, place, 'string')
+      if (cursor.kind !== 'null') expectTypeIfPresent(type, cursor, 'string')
       return
     case 'form':
-      formOf(type, place, shape)
+      checkTextForm(type, cursor, shape)
       return
     case 'boolean':
     case 'number':
-      optional(type, place, shape.kind)
+      expectTypeIfPresent(type, cursor, shape.kind)
       return
     case 'integer':
-      integerIn(type, place, { min: shape.min })
+      integerIn(type, cursor, { min: shape.min })
       return
     case 'one_of':
-      if (place.kind === 'string' || says.rule === undefined) oneOf(says.rule ?? type, place, shape.values)
-      else optional(type, place, 'string')
+      if (cursor.kind === 'string' || says.rule === undefined) expectOneOf(says.rule ?? type, cursor, shape.values)
+      else expectTypeIfPresent(type, cursor, 'string')
       return
     case 'list':
-      optional(type, place, 'array')
-      for (const item of place.items()) walk(says, item, shape.of)
+      expectTypeIfPresent(type, cursor, 'array')
+      for (const item of cursor.items()) checkShape(says, item, shape.of)
       return
     case 'object':
-      if (optional(type, place, 'object') && !place.redacted) members(says, place, shape)
+      if (expectObjectIfPresent(type, cursor)) checkMembers(says, cursor, shape)
       return
     case 'within':
-      if (place.kind === (shape.of.kind === 'list' ? 'array' : 'object')) walk(says, place, shape.of)
+      if (cursor.kind === (shape.of.kind === 'list' ? 'array' : 'object')) checkShape(says, cursor, shape.of)
   }
 }
 
-/** What a shape asks for, in words; null where another rule knows. */
-function expectedOf(shape: Shape): string | null {
+/** Describes the expected value of a shape; null if another rule does. */
+function describeShape(shape: JsonShape): string | null {
   switch (shape.kind) {
     case 'known':
       return null
     case 'text':
-      return 'a text'
+      return 'a string'
     case 'text_or_null':
-      return 'a text or null'
+      return 'a string or null'
     case 'boolean':
       return 'true or false'
     case 'number':
@@ -136,29 +136,33 @@ function expectedOf(shape: Shape): string | null {
     case 'form':
       return shape.expected
     case 'one_of':
-      return listed(shape.values)
+      return describeChoices(shape.values)
     case 'list':
       return 'an array'
     case 'object':
       return 'an object'
     case 'within':
-      return expectedOf(shape.of)
+      return describeShape(shape.of)
   }
 }
 
-function formOf(say: Say, place: Place, { fault, expected }: Extract<Shape, { kind: 'form' }>): void {
-  const found = optional(say, place, 'string') ? place.text() : null
+function checkTextForm(report: ReportFinding, cursor: JsonCursor, { fault, expected }: Extract<JsonShape, { kind: 'form' }>): void {
+  const found = expectStringIfPresent(report, cursor)
   const words = found === null ? null : fault(found)
-  if (words !== null) say(place, words, { expected })
+  if (words !== null) report(cursor, words, { expected })
 }
 
-function members(says: ShapeSays, place: Place, { required, optional: more, closed: isClosed }: Extract<Shape, { kind: 'object' }>): void {
+function checkMembers(
+  says: ShapeReporters,
+  cursor: JsonCursor,
+  { required, optional: more, closed: isClosed }: Extract<JsonShape, { kind: 'object' }>,
+): void {
   for (const [name, shape] of Object.entries(required)) {
-    const member = place.get(name)
-    const expected = expectedOf(shape)
-    if (present(says.rule ?? says.type, member, expected === null ? {} : { expected })) walk(says, member, shape)
+    const member = cursor.get(name)
+    const expected = describeShape(shape)
+    if (expectPresent(says.rule ?? says.type, member, expected === null ? {} : { expected })) checkShape(says, member, shape)
   }
-  for (const [name, shape] of Object.entries(more)) walk(says, place.get(name), shape)
+  for (const [name, shape] of Object.entries(more)) checkShape(says, cursor.get(name), shape)
   if (!isClosed || says.stray === undefined) return
-  for (const member of place.members()) if (!Object.hasOwn(required, member.key) && !Object.hasOwn(more, member.key)) says.stray(member)
+  for (const member of cursor.members()) if (!Object.hasOwn(required, member.key) && !Object.hasOwn(more, member.key)) says.stray(member)
 }

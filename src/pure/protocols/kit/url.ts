@@ -1,54 +1,54 @@
-import type { Place } from '../place.ts'
-import type { Say } from '../rule.ts'
-import { optional } from './expect.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { ReportFinding } from '../protocol.ts'
+import { expectTypeIfPresent } from './expect.ts'
 
 /** URLs are read by the URL Standard, and by form alone: nothing is resolved or fetched. */
 
 const URL_CHARS = 8_192
 
-/** The URL of a text with a scheme of its own; null for relative ones, broken ones, and ones beyond 8,192 characters. */
+/** Parses an absolute URL; null for relative and invalid ones, and beyond 8,192 characters. */
 export function readUrl(text: string | null): URL | null {
   if (text === null || text.length > URL_CHARS || !/^[a-z][a-z0-9+.-]*:/i.test(text)) return null
   return URL.canParse(text) ? new URL(text) : null
 }
 
-/** What is wrong with a text as an absolute https URL, in words; null when nothing is. */
-export function httpsFault(text: string): string | null {
+/** Describes why a text is not an absolute https URL without credentials; null if it is one. */
+export function describeHttpsFault(text: string): string | null {
   const url = readUrl(text)
   if (url === null) return 'is not an absolute URL'
   if (url.protocol !== 'https:') return 'is not an https URL'
-  if (url.username !== '' || url.password !== '') return 'carries a user name or password'
+  if (url.username !== '' || url.password !== '') return 'contains a user name or password'
   return null
 }
 
 const URI_FORM = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i
 
 /** Returns what is wrong with a text as an absolute URI (RFC 3986, letters of every script allowed), in words; null when nothing is. */
-export function uriFault(text: string): string | null {
+export function describeUriFault(text: string): string | null {
   if (!URI_FORM.test(text)) return 'is not an absolute URL'
   return /^https?:/i.test(text) && !URL.canParse(text) ? 'is not an absolute URL' : null
 }
 
-/** The text here must be an absolute URI of any scheme; nothing is said of what is absent or redacted. */
-export function optionalUri(say: Say, place: Place): void {
-  if (!optional(say, place, 'string')) return
-  const text = place.text()
-  const fault = text === null ? null : uriFault(text)
-  if (fault !== null) say(place, fault, { expected: 'an absolute URL, such as https://shop.example.com/terms' })
+/** Expects the text to be an absolute URI of any scheme; silent about absent and redacted values. */
+export function expectUriIfPresent(report: ReportFinding, cursor: JsonCursor): void {
+  if (!expectTypeIfPresent(report, cursor, 'string')) return
+  const text = cursor.text()
+  const fault = text === null ? null : describeUriFault(text)
+  if (fault !== null) report(cursor, fault, { expected: 'an absolute URL, such as https://shop.example.com/terms' })
 }
 
-/** The text here must be an absolute https URL without user name; nothing is said of what is absent or redacted. */
-export function httpsUrl(say: Say, place: Place): URL | null {
-  if (!place.present || place.redacted) return null
-  const text = place.text()
-  const fault = text === null ? 'is not a text' : httpsFault(text)
+/** Expects the text to be an absolute https URL without user name; silent about absent and redacted values. */
+export function expectHttpsUrl(report: ReportFinding, cursor: JsonCursor): URL | null {
+  if (!cursor.present || cursor.redacted) return null
+  const text = cursor.text()
+  const fault = text === null ? 'is not a string' : describeHttpsFault(text)
   if (fault === null) return readUrl(text)
-  say(place, fault, { expected: 'an absolute https URL' })
+  report(cursor, fault, { expected: 'an absolute https URL' })
   return null
 }
 
-/** What keeps strangers from reaching a host: localhost, an IP literal, a private or local name; null for a public name. */
-export function privateHost(url: URL): 'localhost' | 'ip_address' | 'local_name' | null {
+/** Classifies a host that is not public: localhost, an IP literal, a private or local name; null for a public name. */
+export function classifyPrivateHost(url: URL): 'localhost' | 'ip_address' | 'local_name' | null {
   const host = url.hostname.toLowerCase().replace(/\.$/, '')
   if (host === 'localhost' || host.endsWith('.localhost')) return 'localhost'
   if (host.startsWith('127.') && /^[0-9.]+$/.test(host)) return 'localhost'
@@ -58,12 +58,45 @@ export function privateHost(url: URL): 'localhost' | 'ip_address' | 'local_name'
 }
 
 /** The host of a URL without a leading `www.`, in lower case; null when there is none. */
-export function hostOf(text: string | null): string | null {
+export function hostOfUrl(text: string | null): string | null {
   const host = readUrl(text)?.hostname.toLowerCase().replace(/\.$/, '') ?? ''
   return host === '' ? null : host.replace(/^www\./, '')
 }
 
-/** Whether a host is a domain or lies below it. */
-export function isWithin(host: string, domain: string): boolean {
+/** The host that an expected payee means, given as a URL or as a domain name; null for anything else. */
+export function hostOfPayee(text: string): string | null {
+  return hostOfUrl(text) ?? (/^(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}$/i.test(text) ? hostOfUrl(`https://${text}`) : null)
+}
+
+/** Returns whether a host is this domain or a subdomain of it. */
+export function isHostWithin(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
+}
+
+/** URIs and their templates, by form alone. */
+
+/** A scheme and no characters that RFC 3986 forbids everywhere; letters beyond ASCII pass, as in IRIs. */
+export function isUri(text: string): boolean {
+  return text.length <= 8_192 && URI_FORM.test(text)
+}
+
+/** One variable of an expression: a name, a prefix length or an explode mark (RFC 6570, 2.3 and 2.4). */
+const VARIABLE = /^(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*(?::[1-9][0-9]{0,3}|\*)?$/
+
+/** Returns whether a text is a URI template (RFC 6570). Operators that are reserved there are refused. */
+export function isUriTemplate(text: string): boolean {
+  if (text === '' || text.length > 8_192) return false
+  for (const [index, part] of text.split('{').entries()) {
+    const end = part.indexOf('}')
+    const literal = index === 0 ? part : part.slice(end + 1)
+    if (/[\s<>"}|\\^`]/.test(literal)) return false
+    if (index === 0) continue
+    if (end === -1 || !isExpression(part.slice(0, end))) return false
+  }
+  return true
+}
+
+function isExpression(expression: string): boolean {
+  const variables = expression.replace(/^[+#./;?&]/, '')
+  return variables.split(',').every((variable) => variable.length <= 256 && VARIABLE.test(variable))
 }

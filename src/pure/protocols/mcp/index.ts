@@ -1,20 +1,15 @@
-import { defineProtocol } from '../rule.ts'
-import { detectMcp, isMcp, MCP_TYPES, MCP_VERSIONS } from './detect.ts'
-import { CONTENT_RULES } from './rules-content.ts'
-import { DATA_RULES } from './rules-data.ts'
+import { defineProtocol } from '../protocol.ts'
+import { detectMcp, isMcpDocument, MCP_TYPES, MCP_VERSIONS, collectMcpView, type McpView, mcpSpecAt } from './view.ts'
+import { CONTENT_RULES, NESTED_RULES } from './rules-content.ts'
+import { DATA_RULES, RESULT_RULES } from './rules-results.ts'
 import { ENVELOPE_RULES } from './rules-envelope.ts'
-import { NESTED_RULES } from './rules-nested.ts'
-import { RESULT_RULES } from './rules-results.ts'
-import { SCHEMA_RULES } from './rules-schemas.ts'
-import { TOOL_RULES } from './rules-tools.ts'
-import { viewMcp, type McpView } from './view.ts'
-import { mcpSpecAt } from './spec.ts'
+import { SCHEMA_RULES, TOOL_RULES } from './rules-tools.ts'
 
 /**
- * Model Context Protocol, versions 2024-11-05 to 2026-07-28 (specification and schemas, read 2026-11-21): one response of a server, its bare
- * result, or a batch of 2025-03-26. Few results say their version: then their members tell it, and one that has none of 2026-07-28 is read
- * by 2025-11-25. Payments of x402 and checkouts of UCP and ACP inside are checked by their own rules. What an older server may mean
- * differently draws a warning or nothing.
+ * Model Context Protocol, versions 2024-11-05 to 2026-07-28 (specification and schemas, read 2026-11-21): one response of a server, its
+ * bare result, or a batch of 2025-03-26. Few results declare their version; it is inferred from their members, and without a member of
+ * 2026-07-28 the rules of 2025-11-25 apply. Documents of x402, UCP and ACP inside are checked by the rules of those protocols. Members that
+ * older servers may use differently draw a warning at most.
  */
 export const MCP = defineProtocol<McpView>({
   id: 'mcp',
@@ -33,9 +28,9 @@ export const MCP = defineProtocol<McpView>({
     batch: { since: '2025-03-26', until: '2025-03-26' },
   },
   not_checked: ['requests', 'reachability of URLs', 'what tools do', 'tasks', 'live state'],
-  marks: isMcp,
+  recognises: isMcpDocument,
   detect: detectMcp,
-  specAt: mcpSpecAt,
-  view: viewMcp,
-  rules: [...ENVELOPE_RULES, ...RESULT_RULES, ...TOOL_RULES, ...SCHEMA_RULES, ...CONTENT_RULES, ...DATA_RULES, ...NESTED_RULES],
+  specForVersion: mcpSpecAt,
+  view: collectMcpView,
+  rules: [ENVELOPE_RULES, RESULT_RULES, TOOL_RULES, SCHEMA_RULES, CONTENT_RULES, DATA_RULES, NESTED_RULES],
 })

@@ -1,8 +1,7 @@
-import { defineProtocol } from '../rule.ts'
+import { defineProtocol } from '../protocol.ts'
 import { CATALOGUE_RULES } from './rules-catalogue.ts'
-import { NODE_RULES } from './rules-nodes.ts'
-import { OFFER_RULES } from './rules-offers.ts'
-import { viewCatalogue, type CatalogueView } from './view.ts'
+import { NODE_RULES, OFFER_RULES } from './rules-nodes.ts'
+import { collectCatalogueView, type CatalogueView } from './view.ts'
 
 /** Micro-AST 1.0: a small catalogue of goods for agents. No public specification is known; docs/micro-ast.md describes the format. */
 export const MICRO_AST = defineProtocol<CatalogueView>({
@@ -11,8 +10,8 @@ export const MICRO_AST = defineProtocol<CatalogueView>({
   versions: ['1.0'],
   types: ['catalogue'],
   not_checked: ['signatures', 'reachability of URLs', 'whether goods, prices and stock are as stated'],
-  marks: (document) => document.has('micro_ast'),
+  recognises: (document) => document.has('micro_ast'),
   detect: (document) => ({ type: 'catalogue', version: '1.0', version_source: document.has('micro_ast') ? 'declared' : 'assumed' }),
-  view: viewCatalogue,
-  rules: [...CATALOGUE_RULES, ...NODE_RULES, ...OFFER_RULES],
+  view: collectCatalogueView,
+  rules: [CATALOGUE_RULES, NODE_RULES, OFFER_RULES],
 })

@@ -1,12 +1,22 @@
 import { sameAccount } from '../kit/addresses.ts'
-import { need, needItems, needText, oneOf, onlyMembers, optional } from '../kit/expect.ts'
+import {
+  expectType,
+  expectItems,
+  expectText,
+  expectOneOf,
+  expectKnownMembers,
+  expectTypeIfPresent,
+  expectObject,
+  expectObjectIfPresent,
+  expectString,
+} from '../kit/expect.ts'
 import { readDateTime } from '../kit/dates.ts'
 import { isWeakAlgorithm, readBase64Url } from '../kit/keys.ts'
 import { isCurrencyCode } from '../kit/money.ts'
-import { hostOf, httpsUrl } from '../kit/url.ts'
-import type { Place } from '../place.ts'
-import { rule, type Report } from '../rule.ts'
-import { microAst, MOST_NODES, type CatalogueView } from './view.ts'
+import { hostOfUrl, expectHttpsUrl } from '../kit/url.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleTable, FindingReporter } from '../protocol.ts'
+import { microAstSpec, MOST_NODES, type CatalogueView } from './view.ts'
 
 const DAY_S = 86_400
 const STALE_S = 30 * DAY_S
@@ -23,201 +33,172 @@ const SIGNATURE: ReadonlySet<string> = new Set(['alg', 'kid', 'value'])
 const MISPLACED: ReadonlySet<string> = new Set(NODE_LIST.filter((name) => !['type', 'name', 'price', 'id'].includes(name)))
 
 /** MAST-001…005, 022, 023, 025, 027 and 028: the catalogue as a whole. */
-export const CATALOGUE_RULES = [
-  rule<CatalogueView>(
-    {
-      code: 'MAST-001',
-      severity: 'both',
-      why: 'A reader knows by this text how to read the rest.',
-      spec: microAst('Root'),
-      hint: 'Send the text "1.0".',
-      good: { micro_ast: '1.0' },
-      bad: { micro_ast: 1 },
-    },
-    ({ error, warning }, { document }) => {
+export const CATALOGUE_RULES: RuleTable<CatalogueView> = {
+  'MAST-001': {
+    severity: 'both',
+    why: 'A reader knows by this text how to read the rest.',
+    spec: microAstSpec('Root'),
+    hint: 'Send the text "1.0".',
+    good: { micro_ast: '1.0' },
+    bad: { micro_ast: 1 },
+    check({ error, warning }, { document }) {
       const version = document.get('micro_ast')
-      if (!need(error, document, 'object') || !need(error, version, 'string') || version.redacted) return
+      if (!expectType(error, document, 'object') || !expectType(error, version, 'string') || version.redacted) return
       const minor = /^1\.(0|[1-9][0-9]{0,3})$/.exec(version.text() ?? '')?.[1]
-      if (minor === undefined) error(version, 'is no version that is known here', { expected: '1.0' })
+      if (minor === undefined) error(version, 'is not a known version', { expected: '1.0' })
       else if (minor !== '0') warning(version, 'is a later minor version; it was read as 1.0', { expected: '1.0' })
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-002',
-      severity: 'error',
-      why: 'Whoever buys must know from whom.',
-      spec: microAst('Merchant'),
-      hint: 'Give id, name and the https URL of the merchant.',
-      good: { merchant: { id: 'm-1', name: 'Shop', url: 'https://shop.example' } },
-      bad: { merchant: { name: 'Shop' } },
+  },
+  'MAST-002': {
+    severity: 'error',
+    why: 'A buyer must know the seller.',
+    spec: microAstSpec('Merchant'),
+    hint: 'Give id, name and the https URL of the merchant.',
+    good: { merchant: { id: 'm-1', name: 'Shop', url: 'https://shop.example' } },
+    bad: { merchant: { name: 'Shop' } },
+    check({ error }, { merchant }) {
+      if (!expectObject(error, merchant)) return
+      expectText(error, merchant.get('id'))
+      expectText(error, merchant.get('name'))
+      if (expectType(error, merchant.get('url'), 'string')) expectHttpsUrl(error, merchant.get('url'))
+      for (const name of ['payee', 'contact']) expectTypeIfPresent(error, merchant.get(name), 'string')
     },
-    ({ error }, { merchant }) => {
-      if (!need(error, merchant, 'object') || merchant.redacted) return
-      needText(error, merchant.get('id'))
-      needText(error, merchant.get('name'))
-      if (need(error, merchant.get('url'), 'string')) httpsUrl(error, merchant.get('url'))
-      for (const name of ['payee', 'contact']) optional(error, merchant.get(name), 'string')
-    },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-003',
-      severity: 'error',
-      why: 'An amount without its currency is no price.',
-      spec: microAst('Root'),
-      hint: 'Send a current ISO 4217 code in upper case.',
-      good: { currency: 'USD' },
-      bad: { currency: 'usd' },
-    },
-    ({ error }, { document }) => {
+  },
+  'MAST-003': {
+    severity: 'error',
+    why: 'An amount needs a currency to be a price.',
+    spec: microAstSpec('Root'),
+    hint: 'Send a current ISO 4217 code in upper case.',
+    good: { currency: 'USD' },
+    bad: { currency: 'usd' },
+    check({ error }, { document }) {
       const currency = document.get('currency')
-      if (!need(error, currency, 'string') || currency.redacted) return
+      if (!expectType(error, currency, 'string') || currency.redacted) return
       if (!isCurrencyCode(currency.text() ?? ''))
-        error(currency, 'is no current ISO 4217 code in upper case', { expected: 'a code such as USD' })
+        error(currency, 'is not a current ISO 4217 code in upper case', { expected: 'a code such as USD' })
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-004',
-      severity: 'both',
-      why: 'Prices and stock change; an old catalogue promises what is gone.',
-      spec: microAst('Root'),
-      hint: 'Send RFC 3339 times with an offset, expires_at after issued_at, and issue the catalogue anew.',
-      good: { issued_at: '2026-11-21T10:00:00Z', expires_at: '2026-11-22T10:00:00Z' },
-      bad: { issued_at: '21.11.2026' },
+  },
+  'MAST-004': {
+    severity: 'both',
+    why: 'Prices and stock change; an old catalogue promises what is gone.',
+    spec: microAstSpec('Root'),
+    hint: 'Send RFC 3339 times with an offset and expires_at after issued_at, and reissue an old catalogue.',
+    good: { issued_at: '2026-11-21T10:00:00Z', expires_at: '2026-11-22T10:00:00Z' },
+    bad: { issued_at: '21.11.2026' },
+    check: (report, { document, context }) => checkTimes(report, document, context.now_s),
+  },
+  'MAST-005': {
+    severity: 'error',
+    why: 'A catalogue is its nodes.',
+    spec: microAstSpec('Nodes'),
+    hint: 'Send a flat array of objects; parents are named by id.',
+    good: { nodes: [{ id: 'p1', type: 'product' }] },
+    bad: { nodes: {} },
+    check({ error }, { document }) {
+      for (const node of expectItems(error, document.get('nodes'))) expectTypeIfPresent(error, node, 'object')
     },
-    (report, { document, context }) => times(report, document, context.now_s),
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-005',
-      severity: 'error',
-      why: 'A catalogue is its nodes.',
-      spec: microAst('Nodes'),
-      hint: 'Send a flat array of objects; parents are named by id.',
-      good: { nodes: [{ id: 'p1', type: 'product' }] },
-      bad: { nodes: {} },
-    },
-    ({ error }, { document }) => {
-      for (const node of needItems(error, document.get('nodes'))) optional(error, node, 'object')
-    },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-022',
-      severity: 'error',
-      why: 'A signature that names no key, or a weak algorithm, proves nothing.',
-      spec: microAst('Signature'),
-      hint: 'Sign with ES256 or EdDSA, and name the key by kid.',
-      good: { signature: { alg: 'ES256', kid: 'k1', value: 'MEUC…' } },
-      bad: { signature: { alg: 'none' } },
-    },
-    ({ error }, { document }) => {
+  },
+  'MAST-022': {
+    severity: 'error',
+    why: 'A signature that names no key, or a weak algorithm, proves nothing.',
+    spec: microAstSpec('Signature'),
+    hint: 'Sign with ES256 or EdDSA, and name the key by kid.',
+    good: { signature: { alg: 'ES256', kid: 'k1', value: 'MEUC…' } },
+    bad: { signature: { alg: 'none' } },
+    check({ error }, { document }) {
       const signature = document.get('signature')
-      if (!optional(error, signature, 'object') || signature.redacted) return
+      if (!expectObjectIfPresent(error, signature)) return
       const alg = signature.get('alg')
-      if (isWeakAlgorithm(alg.value)) error(alg, 'is no algorithm with a public key', { expected: 'ES256 or EdDSA' })
-      else if (need(error, alg, 'string')) oneOf(error, alg, ['ES256', 'EdDSA'])
-      needText(error, signature.get('kid'))
+      if (isWeakAlgorithm(alg.value)) error(alg, 'is not an algorithm with a public key', { expected: 'ES256 or EdDSA' })
+      else if (expectType(error, alg, 'string')) expectOneOf(error, alg, ['ES256', 'EdDSA'])
+      expectText(error, signature.get('kid'))
       const value = signature.get('value')
-      const text = need(error, value, 'string') ? value.text() : null
+      const text = expectString(error, value)
       if (text !== null && (text === '' || readBase64Url(text) === null)) error(value, 'is not base64url')
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-023',
-      severity: 'warning',
-      why: 'Anybody on the way can change where an unsigned action leads.',
-      spec: microAst('Signature'),
-      hint: 'Sign the catalogue, or take actions from the merchant itself.',
-      good: { nodes: [{ actions: [] }], signature: { alg: 'ES256' } },
-      bad: { nodes: [{ actions: [{ type: 'checkout' }] }] },
-    },
-    ({ warning }, { document, actions }) => {
+  },
+  'MAST-023': {
+    severity: 'warning',
+    why: 'An intermediary can change the target of an unsigned action.',
+    spec: microAstSpec('Signature'),
+    hint: 'Sign the catalogue, or take actions from the merchant itself.',
+    good: { nodes: [{ actions: [] }], signature: { alg: 'ES256' } },
+    bad: { nodes: [{ actions: [{ type: 'checkout' }] }] },
+    check({ warning }, { document, actions }) {
       if (actions.length > 0 && !document.has('signature')) warning(document, 'has actions and no signature')
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-025',
-      severity: 'both',
-      why: 'A reader passes over what it does not know, so it is lost.',
-      spec: microAst('Root'),
-      hint: 'Move it into the attributes of a node, or take it away.',
-      good: { nodes: [{ attributes: { colour: 'red' } }] },
-      bad: { products: [] },
-    },
-    ({ error, warning }, { document, merchant, nodes, actions }) => {
-      onlyMembers(error, document, ROOT)
-      onlyMembers(warning, merchant, MERCHANT)
-      onlyMembers(warning, document.get('signature'), SIGNATURE)
-      for (const { place } of nodes) {
-        onlyMembers(warning, place, NODE)
-        onlyMembers(warning, place.get('price'), PRICE)
-        for (const one of place.get('attributes').members())
+  },
+  'MAST-025': {
+    severity: 'both',
+    why: 'A reader passes over what it does not know, so it is lost.',
+    spec: microAstSpec('Root'),
+    hint: 'Move it into the attributes of a node, or take it away.',
+    good: { nodes: [{ attributes: { colour: 'red' } }] },
+    bad: { products: [] },
+    check({ error, warning }, { document, merchant, nodes, actions }) {
+      expectKnownMembers(error, document, ROOT)
+      expectKnownMembers(warning, merchant, MERCHANT)
+      expectKnownMembers(warning, document.get('signature'), SIGNATURE)
+      for (const { cursor } of nodes) {
+        expectKnownMembers(warning, cursor, NODE)
+        expectKnownMembers(warning, cursor.get('price'), PRICE)
+        for (const one of cursor.members('attributes'))
           if (MISPLACED.has(one.key)) warning(one, 'is a member of the node, not an attribute')
       }
-      for (const { place } of actions) onlyMembers(warning, place, ACTION)
+      for (const { cursor } of actions) expectKnownMembers(warning, cursor, ACTION)
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-027',
-      severity: 'both',
-      why: 'Money goes to the payee, whatever the shop is called.',
-      spec: microAst('Merchant'),
-      hint: 'Do not pay before the recipient is clear.',
-      good: { expected_payee: 'm-1', document: { merchant: { id: 'm-1' } } },
-      bad: { expected_payee: 'm-2', document: { merchant: { id: 'm-1' } } },
-    },
-    (report, view) => payee(report, view),
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-028',
-      severity: 'error',
-      why: 'Agents read a catalogue whole.',
-      spec: microAst('Nodes'),
-      hint: 'Split the catalogue by category.',
-      good: { nodes: ['at most 4000'] },
-      bad: { nodes: ['more than 4000'] },
-    },
-    ({ error }, { document }) => {
+  },
+  'MAST-027': {
+    severity: 'both',
+    why: 'Money goes to the payee, regardless of the shop name.',
+    spec: microAstSpec('Merchant'),
+    hint: 'Do not pay before the recipient is clear.',
+    good: { expected_payee: 'm-1', document: { merchant: { id: 'm-1' } } },
+    bad: { expected_payee: 'm-2', document: { merchant: { id: 'm-1' } } },
+    check: (report, view) => comparePayee(report, view),
+  },
+  'MAST-028': {
+    severity: 'error',
+    why: 'Agents read a catalogue whole.',
+    spec: microAstSpec('Nodes'),
+    hint: 'Split the catalogue by category.',
+    good: { nodes: ['at most 4000'] },
+    bad: { nodes: ['more than 4000'] },
+    check({ error }, { document }) {
       const nodes = document.get('nodes')
       if (nodes.kind === 'array' && (nodes.value as unknown[]).length > MOST_NODES) error(nodes, `has more than ${MOST_NODES} items`)
     },
-  ),
-]
+  },
+}
 
-function times({ error, warning }: Report, document: Place, now_s: number): void {
+function checkTimes({ error, warning }: FindingReporter, document: JsonCursor, now_s: number): void {
   const [issued, expires] = [document.get('issued_at'), document.get('expires_at')]
   const expected = { expected: 'a time such as 2026-11-21T10:00:00Z' }
   const issued_s = readDateTime(issued.text())
-  if (need(error, issued, 'string') && !issued.redacted && issued_s === null) error(issued, 'is no RFC 3339 time with an offset', expected)
-  if (issued_s !== null && issued_s > now_s + SKEW_S) warning(issued, 'lies in the future')
+  if (expectType(error, issued, 'string') && !issued.redacted && issued_s === null)
+    error(issued, 'is not an RFC 3339 time with an offset', expected)
+  if (issued_s !== null && issued_s > now_s + SKEW_S) warning(issued, 'is in the future')
   if (issued_s !== null && now_s - issued_s > STALE_S) warning(issued, 'is more than 30 days old')
   if (!expires.present || expires.redacted) return
   const expires_s = readDateTime(expires.text())
-  if (expires_s === null) error(expires, 'is no RFC 3339 time with an offset', expected)
+  if (expires_s === null) error(expires, 'is not an RFC 3339 time with an offset', expected)
   else if (issued_s !== null && expires_s <= issued_s) error(expires, 'is not later than issued_at')
   else if (expires_s <= now_s) warning(expires, 'has passed')
 }
 
 /** The most explicit thing to compare with: the payee, else the id of the merchant, else its host. */
-function payee({ error, warning }: Report, { context, document, merchant, merchant_host }: CatalogueView): void {
+function comparePayee({ error, warning }: FindingReporter, { context, document, merchant, merchant_host }: CatalogueView): void {
   const { expected_payee } = context
   if (expected_payee === null) return
   const named = merchant.get('payee').present ? merchant.get('payee') : null
   if (named !== null) {
     const text = named.text()
-    if (text === null) warning(named, 'cannot be compared, so the expected payee was not verified')
+    if (text === null) warning(named, 'cannot be read, so the expected payee was not verified')
     else if (!sameAccount(text, expected_payee)) error(named, 'is not the expected payee')
     return
   }
-  const id = merchant.get('id').text()
-  const host = hostOf(expected_payee) ?? expected_payee.toLowerCase().replace(/^www\./, '')
+  const id = merchant.text('id')
+  const host = hostOfUrl(expected_payee) ?? expected_payee.toLowerCase().replace(/^www\./, '')
   if (id === expected_payee || (merchant_host !== null && merchant_host === host)) return
   const isWhole = !merchant.get('id').redacted && !merchant.get('url').redacted
   if (!isWhole || (id === null && merchant_host === null)) warning(document, 'names no payee, so the expected payee was not verified')

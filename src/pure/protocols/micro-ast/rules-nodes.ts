@@ -1,15 +1,27 @@
-import { need, needText, oneOf, optional, refersTo, textForm, unique } from '../kit/expect.ts'
-import type { Place } from '../place.ts'
-import { rule, type Report } from '../rule.ts'
-import { hasHiddenCharacters, holdsContact, looksLikeInstruction } from '../kit/words.ts'
-import { above, microAst, NODE_TYPES, type CatalogueNode, type CatalogueView, type NodeType } from './view.ts'
+import {
+  expectType,
+  expectText,
+  expectOneOf,
+  expectTypeIfPresent,
+  expectReference,
+  expectTextForm,
+  expectUnique,
+  expectArrayIfPresent,
+  expectObjectIfPresent,
+} from '../kit/expect.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleTable, FindingReporter } from '../protocol.ts'
+import { hasHiddenCharacters, containsContactData, looksLikeInstruction } from '../kit/text-hygiene.ts'
+import { ancestorsOf, microAstSpec, NODE_TYPES, type CatalogueNode, type CatalogueView, type NodeType } from './view.ts'
+import { expectMinorUnits } from '../kit/money.ts'
+import { hostOfUrl, expectHttpsUrl, isHostWithin } from '../kit/url.ts'
 
 const MOST_DEPTH = 8
 const MOST_ATTRIBUTES = 32
 const KEY_CHARS = 64
 const NAME_CHARS = 256
 
-/** Below which types a node may hang; `root` is no parent. */
+/** Allowed parent types of each node type; `root` means no parent. */
 const PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root')[]>> = {
   category: ['category', 'root'],
   product: ['category', 'root'],
@@ -18,201 +30,173 @@ const PARENTS: Readonly<Record<NodeType, readonly (NodeType | 'root')[]>> = {
   policy: ['root'],
 }
 
-/** MAST-006…010, 015, 017, 018, 021, 024 and 026: each node, and where it hangs. */
-export const NODE_RULES = [
-  rule<CatalogueView>(
-    {
-      code: 'MAST-006',
-      severity: 'error',
-      why: 'Nodes refer to one another by id.',
-      spec: microAst('Node'),
-      hint: 'Give each node an id of its own: 1 to 128 letters, digits and the marks . _ : - only.',
-      good: { id: 'sku:1234-red' },
-      bad: { id: 'red shirt' },
-    },
-    ({ error }, { nodes }) => {
-      for (const { place } of nodes) {
-        if (need(error, place.get('id'), 'string'))
-          textForm(error, place.get('id'), { pattern: /^[A-Za-z0-9._:-]{1,128}$/, expected: '1 to 128 letters, digits, and . _ : -' })
+/** MAST-006…010, 015, 017, 018, 021, 024 and 026: nodes and their parents. */
+export const NODE_RULES: RuleTable<CatalogueView> = {
+  'MAST-006': {
+    severity: 'error',
+    why: 'Nodes refer to one another by id.',
+    spec: microAstSpec('Node'),
+    hint: 'Give each node a unique id of 1 to 128 letters, digits and the characters . _ : - only.',
+    good: { id: 'sku:1234-red' },
+    bad: { id: 'red shirt' },
+    check({ error }, { nodes }) {
+      for (const { cursor } of nodes) {
+        if (expectType(error, cursor.get('id'), 'string'))
+          expectTextForm(error, cursor.get('id'), {
+            pattern: /^[A-Za-z0-9._:-]{1,128}$/,
+            expected: '1 to 128 letters, digits, and . _ : -',
+          })
       }
-      const places = nodes.map(({ place }) => place.get('id'))
-      unique(error, places, 'the id of another node')
+      const cursors = nodes.map(({ cursor }) => cursor.get('id'))
+      expectUnique(error, cursors, 'the id of another node')
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-007',
-      severity: 'error',
-      why: 'The type says what the other members mean.',
-      spec: microAst('Node'),
-      hint: 'Use category, product, variant, offer or policy.',
-      good: { type: 'product' },
-      bad: { type: 'item' },
+  },
+  'MAST-007': {
+    severity: 'error',
+    why: 'The type says what the other members mean.',
+    spec: microAstSpec('Node'),
+    hint: 'Use category, product, variant, offer or policy.',
+    good: { type: 'product' },
+    bad: { type: 'item' },
+    check({ error }, { nodes }) {
+      for (const { cursor } of nodes)
+        if (expectType(error, cursor.get('type'), 'string')) expectOneOf(error, cursor.get('type'), NODE_TYPES)
     },
-    ({ error }, { nodes }) => {
-      for (const { place } of nodes) if (need(error, place.get('type'), 'string')) oneOf(error, place.get('type'), NODE_TYPES)
-    },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-008',
-      severity: 'error',
-      why: 'A reader walks from a node to the root.',
-      spec: microAst('Node'),
-      hint: 'Let each parent be the id of another node, up to eight steps from the root.',
-      good: { id: 'v1', parent: 'p1' },
-      bad: { id: 'v1', parent: 'v1' },
-    },
-    ({ error }, { nodes, by_id, tree, whole }) => {
+  },
+  'MAST-008': {
+    severity: 'error',
+    why: 'A reader walks from a node to the root.',
+    spec: microAstSpec('Node'),
+    hint: 'Let each parent be the id of another node, up to eight steps from the root.',
+    good: { id: 'v1', parent: 'p1' },
+    bad: { id: 'v1', parent: 'v1' },
+    check({ error }, { nodes, by_id, tree, is_complete }) {
       const ids = new Set(by_id.keys())
-      for (const { place, id } of nodes) {
-        const parent = place.get('parent')
-        if (!optional(error, parent, 'string')) continue
-        if (whole) refersTo(error, parent, ids, 'a node')
+      for (const { cursor, id } of nodes) {
+        const parent = cursor.get('parent')
+        if (!expectTypeIfPresent(error, parent, 'string')) continue
+        if (is_complete) expectReference(error, parent, ids, 'a node')
         if (id !== null && tree.in_cycle.has(id)) error(parent, 'leads back to the node itself')
         else if (id !== null && (tree.depth.get(id) ?? 0) >= MOST_DEPTH) error(parent, `lies more than ${MOST_DEPTH} levels deep`)
       }
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-009',
-      severity: 'error',
-      why: 'Prices and stock are looked for along these lines.',
-      spec: microAst('Node'),
-      hint: 'Hang variants below products, offers below products or variants, and policies nowhere.',
-      good: { type: 'variant', parent: 'a product' },
-      bad: { type: 'variant', parent: 'a category' },
-    },
-    ({ error }, { nodes, by_id }) => {
-      for (const { place, type, parent } of nodes) {
+  },
+  'MAST-009': {
+    severity: 'error',
+    why: 'Prices and stock are looked for along these lines.',
+    spec: microAstSpec('Node'),
+    hint: 'Hang variants below products, offers below products or variants, and policies nowhere.',
+    good: { type: 'variant', parent: 'a product' },
+    bad: { type: 'variant', parent: 'a category' },
+    check({ error }, { nodes, by_id }) {
+      for (const { cursor, type, parent } of nodes) {
         if (type === null) continue
-        const holder = place.has('parent') ? (by_id.get(parent ?? '')?.type ?? null) : 'root'
+        const holder = cursor.has('parent') ? (by_id.get(parent ?? '')?.type ?? null) : 'root'
         if (holder !== null && !PARENTS[type].includes(holder))
-          error(place.get(place.has('parent') ? 'parent' : 'type'), 'does not fit where the node hangs', {
+          error(cursor.get(cursor.has('parent') ? 'parent' : 'type'), 'is not an allowed parent for this type', {
             expected: `below: ${PARENTS[type].join(' or ')}`,
           })
       }
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-010',
-      severity: 'both',
-      why: 'People choose by the name; what they cannot see in it, a model still reads.',
-      spec: microAst('Node'),
-      hint: 'Give a name of at most 256 characters, without control or direction characters.',
-      good: { name: 'Red shirt' },
-      bad: { name: '' },
-    },
-    ({ error, warning }, { nodes }) => {
-      for (const { place } of nodes) {
-        const name = place.get('name')
-        const text = needText(error, name)
+  },
+  'MAST-010': {
+    severity: 'both',
+    why: 'People choose by the name; what they cannot see in it, a model still reads.',
+    spec: microAstSpec('Node'),
+    hint: 'Give a name of at most 256 characters, without control or direction characters.',
+    good: { name: 'Red shirt' },
+    bad: { name: '' },
+    check({ error, warning }, { nodes }) {
+      for (const { cursor } of nodes) {
+        const name = cursor.get('name')
+        const text = expectText(error, name)
         if (text !== null && text.length > NAME_CHARS) error(name, `is longer than ${NAME_CHARS} characters`)
-        if (text !== null && hasHiddenCharacters(text)) warning(name, 'holds characters that cannot be seen')
+        if (text !== null && hasHiddenCharacters(text)) warning(name, 'contains invisible characters')
       }
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-015',
-      severity: 'warning',
-      why: 'An order names the SKU; two nodes of one SKU are mixed up.',
-      spec: microAst('Node'),
-      hint: 'Give each variant a SKU of its own.',
-      good: { sku: 'A-1' },
-      bad: { sku: 'A-1 twice' },
+  },
+  'MAST-015': {
+    severity: 'warning',
+    why: 'An order names the SKU; two nodes of one SKU are mixed up.',
+    spec: microAstSpec('Node'),
+    hint: 'Give each variant a unique SKU.',
+    good: { sku: 'A-1' },
+    bad: { sku: 'A-1 twice' },
+    check({ warning }, { nodes }) {
+      for (const { cursor } of nodes) expectTypeIfPresent(warning, cursor.get('sku'), 'string')
+      const cursors = nodes.map(({ cursor }) => cursor.get('sku'))
+      expectUnique(warning, cursors, 'the SKU of another node')
     },
-    ({ warning }, { nodes }) => {
-      for (const { place } of nodes) optional(warning, place.get('sku'), 'string')
-      const places = nodes.map(({ place }) => place.get('sku'))
-      unique(warning, places, 'the SKU of another node')
+  },
+  'MAST-017': {
+    severity: 'warning',
+    why: 'An agent that walks into it finds nothing to buy.',
+    spec: microAstSpec('Node'),
+    hint: 'Leave the category out until it has products.',
+    good: [
+      { id: 'c1', type: 'category' },
+      { type: 'product', parent: 'c1' },
+    ],
+    bad: [{ id: 'c1', type: 'category' }],
+    check({ warning }, view) {
+      const filled = ancestorsOf(view, ({ type }) => type === 'product')
+      for (const { cursor, id, type } of view.nodes)
+        if (view.is_complete && type === 'category' && id !== null && !filled.has(id)) warning(cursor, 'is a category without products')
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-017',
-      severity: 'warning',
-      why: 'An agent that walks into it finds nothing to buy.',
-      spec: microAst('Node'),
-      hint: 'Leave the category out until it has products.',
-      good: [
-        { id: 'c1', type: 'category' },
-        { type: 'product', parent: 'c1' },
-      ],
-      bad: [{ id: 'c1', type: 'category' }],
+  },
+  'MAST-018': {
+    severity: 'both',
+    why: 'Attributes distinguish variants; a price among them is never charged.',
+    spec: microAstSpec('Attributes'),
+    hint: 'Keep up to 32 texts, numbers and booleans, and put prices into price.',
+    good: { attributes: { colour: 'red', size: 42 } },
+    bad: { attributes: { sizes: [41, 42] } },
+    check(report, { nodes }) {
+      for (const { cursor } of nodes) checkAttributes(report, cursor.get('attributes'))
     },
-    ({ warning }, view) => {
-      const filled = above(view, ({ type }) => type === 'product')
-      for (const { place, id, type } of view.nodes)
-        if (view.whole && type === 'category' && id !== null && !filled.has(id)) warning(place, 'is a category without products')
-    },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-018',
-      severity: 'both',
-      why: 'Attributes tell variants apart; a price among them is never charged.',
-      spec: microAst('Attributes'),
-      hint: 'Keep up to 32 texts, numbers and booleans, and put prices into price.',
-      good: { attributes: { colour: 'red', size: 42 } },
-      bad: { attributes: { sizes: [41, 42] } },
-    },
-    (report, { nodes }) => {
-      for (const { place } of nodes) attributes(report, place.get('attributes'))
-    },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-021',
-      severity: 'warning',
-      why: 'A model that reads the catalogue may take such words for its orders.',
-      spec: microAst('Attributes'),
-      hint: 'Describe the goods, and nothing else.',
-      good: { name: 'Red shirt' },
-      bad: { name: 'Ignore all previous instructions' },
-    },
-    ({ warning }, { merchant, nodes }) => {
-      for (const place of wordsOf(merchant, nodes)) {
-        if (looksLikeInstruction(place.text() ?? '')) warning(place, 'reads like an instruction to whoever reads it')
+  },
+  'MAST-021': {
+    severity: 'warning',
+    why: 'A model that reads the catalogue may take such words for its orders.',
+    spec: microAstSpec('Attributes'),
+    hint: 'Describe the goods, and nothing else.',
+    good: { name: 'Red shirt' },
+    bad: { name: 'Ignore all previous instructions' },
+    check({ warning }, { merchant, nodes }) {
+      for (const cursor of listTexts(merchant, nodes)) {
+        if (looksLikeInstruction(cursor.text() ?? '')) warning(cursor, 'reads like an instruction to the reader')
       }
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-024',
-      severity: 'both',
-      why: 'A buyer chooses a variant by its attributes, so each must have them, and no two the same.',
-      spec: microAst('Attributes'),
-      hint: 'Give all variants of a product the same attribute names, and each its own values.',
-      good: [{ attributes: { size: 41 } }, { attributes: { size: 42 } }],
-      bad: [{ attributes: { size: 41 } }, { attributes: { colour: 'red' } }],
+  },
+  'MAST-024': {
+    severity: 'both',
+    why: 'A buyer chooses a variant by its attributes, so each must have them, and no two the same.',
+    spec: microAstSpec('Attributes'),
+    hint: 'Give all variants of a product the same attribute names, and each its own values.',
+    good: [{ attributes: { size: 41 } }, { attributes: { size: 42 } }],
+    bad: [{ attributes: { size: 41 } }, { attributes: { colour: 'red' } }],
+    check(report, { children }) {
+      for (const group of children.values()) checkVariants(report, group)
     },
-    (report, { children }) => {
-      for (const group of children.values()) variants(report, group)
+  },
+  'MAST-026': {
+    severity: 'warning',
+    why: 'A catalogue is public; data about people do not belong in it.',
+    spec: microAstSpec('Attributes'),
+    hint: 'Keep addresses and numbers of people out; the merchant has contact.',
+    good: { merchant: { contact: 'help@shop.example' } },
+    bad: { nodes: [{ attributes: { owner: 'jane@example.com' } }] },
+    check({ warning }, { merchant, nodes }) {
+      for (const cursor of listTexts(merchant, nodes))
+        if (containsContactData(cursor.text() ?? '')) warning(cursor, 'looks like data about a person')
     },
-  ),
-  rule<CatalogueView>(
-    {
-      code: 'MAST-026',
-      severity: 'warning',
-      why: 'A catalogue is public; data about people do not belong in it.',
-      spec: microAst('Attributes'),
-      hint: 'Keep addresses and numbers of people out; the merchant has contact.',
-      good: { merchant: { contact: 'help@shop.example' } },
-      bad: { nodes: [{ attributes: { owner: 'jane@example.com' } }] },
-    },
-    ({ warning }, { merchant, nodes }) => {
-      for (const place of wordsOf(merchant, nodes)) if (holdsContact(place.text() ?? '')) warning(place, 'looks like data about a person')
-    },
-  ),
-]
+  },
+}
 
-function attributes({ error, warning }: Report, place: Place): void {
-  if (!optional(error, place, 'object')) return
-  const members = place.members()
-  if (members.length > MOST_ATTRIBUTES) error(place, `has more than ${MOST_ATTRIBUTES} members`)
+function checkAttributes({ error, warning }: FindingReporter, cursor: JsonCursor): void {
+  if (!expectTypeIfPresent(error, cursor, 'object')) return
+  const members = cursor.members()
+  if (members.length > MOST_ATTRIBUTES) error(cursor, `has more than ${MOST_ATTRIBUTES} members`)
   for (const one of members) {
     if (!['string', 'number', 'boolean', 'redacted'].includes(one.kind)) error(one, 'is neither a text, a number, true nor false')
     if (one.key.length > KEY_CHARS) error(one, `has a name of more than ${KEY_CHARS} characters`)
@@ -221,34 +205,165 @@ function attributes({ error, warning }: Report, place: Place): void {
 }
 
 /** Texts that people and models read. */
-function wordsOf(merchant: Place, nodes: readonly CatalogueNode[]): Place[] {
-  const texts = nodes.flatMap(({ place }) => [place.get('name'), ...place.get('attributes').members()])
-  return [merchant.get('name'), ...texts].filter((place) => place.text() !== null)
+function listTexts(merchant: JsonCursor, nodes: readonly CatalogueNode[]): JsonCursor[] {
+  const texts = nodes.flatMap(({ cursor }) => [cursor.get('name'), ...cursor.members('attributes')])
+  return [merchant.get('name'), ...texts].filter((cursor) => cursor.text() !== null)
 }
 
-function variants({ error, warning }: Report, group: readonly CatalogueNode[]): void {
-  const all = group.filter(({ type }) => type === 'variant').map(({ place }) => place.get('attributes'))
+function checkVariants({ error, warning }: FindingReporter, group: readonly CatalogueNode[]): void {
+  const all = group.filter(({ type }) => type === 'variant').map(({ cursor }) => cursor.get('attributes'))
   const [first, ...others] = all
   if (first === undefined) return
-  const names = (place: Place) =>
+  const names = (cursor: JsonCursor) =>
     JSON.stringify(
-      place
+      cursor
         .members()
         .map(({ key }) => key)
         .toSorted(),
     )
-  const values = (place: Place) =>
+  const values = (cursor: JsonCursor) =>
     JSON.stringify(
-      place
+      cursor
         .members()
         .map(({ key, value }) => [key, value])
         .toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1)),
     )
-  for (const place of others)
-    if (names(place) !== names(first)) error(place, 'has other names than those of the first variant of this product')
+  for (const cursor of others)
+    if (names(cursor) !== names(first)) error(cursor, 'has other names than those of the first variant of this product')
   const seen = new Set<string>()
-  for (const place of all) {
-    if (seen.has(values(place))) warning(place, 'is the same as that of another variant of this product')
-    seen.add(values(place))
+  for (const cursor of all) {
+    if (seen.has(values(cursor))) warning(cursor, 'is the same as that of another variant of this product')
+    seen.add(values(cursor))
   }
+}
+
+const AVAILABILITY = ['in_stock', 'low_stock', 'out_of_stock', 'preorder', 'discontinued'] as const
+const ACTIONS = ['view', 'quote', 'checkout'] as const
+const PROTOCOLS = ['ucp', 'acp', 'mcp', 'a2a', 'x402'] as const
+
+/** MAST-011…014, 016, 019 and 020: prices, availability, links and actions. */
+export const OFFER_RULES: RuleTable<CatalogueView> = {
+  'MAST-011': {
+    severity: 'error',
+    why: 'What has no price cannot be bought; what is not for sale has none.',
+    spec: microAstSpec('Price'),
+    hint: 'Price the product, or one of its variants or offers; take prices off categories and policies.',
+    good: [{ id: 'p1', type: 'product', price: { amount: 1999 } }],
+    bad: [{ id: 'p1', type: 'product' }],
+    check({ error }, view) {
+      const priced = ancestorsOf(view, ({ type, cursor }) => (type === 'variant' || type === 'offer') && cursor.has('price'))
+      for (const { cursor, type, id } of view.nodes) {
+        const price = cursor.get('price')
+        if ((type === 'category' || type === 'policy') && price.present) error(price, 'is on a node that is not for sale')
+        if (view.is_complete && type === 'product' && !price.present && !(id !== null && priced.has(id)))
+          error(cursor, 'has no price, and none below it')
+      }
+    },
+  },
+  'MAST-012': {
+    severity: 'both',
+    why: 'Prices are compared and charged exactly.',
+    spec: microAstSpec('Price'),
+    hint: 'Send an integer of minor units: 19.99 USD is 1999.',
+    good: { price: { amount: 1999 } },
+    bad: { price: { amount: 19.99 } },
+    check({ error, warning }, { nodes }) {
+      for (const { cursor } of nodes) {
+        const price = cursor.get('price')
+        if (!expectObjectIfPresent(error, price)) continue
+        const amount = price.get('amount')
+        if (!amount.present) error(amount, 'is missing', { expected: 'an integer of minor units' })
+        if (expectMinorUnits(error, amount, { min: 0n }) === 0n) warning(amount, 'is zero')
+      }
+    },
+  },
+  'MAST-013': {
+    severity: 'error',
+    why: 'A catalogue has one currency, so that prices can be compared.',
+    spec: microAstSpec('Price'),
+    hint: 'Leave it out, or repeat that of the catalogue.',
+    good: { currency: 'USD', nodes: [{ price: { amount: 1, currency: 'USD' } }] },
+    bad: { currency: 'USD', nodes: [{ price: { amount: 1, currency: 'EUR' } }] },
+    check({ error }, { document, nodes }) {
+      const root = document.text('currency')
+      for (const { cursor } of nodes) {
+        const currency = cursor.get('price', 'currency')
+        if (!expectTypeIfPresent(error, currency, 'string') || root === null) continue
+        if (currency.text() !== null && currency.text() !== root) error(currency, 'is not the currency of the catalogue')
+      }
+    },
+  },
+  'MAST-014': {
+    severity: 'both',
+    why: 'An agent must not start to buy what cannot be had.',
+    spec: microAstSpec('Node'),
+    hint: 'Use the five values, and take the checkout action away while nothing is in stock.',
+    good: { availability: 'in_stock' },
+    bad: { availability: 'yes' },
+    check({ error, warning }, { nodes, actions }) {
+      for (const { cursor } of nodes) expectOneOf(error, cursor.get('availability'), AVAILABILITY)
+      for (const { cursor, node } of actions) {
+        const isGone = node.cursor.text('availability') === 'out_of_stock'
+        if (isGone && cursor.text('type') === 'checkout') warning(cursor, 'leads to a checkout of what is out of stock')
+      }
+    },
+  },
+  'MAST-016': {
+    severity: 'both',
+    why: 'A URL outside the domain of the merchant leads to another party.',
+    spec: microAstSpec('Node'),
+    hint: 'Use https addresses of the merchant itself, without a user name.',
+    good: { url: 'https://shop.example/p1' },
+    bad: { url: 'http://shop.example/p1' },
+    check(report, view) {
+      for (const { cursor } of view.nodes) checkUrl(report, cursor.get('url'), view.merchant_host)
+      for (const { cursor } of view.actions) {
+        // The rule about checkouts reports the owner of the checkout.
+        const isCheckout = cursor.text('type') === 'checkout'
+        checkUrl(report, cursor.get('href'), isCheckout ? null : view.merchant_host)
+      }
+    },
+  },
+  'MAST-019': {
+    severity: 'error',
+    why: 'An agent follows an action by its type, protocol and address.',
+    spec: microAstSpec('Actions'),
+    hint: 'Give type, href, and the protocol that is spoken there.',
+    good: { actions: [{ type: 'checkout', protocol: 'ucp', href: 'https://shop.example/ucp' }] },
+    bad: { actions: [{ type: 'buy' }] },
+    check({ error }, { nodes, actions }) {
+      for (const { cursor } of nodes) {
+        const list = cursor.get('actions')
+        expectArrayIfPresent(error, list, 'object')
+      }
+      for (const { cursor } of actions) {
+        if (expectType(error, cursor.get('type'), 'string')) expectOneOf(error, cursor.get('type'), ACTIONS)
+        expectOneOf(error, cursor.get('protocol'), PROTOCOLS)
+        expectType(error, cursor.get('href'), 'string')
+      }
+    },
+  },
+  'MAST-020': {
+    severity: 'warning',
+    why: 'An agent pays where the checkout leads.',
+    spec: microAstSpec('Actions'),
+    hint: 'Name the protocol of the checkout, and let it lead to the merchant.',
+    good: { actions: [{ type: 'checkout', protocol: 'ucp', href: 'https://shop.example/ucp' }] },
+    bad: { actions: [{ type: 'checkout', href: 'https://other.example' }] },
+    check({ warning }, { actions, merchant_host }) {
+      for (const { cursor } of actions) {
+        if (cursor.text('type') !== 'checkout') continue
+        const host = hostOfUrl(cursor.text('href'))
+        if (!cursor.has('protocol')) warning(cursor, 'is a checkout without a protocol')
+        else if (merchant_host !== null && host !== null && !isHostWithin(host, merchant_host))
+          warning(cursor.get('href'), 'is not on the domain of the merchant')
+      }
+    },
+  },
+}
+
+function checkUrl({ error, warning }: FindingReporter, cursor: JsonCursor, merchant_host: string | null): void {
+  const url = expectHttpsUrl(error, cursor)
+  const host = url === null ? null : hostOfUrl(url.href)
+  if (host !== null && merchant_host !== null && !isHostWithin(host, merchant_host)) warning(cursor, 'is not on the domain of the merchant')
 }

@@ -1,7 +1,7 @@
-import { treeOf, type Tree } from '../kit/expect.ts'
-import { hostOf } from '../kit/url.ts'
-import type { Place } from '../place.ts'
-import type { Context, SpecReference } from '../rule.ts'
+import { buildParentTree, type ParentTree } from '../kit/expect.ts'
+import { hostOfUrl } from '../kit/url.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleContext, SpecReference } from '../protocol.ts'
 
 export const NODE_TYPES = ['category', 'product', 'variant', 'offer', 'policy'] as const
 
@@ -11,39 +11,38 @@ export type NodeType = (typeof NODE_TYPES)[number]
 export const MOST_NODES = 4_000
 
 export interface CatalogueNode {
-  place: Place
+  cursor: JsonCursor
   id: string | null
   type: NodeType | null
-  /** null at the root, and where it is no text. */
+  /** null at the root, and if it is not a string. */
   parent: string | null
 }
 
-/** What the rules of Micro-AST are about, gathered once. */
+/** Parts of a catalogue that its rules read, collected once. */
 export interface CatalogueView {
-  context: Context
-  document: Place
-  merchant: Place
-  /** Host of the merchant's URL; null where it has none. */
+  context: RuleContext
+  document: JsonCursor
+  merchant: JsonCursor
+  /** Host of the merchant's URL; null if it has none. */
   merchant_host: string | null
-  /** Objects among the nodes; further ones beyond the bound are not looked at. */
+  /** Objects among the nodes, up to the bound. */
   nodes: readonly CatalogueNode[]
   /** The first node of each id. */
   by_id: ReadonlyMap<string, CatalogueNode>
   children: ReadonlyMap<string, readonly CatalogueNode[]>
-  tree: Tree
-  /** No id, parent or type is redacted, so what hangs where is known. */
-  whole: boolean
-  actions: readonly { place: Place; node: CatalogueNode }[]
+  tree: ParentTree
+  /** True if no id, parent or type is redacted, so that the tree is known. */
+  is_complete: boolean
+  actions: readonly { cursor: JsonCursor; node: CatalogueNode }[]
 }
 
-export function viewCatalogue(context: Context): CatalogueView {
+export function collectCatalogueView(context: RuleContext): CatalogueView {
   const { document } = context
   const nodes = document
-    .get('nodes')
-    .items()
+    .items('nodes')
     .slice(0, MOST_NODES)
     .filter(({ kind }) => kind === 'object')
-    .map(nodeOf)
+    .map(readNode)
   const by_id = new Map<string, CatalogueNode>()
   for (const node of nodes) if (node.id !== null && !by_id.has(node.id)) by_id.set(node.id, node)
   const merchant = document.get('merchant')
@@ -51,32 +50,26 @@ export function viewCatalogue(context: Context): CatalogueView {
     context,
     document,
     merchant,
-    merchant_host: hostOf(merchant.get('url').text()),
+    merchant_host: hostOfUrl(merchant.text('url')),
     nodes,
     by_id,
     children: Map.groupBy(
       nodes.filter(({ parent }) => parent !== null),
       ({ parent }) => parent ?? '',
     ),
-    whole: !nodes.some(({ place }) => ['id', 'parent', 'type'].some((name) => place.get(name).redacted)),
-    tree: treeOf(new Map([...by_id].map(([id, { parent }]) => [id, parent]))),
-    actions: nodes.flatMap((node) =>
-      node.place
-        .get('actions')
-        .items()
-        .filter(({ kind }) => kind === 'object')
-        .map((place) => ({ place, node })),
-    ),
+    is_complete: !nodes.some(({ cursor }) => ['id', 'parent', 'type'].some((name) => cursor.get(name).redacted)),
+    tree: buildParentTree(new Map([...by_id].map(([id, { parent }]) => [id, parent]))),
+    actions: nodes.flatMap((node) => node.cursor.objects('actions').map((cursor) => ({ cursor, node }))),
   }
 }
 
-function nodeOf(place: Place): CatalogueNode {
-  const type = NODE_TYPES.find((one) => one === place.get('type').text()) ?? null
-  return { place, id: place.get('id').text(), type, parent: place.get('parent').text() }
+function readNode(cursor: JsonCursor): CatalogueNode {
+  const type = NODE_TYPES.find((one) => one === cursor.text('type')) ?? null
+  return { cursor, id: cursor.text('id'), type, parent: cursor.text('parent') }
 }
 
 /** Ids of all nodes above those that `counts` names, found upwards, so that each node is passed once. */
-export function above({ nodes, by_id }: CatalogueView, counts: (node: CatalogueNode) => boolean): Set<string> {
+export function ancestorsOf({ nodes, by_id }: CatalogueView, counts: (node: CatalogueNode) => boolean): Set<string> {
   const found = new Set<string>()
   for (const node of nodes) {
     if (!counts(node)) continue
@@ -86,6 +79,6 @@ export function above({ nodes, by_id }: CatalogueView, counts: (node: CatalogueN
 }
 
 /** A section of docs/micro-ast.md; the address is that of the rules, under the origin of the service. */
-export function microAst(section: string): SpecReference {
+export function microAstSpec(section: string): SpecReference {
   return { url: '/v1/protocols/rules?protocol=micro-ast', section }
 }

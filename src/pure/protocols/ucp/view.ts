@@ -1,140 +1,272 @@
-import type { Place } from '../place.ts'
-import type { Context } from '../rule.ts'
-import { bodyOf, TRANSPORTS, type Transport } from './detect.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleContext, Detection, SpecReference } from '../protocol.ts'
+import { isJsonRpcRequest } from '../coverage.ts'
+import { declaredVersion } from '../kit/dates.ts'
 
 export type Registry = 'services' | 'capabilities' | 'payment_handlers'
 
 /** One version of a service, a capability or a payment handler. */
-export interface Entity {
+export interface UcpEntity {
   registry: Registry
-  place: Place
-  /** Where its name stands: the member of a map, or `name` of an item in 2026-01-11. */
-  name_place: Place
+  cursor: JsonCursor
+  /** Cursor on its name: the member of a map, or `name` of an item in 2026-01-11. */
+  name_cursor: JsonCursor
   name: string | null
 }
 
 /** One way to reach a service. */
 interface Binding {
-  entity: Entity
+  entity: UcpEntity
   /** The object with endpoint and schema. */
-  place: Place
+  cursor: JsonCursor
   transport: Transport | null
 }
 
 /** A list of totals. `document` and `line` follow the rules of a basket, `option` prices a choice, `adjustment` moves money either way. */
-export interface TotalsList {
-  place: Place
+export interface UcpTotals {
+  cursor: JsonCursor
   of: 'document' | 'line' | 'option' | 'adjustment'
-  entries: Place[]
+  entries: JsonCursor[]
 }
 
-/** What the rules of UCP are about, gathered once. */
+/** Parts of a document that the rules of UCP read, collected once. */
 export interface UcpView {
-  context: Context
-  /** The UCP body, out of an MCP answer where one wraps it. */
-  body: Place
-  ucp: Place
-  /** Whether the shapes of 2026-01-11 apply: an array of capabilities, one object a service, handlers under `payment`. */
-  first: boolean
-  /** Whether the newest rules known here apply, those of 2026-08-25. */
-  newest: boolean
+  context: RuleContext
+  /** The UCP body, unwrapped from an MCP answer. */
+  body: JsonCursor
+  ucp: JsonCursor
+  /** True for the shapes of 2026-01-11: an array of capabilities, one object per service, handlers under `payment`. */
+  is_first_version: boolean
+  /** True for the rules of 2026-08-25, the newest ones. */
+  is_newest_version: boolean
   is_profile: boolean
   is_platform: boolean
-  entities: Entity[]
+  entities: UcpEntity[]
   bindings: Binding[]
   /** Keys in both fields that a profile may have. */
-  keys: Place[]
-  lines: Place[]
-  totals: TotalsList[]
-  messages: Place[]
+  keys: JsonCursor[]
+  lines: JsonCursor[]
+  totals: UcpTotals[]
+  messages: JsonCursor[]
 }
 
-export function viewUcp(context: Context): UcpView {
-  const body = bodyOf(context.document)
-  const first = !context.atLeast('2026-01-23')
-  const entities = entitiesOf(body, first)
+export function collectUcpView(context: RuleContext): UcpView {
+  const body = unwrapBody(context.document)
+  const is_first_version = !context.atLeast('2026-01-23')
+  const entities = collectEntities(body, is_first_version)
   const is_profile = context.type === 'business_profile' || context.type === 'platform_profile'
   return {
     context,
     body,
     ucp: body.get('ucp'),
-    first,
-    newest: context.atLeast('2026-08-25'),
+    is_first_version,
+    is_newest_version: context.atLeast('2026-08-25'),
     is_profile,
     is_platform: context.type === 'platform_profile',
     entities,
-    bindings: bindingsOf(entities, first),
-    keys: ['signing_keys', 'keys'].flatMap((name) => objects(body.get(name))),
-    lines: objects(body.get('line_items')),
-    totals: totalsOf(body),
-    messages: objects(body.get('messages')),
+    bindings: collectBindings(entities, is_first_version),
+    keys: ['signing_keys', 'keys'].flatMap((name) => body.objects(name)),
+    lines: body.objects('line_items'),
+    totals: collectTotals(body),
+    messages: body.objects('messages'),
   }
 }
 
-/** The items of an array that are objects; rules about shape speak of the others. */
-export function objects(list: Place): Place[] {
-  return list.items().filter(({ kind }) => kind === 'object')
+/** The registry at its position in this version. */
+export function registryCursor(body: JsonCursor, registry: Registry, is_first_version: boolean): JsonCursor {
+  return is_first_version && registry === 'payment_handlers' ? body.get('payment', 'handlers') : body.get('ucp', registry)
 }
 
-/** Where a registry stands in a version. */
-export function registryPlace(body: Place, registry: Registry, first: boolean): Place {
-  return first && registry === 'payment_handlers' ? body.down('payment', 'handlers') : body.down('ucp', registry)
-}
-
-function entitiesOf(body: Place, first: boolean): Entity[] {
-  return (['services', 'capabilities', 'payment_handlers'] as const).flatMap((registry): Entity[] => {
-    const holder = registryPlace(body, registry, first)
-    if (!first)
-      return holder.members().flatMap((name) => objects(name).map((place) => ({ registry, place, name_place: name, name: name.key })))
+function collectEntities(body: JsonCursor, is_first_version: boolean): UcpEntity[] {
+  return (['services', 'capabilities', 'payment_handlers'] as const).flatMap((registry): UcpEntity[] => {
+    const holder = registryCursor(body, registry, is_first_version)
+    if (!is_first_version)
+      return holder.members().flatMap((name) => name.objects().map((cursor) => ({ registry, cursor, name_cursor: name, name: name.key })))
     if (registry !== 'services')
-      return objects(holder).map((place) => ({ registry, place, name_place: place.get('name'), name: place.get('name').text() }))
+      return holder.objects().map((cursor) => ({ registry, cursor, name_cursor: cursor.get('name'), name: cursor.text('name') }))
     return holder
       .members()
       .filter(({ kind }) => kind === 'object')
-      .map((place) => ({ registry, place, name_place: place, name: place.key }))
+      .map((cursor) => ({ registry, cursor, name_cursor: cursor, name: cursor.key }))
   })
 }
 
-function bindingsOf(entities: readonly Entity[], first: boolean): Binding[] {
+function collectBindings(entities: readonly UcpEntity[], is_first_version: boolean): Binding[] {
   const services = entities.filter(({ registry }) => registry === 'services')
-  if (!first) {
+  if (!is_first_version) {
     return services.map((entity) => {
-      const said = entity.place.get('transport').text()
-      return { entity, place: entity.place, transport: TRANSPORTS.find((one) => one === said) ?? null }
+      const said = entity.cursor.text('transport')
+      return { entity, cursor: entity.cursor, transport: TRANSPORTS.find((one) => one === said) ?? null }
     })
   }
   return services.flatMap((entity) =>
-    TRANSPORTS.map((transport) => ({ entity, place: entity.place.get(transport), transport })).filter(
-      ({ place }) => place.kind === 'object',
+    TRANSPORTS.map((transport) => ({ entity, cursor: entity.cursor.get(transport), transport })).filter(
+      ({ cursor }) => cursor.kind === 'object',
     ),
   )
 }
 
-function totalsOf(body: Place): TotalsList[] {
-  const groups = objects(body.down('fulfillment', 'methods')).flatMap((method) => objects(method.get('groups')))
-  const list = (of: TotalsList['of'], holder: Place) => {
-    const place = holder.get('totals')
-    return { place, of, entries: objects(place) }
+function collectTotals(body: JsonCursor): UcpTotals[] {
+  const groups = body.objects('fulfillment', 'methods').flatMap((method) => method.objects('groups'))
+  const list = (of: UcpTotals['of'], holder: JsonCursor) => {
+    const cursor = holder.get('totals')
+    return { cursor, of, entries: cursor.objects() }
   }
   return [
     list('document', body),
-    ...objects(body.get('line_items')).map((line) => list('line', line)),
-    ...groups.flatMap((group) => objects(group.get('options'))).map((option) => list('option', option)),
-    ...objects(body.get('adjustments')).map((adjustment) => list('adjustment', adjustment)),
+    ...body.objects('line_items').map((line) => list('line', line)),
+    ...groups.flatMap((group) => group.objects('options')).map((option) => list('option', option)),
+    ...body.objects('adjustments').map((adjustment) => list('adjustment', adjustment)),
   ]
 }
 
 /** The own field of a version for public keys, and the one that another version uses. */
-export function keyFields({ newest }: Pick<UcpView, 'newest'>): ['keys' | 'signing_keys', 'keys' | 'signing_keys'] {
-  return newest ? ['keys', 'signing_keys'] : ['signing_keys', 'keys']
+export function keyMemberNames({
+  is_newest_version,
+}: Pick<UcpView, 'is_newest_version'>): ['keys' | 'signing_keys', 'keys' | 'signing_keys'] {
+  return is_newest_version ? ['keys', 'signing_keys'] : ['signing_keys', 'keys']
 }
 
-export function isCapability({ registry }: Entity): boolean {
+export function isCapability({ registry }: UcpEntity): boolean {
   return registry === 'capabilities'
 }
 
 /** The amount of the entries of one type; null unless exactly one has it, as an integer. */
-export function amountOfType(entries: readonly Place[], type: string): bigint | null {
-  const found = entries.filter((entry) => entry.get('type').text() === type)
-  return found.length === 1 ? (found[0]?.get('amount').integer() ?? null) : null
+export function singleAmountOfType(entries: readonly JsonCursor[], type: string): bigint | null {
+  const found = entries.filter((entry) => entry.text('type') === type)
+  return found.length === 1 ? (found[0]?.integer('amount') ?? null) : null
+}
+
+/** Newest first. */
+export const UCP_VERSIONS = ['2026-08-25', '2026-04-08', '2026-01-23', '2026-01-11'] as const
+
+export const UCP_TYPES = ['business_profile', 'platform_profile', 'checkout', 'cart', 'order', 'catalog', 'error'] as const
+
+type UcpType = (typeof UCP_TYPES)[number]
+
+export const PROFILES = ['business_profile', 'platform_profile'] as const satisfies UcpType[]
+
+/** Responses with lines and totals. */
+export const BASKETS = ['checkout', 'cart', 'order'] as const satisfies UcpType[]
+
+export const TRANSPORTS = ['rest', 'mcp', 'a2a', 'embedded'] as const
+
+type Transport = (typeof TRANSPORTS)[number]
+
+/** The UCP body of a document, unwrapped from an MCP answer if necessary. */
+function unwrapBody(document: JsonCursor): JsonCursor {
+  if (document.has('ucp')) return document
+  const contents = [document.get('result', 'structuredContent'), document.get('structuredContent')]
+  for (const content of contents) {
+    const inner = [content, content.get('checkout'), content.get('cart'), content.get('order')].find((cursor) => cursor.has('ucp'))
+    if (inner !== undefined) return inner
+  }
+  return document
+}
+
+export function isUcpDocument(document: JsonCursor): boolean {
+  return unwrapBody(document).has('ucp')
+}
+
+/** Members that requests have, and those that only responses, profiles and errors have. */
+const ASKED = ['line_items', 'payment', 'query', 'filters', 'fulfillment', 'discounts']
+const ANSWERED = ['ucp', 'id', 'status', 'currency', 'totals', 'links', 'messages', 'products', 'product', 'keys', 'signing_keys']
+
+/** Requests carry no `ucp`: their version travels in a header. */
+export function isUcpRequest(document: JsonCursor): boolean {
+  if (isJsonRpcRequest(document)) return true
+  return ASKED.some((name) => document.has(name)) && !ANSWERED.some((name) => document.has(name))
+}
+
+/** Detects the type by the members; of profiles also by what only one side publishes. */
+export function detectUcp(document: JsonCursor): Detection {
+  const body = unwrapBody(document)
+  const version = detectVersion(body)
+  return { type: detectType(body, version.version), ...version }
+}
+
+function detectVersion(body: JsonCursor): Omit<Detection, 'type'> {
+  const declared = declaredVersion(body.text('ucp', 'version'), UCP_VERSIONS)
+  if (declared !== null) return declared
+  const ucp = body.get('ucp')
+  const isFirst =
+    ucp.get('capabilities').kind === 'array' || body.get('payment', 'handlers').present || ucp.members('services').some(isFirstService)
+  if (isFirst) return { version: '2026-01-11', version_source: 'inferred' }
+  const [has_old_keys, has_new_keys] = [body.has('signing_keys'), body.has('keys')]
+  if (has_new_keys && !has_old_keys) return { version: '2026-08-25', version_source: 'inferred' }
+  if (has_old_keys) return { version: '2026-04-08', version_source: 'inferred' }
+  if (body.items('totals').some(isPositiveDiscount)) return { version: '2026-01-23', version_source: 'inferred' }
+  return { version: '2026-08-25', version_source: 'assumed' }
+}
+
+/** The first version keeps one object a service, with a member for each transport. */
+function isFirstService(service: JsonCursor): boolean {
+  return service.kind === 'object' && TRANSPORTS.some((transport) => service.has(transport))
+}
+
+/** Discounts turned negative with 2026-04-08. */
+function isPositiveDiscount(entry: JsonCursor): boolean {
+  return /^(?:items_)?discount$/.test(entry.text('type') ?? '') && (entry.integer('amount') ?? 0n) > 0n
+}
+
+function detectType(body: JsonCursor, version: string): UcpType {
+  const has = (...names: string[]) => names.some((name) => body.has(name))
+  const ucp = body.get('ucp')
+  if (ucp.text('status') === 'error' && !has('line_items', 'products')) return 'error'
+  if (has('checkout_id', 'permalink_url')) return 'order'
+  if (has('products', 'product')) return 'catalog'
+  if (has('line_items', 'totals', 'status', 'currency')) return isCart(body, version) ? 'cart' : 'checkout'
+  const isProfile = ['services', 'capabilities', 'payment_handlers'].some((name) => ucp.has(name)) || has('keys', 'signing_keys', 'payment')
+  if (!isProfile && has('messages')) return 'error'
+  return isPlatform(body, version) ? 'platform_profile' : 'business_profile'
+}
+
+/** Members of a checkout that no cart has. */
+const CHECKOUT_MEMBERS = ['status', 'payment', 'order', 'fulfillment', 'ap2', 'cart_id']
+
+/**
+ * Returns whether a body is a cart and not a checkout, since 2026-04-08. A capability of only one of the two decides; otherwise a member of
+ * checkouts, or the payment handlers that every checkout has, makes it a checkout.
+ */
+function isCart(body: JsonCursor, version: string): boolean {
+  if (version < '2026-04-08') return false
+  const ucp = body.get('ucp')
+  const names = ucp.get('capabilities')
+  const [names_checkout, names_cart] = [names.has('dev.ucp.shopping.checkout'), names.has('dev.ucp.shopping.cart')]
+  if (names_checkout !== names_cart) return names_cart
+  return !ucp.has('payment_handlers') && !CHECKOUT_MEMBERS.some((name) => body.has(name))
+}
+
+/**
+ * Returns whether a profile is that of a platform. Only platforms have a webhook_url for orders. Since 2026-04-08 platforms publish no
+ * endpoints but spec and schema of every entity; a profile without endpoints that lacks one of those belongs to a business.
+ */
+function isPlatform(body: JsonCursor, version: string): boolean {
+  const ucp = body.get('ucp')
+  const capabilities = listEntries(ucp.get('capabilities'))
+  if (capabilities.some((entry) => entry.get('config').has('webhook_url'))) return true
+  if (version < '2026-04-08' || ucp.has('supported_versions')) return false
+  const bindings = listEntries(ucp.get('services'))
+  if (bindings.length === 0 || bindings.some((binding) => binding.has('endpoint'))) return false
+  // Platforms that take orders must name their webhook.
+  if (ucp.get('capabilities').has('dev.ucp.shopping.order')) return false
+  const isDescribed = (entry: JsonCursor) => entry.has('spec') && (entry.has('schema') || entry.text('transport') === 'a2a')
+  return [...bindings, ...capabilities].every(isDescribed)
+}
+
+/** Entries of a registry: an array, or arrays by name. */
+function listEntries(registry: JsonCursor): JsonCursor[] {
+  return registry.kind === 'array' ? registry.items() : registry.members().flatMap((member) => member.items())
+}
+
+type Page = 'overview' | 'checkout' | 'order' | 'fulfillment' | 'ap2-mandates' | 'signatures' | 'reference'
+
+/** A heading of a page of the specification as published for 2026-04-08. */
+export function ucpSpec(page: Page, section: string): SpecReference {
+  return { url: `https://ucp.dev/2026-04-08/specification/${page}/`, section }
+}
+
+/** The same page as published for another version; pages are kept by version. */
+export function ucpSpecAt({ url, section }: SpecReference, version: string): SpecReference {
+  return { url: url.replace('https://ucp.dev/2026-04-08/', `https://ucp.dev/${version}/`), section }
 }

@@ -1,13 +1,10 @@
-import { defineProtocol } from '../rule.ts'
-import { ADDRESS_RULES } from './rules-addresses.ts'
-import { ANSWER_RULES } from './rules-answers.ts'
-import { ENVELOPE_RULES } from './rules-envelope.ts'
+import { defineProtocol } from '../protocol.ts'
+import { ADDRESS_RULES, SCHEME_RULES } from './rules-addresses.ts'
+import { ANSWER_RULES, ENVELOPE_RULES } from './rules-envelope.ts'
 import { EXTENSION_RULES } from './rules-extensions.ts'
 import { PAYLOAD_RULES } from './rules-payload.ts'
-import { SCHEME_RULES } from './rules-schemes.ts'
 import { TERMS_RULES } from './rules-terms.ts'
-import { detectX402, isX402, viewX402, X402_TYPES, type X402View } from './view.ts'
-import { x402SpecAt } from './spec.ts'
+import { detectX402, isX402Document, collectX402View, X402_TYPES, type X402View, x402SpecAt } from './view.ts'
 
 /**
  * x402, protocol versions 1 and 2 (coinbase/x402 specifications, read 2026-11-21): challenges, single requirements, payloads, facilitator
@@ -20,9 +17,9 @@ export const X402 = defineProtocol<X402View>({
   types: X402_TYPES,
   not_checked: ['signatures', 'balances and allowances', 'reachability of URLs', 'facilitator support', 'live state'],
   secret_rule: 'X402-043',
-  marks: isX402,
+  recognises: isX402Document,
   detect: detectX402,
-  specAt: x402SpecAt,
-  view: viewX402,
-  rules: [...ENVELOPE_RULES, ...TERMS_RULES, ...ADDRESS_RULES, ...EXTENSION_RULES, ...PAYLOAD_RULES, ...ANSWER_RULES, ...SCHEME_RULES],
+  specForVersion: x402SpecAt,
+  view: collectX402View,
+  rules: [ENVELOPE_RULES, TERMS_RULES, ADDRESS_RULES, EXTENSION_RULES, PAYLOAD_RULES, ANSWER_RULES, SCHEME_RULES],
 })

@@ -1,10 +1,10 @@
 import table from '../../../../data/x402-tokens.json' with { type: 'json' }
 import { readCaip2 } from '../kit/addresses.ts'
-import type { Place } from '../place.ts'
+import type { JsonCursor } from '../json-cursor.ts'
 
-/** Networks and tokens that x402 clients know. What is missing here is only unknown, never wrong. */
+/** Networks and tokens that x402 clients know. Others are unknown, not wrong. */
 
-export interface KnownToken {
+interface KnownToken {
   asset: string
   symbol: string
   name: string | null
@@ -14,7 +14,7 @@ export interface KnownToken {
 }
 
 /** Families of addresses. `other` covers every namespace that is neither. */
-export type Family = 'evm' | 'svm' | 'other'
+export type AddressFamily = 'evm' | 'svm' | 'other'
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 const SOLANA_DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'
@@ -88,10 +88,10 @@ export function foldAsset(asset: string): string {
   return asset.startsWith('0x') ? asset.toLowerCase() : asset
 }
 
-export interface Network {
+export interface X402Network {
   /** CAIP-2. */
   id: string
-  family: Family
+  family: AddressFamily
   known: boolean
   testnet: boolean
 }
@@ -100,19 +100,19 @@ export interface Network {
 const LONG_ALGORAND = /^(algorand:[A-Za-z0-9+/_-]{32})[A-Za-z0-9+/_-]{11}=$/
 
 /** The CAIP-2 id of a network that is written longer than CAIP-2 allows; null for all others. */
-export function shortened(text: string | null): string | null {
+export function shortenNetworkId(text: string | null): string | null {
   return LONG_ALGORAND.exec(text ?? '')?.[1] ?? null
 }
 
-/** Whether a CAIP-2 id is one of its namespace, as far as that is known here: chains of EVM are numbered (CAIP-2 of eip155). */
+/** Returns whether a CAIP-2 id fits its namespace: references of eip155 are numbers (CAIP-2 of eip155). Other namespaces pass. */
 export function isOfNamespace(text: string): boolean {
   return !text.startsWith('eip155:') || /^eip155:[1-9][0-9]{0,31}$/.test(text)
 }
 
-/** The network here: a CAIP-2 id, or a name of version 1, whatever the version of the document. Null for everything else. */
-export function networkAt(place: Place): Network | null {
-  const text = place.text()
-  const id = V1_NETWORKS.get(text ?? '') ?? shortened(text) ?? text
+/** The network here: a CAIP-2 id or a name of version 1, in documents of both versions. null for everything else. */
+export function networkAt(cursor: JsonCursor): X402Network | null {
+  const text = cursor.text()
+  const id = V1_NETWORKS.get(text ?? '') ?? shortenNetworkId(text) ?? text
   const parts = readCaip2(id)
   if (id === null || parts === null || !isOfNamespace(id)) return null
   const family = parts.namespace === 'eip155' ? 'evm' : parts.namespace === 'solana' ? 'svm' : 'other'
@@ -120,12 +120,12 @@ export function networkAt(place: Place): Network | null {
 }
 
 /** Tokens known on a network; none for a network without any. */
-export function tokensOf(network: Network): readonly KnownToken[] {
+export function tokensOf(network: X402Network): readonly KnownToken[] {
   return BY_NETWORK.get(network.id) ?? []
 }
 
 /** The token that an asset is on a network; null when it is not in the table. */
-export function knownToken(network: Network, asset: string): KnownToken | null {
+export function knownToken(network: X402Network, asset: string): KnownToken | null {
   const wanted = foldAsset(asset)
   return tokensOf(network).find((token) => foldAsset(token.asset) === wanted) ?? null
 }

@@ -1,207 +1,198 @@
-import { holdsRedaction, need, needText, oneOf, optional, present, textForm } from '../kit/expect.ts'
-import { inspectSchema, judgeDeclaration } from '../kit/schema.ts'
-import { privateHost, readUrl } from '../kit/url.ts'
-import type { Place } from '../place.ts'
-import { rule, type Context, type Report, type Say } from '../rule.ts'
-import { x402Spec } from './spec.ts'
-import type { X402View } from './view.ts'
+import {
+  containsRedaction,
+  expectType,
+  expectText,
+  expectOneOf,
+  expectTypeIfPresent,
+  expectPresent,
+  expectTextForm,
+  expectObject,
+} from '../kit/expect.ts'
+import { inspectSchema, validateDeclaration } from '../kit/schema.ts'
+import { classifyPrivateHost, readUrl } from '../kit/url.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleTable, RuleContext, FindingReporter, ReportFinding } from '../protocol.ts'
+import { x402Spec, type X402View } from './view.ts'
 
 const EXTENSIONS = x402Spec(2, 'Extensions')
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const METHODS: ReadonlySet<string> = new Set([...BODY_METHODS, 'GET', 'HEAD', 'DELETE'])
 const BODY_TYPES = ['json', 'form-data', 'text'] as const
 
-/** X402-024…026 and 030…032: the resource, and what extensions add. */
-export const EXTENSION_RULES = [
-  rule<X402View>(
-    {
-      code: 'X402-024',
-      severity: 'both',
-      why: 'The payer is shown what it pays for by this URL, and may hold the payment against it.',
-      spec: x402Spec(2, 'ResourceInfo'),
-      hint: 'Send the absolute https URL under which clients reach the resource.',
-      good: { resource: { url: 'https://api.example.com/report' } },
-      bad: { resource: { url: '/report' } },
-    },
-    (report, { resources, entries }) => {
-      for (const { place, required } of resources) {
-        if (!required && (!place.present || place.kind === 'null')) continue
-        if (need(report.error, place, 'object')) resourceUrl(report, place.get('url'))
+/** X402-024…026 and 030…032: the resource, and extensions. */
+export const EXTENSION_RULES: RuleTable<X402View> = {
+  'X402-024': {
+    severity: 'both',
+    why: 'The payer is shown what it pays for by this URL, and may hold the payment against it.',
+    spec: x402Spec(2, 'ResourceInfo'),
+    hint: 'Send the absolute https URL under which clients reach the resource.',
+    good: { resource: { url: 'https://api.example.com/report' } },
+    bad: { resource: { url: '/report' } },
+    check(report, { resources, entries }) {
+      for (const { cursor, required } of resources) {
+        if (!required && (!cursor.present || cursor.kind === 'null')) continue
+        if (expectType(report.error, cursor, 'object')) checkResourceUrl(report, cursor.get('url'))
       }
-      for (const { place, version, role } of entries) if (version === '1' && role === 'offered') resourceUrl(report, place.get('resource'))
+      for (const { cursor, version, role } of entries)
+        if (version === '1' && role === 'offered') checkResourceUrl(report, cursor.get('resource'))
     },
-  ),
-  rule<X402View>(
-    {
-      code: 'X402-025',
-      severity: 'both',
-      why: 'Version 1 asks for a description; in both versions an agent chooses by it.',
-      spec: x402Spec(1, 'PaymentRequirements'),
-      hint: 'Say in a line what is sold, and of which media type the answer is.',
-      good: { resource: { description: 'Weather report', mimeType: 'application/json' } },
-      bad: { resource: { url: 'https://api.example.com/report' } },
-    },
-    ({ error, warning }, { resources, entries }) => {
-      for (const { place, required } of resources) {
+  },
+  'X402-025': {
+    severity: 'both',
+    why: 'Version 1 asks for a description; in both versions an agent chooses by it.',
+    spec: x402Spec(1, 'PaymentRequirements'),
+    hint: 'Say in a line what is sold, and of which media type the answer is.',
+    good: { resource: { description: 'Weather report', mimeType: 'application/json' } },
+    bad: { resource: { url: 'https://api.example.com/report' } },
+    check({ error, warning }, { resources, entries }) {
+      for (const { cursor, required } of resources) {
         for (const name of ['description', 'mimeType']) {
-          const words = place.get(name)
-          if (required && place.kind === 'object' && (!words.present || words.kind === 'null')) warning(words, 'is missing')
-          else if (words.kind !== 'null') optional(error, words, 'string')
+          const words = cursor.get(name)
+          if (required && cursor.kind === 'object' && (!words.present || words.kind === 'null')) warning(words, 'is missing')
+          else if (words.kind !== 'null') expectTypeIfPresent(error, words, 'string')
         }
       }
-      for (const { place, version, role } of entries) {
+      for (const { cursor, version, role } of entries) {
         if (version !== '1' || role !== 'offered') continue
-        need(error, place.get('description'), 'string')
-        if (present(warning, place.get('mimeType'))) optional(error, place.get('mimeType'), 'string')
+        expectType(error, cursor.get('description'), 'string')
+        if (expectPresent(warning, cursor.get('mimeType'))) expectTypeIfPresent(error, cursor.get('mimeType'), 'string')
       }
     },
-  ),
-  rule<X402View>(
-    {
-      code: 'X402-026',
-      severity: 'error',
-      since: '2',
-      why: 'Wallets show these to people; longer ones are refused.',
-      spec: x402Spec(2, 'ResourceInfo'),
-      hint: 'Keep serviceName and tags short and in ASCII, and iconUrl an https URL.',
-      good: { resource: { serviceName: 'Weather', tags: ['weather'] } },
-      bad: { resource: { tags: ['one', 'two', 'three', 'four', 'five', 'six'] } },
-    },
-    ({ error }, { resources }) => {
-      for (const { place } of resources) {
+  },
+  'X402-026': {
+    severity: 'error',
+    since: '2',
+    why: 'Wallets show these to people; longer ones are refused.',
+    spec: x402Spec(2, 'ResourceInfo'),
+    hint: 'Keep serviceName and tags short and in ASCII, and iconUrl an https URL.',
+    good: { resource: { serviceName: 'Weather', tags: ['weather'] } },
+    bad: { resource: { tags: ['one', 'two', 'three', 'four', 'five', 'six'] } },
+    check({ error }, { resources }) {
+      for (const { cursor } of resources) {
         const short = { pattern: /^[\x20-\x7e]{1,32}$/, expected: '1 to 32 printable ASCII characters' }
-        const given = ['serviceName', 'tags', 'iconUrl'].filter((name) => place.get(name).kind !== 'null')
-        if (given.includes('serviceName')) textForm(error, place.get('serviceName'), short)
-        const tags = place.get('tags')
-        if (given.includes('tags') && optional(error, tags, 'array')) {
+        const given = ['serviceName', 'tags', 'iconUrl'].filter((name) => cursor.get(name).kind !== 'null')
+        if (given.includes('serviceName')) expectTextForm(error, cursor.get('serviceName'), short)
+        const tags = cursor.get('tags')
+        if (given.includes('tags') && expectTypeIfPresent(error, tags, 'array')) {
           if (tags.items().length > 5) error(tags, 'has more than 5 items')
-          for (const tag of tags.items()) textForm(error, tag, short)
+          for (const tag of tags.items()) expectTextForm(error, tag, short)
         }
         if (given.includes('iconUrl'))
-          textForm(error, place.get('iconUrl'), {
+          expectTextForm(error, cursor.get('iconUrl'), {
             pattern: /^https:\/\/[^\s/]/i,
             max_chars: 2_048,
             expected: 'an https URL of at most 2048 characters',
           })
       }
     },
-  ),
-  rule<X402View>(
-    {
-      code: 'X402-030',
-      severity: 'both',
-      why: 'Each extension carries its data in info, and a JSON Schema for it in schema; directories hold bazaar against it.',
-      spec: EXTENSIONS,
-      hint: 'Send info as an object and, in a challenge, schema as one; info as the schema asks, but for what the payer adds.',
-      good: { extensions: { bazaar: { info: {}, schema: {} } } },
-      bad: { extensions: { bazaar: {} } },
+  },
+  'X402-030': {
+    severity: 'both',
+    why: 'Each extension carries its data in info, and a JSON Schema for it in schema; directories hold bazaar against it.',
+    spec: EXTENSIONS,
+    hint: 'Send info as an object and, in a challenge, schema as one; info as the schema asks, but for what the payer adds.',
+    good: { extensions: { bazaar: { info: {}, schema: {} } } },
+    bad: { extensions: { bazaar: {} } },
+    check(report, { context, extensions }) {
+      for (const extension of extensions.flatMap((cursor) => cursor.members())) checkExtension(report, context, extension)
     },
-    (report, { context, extensions }) => {
-      for (const extension of extensions.flatMap((place) => place.members())) extensionForm(report, context, extension)
-    },
-  ),
-  rule<X402View>(
-    {
-      code: 'X402-031',
-      severity: 'both',
-      why: 'Directories call a service from this description.',
-      spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/bazaar.md', section: 'info' },
-      hint: 'Describe the input: http with its method, and bodyType and body if the method has one; mcp with toolName and inputSchema.',
-      good: { extensions: { bazaar: { info: { input: { type: 'http', method: 'GET' } } } } },
-      bad: { extensions: { bazaar: { info: { input: { type: 'http' } } } } },
-    },
-    (report, { extensions }) => {
-      for (const place of extensions) {
-        const info = place.down('bazaar', 'info')
-        if (info.kind === 'object') bazaarInput(report, info.get('input'))
+  },
+  'X402-031': {
+    severity: 'both',
+    why: 'Directories call a service from this description.',
+    spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/bazaar.md', section: 'info' },
+    hint: 'Describe the input: http with its method, and bodyType and body if the method has one; mcp with toolName and inputSchema.',
+    good: { extensions: { bazaar: { info: { input: { type: 'http', method: 'GET' } } } } },
+    bad: { extensions: { bazaar: { info: { input: { type: 'http' } } } } },
+    check(report, { extensions }) {
+      for (const cursor of extensions) {
+        const info = cursor.get('bazaar', 'info')
+        if (info.kind === 'object') checkBazaarInput(report, info.get('input'))
       }
     },
-  ),
-  rule<X402View>(
-    {
-      code: 'X402-032',
-      severity: 'error',
-      why: 'A short id collides, and a long one is refused; either way two payments are mixed up or one is lost.',
-      spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/payment_identifier.md', section: 'id' },
-      hint: 'Use 16 to 128 letters, digits, hyphens and underscores.',
-      good: { extensions: { 'payment-identifier': { info: { id: 'pay_0123456789abcdef' } } } },
-      bad: { extensions: { 'payment-identifier': { info: { id: '42' } } } },
-    },
-    ({ error }, { extensions }) => {
-      for (const place of extensions) {
-        const id = place.down('payment-identifier', 'info', 'id')
-        textForm(error, id, { pattern: /^[A-Za-z0-9_-]{16,128}$/, expected: '16 to 128 letters, digits, hyphens and underscores' })
+  },
+  'X402-032': {
+    severity: 'error',
+    why: 'A short id collides, and a long one is refused; either way two payments are mixed up or one is lost.',
+    spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/payment_identifier.md', section: 'id' },
+    hint: 'Use 16 to 128 letters, digits, hyphens and underscores.',
+    good: { extensions: { 'payment-identifier': { info: { id: 'pay_0123456789abcdef' } } } },
+    bad: { extensions: { 'payment-identifier': { info: { id: '42' } } } },
+    check({ error }, { extensions }) {
+      for (const cursor of extensions) {
+        const id = cursor.get('payment-identifier', 'info', 'id')
+        expectTextForm(error, id, { pattern: /^[A-Za-z0-9_-]{16,128}$/, expected: '16 to 128 letters, digits, hyphens and underscores' })
       }
     },
-  ),
-]
+  },
+}
 
-function resourceUrl({ error, warning }: Report, place: Place): void {
-  if (!need(error, place, 'string') || place.redacted) return
-  const url = readUrl(place.text())
-  if (url === null) error(place, 'is not an absolute URL', { expected: 'an absolute https URL' })
+function checkResourceUrl({ error, warning }: FindingReporter, cursor: JsonCursor): void {
+  if (!expectType(error, cursor, 'string') || cursor.redacted) return
+  const url = readUrl(cursor.text())
+  if (url === null) error(cursor, 'is not an absolute URL', { expected: 'an absolute https URL' })
   else if (url.protocol === 'mcp:') return
-  else if (url.protocol === 'http:') warning(place, 'is an http URL, as behind a proxy that ends TLS', { expected: 'an https URL' })
-  else if (url.protocol !== 'https:') warning(place, 'is neither an https nor an mcp URL')
-  else if (privateHost(url) !== null) warning(place, 'names a host that strangers cannot reach')
+  else if (url.protocol === 'http:') warning(cursor, 'is an http URL, as behind a proxy that ends TLS', { expected: 'an https URL' })
+  else if (url.protocol !== 'https:') warning(cursor, 'is neither an https nor an mcp URL')
+  else if (classifyPrivateHost(url) !== null) warning(cursor, 'has a host that is not public')
 }
 
 /** Payers and settlements may send back info alone. */
 const DECLARING: ReadonlySet<string> = new Set(['payment_required', 'payment_requirements', 'resource_list'])
 
-/** The form is written down for challenges and payments; in answers an extension has what it likes. */
+/** Types without a specified form of extensions: answers. */
 const ANSWERING: ReadonlySet<string> = new Set(['settlement_response', 'verify_response'])
 
-function extensionForm({ error, warning }: Report, context: Context, extension: Place): void {
+function checkExtension({ error, warning }: FindingReporter, context: RuleContext, extension: JsonCursor): void {
   const isAnswer = ANSWERING.has(context.type)
-  if (!need(isAnswer ? warning : error, extension, 'object') || extension.redacted) return
+  if (!expectType(isAnswer ? warning : error, extension, 'object') || extension.redacted) return
   const [info, schema] = [extension.get('info'), extension.get('schema')]
-  const isThere = need(isAnswer ? warning : error, info, 'object')
-  const isDeclared = DECLARING.has(context.type) || schema.present ? need(error, schema, 'object') : false
+  const isThere = expectType(isAnswer ? warning : error, info, 'object')
+  const isDeclared = DECLARING.has(context.type) || schema.present ? expectType(error, schema, 'object') : false
   if (!isThere || !isDeclared || info.redacted || schema.redacted) return
   const isBazaar = extension.key === 'bazaar'
-  if (isBazaar && !isUsable(error, context, schema)) return
-  const judged = judgeDeclaration(context, schema, info)
+  if (isBazaar && !checkBazaarSchema(error, context, schema)) return
+  const judged = validateDeclaration(context, schema, info)
   // Other extensions declare what the payer adds later; directories must refuse a bazaar that lacks anything.
-  if (judged === 'invalid' || (judged === 'incomplete' && isBazaar)) (isBazaar ? error : warning)(info, 'does not fit the schema beside it')
-  else if (judged === 'undetermined') context.notChecked('extension schemas beyond what is read here')
+  if (judged === 'invalid' || (judged === 'incomplete' && isBazaar)) (isBazaar ? error : warning)(info, 'does not match its schema')
+  else if (judged === 'undetermined') context.addNotChecked('extension schemas beyond what is read here')
 }
 
 /** Directories refuse a schema that is none, or that leads out of itself. */
-function isUsable(error: Say, context: Context, schema: Place): boolean {
-  const check = holdsRedaction(schema) ? null : inspectSchema(context, schema)
+function checkBazaarSchema(error: ReportFinding, context: RuleContext, schema: JsonCursor): boolean {
+  const check = containsRedaction(schema) ? null : inspectSchema(context, schema)
   const isMalformed = check?.well_formed === false
   const leadsOut = check?.unsupported.some(({ code }) => code === 'ref_unresolvable') === true
-  if (isMalformed) error(schema, 'is no JSON Schema')
-  else if (leadsOut) error(schema, 'refers to what it does not hold')
+  if (isMalformed) error(schema, 'is not a JSON Schema')
+  else if (leadsOut) error(schema, 'has a reference that leads outside it')
   return !isMalformed && !leadsOut
 }
 
-function bazaarInput(report: Report, input: Place): void {
+function checkBazaarInput(report: FindingReporter, input: JsonCursor): void {
   const { error } = report
-  if (!need(error, input, 'object') || input.redacted) return
+  if (!expectObject(error, input)) return
   const type = input.get('type')
-  if (!need(error, type, 'string') || type.redacted) return
-  if (type.text() === 'http') httpInput(report, input)
-  else if (type.text() === 'mcp') toolInput(report, input)
-  else error(type, 'is no kind of input that directories know', { expected: 'http or mcp' })
+  if (!expectType(error, type, 'string') || type.redacted) return
+  if (type.text() === 'http') checkHttpInput(report, input)
+  else if (type.text() === 'mcp') checkToolInput(report, input)
+  else error(type, 'is not a known kind of input', { expected: 'http or mcp' })
 }
 
-function httpInput({ error, warning }: Report, input: Place): void {
+function checkHttpInput({ error, warning }: FindingReporter, input: JsonCursor): void {
   const method = input.get('method')
-  if (!need(error, method, 'string') || method.redacted) return
+  if (!expectType(error, method, 'string') || method.redacted) return
   const name = (method.text() ?? '').toUpperCase()
-  if (!METHODS.has(name)) error(method, 'is no method of HTTP that is used here', { expected: [...METHODS].join(', ') })
+  if (!METHODS.has(name)) error(method, 'is not a supported HTTP method', { expected: [...METHODS].join(', ') })
   else if (BODY_METHODS.has(name)) {
-    present(error, input.get('bodyType'))
-    oneOf(error, input.get('bodyType'), BODY_TYPES)
-    present(error, input.get('body'))
+    expectPresent(error, input.get('bodyType'))
+    expectOneOf(error, input.get('bodyType'), BODY_TYPES)
+    expectPresent(error, input.get('body'))
   } else if (input.has('body')) warning(input.get('body'), 'is described for a method without a body')
 }
 
-function toolInput({ error, warning }: Report, input: Place): void {
+function checkToolInput({ error, warning }: FindingReporter, input: JsonCursor): void {
   // Specifications of early 2026 still had the older name.
-  if (input.has('toolName') || !input.has('tool')) needText(error, input.get('toolName'))
+  if (input.has('toolName') || !input.has('tool')) expectText(error, input.get('toolName'))
   else warning(input.get('tool'), 'is an older name of toolName', { expected: 'toolName' })
-  need(error, input.get('inputSchema'), 'object')
+  expectType(error, input.get('inputSchema'), 'object')
 }

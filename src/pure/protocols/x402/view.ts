@@ -1,6 +1,6 @@
-import type { Place } from '../place.ts'
-import type { Context, Detection } from '../rule.ts'
-import { networkAt, V1_NETWORKS, type Network } from './networks.ts'
+import type { JsonCursor } from '../json-cursor.ts'
+import type { RuleContext, Detection, SpecReference } from '../protocol.ts'
+import { networkAt, V1_NETWORKS, type X402Network } from './networks.ts'
 
 export const X402_TYPES = [
   'payment_required',
@@ -13,55 +13,55 @@ export const X402_TYPES = [
   'supported_response',
 ] as const
 
-export type X402Version = '1' | '2'
+type X402Version = '1' | '2'
 
-/** One PaymentRequirements object, wherever it stands. */
-export interface Entry {
-  place: Place
+/** One PaymentRequirements object. */
+export interface RequirementsEntry {
+  cursor: JsonCursor
   version: X402Version
   scheme: string | null
-  /** null where it cannot be read. */
-  network: Network | null
+  /** null if it cannot be read. */
+  network: X402Network | null
   /** Offered by a server, or echoed by a payer as `accepted`. */
   role: 'offered' | 'accepted'
 }
 
 /** One PaymentPayload. */
-export interface Payload {
-  place: Place
+export interface X402Payload {
+  cursor: JsonCursor
   version: X402Version
-  /** What the payer says was asked for: `accepted` of version 2, or the requirements sent beside a payload of version 1. */
-  terms: Place | null
+  /** Terms that the payer refers to: `accepted` of version 2, or the requirements sent with a payload of version 1. */
+  terms: JsonCursor | null
 }
 
-/** What the rules of x402 are about, gathered once. */
+/** Parts of a document that the rules of x402 read, collected once. */
 export interface X402View {
-  context: Context
-  document: Place
+  context: RuleContext
+  document: JsonCursor
   version: X402Version
   /** Objects that must say `x402Version`. */
-  envelopes: Place[]
+  envelopes: JsonCursor[]
   /** Objects that must have `accepts`. */
-  challenges: Place[]
-  entries: Entry[]
-  payloads: Payload[]
+  challenges: JsonCursor[]
+  entries: RequirementsEntry[]
+  payloads: X402Payload[]
   /** `resource` objects of version 2, with whether they must be there. */
-  resources: { place: Place; required: boolean }[]
+  resources: { cursor: JsonCursor; required: boolean }[]
   /** `extensions` objects. */
-  extensions: Place[]
+  extensions: JsonCursor[]
 }
 
-export function isX402(document: Place): boolean {
+export function isX402Document(document: JsonCursor): boolean {
   if (document.has('x402Version') || document.has('paymentPayload') || document.has('paymentRequirements')) return true
   if (document.has('payTo') && document.has('network') && (document.has('amount') || document.has('maxAmountRequired'))) return true
   return document.has('success') && document.has('transaction') && document.has('network')
 }
 
-export function detectX402(document: Place): Detection {
-  return { type: typeOf(document), ...versionOf(document) }
+export function detectX402(document: JsonCursor): Detection {
+  return { type: detectType(document), ...detectVersion(document) }
 }
 
-function typeOf(document: Place): (typeof X402_TYPES)[number] {
+function detectType(document: JsonCursor): (typeof X402_TYPES)[number] {
   const has = (name: string) => document.has(name)
   if (has('paymentPayload') || has('paymentRequirements')) return 'verify_request'
   if (has('accepts')) return 'payment_required'
@@ -73,44 +73,44 @@ function typeOf(document: Place): (typeof X402_TYPES)[number] {
   return has('x402Version') || !['scheme', 'payTo', 'asset'].some(has) ? 'payment_required' : 'payment_requirements'
 }
 
-function versionOf(document: Place): Pick<Detection, 'version' | 'version_source'> {
-  const spoken = [document, document.get('paymentPayload'), ...listed(document).slice(0, 1)]
-    .map((place) => declared(place.get('x402Version')))
+function detectVersion(document: JsonCursor): Pick<Detection, 'version' | 'version_source'> {
+  const spoken = [document, document.get('paymentPayload'), ...listItems(document).slice(0, 1)]
+    .map((cursor) => readVersion(cursor.get('x402Version')))
     .find((version) => version !== null)
   if (spoken !== undefined && spoken !== null) return { version: spoken, version_source: 'declared' }
-  const shape = versionByShape([document, document.get('paymentRequirements'), ...listed(document).slice(0, 1), ...offersIn(document)])
+  const shape = inferVersion([document, document.get('paymentRequirements'), ...listItems(document).slice(0, 1), ...listOffers(document)])
   return shape === null ? { version: '2', version_source: 'assumed' } : { version: shape, version_source: 'inferred' }
 }
 
-/** Also the text "2", which a rule reports. */
-function declared(place: Place): X402Version | null {
-  const said = String(place.number() ?? place.text() ?? '')
+/** Reads the version, also from the string "2", which a rule reports. */
+function readVersion(cursor: JsonCursor): X402Version | null {
+  const said = String(cursor.number() ?? cursor.text() ?? '')
   return said === '1' || said === '2' ? said : null
 }
 
-function versionByShape(places: readonly Place[]): X402Version | null {
-  for (const place of places) {
-    if (place.has('amount') || place.has('accepted') || place.get('resource').kind === 'object') return '2'
-    if (place.has('maxAmountRequired')) return '1'
-    const network = place.get('network').text()
+function inferVersion(cursors: readonly JsonCursor[]): X402Version | null {
+  for (const cursor of cursors) {
+    if (cursor.has('amount') || cursor.has('accepted') || cursor.get('resource').kind === 'object') return '2'
+    if (cursor.has('maxAmountRequired')) return '1'
+    const network = cursor.text('network')
     if (network !== null) return V1_NETWORKS.has(network) ? '1' : '2'
   }
   return null
 }
 
-function listed(document: Place): Place[] {
+function listItems(document: JsonCursor): JsonCursor[] {
   const items = document.get('items')
-  return (items.present ? items : document.get('resources')).items().filter(({ kind }) => kind === 'object')
+  return (items.present ? items : document.get('resources')).objects()
 }
 
-/** `accepts` under its own name, or what stands in for it. */
-function offersIn(document: Place): Place[] {
+/** Items of `accepts`, or of its alias `payments`. */
+function listOffers(document: JsonCursor): JsonCursor[] {
   const accepts = document.get('accepts')
-  const places = accepts.present ? accepts.items() : document.get('payments').items()
-  return places.filter(({ kind }) => kind === 'object')
+  const cursors = accepts.present ? accepts.items() : document.items('payments')
+  return cursors.filter(({ kind }) => kind === 'object')
 }
 
-export function viewX402(context: Context): X402View {
+export function collectX402View(context: RuleContext): X402View {
   const { document, type } = context
   const version: X402Version = context.version === '1' ? '1' : '2'
   const view: X402View = {
@@ -125,68 +125,69 @@ export function viewX402(context: Context): X402View {
     // What a facilitator supports are names of extensions, not their data.
     extensions: type === 'supported_response' ? [] : [document.get('extensions')],
   }
-  if (type === 'payment_requirements') view.entries.push(entryOf(document, version, 'offered'))
+  if (type === 'payment_requirements') view.entries.push(readEntry(document, version, 'offered'))
   if (type === 'payment_required') addChallenge(view, document, version)
-  if (type === 'resource_list') for (const item of listed(document)) addChallenge(view, item, declared(item.get('x402Version')) ?? version)
+  if (type === 'resource_list')
+    for (const item of listItems(document)) addChallenge(view, item, readVersion(item.get('x402Version')) ?? version)
   if (type === 'payment_payload') addPayload(view, document, version, [])
   if (type === 'verify_request') addVerifyRequest(view)
   return view
 }
 
-function addChallenge(view: X402View, place: Place, version: X402Version): void {
-  const isItem = place !== view.document
-  view.envelopes.push(place)
-  view.challenges.push(place)
-  for (const offer of offersIn(place)) {
-    // Official lists name another version beside an item than its terms have the shape of.
-    const own = isItem ? (versionByShape([offer]) ?? version) : version
-    view.entries.push(entryOf(offer, own, 'offered'))
+function addChallenge(view: X402View, cursor: JsonCursor, version: X402Version): void {
+  const isItem = cursor !== view.document
+  view.envelopes.push(cursor)
+  view.challenges.push(cursor)
+  for (const offer of listOffers(cursor)) {
+    // Official lists state another version for an item than its terms have.
+    const own = isItem ? (inferVersion([offer]) ?? version) : version
+    view.entries.push(readEntry(offer, own, 'offered'))
   }
   // A list names the resource of an item as it likes.
-  if (version === '2' && !isItem) view.resources.push({ place: place.get('resource'), required: true })
-  if (isItem) view.extensions.push(place.get('extensions'))
-  if (place.has('accepted')) view.entries.push(entryOf(place.get('accepted'), version, 'accepted'))
+  if (version === '2' && !isItem) view.resources.push({ cursor: cursor.get('resource'), required: true })
+  if (isItem) view.extensions.push(cursor.get('extensions'))
+  if (cursor.has('accepted')) view.entries.push(readEntry(cursor.get('accepted'), version, 'accepted'))
 }
 
 function addVerifyRequest(view: X402View): void {
   const { document, version } = view
   const requirements = document.get('paymentRequirements')
   const offers = (requirements.kind === 'array' ? requirements.items() : [requirements]).filter(({ kind }) => kind === 'object')
-  for (const offer of offers) view.entries.push(entryOf(offer, version, 'offered'))
+  for (const offer of offers) view.entries.push(readEntry(offer, version, 'offered'))
   if (document.has('x402Version')) view.envelopes.push(document)
   const payload = document.get('paymentPayload')
   if (payload.kind === 'object') addPayload(view, payload, version, offers)
 }
 
-function addPayload(view: X402View, place: Place, version: X402Version, offers: readonly Place[]): void {
-  const accepted = place.get('accepted')
-  const network = place.get('network').text()
-  const offer = offers.find((one) => one.get('network').text() === network) ?? offers[0] ?? null
-  view.envelopes.push(place)
-  view.payloads.push({ place, version, terms: accepted.kind === 'object' ? accepted : offer })
-  if (accepted.kind === 'object' && offers.length === 0) view.entries.push(entryOf(accepted, version, 'accepted'))
-  if (version === '2' && place.has('resource')) view.resources.push({ place: place.get('resource'), required: false })
-  if (place !== view.document) view.extensions.push(place.get('extensions'))
+function addPayload(view: X402View, cursor: JsonCursor, version: X402Version, offers: readonly JsonCursor[]): void {
+  const accepted = cursor.get('accepted')
+  const network = cursor.text('network')
+  const offer = offers.find((one) => one.text('network') === network) ?? offers[0] ?? null
+  view.envelopes.push(cursor)
+  view.payloads.push({ cursor, version, terms: accepted.kind === 'object' ? accepted : offer })
+  if (accepted.kind === 'object' && offers.length === 0) view.entries.push(readEntry(accepted, version, 'accepted'))
+  if (version === '2' && cursor.has('resource')) view.resources.push({ cursor: cursor.get('resource'), required: false })
+  if (cursor !== view.document) view.extensions.push(cursor.get('extensions'))
 }
 
-function entryOf(place: Place, version: X402Version, role: Entry['role']): Entry {
-  const network = place.has('network') ? place.get('network') : place.get('chain')
-  return { place, version, role, scheme: place.get('scheme').text(), network: networkAt(network) }
+function readEntry(cursor: JsonCursor, version: X402Version, role: RequirementsEntry['role']): RequirementsEntry {
+  const network = cursor.has('network') ? cursor.get('network') : cursor.get('chain')
+  return { cursor, version, role, scheme: cursor.text('scheme'), network: networkAt(network) }
 }
 
-/** What an amount is called in a version. */
+/** Name of the amount in a version. */
 export function amountName(version: X402Version): 'maxAmountRequired' | 'amount' {
   return version === '1' ? 'maxAmountRequired' : 'amount'
 }
 
 /** The amount of an entry under whichever name it has. */
-export function amountOf({ place, version }: Entry): Place {
-  const own = place.get(amountName(version))
-  const other = place.get(amountName(version === '1' ? '2' : '1'))
+export function amountOf({ cursor, version }: RequirementsEntry): JsonCursor {
+  const own = cursor.get(amountName(version))
+  const other = cursor.get(amountName(version === '1' ? '2' : '1'))
   return own.present || !other.present ? own : other
 }
 
-/** Names that stand in for those of the protocol. */
+/** Common wrong names of members, by the right name. */
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   accepts: ['payments'],
   payTo: ['address', 'payToAddress'],
@@ -195,7 +196,118 @@ export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   maxTimeoutSeconds: ['requiredDeadlineSeconds'],
 }
 
-/** Whether a member is missing, and no alias explains it: then the rule about its form reports it. */
-export function isMissing(place: Place, name: string): boolean {
-  return !place.has(name) && !(ALIASES[name] ?? []).some((alias) => place.has(alias))
+/** Returns whether a member is missing and has no alias, so that the rule about its form reports it. */
+export function isMissing(cursor: JsonCursor, name: string): boolean {
+  return !cursor.has(name) && !(ALIASES[name] ?? []).some((alias) => cursor.has(alias))
+}
+
+/** Signed members on EVM networks, for both transfer methods (scheme_exact_evm §1 and §2, scheme_upto_evm §1). */
+export interface SignedAuthorization {
+  method: 'eip3009' | 'permit2'
+  /** Recipient of the money; with Permit2 the witness, to which the proxy sends it. */
+  to: JsonCursor
+  amount: JsonCursor
+  /** Unix time in seconds. */
+  after: JsonCursor
+  before: JsonCursor
+  nonce: JsonCursor
+  /** Every address that was signed. */
+  addresses: JsonCursor[]
+  /** Permit2 only: the token and its spender. EIP-3009 is signed for the token contract itself. */
+  permitted: { token: JsonCursor; spender: JsonCursor } | null
+}
+
+/**
+ * Proxies that send the money to the witness and nowhere else: of exact and upto in @x402/evm 2.27.0, and those of the releases before,
+ * which other facilitators still have. Another spender may send it to anybody.
+ */
+const PROXIES: ReadonlySet<string> = new Set(
+  [
+    '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
+    '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002',
+    '0x4020615294c913F045dc10f0a5cdEbd86c280001',
+    '0x4020633461b2895a48930Ff97eE8fCdE8E520002',
+  ].map((address) => address.toLowerCase()),
+)
+
+export function isProxy(address: string): boolean {
+  return PROXIES.has(address.toLowerCase())
+}
+
+export function schemeOfPayload({ terms, cursor }: X402Payload): string | null {
+  return terms?.text('scheme') ?? cursor.text('scheme')
+}
+
+export function networkOfPayload({ terms, cursor }: X402Payload): X402Network | null {
+  return networkAt((terms ?? cursor).get('network'))
+}
+
+/** All authorizations of a payload. If there are two, readers differ in which one they use. */
+export function listAuthorizations(payload: X402Payload): SignedAuthorization[] {
+  const body = payload.cursor.get('payload')
+  const [transfer, permit] = [body.get('authorization'), body.get('permit2Authorization')]
+  return [
+    ...(transfer.kind === 'object' ? [readTransfer(transfer)] : []),
+    ...(permit.kind === 'object' ? [readPermit(permit, schemeOfPayload(payload) === 'upto')] : []),
+  ]
+}
+
+/** Recipients that the payer signed for; none if unreadable, as in a transaction, a delegation or a voucher. */
+export function signedRecipients(payload: X402Payload): JsonCursor[] {
+  // Here the payer signs for a contract that collects the money first.
+  if (schemeOfPayload(payload) === 'auth-capture') return []
+  return listAuthorizations(payload).flatMap(({ to }) => (to.present ? [to] : []))
+}
+
+function readTransfer(cursor: JsonCursor): SignedAuthorization {
+  const [from, to] = [cursor.get('from'), cursor.get('to')]
+  const [after, before] = [cursor.get('validAfter'), cursor.get('validBefore')]
+  return {
+    method: 'eip3009',
+    to,
+    amount: cursor.get('value'),
+    after,
+    before,
+    nonce: cursor.get('nonce'),
+    addresses: [from, to],
+    permitted: null,
+  }
+}
+
+function readPermit(cursor: JsonCursor, is_upto: boolean): SignedAuthorization {
+  const to = cursor.get('witness', 'to')
+  const permitted = { token: cursor.get('permitted', 'token'), spender: cursor.get('spender') }
+  return {
+    method: 'permit2',
+    to,
+    amount: cursor.get('permitted', 'amount'),
+    after: cursor.get('witness', 'validAfter'),
+    before: cursor.get('deadline'),
+    nonce: cursor.get('nonce'),
+    addresses: [cursor.get('from'), to, permitted.token, permitted.spender, ...(is_upto ? [cursor.get('witness', 'facilitator')] : [])],
+    permitted,
+  }
+}
+
+const SPECS = 'https://github.com/coinbase/x402/blob/main/specs'
+
+/** A section of the specification of version 1 or 2. */
+export function x402Spec(version: 1 | 2, section: string): SpecReference {
+  return { url: `${SPECS}/x402-specification-v${version}.md`, section }
+}
+
+/** The document of a scheme on a family of networks. */
+export function schemeSpec(path: string, section: string): SpecReference {
+  return { url: `${SPECS}/schemes/${path}`, section }
+}
+
+export function eip(number: number, section: string): SpecReference {
+  return { url: `https://eips.ethereum.org/EIPS/eip-${number}`, section }
+}
+
+export const CAIP_2: SpecReference = { url: 'https://chainagnostic.org/CAIPs/caip-2', section: 'Syntax' }
+
+/** The same section of the specification of another version. */
+export function x402SpecAt({ url, section }: SpecReference, version: string): SpecReference {
+  return { url: url.replace(/x402-specification-v[12]\.md$/, `x402-specification-v${version}.md`), section }
 }

@@ -1,12 +1,12 @@
-import { isMembers } from './shapes.ts'
+import { isObject } from '../../../pure/is-object.ts'
 
 /**
- * The free calls that are left today, at the head of every page. Its room is kept from the start, so that nothing moves when it comes. The
- * limit that came first is that of all tools together; a tool with another one has free calls of its own.
+ * Shows the free calls left today in the header of every page. The layout reserves its space, so that nothing shifts when the number
+ * arrives. The first limit received is the one that all tools share; a tool with a different limit has a separate allowance.
  */
 export function showAllowance(allowance: unknown): void {
   const place = document.getElementById('allowance')
-  if (place === null || !isMembers(allowance)) return
+  if (place === null || !isObject(allowance)) return
   const { remaining, limit } = allowance
   if (typeof remaining !== 'number' || typeof limit !== 'number') return
   place.dataset['limit'] ??= String(limit)

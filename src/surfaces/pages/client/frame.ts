@@ -1,8 +1,9 @@
 import { readAllowance } from './allowance.ts'
 
-/** What every page does: shows the free calls that are left, marks its own place among the links, and finds the search at a key. */
+/** Script of every page: free calls left, the current page in the navigation, `/` for the search, copy buttons. */
 
 markPlace()
+copyOnClick()
 document.addEventListener('keydown', findSearch)
 void readAllowance()
 
@@ -15,7 +16,7 @@ function markPlace(): void {
   }
 }
 
-/** `/` leads to the search, unless somebody is typing. */
+/** `/` leads to the search field, except while typing in another. */
 function findSearch(event: KeyboardEvent): void {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return
   const field = document.getElementById('search')
@@ -27,4 +28,24 @@ function findSearch(event: KeyboardEvent): void {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
+}
+
+/** Buttons with `data-copies` copy the text of the element that they name. */
+function copyOnClick(): void {
+  document.addEventListener('click', (event) => {
+    const button = event.target instanceof Element ? event.target.closest<HTMLButtonElement>('button[data-copies]') : null
+    const source = button && document.getElementById(button.dataset['copies'] ?? '')
+    if (button && source) void copy(button, source)
+  })
+}
+
+async function copy(button: HTMLButtonElement, source: HTMLElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(source.textContent)
+    button.textContent = 'Copied'
+  } catch {
+    // No clipboard outside a secure context: the text is selected, so that a key copies it.
+    getSelection()?.selectAllChildren(source)
+    button.textContent = 'Selected'
+  }
 }

@@ -1,7 +1,9 @@
-import { startAsk } from './ask.ts'
-import { startSearch } from './search.ts'
+import { hydrateOnUse } from './hydrate-on-use.ts'
 
-/** The first page: one form to try, and the search in the catalogue. */
+/** The first page: its form and its search are loaded when they are used. */
 
-startAsk(null)
-startSearch()
+hydrateOnUse('desk', () => import('./home-desk.ts'))
+hydrateOnUse('finder', () => import('./home-search.ts'))
+// The browser may have restored what was typed before a reload.
+const field = document.getElementById('search')
+if (field instanceof HTMLInputElement && field.value !== field.defaultValue) void import('./home-search.ts')

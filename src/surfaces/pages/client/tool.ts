@@ -1,10 +1,5 @@
-import { documentViews } from './answer/documents.ts'
-import { startAsk } from './ask.ts'
-import { takeFiles } from './ask/files.ts'
-import { addTemplates } from './ask/templates.ts'
+import { hydrateOnUse } from './hydrate-on-use.ts'
 
-/** The page of one tool. */
+/** The page of one tool: its form is loaded when it is used. */
 
-takeFiles()
-addTemplates()
-startAsk(documentViews)
+hydrateOnUse('desk', () => import('./tool-desk.ts'))

@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import { code, curl, items, paragraphs, sample, shownTool, type Topic } from './parts.ts'
 
 export const A2A: Topic = {
@@ -27,7 +27,7 @@ export const A2A: Topic = {
           'A message that names no tool is asked back in words, with skills that may be meant. Nothing is guessed.',
           'Tasks are kept for a day and can be read by their id; there are no push notifications.',
           html`${code('ListTasks')} lists the tasks of one ${code('contextId')}, those changed last first. Callers are not authenticated:
-          whoever knows a context id may list its tasks, so only ids that are UUIDs count. Keep them as you keep task ids.`,
+          any client that knows a context id can list its tasks, so context ids must be UUIDs. Keep them as secret as task ids.`,
           html`${code('assay/prev-receipt-hash')} in the metadata of the message links to an earlier receipt.`,
         )}`,
       },

@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import { code, items, paragraphs, sample, shownTool, table, type Topic } from './parts.ts'
 
 export const CLIENT: Topic = {
@@ -50,7 +50,7 @@ export const CLIENT: Topic = {
           ].join('\n'),
         )}
         ${items(
-          'The free call is used while there is one. Then the terms are checked, the price is held against both caps, and one transfer is signed.',
+          'The free call is used while there is one. Then the terms are checked, the price is compared with both caps, and one transfer is signed.',
           'A lost answer never leads to a second signature: the same payment is sent again until its end is known.',
           html`An error is one class, ${code('AssayError')}, with ${code('code')}, ${code('detail')}, ${code('retryable')},
           ${code('charged')} and, where one was signed, ${code('payment')}, which ${code('resume')} takes.`,

@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import type { Tool } from '../../../service/catalogue/define.ts'
 import { shellWord } from '../../../service/catalogue/text.ts'
 import { code, curl, items, paragraphs, sample, shownTool, table, type Topic } from './parts.ts'

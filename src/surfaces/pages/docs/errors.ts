@@ -1,6 +1,6 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import { PROBLEMS, type ProblemCode } from '../../../service/problems.ts'
-import type { ProblemKind } from '../../../service/problems/kind.ts'
+import type { ProblemKind } from '../../../service/payment-problems.ts'
 import type { Markup } from '../layout.ts'
 import { callUrl } from '../../../service/catalogue/text.ts'
 import { code, curl, inline, items, paragraphs, sample, shownTool, table, type Chapter, type Topic } from './parts.ts'
@@ -21,9 +21,9 @@ export const ERRORS: Topic = {
         id: 'form',
         title: 'What an error looks like',
         body: html`${paragraphs(
-          html`Errors are RFC 9457 problems (${code('application/problem+json')}). Tell them apart by ${code('code')}, which does not
-          change; words may. A wrong identifier is no error: the answer is 200 and says ${code('valid: false')}. An address that nothing has
-          answers 404: a page to whoever prefers HTML, ${code('NOT_FOUND')} to everybody else.`,
+          html`Errors are RFC 9457 problems (${code('application/problem+json')}). Distinguish them by ${code('code')}, which does not
+          change; words may. A wrong identifier is not an error: the answer is 200 and says ${code('valid: false')}. An unknown address
+          returns 404: an HTML page if ${code('Accept')} prefers HTML, else the problem ${code('NOT_FOUND')}.`,
         )}
         ${body}
         ${table(
@@ -73,11 +73,9 @@ const STATUS_GROUPS: readonly { id: string; title: string; has(kind: ProblemKind
 
 const FAULTS = { caller: 'the request', service: 'this service', source: 'a source' } as const
 
-/** Whose fault it is stands beside the code only where it differs within the group. */
+/** Table of one status group. It has a column for the origin of the fault only if the problems of the group differ in it. */
 function groupChapter({ id, title, has }: (typeof STATUS_GROUPS)[number]): Chapter {
-  const found = (Object.keys(PROBLEMS) as ProblemCode[])
-    .map((name) => ({ name, kind: PROBLEMS[name] as ProblemKind }))
-    .filter(({ kind }) => has(kind))
+  const found = (Object.keys(PROBLEMS) as ProblemCode[]).map((name) => ({ name, kind: PROBLEMS[name] })).filter(({ kind }) => has(kind))
   const mixed = new Set(found.map(({ kind }) => kind.fault)).size > 1
   const rows = found.map(({ name, kind: { status, retryable, description, fault } }) => [
     html`<a href="/problems/${name}"><code>${name}</code></a>`,

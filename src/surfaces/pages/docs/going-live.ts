@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import { code, curl, items, paragraphs, sample, steps, table, type Topic } from './parts.ts'
 
 /** The short form of docs/going-live.md, which has every detail. */
@@ -34,7 +34,7 @@ export const GOING_LIVE: Topic = {
         title: 'In this order',
         body: steps(
           1,
-          html`Run on Base Sepolia with a store of its own, let a client pay once, and run ${code('assay ledger prove')}: it must end with
+          html`Run on Base Sepolia with its own store, let a client pay once, and run ${code('assay ledger prove')}: it must end with
           0.`,
           html`Begin on Base with a new store and a new receipt key; run ${code('assay doctor')} until every check holds.`,
           html`Watch ${code('/health')} and ${code('/metrics')} on the operator port (${code('ASSAY_ADMIN_PORT')}); run
@@ -49,7 +49,7 @@ export const GOING_LIVE: Topic = {
           ['watch', 'alarm when', 'it means'],
           [
             [html`status of ${code('/health')}`, 'not 200', 'the store does not answer'],
-            [code('payments.ready'), 'false for a minute', 'nobody can pay: gas, caps, facilitator or chain'],
+            [code('payments.ready'), 'false for a minute', 'calls cannot be paid: gas, caps, facilitator or chain'],
             [code('payments.chain_ok'), 'false for a minute', 'no endpoint answers with a fresh head'],
             [code('payments.overdue'), 'above 0', 'payments are open for more than ten minutes'],
             [
@@ -60,7 +60,7 @@ export const GOING_LIVE: Topic = {
           ],
         )}
         ${sample('health', 'shell', 'What a monitor asks', curl(`${deps.origins.api_url}/health`))}
-        ${items(html`<a href="/status">Status</a> draws what this process counted lately.`)}`,
+        ${items(html`<a href="/status">Status</a> charts the counts of this process.`)}`,
       },
     ]
   },

@@ -1,6 +1,6 @@
-import { html } from 'hono/html'
-import { usdcText } from '../../../pure/invoices/record.ts'
-import { INVOICE_RULES } from '../../../service/invoices/rules.ts'
+import { usdcDecimal } from '../../../pure/payments/usdc.ts'
+import { html } from '../html.ts'
+import { INVOICE_RULES } from '../../../service/limits.ts'
 import { code, curl, items, paragraphs, sample, table, type Topic } from './parts.ts'
 
 const EXAMPLE = { amountUsdc: '49.00', merchant: '0x1000000000000000000000000000000000000001', clientName: 'Example Ltd', memo: 'May' }
@@ -20,37 +20,44 @@ export const INVOICES: Topic = {
         title: 'Create one',
         body: html`${paragraphs(
           'Free, without an account. The payer pays the merchant directly on the chain; this service never holds the money.',
-          html`${code('merchant')} is whoever the request names: nobody has vetted it. Send an ${code('Idempotency-Key')}, and a retry
-          returns the first invoice.`,
+          html`${code('merchant')} is the address from the request; assay does not verify who owns it. Send an ${code('Idempotency-Key')}, and
+          a retry returns the first invoice.`,
         )}
         ${sample('create', 'shell', `Amounts up to ${INVOICE_RULES.amount_max} USDC, best as text`, curl(`${api_url}/api/invoice/create`, { body: EXAMPLE }))}`,
       },
       {
         id: 'read',
         title: 'Follow it',
-        body: html`${sample('read', 'shell', 'How it stands; this is a void specimen', curl(one))}
+        body: html`${sample('read', 'shell', 'Its state; this is a void specimen', curl(one))}
         ${table(
-          'Beside it',
+          'Related addresses',
           ['address', 'what it is'],
           [
-            [code(`${api_url}/api/invoice/{id}/pdf`), 'the request as PDF'],
             [
-              code(`${api_url}/api/invoice/{id}/qr.svg`),
-              'a QR code for wallets: a plain transfer, matched once the merchant has signed the invoice',
+              code(`${api_url}/api/invoice/{id}/pdf`),
+              html`the request as PDF; ${code('?lang=de')} or ${code('?lang=es')} for another language`,
             ],
+            [code(`${api_url}/api/invoice/{id}/qr.svg`), 'a QR code for wallets: a plain transfer to the deposit address of the invoice'],
             [
               code(`${api_url}/api/invoice/{id}/pay`),
-              `takes a signed authorization of ${usdcText(INVOICE_RULES.relay_minimum_minor)} USDC or more; this service pays the gas`,
+              `takes a signed authorization of ${usdcDecimal(INVOICE_RULES.relay_minimum_minor)} USDC or more; this service pays the gas`,
             ],
             [
               code(`${api_url}/api/invoice/{id}/transactions`),
               'takes {"tx_hash"} of a payment made elsewhere, and says whether a block holds it',
             ],
-            [code('pay_url of the record'), 'takes x402 payments from programs'],
+            [
+              code('pay_url of the record'),
+              html`the page for the payer, in the language of the browser; takes x402 payments from programs`,
+            ],
           ],
         )}
         ${items(
-          'Whoever has the id sees the invoice: it cannot be guessed, so send it to nobody else.',
+          html`${code('deposit.address')} of the record is the address of this one invoice: USDC from any wallet or exchange pays it, without a
+          signature, a reference or an exact amount. Its contract can only forward to the merchant. Deposits from
+          ${usdcDecimal(INVOICE_RULES.sweep_minimum_minor)} USDC are forwarded for you; anyone can forward others with the transaction in
+          ${code('deposit.sweep')}.`,
+          'Anyone who has the id can read the invoice. The id cannot be guessed, so share it only with people who may see the invoice.',
           'The state follows from the payments that the chain shows. What comes late is recorded as late.',
         )}`,
       },

@@ -1,12 +1,12 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import { callUrl, shellWord } from '../../../service/catalogue/text.ts'
 import type { Tool } from '../../../service/catalogue/define.ts'
 import type { AppDeps } from '../../deps.ts'
 import type { Markup } from '../layout.ts'
 
-/** What the pages of the documentation are made of. */
+/** Components of the documentation pages. */
 
-/** A chapter of a page: its heading can be pointed at, and stands in the page's own contents. */
+/** Chapter of a page. Its heading is a link target and appears in the table of contents of the page. */
 export interface Chapter {
   id: string
   title: string
@@ -17,15 +17,15 @@ export interface Topic {
   /** Last part of its address; empty for `/docs` itself. */
   id: string
   title: string
-  /** What it is about, in one sentence. */
+  /** Description in one sentence. */
   words: string
   chapters(deps: AppDeps): Chapter[] | Promise<Chapter[]>
 }
 
-/** What a sample is written for; tests run those of the shell. */
+/** Language of a sample; tests run the shell samples. */
 type SampleKind = 'shell' | 'assay' | 'json' | 'javascript' | 'text'
 
-/** A sample with its copy button. `id` is unique on its page. It runs as it stands: whoever writes one makes it from the registry. */
+/** Code sample with a copy button. `id` is unique on its page. Build the text from the registry, so that it runs without changes. */
 export function sample(id: string, kind: SampleKind, caption: string, text: string): Markup {
   return html`<figure class="sample">
     <figcaption>
@@ -90,7 +90,7 @@ export function code(text: string): Markup {
   return html`<code>${text}</code>`
 }
 
-/** Text of a document whose names stand in backticks. */
+/** Renders text with names in backticks as code. */
 export function inline(text: string): Markup {
   return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : code(part)))}`
 }
@@ -106,7 +106,7 @@ export function items(...texts: (Markup | string)[]): Markup {
   </ul>`
 }
 
-/** Numbered from `start` on, so that samples may stand between two steps. */
+/** Numbered list that begins at `start`, so that samples can be placed between two steps. */
 export function steps(start: number, ...texts: (Markup | string)[]): Markup {
   return html`<ol start="${start}">
     ${texts.map((text) => html`<li>${text}</li>`)}

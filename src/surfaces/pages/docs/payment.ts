@@ -1,8 +1,8 @@
-import { html } from 'hono/html'
-import { TEST_VECTOR } from '../../../pure/receipts/test-vector.ts'
+import { html } from '../html.ts'
+import { TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
 import { callUrl, paymentWords } from '../../../service/catalogue/text.ts'
 import { limits } from '../../../service/limits.ts'
-import { priceBounds } from '../../../service/payments/price.ts'
+import { priceBounds } from '../../../service/payments/price-book.ts'
 import { mcpResource, v1PaymentRequired, v2PaymentRequired } from '../../../service/payments/terms.ts'
 import type { AppDeps } from '../../deps.ts'
 import { code, curl, items, json, paragraphs, sample, shownTool, steps, table, type Chapter, type Topic } from './parts.ts'
@@ -68,8 +68,11 @@ function terms(deps: AppDeps): Chapter {
   return {
     id: 'terms',
     title: 'The terms',
-    body: html`${json('v2', 'PAYMENT-REQUIRED, decoded from Base64', v2PaymentRequired({ ...deps.place, ...offer }, 'payment required'))}
-    ${json('v1', 'The members of version 1 in the body', v1PaymentRequired({ ...deps.place, ...offer }, 'payment required'))}
+    body: html`${json('v2', 'PAYMENT-REQUIRED, decoded from Base64', v2PaymentRequired({ ...deps.terms, ...offer }, 'payment required'))}
+    ${json('v1', 'The members of version 1 in the body', v1PaymentRequired({ ...deps.terms, ...offer }, 'payment required'))}
+    ${paragraphs(html`The terms of a real 402 also have extensions, which official clients send back: ${code('payment-identifier')}, an id of your
+    choice; ${code('bazaar')}, an example of the call; ${code('offer-receipt')}, the offer signed by the receipt key. The settlement metadata of a
+    paid call has a receipt signed by the same key, which <a href="/.well-known/did.json">did.json</a> links to this domain.`)}
     ${paragraphs('Amounts are minor units of USDC, six decimals. The amount of your 402 is the one to pay; that of this page is the lowest.')}`,
   }
 }
@@ -77,14 +80,14 @@ function terms(deps: AppDeps): Chapter {
 function overMcp(deps: AppDeps): Chapter {
   const tool = shownTool(deps)
   const required = v2PaymentRequired(
-    { ...deps.place, resource: mcpResource(tool.id), description: tool.description, amount_minor: priceBounds(tool.price).floor_minor },
+    { ...deps.terms, resource: mcpResource(tool.id), description: tool.description, amount_minor: priceBounds(tool.price).floor_minor },
     'payment required',
   )
   return {
     id: 'mcp',
     title: 'Over MCP and A2A',
     body: html`${paragraphs(
-      html`An unpaid call over MCP is a result with ${code('isError')}, whose text holds the terms of version 2 beside the problem;
+      html`An unpaid call over MCP is a result with ${code('isError')}, whose text contains the problem and the terms of version 2;
       ${code('_meta["x402/error"]')} has those of version 1. Send the call again with the payment as ${code('_meta["x402/payment"]')}, an
       object and no Base64; the answer has ${code('_meta["x402/payment-response"]')}.`,
     )}
@@ -98,8 +101,8 @@ const CREDIT: Chapter = {
   title: 'With a prepaid credit',
   body: paragraphs(
     html`A <a href="/credits">credit</a> pays instead of a transfer: send its code as ${code('X-CREDIT')} and a new
-      ${code('Idempotency-Key')} with each call. The same key with the same request brings the same answer and is debited once. Whoever has
-      the code can spend it.`,
+      ${code('Idempotency-Key')} with each call. The same key with the same request brings the same answer and is debited once. Anyone
+      who has the code can spend it.`,
   ),
 }
 
@@ -132,12 +135,12 @@ function resends(deps: AppDeps): Chapter {
         answer is kept for ${limits.answer_kept_ms / 3_600_000} hours.`,
       html`A settled payment can be read from the chain. So its resend is answered from the network that sent it first (/24 or /48), and
       from anywhere with a secret that never was on chain: the answer token in ${code('X-ANSWER-TOKEN')}, the ${code('payment-identifier')}
-      id of the first request, or a ${code('SIGN-IN-WITH-X')} proof of the payer. Any other resend is refused, whatever its input (409
-      ${code('PAYMENT_ALREADY_USED')}).`,
-      html`202 ${code('PAYMENT_PENDING')} is no refusal: do not sign again. ${code('Location')} says where the answer will be.`,
+      id of the first request, or a ${code('SIGN-IN-WITH-X')} proof of the payer. Any other resend is refused, even with the same input
+      (409 ${code('PAYMENT_ALREADY_USED')}).`,
+      html`202 ${code('PAYMENT_PENDING')} is not a refusal: do not sign again. ${code('Location')} says where the answer will be.`,
       html`A payment is bound to one tool and one input; with another request it is refused (409 ${code('NONCE_BOUND')}).`,
       'A call that fails by our fault is not charged.',
     )}
-    ${sample('status', 'shell', 'How a payment stands, by payer and nonce', curl(`${deps.origins.api_url}/v1/payments/${payer}/${nonce}`))}`,
+    ${sample('status', 'shell', 'State of a payment, by payer and nonce', curl(`${deps.origins.api_url}/v1/payments/${payer}/${nonce}`))}`,
   }
 }

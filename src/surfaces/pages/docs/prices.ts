@@ -1,10 +1,11 @@
-import { html } from 'hono/html'
+import { usdcDecimal } from '../../../pure/payments/usdc.ts'
+import { html } from '../html.ts'
 import { allowanceWords, byFamily, paymentWords } from '../../../service/catalogue/text.ts'
-import { priceBounds, usdcText, type PriceClass } from '../../../service/payments/price.ts'
+import { priceBounds, type PriceClass } from '../../../service/payments/price-book.ts'
 import { limits } from '../../../service/limits.ts'
 import { code, curl, items, paragraphs, sample, table, type Topic } from './parts.ts'
 
-/** What each class of prices is of. */
+/** Description of each price class. */
 const CLASSES: Record<PriceClass, string> = {
   free: 'free without limit',
   check: 'one check of one value',
@@ -24,7 +25,7 @@ export const PRICES: Topic = {
     const classes = (Object.keys(CLASSES) as PriceClass[]).map((name) => {
       const { floor_minor, cap_minor, formula } = priceBounds(name)
       const members = tools.filter(({ price }) => price === name).length
-      return [code(name), CLASSES[name], usdcText(floor_minor), usdcText(cap_minor), formula ?? '', String(members)]
+      return [code(name), CLASSES[name], usdcDecimal(floor_minor), usdcDecimal(cap_minor), formula ?? '', String(members)]
     })
     return [
       {
@@ -44,8 +45,8 @@ export const PRICES: Topic = {
         id: 'moving',
         title: 'How prices move',
         body: items(
-          'Each class has one price between its floor and its cap. It follows how many payers there were lately, counted in stretches of ten seconds.',
-          `A price that was quoted stays payable for ${limits.max_timeout_s} seconds, whatever it does meanwhile.`,
+          'Each class has one price between its floor and its cap. It follows the number of recent payers, counted in intervals of ten seconds.',
+          `A price that was quoted stays payable for ${limits.max_timeout_s} seconds, even if the price moves.`,
           html`<a href="/status">Status</a> draws them over time.`,
         ),
       },

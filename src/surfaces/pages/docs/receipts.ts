@@ -1,6 +1,5 @@
-import { html } from 'hono/html'
-import { digestText, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS } from '../../../pure/receipts/receipt.ts'
-import { TEST_VECTOR } from '../../../pure/receipts/test-vector.ts'
+import { html } from '../html.ts'
+import { digestText, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
 import { RECEIPT_LIMIT } from '../../../service/catalogue/text.ts'
 import { receiptSchema } from '../../../service/catalogue/wire-schemas.ts'
 import { code, curl, items, json, paragraphs, sample, steps, table, type Topic } from './parts.ts'
@@ -32,8 +31,8 @@ export const RECEIPTS: Topic = {
         id: 'worked',
         title: 'A worked example',
         body: html`${paragraphs(
-          html`${TEST_VECTOR.notice} It is published with the <a href="/.well-known/xdr-1.json">specification</a>, so that a verifier of
-            your own can be held against it.`,
+          html`${TEST_VECTOR.notice} It is published with the <a href="/.well-known/xdr-1.json">specification</a>, so that you can
+            test your own verifier against it.`,
         )}
         ${json('receipt', 'The receipt', receipt)}
         ${steps(1, html`Join the values of the signed fields by bars, in their order; ${code('ts')} in plain decimal.`)}

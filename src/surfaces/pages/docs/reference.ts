@@ -1,6 +1,6 @@
-import { html } from 'hono/html'
-import { TEST_VECTOR } from '../../../pure/receipts/test-vector.ts'
-import { usdcText } from '../../../service/payments/price.ts'
+import { usdcDecimal } from '../../../pure/payments/usdc.ts'
+import { html } from '../html.ts'
+import { TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
 import type { AppDeps } from '../../deps.ts'
 import type { Markup } from '../layout.ts'
 import { code, curl, inline, items, json, paragraphs, sample, shownTool, table, type Chapter } from './parts.ts'
@@ -58,7 +58,7 @@ function readOperation(method: string, path: string, operation: Json, resolve: R
     price:
       price === undefined || price.class === 'free'
         ? null
-        : { floor: usdcText(BigInt(price.floor_minor)), cap: usdcText(BigInt(price.cap_minor)) },
+        : { floor: usdcDecimal(BigInt(price.floor_minor)), cap: usdcDecimal(BigInt(price.cap_minor)) },
     parameters: (Array.isArray(parameters) ? parameters.filter(isSchema) : []).map((one) => target(one, resolve)),
     body: content,
     responses: Object.entries(isSchema(responses) ? responses : {}).map(([status, one]) => [
@@ -72,7 +72,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The JSON that a body or a response holds, whatever its media type is called. */
+/** Returns the JSON schema and example of a request body or a response, under the first media type that it lists. */
 function jsonContent(holder: Json): { schema: Json; example: unknown } | null {
   const { content } = holder
   const [first] = isSchema(content) ? Object.values(content) : []
@@ -114,7 +114,7 @@ export function operationChapters(deps: AppDeps, { resolve }: Reference, operati
   )}
   ${price === null ? '' : paragraphs(html`Price: ${price.floor} to ${price.cap} USDC, after the <a href="/docs/prices">free calls</a> of the day.`)}
   ${tool === undefined ? '' : paragraphs(html`<a href="/tools/${tool.id}">Try it in the browser</a>.`)}
-  ${request === null ? '' : sample('request', 'shell', 'It runs as it stands', request)}`
+  ${request === null ? '' : sample('request', 'shell', 'It runs unchanged', request)}`
   const bodyTable = body === null ? null : bodyMarkup(body.schema, resolve)
   return [
     { id: 'about', title: operation.summary, body: about },
@@ -162,7 +162,7 @@ function bodyMarkup(schema: Json, resolve: Resolve): Markup | null {
   return tables.length === 0 ? null : html`${tables}`
 }
 
-/** Of a call only the tool's own object: what stands beside it is the same for all. */
+/** Documents the successful responses. For a tool call, only `result` is listed: the other members are the same for every tool. */
 function answerChapter({ responses }: Operation, resolve: Resolve): Chapter[] {
   const good = responses.filter(([status]) => status.startsWith('2') && status !== '202')
   const parts = good.flatMap(([status, response]) => {
@@ -180,7 +180,9 @@ function answerChapter({ responses }: Operation, resolve: Resolve): Chapter[] {
       paragraphs(html`${code(status)} ${inline(text(response['description']))}`),
       result === null
         ? ''
-        : paragraphs(html`Beside ${code('result')} stand <a href="/docs/rest#call">receipt, tier, settlement and allowance</a>.`),
+        : paragraphs(
+            html`Besides ${code('result')}, the answer contains <a href="/docs/rest#call">receipt, tier, settlement and allowance</a>.`,
+          ),
       shown ?? '',
       example === undefined ? '' : json('answer', 'result, for the request above', example),
     ]
@@ -200,7 +202,7 @@ function problemsChapter({ responses }: Operation): Chapter {
           : html`${codes.map((name) => html`<a href="/problems/${name}"><code>${name}</code></a> `)}`,
       ]
     })
-  const body = rows.length === 0 ? items('None of its own.') : table('By status', ['status', 'codes'], rows)
+  const body = rows.length === 0 ? items('No problems specific to this operation.') : table('By status', ['status', 'codes'], rows)
   return {
     id: 'problems',
     title: 'Problems',

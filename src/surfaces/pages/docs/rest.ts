@@ -1,5 +1,5 @@
-import { html } from 'hono/html'
-import { TEST_VECTOR } from '../../../pure/receipts/test-vector.ts'
+import { html } from '../html.ts'
+import { TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
 import { limits } from '../../../service/limits.ts'
 import { callSample, code, curl, items, paragraphs, sample, shownTool, table, type Topic } from './parts.ts'
 
@@ -62,12 +62,12 @@ export const REST: Topic = {
         id: 'verify',
         title: 'Verify over REST',
         body: html`${sample('verify', 'shell', 'A receipt of any issuer; free, without limit', curl(`${api_url}/v1/receipt/verify`, { body: { receipt: TEST_VECTOR.receipt } }))}
-        ${paragraphs(html`The receipt of this sample is the published test vector: its signer is nobody’s, and so ${code('signer_published')} is false.`)}`,
+        ${paragraphs(html`The receipt of this sample is the published test vector, signed with a test key that belongs to no issuer; ${code('signer_published')} is therefore false.`)}`,
       },
       {
         id: 'preflight',
         title: 'Preflight of other protocols',
-        body: html`${paragraphs('Holds a document of UCP, ACP, MCP, AP2, x402, Micro-AST or A2A against selected structural rules: free, without receipt, and no conformance result.')}
+        body: html`${paragraphs('Holds a document of UCP, ACP, MCP, AP2, x402, Micro-AST or A2A against selected structural rules: free, without receipt, and not a conformance result.')}
         ${sample('preflight', 'shell', 'Terms of x402', curl(`${api_url}/v1/protocols/check`, { body: { protocol: 'x402', document: { x402Version: 2, accepts: [] } } }))}`,
       },
     ]

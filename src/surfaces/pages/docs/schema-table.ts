@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import type { Markup } from '../layout.ts'
 import { code, inline, table } from './parts.ts'
 
@@ -114,7 +114,7 @@ function boundsOf(schema: Schema): string[] {
   return typeof pattern === 'string' && pattern.length <= PATTERN_CHARS ? [...bounds, `matching ${pattern}`] : bounds
 }
 
-/** What stands at the place itself counts more than what stands at its target. */
+/** Returns the description next to a reference if there is one, else the description of the schema that it refers to. */
 function wordsOf(member: Schema, own: Schema): string {
   const words = member['description'] ?? own['description']
   return typeof words === 'string' ? words : ''

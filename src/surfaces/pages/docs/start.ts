@@ -1,4 +1,4 @@
-import { html } from 'hono/html'
+import { html } from '../html.ts'
 import { allowanceWords, HONEST_LIMITS, paymentWords } from '../../../service/catalogue/text.ts'
 import { assayCall } from './command-line.ts'
 import { callSample, code, curl, paragraphs, sample, shownTool, table, type Topic } from './parts.ts'
@@ -22,8 +22,8 @@ export const START: Topic = {
         )}
         ${sample('first', 'shell', 'A call in a shell', callSample(deps, tool))}
         ${paragraphs(
-          html`A wrong value is a good answer, not an error: ${code('valid')} is false, and ${code('findings')} say where the fault is. What
-          a call cannot tell stands under ${code('scope')}.`,
+          html`A wrong value is a good answer, not an error: ${code('valid')} is false, and ${code('findings')} say where the fault is.
+          ${code('scope')} lists what the call checked and what it did not.`,
         )}`,
       },
       {

@@ -1,67 +1,80 @@
 import { isPayable, type PayRecord } from './record.ts'
-import { overtakenFault, PAGE_FAULTS, serviceFault } from './faults.ts'
+import { faultOf, overtakenFault, serviceFault, type Fault } from './faults.ts'
 import type { Live } from './live.ts'
-import type { Screen } from './screen.ts'
+import type { PayMessages } from './pay-messages.ts'
 import { keepPayment, keptPayment, sendPayment, type Sent } from './send.ts'
 import { askWallet, type SignedPayment } from './sign.ts'
-import type { Trace } from './stations.ts'
 import type { Wallet } from './wallets.ts'
+import type { Members } from '../shapes.ts'
+
+/** Times when this browser signed and sent the current payment, which the record does not contain. Seconds since 1970. */
+export interface Trace {
+  signed_s: number
+  sent_s: number | null
+}
+
+/** Messages of the page. */
+export interface Screen {
+  trace(trace: Trace | null): void
+  /** Sets the status line under the steps. Announced to screen readers. */
+  say(words: string): void
+  /** Shows a fault; null removes it. */
+  trouble(fault: Fault | null): void
+}
 
 export interface CheckoutParts {
   live: Live
   screen: Screen
-  /** The invoice as it was last seen. */
+  messages: PayMessages
+  /** Latest record of the invoice. */
   record(): PayRecord
-  /** What the page may be asked meanwhile: nothing, to leave the wallet alone, or nothing more since a signature is out. */
+  /** Called on each change of phase; the page then enables or disables its buttons. */
   onPhase(phase: Phase): void
 }
 
+/** `wallet`: waiting for the wallet, can be stopped. `carried`: signed and being submitted, cannot be stopped. */
 export type Phase = 'idle' | 'wallet' | 'carried'
 
 export interface Checkout {
   pay(wallet: Wallet): Promise<void>
-  /** Leaves the wallet alone; a signature that comes later is thrown away unsent. */
+  /** Stops waiting for the wallet; a signature that arrives later is discarded unsent. */
   stop(): void
-  trace(): Trace | null
-  /** Goes on with a payment that was signed before this page was loaded. */
+  /** Resumes a payment that was signed before this page was loaded. */
   resume(): void
 }
 
-/** A signature is asked for once; from then on the same payment is sent until its end is known. */
+/** Controls one checkout: asks for a signature once, then sends the same payment until its outcome is known. */
 export function createCheckout(parts: CheckoutParts): Checkout {
   const { live, screen } = parts
   let turn = 0
-  let trace: Trace | null = null
   const phase = (now: Phase) => parts.onPhase(now)
   const carry = async (signed: SignedPayment) => {
     phase('carried')
     live.hurry(true)
-    trace = { signed_s: signed.signed_s, sent_s: null }
+    let sent_s: number | null = null
     const onSent = () => {
-      trace = { signed_s: signed.signed_s, sent_s: trace?.sent_s ?? live.clock.now_s() }
-      screen.show(parts.record(), trace)
+      sent_s ??= live.clock.now_s()
+      screen.trace({ signed_s: signed.signed_s, sent_s })
     }
-    screen.show(parts.record(), trace)
+    screen.trace({ signed_s: signed.signed_s, sent_s: null })
     const arrived = await carryThrough(parts, signed, onSent)
     keepPayment(parts.record().invoice_id, null)
     if (!arrived) {
-      trace = null
       live.hurry(false)
-      screen.show(parts.record(), null)
+      screen.trace(null)
     }
     phase('idle')
   }
   return {
-    trace: () => trace,
     async pay(wallet) {
       const mine = ++turn
       const record = parts.record()
       if (!isPayable(record)) return
-      if (record.signing === null) return screen.trouble(PAGE_FAULTS.nothing_to_sign)
+      if (record.signing === null) return screen.trouble(faultOf(parts.messages.faults, 'nothing_to_sign'))
       screen.trouble(null)
       phase('wallet')
       const say = (words: string) => void (mine === turn && screen.say(words))
-      const end = await askWallet(wallet, record, record.signing, { say, now_s: () => live.clock.now_s() })
+      const end = await askWallet(wallet, record, record.signing, { say, now_s: () => live.clock.now_s(), messages: parts.messages })
       if (mine !== turn) return
       screen.say('')
       if (!end.ok) {
@@ -74,7 +87,7 @@ export function createCheckout(parts: CheckoutParts): Checkout {
     },
     stop() {
       turn++
-      screen.say('Stopped waiting. Close the request in the wallet too; a signature made now is not used.')
+      screen.say(parts.messages.checkout.stopped)
       phase('idle')
     },
     resume() {
@@ -84,17 +97,17 @@ export function createCheckout(parts: CheckoutParts): Checkout {
   }
 }
 
-/** Chains close a block late at times; until then an answer may still come. */
+/** Time after the end of validity in which a late block may still contain the transfer. */
 const GRACE_S = 30
 const LOST_WAIT_MAX_S = 15
 
-/** Sends the payment until it is taken, refused or has run out. True when it was taken. */
+/** Sends the payment until it is accepted, rejected or expired. True when accepted. */
 async function carryThrough(parts: CheckoutParts, signed: SignedPayment, onSent: () => void): Promise<boolean> {
-  const { live, screen } = parts
+  const { live, screen, messages } = parts
   const path = `/api/invoice/${parts.record().invoice_id}/pay`
   let lost = 0
   for (;;) {
-    screen.say('Signed. The payment is being carried to the chain; do not sign again.')
+    screen.say(messages.checkout.submitting_payment)
     const end = await sendPayment(path, signed)
     await live.refresh()
     if (end.kind === 'paid' || hasArrived(parts.record(), signed)) {
@@ -105,34 +118,30 @@ async function carryThrough(parts: CheckoutParts, signed: SignedPayment, onSent:
     }
     if (end.kind === 'refused' || live.clock.now_s() > signed.valid_before_s + GRACE_S) {
       screen.say('')
-      screen.trouble(end.kind === 'refused' ? refusedFault(parts.record(), end.problem) : PAGE_FAULTS.ran_out)
+      screen.trouble(end.kind === 'refused' ? refusedFault(parts, end.problem) : faultOf(messages.faults, 'ran_out'))
       return false
     }
     if (end.kind === 'again' && end.sent) onSent()
     lost = end.kind === 'lost' ? lost + 1 : 0
-    screen.say(waitingWords(end))
+    screen.say(waitingText(messages.checkout, end))
     await pause(end.kind === 'again' ? end.wait_s : Math.min(2 ** (lost - 1), LOST_WAIT_MAX_S))
   }
 }
 
-function refusedFault(record: PayRecord, problem: Parameters<typeof serviceFault>[0]) {
-  return (problem['code'] === 'INVOICE_NOT_PAYABLE' ? overtakenFault(record) : null) ?? serviceFault(problem)
+function refusedFault({ record, messages: { faults } }: CheckoutParts, problem: Members): Fault {
+  return (problem['code'] === 'INVOICE_NOT_PAYABLE' ? overtakenFault(faults, record()) : null) ?? serviceFault(faults, problem)
 }
 
 function hasArrived({ payments }: PayRecord, { payer, nonce }: SignedPayment): boolean {
   return payments.some((one) => one.nonce === nonce && one.payer.toLowerCase() === payer.toLowerCase())
 }
 
-function waitingWords(end: Exclude<Sent, { kind: 'paid' | 'refused' }>): string {
-  if (end.kind === 'lost') {
-    return 'The line was lost after you signed. Do not sign again: the same signed payment is sent again by itself as soon as the service answers.'
-  }
-  return end.sent
-    ? 'Sent to the chain. It is waiting for a block; do not sign again.'
-    : 'The service is busy. The same signed payment is sent again by itself; do not sign again.'
+function waitingText(messages: PayMessages['checkout'], end: Exclude<Sent, { kind: 'paid' | 'refused' }>): string {
+  if (end.kind === 'lost') return messages.connection_lost
+  return end.sent ? messages.submitted : messages.busy
 }
 
-/** So many seconds, or until the line is back. */
+/** Waits for the given seconds, or until the browser is online again. */
 function pause(seconds: number): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {

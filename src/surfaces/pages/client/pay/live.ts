@@ -1,43 +1,43 @@
 import { readRecord, type PayRecord } from './record.ts'
 
-/** The service's own time: its last answer, and what has passed here since. No clock of this device is trusted. */
+/** Time of the service: its last answer plus the time since. The clock of this device is not used. */
 interface ServiceClock {
   now_s(): number
 }
 
 export interface Live {
   clock: ServiceClock
-  /** Asks now; resolves when the answer is in. */
+  /** Reads the record now; resolves when the answer is in. */
   refresh(): Promise<void>
-  /** Asks often, while a payment is under way. */
+  /** Polls faster while a payment is under way. */
   hurry(on: boolean): void
 }
 
 export interface LiveParts {
-  /** Where the record is. */
+  /** URL of the record. */
   path: string
-  /** Where changes are told (server-sent events); null where that is not offered. */
+  /** URL of the server-sent events; null if not offered. */
   events: string | null
-  /** The service's time when it wrote the page, in milliseconds. */
+  /** Time of the service when it rendered the page, in milliseconds. */
   written_ms: number
   onRecord(record: PayRecord): void
-  /** Whether the service can be reached. */
+  /** Called with whether the service can be reached. */
   onLine(reached: boolean): void
 }
 
 const HURRY_MS = 1_500
 const CALM_MS = 5_000
-/** While changes are told, asking is only there for what the telling missed. */
-const TOLD_MS = 30_000
+/** Polling interval while events arrive; catches missed ones. */
+const LISTENING_MS = 30_000
 
-/** Follows the invoice without reloading the page: by events where they are offered, else by asking whether anything changed. */
+/** Follows the invoice without reloading the page: by server-sent events if offered, else by polling with an ETag. */
 export function follow(parts: LiveParts): Live {
   const time = { at_ms: parts.written_ms, since: performance.now() }
   const clock = { now_s: () => Math.floor((time.at_ms + performance.now() - time.since) / 1_000) }
-  const state: State = { etag: null, hurried: false, told: false, reached: true, timer: 0, asking: null }
+  const state: State = { etag: null, hurried: false, listening: false, reached: true, timer: 0, asking: null }
   const onDate = (date: string | null) => {
     const at_ms = date === null ? Number.NaN : Date.parse(date)
-    // The header has whole seconds: within one of them the page's own reckoning is finer.
+    // The Date header has whole seconds; a difference of up to one second is its rounding.
     if (Number.isNaN(at_ms) || Math.abs(at_ms / 1_000 - clock.now_s()) <= 1) return
     time.at_ms = at_ms
     time.since = performance.now()
@@ -45,9 +45,9 @@ export function follow(parts: LiveParts): Live {
   const ask = () => (state.asking ??= askOnce(parts, state, onDate).finally(() => (state.asking = null)))
   const plan = () => {
     clearTimeout(state.timer)
-    // The browser may tell of a line that is gone, or back, before that is so for the next request.
-    const quiet = state.told && state.reached && navigator.onLine
-    const wait_ms = state.hurried ? HURRY_MS : quiet ? TOLD_MS : CALM_MS
+    // `navigator.onLine` may change before requests fail or succeed.
+    const quiet = state.listening && state.reached && navigator.onLine
+    const wait_ms = state.hurried ? HURRY_MS : quiet ? LISTENING_MS : CALM_MS
     state.timer = window.setTimeout(() => void refresh(), wait_ms)
   }
   const refresh = async () => {
@@ -71,15 +71,16 @@ export function follow(parts: LiveParts): Live {
 interface State {
   etag: string | null
   hurried: boolean
-  told: boolean
-  /** By the last answer, or the lack of it. */
+  /** Server-sent events are connected. */
+  listening: boolean
+  /** The last request was answered. */
   reached: boolean
   timer: number
   asking: Promise<void> | null
 }
 
 async function askOnce({ path, onRecord, onLine }: LiveParts, state: State, onDate: (date: string | null) => void): Promise<void> {
-  const tell = (reached: boolean) => {
+  const setReached = (reached: boolean) => {
     state.reached = reached
     onLine(reached)
   }
@@ -87,22 +88,22 @@ async function askOnce({ path, onRecord, onLine }: LiveParts, state: State, onDa
   try {
     const response = await fetch(path, { headers, cache: 'no-store' })
     onDate(response.headers.get('date'))
-    tell(true)
+    setReached(true)
     if (response.status !== 200) return
     const record = readRecord(await response.json())
     state.etag = response.headers.get('etag')
     if (record !== null) onRecord(record)
   } catch {
-    tell(false)
+    setReached(false)
   }
 }
 
-/** An event says only that something changed: what, the record itself tells. Browsers connect again by themselves. */
+/** Reads the record after each event, which carries no data. Browsers reconnect by themselves. */
 function listen(path: string, state: State, refresh: () => Promise<void>): void {
   const source = new EventSource(path)
-  source.addEventListener('open', () => (state.told = true))
+  source.addEventListener('open', () => (state.listening = true))
   source.addEventListener('error', () => {
-    state.told = false
+    state.listening = false
     void refresh()
   })
   for (const name of ['invoice', 'end']) source.addEventListener(name, () => void refresh())

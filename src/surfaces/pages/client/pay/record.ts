@@ -1,16 +1,19 @@
 import { tokenText } from '../../../../pure/chain/token-amount.ts'
 import type { InvoiceState } from '../../../../pure/invoices/standing.ts'
-import { isMembers, listOf, textOf, type Members } from '../shapes.ts'
+import { isObject, objectsIn } from '../../../../pure/is-object.ts'
+import { textOf, type Members } from '../shapes.ts'
 
-/** What a checkout needs of an invoice's record. Amounts are minor units, times seconds since 1970. */
+/** The members of an invoice record that the checkout uses. Amounts in minor units, times in seconds since 1970. */
 export interface PayRecord {
   invoice_id: string
   status: InvoiceState
   exceptions: readonly string[]
-  /** The chain was not looked at lately. */
+  /** The chain has not been read for a minute or more. */
   stale: boolean
   merchant: string
   merchant_verified: boolean
+  /** Null where the chain has no factory of deposit addresses. */
+  deposit: PayDeposit | null
   amount_minor: bigint
   paid_minor: bigint
   due_minor: bigint
@@ -22,12 +25,19 @@ export interface PayRecord {
   voided_s: number | null
   tx_hash: string | null
   payments: readonly PaidPart[]
-  /** What else than USDC came, in words such as 5 EURC. */
+  /** Received assets other than USDC, such as "5 EURC". */
   other_assets: readonly string[]
-  /** What statements of the operator's bank report, in words. */
+  /** Reports from bank statements, as text. */
   bank_reports: readonly string[]
-  /** Null once nothing can be signed for it. */
+  /** Null if the invoice cannot be paid by signature. */
   signing: Signing | null
+}
+
+interface PayDeposit {
+  /** With the capitals of EIP-55. */
+  address: string
+  /** assay forwards deposits from this amount on; null where it forwards none. */
+  forwarded_from_minor: bigint | null
 }
 
 export interface PaidPart {
@@ -41,7 +51,7 @@ export interface PaidPart {
   nonce: string | null
 }
 
-/** What a wallet signs over: the token's own EIP-712 domain, and the nonce that names the invoice. */
+/** EIP-712 domain of the token, and the nonce that identifies the invoice. */
 export interface Signing {
   token: string
   name: string
@@ -58,9 +68,9 @@ const STATES: Readonly<Record<InvoiceState, true>> = {
   VOID: true,
 }
 
-/** Reads the record as it came over the wire; null for what is none. */
+/** Reads an invoice record from JSON; null if it is not one. */
 export function readRecord(value: unknown): PayRecord | null {
-  if (!isMembers(value)) return null
+  if (!isObject(value)) return null
   const { status, chain_id, created_s, expires_s } = value
   const [amount_minor, paid_minor, due_minor] = [minorOf(value['amount_minor']), minorOf(value['amount_paid_minor']), dueOf(value)]
   if (!isState(status) || typeof chain_id !== 'number' || typeof created_s !== 'number' || typeof expires_s !== 'number') return null
@@ -73,6 +83,7 @@ export function readRecord(value: unknown): PayRecord | null {
     stale: value['stale'] === true,
     merchant: textOf(value['merchant']) ?? '',
     merchant_verified: value['merchant_verified'] === true,
+    deposit: depositOf(value['deposit']),
     amount_minor,
     paid_minor,
     due_minor,
@@ -83,11 +94,17 @@ export function readRecord(value: unknown): PayRecord | null {
     first_seen_s: secondsOf(value['first_seen_s']),
     voided_s: secondsOf(value['voided_s']),
     tx_hash: textOf(value['tx_hash']),
-    payments: listOf(value['payments']).flatMap(paidPart),
-    other_assets: listOf(value['other_assets']).map(otherAsset),
-    bank_reports: listOf(value['bank_reports']).map(bankReport),
+    payments: objectsIn(value['payments']).flatMap(paidPart),
+    other_assets: objectsIn(value['other_assets']).map(otherAsset),
+    bank_reports: objectsIn(value['bank_reports']).map(bankReport),
     signing: signingOf(value),
   }
+}
+
+function depositOf(value: unknown): PayDeposit | null {
+  const address = isObject(value) ? textOf(value['address']) : null
+  if (!isObject(value) || address === null) return null
+  return { address, forwarded_from_minor: minorOf(value['forwarded_by_service_from_minor']) }
 }
 
 function isState(value: unknown): value is InvoiceState {
@@ -98,7 +115,7 @@ function minorOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^\d{1,30}$/.test(value) ? BigInt(value) : null
 }
 
-/** A void invoice asks for nothing, whatever is missing of its amount. */
+/** Amount due; 0 for a void invoice. */
 function dueOf(value: Members): bigint | null {
   return value['status'] === 'VOID' ? 0n : minorOf(value['amount_due_minor'])
 }
@@ -129,8 +146,8 @@ function bankReport({ verdict, amount, currency, booked_at }: Members): string {
 }
 
 function signingOf({ x402, payment_nonce }: Members): Signing | null {
-  const extra = isMembers(x402) ? x402['extra'] : null
-  if (!isMembers(x402) || !isMembers(extra)) return null
+  const extra = isObject(x402) ? x402['extra'] : null
+  if (!isObject(x402) || !isObject(extra)) return null
   const [token, name, version, nonce] = [textOf(x402['asset']), textOf(extra['name']), textOf(extra['version']), textOf(payment_nonce)]
   return token === null || name === null || version === null || nonce === null ? null : { token, name, version, nonce }
 }
@@ -138,20 +155,25 @@ function signingOf({ x402, payment_nonce }: Members): Signing | null {
 const DECIMALS = 6
 const CENTS = 2
 
-/** Exact, with two decimals at least: 12.50, 0.000001. */
+/** Exact decimal amount with at least two decimals: 12.50, 0.000001. */
 export function usdc(amount_minor: bigint): string {
   const [whole = '0', part = ''] = tokenText(amount_minor, DECIMALS).split('.')
   return `${whole}.${part.padEnd(CENTS, '0')}`
 }
 
-/** Whether the merchant can be paid through this page now. */
+/** Recipient of a plain transfer: the deposit address, or the merchant that has signed; null when no transfer would be matched. */
+export function transferTo({ deposit, merchant, merchant_verified }: PayRecord): string | null {
+  return deposit?.address ?? (merchant_verified ? merchant : null)
+}
+
+/** True if the invoice is open and an amount is due. */
 export function isPayable({ status, due_minor }: Pick<PayRecord, 'status' | 'due_minor'>): boolean {
   return (status === 'ISSUED' || status === 'PARTIALLY_PAID' || status === 'PROCESSING') && due_minor > 0n
 }
 
 const CHAINS: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Sepolia' }
 
-/** The chain as wallets call it. */
-export function chainName(chain_id: number): string {
-  return CHAINS[chain_id] ?? `chain ${chain_id}`
+/** Name of the network as wallets show it; null if it has none. */
+export function chainName(chain_id: number): string | null {
+  return CHAINS[chain_id] ?? null
 }

@@ -1,16 +1,17 @@
-import { isMembers, type Members } from '../shapes.ts'
+import { isObject } from '../../../../pure/is-object.ts'
+import type { Members } from '../shapes.ts'
 import type { SignedPayment } from './sign.ts'
 
 export type Sent =
   | { kind: 'paid' }
-  /** On its way, or the service cannot tell now: the same payment is to be sent again after so many seconds. */
+  /** Pending or not decided yet: send the same payment again after `wait_s`. */
   | { kind: 'again'; wait_s: number; sent: boolean }
   | { kind: 'refused'; problem: Members }
-  /** No answer came. The payment may have been taken. */
+  /** No answer came; the payment may have been accepted. */
   | { kind: 'lost' }
 
-/** What cannot be decided now but may be soon; every other refusal is for good. */
-const PASSING = new Set([
+/** Codes of temporary problems; every other rejection is final. */
+const TEMPORARY = new Set([
   'STORE_UNAVAILABLE',
   'SETTLEMENT_UNAVAILABLE',
   'VERIFICATION_BUSY',
@@ -19,20 +20,20 @@ const PASSING = new Set([
   'INTERNAL_ERROR',
 ])
 const WAIT_S = 2
-/** Whoever must wait longer is refused: a bound of the day, not of the moment. */
+/** A longer wait is a daily limit and counts as a rejection. */
 const WAIT_MAX_S = 60
 
-/** Hands a signed payment to the service, which answers the same payment alike however often it comes. */
+/** Sends a signed payment to the service. Idempotent: the same payment gets the same answer. */
 export async function sendPayment(path: string, { body }: SignedPayment): Promise<Sent> {
   try {
     const response = await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body, cache: 'no-store' })
     const answer: unknown = await response.json()
     if (response.status === 200) return { kind: 'paid' }
-    if (!isMembers(answer)) return { kind: 'lost' }
+    if (!isObject(answer)) return { kind: 'lost' }
     const code = String(answer['code'])
     const wait_s = waitOf(response.headers.get('retry-after'))
-    const passing = PASSING.has(code) || (response.status === 429 && wait_s <= WAIT_MAX_S)
-    if (!passing) return { kind: 'refused', problem: answer }
+    const temporary = TEMPORARY.has(code) || (response.status === 429 && wait_s <= WAIT_MAX_S)
+    if (!temporary) return { kind: 'refused', problem: answer }
     return { kind: 'again', wait_s: Math.min(wait_s, WAIT_MAX_S), sent: code === 'PAYMENT_PENDING' }
   } catch {
     return { kind: 'lost' }
@@ -45,13 +46,13 @@ function waitOf(header: string | null): number {
 
 const KEPT = 'assay payment of '
 
-/** A signed payment outlives a reload of its page, so that nobody signs twice because of a lost line. */
+/** Stores a signed payment across reloads, so that the payer does not sign twice after a lost connection. */
 export function keepPayment(invoice_id: string, signed: SignedPayment | null): void {
   try {
     if (signed === null) sessionStorage.removeItem(KEPT + invoice_id)
     else sessionStorage.setItem(KEPT + invoice_id, JSON.stringify(signed))
   } catch {
-    // Storage may be forbidden; the payment then lives as long as the page.
+    // Storage may be blocked; the payment is then kept only while the page is open.
   }
 }
 
@@ -65,7 +66,7 @@ export function keptPayment(invoice_id: string): SignedPayment | null {
 }
 
 function isSigned(value: unknown): value is SignedPayment {
-  if (!isMembers(value)) return false
+  if (!isObject(value)) return false
   const { body, payer, nonce, signed_s, valid_before_s } = value
   const texts = [body, payer, nonce].every((one) => typeof one === 'string')
   return texts && typeof signed_s === 'number' && typeof valid_before_s === 'number'

@@ -1,4 +1,4 @@
-/** Lines of a text: where each begins, and on which one a character stands. Lines end at line feeds, as the service counts them. */
+/** Line index of a text: offset of each line, and line of each offset. Only line feeds end a line, as in the positions of the service. */
 export class Lines {
   readonly text: string
   private readonly starts: number[] = [0]
@@ -18,7 +18,7 @@ export class Lines {
     return { start, end: (this.starts[line + 1] ?? this.text.length + 1) - 1 }
   }
 
-  /** The line that a character stands on, from 0. */
+  /** Returns the line number, from 0, of a character offset. */
   lineOf(position: number): number {
     let [low, high] = [0, this.starts.length - 1]
     while (low < high) {

@@ -1,10 +1,11 @@
-import type { Severity } from '../../../../pure/protocols/rule.ts'
-import { isMembers, listOf, textOf, type Members } from '../shapes.ts'
+import type { FindingSeverity } from '../../../../pure/protocols/protocol.ts'
+import { isObject, objectsIn } from '../../../../pure/is-object.ts'
+import { textOf, type Members } from '../shapes.ts'
 
 /** A finding as the service writes it, read without trust. */
 export interface Finding {
   code: string
-  severity: Severity
+  severity: FindingSeverity
   path: string
   message: string
   hint: string
@@ -36,7 +37,7 @@ export function readReport(answer: Members): Report | null {
     document_type: textOf(answer['document_type']) ?? '',
     version: textOf(answer['version']) ?? '',
     version_source: textOf(answer['version_source']) ?? '',
-    findings: [...listOf(answer['errors']), ...listOf(answer['warnings'])].map(readFinding),
+    findings: [...objectsIn(answer['errors']), ...objectsIn(answer['warnings'])].map(readFinding),
     checked: texts(answer['checked']),
     not_checked: texts(answer['not_checked']),
     truncated: answer['truncated'] === true,
@@ -53,7 +54,7 @@ function readFinding(finding: Members): Finding {
     message: textOf(finding['message']) ?? '',
     hint: textOf(finding['hint']) ?? '',
     expected: textOf(finding['expected']),
-    spec: isMembers(spec) ? { url: textOf(spec['url']) ?? '', section: textOf(spec['section']) ?? '' } : null,
+    spec: isObject(spec) ? { url: textOf(spec['url']) ?? '', section: textOf(spec['section']) ?? '' } : null,
   }
 }
 
@@ -61,34 +62,21 @@ function texts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
-/** A part of the rules, as the page was told of it. */
-export interface Part {
+/** Rules of one protocol, or those for every protocol. */
+export interface RulePart {
   id: string
   title: string
-  /** What the codes of its rules begin with. */
+  /** Prefix of its rule codes. */
   prefix: string
   rules: number
-  versions: string[]
+  versions: readonly string[]
   /** Document types that may be stated. */
-  types: string[]
-  not_checked: string[]
+  types: readonly string[]
+  not_checked: readonly string[]
 }
 
-export function readParts(text: string): Part[] {
-  const read: unknown = JSON.parse(text)
-  return listOf(read).map((part) => ({
-    id: textOf(part['id']) ?? '',
-    title: textOf(part['title']) ?? '',
-    prefix: textOf(part['prefix']) ?? '',
-    rules: typeof part['rules'] === 'number' ? part['rules'] : 0,
-    versions: texts(part['versions']),
-    types: texts(part['types']),
-    not_checked: texts(part['not_checked']),
-  }))
-}
-
-/** Where the rule of a code is described. */
-export function ruleAddress(parts: readonly Part[], code: string): string {
+/** Returns the address of the documentation of a rule. */
+export function ruleAddress(parts: readonly RulePart[], code: string): string {
   const part = parts.find(({ prefix }) => code.startsWith(`${prefix}-`))
   return part === undefined ? '/v1/protocols/rules' : `/v1/protocols/rules?protocol=${part.id}#${encodeURIComponent(code)}`
 }

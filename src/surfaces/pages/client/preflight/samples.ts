@@ -1,11 +1,11 @@
-import type { ProtocolId } from '../../../../pure/protocols/rule.ts'
+import type { ProtocolId } from '../../../../pure/protocols/protocol.ts'
 
 /** Documents for those who have none at hand: of each protocol one that keeps its rules, and what is changed to break some. */
 interface Sample {
   correct: unknown
   /** By JSON pointer; undefined takes the member away. */
   faults: Readonly<Record<string, unknown>>
-  /** Whom the caller means to pay, where the faulty one pays another. */
+  /** Payee that the caller expects; the faulty sample pays a different one. */
   expected_payee?: string
 }
 
@@ -74,7 +74,7 @@ const MCP = {
       {
         name: 'get_weather',
         title: 'Weather',
-        description: 'Tells the weather of the next days at a place.',
+        description: 'Returns the weather forecast for a city.',
         inputSchema: {
           type: 'object',
           properties: { city: { type: 'string', description: 'Name of a city' }, days: { type: 'integer', minimum: 1, maximum: 7 } },
@@ -148,13 +148,15 @@ const microAst = (now_s: number) => ({
 
 const A2A = {
   name: 'Weather',
-  description: 'Tells the weather of the next days.',
+  description: 'Weather forecasts for the next days.',
   version: '1.4.0',
   supportedInterfaces: [{ url: 'https://agent.example.com/a2a', protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
   capabilities: {},
   defaultInputModes: ['text/plain'],
   defaultOutputModes: ['application/json'],
-  skills: [{ id: 'forecast', name: 'Forecast', description: 'Tells what will be', tags: ['weather'], examples: ['Will it rain in Oslo?'] }],
+  skills: [
+    { id: 'forecast', name: 'Forecast', description: 'Forecasts the weather', tags: ['weather'], examples: ['Will it rain in Oslo?'] },
+  ],
   signatures: [
     {
       protected: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpPU0UiLCJraWQiOiJjYXJkLTIwMjYiLCJqa3UiOiJodHRwczovL2FnZW50LmV4YW1wbGUuY29tL2p3a3MuanNvbiJ9',

@@ -1,4 +1,4 @@
-/** What came of a document that was sent; `waiting` and `checking` come before it. */
+/** State of a request: `waiting` after a 429, `checking` while it is in flight, then its result. */
 export type Sent =
   | { kind: 'checking' }
   | { kind: 'waiting'; wait_s: number }
@@ -11,8 +11,8 @@ const BETWEEN_MS = 1_100
 const FALLBACK_WAIT_S = 10
 
 /**
- * Sends what is offered, the latest only: after a moment without changes, never more often than the service allows, and never two at
- * once. When the service says to wait, it waits and says so, then sends what is the latest by then.
+ * Sends only the latest offered body: debounced, within the rate limit of the service, and with one request in flight at most. After a
+ * 429 it waits for Retry-After, reports the remaining time, and then sends the body that is the latest by then.
  */
 export class Sender {
   private readonly told: (sent: Sent) => void
@@ -43,7 +43,7 @@ export class Sender {
     const now_ms = performance.now()
     if (this.held_until_ms > now_ms) this.told({ kind: 'waiting', wait_s: Math.ceil((this.held_until_ms - now_ms) / 1_000) })
     const due_ms = Math.max(this.quiet_at_ms, this.free_at_ms, this.held_until_ms) - now_ms
-    // While it waits long, it says anew each second how long.
+    // While the service asks to wait, the remaining time is reported every second.
     const wait_ms = this.held_until_ms > now_ms ? Math.min(due_ms, 1_000) : due_ms
     this.timer = setTimeout(() => (performance.now() + 1 < this.held_until_ms ? this.plan() : void this.send()), Math.max(0, wait_ms))
   }

@@ -1,45 +1,53 @@
-import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/dates.ts'
-import type { Outcome } from '../../../../pure/documents/reconcile/reconcile.ts'
-import { csvHead, entryCsv, verdictCsv } from '../../../../pure/documents/reconcile/report-csv.ts'
-import { ambiguousRows, defectRows, entryOrder, entryRow, instructionOrder, verdictRow } from '../../../../pure/documents/reconcile/rows.ts'
-import { isConserved, TotalsBook, totalsRow } from '../../../../pure/documents/reconcile/totals.ts'
-import { verdictJson } from '../../../../pure/documents/reconcile/verdict-json.ts'
-import type { ReadFinding } from '../../../../pure/documents/reconcile/extract/findings.ts'
+import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
+import { TotalsCollector, isConserved, totalsJson, type ReconcileOutcome } from '../../../../pure/documents/reconcile/outcome.ts'
+import {
+  ambiguousRows,
+  csvHeader,
+  defectRows,
+  entryCsv,
+  entryOrder,
+  entryRow,
+  instructionOrder,
+  verdictCsv,
+  verdictRowJson,
+  verdictRow,
+} from '../../../../pure/documents/reconcile/report-rows.ts'
+import type { ReadFinding } from '../../../../pure/documents/reconcile/records.ts'
 
-export interface Exported {
-  outcome: Outcome
-  /** Names of the files, as numbered in the rows. */
+export interface ExportSource {
+  outcome: ReconcileOutcome
+  /** Names of the files by their number in the rows. */
   files: readonly string[]
   findings: readonly ReadFinding[]
 }
 
-/** Lines are joined into blocks, so that a large report is not a million pieces. */
+/** Lines are joined into blocks, so that a large report is not a million strings. */
 const BLOCK_LINES = 2_000
 
-/** The report as the command line writes it with `--csv`. */
-export function csvBlob({ outcome, files }: Exported): Blob {
+/** Report as the command line writes it with `--csv`. */
+export function csvBlob({ outcome, files }: ExportSource): Blob {
   return blobOf('text/csv;charset=utf-8', csvLines(outcome, files))
 }
 
-function* csvLines(outcome: Outcome, files: readonly string[]): Generator<string> {
-  yield `${csvHead()}\n`
+function* csvLines(outcome: ReconcileOutcome, files: readonly string[]): Generator<string> {
+  yield `${csvHeader()}\n`
   for (const row of instructionOrder(outcome)) yield `${verdictCsv(verdictRow(outcome, row), files)}\n`
   for (const kind of ['unmatched', 'ignored'] as const)
     for (const { row, reason } of entriesOf(outcome, kind)) yield `${entryCsv(kind, entryRow(outcome, row, reason), files)}\n`
 }
 
-/** The report as one JSON document: what the tool answers, with the names of the files. */
-export function jsonBlob(exported: Exported): Blob {
-  return blobOf('application/json', jsonLines(exported))
+/** Report as one JSON document: the answer of the tool, with the names of the files. */
+export function jsonBlob(source: ExportSource): Blob {
+  return blobOf('application/json', jsonLines(source))
 }
 
-function* jsonLines({ outcome, files, findings }: Exported): Generator<string> {
-  const book = new TotalsBook()
-  book.add(outcome)
-  const totals = book.totals()
-  const head = { files, window: DEFAULT_WINDOW, totals: totals.map(totalsRow), conserved: isConserved(totals), findings }
+function* jsonLines({ outcome, files, findings }: ExportSource): Generator<string> {
+  const collector = new TotalsCollector()
+  collector.add(outcome)
+  const totals = collector.totals()
+  const head = { files, window: DEFAULT_WINDOW, totals: totals.map(totalsJson), conserved: isConserved(totals), findings }
   yield `${JSON.stringify(head).slice(0, -1)},\n"verdicts":[`
-  yield* listed(instructionOrder(outcome), (row) => verdictJson(outcome, row))
+  yield* listed(instructionOrder(outcome), (row) => verdictRowJson(outcome, row))
   for (const kind of ['unmatched', 'ignored'] as const) {
     yield `],\n"${kind}":[`
     yield* listed(entriesOf(outcome, kind), ({ row, reason }) => JSON.stringify(entryRow(outcome, row, reason)))
@@ -55,10 +63,10 @@ function* listed<Item>(items: Iterable<Item>, write: (item: Item) => string): Ge
   }
 }
 
-function* entriesOf(outcome: Outcome, kind: 'unmatched' | 'ignored'): Generator<{ row: number; reason: string }> {
+function* entriesOf(outcome: ReconcileOutcome, kind: 'unmatched' | 'ignored'): Generator<{ row: number; reason: string }> {
   for (const row of entryOrder(outcome)) {
-    const fate = outcome.fate(row)
-    if (fate.kind !== 'matched' && fate.kind === kind) yield { row, reason: fate.reason }
+    const found = outcome.entryOutcome(row)
+    if (found.kind !== 'matched' && found.kind === kind) yield { row, reason: found.reason }
   }
 }
 

@@ -1,97 +1,133 @@
-import type { EntryShare } from '../../../../pure/documents/reconcile/totals.ts'
+import type { EntryShare } from '../../../../pure/documents/reconcile/outcome.ts'
 import type { Verdict } from '../../../../pure/documents/reconcile/verdicts.ts'
 
-/** What the page and its worker say to each other. Amounts are decimal text: the page never computes with them. */
+/** Messages between the page and its worker. Amounts are decimal text: the page does not compute with them. */
 
-export type Side = 'instructions' | 'statement'
+export const FILE_SIDES = ['instructions', 'statement'] as const
+export type FileSide = (typeof FILE_SIDES)[number]
 
-/** Which rows are shown: instructions, all or of one verdict, or entries that stand for none. */
-export type View = 'all' | Verdict | 'unmatched' | 'ignored'
+/** Payments, all or of one verdict, or entries that match no payment. */
+export type RowFilter = 'all' | Verdict | 'unmatched' | 'ignored'
 
-export type SortKey = 'id' | 'verdict' | 'amount' | 'difference' | 'place' | 'reason'
+export type RowOrder = 'id' | 'verdict' | 'amount' | 'difference' | 'reason' | 'date' | 'place'
 
-/** One look at the rows. */
-export interface Query {
-  view: View
-  /** Kept when it stands in the id, the amount, the place or the reason; case does not matter. */
+export interface RowQuery {
+  filter: RowFilter
+  /** Searched in all cells, ignoring case. */
   text: string
-  sort: SortKey
+  /** Empty for all. */
+  currency: string
+  /** ISO dates, inclusive; empty for no limit. */
+  from: string
+  to: string
+  order: RowOrder
   descending: boolean
 }
 
-export type Asked =
-  | { kind: 'run'; instructions: File; statement: File; require_settlement_evidence: boolean }
-  | { kind: 'query'; turn: number; query: Query }
-  | { kind: 'rows'; turn: number; from: number; to: number }
+/** Rows are sent in blocks of this size. */
+export const ROW_BLOCK = 100
+
+export type WorkerRequest =
+  | { kind: 'run'; files: Record<FileSide, File>; require_settlement_evidence: boolean }
+  | { kind: 'query'; query: RowQuery }
+  | { kind: 'rows'; from: number; to: number }
+  | { kind: 'detail'; at: number }
   | { kind: 'export'; format: 'csv' | 'json' }
 
-export interface VerdictShown {
+/** Reply to each kind of request. */
+export interface WorkerReplies {
+  run: RunResult
+  /** Number of rows found and the first block. */
+  query: { total: number; rows: ReportCells[] }
+  rows: ReportCells[]
+  detail: RowDetail
+  export: Blob
+}
+
+export type WorkerMessage =
+  | { kind: 'progress'; progress: ReadProgress }
+  | { kind: 'reply'; id: number; value: WorkerReplies[keyof WorkerReplies] }
+  | { kind: 'failed' }
+
+export type ReadProgress = { step: 'reading'; bytes: number; total_bytes: number; records: number } | { step: 'matching' }
+
+export type RunResult = { kind: 'done'; summary: ReconcileSummary } | ({ kind: 'unreadable' } & FileRemarks)
+
+export interface PaymentCells {
   id: string | null
   verdict: Verdict
   why: string
   currency: string
   amount: string
-  /** Null where it cannot be said. */
+  /** Null if it cannot be determined. */
   net: string | null
   difference: string | null
+  date: string | null
+  /** Account of the creditor. */
+  account: string | null
   place: string
-  entries: string
 }
 
-export interface EntryShown {
+export interface EntryCells {
   entry: string
   id: string | null
   reference: string | null
   direction: 'debit' | 'credit'
   currency: string
   amount: string
+  date: string | null
+  /** Account of the counterparty. */
+  account: string | null
   reason: string
 }
 
-export interface Tally {
+export type ReportCells = PaymentCells | EntryCells
+
+/** All facts of one row, and the entries that were matched to it. */
+export interface RowDetail {
+  title: string
+  facts: [label: string, value: string][]
+  entries: EntryCells[]
+}
+
+export interface AmountTally {
   count: number
   amount: string
 }
 
-export interface CurrencyShown {
+export interface CurrencySums {
   currency: string
-  /** Digits behind the point. */
+  /** Decimal places. */
   digits: number
-  instructions: Tally
-  verdicts: Record<Verdict, Tally>
-  debits: Record<EntryShare, Tally>
-  credits: Record<EntryShare, Tally>
+  instructions: AmountTally
+  verdicts: Record<Verdict, AmountTally>
+  debits: Record<EntryShare, AmountTally>
+  credits: Record<EntryShare, AmountTally>
 }
 
-/** A remark on one of the files: 0 for the instructions, 1 for the statement. */
-export interface Remark {
+/** Finding in a file: 0 for the payments, 1 for the statement. */
+export interface FileRemark {
   file: number
   line: number | null
   severity: 'error' | 'warning' | 'info'
   code: string
   message: string
-  /** What stands on the line and the next ones; empty where there is no line, or no telling one. */
+  /** Text of the line and the next ones; empty without a line or if it is too long to show. */
   excerpt: string[]
 }
 
-export interface Summary {
-  counts: Record<View, number>
-  totals: CurrencyShown[]
+export interface FileRemarks {
+  remarks: FileRemark[]
+  /** Number of all findings; `remarks` has the first ones. */
+  remark_count: number
+}
+
+export interface ReconcileSummary extends FileRemarks {
+  counts: Record<RowFilter, number>
+  totals: CurrencySums[]
   conserved: boolean
   ambiguous: number
   repeated_ids: number
-  remarks: Remark[]
-  remark_count: number
-  /** What the files were read as, in the words of the service. */
+  /** Formats of the files. */
   kinds: [string, string]
 }
-
-export type Told =
-  | { kind: 'progress'; bytes: number; total_bytes: number; records: number }
-  | { kind: 'judging' }
-  | { kind: 'done'; summary: Summary }
-  | { kind: 'unreadable'; remarks: Remark[]; remark_count: number; kinds: [string, string] }
-  | { kind: 'found'; turn: number; total: number }
-  | { kind: 'rows'; turn: number; from: number; rows: VerdictShown[] | EntryShown[] }
-  | { kind: 'exported'; format: 'csv' | 'json'; blob: Blob }
-  | { kind: 'failed' }

@@ -1,43 +1,39 @@
-import type { Findings } from '../../../../pure/documents/reconcile/extract/findings.ts'
+import type { ReadFindings, BankEntry, PaymentInstruction, StatementBook } from '../../../../pure/documents/reconcile/records.ts'
 import { Ledger } from '../../../../pure/documents/reconcile/ledger.ts'
-import type { Entry, Instruction } from '../../../../pure/documents/reconcile/records.ts'
-import { documentReader, type DocumentKind, type Sink } from '../../../../pure/documents/reconcile/report.ts'
-import type { StatementBook } from '../../../../pure/documents/reconcile/statements.ts'
-import type { Side } from './messages.ts'
+import { documentReader, type DocumentKind, type RecordSink } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
+import { documentKind } from './file-kind.ts'
+import type { FileSide } from './messages.ts'
 
-/** What the first bytes of a file are looked at for. */
-const HEAD_BYTES = 65_536
-
-export interface Reading {
+interface ReadLedger {
   ledger: Ledger
-  /** Of the instructions and of the statement. */
+  /** Formats of the payments and of the statement. */
   kinds: [DocumentKind, DocumentKind]
 }
 
 /**
- * Streams both files into one ledger, the statement first: then only those ids of instructions are kept that some entry has. Neither file is
- * ever in memory as a whole.
+ * Streams both files into one ledger, the statement first, so that only ids of instructions that some entry has are stored. Neither file is
+ * in memory as a whole.
  */
 export async function readFiles(
-  files: Record<Side, File>,
-  findings: Findings,
+  files: Record<FileSide, File>,
+  findings: ReadFindings,
   book: StatementBook,
   passed: (bytes: number, records: number) => void,
-): Promise<Reading> {
+): Promise<ReadLedger> {
   const ledger = new Ledger()
   let [bytes, records] = [0, 0]
-  const sink: Sink = {
-    instruction(instruction: Instruction) {
+  const sink: RecordSink = {
+    instruction(instruction: PaymentInstruction) {
       records++
-      ledger.addLast(instruction)
+      ledger.addInstructionLast(instruction)
     },
-    entry(entry: Entry) {
+    entry(entry: BankEntry) {
       records++
       ledger.entries.add(entry)
     },
   }
-  const read = async (side: Side): Promise<DocumentKind> => {
-    const kind = kindOf(side, await files[side].slice(0, HEAD_BYTES).arrayBuffer())
+  const read = async (side: FileSide): Promise<DocumentKind> => {
+    const kind = await documentKind(side, files[side])
     const reader = documentReader(kind, side === 'instructions' ? 0 : 1, findings, book, sink)
     for await (const chunk of chunksOf(files[side])) {
       if (!reader.write(chunk)) return kind
@@ -51,18 +47,8 @@ export async function readFiles(
   return { kinds: [await read('instructions'), statement], ledger }
 }
 
-/** A stream cannot be walked with `for await` in every browser. */
+/** Not every browser supports `for await` on a stream. */
 async function* chunksOf(file: File): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader()
   for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
-}
-
-/**
- * Transfers between banks are known by the name of their message, an ACH file by its records, which begin with 101. Everything else is
- * taken for a pain.001 or a camt.053, which then says what is wrong.
- */
-function kindOf(side: Side, head: ArrayBuffer): DocumentKind {
-  const text = new TextDecoder('latin1').decode(head)
-  if (side === 'statement') return /^(?:\u00EF\u00BB\u00BF)?101/.test(text) ? 'nacha' : 'camt.053'
-  return text.includes('pacs.008.') && !text.includes('pain.001.') ? 'pacs.008' : 'pain.001'
 }

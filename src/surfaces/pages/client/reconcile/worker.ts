@@ -1,70 +1,85 @@
-import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/dates.ts'
-import { Findings } from '../../../../pure/documents/reconcile/extract/findings.ts'
-import { reconcile } from '../../../../pure/documents/reconcile/reconcile.ts'
-import { defectRows } from '../../../../pure/documents/reconcile/rows.ts'
-import { StatementBook } from '../../../../pure/documents/reconcile/statements.ts'
-import { csvBlob, jsonBlob, type Exported } from './export.ts'
+import { isConserved, TotalsCollector } from '../../../../pure/documents/reconcile/outcome.ts'
+import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
+import { ReadFindings, StatementBook } from '../../../../pure/documents/reconcile/records.ts'
+import { defectRows } from '../../../../pure/documents/reconcile/report-rows.ts'
+import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
 import { withExcerpts } from './excerpts.ts'
-import type { Asked, Told } from './messages.ts'
-import { Rows } from './query.ts'
+import { csvBlob, jsonBlob, type ExportSource } from './export.ts'
+import { ROW_BLOCK, type RunResult, type WorkerMessage, type WorkerReplies, type WorkerRequest } from './messages.ts'
 import { readFiles } from './read.ts'
-import { totalsShown } from './shown.ts'
+import { currencySums, ReportRows } from './report-rows.ts'
 
-/** What runs beside the page: the engine of the service itself, over files that never leave this machine. */
+/** Worker of the page: the engine of the service, over files that stay on this machine. */
 
 const PROGRESS_MS = 100
 
-let rows: Rows | null = null
-let exported: Exported | null = null
+let finished: { rows: ReportRows; source: ExportSource } | null = null
 
-addEventListener('message', ({ data }: MessageEvent<Asked>) => void answer(data))
+addEventListener('message', ({ data }: MessageEvent<{ id: number; request: WorkerRequest }>) => void handle(data.id, data.request))
 
-function tell(told: Told): void {
-  postMessage(told)
+function send(message: WorkerMessage): void {
+  postMessage(message)
 }
 
-async function answer(asked: Asked): Promise<void> {
+async function handle(id: number, request: WorkerRequest): Promise<void> {
   try {
-    switch (asked.kind) {
-      case 'run':
-        return await run(asked)
-      case 'query':
-        return tell({ kind: 'found', turn: asked.turn, total: rows?.ask(asked.query) ?? 0 })
-      case 'rows':
-        return tell({ kind: 'rows', turn: asked.turn, from: asked.from, rows: rows?.list(asked.from, asked.to) ?? [] })
-      case 'export':
-        if (exported === null) return
-        return tell({ kind: 'exported', format: asked.format, blob: asked.format === 'csv' ? csvBlob(exported) : jsonBlob(exported) })
-    }
+    const value = request.kind === 'run' ? await run(request) : reply(request)
+    if (value !== null) send({ kind: 'reply', id, value })
   } catch {
-    // A file that was taken away while it was read, or memory that ran out.
-    tell({ kind: 'failed' })
+    // A file was removed while it was read, or memory ran out.
+    send({ kind: 'failed' })
   }
 }
 
-async function run({ instructions, statement, require_settlement_evidence }: Asked & { kind: 'run' }): Promise<void> {
-  rows = null
-  exported = null
-  const findings = new Findings()
+function reply(request: Exclude<WorkerRequest, { kind: 'run' }>): WorkerReplies[keyof WorkerReplies] | null {
+  if (finished === null) return null
+  const { rows, source } = finished
+  switch (request.kind) {
+    case 'query':
+      return { total: rows.find(request.query), rows: rows.list(0, ROW_BLOCK) }
+    case 'rows':
+      return rows.list(request.from, request.to)
+    case 'detail':
+      return rows.detail(request.at)
+    case 'export':
+      return request.format === 'csv' ? csvBlob(source) : jsonBlob(source)
+  }
+}
+
+async function run({ files, require_settlement_evidence }: WorkerRequest & { kind: 'run' }): Promise<RunResult> {
+  finished = null
+  const findings = new ReadFindings()
   const book = new StatementBook()
+  const { instructions, statement } = files
   const total_bytes = instructions.size + statement.size
-  let told_ms = -PROGRESS_MS
-  const { ledger, kinds } = await readFiles({ instructions, statement }, findings, book, (bytes, records) => {
-    if (performance.now() - told_ms < PROGRESS_MS) return
-    told_ms = performance.now()
-    tell({ kind: 'progress', bytes, total_bytes, records })
+  let sent_ms = -PROGRESS_MS
+  const { ledger, kinds } = await readFiles(files, findings, book, (bytes, records) => {
+    if (performance.now() - sent_ms < PROGRESS_MS) return
+    sent_ms = performance.now()
+    send({ kind: 'progress', progress: { step: 'reading', bytes, total_bytes, records } })
   })
-  const { repeated, overlaps, remarks: judged } = book.judge()
-  for (const { code, file } of judged) findings.add(code, file, null)
+  const { repeated, overlaps, remarks: repeats } = book.findRepeats()
+  for (const { code, file } of repeats) findings.add(code, file, null)
   const listed = findings.list.map(({ file, line, severity, code, message }) => ({ file, line, severity, code, message }))
-  const remarks = await withExcerpts(listed, [instructions, statement])
-  if (findings.errors > 0) return tell({ kind: 'unreadable', remarks, remark_count: findings.count, kinds })
-  tell({ kind: 'judging' })
-  const outcome = reconcile(ledger, { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps })
-  rows = new Rows(outcome)
-  exported = { outcome, files: [instructions.name, statement.name], findings: findings.list }
-  const { totals, conserved } = totalsShown(outcome)
-  const [ambiguous, repeated_ids] = [outcome.ambiguous.length, defectRows(outcome).length]
-  const summary = { counts: rows.counts(), totals, conserved, ambiguous, repeated_ids, remarks, remark_count: findings.count, kinds }
-  tell({ kind: 'done', summary })
+  const found = { remarks: await withExcerpts(listed, [instructions, statement]), remark_count: findings.count }
+  if (findings.errors > 0) return { kind: 'unreadable', ...found }
+  send({ kind: 'progress', progress: { step: 'matching' } })
+  const outcome = reconcileLedger(ledger, { require_settlement_evidence, window: DEFAULT_WINDOW, repeated, overlaps })
+  const rows = new ReportRows(outcome)
+  finished = { rows, source: { outcome, files: [instructions.name, statement.name], findings: findings.list } }
+  const collector = new TotalsCollector()
+  collector.add(outcome)
+  const totals = collector.totals()
+  return {
+    kind: 'done',
+    summary: {
+      ...found,
+      kinds,
+      counts: rows.counts(),
+      totals: totals.map(currencySums),
+      conserved: isConserved(totals),
+      ambiguous: outcome.ambiguous.length,
+      repeated_ids: defectRows(outcome).length,
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import type { HistoryView, Span } from '../../../../service/telemetry/history.ts'
 
-/** What the charts draw; in the browser only its shape is known. */
+/** Data of the charts. The browser imports only the types. */
 export type { HistoryView, Span } from '../../../../service/telemetry/history.ts'
 
 /** Seconds that a chart of this span shows. */

@@ -5,7 +5,7 @@ export interface Step {
   y: number | null
 }
 
-/** A line of steps: each value holds for its whole stretch. Where there is none, or time is missing between two, the line breaks. */
+/** SVG path of a step line: each value spans its whole interval. The line breaks at null values and at gaps in time. */
 export function stepLine(steps: readonly Step[]): string {
   let text = ''
   let pen: { x: number; y: number } | null = null

@@ -1,8 +1,23 @@
-import { usdcText } from '../../../../service/payments/price.ts'
+import { durationText } from '../../../../pure/duration-text.ts'
+import { usdcDecimal } from '../../../../pure/payments/usdc.ts'
 import type { HistoryView } from './history.ts'
-import type { Row } from './strip.ts'
 
-/** The rows that strips and tables show, made from a history. */
+/** Values of one strip over time. */
+export interface Row {
+  name: string
+  /** Current value, in words with its unit. */
+  now: string
+  values: readonly (number | null)[]
+  /** Values at the bottom and the top of the strip, with their labels in the unit of the row. */
+  scale: { from: number; to: number; from_label: string; to_label: string }
+  /** Filled down to the ground for counts; a line for measurements. */
+  form: 'counted' | 'measured'
+  /** A value other than zero deserves attention. */
+  bad?: boolean
+}
+
+/** Floor and cap of each class of tools, in minor units. */
+export type PriceBounds = Readonly<Record<string, readonly [floor: string, cap: string]>>
 
 export const CALLS = { answered: 'answered', payment_required: 'asked to pay', refused: 'refused', failed: 'failed' } as const
 
@@ -10,9 +25,8 @@ export const SOURCES = { store: 'store', chain: 'chain', prices: 'market prices'
 
 export const SETTLEMENT = { waiting: 'under way', overdue: 'overdue' } as const
 
-export type CallName = keyof typeof CALLS
-export type SourceName = keyof typeof SOURCES
-export type SettlementName = keyof typeof SETTLEMENT
+type CallName = keyof typeof CALLS
+type SettlementName = keyof typeof SETTLEMENT
 
 /** Calls a minute; null for a stretch of which nothing was counted. */
 export function perMinute(view: HistoryView, name: CallName): (number | null)[] {
@@ -40,9 +54,9 @@ export function priceRow(view: HistoryView, name: keyof HistoryView['prices_mino
   const last = amounts.findLast((text) => text !== null)
   return {
     name,
-    now: last === undefined || last === null ? 'not known' : `${usdcText(BigInt(last))} USDC`,
+    now: last === undefined || last === null ? 'not known' : `${usdcDecimal(BigInt(last))} USDC`,
     values: amounts.map((text) => (text === null ? null : heightOf(text))),
-    scale: { from: 0, to: 1, from_label: usdcText(floor), to_label: usdcText(cap) },
+    scale: { from: 0, to: 1, from_label: usdcDecimal(floor), to_label: usdcDecimal(cap) },
     form: 'measured',
   }
 }
@@ -52,9 +66,9 @@ export function headRow(view: HistoryView): Row {
   const scale = upTo(values, 10)
   return {
     name: 'newest block',
-    now: lastText(values, (seconds) => `${ageText(seconds)} old`),
+    now: lastText(values, (seconds) => `${durationText(seconds)} old`),
     values,
-    scale: { ...scale, from_label: '0 s', to_label: ageText(scale.to) },
+    scale: { ...scale, from_label: '0 s', to_label: durationText(scale.to) },
     form: 'measured',
   }
 }
@@ -74,9 +88,4 @@ function lastText(values: readonly (number | null)[], text: (value: number) => s
 
 export function rateText(rate: number): string {
   return `${rate >= 10 || Number.isInteger(rate) ? Math.round(rate) : rate.toFixed(1)} a minute`
-}
-
-export function ageText(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`
-  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`
 }

@@ -1,107 +1,93 @@
+import type { HeadlineTone } from '../../../../pure/headline.ts'
 import { SIGNED_FIELDS } from '../../../../pure/receipts/receipt.ts'
-import type { BadgeVerdict } from '../../../../pure/headline.ts'
-import type { Given } from '../given.ts'
-import type { Judgement } from '../judge.ts'
-import { timeText } from '../proof.ts'
+import { timeText } from '../../components/receipt-proof.ts'
+import type { ReceiptAssessment } from './assess.ts'
+import type { ReceiptInput } from './documents.ts'
 
-/** One question about a receipt, with its own answer: `valid` yes, `invalid` no, `unverifiable` in part, `done` not asked. */
-export interface Check {
+/** One check of a receipt: `good`, `caution`, `bad`, or `neutral` if it was not made. */
+export interface ReceiptCheck {
   name: string
-  mark: BadgeVerdict
-  words: string
-  /** The fields of the receipt that the answer is about. */
+  tone: HeadlineTone
+  message: string
+  /** Fields of the receipt that the message is about. */
   fields: readonly string[]
 }
 
-/** A question; null where it does not arise. A later question about a receipt, such as its place in a public log, is one more of these. */
-type Question = (judgement: Judgement, given: Given) => Check | null
+type RunCheck = (assessment: ReceiptAssessment, input: ReceiptInput) => Omit<ReceiptCheck, 'name'> | null
 
-/** Every question that can be asked of what was given, in the order in which a receipt can fail them. */
-export function checksOf(judgement: Judgement, given: Given): Check[] {
-  return QUESTIONS.map((question) => question(judgement, given)).filter((check) => check !== null)
+/** Returns the checks of a receipt in the order in which it can fail them. */
+export function listChecks(assessment: ReceiptAssessment, input: ReceiptInput): ReceiptCheck[] {
+  return Object.entries(CHECKS).flatMap(([name, run]) => {
+    const check = run(assessment, input)
+    return check === null ? [] : [{ name, ...check }]
+  })
 }
 
-const fields: Question = ({ receipt }) => {
-  const name = 'fields'
-  const broken = receipt.canonical === null ? receipt.findings : []
-  if (broken.length > 0) return { name, mark: 'invalid', words: namedWords(broken), fields: fieldsOf(broken) }
-  const odd = receipt.warnings.filter(({ code }) => code === 'off_grammar' || code === 'signer_case' || code === 'unsigned_fields')
-  if (odd.length > 0) return { name, mark: 'unverifiable', words: namedWords(odd), fields: fieldsOf(odd) }
-  return { name, mark: 'valid', words: `All ${SIGNED_FIELDS.length} signed fields are there, each in the form of XDR-1.`, fields: [] }
-}
+const FORMAT_WARNINGS: readonly string[] = ['off_grammar', 'signer_case', 'unsigned_fields']
 
-/** A signature covers all fields at once: when it does not fit, it cannot tell which of them was changed. */
-const signature: Question = ({ receipt }) => {
-  const name = 'signature'
-  if (receipt.canonical === null) return { name, mark: 'done', words: 'Not looked at: there is no text that it could cover.', fields: [] }
-  if (receipt.valid) return { name, mark: 'valid', words: 'The declared signer signed exactly this text.', fields: [] }
-  const codes = receipt.findings.map(({ code }) => code)
-  const unfit = codes.every((code) => code === 'signer_mismatch' || code === 'not_recoverable')
-  const words = unfit
-    ? 'It does not belong to this text and this signer. It covers all signed fields together, so it cannot tell which one was changed: any ' +
-      'of them, the declared signer, or the signature itself.'
-    : namedWords(receipt.findings)
-  return { name, mark: 'invalid', words, fields: unfit ? ['signature'] : fieldsOf(receipt.findings) }
-}
-
-const key: Question = ({ receipt, key: published }) => {
-  const name = 'key'
-  if (!receipt.valid) return { name, mark: 'done', words: 'Not checked: the signature is not valid.', fields: [] }
-  if (receipt.signer_published === 'not_checked')
+const CHECKS: Readonly<Record<string, RunCheck>> = {
+  Fields({ receipt }) {
+    const faults = receipt.canonical === null ? receipt.findings : []
+    if (faults.length > 0) return { tone: 'bad', message: messagesOf(faults), fields: fieldsOf(faults) }
+    const warnings = receipt.warnings.filter(({ code }) => FORMAT_WARNINGS.includes(code))
+    if (warnings.length > 0) return { tone: 'caution', message: messagesOf(warnings), fields: fieldsOf(warnings) }
+    return { tone: 'good', message: `All ${SIGNED_FIELDS.length} signed fields are present and match the XDR-1 format.`, fields: [] }
+  },
+  Signature({ receipt }) {
+    if (receipt.canonical === null)
+      return { tone: 'neutral', message: 'Not checked: without valid fields there is no signed text.', fields: [] }
+    if (receipt.valid) return { tone: 'good', message: 'The declared signer signed exactly this text.', fields: [] }
+    const mismatch = receipt.findings.every(({ code }) => code === 'signer_mismatch' || code === 'not_recoverable')
+    if (!mismatch) return { tone: 'bad', message: messagesOf(receipt.findings), fields: fieldsOf(receipt.findings) }
+    const message =
+      'It does not match this text and this signer. One signature covers all fields, so it does not show which one was changed: a field, ' +
+      'the declared signer or the signature itself.'
+    return { tone: 'bad', message, fields: ['signature'] }
+  },
+  Key({ receipt, key, key_list }) {
+    if (!receipt.valid) return { tone: 'neutral', message: 'Not checked: the signature is not valid.', fields: [] }
+    if (receipt.signer_published === 'not_checked')
+      return { tone: 'caution', message: 'Unknown signer: the key list of this service could not be loaded.', fields: [] }
+    if (key === null)
+      return { tone: 'caution', message: 'Unknown signer: the key is not on the key list of this service.', fields: ['signer'] }
+    if (receipt.signer_valid_at_ts !== true)
+      return { tone: 'bad', message: receipt.warnings.at(-1)?.message ?? 'The key was not valid at that time.', fields: ['signer', 'ts'] }
+    const { status, mode, chain_id, not_before, not_after } = key
+    const until = not_after === null ? '' : ` to ${timeText(not_after)}`
+    const list = key_list === 'pasted' ? 'On the key list that you pasted' : 'Published by this service'
     return {
-      name,
-      mark: 'unverifiable',
-      words: 'The key list of this service could not be read, so the issuer is unknown.',
+      tone: 'good',
+      message: `${list}: ${status}, ${mode}, chain ${chain_id}, valid from ${timeText(not_before)}${until}.`,
       fields: [],
     }
-  if (published === null)
-    return {
-      name,
-      mark: 'unverifiable',
-      words: 'This service does not publish the key. The issuer’s own key list may.',
-      fields: ['signer'],
+  },
+  Result({ result_matches }) {
+    switch (result_matches) {
+      case null:
+        return { tone: 'neutral', message: 'Not checked: paste the whole answer to compare its result with the receipt.', fields: [] }
+      case true:
+        return { tone: 'good', message: 'The hash of the result is output_hash: the receipt was issued for this result.', fields: [] }
+      case false:
+        return {
+          tone: 'bad',
+          message: 'The hash of the result is not output_hash: the result was changed, or belongs to another receipt.',
+          fields: ['output_hash'],
+        }
     }
-  if (receipt.signer_valid_at_ts !== true)
-    return { name, mark: 'invalid', words: receipt.warnings.at(-1)?.message ?? 'It was not good at that time.', fields: ['signer', 'ts'] }
-  const { status, mode, chain_id, not_before, not_after } = published
-  const until = not_after === null ? '' : ` to ${timeText(not_after)}`
-  const words = `This service publishes it: ${status}, ${mode}, chain ${chain_id}, good from ${timeText(not_before)}${until}.`
-  return { name, mark: 'valid', words, fields: [] }
+  },
+  Link({ link }, { chain }) {
+    if (chain === undefined) return null
+    if (link === null) return { tone: 'neutral', message: 'Not checked: the receipt has no digest and signer to link.', fields: [] }
+    return { tone: link.valid ? 'good' : 'bad', message: link.reason, fields: [] }
+  },
 }
 
-const result: Question = ({ result_matches }) => {
-  const name = 'result'
-  switch (result_matches) {
-    case null:
-      return { name, mark: 'done', words: 'None came along, so it was not held against the receipt.', fields: [] }
-    case true:
-      return { name, mark: 'valid', words: 'It is the one that was stamped: its hash is output_hash.', fields: [] }
-    case false:
-      return {
-        name,
-        mark: 'invalid',
-        words: 'Its hash is not output_hash: the result was changed, or belongs to another receipt.',
-        fields: ['output_hash'],
-      }
-  }
-}
+type Findings = ReceiptAssessment['receipt']['findings']
 
-const link: Question = ({ link: verdict }, { chain }) => {
-  const name = 'link'
-  if (chain === undefined) return null
-  if (verdict === null)
-    return { name, mark: 'done', words: 'Not looked at: without digest and signer there is nothing to link.', fields: [] }
-  return { name, mark: verdict.valid ? 'valid' : 'invalid', words: verdict.reason, fields: [] }
-}
-
-const QUESTIONS: readonly Question[] = [fields, signature, key, result, link]
-
-type Named = Judgement['receipt']['findings']
-
-function namedWords(findings: Named): string {
+function messagesOf(findings: Findings): string {
   return findings.map(({ field, message }) => (field === null ? message : `${field}: ${message}`)).join(' ')
 }
 
-function fieldsOf(findings: Named): string[] {
+function fieldsOf(findings: Findings): string[] {
   return findings.flatMap(({ field }) => (field === null ? [] : [field]))
 }

@@ -1,91 +1,88 @@
-/** How receipts follow one another, as rows and lanes on paper. Links form a graph, not a line: several receipts may follow one. */
-
-/** One receipt as the graph knows it. */
-export interface Linked {
-  /** Null when no digest could be formed. */
+/** Digest and link of a receipt. Links form a graph: several receipts may link to one. */
+export interface LinkedReceipt {
+  /** Null if the receipt has no digest. */
   digest: string | null
-  /** The digest that its link names; null when it names none. */
+  /** Digest that its link names; null without a link. */
   follows: string | null
-  /** Whether the link holds; null when it could not be judged. */
+  /** Null if the link could not be verified. */
   link_valid: boolean | null
 }
 
-interface Row {
-  /** Place in the list that was given; null for an earlier receipt that is named but not here. */
+interface ReceiptGraphRow {
+  /** Index in the given list; null for an earlier receipt that a link names but that was not given. */
   entry: number | null
-  /** Null where none could be formed. */
   digest: string | null
   lane: number
 }
 
-/** A line from an earlier receipt to one that follows it; both are places in the rows. */
-export interface Edge {
+/** A line from an earlier receipt to one that links to it; both are indexes of rows. */
+export interface ReceiptGraphEdge {
   from: number
   to: number
-  /** `broken` also where it could not be judged. */
+  /** `broken` also if the link could not be verified. */
   state: 'good' | 'broken'
-  /** The earlier one is not here, so only the link itself was judged. */
+  /** The earlier receipt was not given, so only the link itself was verified. */
   missing: boolean
 }
 
-export interface Graph {
-  rows: Row[]
-  edges: Edge[]
+export interface ReceiptGraph {
+  rows: ReceiptGraphRow[]
+  edges: ReceiptGraphEdge[]
   lanes: number
-  /** Entries whose link closes a circle: it is not drawn, and no honest issuer makes one. */
+  /** Entries whose link closes a cycle. It is not drawn; a correct issuer never makes one. */
   circular: number[]
 }
 
-interface Node extends Linked {
+interface Node extends LinkedReceipt {
   entry: number | null
   children: Node[]
 }
 
 /**
- * Lays the receipts out from the earliest on, as a tree is listed: what follows alone stays in its lane, several that follow one stand in
- * the next lane below it, in the order in which they were given. A receipt that is given twice stands twice; what follows it hangs from the first.
+ * Lays the receipts out in rows and lanes, earliest first. A single follower stays in the lane; several followers of one receipt move to
+ * the next lane, in the given order. A receipt that was given twice has two rows; its followers are drawn from the first.
  */
-export function graphOf(receipts: readonly Linked[]): Graph {
+export function layOutReceipts(receipts: readonly LinkedReceipt[]): ReceiptGraph {
   const nodes = receipts.map((receipt, entry): Node => ({ ...receipt, entry, children: [] }))
   const by_digest = new Map<string, Node>()
   for (const node of nodes) if (node.digest !== null && !by_digest.has(node.digest)) by_digest.set(node.digest, node)
   const roots: Node[] = []
-  const ghosts = new Map<string, Node>()
+  const missing = new Map<string, Node>()
   for (const node of nodes) {
     if (node.follows === null || node.follows === node.digest) roots.push(node)
-    else (by_digest.get(node.follows) ?? ghostOf(node.follows, ghosts, roots)).children.push(node)
+    else (by_digest.get(node.follows) ?? missingReceipt(node.follows, missing, roots)).children.push(node)
   }
-  const graph: Graph = {
+  const graph: ReceiptGraph = {
     rows: [],
     edges: [],
     lanes: 1,
     circular: nodes.flatMap((node, index) => (node.follows !== null && node.follows === node.digest ? [index] : [])),
   }
   const seen = new Set<Node>()
-  place(graph, roots, seen)
-  // Whatever no root leads to is a circle: it is opened at the first of its receipts.
+  addRows(graph, roots, seen)
+  // Receipts that no root leads to form a cycle, which is opened at the first of them.
   for (const node of nodes) {
     if (seen.has(node)) continue
     if (node.entry !== null) graph.circular.push(node.entry)
-    place(graph, [node], seen)
+    addRows(graph, [node], seen)
   }
   return graph
 }
 
-/** The earlier receipt that is named and not here; one row for all that name it. */
-function ghostOf(digest: string, ghosts: Map<string, Node>, roots: Node[]): Node {
-  const known = ghosts.get(digest)
+/** Returns the node of an earlier receipt that was not given; one for all links that name it. */
+function missingReceipt(digest: string, missing: Map<string, Node>, roots: Node[]): Node {
+  const known = missing.get(digest)
   if (known !== undefined) return known
-  const ghost: Node = { digest, follows: null, link_valid: null, entry: null, children: [] }
-  ghosts.set(digest, ghost)
-  roots.push(ghost)
-  return ghost
+  const node: Node = { digest, follows: null, link_valid: null, entry: null, children: [] }
+  missing.set(digest, node)
+  roots.push(node)
+  return node
 }
 
-/** Walks each root and all that follows it, without recursion: a chain may be as long as it likes. */
-function place(graph: Graph, roots: readonly Node[], seen: Set<Node>): void {
-  const waiting = roots.toReversed().map((node) => ({ node, lane: 0, from: null as number | null }))
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+/** Adds rows for each root and its followers, depth first, without recursion because chains may be long. */
+function addRows(graph: ReceiptGraph, roots: readonly Node[], seen: Set<Node>): void {
+  const stack = roots.toReversed().map((node) => ({ node, lane: 0, from: null as number | null }))
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { node, lane, from } = next
     if (seen.has(node)) continue
     seen.add(node)
@@ -94,6 +91,6 @@ function place(graph: Graph, roots: readonly Node[], seen: Set<Node>): void {
     if (from !== null)
       graph.edges.push({ from, to, state: node.link_valid === true ? 'good' : 'broken', missing: graph.rows[from]?.entry === null })
     const below = lane + (node.children.length > 1 ? 1 : 0)
-    waiting.push(...node.children.toReversed().map((child) => ({ node: child, lane: below, from: to })))
+    stack.push(...node.children.toReversed().map((child) => ({ node: child, lane: below, from: to })))
   }
 }

@@ -1,0 +1,280 @@
+import { IN_FLIGHT_STATES } from '../../pure/payments/states.ts'
+import { amount, columns, count, flag, key_type, nullable, parameter, pick, text_type, word_type } from './columns.ts'
+import {
+  assigned,
+  expression,
+  inserted,
+  insertedFrom,
+  literals,
+  matched,
+  raw,
+  replaced,
+  selected,
+  sql,
+  type SqlFragment,
+  type Statement,
+  statement,
+} from './statements.ts'
+
+/** Invoices, the transfers attributed to them and the merchants that are watched: columns and statements. */
+
+const invoice_terms = columns({
+  invoice_id: key_type,
+  merchant: key_type,
+  amount_minor: amount,
+  terms: text_type,
+  created_ms: count,
+  expires_s: count,
+  issue_signature: nullable(text_type),
+  deposit_address: nullable(key_type),
+})
+/** Written with a new invoice, and not read again with it. */
+const invoice_origin = columns({
+  watch_until_s: count,
+  content_hash: key_type,
+  request_key: nullable(key_type),
+  network: nullable(key_type),
+})
+const invoice_progress = columns({
+  void_signature: nullable(text_type),
+  voided_ms: nullable(count),
+  closed: flag,
+  marks: text_type,
+  updated_ms: count,
+})
+/** Columns that are read of an invoice. */
+const invoice = { ...invoice_terms, ...invoice_progress }
+const invoice_number = columns({ number: count })
+const { invoice_id, merchant } = invoice_terms
+const INVOICE_KEY = matched({ invoice_id })
+
+const transfer_key = columns({ transaction: key_type, log_index: count }, { transaction: 'transaction_hash' })
+const transfer_block = columns({ block_number: count, block_hash: key_type, block_time_s: count, confirmed: flag, final: flag })
+const transfer_content = columns({
+  payer: key_type,
+  amount_minor: amount,
+  matched_by: word_type('eip3009', 'x402', 'transfer', 'deposit'),
+  nonce: nullable(key_type),
+})
+const invoice_payment = { ...transfer_key, invoice_id, ...transfer_content, ...transfer_block }
+const TRANSFER_KEY = matched(transfer_key)
+
+const watched = columns({ merchant: key_type, next_block: nullable(count), looked_ms: count })
+const now = parameter('now_ms', count)
+const now_s = parameter('now_s', count)
+const limit = parameter('limit', count)
+
+/** Until the end of the work no other process claims for the invoice, or voids it. */
+export const LOCK_INVOICE = statement(
+  'lock_invoice',
+  sql`select ${selected(pick(invoice, 'amount_minor', 'voided_ms'))} from invoice where ${INVOICE_KEY}`,
+  'for update',
+)
+
+export const READ_BY_REQUEST = statement(
+  'invoice_by_request',
+  sql`select ${selected({ ...invoice, ...pick(invoice_origin, 'content_hash') })} from invoice
+    where request_key = ${parameter('request_key', key_type)}`,
+)
+
+/** Open invoices of a merchant that it signed, at a second. */
+export const COUNT_SIGNED = statement(
+  'invoice_count_signed',
+  sql`select ${expression('open', count, 'count(*)')} from invoice
+    where merchant = ${merchant} and closed = 0 and expires_s >= ${now_s} and issue_signature is not null`,
+)
+
+/** Unsigned invoices that the bounds count and may evict. Expired ones are included; the conditions are those of the partial indexes. */
+const EVICTABLE = 'closed = 0 and held = 0 and issue_signature is null'
+
+/** A set of unsigned invoices with its own bound: their number, and the oldest of them. */
+export interface UnsignedPool {
+  count: Statement<{ network: string }, { open: number }>
+  oldest: Statement<{ network: string; limit: number }, { number: number }>
+}
+
+function pool(name: string, condition: SqlFragment<{ network: string }, unknown>): UnsignedPool {
+  const from = sql`from invoice where ${condition} and ${raw(EVICTABLE)}`
+  return {
+    count: statement(`invoice_count_${name}`, sql`select ${expression('open', count, 'count(*)')} ${from}`),
+    // A locked invoice is being paid, signed or voided at this moment.
+    oldest: statement(
+      `invoice_oldest_${name}`,
+      sql`select ${selected(invoice_number)} ${from} order by number limit ${limit}`,
+      'for update skip locked',
+    ),
+  }
+}
+
+export const OF_NETWORK = pool('network', sql`network = ${parameter('network', key_type)}`)
+export const OF_ALL_NETWORKS = pool('networks', raw('network is not null'))
+export const OF_CALLS = pool('calls', raw('network is null'))
+
+/** Deletes an invoice without payment, claim or evidence. The caller has locked its row. */
+export const EVICT = statement(
+  'invoice_evict',
+  sql`delete from invoice where number = ${invoice_number.number} and marks = '' and void_signature is null
+      and not exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id)
+      and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = invoice.invoice_id and p.final = 0)
+      and not exists (select 1 from invoice_bank_report r where r.invoice_id = invoice.invoice_id)
+      and not exists (select 1 from invoice_other_asset o where o.invoice_id = invoice.invoice_id)
+    returning ${selected({ invoice_id })}`,
+)
+export const FORGET_NONCES = statement('invoice_forget_nonces', sql`delete from invoice_nonce where ${INVOICE_KEY}`)
+export const HOLD = statement('invoice_hold', sql`update invoice set held = 1 where number = ${invoice_number.number}`)
+
+export const INSERT = statement(
+  'invoice_insert',
+  sql`insert into invoice ${inserted({ ...invoice_terms, ...invoice_origin }, { updated_ms: invoice_terms.created_ms })}
+    on conflict do nothing returning ${selected(invoice)}`,
+)
+
+const invoice_nonce = columns({ nonce: key_type, invoice_id: key_type })
+export const INSERT_NONCE = statement('invoice_nonce', sql`insert into invoice_nonce ${inserted(invoice_nonce)}`)
+
+export const FIND = statement('invoice_find', sql`select ${selected(invoice)} from invoice where ${INVOICE_KEY}`)
+
+export const FIND_BY_NONCE = statement(
+  'invoice_find_by_nonce',
+  sql`select ${selected(invoice)} from invoice
+    where invoice_id = (select invoice_id from invoice_nonce where nonce = ${invoice_nonce.nonce})`,
+)
+
+const deposit_address = parameter('deposit_address', key_type)
+export const FIND_BY_DEPOSIT = statement(
+  'invoice_find_by_deposit',
+  sql`select ${selected(invoice)} from invoice where deposit_address = ${deposit_address}`,
+)
+
+/** Unpaid invoices that can still be paid in time; a transfer to any other watched deposit address is late or a second one. */
+const OPEN_DEPOSIT = raw('closed = 0 and voided_ms is null')
+function depositPage(name: string, condition: SqlFragment<{ now_s: number }, unknown>) {
+  return statement(
+    name,
+    sql`select ${selected({ ...invoice_number, ...pick(invoice, 'deposit_address') })} from invoice
+      where merchant = ${merchant} and watch_until_s >= ${now_s} and deposit_address is not null and number > ${parameter('after', count)}
+        and ${condition} order by number limit ${limit}`,
+  )
+}
+export const READ_OPEN_DEPOSITS = depositPage('invoice_open_deposits', sql`(${OPEN_DEPOSIT} and expires_s >= ${now_s})`)
+export const READ_LATE_DEPOSITS = depositPage('invoice_late_deposits', sql`not (${OPEN_DEPOSIT} and expires_s >= ${now_s})`)
+
+/** The largest 200, so that many tiny transfers cannot hide a real payment. In the order of the chain. */
+export const READ_PAYMENTS = statement(
+  'invoice_payments',
+  sql`select * from (select ${selected(invoice_payment)} from invoice_payment where ${INVOICE_KEY}
+      order by invoice_payment.amount_minor desc, invoice_payment.block_number, invoice_payment.log_index limit 200) as largest
+    order by block_number, log_index, transaction_hash`,
+)
+
+export const READ_PLAIN_CANDIDATES = statement(
+  'invoice_plain',
+  sql`select ${selected(invoice)} from invoice
+    where merchant = ${merchant} and issue_signature is not null and expires_s >= ${now_s} order by number limit ${limit}`,
+)
+
+export const READ_PAGE = statement(
+  'invoice_page',
+  sql`select ${selected({ ...invoice_number, ...invoice })} from invoice
+    where merchant = ${merchant} and watch_until_s >= ${now_s} and voided_ms is null and number > ${parameter('after', count)}
+    order by number limit ${limit}`,
+)
+
+/** The primary key decides which of two attributions of a log came first. */
+export const ATTRIBUTE = statement(
+  'invoice_attribute',
+  sql`insert into invoice_payment ${insertedFrom(invoice_payment, { merchant: raw('merchant') })} from invoice where ${INVOICE_KEY}
+    on conflict (transaction_hash, log_index) do nothing returning invoice_id`,
+)
+
+export const READ_UNFINAL = statement(
+  'invoice_unfinal',
+  sql`select ${selected(invoice_payment)} from invoice_payment where merchant = ${merchant} and final = 0
+    order by block_number, log_index limit ${limit}`,
+)
+
+export const SETTLE_BLOCK = statement(
+  'invoice_settle_block',
+  sql`update invoice_payment set ${assigned(transfer_block)} where ${TRANSFER_KEY} and final = 0 returning invoice_id`,
+)
+
+export const WITHDRAW = statement(
+  'invoice_withdraw',
+  sql`delete from invoice_payment where ${TRANSFER_KEY} and final = 0 returning invoice_id`,
+)
+
+export const TOUCH = statement('invoice_touch', sql`update invoice set updated_ms = ${now} where ${INVOICE_KEY}`)
+
+export const LOCK_MARKS = statement(
+  'invoice_read_marks',
+  sql`select ${selected(pick(invoice, 'marks'))} from invoice where ${INVOICE_KEY}`,
+  'for update',
+)
+export const WRITE_MARKS = statement(
+  'invoice_write_marks',
+  sql`update invoice set ${assigned(pick(invoice, 'marks'))}, updated_ms = ${now} where ${INVOICE_KEY}`,
+)
+
+export const SET_CLOSED = statement(
+  'invoice_closed',
+  sql`update invoice set ${assigned(pick(invoice, 'closed'))} where ${INVOICE_KEY} and closed <> ${invoice.closed}`,
+)
+
+/** Merchant of an invoice that will count against its bound once it is signed; no row for one that is signed, closed or unknown. */
+export const READ_SIGNABLE = statement(
+  'invoice_signable',
+  sql`select ${selected({ merchant })} from invoice where ${INVOICE_KEY} and issue_signature is null and closed = 0`,
+)
+
+export const SIGN = statement(
+  'invoice_sign',
+  sql`update invoice set ${assigned(pick(invoice, 'issue_signature'))}, updated_ms = ${now}
+    where ${INVOICE_KEY} and issue_signature is null returning invoice_id`,
+)
+
+export const VOID_INVOICE = statement(
+  'invoice_void',
+  sql`update invoice set ${assigned(pick(invoice, 'void_signature'))}, voided_ms = ${now}, updated_ms = ${now}, closed = 1
+    where ${INVOICE_KEY} and voided_ms is null and not exists (select 1 from invoice_payment p where p.invoice_id = ${invoice_id})
+      and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = ${invoice_id}
+        and p.state in (${literals([...IN_FLIGHT_STATES, 'settled'])}) and p.final = 0)
+    returning invoice_id`,
+)
+
+const WATCHED = sql`select ${selected({ merchant }, 'i')}, ${selected(pick(watched, 'next_block'), 'w')},
+      ${expression('since_ms', count, 'min(i.created_ms)')}, ${expression('looked_ms', count, 'coalesce(w.looked_ms, 0)')}
+  from invoice i left join invoice_watch w on w.merchant = i.merchant`
+const ORDER = raw('order by coalesce(w.looked_ms, 0), i.merchant')
+
+/** Merchants that signed one of their invoices, so that unsigned invoices in the name of other merchants do not delay them. */
+export const READ_WATCHED_SIGNED = statement(
+  'invoice_watched_signed',
+  sql`${WATCHED} where i.watch_until_s >= ${now_s} group by i.merchant, w.next_block, w.looked_ms
+    having max(case when i.issue_signature is null then 0 else 1 end) = 1
+    ${ORDER} limit ${limit}`,
+)
+
+export const READ_WATCHED = statement(
+  'invoice_watched',
+  sql`${WATCHED} where i.watch_until_s >= ${now_s} group by i.merchant, w.next_block, w.looked_ms
+    ${ORDER} limit ${limit}`,
+)
+
+export const READ_WATCH_OF = statement(
+  'invoice_watch_of',
+  sql`${WATCHED} where i.merchant = ${merchant} group by i.merchant, w.next_block, w.looked_ms`,
+)
+
+export const WRITE_WATCH = statement(
+  'invoice_looked',
+  sql`insert into invoice_watch ${inserted(watched)}
+    on conflict (merchant) do update set ${replaced(pick(watched, 'next_block', 'looked_ms'))}`,
+)
+
+/** Invoices whose expiry was not considered. */
+export const READ_EXPIRING = statement(
+  'invoice_expiring',
+  sql`select ${selected({ invoice_id })} from invoice where expiry_noted = 0 and expires_s < ${now_s} order by expires_s limit ${limit}`,
+  'for update skip locked',
+)
+export const MARK_EXPIRY = statement('invoice_mark_expiry', sql`update invoice set expiry_noted = 1 where ${INVOICE_KEY}`)

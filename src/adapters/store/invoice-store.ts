@@ -1,0 +1,238 @@
+import type {
+  BankReport,
+  DepositForward,
+  InvoiceBounds,
+  InvoiceKeepResult,
+  InvoicePayment,
+  InvoiceStore,
+  NewInvoice,
+  OtherAsset,
+  InvoiceSignResult,
+  StoredInvoice,
+  WaitingDeposit,
+  WatchedMerchant,
+} from '../../ports/invoices.ts'
+import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
+import { noteOtherAsset, readBankReports, readOtherAssets, reportBank, addMark } from './invoice-evidence.ts'
+import { noteExpired, noteMerchantAct, notePayment } from './invoice-events.ts'
+import { addWaiting, noteForward, readForwards, readWaiting, trySweep } from './invoice-sweeps.ts'
+import * as sql from './invoice-statements.ts'
+
+/** Share of a round that is kept for merchants that signed an invoice. */
+const SIGNED_SHARE = 0.8
+
+/** Invoices in the SQL that both databases share. */
+export class SqlInvoiceStore implements InvoiceStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async keep(invoice: NewInvoice, bounds: InvoiceBounds): Promise<InvoiceKeepResult> {
+    const { invoice_id, merchant, nonces, network, issue_signature } = invoice
+    assertStorable(sql.INSERT, invoice)
+    for (const nonce of nonces) assertStorable(sql.INSERT_NONCE, { nonce, invoice_id })
+    // Creations that share a bound run one after the other, so that none exceeds it.
+    const alone_with = issue_signature === null && network !== null ? network : merchant.slice(2)
+    return this.#database.atomically(() => keep(invoice, bounds), { alone_with })
+  }
+
+  find(invoice_id: string): Promise<StoredInvoice | null> {
+    return this.#database.readFirst(sql.FIND, { invoice_id })
+  }
+
+  payments(invoice_id: string): Promise<InvoicePayment[]> {
+    return this.#database.readAll(sql.READ_PAYMENTS, { invoice_id })
+  }
+
+  find_by_nonce(nonce: string): Promise<StoredInvoice | null> {
+    return this.#database.readFirst(sql.FIND_BY_NONCE, { nonce })
+  }
+
+  find_by_deposit(address: string): Promise<StoredInvoice | null> {
+    return this.#database.readFirst(sql.FIND_BY_DEPOSIT, { deposit_address: address })
+  }
+
+  deposits_of(merchant: string, which: 'open' | 'late', at_s: number, after: number, limit: number) {
+    const page = which === 'open' ? sql.READ_OPEN_DEPOSITS : sql.READ_LATE_DEPOSITS
+    return this.#database.readAll(page, { merchant, now_s: at_s, after, limit })
+  }
+
+  plain_candidates(merchant: string, at_s: number, limit: number): Promise<StoredInvoice[]> {
+    return this.#database.readAll(sql.READ_PLAIN_CANDIDATES, { merchant, now_s: at_s, limit })
+  }
+
+  attribute(payment: InvoicePayment, now_ms: number): Promise<boolean> {
+    return this.#database.atomically(() => attribute(payment, now_ms))
+  }
+
+  unfinal(merchant: string, limit: number): Promise<InvoicePayment[]> {
+    return this.#database.readAll(sql.READ_UNFINAL, { merchant, limit })
+  }
+
+  settle_block(payment: InvoicePayment, now_ms: number): Promise<void> {
+    return this.#database.atomically(function* (): Work<void> {
+      if (!(yield* execute(sql.SETTLE_BLOCK, payment))) return
+      yield* addWaiting(payment)
+      yield* execute(sql.TOUCH, { invoice_id: payment.invoice_id, now_ms })
+      yield* notePayment(payment, now_ms)
+    })
+  }
+
+  withdraw(payment: Pick<InvoicePayment, 'transaction' | 'log_index' | 'invoice_id'>, now_ms: number): Promise<void> {
+    return this.#database.atomically(function* (): Work<void> {
+      if (yield* execute(sql.WITHDRAW, payment)) yield* addMark(payment.invoice_id, 'reorged', now_ms)
+    })
+  }
+
+  add_mark(invoice_id: string, mark: string, now_ms: number): Promise<void> {
+    return this.#database.atomically(() => addMark(invoice_id, mark, now_ms))
+  }
+
+  async set_closed(invoice_id: string, closed: boolean): Promise<void> {
+    await this.#database.execute(sql.SET_CLOSED, { invoice_id, closed })
+  }
+
+  async sign(invoice_id: string, signature: string, now_ms: number, most_open: number): Promise<InvoiceSignResult> {
+    assertStorable(sql.SIGN, { invoice_id, issue_signature: signature, now_ms })
+    const open = await this.#database.readFirst(sql.READ_SIGNABLE, { invoice_id })
+    const alone = open === null ? {} : { alone_with: open.merchant.slice(2) }
+    return this.#database.atomically(() => sign(invoice_id, signature, now_ms, most_open), alone)
+  }
+
+  void(invoice_id: string, signature: string, now_ms: number): Promise<boolean> {
+    return this.#database.atomically(() => voidInvoice(invoice_id, signature, now_ms))
+  }
+
+  async watched(now_s: number, limit: number): Promise<WatchedMerchant[]> {
+    const signed = await this.#database.readAll(sql.READ_WATCHED_SIGNED, { now_s, limit: Math.ceil(limit * SIGNED_SHARE) })
+    const all = await this.#database.readAll(sql.READ_WATCHED, { now_s, limit })
+    const watched = new Map([...signed, ...all].map((merchant) => [merchant.merchant, merchant]))
+    return [...watched.values()].slice(0, limit)
+  }
+
+  watch_of(merchant: string): Promise<WatchedMerchant | null> {
+    return this.#database.readFirst(sql.READ_WATCH_OF, { merchant })
+  }
+
+  async record_watch(merchant: string, next_block: number, looked_ms: number): Promise<void> {
+    await this.#database.execute(sql.WRITE_WATCH, { merchant, next_block, looked_ms })
+  }
+
+  async page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
+    const page = await this.#database.readAll(sql.READ_PAGE, { merchant, now_s: at_s, after, limit })
+    return page.map(({ number, ...invoice }) => ({ number, invoice }))
+  }
+
+  bank_reports(invoice_id: string): Promise<BankReport[]> {
+    return readBankReports(this.#database, invoice_id)
+  }
+
+  report_bank(reports: readonly BankReport[], now_ms: number): Promise<number> {
+    return this.#database.atomically(() => reportBank(reports, now_ms))
+  }
+
+  note_forward(seen: DepositForward, now_ms: number): Promise<boolean> {
+    return this.#database.atomically(() => noteForward(seen, now_ms))
+  }
+
+  forwards(invoice_id: string): Promise<DepositForward[]> {
+    return readForwards(this.#database, invoice_id)
+  }
+
+  waiting_deposits(least_minor: bigint, now_ms: number, limit: number): Promise<WaitingDeposit[]> {
+    return readWaiting(this.#database, least_minor, now_ms, limit)
+  }
+
+  try_sweep(invoice_ids: readonly string[], now_ms: number, pause_ms: number): Promise<void> {
+    return this.#database.atomically(() => trySweep(invoice_ids, now_ms, pause_ms))
+  }
+
+  other_assets(invoice_id: string): Promise<OtherAsset[]> {
+    return readOtherAssets(this.#database, invoice_id)
+  }
+
+  note_other_asset(seen: OtherAsset, now_ms: number): Promise<boolean> {
+    return this.#database.atomically(() => noteOtherAsset(seen, now_ms))
+  }
+
+  note_expired(now_ms: number, limit: number): Promise<number> {
+    return this.#database.atomically(() => noteExpired(now_ms, limit))
+  }
+}
+
+function* sign(invoice_id: string, issue_signature: string, now_ms: number, most_open: number): Work<InvoiceSignResult> {
+  const open = yield* readFirst(sql.READ_SIGNABLE, { invoice_id })
+  if (open !== undefined && (yield* isSignedFull(open.merchant, now_ms, most_open))) return 'full'
+  if (yield* execute(sql.SIGN, { invoice_id, issue_signature, now_ms })) {
+    yield* noteMerchantAct(invoice_id, 'invoice.created', now_ms)
+    return 'kept'
+  }
+  return (yield* execute(sql.FIND, { invoice_id })) ? 'kept' : 'gone'
+}
+
+function* isSignedFull(merchant: string, now_ms: number, most_open: number): Work<boolean> {
+  return (yield* readOne(sql.COUNT_SIGNED, { merchant, now_s: Math.floor(now_ms / 1_000) })).open >= most_open
+}
+
+/** Outcome for a request key that came before; null for a new one. */
+function* keptBefore({ request_key, content_hash }: NewInvoice): Work<InvoiceKeepResult | null> {
+  const known = request_key === null ? undefined : yield* readFirst(sql.READ_BY_REQUEST, { request_key })
+  if (known === undefined) return null
+  const { content_hash: known_hash, ...invoice } = known
+  return known_hash === content_hash ? { kind: 'same', invoice } : { kind: 'conflict' }
+}
+
+function* keep(invoice: NewInvoice, bounds: InvoiceBounds): Work<InvoiceKeepResult> {
+  const { invoice_id, merchant, network, issue_signature, created_ms } = invoice
+  const known = yield* keptBefore(invoice)
+  if (known !== null) return known
+  if (issue_signature !== null && (yield* isSignedFull(merchant, created_ms, bounds.merchant_signed))) return { kind: 'merchant_full' }
+  const created = yield* readFirst(sql.INSERT, invoice)
+  // The same request key with another merchant came at the same moment, under another lock.
+  if (created === undefined) return (yield* keptBefore(invoice)) ?? { kind: 'conflict' }
+  for (const nonce of invoice.nonces) yield* execute(sql.INSERT_NONCE, { nonce, invoice_id })
+  if (issue_signature === null) yield* evictOldest(network, bounds)
+  else yield* noteMerchantAct(invoice_id, 'invoice.created', created_ms)
+  return { kind: 'created', invoice: created }
+}
+
+/** Makes room for an unsigned invoice, which is stored already and is the newest. */
+function* evictOldest(network: string | null, bounds: InvoiceBounds): Work<void> {
+  if (network === null) return yield* evictBeyond(sql.OF_CALLS, '', bounds.calls_unsigned)
+  yield* evictBeyond(sql.OF_NETWORK, network, bounds.network_unsigned)
+  return yield* evictBeyond(sql.OF_ALL_NETWORKS, '', bounds.all_unsigned)
+}
+
+/** Invoices that one creation evicts at most. */
+const EVICTED_MAX = 100
+
+/** An invoice with money or evidence stays; it is marked as held, and never counted or considered again. */
+function* evictBeyond(pool: sql.UnsignedPool, network: string, most: number): Work<void> {
+  const beyond = Math.min((yield* readOne(pool.count, { network })).open - most, EVICTED_MAX)
+  if (beyond <= 0) return
+  for (const { number } of yield* readAll(pool.oldest, { network, limit: beyond })) {
+    // The check comes after the lock: a statement that waited for the lock would still use what it saw before.
+    const evicted = yield* readFirst(sql.EVICT, { number })
+    yield* evicted === undefined ? execute(sql.HOLD, { number }) : execute(sql.FORGET_NONCES, evicted)
+  }
+}
+
+/** The lock comes first: a statement that waited for it would still use what it saw before it waited. */
+function* voidInvoice(invoice_id: string, void_signature: string, now_ms: number): Work<boolean> {
+  yield* execute(sql.LOCK_INVOICE, { invoice_id })
+  if (!(yield* execute(sql.VOID_INVOICE, { invoice_id, void_signature, now_ms }))) return false
+  yield* noteMerchantAct(invoice_id, 'invoice.voided', now_ms)
+  return true
+}
+
+function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {
+  // A locked invoice is not evicted; one that was evicted is not found.
+  yield* execute(sql.LOCK_INVOICE, payment)
+  if (!(yield* execute(sql.ATTRIBUTE, payment))) return false
+  yield* addWaiting(payment)
+  yield* execute(sql.TOUCH, { invoice_id: payment.invoice_id, now_ms })
+  yield* notePayment(payment, now_ms)
+  return true
+}

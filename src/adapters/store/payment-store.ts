@@ -1,0 +1,297 @@
+import { hasClaimExpired, IN_FLIGHT_STATES, type PaymentState, UNSENT_STATES } from '../../pure/payments/states.ts'
+import type {
+  Binding,
+  ClaimRequest,
+  ClaimResult,
+  PaymentTransition,
+  LeaseGuard,
+  LedgerQuery,
+  LedgerSum,
+  Payment,
+  PaymentKey,
+  PaymentStore,
+  PriceMark,
+  Sale,
+  WalletSending,
+  SendingAttempt,
+  StoredAnswer,
+} from '../../ports/payments.ts'
+import { limits } from '../../service/limits.ts'
+import { assertStorable, type Database, execute, inParts, JOB_ROWS, readAll, readFirst, readOne, type Work } from './database.ts'
+import { LOCK_INVOICE } from './invoice-statements.ts'
+import * as sendings from './payment-works.ts'
+import * as sql from './payment-statements.ts'
+import { assertTransition, applyTransitions, finalize } from './payment-works.ts'
+
+/**
+ * The caller lets one claim of a payer run at a time, over all processes: the payments in flight are read first, and must not grow
+ * meanwhile. A settled payment that a reorganisation makes unknown may still add to them; no claim could have known.
+ */
+function* claim(request: ClaimRequest): Work<ClaimResult> {
+  const in_flight = yield* inFlight(request)
+  const within_due = request.purpose !== 'invoice' || (yield* isWithinDue(request))
+  const fits = in_flight + request.value_minor <= request.balance_minor
+  if (fits && within_due) {
+    const added = yield* readFirst(sql.INSERT_CLAIM, request)
+    if (added !== undefined) return { kind: 'claimed', fence: added.fence }
+  }
+  const payment = yield* readFirst(sql.LOCK_PAYMENT, request)
+  if (payment === undefined) return { kind: within_due ? 'over_reserved' : 'over_due' }
+  if (!isSameBinding(payment, request) || !isFree(payment, request)) return { kind: 'exists', payment }
+  if (!within_due) return { kind: 'over_due' }
+  const own = IN_FLIGHT_STATES.includes(payment.state) ? payment.value_minor : 0n
+  if (in_flight - own + request.value_minor > request.balance_minor) return { kind: 'over_reserved' }
+  const { fence, number } = yield* readOne(sql.CLAIM_AGAIN, request)
+  yield* execute(sql.FORGET_ANSWER, { number })
+  return { kind: 'claimed', fence }
+}
+
+/** Authorizations compared one by one; with more of them all count as open, so that the sum is rather too high than too low. */
+const COMPARED_MAX = 1_000
+
+/** Amount that may still leave the balance of the request. */
+function* inFlight({ payer, nonce, spent = [] }: ClaimRequest): Work<bigint> {
+  const all = sql.totalOf(yield* readFirst(sql.READ_IN_FLIGHT, { payer }))
+  if (spent.length === 0) return all
+  const left = new Set(spent.filter((other) => other !== nonce))
+  const each = yield* readAll(sql.READ_EACH_IN_FLIGHT, { payer, limit: COMPARED_MAX })
+  return each.reduce((sum, payment) => (left.has(payment.nonce) ? sum - payment.value_minor : sum), all)
+}
+
+/** True when the invoice can take this amount; false also when it was evicted. */
+function* isWithinDue({ subject: invoice_id, payer, nonce, value_minor }: ClaimRequest): Work<boolean> {
+  const invoice = yield* readFirst(LOCK_INVOICE, { invoice_id })
+  if (invoice === undefined) return false
+  const attributed = sql.totalOf(yield* readFirst(sql.READ_ATTRIBUTED, { invoice_id }))
+  const under_way = sql.totalOf(yield* readFirst(sql.READ_UNDER_WAY, { invoice_id, payer, nonce }))
+  return invoice.voided_ms === null && attributed + under_way + value_minor <= invoice.amount_minor
+}
+
+function isSameBinding(first: Binding, other: Binding): boolean {
+  return first.purpose === other.purpose && first.subject === other.subject && first.input_hash === other.input_hash
+}
+
+/** True when the payment was released, or its claimer's time is over. */
+function isFree(payment: Payment, { now_ms, claim_until_ms }: ClaimRequest): boolean {
+  if (payment.state === 'released') return true
+  return UNSENT_STATES.includes(payment.state) && hasClaimExpired(payment.claim_until_ms, now_ms, claim_until_ms - now_ms)
+}
+
+interface ClaimStep extends PaymentKey {
+  fence: number
+  now_ms: number
+}
+
+function* prepare(step: ClaimStep, answer: StoredAnswer): Work<boolean> {
+  const moved = yield* readFirst(sql.PREPARE, step)
+  if (moved === undefined) return false
+  yield* execute(sql.WRITE_ANSWER, { ...moved, ...answer })
+  return true
+}
+
+/** Deletes the answer that was prepared too: it was never paid for. */
+function* release(step: ClaimStep & { reason: string }, change: typeof sql.RELEASE): Work<boolean> {
+  const moved = yield* readFirst(change, step)
+  if (moved === undefined) return false
+  yield* execute(sql.FORGET_ANSWER, moved)
+  return true
+}
+
+/** Releases at most `limit` payments; returns how many. */
+function* releaseAbandoned(now_ms: number, limit: number): Work<number> {
+  const released = yield* readAll(sql.RELEASE_ABANDONED, { now_ms, limit })
+  if (released.length > 0) yield* execute(sql.FORGET_RELEASED, { now_ms })
+  return released.length
+}
+
+const DAY_MS = 86_400_000
+
+function filterOf({ from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER, tool = '', state }: Omit<LedgerQuery, 'after' | 'limit'>) {
+  return { from_ms, to_ms, tool, state: state ?? '' }
+}
+
+/** In one order, so that two works on PostgreSQL never wait for each other in a circle. */
+function* markPrices(marks: readonly PriceMark[]): Work<void> {
+  const sorted = marks.toSorted((former, latter) => former.epoch - latter.epoch || (former.price_class < latter.price_class ? -1 : 1))
+  for (const mark of sorted) yield* execute(sql.WRITE_PRICE_MARK, mark)
+}
+
+function isTrue(outcome: boolean): boolean {
+  return outcome
+}
+
+/** Payments in the SQL that both databases share. */
+export class SqlPaymentStore implements PaymentStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimResult> {
+    assertStorable(sql.INSERT_CLAIM, request)
+    return this.#database.atomically(() => claim(request), { alone_with: request.payer })
+  }
+
+  find(key: PaymentKey): Promise<Payment | null> {
+    return this.#database.readFirst(sql.READ_PAYMENT, key)
+  }
+
+  find_by_token(token_hash: string): Promise<Payment | null> {
+    return this.#database.readFirst(sql.READ_BY_TOKEN, { token_hash })
+  }
+
+  async under_way(invoice_id: string): Promise<bigint> {
+    return sql.totalOf(await this.#database.readFirst(sql.READ_UNDER_WAY, { invoice_id, payer: '', nonce: '' }))
+  }
+
+  async nonces_in_flight(payer: string, limit: number): Promise<string[]> {
+    return (await this.#database.readAll(sql.READ_EACH_IN_FLIGHT, { payer, limit })).map(({ nonce }) => nonce)
+  }
+
+  answer(key: PaymentKey): Promise<StoredAnswer | null> {
+    return this.#database.readFirst(sql.READ_ANSWER, key)
+  }
+
+  async prepare({ payer, nonce }: PaymentKey, fence: number, answer: StoredAnswer, now_ms: number): Promise<boolean> {
+    const step = { payer, nonce, fence, now_ms }
+    if (this.#database.joinsWrites()) return this.#database.execute(sql.PREPARE_JOINED, { ...step, ...answer })
+    assertStorable(sql.WRITE_ANSWER, { ...answer, number: 0 })
+    return this.#database.atomically(() => prepare(step, answer))
+  }
+
+  begin_settling(
+    { payer, nonce }: PaymentKey,
+    fence: number,
+    by: { method: 'self' | 'facilitator'; settler: string },
+    now_ms: number,
+  ): Promise<boolean> {
+    return this.#database.execute(sql.BEGIN_SETTLING, { payer, nonce, fence, ...by, now_ms })
+  }
+
+  release({ payer, nonce }: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean> {
+    return this.#database.atomically(() => release({ payer, nonce, fence, reason, now_ms }, sql.RELEASE))
+  }
+
+  take_back({ payer, nonce }: PaymentKey, fence: number, reason: string, now_ms: number): Promise<boolean> {
+    return this.#database.atomically(() => release({ payer, nonce, fence, reason, now_ms }, sql.TAKE_BACK))
+  }
+
+  release_abandoned(now_ms: number): Promise<number> {
+    return inParts(() => this.#database.atomically(() => releaseAbandoned(now_ms, JOB_ROWS)))
+  }
+
+  async apply_transitions(closings: readonly PaymentTransition[], epoch: number, now_ms: number, guard?: LeaseGuard): Promise<boolean[]> {
+    for (const closing of closings) assertTransition(closing, now_ms)
+    return this.#database.atomically(() => applyTransitions(closings, epoch, now_ms, guard))
+  }
+
+  finalize(keys: readonly PaymentKey[], now_ms: number): Promise<void> {
+    return this.#database.atomically(() => finalize(keys, now_ms))
+  }
+
+  waiting(settler: string, limit: number): Promise<Payment[]> {
+    return this.#database.readAll(sql.READ_WAITING, { settler, limit })
+  }
+
+  /** State by state, each in the order of its index: a payment that changes meanwhile is returned once, or next time. */
+  async in_states(
+    states: readonly PaymentState[],
+    options: { final: boolean | null; updated_before_ms: number; limit: number },
+  ): Promise<Payment[]> {
+    const { final: finality, updated_before_ms, limit } = options
+    const found = new Map<string, Payment>()
+    for (const state of new Set(states)) {
+      for (const final of finality === null ? [false, true] : [finality]) {
+        const payments = await this.#database.readAll(sql.READ_IN_STATE, { state, final, updated_before_ms, limit })
+        for (const payment of payments) found.set(payment.payer + payment.nonce, payment)
+      }
+    }
+    return [...found.values()].toSorted((former, latter) => former.updated_ms - latter.updated_ms).slice(0, limit)
+  }
+
+  async refused_since(payer: string, since_ms: number): Promise<number> {
+    return (await this.#database.readOne(sql.COUNT_REFUSED_OF, { payer, since_ms })).found
+  }
+
+  add_sending(sending: sendings.NewSending, attempt: SendingAttempt, payments: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
+    return this.#database.atomically(() => sendings.addSending(sending, attempt, payments, guard), { keep: isTrue })
+  }
+
+  add_attempt(
+    wallet: string,
+    account_nonce: number,
+    attempt: SendingAttempt,
+    change: sendings.SendingChange | null,
+    guard: LeaseGuard,
+  ): Promise<boolean> {
+    return this.#database.atomically(() => sendings.addAttempt({ wallet, account_nonce }, attempt, change, guard))
+  }
+
+  async open_sendings(wallet: string): Promise<WalletSending[]> {
+    return sendings.sendingsOf(await this.#database.readAll(sendings.READ_OPEN_SENDINGS, { wallet }))
+  }
+
+  carried_by(wallet: string, account_nonce: number): Promise<Payment[]> {
+    return this.#database.readAll(sendings.READ_CARRIED, { wallet, account_nonce })
+  }
+
+  finish_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean> {
+    return this.#database.atomically(() => sendings.changeState(sendings.FINISH_SENDING, { wallet, account_nonce }, guard))
+  }
+
+  reopen_sending(wallet: string, account_nonce: number, guard: LeaseGuard): Promise<boolean> {
+    return this.#database.atomically(() => sendings.changeState(sendings.REOPEN_SENDING, { wallet, account_nonce }, guard))
+  }
+
+  requeue(keys: readonly PaymentKey[], guard: LeaseGuard): Promise<boolean> {
+    return this.#database.atomically(() => sendings.requeue(keys, guard))
+  }
+
+  async last_account_nonce(wallet: string): Promise<number | null> {
+    return (await this.#database.readOne(sendings.READ_LAST_NONCE, { wallet })).account_nonce
+  }
+
+  spend_gas(account: string, day: number, wei: bigint): Promise<bigint> {
+    return this.#database.atomically(() => sendings.spendGas(account, day, wei))
+  }
+
+  async gas_spent(account: string, day: number): Promise<bigint> {
+    return (await this.#database.readFirst(sendings.READ_GAS_SPENT, { wallet: account, day }))?.wei ?? 0n
+  }
+
+  sales(from_epoch: number): Promise<Sale[]> {
+    return this.#database.readAll(sql.READ_SALES, { epoch: from_epoch })
+  }
+
+  price_marks(epoch: number): Promise<PriceMark[]> {
+    return this.#database.readAll(sql.READ_PRICE_MARKS, { epoch })
+  }
+
+  mark_prices(marks: readonly PriceMark[]): Promise<void> {
+    return this.#database.atomically(() => markPrices(marks))
+  }
+
+  ledger(query: LedgerQuery): Promise<Payment[]> {
+    const { created_ms: after_ms, payer: after_payer, nonce: after_nonce } = query.after ?? { created_ms: 0, payer: '', nonce: '' }
+    return this.#database.readAll(sql.READ_LEDGER, { ...filterOf(query), after_ms, after_payer, after_nonce, limit: query.limit })
+  }
+
+  async ledger_sums(query: Omit<LedgerQuery, 'after' | 'limit'>): Promise<LedgerSum[]> {
+    const sums = await this.#database.readAll(sql.READ_LEDGER_SUMS, filterOf(query))
+    return sums.map(({ day, tool, state, count, ...sum }) => ({
+      day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+      tool,
+      state,
+      count,
+      value_minor: sql.totalOf(sum),
+    }))
+  }
+
+  async purge_payments(now_ms: number, before_epoch: number): Promise<number> {
+    await this.#database.purge(sql.FORGET_NETWORKS, { before_ms: Math.max(0, now_ms - limits.answer_kept_ms) })
+    const answers = await this.#database.purge(sql.PURGE_ANSWERS, { before_ms: now_ms })
+    const sales = await this.#database.purge(sql.PURGE_SALES, { epoch: before_epoch })
+    return answers + sales + (await this.#database.purge(sql.PURGE_PRICE_MARKS, { epoch: before_epoch }))
+  }
+}

@@ -1,0 +1,292 @@
+import { createHash } from 'node:crypto'
+import {
+  DELIVERY_STATES,
+  WEBHOOK_EVENTS,
+  type AttemptRecord,
+  type DeliveryFilter,
+  type NewWebhookSubscription,
+  type SubscribeResult,
+  type WebhookBounds,
+  type WebhookDelivery,
+  type WebhookEvent,
+  type WebhookStore,
+  type WebhookSubscription,
+} from '../../ports/webhooks.ts'
+import { WEBHOOK_RULES } from '../../service/limits.ts'
+import { columns, count, key_type, nullable, parameter, pick, text_type, type ValuesOf, word_type } from './columns.ts'
+import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
+import { assigned, expression, inserted, matched, raw, selected, sql, statement } from './statements.ts'
+
+/** Subscriptions and the queue of their deliveries, which is the outbox of the changes that become events. */
+
+const subscription_key = columns({ subscription_id: key_type })
+const subscription_content = columns({
+  owner: key_type,
+  network: key_type,
+  url: text_type,
+  events: text_type,
+  secret: text_type,
+  created_ms: count,
+})
+const attempted = columns({ failures: count, paused_until_ms: count })
+const progress = { ...attempted, ...columns({ dropped: count }) }
+const subscription = { ...subscription_key, ...subscription_content, ...progress }
+const { owner, network } = subscription_content
+const SUBSCRIPTION = matched(subscription_key)
+const now = parameter('now_ms', count)
+const limit = parameter('limit', count)
+
+const event_key = columns({ event_id: key_type })
+const delivery_key = { ...subscription_key, ...event_key }
+const delivery_content = columns({ type: word_type(...WEBHOOK_EVENTS), body: text_type, created_ms: count })
+const attempt = columns({
+  state: word_type(...DELIVERY_STATES),
+  attempts: count,
+  due_ms: count,
+  status: nullable(count),
+  fault: nullable(key_type),
+  attempted_ms: nullable(count),
+})
+const delivery_number = columns({ number: count })
+const since = columns({ since_ms: count })
+const delivery = { ...delivery_number, ...delivery_key, ...delivery_content, ...since, ...attempt }
+const DELIVERY = matched(delivery_key)
+
+const SUBSCRIBE = statement(
+  'webhook_subscribe',
+  sql`insert into webhook_subscription ${inserted({ ...subscription_key, ...subscription_content })}
+    on conflict (subscription_id) do nothing returning subscription_id`,
+)
+
+const SUBSCRIPTIONS = expression('subscriptions', count, 'count(*)')
+const COUNT_OWNER = statement('webhook_count_owner', sql`select ${SUBSCRIPTIONS} from webhook_subscription where ${matched({ owner })}`)
+const COUNT_NETWORK = statement(
+  'webhook_count_network',
+  sql`select ${SUBSCRIPTIONS} from webhook_subscription where ${matched({ network })}`,
+)
+const COUNT_ALL = statement('webhook_count_all', sql`select ${SUBSCRIPTIONS} from webhook_subscription`)
+
+const FIND = statement('webhook_find', sql`select ${selected(subscription)} from webhook_subscription where ${SUBSCRIPTION}`)
+
+/** Events and attempts of one subscription are written one after the other, so that `next_ms` never misses a delivery. */
+const LOCK = statement(
+  'webhook_lock',
+  sql`select ${selected(subscription_key)} from webhook_subscription where ${SUBSCRIPTION}`,
+  'for update',
+)
+
+const UNSUBSCRIBE = statement('webhook_unsubscribe', sql`delete from webhook_subscription where ${SUBSCRIPTION} returning subscription_id`)
+const FORGET_DELIVERIES = statement('webhook_forget_deliveries', sql`delete from webhook_delivery where ${SUBSCRIPTION}`)
+
+const OF_OWNER = statement(
+  'webhook_of_owner',
+  sql`select ${selected({ ...subscription_key, ...pick(subscription_content, 'events') })} from webhook_subscription
+    where ${matched({ owner })} order by subscription_id`,
+)
+
+const COUNT_QUEUED = statement(
+  'webhook_count_queued',
+  sql`select ${expression('queued', count, 'count(*)')} from webhook_delivery where ${SUBSCRIPTION} and state = 'pending'`,
+)
+
+const DROP = statement('webhook_drop', sql`update webhook_subscription set dropped = dropped + 1 where ${SUBSCRIPTION}`)
+
+/** The unique key makes an event that is noted again the same delivery. */
+const QUEUE = statement(
+  'webhook_queue',
+  sql`insert into webhook_delivery ${inserted(
+    { ...delivery_key, ...delivery_content },
+    {
+      since_ms: delivery_content.created_ms,
+      due_ms: delivery_content.created_ms,
+      state: raw(`'pending'`),
+      attempts: raw('0'),
+    },
+  )} on conflict (subscription_id, event_id) do nothing returning event_id`,
+)
+
+const WAKE = statement(
+  'webhook_wake',
+  sql`update webhook_subscription set next_ms = case when next_ms < ${now} then next_ms else ${now} end where ${SUBSCRIPTION}`,
+)
+
+const LIST = statement(
+  'webhook_list',
+  sql`select ${selected(delivery)} from webhook_delivery where ${SUBSCRIPTION} and number < ${parameter('before', count)}
+    order by number desc limit ${limit}`,
+)
+const LIST_STATE = statement(
+  'webhook_list_state',
+  sql`select ${selected(delivery)} from webhook_delivery
+    where ${SUBSCRIPTION} and ${matched(pick(attempt, 'state'))} and number < ${parameter('before', count)} order by number desc limit ${limit}`,
+)
+
+const REDELIVER = statement(
+  'webhook_redeliver',
+  sql`update webhook_delivery set state = 'pending', attempts = 0, since_ms = ${now}, due_ms = ${now} where ${DELIVERY} returning event_id`,
+)
+
+const READY = statement(
+  'webhook_ready',
+  sql`select ${selected(subscription)} from webhook_subscription
+    where next_ms <= ${now} and paused_until_ms <= ${now}
+    order by case when failures = 0 then 0 else 1 end, next_ms, subscription_id limit ${limit}`,
+)
+
+const DUE = statement(
+  'webhook_due',
+  sql`select ${selected(delivery)} from webhook_delivery where ${SUBSCRIPTION} and state = 'pending' and due_ms <= ${now}
+    order by number limit ${limit}`,
+)
+
+const RECORD = statement('webhook_record', sql`update webhook_delivery set ${assigned(attempt)} where ${DELIVERY} returning event_id`)
+const RECORD_SUBSCRIPTION = statement(
+  'webhook_record_subscription',
+  sql`update webhook_subscription set ${assigned(attempted)} where ${SUBSCRIPTION}`,
+)
+
+const END_TURN = statement(
+  'webhook_end_turn',
+  sql`update webhook_subscription set next_ms = (select min(due_ms) from webhook_delivery d
+      where d.subscription_id = webhook_subscription.subscription_id and d.state = 'pending')
+    where ${SUBSCRIPTION}`,
+)
+
+const COUNT_STATE = statement(
+  'webhook_count_state',
+  sql`select ${expression('deliveries', count, 'count(*)')} from webhook_delivery where ${matched(pick(attempt, 'state'))}`,
+)
+
+const GIVE_UP = statement(
+  'webhook_give_up',
+  sql`update webhook_delivery set state = 'dead', fault = 'expired' where number in (
+    select number from webhook_delivery where state = 'pending' and since_ms < ${parameter('pending_since_ms', count)} limit ${limit})
+    returning number`,
+)
+const PURGE = statement(
+  'webhook_purge',
+  sql`delete from webhook_delivery where number in (
+    select number from webhook_delivery where ${matched(pick(attempt, 'state'))} and created_ms < ${parameter('ended_before_ms', count)}
+    limit ${limit}) returning number`,
+)
+
+/** Subscriptions follow one another, so that no bound is exceeded. */
+const ALONE = `0x${'7'.repeat(40)}`
+
+export class SqlWebhookStore implements WebhookStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async subscribe(given: NewWebhookSubscription, bounds: WebhookBounds): Promise<SubscribeResult> {
+    const row = { ...given, events: given.events.join(',') }
+    assertStorable(SUBSCRIBE, row)
+    return this.#database.atomically(() => subscribe(row, bounds), { alone_with: ALONE })
+  }
+
+  async subscription(subscription_id: string): Promise<WebhookSubscription | null> {
+    const found = await this.#database.readFirst(FIND, { subscription_id })
+    return found === null ? null : subscriptionOf(found)
+  }
+
+  unsubscribe(subscription_id: string): Promise<boolean> {
+    return this.#database.atomically(function* (): Work<boolean> {
+      const found = yield* execute(UNSUBSCRIBE, { subscription_id })
+      yield* execute(FORGET_DELIVERIES, { subscription_id })
+      return found
+    })
+  }
+
+  deliveries(subscription_id: string, { state, before, limit: most }: DeliveryFilter): Promise<WebhookDelivery[]> {
+    const params = { subscription_id, before: before ?? Number.MAX_SAFE_INTEGER, limit: most }
+    return state === null ? this.#database.readAll(LIST, params) : this.#database.readAll(LIST_STATE, { ...params, state })
+  }
+
+  redeliver(subscription_id: string, event_id: string, now_ms: number): Promise<boolean> {
+    return this.#database.atomically(function* (): Work<boolean> {
+      yield* execute(LOCK, { subscription_id })
+      if (!(yield* execute(REDELIVER, { subscription_id, event_id, now_ms }))) return false
+      yield* execute(WAKE, { subscription_id, now_ms })
+      return true
+    })
+  }
+
+  async ready(now_ms: number, most: number): Promise<WebhookSubscription[]> {
+    return (await this.#database.readAll(READY, { now_ms, limit: most })).map(subscriptionOf)
+  }
+
+  due(subscription_id: string, now_ms: number, most: number): Promise<WebhookDelivery[]> {
+    return this.#database.readAll(DUE, { subscription_id, now_ms, limit: most })
+  }
+
+  record(result: AttemptRecord): Promise<void> {
+    return this.#database.atomically(function* (): Work<void> {
+      yield* execute(LOCK, result)
+      yield* execute(RECORD, result)
+      yield* execute(RECORD_SUBSCRIPTION, result)
+    })
+  }
+
+  end_turn(subscription_id: string): Promise<void> {
+    return this.#database.atomically(function* (): Work<void> {
+      yield* execute(LOCK, { subscription_id })
+      yield* execute(END_TURN, { subscription_id })
+    })
+  }
+
+  async counts(): Promise<{ pending: number; dead: number }> {
+    const [pending, dead] = await Promise.all((['pending', 'dead'] as const).map((state) => this.#database.readOne(COUNT_STATE, { state })))
+    return { pending: pending?.deliveries ?? 0, dead: dead?.deliveries ?? 0 }
+  }
+
+  async purge({ pending_since_ms, delivered_ms, dead_ms }: Parameters<WebhookStore['purge']>[0]): Promise<void> {
+    await this.#database.purge(GIVE_UP, { pending_since_ms })
+    await this.#database.purge(PURGE, { state: 'delivered', ended_before_ms: delivered_ms })
+    await this.#database.purge(PURGE, { state: 'dead', ended_before_ms: dead_ms })
+  }
+}
+
+function subscriptionOf({ events, ...row }: ValuesOf<typeof subscription>): WebhookSubscription {
+  return { ...row, events: WEBHOOK_EVENTS.filter((type) => events.split(',').includes(type)) }
+}
+
+type SubscriptionRow = ValuesOf<typeof subscription_key & typeof subscription_content>
+
+function* subscribe(row: SubscriptionRow, bounds: WebhookBounds): Work<SubscribeResult> {
+  if ((yield* readFirst(FIND, row)) !== undefined) return 'exists'
+  if ((yield* readOne(COUNT_OWNER, row)).subscriptions >= bounds.owner_subscriptions) return 'owner_full'
+  if ((yield* readOne(COUNT_NETWORK, row)).subscriptions >= bounds.network_subscriptions) return 'network_full'
+  if ((yield* readOne(COUNT_ALL, {})).subscriptions >= bounds.subscriptions) return 'full'
+  return (yield* execute(SUBSCRIBE, row)) ? 'created' : 'exists'
+}
+
+/** True when a subscription of one of the owners asks for one of the types. */
+export function* hasSubscribers(owners: readonly string[]): Work<boolean> {
+  for (const one of owners) if ((yield* readFirst(OF_OWNER, { owner: one })) !== undefined) return true
+  return false
+}
+
+/** Queues an event for its subscriptions, as a part of the work that makes the change. Without a subscription nothing is written. */
+export function* noteEvent(event: WebhookEvent): Work<void> {
+  const { type, key, at_ms } = event
+  const subscribed: string[] = []
+  for (const one of new Set(event.owners)) {
+    const found = yield* readAll(OF_OWNER, { owner: one })
+    subscribed.push(...found.filter(({ events }) => events.split(',').includes(type)).map(({ subscription_id }) => subscription_id))
+  }
+  if (subscribed.length === 0) return
+  const event_id = `evt_${createHash('sha256').update(`${type}|${key}`).digest('hex').slice(0, 40)}`
+  const body = JSON.stringify({ type, timestamp: new Date(at_ms).toISOString(), data: event.data })
+  // In one order everywhere, so that two works never wait for each other.
+  for (const subscription_id of subscribed.toSorted()) {
+    if (!(yield* execute(LOCK, { subscription_id }))) continue
+    if ((yield* readOne(COUNT_QUEUED, { subscription_id })).queued >= WEBHOOK_RULES.queued) {
+      yield* execute(DROP, { subscription_id })
+      continue
+    }
+    if (!(yield* execute(QUEUE, { subscription_id, event_id, type, body, created_ms: at_ms }))) continue
+    yield* execute(WAKE, { subscription_id, now_ms: at_ms })
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { DATASETS } from '../pure/datasets/datasets.ts'
+import { listAges, OFAC_LIST_DAYS } from '../pure/checks/ofac.ts'
+import { once } from '../pure/once.ts'
+import type { DatasetDescription } from '../surfaces/deps.ts'
+import { isDatasetId, type DatasetService } from '../service/datasets/dataset-service.ts'
+
+/** Metadata of the reference tables: those in `data/`, and newer snapshots from the store. */
+
+const DATA_FOLDER = new URL('../../data/', import.meta.url)
+const DAY_MS = 86_400_000
+/** Age in days after which a table should be refreshed. */
+const OLD_DAYS = 400
+/** Tables whose age limits or marks clean answers. */
+const SCREENED = new Set(['ofac-addresses.json', 'prohibited-jurisdictions.json'])
+
+export interface ReferenceTable {
+  name: string
+  schema: string
+  source: string
+  published_at: string | null
+  compiled_at?: string | null
+  retrieved_at: string
+  /** Number of rows that the file states. */
+  count: number
+  rows: unknown[]
+  age_days: number
+  limit_days: number
+}
+
+export function referenceTables(now_ms: number): ReferenceTable[] {
+  const names = readdirSync(DATA_FOLDER).filter((name) => name.endsWith('.json'))
+  return names.toSorted().map((name) => {
+    const head = JSON.parse(readFileSync(new URL(name, DATA_FOLDER), 'utf8')) as Omit<ReferenceTable, 'name' | 'age_days' | 'limit_days'>
+    return {
+      ...head,
+      name,
+      age_days: ageDays(head.published_at ?? head.compiled_at ?? head.retrieved_at, now_ms),
+      limit_days: SCREENED.has(name) ? OFAC_LIST_DAYS : OLD_DAYS,
+    }
+  })
+}
+
+function ageDays(date: string, now_ms: number): number {
+  return Math.floor((now_ms - Date.parse(date)) / DAY_MS)
+}
+
+/** Canonical texts of the tables in `data/`, by SHA-256. */
+function bundledTables() {
+  const tables = referenceTables(0).map(({ name, age_days: _age, limit_days, ...table }) => {
+    const text = JSON.stringify(table)
+    return { id: name.replace('.json', '').replaceAll('-', '_'), table, limit_days, text, sha256: hashOf(text) }
+  })
+  return { tables, texts: new Map(tables.map(({ sha256, text }) => [sha256, text])) }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex')
+}
+
+/** Tables that checks use now, and their texts. The files of the release are read at the first use. */
+export function describeDatasets(service: Pick<DatasetService, 'active' | 'screening' | 'text'>, now_ms: () => number) {
+  const bundled = once(bundledTables)
+  return {
+    ages: () => listAges(service.screening(), now_ms()),
+    list(): DatasetDescription[] {
+      const newer = new Map(service.active().map((active) => [active.id as string, active]))
+      return bundled().tables.map(({ id, table, sha256, limit_days }) => {
+        const active = newer.get(id)
+        const { schema, source, published_at, retrieved_at, count } = active?.snapshot ?? table
+        const dated = published_at ?? table.compiled_at ?? retrieved_at
+        return {
+          id,
+          schema,
+          source,
+          published_at,
+          compiled_at: published_at === null ? (table.compiled_at ?? null) : null,
+          retrieved_at,
+          rows: count,
+          sha256: active?.sha256 ?? sha256,
+          origin: active?.origin ?? 'bundled',
+          pinned: active?.pinned ?? false,
+          age_days: ageDays(dated, now_ms()),
+          limit_days,
+          source_urls: isDatasetId(id) ? DATASETS[id].source_urls : [],
+          licence: isDatasetId(id) ? DATASETS[id].licence : null,
+        }
+      })
+    },
+    async text(sha256: string): Promise<string | null> {
+      return bundled().texts.get(sha256) ?? (await service.text(sha256))
+    },
+  }
+}

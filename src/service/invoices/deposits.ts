@@ -1,0 +1,90 @@
+import type { Chain } from '../../ports/chain.ts'
+import type { Clock, SteadyClock } from '../../ports/clock.ts'
+import type { WaitingDeposit } from '../../ports/invoices.ts'
+import type { Log } from '../../ports/log.ts'
+import type { AllowanceRequest, Store } from '../../ports/store.ts'
+import { DEPOSIT_FACTORY, depositAddress, sweepCall, sweepGas } from '../../pure/contracts/deposit-factory.ts'
+import { balanceCall, decodeUint } from '../../pure/payments/token-calls.ts'
+import { isChainFault } from '../chain-fault.ts'
+import { INVOICE_RULES } from '../limits.ts'
+import { takeEach } from '../payments/allowance.ts'
+import type { SweepSource, WalletCall } from '../payments/writer-rules.ts'
+
+/** Age at which a negative answer about the factory is checked again. A factory that is there stays: its code has no way to remove itself. */
+const RECHECK_MS = 10_000
+
+/** Returns whether the chain has the factory of deposit addresses. Only the first call waits for the chain; without an answer it is absent. */
+export function createFactoryCheck(chain: Pick<Chain, 'read'>, clock: SteadyClock): () => Promise<boolean> {
+  let present: boolean | null = null
+  let checked_ms = 0
+  let checking: Promise<boolean> | null = null
+  const check = async (): Promise<boolean> => {
+    checked_ms = clock.steady_ms()
+    try {
+      const [code] = await chain.read([{ kind: 'code', address: DEPOSIT_FACTORY.address }])
+      return (present = code?.ok === true && code.data !== '0x')
+    } catch (error) {
+      if (!isChainFault(error)) throw error
+      return (present = false)
+    }
+  }
+  return async () => {
+    if (present === true) return true
+    if (present === null || clock.steady_ms() - checked_ms >= RECHECK_MS) checking ??= check().finally(() => (checking = null))
+    return present ?? (await checking) ?? false
+  }
+}
+
+interface SweeperParts {
+  store: Pick<Store, 'invoices' | 'take' | 'give_back'>
+  chain: Pick<Chain, 'read'>
+  /** Address of the token. */
+  token: string
+  hasFactory(): Promise<boolean>
+  clock: Clock & SteadyClock
+  log: Log
+}
+
+/** Deposits that the gas wallet forwards to their merchants, many in one transaction, within a daily number. */
+export function createSweeper(parts: SweeperParts): SweepSource {
+  const { store, clock, log, token } = parts
+  let searched_ms = Number.NEGATIVE_INFINITY
+  return {
+    async next(isAffordable) {
+      if (clock.steady_ms() - searched_ms < INVOICE_RULES.sweep_every_ms) return null
+      searched_ms = clock.steady_ms()
+      const now_ms = clock.now_ms()
+      const waiting = await store.invoices.waiting_deposits(INVOICE_RULES.sweep_minimum_minor, now_ms, INVOICE_RULES.sweep_items)
+      if (waiting.length === 0 || !(await parts.hasFactory()) || !(await isAffordable())) return null
+      const held = await heldNow(parts, waiting)
+      // Stored before the transaction: after a crash the pause delays the sweep, and nothing is sent twice.
+      const ids = waiting.map(({ invoice_id }) => invoice_id)
+      await store.invoices.try_sweep(ids, now_ms, INVOICE_RULES.sweep_pause_ms)
+      const granted: WaitingDeposit[] = []
+      for (const deposit of held) if ((await takeEach(store, sweepBudgets(deposit, now_ms))).granted) granted.push(deposit)
+      if (granted.length < held.length) log.warn({ left: held.length - granted.length }, 'the daily number of sweeps is used up')
+      return granted.length === 0 ? null : sweepOf(token, granted)
+    },
+  }
+}
+
+/** Deposits whose address has at least the minimum now. Another sweep may have forwarded them in a block that is not final yet. */
+async function heldNow({ chain, token }: SweeperParts, waiting: readonly WaitingDeposit[]): Promise<WaitingDeposit[]> {
+  const balances = await chain.read(waiting.map((deposit) => ({ kind: 'call', to: token, data: balanceCall(depositAddress(deposit)) })))
+  return waiting.filter((_, index) => {
+    const balance = balances[index]
+    return balance?.ok === true && (decodeUint(balance.data) ?? 0n) >= INVOICE_RULES.sweep_minimum_minor
+  })
+}
+
+function sweepOf(token: string, deposits: readonly WaitingDeposit[]): WalletCall {
+  return { kind: 'sweep', to: DEPOSIT_FACTORY.address, data: sweepCall(token, deposits), gas: sweepGas(deposits.length) }
+}
+
+function sweepBudgets({ merchant }: WaitingDeposit, now_ms: number): AllowanceRequest[] {
+  const day = Math.floor(now_ms / 86_400_000)
+  return [
+    { day, bucket: 'invoice-sweep-merchant', client: merchant, limit: INVOICE_RULES.sweeps_daily_merchant },
+    { day, bucket: 'invoice-sweep', client: 'all', limit: INVOICE_RULES.sweeps_daily },
+  ]
+}

@@ -1,0 +1,309 @@
+import { usdcDecimal } from '../../pure/payments/usdc.ts'
+import type { StoredInvoice, InvoiceStore, NewInvoice } from '../../ports/invoices.ts'
+import type { Signer, Derivation } from '../../ports/signer.ts'
+import {
+  merchantDigest,
+  type MerchantAct,
+  INVOICE_ID,
+  readTerms,
+  cartHash,
+  invoiceId,
+  invoiceNonces,
+  termsText,
+  type Cart,
+  type InvoiceTerms,
+  FEE_POLICY,
+  FEE_POLICY_HASH,
+} from '../../pure/invoices/terms.ts'
+import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
+import { PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
+import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { OutsideReads } from '../payments/allowance.ts'
+import { problem, type Problem } from '../problems.ts'
+import { checkMerchantSignature, type ContractSignatures } from './contract-signature.ts'
+import { INVOICE_RULES } from '../limits.ts'
+import { specimen, SPECIMEN_ID, viewInvoice, type InvoiceView, type ViewParts } from './invoice-view.ts'
+import { isChainFault } from '../chain-fault.ts'
+import type { InvoiceWatch } from './watch.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { depositAddress } from '../../pure/contracts/deposit-factory.ts'
+import { canonicalText } from '../../pure/receipts/canonical.ts'
+
+export interface InvoiceDeskParts extends CreateParts, ViewParts {
+  crypto: ReceiptCrypto
+  /** Null where there is no chain to look at. */
+  watch: InvoiceWatch | null
+  /** Budget of the reads for requests without a payment. */
+  reads: OutsideReads
+  /** Merchant of pilot invoices; null where their credit is not set up. */
+  pilot_merchant: string | null
+  /** The key of the receipts, which is the operator's. */
+  operator_key: Pick<Signer, 'sign'>
+}
+
+export type InvoiceEnd =
+  | { kind: 'made'; created: boolean; view: InvoiceView }
+  | { kind: 'invalid'; fault: InvoiceFault; field: string }
+  | { kind: 'refused'; problem: Problem }
+
+/** Outcome of a requested change. */
+export type InvoiceChange = { ok: true; view: InvoiceView } | { ok: false; problem: Problem }
+
+/** Outcome of the submission of a transaction; `transaction_found` is null where there is no chain to read. */
+type InvoiceSubmission = { ok: true; view: InvoiceView; transaction_found: boolean | null } | { ok: false; problem: Problem }
+
+/** Operations on invoices that tools may use. */
+export interface InvoiceSource {
+  create(asked: InvoiceAsked): Promise<InvoiceEnd>
+  /**
+   * Invoice as the chain shows it now; when the chain fails or was not read up to its head, the last known state, marked as stale. Null for
+   * an unknown id.
+   */
+  look(invoice_id: string): Promise<InvoiceView | null>
+  /** An invoice of the deployment itself; null where its credit is not set up. */
+  pilot(client_name: string | undefined): Promise<InvoiceEnd | null>
+}
+
+/** Creates, reads and changes invoices. */
+export interface InvoiceService extends InvoiceSource {
+  make(asked: InvoiceAsked, asker: Asker): Promise<InvoiceEnd>
+  /** Invoice as stored. Null for an unknown id. */
+  read(invoice_id: string): Promise<InvoiceView | null>
+  /** Signs or voids an invoice with a signature of its merchant. Without one, the problem has the typed data to sign. */
+  act(invoice_id: string, act: MerchantAct, signature: string | null, client: string): Promise<InvoiceChange>
+  /**
+   * Looks for payments in a transaction that the caller names, using only data from the chain. Counts against the client's budget of
+   * outside reads.
+   */
+  submit(invoice_id: string, transaction: string, client: string): Promise<InvoiceSubmission>
+}
+
+export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
+  const make = async (asked: InvoiceAsked, asker: Asker, product: 'ap2_pilot' | null = null): Promise<InvoiceEnd> => {
+    const made = await createInvoice(parts, asked, asker, product)
+    if (made.kind === 'invalid' || made.kind === 'refused') return made
+    return { kind: 'made', created: made.kind === 'created', view: await viewInvoice(parts, made.invoice) }
+  }
+  const find = (invoice_id: string): Promise<StoredInvoice | null> => {
+    if (invoice_id === SPECIMEN_ID) return Promise.resolve(specimen(parts.chain_id, parts.token))
+    return INVOICE_ID.test(invoice_id) ? parts.store.find(invoice_id) : Promise.resolve(null)
+  }
+  const view = (invoice: StoredInvoice | null) => (invoice === null ? Promise.resolve(null) : viewInvoice(parts, invoice))
+  return {
+    make: (asked, asker) => make(asked, asker),
+    create: (asked) => make(asked, NOBODY),
+    read: async (invoice_id) => view(await find(invoice_id)),
+    look: async (invoice_id) => look(parts, await find(invoice_id)),
+    pilot: async (client_name) => {
+      if (parts.pilot_merchant === null) return null
+      const memo = `AP2 merchant pilot: ${PILOT_CALLS} calls`
+      const end = await make({ amount: usdcDecimal(PILOT_MINOR), merchant: parts.pilot_merchant, client_name, memo }, NOBODY, 'ap2_pilot')
+      return end.kind === 'made' ? { ...end, view: await operatorSigned(parts, end.view) } : end
+    },
+    act: async (invoice_id, act, signature, client) => merchantAct(parts, await find(invoice_id), act, signature, client),
+    submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
+  }
+}
+
+/**
+ * The operator's signature of a pilot, by which a plain transfer is matched to it. It stays unsigned while as many signed invoices of the operator
+ * are open as are taken: then it is paid through pay_url, as any unsigned invoice.
+ */
+async function operatorSigned(parts: InvoiceDeskParts, { invoice, terms }: InvoiceView): Promise<InvoiceView> {
+  const signature = parts.operator_key.sign(merchantDigest('issue', terms, parts.crypto))
+  await parts.store.sign(invoice.invoice_id, signature, parts.clock.now_ms(), INVOICE_RULES.merchant_signed)
+  return (await after(parts, invoice)).view
+}
+
+const NOBODY: Asker = { client: null, address: null, network: null, request_key: null, signature: null }
+
+async function look(parts: InvoiceDeskParts, invoice: StoredInvoice | null): Promise<InvoiceView | null> {
+  if (invoice === null) return null
+  if (invoice.invoice_id === SPECIMEN_ID) return viewInvoice(parts, invoice)
+  let current = false
+  try {
+    current = (await parts.watch?.look(invoice.merchant)) ?? false
+  } catch (error) {
+    if (!isChainFault(error)) throw error
+  }
+  const view = await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice)
+  return current ? view : { ...view, record: { ...view.record, stale: true } }
+}
+
+async function merchantAct(
+  parts: InvoiceDeskParts,
+  invoice: StoredInvoice | null,
+  act: MerchantAct,
+  signature: string | null,
+  client: string,
+): Promise<InvoiceChange> {
+  if (invoice === null) return { ok: false, problem: notFound() }
+  const checked = await checkMerchantSignature(parts, act, readTerms(invoice.terms), signature, client)
+  if (!checked.ok) return checked
+  const now_ms = parts.clock.now_ms()
+  if (act === 'issue') {
+    const kept = await parts.store.sign(invoice.invoice_id, checked.signature, now_ms, INVOICE_RULES.merchant_signed)
+    if (kept === 'full') return { ok: false, problem: signedFull() }
+    if (kept === 'gone') return { ok: false, problem: notFound() }
+  } else if (!(await parts.store.void(invoice.invoice_id, checked.signature, now_ms))) {
+    return { ok: false, problem: problem('INVOICE_NOT_VOIDABLE', 'A payment was seen or is on its way, or it is void already.') }
+  }
+  return after(parts, invoice)
+}
+
+async function submit(
+  parts: InvoiceDeskParts,
+  invoice: StoredInvoice | null,
+  transaction: string,
+  client: string,
+): Promise<InvoiceSubmission> {
+  if (invoice === null) return { ok: false, problem: notFound() }
+  if (parts.watch === null) return { ...(await after(parts, invoice)), transaction_found: null }
+  const taken = await parts.reads.take(client, 'INVOICE_RATE_LIMITED')
+  if (!taken.ok) return { ok: false, problem: taken.problem }
+  try {
+    const transaction_found = (await parts.watch.lookInto(transaction, invoice)) !== null
+    return { ...(await after(parts, invoice)), transaction_found }
+  } catch (error) {
+    if (!isChainFault(error)) throw error
+    await taken.give_back()
+    const detail = 'The chain does not answer now. The transaction will be found without being named, too.'
+    return { ok: false, problem: problem('UPSTREAM_RPC_UNAVAILABLE', detail, { retry_after_s: 10 }) }
+  }
+}
+
+async function after(parts: InvoiceDeskParts, invoice: StoredInvoice): Promise<{ ok: true; view: InvoiceView }> {
+  return { ok: true, view: await viewInvoice(parts, (await parts.store.find(invoice.invoice_id)) ?? invoice) }
+}
+
+export function notFound(): Problem {
+  return problem('INVOICE_NOT_FOUND', 'No invoice has this id.')
+}
+
+interface CreateParts {
+  site_url(): string
+  store: InvoiceStore
+  clock: Clock
+  crypto: ReceiptCrypto
+  /** Asks merchants that are contracts; null where there is no chain to ask. */
+  contracts: ContractSignatures | null
+  derive: Derivation
+  /** 32 bytes from the system's generator as 0x-prefixed hex. */
+  random(): string
+  chain_id: number
+  /** Lower case. */
+  token: string
+}
+
+/** Identity of the requester, where it is known; for rate limits and idempotency. */
+export interface Asker {
+  client: string | null
+  /** Address of the client, where it is known. */
+  address: string | null
+  /** The /24 or /48 of the client. Null for a call, which was paid for or took a free unit. */
+  network: string | null
+  /** The caller's own key: the same key and content bring the same invoice. */
+  request_key: string | null
+  /** The merchant's signature over the content and the request key, for an invoice that is signed from the start. */
+  signature: string | null
+}
+
+type Created =
+  | { kind: 'created' | 'same'; invoice: StoredInvoice }
+  | { kind: 'invalid'; fault: InvoiceFault; field: string }
+  | { kind: 'refused'; problem: Problem }
+
+/** Makes an invoice, or says why there is none. Nothing reads the chain. */
+async function createInvoice(
+  parts: CreateParts,
+  asked: InvoiceAsked,
+  asker: Asker,
+  product: InvoiceTerms['product'] = null,
+): Promise<Created> {
+  const read = readInvoice(asked, { ceiling_minor: INVOICE_RULES.ceiling_minor, token: parts.token })
+  if (!read.ok) return { kind: 'invalid', fault: read.fault, field: read.field }
+  const unsigned = await creationFault(parts, read.content, asker)
+  if (unsigned !== null) return { kind: 'refused', problem: unsigned }
+  const kept = await parts.store.keep(newInvoice(parts, read.content, asker, product), INVOICE_RULES)
+  switch (kept.kind) {
+    case 'created':
+    case 'same':
+      return kept
+    case 'conflict':
+      return { kind: 'refused', problem: problem('INVOICE_CONFLICT', 'This Idempotency-Key came before with other content.') }
+    case 'merchant_full':
+      return { kind: 'refused', problem: signedFull() }
+  }
+}
+
+function signedFull(): Problem {
+  const detail = `This merchant has signed ${INVOICE_RULES.merchant_signed} open invoices, which is all that are taken.`
+  return problem('INVOICE_LIMIT', detail, { retry_after_s: 3_600 })
+}
+
+/** Null for an unsigned creation, and for one that the merchant signed. */
+async function creationFault(
+  parts: CreateParts,
+  content: InvoiceContent,
+  { signature, request_key, address }: Asker,
+): Promise<Problem | null> {
+  if (signature === null) return null
+  const detail = 'A signed creation needs an Idempotency-Key header: the merchant signs the keccak-256 of that key as `request`.'
+  if (request_key === null) return problem('INPUT_SCHEMA_INVALID', detail)
+  const cart = cartOf(parts, content)
+  const terms = { invoice_id: request_key, ...cart, cart_hash: cartHash(cart, parts.crypto) }
+  const checked = await checkMerchantSignature(parts, 'create', terms, signature, address ?? '')
+  return checked.ok ? null : checked.problem
+}
+
+/** A signed request belongs to its merchant, wherever it comes from; any other to its client. */
+function requester({ client, signature }: Asker, merchant: string): string {
+  return signature === null ? (client ?? '') : `signed by ${merchant}`
+}
+
+function newInvoice(parts: CreateParts, content: InvoiceContent, asker: Asker, product: InvoiceTerms['product']): NewInvoice {
+  const created_ms = parts.clock.now_ms()
+  const terms = termsOf(parts, content, Math.floor(created_ms / 1_000), product)
+  const { amount_minor, merchant, client_name, memo, referrer } = content
+  const written = canonicalText({ amount_minor: String(amount_minor), merchant, client_name, memo, referrer, product })
+  const day = Math.floor(created_ms / 86_400_000)
+  return {
+    invoice_id: terms.invoice_id,
+    merchant,
+    amount_minor,
+    terms: termsText(terms),
+    created_ms,
+    expires_s: terms.expires_s,
+    watch_until_s: terms.expires_s + INVOICE_RULES.watch_more_s,
+    deposit_address: depositAddress({ invoice_id: terms.invoice_id, merchant }),
+    nonces: invoiceNonces(terms, parts.crypto),
+    content_hash: parts.crypto.keccak256Hex(written),
+    // A digest under the secret: neither the key nor who sent it can be read off the store.
+    request_key:
+      asker.request_key === null ? null : parts.derive.hmac('invoice request', `${requester(asker, merchant)}|${asker.request_key}`),
+    network: asker.network === null ? null : parts.derive.hmac('invoice network', `${day}|${asker.network}`).slice(0, 32),
+    issue_signature: asker.signature,
+  }
+}
+
+function termsOf(parts: CreateParts, content: InvoiceContent, created_s: number, product: InvoiceTerms['product']): InvoiceTerms {
+  const { random, crypto } = parts
+  const cart = cartOf(parts, content)
+  return {
+    v: 1,
+    invoice_id: invoiceId(random()),
+    ...cart,
+    referrer: content.referrer,
+    product,
+    created_s,
+    expires_s: created_s + INVOICE_RULES.open_s,
+    salt: random(),
+    cart_hash: cartHash(cart, crypto),
+    fee_policy_version: FEE_POLICY.version,
+    fee_policy_hash: FEE_POLICY_HASH,
+  }
+}
+
+function cartOf({ chain_id, token }: CreateParts, { amount_minor, merchant, client_name, memo }: InvoiceContent): Cart {
+  return { merchant, amount_minor: String(amount_minor), memo, client_name, chain_id, token }
+}

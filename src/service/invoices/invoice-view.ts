@@ -1,0 +1,130 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { InvoicePayment, InvoiceStore, StoredInvoice } from '../../ports/invoices.ts'
+import type { BankAccount } from '../../pure/invoices/links.ts'
+import { readEvmAddress } from '../../pure/checks/evm-address.ts'
+import { DEPOSIT_FACTORY, sweepCall } from '../../pure/contracts/deposit-factory.ts'
+import { invoiceRecord, transferWay, type ShownDeposit, type TransferWay } from '../../pure/invoices/record.ts'
+import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices/standing.ts'
+import { readTerms, type InvoiceTerms, cartHash, termsText, FEE_POLICY, FEE_POLICY_HASH } from '../../pure/invoices/terms.ts'
+import { INVOICE_RULES, limits } from '../limits.ts'
+
+/** An invoice with everything that is known of it now. */
+export interface InvoiceView {
+  invoice: StoredInvoice
+  terms: InvoiceTerms
+  payments: InvoicePayment[]
+  standing: Standing
+  transfer_way: TransferWay
+  /** As it goes out. */
+  record: Record<string, unknown>
+}
+
+export interface ViewParts {
+  store: InvoiceStore
+  clock: Clock
+  /** Address of the token, lower case. */
+  token: string
+  site_url(): string
+  /** The account of this merchant; null where none is configured. */
+  bankOf(merchant: string): BankAccount | null
+  /** Signed payments are carried to the chain here, and deposits forwarded. */
+  carries: boolean
+  /** Returns true when the chain has the factory of deposit addresses. */
+  hasFactory(): Promise<boolean>
+}
+
+/** View of an invoice from the data in the store. */
+export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Promise<InvoiceView> {
+  const { store, clock } = parts
+  const { invoice_id, merchant } = invoice
+  const [payments, watch, bank_reports, deposit] = await Promise.all([
+    store.payments(invoice_id),
+    store.watch_of(merchant),
+    store.bank_reports(invoice_id),
+    depositOf(parts, invoice),
+  ])
+  const now_ms = clock.now_ms()
+  const terms = readTerms(invoice.terms)
+  const standing = standingNow(invoice, payments, Math.floor(now_ms / 1_000))
+  const other_assets = standing.exceptions.includes('wrong_asset') ? await store.other_assets(invoice_id) : []
+  const record = invoiceRecord({
+    deposit,
+    bank_reports,
+    other_assets,
+    terms,
+    standing,
+    payments,
+    merchant_signed: invoice.issue_signature !== null,
+    voided_s: invoice.voided_ms === null ? null : Math.floor(invoice.voided_ms / 1_000),
+    updated_s: Math.floor(invoice.updated_ms / 1_000),
+    site_url: parts.site_url(),
+    bank: parts.bankOf(merchant),
+    // The specimen is not watched, and it cannot be paid.
+    stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
+    carried_from_minor: relayMinimum(parts),
+    max_timeout_s: limits.max_timeout_s,
+  })
+  const transfer_way = transferWay({ deposit, merchant_signed: invoice.issue_signature !== null })
+  return { invoice, terms, payments, standing, transfer_way, record }
+}
+
+/** Null where the chain has no factory, and for an invoice without a deposit address. */
+async function depositOf(parts: ViewParts, { invoice_id, merchant, deposit_address }: StoredInvoice): Promise<ShownDeposit | null> {
+  if (deposit_address === null || !(await parts.hasFactory())) return null
+  return {
+    address: readEvmAddress(deposit_address)?.checksummed ?? deposit_address,
+    factory: DEPOSIT_FACTORY.address,
+    sweep_data: sweepCall(parts.token, [{ invoice_id, merchant }]),
+    swept_from_minor: parts.carries ? INVOICE_RULES.sweep_minimum_minor : null,
+    forwards: await parts.store.forwards(invoice_id),
+  }
+}
+
+/** The least that is carried to the chain here; null where nothing is. */
+export function relayMinimum({ carries }: Pick<ViewParts, 'carries'>): bigint | null {
+  return carries ? INVOICE_RULES.relay_minimum_minor : null
+}
+
+export function standingNow(invoice: StoredInvoice, payments: readonly InvoicePayment[], now_s: number): Standing {
+  const { amount_minor, expires_s, voided_ms, marks } = invoice
+  const known = marks.split(',').filter((mark): mark is InvoiceMark => mark in MARKS)
+  return standingOf({ amount_minor, expires_s, voided: voided_ms !== null, marks: known }, payments, now_s)
+}
+
+const MARKS: Readonly<Record<InvoiceMark, true>> = { wrong_asset: true, reorged: true, ambiguous: true }
+
+/** Public id for examples: a void invoice, which cannot be paid. */
+export const SPECIMEN_ID = 'inv_000000000000'
+
+const CREATED_S = 1_795_219_200
+const NOBODY = '0x000000000000000000000000000000000000dead'
+
+export function specimen(chain_id: number, token: string): StoredInvoice {
+  const cart = { merchant: NOBODY, amount_minor: '1000000', memo: 'A specimen. Do not pay it.', client_name: null, chain_id, token }
+  const terms = termsText({
+    v: 1,
+    invoice_id: SPECIMEN_ID,
+    ...cart,
+    referrer: null,
+    product: null,
+    created_s: CREATED_S,
+    expires_s: CREATED_S,
+    salt: `0x${'0'.repeat(64)}`,
+    cart_hash: cartHash(cart),
+    fee_policy_version: FEE_POLICY.version,
+    fee_policy_hash: FEE_POLICY_HASH,
+  })
+  const times = { created_ms: CREATED_S * 1_000, voided_ms: CREATED_S * 1_000, updated_ms: CREATED_S * 1_000, expires_s: CREATED_S }
+  const signatures = { issue_signature: null, void_signature: null }
+  return {
+    invoice_id: SPECIMEN_ID,
+    merchant: NOBODY,
+    amount_minor: 1_000_000n,
+    deposit_address: null,
+    terms,
+    ...times,
+    ...signatures,
+    closed: true,
+    marks: '',
+  }
+}

@@ -1,0 +1,157 @@
+import { isObject } from '../../pure/is-object.ts'
+import { typedDigest, type TypedStruct } from '../../pure/payments/typed-data.ts'
+import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Signer } from '../../ports/signer.ts'
+import { limits } from '../limits.ts'
+
+/**
+ * Extensions of x402 version 2 in the terms of a 402 and in the settlement of a paid call: `payment-identifier`, `bazaar` and
+ * `offer-receipt`. Source: x402-foundation/x402, specs/extensions, read 2026-11-23; the package @x402/extensions 2.27.0 accepts them all.
+ * A client sends the extensions of the terms back with its payment, so all of them together must fit into a header.
+ */
+export type Extensions = Readonly<Record<string, { info: object; schema: object }>>
+
+const SCHEMA_2020 = 'https://json-schema.org/draft/2020-12/schema'
+
+/** The client may choose an id, with which a resend of the same payment is answered again. */
+const PAYMENT_IDENTIFIER = {
+  info: { required: false },
+  schema: {
+    $schema: SCHEMA_2020,
+    type: 'object',
+    properties: {
+      required: { type: 'boolean' },
+      id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+    },
+    required: ['required'],
+  },
+}
+
+/** One call of a tool, as `bazaar` describes it to catalogues of paid resources. */
+export type DiscoveredCall =
+  | { type: 'http'; method: 'POST'; bodyType: 'json'; body: object }
+  | { type: 'mcp'; toolName: string; transport: 'streamable-http'; inputSchema: object; example: object }
+
+/** Describes a call over HTTP by its example. */
+export function httpCall(tool: { example: object }): DiscoveredCall {
+  return { type: 'http', method: 'POST', bodyType: 'json', body: { input: tool.example } }
+}
+
+/** Describes a call over MCP by its example, and its arguments by name and type; tools/list has the whole schema. */
+export function mcpCall(
+  tool: { id: string; example: object },
+  input_schema: Readonly<Record<string, unknown>> | undefined,
+): DiscoveredCall {
+  const properties = isObject(input_schema?.['properties']) ? input_schema['properties'] : {}
+  const types = Object.entries(properties).map(([name, schema]) => [
+    name,
+    isObject(schema) && 'type' in schema ? { type: schema['type'] } : {},
+  ])
+  const required = input_schema?.['required'] ?? []
+  const inputSchema = { type: 'object', properties: Object.fromEntries(types) as Record<string, unknown>, required }
+  return { type: 'mcp', toolName: tool.id, transport: 'streamable-http', inputSchema, example: tool.example }
+}
+
+/** `schema` states of each member of `info` its value where that is fixed, else its type. */
+function bazaar(input: DiscoveredCall) {
+  const properties = Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [name, typeof value === 'string' ? { const: value } : { type: 'object' }]),
+  )
+  const described = { type: 'object', properties, required: Object.keys(input), additionalProperties: false }
+  return { info: { input }, schema: { $schema: SCHEMA_2020, type: 'object', properties: { input: described }, required: ['input'] } }
+}
+
+/** Terms that an offer promises: the first entry of `accepts`, at this price. */
+export interface OfferedTerms {
+  resource: string
+  scheme: string
+  /** CAIP-2. */
+  network: string
+  asset: string
+  pay_to: string
+  amount_minor: bigint
+}
+
+const OFFER: TypedStruct = {
+  name: 'Offer',
+  fields: [
+    { name: 'version', type: 'uint256' },
+    { name: 'resourceUrl', type: 'string' },
+    { name: 'scheme', type: 'string' },
+    { name: 'network', type: 'string' },
+    { name: 'asset', type: 'string' },
+    { name: 'payTo', type: 'string' },
+    { name: 'amount', type: 'string' },
+    { name: 'validUntil', type: 'uint256' },
+  ],
+}
+
+const RECEIPT: TypedStruct = {
+  name: 'Receipt',
+  fields: [
+    { name: 'version', type: 'uint256' },
+    { name: 'network', type: 'string' },
+    { name: 'resourceUrl', type: 'string' },
+    { name: 'payer', type: 'string' },
+    { name: 'issuedAt', type: 'uint256' },
+    { name: 'transaction', type: 'string' },
+  ],
+}
+
+/** Domains of offers and receipts name chain 1 on every network. */
+const DOMAIN_CHAIN = 1
+const VERSION = 1
+
+export interface ExtensionSigner {
+  signer: Pick<Signer, 'sign'>
+  crypto: ReceiptCrypto
+  clock: Pick<Clock, 'now_ms'>
+}
+
+const HEX_BYTES = { type: 'string', pattern: '^0x[0-9a-f]+$' }
+
+function signed(
+  standard: string,
+  struct: TypedStruct,
+  payload: Readonly<Record<string, string | number>>,
+  parts: Pick<ExtensionSigner, 'signer' | 'crypto'>,
+) {
+  const message = Object.fromEntries(
+    Object.entries(payload).map(([name, value]) => [name, typeof value === 'number' ? BigInt(value) : value]),
+  )
+  const signature = parts.signer.sign(typedDigest({ name: standard, version: '1', chainId: DOMAIN_CHAIN }, struct, message, parts.crypto))
+  return { format: 'eip712' as const, payload, signature }
+}
+
+function signedSchema(name: string, value: object) {
+  return { $schema: SCHEMA_2020, type: 'object', properties: { [name]: value }, required: [name] }
+}
+
+const SIGNED = { type: 'object', properties: { format: { const: 'eip712' }, payload: { type: 'object' }, signature: HEX_BYTES } }
+
+function offerOf(terms: OfferedTerms, parts: ExtensionSigner) {
+  const { resource, scheme, network, asset, pay_to, amount_minor } = terms
+  const validUntil = Math.floor(parts.clock.now_ms() / 1_000) + limits.max_timeout_s
+  const payload = { version: VERSION, resourceUrl: resource, scheme, network, asset, payTo: pay_to, amount: `${amount_minor}`, validUntil }
+  const offer = { acceptIndex: 0, ...signed('x402 offer', OFFER, payload, parts) }
+  return { info: { offers: [offer] }, schema: signedSchema('offers', { type: 'array', items: SIGNED }) }
+}
+
+/** Returns the extensions of the terms of one call. The offer is signed by the receipt key and valid as long as a quoted price is. */
+export function termsExtensions(call: DiscoveredCall, terms: OfferedTerms, parts: ExtensionSigner): Extensions {
+  return { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: bazaar(call), 'offer-receipt': offerOf(terms, parts) }
+}
+
+/** Returns the extensions of a settlement: a receipt of `offer-receipt`, which says that the payer paid and was answered. */
+export function settlementExtensions(
+  resource: string,
+  settled_s: number,
+  { network, payer, transaction }: { network: string; payer: string; transaction: string },
+  parts: Pick<ExtensionSigner, 'signer' | 'crypto'>,
+): Extensions {
+  const payload = { version: VERSION, network, resourceUrl: resource, payer, issuedAt: settled_s, transaction }
+  return {
+    'offer-receipt': { info: { receipt: signed('x402 receipt', RECEIPT, payload, parts) }, schema: signedSchema('receipt', SIGNED) },
+  }
+}

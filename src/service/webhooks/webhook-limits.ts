@@ -1,0 +1,44 @@
+/** Limits of webhooks. */
+export const WEBHOOK_RULES = {
+  /** Maximum number of subscriptions: of one account or invoice, of one network (/24, /48) in a day, of all. */
+  owner_subscriptions: 10,
+  network_subscriptions: 50,
+  subscriptions: 20_000,
+  /** Maximum number of deliveries that wait for one subscription; further events are dropped and counted. */
+  queued: 5_000,
+  url_chars: 500,
+  body_bytes: 16_384,
+  /** Maximum number of requests per client and minute, in each process. */
+  per_minute: 60,
+  /** Maximum difference in seconds between the time of a signed subscription and the clock. */
+  signed_s: 600,
+  /** Maximum and usual number of deliveries in one page of the list. */
+  page_max: 100,
+  page: 50,
+  /** Total time of one attempt in ms: name resolution, connection and response. */
+  send_ms: 10_000,
+  /** The response is read to its end so that the receiver is not cut off, and then discarded. */
+  response: { redirects: 0, answer_bytes: 65_536, accept: '*/*' },
+  /** Interval of the job in ms. */
+  every_ms: 2_000,
+  /** Maximum number of subscriptions that are served at a time, and share of them for receivers that failed or were slow. */
+  concurrent: 32,
+  concurrent_slow: 16,
+  /** An attempt of more than so many ms makes its receiver slow; a turn of one subscription starts no attempt after `turn_ms`. */
+  slow_ms: 2_000,
+  turn_ms: 10_000,
+  turn_deliveries: 100,
+  /** Waiting times in seconds before each further attempt: 73 hours in total, after which a delivery is dead. */
+  retry_s: [2, 10, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 64_800, 82_800],
+  /** From so many consecutive failures on, a receiver is paused: first for `pause_ms`, then twice as long with each failure up to `pause_max_ms`. */
+  pause_failures: 3,
+  pause_ms: 5_000,
+  pause_max_ms: 600_000,
+  /** A delivery that was not attempted often enough because its receiver was paused is dead after so many ms. */
+  pending_ms: 4 * 86_400_000,
+  /** Time in ms for which delivered and dead deliveries are kept. */
+  delivered_kept_ms: 7 * 86_400_000,
+  dead_kept_ms: 30 * 86_400_000,
+  /** Maximum number of invoices whose expiry one round notes. */
+  expired: 200,
+} as const

@@ -1,0 +1,341 @@
+import { TaskState, Role, type Artifact, type Message as StatusMessage, type Part, type Task } from '@a2a-js/sdk'
+import { isObject } from '../../pure/is-object.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Instances } from '../../ports/store.ts'
+import type { TaskStore } from '../../ports/tasks.ts'
+import type { ServeCall } from '../../service/calls/instrumented-call.ts'
+import type { Outcome, PaymentRequired } from '../../service/calls/outcome.ts'
+import type { Catalogue } from '../../service/catalogue/load.ts'
+import { searchTools } from '../../service/catalogue/search.ts'
+import { limits } from '../../service/limits.ts'
+import type { CreditCredential } from '../../service/credits/credit-service.ts'
+import type { PaymentService } from '../../service/payments/payment-service.ts'
+import type { PaymentCredential } from '../../service/payments/payment-header.ts'
+import type { ResendSecrets } from '../../service/payments/resends.ts'
+import { problem, PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
+import type { Message } from '../json-rpc.ts'
+import { creditOf, resendSecretsOf } from '../mcp/tool-call.ts'
+import { paymentsIn } from '../rest.ts'
+import {
+  repeatedCall,
+  A2A_ENVELOPE,
+  type RequestedCall,
+  type MessageRequest,
+  type StoredCall,
+  PAYLOAD_KEY,
+  PREVIOUS_KEY,
+  STATUS_KEY,
+  ERROR_KEY,
+  RECEIPTS_KEY,
+  REQUIRED_KEY,
+  REQUIRED_V1_KEY,
+  type PaymentStatus,
+  X402_EXTENSION,
+} from './message.ts'
+import { answerText } from '../../service/calls/answer.ts'
+import { withVerdict } from '../../service/catalogue/decode.ts'
+import type { PaymentRenderer } from '../payment.ts'
+
+/** Dependencies of A2A tasks. */
+export interface A2aParts {
+  serve: ServeCall
+  context: OutcomeContext
+  tasks: TaskStore
+  catalogue: Catalogue
+  /** Null if this deployment takes no payments. */
+  desk: Pick<PaymentService, 'fetch' | 'tokenOf' | 'releaseAbandoned'> | null
+  /** Processes that can work on a task. */
+  instances: Instances
+  clock: Clock
+  /** Name under which the tasks of a client are counted. */
+  client(address: string): string
+  /** Reports a fault. */
+  onFault(error: unknown, tool: string): void
+}
+
+/** One A2A request. */
+export interface A2aExchange {
+  readonly message: Message
+  readonly request_id: string
+  /** Address of the client behind trusted proxies. */
+  readonly address: string
+  /** Returns a header value by its lower-case name. */
+  header(name: string): string | null
+}
+
+/** Payments, credit and other facts in the metadata and headers of a message. */
+export interface MessageCredentials {
+  payments: readonly PaymentCredential[]
+  credit: CreditCredential | null
+  secrets: ResendSecrets
+  prev_receipt_hash: string | null
+  declines: boolean
+}
+
+export type CallCredentials = Pick<MessageCredentials, 'payments' | 'credit' | 'secrets'>
+
+export type Metadata = Readonly<Record<string, unknown>>
+
+export function readCredentials(metadata: Metadata, header: A2aExchange['header']): MessageCredentials {
+  const inside: PaymentCredential[] = Object.hasOwn(metadata, PAYLOAD_KEY) ? [{ kind: 'value', value: metadata[PAYLOAD_KEY] }] : []
+  const previous = metadata[PREVIOUS_KEY]
+  return {
+    payments: [...inside, ...paymentsIn(header)],
+    credit: creditOf(metadata, header),
+    secrets: resendSecretsOf(metadata, header),
+    // A value that is not text becomes an empty text, which is refused as a receipt hash instead of being ignored.
+    prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
+    declines: metadata[STATUS_KEY] === 'payment-rejected',
+  }
+}
+
+/** Returns true if the message can request a call and carries a payment or a credit. */
+export function hasCredential({ message, header }: A2aExchange): boolean {
+  if (!A2A_ENVELOPE.isCall(message.value)) return false
+  const params = objectOrEmpty(message.value)['params']
+  const metadata = {
+    ...objectOrEmpty(objectOrEmpty(params)['metadata']),
+    ...objectOrEmpty(objectOrEmpty(objectOrEmpty(params)['message'])['metadata']),
+  }
+  const { payments, credit } = readCredentials(metadata, header)
+  return payments.length > 0 || credit !== null
+}
+
+function objectOrEmpty(value: unknown): Metadata {
+  return isObject(value) ? value : {}
+}
+
+/** Next step for a message: a call, or an outcome without one. */
+export type MessageStep = { kind: 'call'; ask: RequestedCall; prev_receipt_hash: string | null } | { kind: 'end'; end: TaskOutcome }
+
+/** Chooses the call that the message requests, or else the stored call of its task. */
+export function stepFor(parts: A2aParts, asked: MessageRequest, brought: MessageCredentials, before: StoredCall | null): MessageStep {
+  if (brought.declines) return { kind: 'end', end: declinedOutcome() }
+  const prev_receipt_hash = brought.prev_receipt_hash ?? before?.prev_receipt_hash ?? null
+  if (asked.kind === 'call') return { kind: 'call', ask: asked.ask, prev_receipt_hash }
+  if (before === null) return { kind: 'end', end: missingCallOutcome(parts, asked) }
+  const { tool, input_text } = before
+  if (input_text !== null) return { kind: 'call', ask: repeatedCall({ tool, input_text }), prev_receipt_hash }
+  return {
+    kind: 'end',
+    end: missingCallOutcome(parts, { ...asked, fault: 'The input was too long to be stored. Send it again together with the payment.' }),
+  }
+}
+
+/** Runs the call through the payment gate. An exception becomes INTERNAL_ERROR. */
+export async function runStep(
+  parts: A2aParts,
+  exchange: A2aExchange,
+  order: MessageStep,
+  { payments, credit, secrets }: CallCredentials,
+): Promise<TaskOutcome> {
+  if (order.kind === 'end') return order.end
+  const { ask, prev_receipt_hash } = order
+  const { address, request_id } = exchange
+  let outcome: Outcome
+  try {
+    const traceparent = exchange.header('traceparent')
+    const request = { tool: ask.tool, address, payments, credit, secrets, prev_receipt_hash, traceparent, read: ask.read }
+    outcome = await parts.serve(request, request_id)
+  } catch (error) {
+    parts.onFault(error, ask.tool)
+    outcome = { kind: 'refused', tool: null, problem: problem('INTERNAL_ERROR', 'Internal error; it was logged.') }
+  }
+  return taskOutcome(parts.context, outcome, payments.length > 0, request_id)
+}
+
+/** Returns the call to store, so that a later message need not repeat its input. */
+export function storedCall({ catalogue }: A2aParts, order: MessageStep, { message }: A2aExchange): StoredCall | null {
+  if (order.kind === 'end') return null
+  const { ask, prev_receipt_hash } = order
+  const tool = catalogue.find(ask.tool)
+  const read =
+    tool === undefined || message.kind === 'from_thread' || message.body_bytes > limits.unpaid_body_bytes ? null : ask.read(tool.bounds)
+  const input_text = read?.ok === true ? JSON.stringify(read.input) : null
+  return { tool: tool?.id ?? ask.tool.slice(0, limits.a2a_id_chars), input_text, prev_receipt_hash }
+}
+
+const SUGGESTED = 5
+
+/** Asks for the missing call; the client's text only selects the skills to suggest. */
+function missingCallOutcome({ catalogue, context: told }: A2aParts, asked: MessageRequest): TaskOutcome {
+  const { words, fault } = asked.kind === 'unclear' ? asked : { words: '', fault: '' }
+  const found = words === '' ? [] : searchTools(catalogue.tools, { words, families: null }).slice(0, SUGGESTED)
+  const skills = found.map(({ id, title, example }) => ({ tool: id, title, example_input: example }))
+  const hint = skills.length === 0 ? '' : ` Similar skills: ${found.map(({ id }) => id).join(', ')}.`
+  return plainOutcome(TaskState.TASK_STATE_INPUT_REQUIRED, [
+    textPart(`${fault} Send a data part {"tool": id of a skill, "input": {…}}.${hint}`),
+    dataPart({ expected: { tool: 'id of a skill', input: {} }, skills, catalogue_url: `${told.api_url}/v1/tools` }),
+  ])
+}
+
+/** State and content of a task after a step. */
+export interface TaskOutcome {
+  state: TaskState
+  parts: Part[]
+  /** Metadata of the status message. */
+  metadata: Record<string, unknown> | undefined
+  answer: { tool: string; text: string } | null
+  /** Opens the answer of a pending payment. */
+  token: string | null
+}
+
+interface OutcomeContext {
+  words: PaymentRenderer
+  api_url: string
+  /** CAIP-2 id. */
+  network: string
+  catalogue: Pick<Catalogue, 'find'>
+}
+
+/** Maps the outcome of a call to the outcome of its task; `paying` is true if the message carried a payment. */
+export function taskOutcome(told: OutcomeContext, outcome: Outcome, paying: boolean, request_id: string): TaskOutcome {
+  switch (outcome.kind) {
+    case 'answered':
+      return completedOutcome(told, outcome.tool, answerText(outcome.answer), undefined)
+    case 'paid':
+      return completedOutcome(told, outcome.tool, outcome.text, paidMetadata(told.words.response(outcome.settlement)))
+    case 'pending':
+      return {
+        ...plainOutcome(TaskState.TASK_STATE_WORKING, problemParts(told, outcome.tool, outcome.problem, request_id)),
+        metadata: { [STATUS_KEY]: 'payment-verified' satisfies PaymentStatus },
+        token: outcome.pending.token,
+      }
+    case 'payment_required':
+      return paying
+        ? paymentFailedOutcome(told, outcome, request_id, outcome.x402_reason)
+        : paymentRequiredOutcome(told, outcome, request_id)
+    case 'refused':
+      if (!paying) return refusedOutcome(told, outcome, request_id)
+      return outcome.problem.charged === 'unknown'
+        ? unknownSettlementOutcome(told, outcome, request_id)
+        : paymentFailedOutcome(told, outcome, request_id, null)
+  }
+}
+
+/** Credits carry no x402 settlement metadata. */
+function paidMetadata(response: Record<string, unknown> | null): TaskOutcome['metadata'] {
+  if (response === null) return undefined
+  return { [STATUS_KEY]: 'payment-completed' satisfies PaymentStatus, [RECEIPTS_KEY]: [response] }
+}
+
+function completedOutcome(told: OutcomeContext, tool: string, text: string, metadata: TaskOutcome['metadata']): TaskOutcome {
+  const parts = [textPart(`${decisionText(told, tool, text)}The artifact contains the full answer: result and signed receipt.`)]
+  return { state: TaskState.TASK_STATE_COMPLETED, parts, metadata, answer: { tool, text }, token: null }
+}
+
+/** Headline of the answer as text. In an answer with the result members at top level, the body is the result. */
+function decisionText({ catalogue }: OutcomeContext, tool: string, text: string): string {
+  const body: unknown = JSON.parse(text)
+  if (!isObject(body)) return ''
+  const result = isObject(body['result']) ? body['result'] : body
+  const headline = catalogue.find(tool)?.headline(result)
+  if (headline === undefined) return ''
+  return `${tool}: ${headline.word}. ${headline.sentence === '' ? '' : `${headline.sentence} `}`
+}
+
+/** The task waits for a payment; it fails if this deployment takes none. */
+function paymentRequiredOutcome(told: OutcomeContext, outcome: PaymentRequired, request_id: string): TaskOutcome {
+  const challenge = told.words.challenge(outcome)
+  const parts = problemParts(told, outcome.tool, outcome.problem, request_id)
+  if (challenge === null) return plainOutcome(TaskState.TASK_STATE_FAILED, parts)
+  return {
+    ...plainOutcome(TaskState.TASK_STATE_INPUT_REQUIRED, parts),
+    metadata: {
+      [STATUS_KEY]: 'payment-required' satisfies PaymentStatus,
+      [REQUIRED_KEY]: JSON.parse(challenge.required_json) as unknown,
+      [REQUIRED_V1_KEY]: JSON.parse(`{${challenge.body_members_json}}`) as unknown,
+    },
+  }
+}
+
+type Refused = Extract<Outcome, { kind: 'refused' | 'payment_required' }>
+
+/** A fault that the caller can correct waits for another message; other problems end the task. */
+function refusedOutcome(told: OutcomeContext, { tool, problem: found }: Refused, request_id: string): TaskOutcome {
+  const { fault, retryable } = PROBLEMS[found.code]
+  const state = fault === 'caller' && !retryable ? TaskState.TASK_STATE_INPUT_REQUIRED : TaskState.TASK_STATE_FAILED
+  return plainOutcome(state, problemParts(told, tool, found, request_id))
+}
+
+/** The settlement is unknown: the task continues, and polling retries the same payment. */
+function unknownSettlementOutcome(told: OutcomeContext, { tool, problem: found }: Refused, request_id: string): TaskOutcome {
+  return {
+    ...plainOutcome(TaskState.TASK_STATE_WORKING, problemParts(told, tool, found, request_id)),
+    metadata: { [STATUS_KEY]: 'payment-submitted' satisfies PaymentStatus },
+  }
+}
+
+/** A failed payment ends its task; a new payment needs a new task (A2A x402 extension). */
+function paymentFailedOutcome(
+  told: OutcomeContext,
+  { tool, problem: found }: Refused,
+  request_id: string,
+  reason: string | null,
+): TaskOutcome {
+  const receipt = { success: false, errorReason: reason ?? found.code.toLowerCase(), transaction: '', network: told.network }
+  return {
+    ...plainOutcome(TaskState.TASK_STATE_FAILED, problemParts(told, tool, found, request_id)),
+    metadata: {
+      [STATUS_KEY]: 'payment-failed' satisfies PaymentStatus,
+      [ERROR_KEY]: found.code,
+      // If only the answer is lost, the money did move, and the receipt was already sent with that settlement.
+      ...(found.charged === false ? { [RECEIPTS_KEY]: [receipt] } : {}),
+    },
+  }
+}
+
+/** The client declined to pay. */
+function declinedOutcome(): TaskOutcome {
+  return {
+    ...plainOutcome(TaskState.TASK_STATE_FAILED, [
+      textPart('The payment was declined. Nothing was charged. Send a new message to start again.'),
+    ]),
+    metadata: { [STATUS_KEY]: 'payment-rejected' satisfies PaymentStatus },
+  }
+}
+
+export function plainOutcome(state: TaskState, parts: Part[]): TaskOutcome {
+  return { state, parts, metadata: undefined, answer: null, token: null }
+}
+
+export function textPart(value: string): Part {
+  return { content: { $case: 'text', value }, metadata: undefined, filename: '', mediaType: 'text/plain' }
+}
+
+function dataPart(value: Record<string, unknown>): Part {
+  return { content: { $case: 'data', value }, metadata: undefined, filename: '', mediaType: 'application/json' }
+}
+
+function problemParts({ api_url }: OutcomeContext, tool: string | null, found: Problem, request_id: string): Part[] {
+  const body = problemBody(withVerdict(tool, found), request_id, api_url)
+  return [textPart(`${PROBLEMS[found.code].title}. ${found.detail}`), dataPart(body)]
+}
+
+/** Task in the format of the SDK. */
+export function buildTask(ids: Pick<Task, 'id' | 'contextId'>, end: TaskOutcome, now_ms: number): Task {
+  const extensions = end.metadata === undefined ? [] : [X402_EXTENSION]
+  const message: StatusMessage = {
+    messageId: crypto.randomUUID(),
+    contextId: ids.contextId,
+    taskId: ids.id,
+    role: Role.ROLE_AGENT,
+    parts: end.parts,
+    metadata: end.metadata,
+    extensions,
+    referenceTaskIds: [],
+  }
+  const status = { state: end.state, message, timestamp: new Date(now_ms).toISOString() }
+  return { ...ids, status, artifacts: end.answer === null ? [] : [artifact(end.answer)], history: [], metadata: undefined }
+}
+
+function artifact({ tool, text }: { tool: string; text: string }): Artifact {
+  return {
+    artifactId: 'answer',
+    name: tool,
+    description: `The answer of ${tool}: result and signed receipt.`,
+    parts: [dataPart(JSON.parse(text) as Record<string, unknown>)],
+    metadata: undefined,
+    extensions: [],
+  }
+}

@@ -1,5 +1,0 @@
-import { copyOnClick } from './dom.ts'
-
-/** The documentation: its samples can be copied. */
-
-copyOnClick()

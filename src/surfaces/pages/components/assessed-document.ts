@@ -1,0 +1,174 @@
+import type { VNode } from 'preact'
+import type { HeadlineRule } from '../../../pure/headline.ts'
+import { isObject } from '../../../pure/is-object.ts'
+import { SIGNED_FIELDS, TAIL_FIELDS } from '../../../pure/receipts/receipt.ts'
+import { labelOf } from '../../../service/catalogue/answer-view.ts'
+import { CHECK_HEADLINES, headlineReader, markOf } from '../../../service/catalogue/headlines.ts'
+import type { AssessedDocument, PolicyAssessment, ReceiptAssessment } from '../client/verify/assess.ts'
+import { listChecks, type ReceiptCheck } from '../client/verify/checks.ts'
+import type { ReceiptInput } from '../client/verify/documents.ts'
+import { html } from '../html.ts'
+import { FactTables } from './facts.ts'
+import { LogProof } from './log-proof.ts'
+import { amountText, timeText } from './receipt-proof.ts'
+import { Seal } from './seal.ts'
+import { SmallVerdict, Verdict } from './verdict.ts'
+
+/** Headline rules by tool, for tools that have their own. */
+export type ToolHeadlines = Readonly<Record<string, readonly HeadlineRule[]>>
+
+/** A document with its decision first, then each check, seal and keys, and what it states. */
+export function AssessedDocumentView({ assessed, headlines }: { assessed: AssessedDocument; headlines: ToolHeadlines }) {
+  const { details } = assessed
+  return html`
+    <${Verdict} headline=${assessed} />
+    ${details.kind === 'receipt' && html`<${ReceiptDetails} ...${details} headlines=${headlines} />`}
+    ${details.kind === 'policy' && html`<${PolicyDetails} ...${details} />`}
+  `
+}
+
+interface ReceiptDetailsProps {
+  input: ReceiptInput
+  assessment: ReceiptAssessment
+  headlines: ToolHeadlines
+}
+
+function ReceiptDetails({ input, assessment, headlines }: ReceiptDetailsProps) {
+  const { tone, receipt, result_matches, key, key_list } = assessment
+  const fields = isObject(input.receipt) ? input.receipt : null
+  const of_service = receipt.valid && key !== null && key_list === 'service'
+  const checks = listChecks(assessment, input)
+  const decision = receipt.valid && result_matches === true && isObject(input.result) ? toolDecision(input.result, headlines) : null
+  return html`
+    ${
+      decision !== null &&
+      html`<p class="decided">
+        The tool’s decision: <${SmallVerdict} mark=${markOf(decision.tone)} word=${decision.word} /> ${decision.sentence}
+      </p>`
+    }
+    <section class="proof large" aria-label="Checks, seal and keys">
+      <${CheckList} checks=${checks} />
+      <${SealAndKeys}
+        digest=${receipt.digest}
+        broken=${tone === 'bad'}
+        rows=${[
+          ['Digest', receipt.digest ?? 'none: the receipt has no signed text'],
+          ['Declared signer', receipt.declared_signer ?? 'none'],
+          ['Recovered signer', receipt.signer_recovered ?? 'none'],
+        ]}
+      />
+    </section>
+    ${
+      receipt.warnings.length > 0 &&
+      html`<section class="reasons">
+        <h3>Warnings</h3>
+        <ul>${receipt.warnings.map(({ field, message }) => html`<li>${field !== null && html`<code>${field}</code> `}${message}</li>`)}</ul>
+      </section>`
+    }
+    ${fields !== null && html`<${ReceiptFields} receipt=${fields} valid=${receipt.valid} checks=${checks} />`}
+    ${receipt.canonical !== null && html`<${SignedText} text=${receipt.canonical} />`}
+    ${of_service && html`<${LogProof} key=${receipt.digest} digest=${receipt.digest} signature=${fields?.['signature']} />`}
+  `
+}
+
+/** Decision of the result that the receipt was issued for. */
+function toolDecision(result: Readonly<Record<string, unknown>>, headlines: ToolHeadlines) {
+  const tool = String(result['tool'])
+  return headlineReader((Object.hasOwn(headlines, tool) ? headlines[tool] : undefined) ?? CHECK_HEADLINES)(result)
+}
+
+const CHECK_ANSWERS = { good: 'Valid', caution: 'Open', bad: 'Not valid', neutral: 'Not checked' } as const
+
+function CheckList({ checks }: { checks: readonly ReceiptCheck[] }) {
+  return html`<ul class="checks" aria-label="Checks">
+    ${checks.map(
+      ({ name, tone, message }) =>
+        html`<li class=${markOf(tone)}>
+          <svg class="shape" aria-hidden="true"><use href=${`#mark-${markOf(tone)}`}></use></svg>
+          <b>${name}</b> <span class="heard">${CHECK_ANSWERS[tone]}.</span> <span class="words">${message}</span>
+        </li>`,
+    )}
+  </ul>`
+}
+
+function SealAndKeys({
+  digest,
+  broken,
+  rows,
+}: {
+  digest: string | null
+  broken: boolean
+  rows: readonly [label: string, value: string][]
+}) {
+  return html`
+    <${Seal} digest=${digest} broken=${broken} />
+    <dl>${rows.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+  `
+}
+
+interface ReceiptFieldsProps {
+  receipt: Readonly<Record<string, unknown>>
+  valid: boolean
+  checks: readonly ReceiptCheck[]
+}
+
+/** Signed fields of the receipt; those that a failed check is about are marked. */
+function ReceiptFields({ receipt, valid, checks }: ReceiptFieldsProps) {
+  const title = valid ? 'Signed fields' : 'Fields as claimed'
+  const faulty = checks.flatMap(({ tone, fields }) => (tone === 'bad' ? fields : []))
+  const names = [...SIGNED_FIELDS, ...TAIL_FIELDS].filter((name) => Object.hasOwn(receipt, name))
+  if (names.length === 0) return null
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${title}>
+    <table class="facts">
+      <caption>${title}</caption>
+      <tbody>
+        ${names.map(
+          (name) =>
+            html`<tr class=${faulty.includes(name) ? 'at-fault' : undefined}>
+              <th scope="row">${FIELD_LABELS[name] ?? labelOf(name)}${faulty.includes(name) && html`<span class="fault-word">at fault</span>`}</th>
+              <td>${fieldText(name, receipt[name])}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}
+
+const FIELD_LABELS: Readonly<Record<string, string>> = { v: 'Format', ts: 'Issued', amount: 'Amount paid' }
+
+function fieldText(name: string, value: unknown): string {
+  if (name === 'ts' && typeof value === 'number') return `${timeText(value)} (${value})`
+  if (name === 'amount' && typeof value === 'string' && value !== '0') return `${amountText(value)} (${value})`
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Text whose hash is signed; its separators are emphasized. */
+function SignedText({ text }: { text: string }) {
+  const pieces = text.split('|').flatMap((piece, index): (VNode | string)[] => (index === 0 ? [piece] : [html`<b>|</b>`, piece]))
+  return html`<figure class="sample">
+    <figcaption>Signed text<button type="button" class="copy" data-copies="canonical">Copy</button></figcaption>
+    <pre id="canonical" class="wrapped" tabindex="0">${pieces}</pre>
+  </figure>`
+}
+
+function PolicyDetails({ given, assessment }: { given: unknown; assessment: PolicyAssessment }) {
+  const { tone, policy, registrar_published } = assessment
+  const { digest, registrar, registrar_signed, underwriter, underwriter_signed, status_proved } = policy
+  const signerText = (address: string | null, signed: boolean) =>
+    address === null ? 'none' : `${address}: ${signed ? 'signed this record' : 'has not signed this record'}`
+  const publishedText = registrar_published === true ? 'yes, and its key was valid at the date of issue' : 'no'
+  const rows = [
+    ['Digest', digest ?? 'none: the certificate has no signed text'],
+    ['Status proved by signatures', status_proved ?? 'none'],
+    ['Registrar', signerText(registrar, registrar_signed)],
+    ['Registrar published here', registrar_published === null ? 'not checked' : publishedText],
+    ['Underwriter', signerText(underwriter, underwriter_signed)],
+  ]
+  return html`
+    <p class="scope-line">
+      Not proved: that the underwriter is an insurer, licensed or solvent; that a premium was paid or a claim will be.
+    </p>
+    <section class="proof large" aria-label="Seal and keys"><${SealAndKeys} digest=${digest} broken=${tone === 'bad'} rows=${rows} /></section>
+    ${isObject(given) && html`<h3>${policy.valid ? 'The record' : 'The record as claimed'}</h3><${FactTables} facts=${given} />`}
+  `
+}

@@ -1,0 +1,106 @@
+import { isObject, objectsIn } from '../../../pure/is-object.ts'
+import type { Wallet } from '../client/pay/wallets.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Terms of a 402 (x402 version 1, scheme "exact"), as far as a wallet needs them. */
+export interface CallTerms {
+  network: string
+  chain_id: number
+  amount_minor: string
+  pay_to: string
+  asset: string
+  timeout_s: number
+  name: string
+  version: string
+}
+
+/** A payment as request headers, or why there is none. */
+export type PaymentAttempt = { ok: true; headers: Record<string, string> } | { ok: false; message: string }
+
+/** Reads the first terms of a 402; null when they are incomplete. */
+export function callTerms(problem: Members, chain_id: number): CallTerms | null {
+  const [terms] = objectsIn(problem['accepts'])
+  if (terms === undefined || !isObject(terms['extra'])) return null
+  const { network, maxAmountRequired, payTo, asset, maxTimeoutSeconds, extra } = terms
+  const texts = [network, maxAmountRequired, payTo, asset, extra['name'], extra['version']]
+  const [of, amount_minor, pay_to, token, name, version] = texts.map((text) => (typeof text === 'string' ? text : ''))
+  if (!of || !amount_minor || !pay_to || !token || !name || !version || typeof maxTimeoutSeconds !== 'number') return null
+  return { network: of, chain_id, amount_minor, pay_to, asset: token, timeout_s: maxTimeoutSeconds, name, version }
+}
+
+/** Pays with the test wallet of the sandbox, which the service itself signs for. */
+export async function payByTestWallet(terms: CallTerms): Promise<PaymentAttempt> {
+  try {
+    const body = JSON.stringify({ amount_minor: terms.amount_minor })
+    const response = await fetch('/v1/sandbox/payment', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const payload: unknown = await response.json()
+    if (response.ok) return { ok: true, headers: paymentHeader(terms, payload) }
+    return { ok: false, message: isObject(payload) ? String(payload['detail']) : 'The test wallet did not sign.' }
+  } catch {
+    return { ok: false, message: 'The service could not be reached.' }
+  }
+}
+
+/** A credit code pays one call; each call has its own idempotency key. */
+export function payByCredit(code: string): PaymentAttempt {
+  const trimmed = code.trim()
+  if (!/^[\x21-\x7e]{8,200}$/.test(trimmed)) return { ok: false, message: 'Enter the credit code as you received it, without spaces.' }
+  return { ok: true, headers: { 'x-credit': trimmed, 'idempotency-key': crypto.randomUUID() } }
+}
+
+/** Asks a wallet of this browser for account, chain and signature: one transfer of exactly this amount (EIP-3009), no gas. */
+export async function payByWallet({ provider, name }: Wallet, terms: CallTerms): Promise<PaymentAttempt> {
+  const chain = `0x${terms.chain_id.toString(16)}`
+  try {
+    const accounts = await provider.request({ method: 'eth_requestAccounts' })
+    const payer: unknown = Array.isArray(accounts) ? accounts[0] : null
+    if (typeof payer !== 'string') return { ok: false, message: `${name} gave no account.` }
+    if ((await provider.request({ method: 'eth_chainId' })) !== chain) {
+      await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: chain }] })
+    }
+    const authorization = {
+      from: payer,
+      to: terms.pay_to,
+      value: terms.amount_minor,
+      validAfter: '0',
+      validBefore: String(Math.floor((performance.timeOrigin + performance.now()) / 1_000) + terms.timeout_s),
+      nonce: randomNonce(),
+    }
+    const signature = await provider.request({ method: 'eth_signTypedData_v4', params: [payer, typedData(terms, authorization)] })
+    return { ok: true, headers: paymentHeader(terms, { authorization, signature }) }
+  } catch (error) {
+    return { ok: false, message: walletMessage(error, name, terms) }
+  }
+}
+
+/** EIP-1193 and EIP-3085 error codes in words. */
+function walletMessage(error: unknown, name: string, { network }: CallTerms): string {
+  const code = isObject(error) ? error['code'] : undefined
+  if (code === 4001) return `You declined in ${name}; nothing was paid.`
+  if (code === 4902) return `${name} does not know the network ${network}; add it there, then try again.`
+  return `${name} did not sign. Open it, unlock it, and try again.`
+}
+
+function randomNonce(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+/** EIP-712 JSON for eth_signTypedData_v4. */
+function typedData({ name, version, chain_id, asset }: CallTerms, message: Readonly<Record<string, string>>): string {
+  const fields = (text: string) => text.split(', ').map((field) => ({ type: field.split(' ')[0], name: field.split(' ')[1] }))
+  return JSON.stringify({
+    types: {
+      EIP712Domain: fields('string name, string version, uint256 chainId, address verifyingContract'),
+      TransferWithAuthorization: fields('address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce'),
+    },
+    domain: { name, version, chainId: chain_id, verifyingContract: asset },
+    primaryType: 'TransferWithAuthorization',
+    message,
+  })
+}
+
+function paymentHeader({ network }: CallTerms, payload: unknown): Record<string, string> {
+  return { 'x-payment': btoa(JSON.stringify({ x402Version: 1, scheme: 'exact', network, payload })) }
+}

@@ -1,0 +1,245 @@
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { durationText } from '../../../pure/duration-text.ts'
+import { createCheckout, type Checkout, type Phase, type Screen, type Trace } from '../client/pay/checkout.ts'
+import type { Fault } from '../client/pay/faults.ts'
+import { follow, type Live } from '../client/pay/live.ts'
+import type { PayMessages } from '../client/pay/pay-messages.ts'
+import { isPayable, readRecord, usdc, type PayRecord } from '../client/pay/record.ts'
+import { discoverWallets, type Wallet } from '../client/pay/wallets.ts'
+import { html } from '../html.ts'
+import { DeveloperDetails, PayMerchant, PayPdf, PayPurpose, PayTerms, type InvoiceDetails } from './pay-details.ts'
+import { HashForm } from './pay-hash-form.ts'
+import { PaymentsReceived, PayNotices, PayState, PaySteps, stateText } from './pay-state.ts'
+import { PayLocaleContext, PayTime, usePayLocale, usePayText } from './pay-texts.ts'
+import { chainText, WaysToPay, type PaySetting } from './pay-ways.ts'
+
+export interface CheckoutPageProps {
+  /** Invoice record as the service sends it. */
+  record: Readonly<Record<string, unknown>>
+  details: InvoiceDetails
+  setting: PaySetting
+  /** Time of the service when it rendered the page, in milliseconds since 1970. */
+  now_ms: number
+  /** URL of the server-sent events; null if not offered. */
+  events: string | null
+  /** Origin of a block explorer; null if the chain has none. */
+  explorer_url: string | null
+  messages: PayMessages
+  language: string
+  languages: readonly { tag: string; name: string }[]
+}
+
+/** The checkout of one invoice: follows its state and pays it with a wallet of this browser. Throws a TypeError for an invalid record. */
+export function CheckoutPage(props: CheckoutPageProps) {
+  const [in_browser, setInBrowser] = useState(false)
+  useEffect(() => setInBrowser(true), [])
+  const { messages, language } = props
+  return html`<${PayLocaleContext.Provider} value=${{ messages, language, in_browser }}><${CheckoutView} ...${props} /><//>`
+}
+
+function CheckoutView(props: CheckoutPageProps) {
+  const { details, setting, explorer_url, language, languages } = props
+  const pay = useCheckout(props)
+  const { record } = pay
+  const text = usePayText()
+  return html`<div class="pay" id="checkout">
+    <p id="offline" class="problem" role="status" hidden=${pay.reached}>${text('offline')}</p>
+    <p class="heard" id="heard" role="status">${pay.announced}</p>
+    <div class="asked">
+      <div class="bill">
+        <${AmountHead} record=${record} live=${pay.live} say=${pay.say} />
+        <${PayMerchant} record=${record} address=${setting.merchant_address} is_operator=${details.entitlement !== null} />
+        <div id="standing" class="standing"><${PayState} record=${record} word_ref=${pay.word} /></div>
+        <section class="course" aria-label=${text('steps')}>
+          <div id="stations"><${PaySteps} record=${record} trace=${pay.trace} /></div>
+          <p id="saying" class="hint" role="status" ref=${pay.saying_place}>${pay.saying}</p>
+          <div id="trouble" ref=${pay.fault_place}>${pay.fault !== null && html`<${FaultView} fault=${pay.fault} />`}</div>
+        </section>
+        <div id="notices"><${PayNotices} record=${record} /></div>
+        <div id="payments"><${PaymentsReceived} record=${record} explorer_url=${explorer_url} /></div>
+      </div>
+      <${PayPurpose} record=${record} details=${details} />
+    </div>
+    <${WaysToPay} record=${record} setting=${setting} wallet_state=${pay.wallet_state} first_due_minor=${pay.first_due_minor} />
+    <div class="side">
+      <${HashForm} record=${record} screen=${pay} onRecord=${pay.take} />
+      <${PayPdf} invoice_id=${record.invoice_id} details=${details} language=${language} />
+      <${PayTerms} record=${record} details=${details} />
+      <${DeveloperDetails} record=${record} cart_hash=${details.cart_hash} />
+      <nav class="languages" aria-label=${text('languages')}>
+        ${languages.map(
+          ({ tag, name }) =>
+            html`<a href=${`?lang=${tag}`} lang=${tag} hreflang=${tag} aria-current=${tag === language ? 'true' : undefined}>${name}</a> `,
+        )}
+      </nav>
+    </div>
+  </div>`
+}
+
+function FaultView({ fault: { title, happened, next } }: { fault: Fault }) {
+  const text = usePayText()
+  return html`<div class="problem" role="alert">
+    <h3>${title}</h3>
+    <p>${happened}</p>
+    <p><b>${text('what_next')}</b>${` ${next}`}</p>
+  </div>`
+}
+
+const LONG_DIGITS = 8
+
+interface AmountHeadProps {
+  record: PayRecord
+  live: Live | null
+  say(words: string): void
+}
+
+/** Amount with digits in groups of three, separated by CSS only, so that copying gives the plain number. */
+function AmountHead({ record, live, say }: AmountHeadProps) {
+  const text = usePayText()
+  const [whole = '', part = ''] = usdc(record.amount_minor).split('.')
+  const groups = whole.split(/(?=(?:\d{3})+$)/)
+  const long = whole.length + part.length > LONG_DIGITS
+  return html`<div class="sum">
+    <p class="crumb">${text('payment_request')} <code>${record.invoice_id}</code></p>
+    <h1 class=${long ? 'amount long' : 'amount'}>
+      <span class="figure">${groups.map((group) => html`<span>${group}</span>`)}<i>.${part}</i></span> <span class="unit">USDC</span>
+    </h1>
+    <p class="rail">
+      ${text('on_chain', { chain: chainText(text, record.chain_id) })} <${PayTime} at_s=${record.expires_s} local />${' '}
+      <${TimeLeft} record=${record} live=${live} say=${say} />
+    </p>
+  </div>`
+}
+
+const SPOKEN = [
+  { at_s: 300, message: 'minutes_left' },
+  { at_s: 3_600, message: 'hour_left' },
+] as const
+
+/**
+ * Counts down to the expiry of the invoice. Hidden from screen readers, which have the date next to it; the last hour and the last five
+ * minutes are announced once each, unless they had begun before the page was opened.
+ */
+function TimeLeft({ record, live, say }: AmountHeadProps) {
+  const text = usePayText()
+  const [left_s, setLeft] = useState<number | null>(null)
+  const { expires_s } = record
+  const payable = isPayable(record)
+  useEffect(() => {
+    if (live === null || !payable) return
+    let timer = 0
+    let spoken: number | null = null
+    const tick = () => {
+      const now_left_s = expires_s - live.clock.now_s()
+      setLeft(now_left_s)
+      const due = SPOKEN.filter(({ at_s }) => now_left_s <= at_s)
+      const message = due[0]?.message
+      if (spoken !== null && due.length > spoken && now_left_s > 0 && message !== undefined) say(text(message))
+      spoken = due.length
+      if (now_left_s > 0) timer = window.setTimeout(tick, 1_000)
+      else void live.refresh()
+    }
+    tick()
+    return () => clearTimeout(timer)
+  }, [live, payable, expires_s])
+  const words = left_s === null ? '' : left_s <= 0 ? text('expired') : text('time_left', { time: durationText(left_s) })
+  return html`<span id="left" class="left-over" aria-hidden="true" hidden=${!payable}>${words}</span>`
+}
+
+/** Elements that changes are brought to: focus to the state when `focus_word` asks for it, messages into view. */
+function usePlaces({ record, fault, saying }: { record: PayRecord; fault: Fault | null; saying: string }) {
+  const word = useRef<HTMLHeadingElement>(null)
+  const saying_place = useRef<HTMLParagraphElement>(null)
+  const fault_place = useRef<HTMLDivElement>(null)
+  const focus_word = useRef(false)
+  useLayoutEffect(() => {
+    if (focus_word.current) word.current?.focus()
+    focus_word.current = false
+  }, [record])
+  // On a phone the button that was pressed may be screens away from the message.
+  useLayoutEffect(() => {
+    if (fault !== null) fault_place.current?.scrollIntoView({ block: 'nearest' })
+  }, [fault])
+  useLayoutEffect(() => {
+    if (saying !== '') saying_place.current?.scrollIntoView({ block: 'nearest' })
+  }, [saying])
+  return { word, saying_place, fault_place, focus_word }
+}
+
+/** State of the page: the record, the wallets, and what is announced. */
+function useCheckout({ record: wire, setting, now_ms, events }: CheckoutPageProps) {
+  const { messages } = usePayLocale()
+  const first = useMemo(() => recordOf(wire), [])
+  const [record, setRecord] = useState(first)
+  const [trace, setTrace] = useState<Trace | null>(null)
+  const [saying, setSaying] = useState('')
+  const [fault, setFault] = useState<Fault | null>(null)
+  const [announced, setAnnounced] = useState('')
+  const [reached, setReached] = useState(true)
+  const [live, setLive] = useState<Live | null>(null)
+  const [wallets, setWallets] = useState<readonly Wallet[]>([])
+  const [asked, setAsked] = useState(false)
+  const [phase, setPhase] = useState<Phase>('idle')
+  const latest = useRef(first)
+  const checkout = useRef<Checkout | null>(null)
+  const places = usePlaces({ record, fault, saying })
+  const screen: Screen = { trace: setTrace, say: setSaying, trouble: setFault }
+  const take = (found: PayRecord) => {
+    const { word: state, reason } = stateText(messages.states, found)
+    if (found.status !== latest.current.status) setAnnounced(`${state}. ${reason}`)
+    // If the focused element is about to be hidden, focus moves to the state.
+    places.focus_word.current = !isPayable(found) && document.activeElement?.closest('#ways') !== null
+    latest.current = found
+    setRecord(found)
+  }
+  useEffect(() => {
+    const path = `/api/invoice/${first.invoice_id}`
+    const following = follow({
+      path,
+      events,
+      written_ms: now_ms,
+      onRecord(found) {
+        take(found)
+        if (found.status === 'SETTLED' || found.status === 'VOID') following.hurry(false)
+      },
+      onLine: setReached,
+    })
+    setLive(following)
+    checkout.current = createCheckout({ live: following, screen, messages, record: () => latest.current, onPhase: setPhase })
+    if (setting.carries) {
+      discoverWallets((wallet) => setWallets((known) => [...known, wallet]))
+      setAsked(true)
+    }
+    checkout.current.resume()
+  }, [])
+  return {
+    record,
+    trace,
+    saying,
+    fault,
+    announced,
+    reached,
+    live,
+    ...places,
+    take,
+    first_due_minor: first.due_minor,
+    say: setSaying,
+    trouble: setFault,
+    wallet_state: {
+      wallets,
+      asked,
+      phase,
+      choose: (wallet: Wallet) => void checkout.current?.pay(wallet),
+      stop() {
+        checkout.current?.stop()
+        document.querySelector<HTMLElement>('#wallets button')?.focus()
+      },
+    },
+  }
+}
+
+function recordOf(wire: Readonly<Record<string, unknown>>): PayRecord {
+  const record = readRecord(wire)
+  if (record === null) throw new TypeError('the invoice record is invalid')
+  return record
+}

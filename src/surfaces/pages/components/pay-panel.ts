@@ -1,0 +1,118 @@
+import { useEffect, useState } from 'preact/hooks'
+import { waitText } from '../../../pure/duration-text.ts'
+import { isObject } from '../../../pure/is-object.ts'
+import { discoverWallets, type Wallet } from '../client/pay/wallets.ts'
+import { html } from '../html.ts'
+import { callTerms, payByCredit, payByTestWallet, payByWallet, type PaymentAttempt } from './call-payment.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+export interface PaymentWays {
+  takes_payments: boolean
+  sandbox: boolean
+  chain_id: number
+}
+
+interface PayPanelProps {
+  /** The 402: its terms, and when free calls return. */
+  problem: Members
+  wait_s: number | null
+  ways: PaymentWays
+  /** Sends the call again with these headers. */
+  pay(headers: Record<string, string>): void
+}
+
+/** A 402: the price of this call, every way to pay it here, and when free calls return. */
+export function PayPanel({ problem, wait_s, ways, pay }: PayPanelProps) {
+  const terms = callTerms(problem, ways.chain_id)
+  const price = terms === null ? null : usdc(terms.amount_minor)
+  const [message, setMessage] = useState('')
+  const [wallets, setWallets] = useState<readonly Wallet[]>([])
+  useEffect(() => discoverWallets((wallet) => setWallets((known) => [...known, wallet])), [])
+  const attempt = async (waiting: string, make: () => Promise<PaymentAttempt> | PaymentAttempt) => {
+    setMessage(waiting)
+    const made = await make()
+    setMessage(made.ok ? 'Paying …' : made.message)
+    if (made.ok) pay(made.headers)
+  }
+  return html`<div class="problem" role="alert">
+    <h2>${usedUp(problem)}</h2>
+    <p>
+      ${price !== null && html`This call costs <b>${price} USDC</b>. `}Your input was not run, and nothing was charged.
+      ${freeAgain(problem, wait_s)}
+    </p>
+    ${
+      terms !== null &&
+      ways.takes_payments &&
+      html`<div class="pay-ways">
+        ${
+          ways.sandbox &&
+          html`<button type="button" id="pay-test" onClick=${() => void attempt('Signing …', () => payByTestWallet(terms))}>
+            Pay ${price} USDC with the test wallet
+          </button>`
+        }
+        ${wallets.map(
+          (wallet) => html`<button
+            type="button"
+            class=${ways.sandbox ? 'plain' : undefined}
+            onClick=${() => void attempt(`Waiting for ${wallet.name} …`, () => payByWallet(wallet, terms))}
+          >
+            Pay with ${wallet.name}
+          </button>`,
+        )}
+        ${!ways.sandbox && wallets.length === 0 && html`<p class="hint">No wallet was found in this browser.</p>`}
+        <${CreditForm} send=${(code: string) => void attempt('', () => payByCredit(code))} />
+        <p class="pay-message" role="status">${message}</p>
+      </div>`
+    }
+    ${!ways.takes_payments && html`<p>This deployment takes no payments; it answers again after the reset.</p>`}
+    <p class="hint">
+      A program pays by itself: <a href="/docs/payment">how payment works</a>. On your own machine, <code>assay call</code> runs the same check
+      without a limit.
+    </p>
+    <details>
+      <summary>The 402 answer as JSON</summary>
+      <pre tabindex="0">${JSON.stringify(problem, null, 2)}</pre>
+    </details>
+  </div>`
+}
+
+function CreditForm({ send }: { send(code: string): void }) {
+  const [code, setCode] = useState('')
+  const submit = (event: Event) => {
+    event.preventDefault()
+    send(code)
+  }
+  return html`<form class="credit-code" onSubmit=${submit}>
+    <label for="credit-code">Or a credit code</label>
+    <div>
+      <input
+        id="credit-code"
+        autocomplete="off"
+        spellcheck=${false}
+        onInput=${(event: Event) => event.target instanceof HTMLInputElement && setCode(event.target.value)}
+      />
+      <button type="submit" class="plain">Use</button>
+    </div>
+  </form>`
+}
+
+function usedUp(problem: Members): string {
+  const limit = Number(isObject(problem['allowance']) ? problem['allowance']['limit'] : Number.NaN)
+  if (problem['code'] !== 'PAYMENT_REQUIRED' || Number.isNaN(limit)) return '402 Payment Required'
+  if (limit === 0) return 'This call must be paid'
+  return limit === 1 ? 'Today’s free call is used' : `Today’s ${limit} free calls are used`
+}
+
+function freeAgain(problem: Members, wait_s: number | null): string {
+  const allowance = isObject(problem['allowance']) ? problem['allowance'] : {}
+  if (typeof allowance['resets_at'] !== 'string' || allowance['limit'] === 0) return ''
+  const clock = allowance['resets_at'].replace(/^.*T(\d\d:\d\d).*$/, '$1 UTC')
+  return `Free calls reset at ${clock}${wait_s === null ? '' : ` (in ${waitText(wait_s)})`}.`
+}
+
+/** Minor units of USDC, exactly. */
+function usdc(minor: string): string {
+  const digits = minor.padStart(7, '0')
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
+}

@@ -1,0 +1,410 @@
+import type { TargetedEvent, TargetedSubmitEvent, VNode } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { findJsonRanges, indentJson } from '../../../pure/documents/json-text.ts'
+import { readStrictJson } from '../../../pure/documents/strict-json.ts'
+import type { HeadlineTone } from '../../../pure/headline.ts'
+import { isObject, objectsIn } from '../../../pure/is-object.ts'
+import { PROTOCOL_IDS, type ProtocolId } from '../../../pure/protocols/protocol.ts'
+import { Lines } from '../client/preflight/lines.ts'
+import { readReport, type Finding, type Report, type RulePart } from '../client/preflight/report.ts'
+import { sampleText } from '../client/preflight/samples.ts'
+import { Sender, type Sent } from '../client/preflight/sender.ts'
+import { html } from '../html.ts'
+import { DocumentEditor, type Mark } from './document-editor.ts'
+import { CheckedRules, countWords, PlaceButton, ReportView, type FindingPosition } from './preflight-report.ts'
+import { NoAnswer, ProblemView } from './problem.ts'
+import { Verdict } from './verdict.ts'
+
+export interface PreflightDeskProps {
+  parts: readonly RulePart[]
+  /** Limits of the service for a request and its document. */
+  limits: { body_bytes: number; depth: number; nodes: number; payee_chars: number }
+  statement: string
+  /** Choices that the reader made before the script was loaded. */
+  chosen?: Partial<Choices>
+}
+
+/** Protocol, and what the reader states about the document; empty where nothing is stated. */
+export interface Choices {
+  protocol: ProtocolId
+  document_type: string
+  version: string
+}
+
+/** Content of the findings pane. */
+type Shown =
+  | { kind: 'empty' }
+  | { kind: 'refused'; word: string; sentence: string }
+  | { kind: 'unreadable'; message: string; position: Omit<FindingPosition, 'show'>; mark: Mark }
+  | { kind: 'unreachable' }
+  | { kind: 'problem'; problem: Readonly<Record<string, unknown>> }
+  | { kind: 'report'; report: Report; positions: ReadonlyMap<Finding, Omit<FindingPosition, 'show'> & { mark: Mark }> }
+
+/** Common short names of the protocols. */
+const SHORT: Readonly<Record<ProtocolId, string>> = {
+  ucp: 'UCP',
+  acp: 'ACP',
+  mcp: 'MCP',
+  ap2: 'AP2',
+  x402: 'x402',
+  'micro-ast': 'Micro-AST',
+  a2a: 'A2A',
+}
+
+const NOTHING_CHOSEN: Choices = { protocol: 'ucp', document_type: '', version: '' }
+const ENCODER = new TextEncoder()
+
+/** Form of the preflight: the text is parsed here first, then checked by the service, and each finding is marked at its place. */
+export function PreflightDesk({ parts, limits, statement, chosen = {} }: PreflightDeskProps) {
+  const desk = usePreflight(limits, chosen)
+  const { choices, shown, busy } = desk
+  const part = parts.find(({ id }) => id === choices.protocol)
+  const report = shown.kind === 'report' && !busy ? shown.report : null
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    desk.check(choices, true)
+  }
+  return html`<form class="desk" id="preflight" autocomplete="off" onSubmit=${submit}>
+    <${ProtocolChoice} part=${part} desk=${desk} payee_chars=${limits.payee_chars} />
+    <${DocumentPaper} desk=${desk} body_bytes=${limits.body_bytes} />
+    <section class="answer" id="answer" aria-label="Findings" aria-busy=${busy ? 'true' : undefined} inert=${busy}>
+      <${ShownFindings} shown=${shown} parts=${parts} show=${desk.show} />
+    </section>
+    <section class="scope" aria-label="Scope">
+      <h2>Checked</h2>
+      <div id="checked">
+        ${report === null ? html`<p>${rulesAhead(parts, part)}</p>` : html`<${CheckedRules} checked=${report.checked} parts=${parts} />`}
+      </div>
+      <h2>Not checked</h2>
+      <ul id="not-checked">${(report?.not_checked ?? part?.not_checked ?? []).map((line) => html`<li>${line}</li>`)}</ul>
+      <p id="statement">${report?.statement ?? statement}</p>
+    </section>
+  </form>`
+}
+
+function rulesAhead(parts: readonly RulePart[], part: RulePart | undefined): string {
+  const common = parts.find(({ id }) => id === 'common')
+  return (
+    `Nothing yet. ${part?.rules ?? 0} rules of this protocol and ${common?.rules ?? 0} for every protocol are available; ` +
+    'those for the type and version of the document will be applied.'
+  )
+}
+
+type Preflight = ReturnType<typeof usePreflight>
+
+/** The document and its last result. The text lives in its field; `text` follows it. */
+function useDocument(limits: PreflightDeskProps['limits']) {
+  const [text, setText] = useState('')
+  const [shown, setShown] = useState<Shown>({ kind: 'empty' })
+  const [marks, setMarks] = useState<readonly Mark[]>([])
+  const [target, setTarget] = useState<{ mark: Mark } | null>(null)
+  const [status, setStatus] = useState('')
+  const [busy, setBusy] = useState(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const payee = useRef<HTMLInputElement>(null)
+  const checked_text = useRef('')
+  const sender = useRef<Sender | null>(null)
+  const showSent = (sent: Sent) => {
+    if (sent.kind === 'checking') {
+      checked_text.current = field.current?.value ?? ''
+      return setStatus('Checking …')
+    }
+    if (sent.kind === 'waiting') return setStatus(`This minute’s documents are used up; the next is sent in ${sent.wait_s} s.`)
+    setBusy(false)
+    const result = readResult(sent, checked_text.current)
+    setStatus(result.status)
+    setShown(result.shown)
+    setMarks(result.marks)
+  }
+  /** Shows why the text cannot be checked, or queues it to be sent. `now` skips the wait for more typing. */
+  const check = (stated: Choices, now: boolean) => {
+    const typed = field.current?.value ?? ''
+    setText(typed)
+    setTarget(null)
+    const body = requestBody(stated, payee.current?.value ?? '', typed)
+    const refusal = refuse(typed, ENCODER.encode(body).length, limits)
+    sender.current ??= new Sender(showSent)
+    sender.current.offer(refusal === null ? body : null, now)
+    setBusy(refusal === null)
+    setMarks(refusal?.shown.kind === 'unreadable' ? [refusal.shown.mark] : [])
+    if (refusal === null) return
+    setShown(refusal.shown)
+    setStatus(refusal.status)
+  }
+  const set = (next: string, stated: Choices) => {
+    if (field.current === null) return
+    field.current.value = next
+    field.current.scrollTo(0, 0)
+    field.current.setSelectionRange(0, 0)
+    check(stated, true)
+  }
+  const show = (mark: Mark) => setTarget({ mark })
+  const refuseFile = (sentence: string) => {
+    setShown({ kind: 'refused', word: 'too large', sentence })
+    setStatus('The file is too large.')
+  }
+  return { text, shown, marks, target, status, busy, field, payee, check, set, show, refuseFile }
+}
+
+/** State of the page: the choices, and the document with its result. */
+function usePreflight(limits: PreflightDeskProps['limits'], chosen: Partial<Choices>) {
+  const [choices, setChoices] = useState(NOTHING_CHOSEN)
+  const { set, refuseFile, ...document } = useDocument(limits)
+  const { check, field, payee } = document
+  useLayoutEffect(() => {
+    const stated = { ...NOTHING_CHOSEN, ...chosen }
+    setChoices(stated)
+    if (field.current !== null && field.current.value !== '') check(stated, false)
+  }, [])
+  return {
+    ...document,
+    choices,
+    choose(changed: Partial<Choices>) {
+      const stated = changed.protocol === undefined ? { ...choices, ...changed } : { ...NOTHING_CHOSEN, ...changed }
+      setChoices(stated)
+      check(stated, changed.protocol !== undefined)
+    },
+    fill(kind: 'correct' | 'faulty') {
+      const now_s = Math.floor((performance.timeOrigin + performance.now()) / 1_000)
+      const sample = sampleText(choices.protocol, kind, now_s)
+      if (payee.current !== null) payee.current.value = sample.expected_payee
+      const stated = { ...NOTHING_CHOSEN, protocol: choices.protocol }
+      setChoices(stated)
+      set(sample.text, stated)
+    },
+    indent() {
+      const typed = field.current?.value ?? ''
+      if (!readStrictJson(typed, limits, { unsafe_numbers: 'keep_text' }).ok) return check(choices, true)
+      set(indentJson(typed), choices)
+      field.current?.focus()
+    },
+    async open(file: File) {
+      if (file.size > limits.body_bytes) {
+        refuseFile(`The file has ${file.size} bytes; the maximum is ${limits.body_bytes}.`)
+        return
+      }
+      set(await file.text(), choices)
+      field.current?.focus()
+    },
+  }
+}
+
+/** Body of a request. The document is inserted as typed, so that the service reads the same literals. */
+function requestBody({ protocol, document_type, version }: Choices, expected_payee: string, text: string): string {
+  const stated = Object.entries({ document_type, version, expected_payee }).map(([name, value]) =>
+    value === '' ? '' : `,"${name}":${JSON.stringify(value)}`,
+  )
+  return `{"protocol":${JSON.stringify(protocol)}${stated.join('')},"document":${text}}`
+}
+
+/** Why a text is not sent; null if it is. */
+function refuse(text: string, bytes: number, limits: PreflightDeskProps['limits']): { shown: Shown; status: string } | null {
+  if (text.trim() === '') return { shown: { kind: 'empty' }, status: '' }
+  if (bytes > limits.body_bytes) {
+    const sentence = `The request would have ${bytes} bytes; the maximum is ${limits.body_bytes}.`
+    return { shown: { kind: 'refused', word: 'too large', sentence }, status: 'The document is too large.' }
+  }
+  const read = readStrictJson(text, limits, { unsafe_numbers: 'keep_text' })
+  if (!read.ok) {
+    const { position, line, column, message } = read
+    const mark: Mark = { start: position, end: Math.min(position + 1, text.length), severity: 'error' }
+    return {
+      shown: { kind: 'unreadable', message, position: { line, column, exact: true }, mark },
+      status: `Not readable at line ${line}, column ${column}.`,
+    }
+  }
+  if (isObject(read.value)) return null
+  const sentence = 'The document of every protocol here is a JSON object.'
+  return { shown: { kind: 'refused', word: 'not an object', sentence }, status: 'Not an object.' }
+}
+
+/** View of an answer: the pane, the status line and the marks, for the text that was checked. */
+function readResult(
+  sent: Extract<Sent, { kind: 'answered' | 'unreachable' }>,
+  text: string,
+): { shown: Shown; status: string; marks: readonly Mark[] } {
+  if (sent.kind === 'unreachable') return { shown: { kind: 'unreachable' }, status: 'The service could not be reached.', marks: [] }
+  const answer = parsed(sent.text) ?? {}
+  const report = sent.ok ? readReport(answer) : null
+  if (report === null) {
+    const paths = objectsIn(answer['errors']).flatMap(({ pointer }) => /^\/document(.*)$/s.exec(String(pointer))?.[1] ?? [])
+    const marks = [...findJsonRanges(text, paths).values()].map(({ start, end }): Mark => ({ start, end, severity: 'error' }))
+    const { title } = answer
+    const status = typeof title === 'string' ? title : 'The document was refused.'
+    return { shown: { kind: 'problem', problem: answer }, status, marks }
+  }
+  const lines = new Lines(text)
+  const ranges = findJsonRanges(
+    text,
+    report.findings.map(({ path }) => path),
+  )
+  const positions = new Map(
+    report.findings.flatMap((finding) => {
+      const range = ranges.get(finding.path)
+      if (range === undefined) return []
+      const mark: Mark = { start: range.start, end: range.end, severity: finding.severity }
+      return [[finding, { ...lines.place(range.start), exact: range.exact, mark }] as const]
+    }),
+  )
+  const status = `${report.status.replaceAll('_', ' ')}: ${countWords(report)}`
+  return {
+    shown: { kind: 'report', report: inOrder(report, ranges), positions },
+    status,
+    marks: [...positions.values()].map(({ mark }) => mark),
+  }
+}
+
+/** Errors before warnings, each in the order of the document. */
+function inOrder(report: Report, ranges: ReadonlyMap<string, { start: number }>): Report {
+  const at = ({ path }: Finding) => ranges.get(path)?.start ?? 0
+  const rank = ({ severity }: Finding) => (severity === 'error' ? 0 : 1)
+  return { ...report, findings: report.findings.toSorted((one, other) => rank(one) - rank(other) || at(one) - at(other)) }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function ShownFindings({ shown, parts, show }: { shown: Shown; parts: readonly RulePart[]; show: (mark: Mark) => void }): VNode {
+  switch (shown.kind) {
+    case 'empty':
+      return html`
+        <p class="empty">Findings appear here while you type, each with its line, its rule and what to do.</p>
+        <p class="empty">No document at hand? Take an example: a correct one, or a faulty one.</p>
+      `
+    case 'refused':
+      return html`<${Verdict} headline=${headline(shown.word, shown.sentence)} />`
+    case 'unreadable':
+      return html`
+        <${Verdict} headline=${headline('not readable', shown.message)} />
+        <p class="rule"><${PlaceButton} ...${shown.position} show=${() => show(shown.mark)} /></p>
+        <p class="hint">Nothing was sent. It is checked as soon as it reads as strict JSON.</p>
+      `
+    case 'unreachable':
+      return html`<${NoAnswer} message="It may be stopped, or this device is offline." />`
+    case 'problem':
+      return html`<${ProblemView} problem=${shown.problem} />`
+    case 'report': {
+      const positionOf = (finding: Finding): FindingPosition | null => {
+        const found = shown.positions.get(finding)
+        return found === undefined ? null : { ...found, show: () => show(found.mark) }
+      }
+      return html`<${ReportView} report=${shown.report} parts=${parts} positionOf=${positionOf} />`
+    }
+  }
+}
+
+function headline(word: string, sentence: string): { tone: HeadlineTone; word: string; sentence: string; code: string } {
+  return { tone: 'bad', word, sentence, code: '' }
+}
+
+function ProtocolChoice({ part, desk, payee_chars }: { part: RulePart | undefined; desk: Preflight; payee_chars: number }) {
+  const { choices, choose } = desk
+  const chosen = (name: 'document_type' | 'version') => (event: TargetedEvent<HTMLSelectElement>) =>
+    choose({ [name]: event.currentTarget.value })
+  return html`<div class="choices">
+    <fieldset class="protocols">
+      <legend>protocol</legend>
+      ${PROTOCOL_IDS.map(
+        (id) => html`<label
+          ><input
+            type="radio"
+            name="protocol"
+            value=${id}
+            checked=${id === choices.protocol}
+            onChange=${() => choose({ protocol: id })}
+          /> <span>${SHORT[id]}</span></label
+        >`,
+      )}
+      <p class="hint" id="protocol-title">
+        ${part === undefined ? '' : `${part.title}, rules up to version ${part.versions[0] ?? ''}`}
+      </p>
+    </fieldset>
+    <div class="field">
+      <label for="document-type">document type <span class="kind">optional</span></label>
+      <select
+        id="document-type"
+        name="document_type"
+        aria-describedby="about-type"
+        value=${choices.document_type}
+        onChange=${chosen('document_type')}
+      >
+        <option value="">as its shape says</option>
+        ${part?.types.map((type) => html`<option key=${type} value=${type}>${type.replaceAll('_', ' ')}</option>`)}
+      </select>
+      <p class="hint" id="about-type">State it where the shape of the document could mean another type.</p>
+    </div>
+    <div class="field">
+      <label for="version">version <span class="kind">optional</span></label>
+      <select id="version" name="version" aria-describedby="about-version" value=${choices.version} onChange=${chosen('version')}>
+        <option value="">as it declares</option>
+        ${part?.versions.map((version) => html`<option key=${version} value=${version}>${version}</option>`)}
+      </select>
+      <p class="hint" id="about-version">Version of the protocol to check by.</p>
+    </div>
+    <div class="field">
+      <label for="payee">expected payee <span class="kind">optional</span></label>
+      <input
+        id="payee"
+        ref=${desk.payee}
+        name="expected_payee"
+        maxlength=${payee_chars}
+        aria-describedby="about-payee"
+        autocapitalize="off"
+        spellcheck="false"
+        onInput=${() => desk.check(choices, false)}
+      />
+      <p class="hint" id="about-payee">Whom you mean to pay: an address, an id or a host. Another payee is a finding.</p>
+    </div>
+  </div>`
+}
+
+const KIB = 1_024
+
+function DocumentPaper({ desk, body_bytes }: { desk: Preflight; body_bytes: number }) {
+  const picker = useRef<HTMLInputElement>(null)
+  const open = (file: File | undefined) => void (file !== undefined && desk.open(file))
+  const picked = (event: TargetedEvent<HTMLInputElement>) => {
+    const file = event.currentTarget.files?.[0]
+    event.currentTarget.value = ''
+    open(file)
+  }
+  const quiet = (id: string, words: string, act: () => void) =>
+    html`<button type="button" class="quiet" id=${id} onClick=${act}>${words}</button>`
+  const bytes = desk.text === '' ? 0 : ENCODER.encode(desk.text).length
+  return html`<section class="paper" aria-labelledby="document-title">
+    <div class="bar">
+      <h2 id="document-title"><label for="document">document</label> <span class="kind">JSON</span></h2>
+      <div class="acts">
+        ${quiet('sample-correct', 'Correct example', () => desk.fill('correct'))}
+        ${quiet('sample-faulty', 'Faulty example', () => desk.fill('faulty'))}
+        ${quiet('open', 'Open a file', () => picker.current?.click())}
+        ${quiet('indent', 'Indent', desk.indent)}
+        <input type="file" id="file" ref=${picker} accept=".json,application/json,text/plain" hidden onChange=${picked} />
+      </div>
+    </div>
+    <${DocumentEditor}
+      text=${desk.text}
+      marks=${desk.marks}
+      target=${desk.target}
+      field=${desk.field}
+      onInput=${() => desk.check(desk.choices, false)}
+      onFile=${open}
+    />
+    <p class="foot">
+      <span class="hint" id="about-document">At most ${body_bytes / KIB} KiB. Redact secrets first: put [REDACTED] in their place.</span>
+      <span class="hint size" id="size">${`${bytes.toLocaleString('en')} bytes`}</span>
+    </p>
+    <p class="send"><button type="submit">Check now</button> <span class="hint" id="asking" role="status">${desk.status}</span></p>
+    <noscript>
+      <p class="hint">
+        This page needs JavaScript. In a shell: <code>assay preflight</code>, or <code>POST /v1/protocols/check</code>.
+      </p>
+    </noscript>
+  </section>`
+}

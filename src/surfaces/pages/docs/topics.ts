@@ -1,0 +1,34 @@
+import { A2A } from './a2a.ts'
+import { CLIENT } from './client.ts'
+import { COMMAND_LINE } from './command-line.ts'
+import { ERRORS } from './errors.ts'
+import { GOING_LIVE } from './going-live.ts'
+import { INVOICES } from './invoices.ts'
+import { MCP } from './mcp.ts'
+import { PAYMENT } from './payment.ts'
+import { PRICES } from './prices.ts'
+import { RECEIPTS } from './receipts.ts'
+import { REST } from './rest.ts'
+import { START } from './start.ts'
+import { WEBHOOKS } from './webhooks.ts'
+import type { Topic } from './parts.ts'
+
+/** The topics in the order in which they are read. */
+export const GROUPS: readonly { title: string; topics: readonly Topic[] }[] = [
+  { title: 'Call', topics: [START, REST, MCP, A2A, COMMAND_LINE, CLIENT] },
+  { title: 'Know', topics: [PRICES, PAYMENT, RECEIPTS, ERRORS, INVOICES, WEBHOOKS] },
+  { title: 'Run', topics: [GOING_LIVE] },
+]
+
+export const REFERENCE = { id: 'reference', title: 'API reference', words: 'Every operation, from the OpenAPI document.' }
+
+/** Guides for the search. */
+export function guideList(): { href: string; title: string; text: string }[] {
+  const topics = [...GROUPS.flatMap((group) => group.topics), REFERENCE]
+  return topics.map((topic) => ({ href: topicPath(topic), title: topic.title, text: topic.words }))
+}
+
+/** The address of a topic. */
+export function topicPath({ id }: Pick<Topic, 'id'>): string {
+  return id === '' ? '/docs' : `/docs/${id}`
+}

@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import type { Payment } from '../ports/payments.ts'
+import { pendingProblem, type PaymentRefusal } from '../service/payments/payment-refusals.ts'
+import { statusOf } from '../service/payments/settlement.ts'
+import { caip2 } from '../service/payments/terms.ts'
+import { problem, type Problem } from '../service/problems.ts'
+import type { AppDeps } from './deps.ts'
+import { component, endpointsOf, named, type Rate } from './endpoint.ts'
+import { jsonReply } from './http/reply.ts'
+import type { PaymentRenderer } from './payment.ts'
+
+/** Dependencies of the payment endpoints. */
+interface PaymentRoom {
+  deps: Pick<AppDeps, 'call' | 'chain_id' | 'sandbox'>
+  words: PaymentRenderer
+}
+
+const defineEndpoint = endpointsOf<PaymentRoom>()
+
+const STATUS = z.looseObject({
+  state: z.enum(['unpaid', 'pending', 'settled', 'released']).describe('State of the payment.'),
+  charged: z.union([z.boolean(), z.literal('unknown')]).describe('"unknown" while it is pending.'),
+  payer: z.string().describe('Address that signed the payment.'),
+  nonce: z.string().describe('Nonce of its authorization.'),
+  network: z.string().describe('CAIP-2 name of the chain.'),
+  amount_minor: z.string().nullable().describe('Minor units of USDC.'),
+  pay_to: z.string().nullable().describe('Address that is paid.'),
+  transaction: z.string().nullable().describe('Hash of the transaction that settled it, or of the last that was meant to; null before.'),
+  block_number: z.number().nullable().describe('Block of that transaction.'),
+  settled_at: z.string().nullable().describe('RFC 3339.'),
+  valid_before: z
+    .number()
+    .nullable()
+    .describe('Second since 1970 at which the authorization runs out: before it, do not sign another for a payment that is pending.'),
+  final: z.boolean().describe('True once no reorganisation of the chain can take it away.'),
+  reason: z.string().nullable().describe('Reason of a release.'),
+})
+
+const readStatus = defineEndpoint({
+  id: 'payment-status',
+  method: 'get',
+  path: '/v1/payments/{payer}/{nonce}',
+  summary: 'State of a payment; never what it was for.',
+  parts: {
+    payer: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{40}$/)
+      .describe('Address that signed the payment.'),
+    nonce: z
+      .string()
+      .regex(/^0x[0-9a-fA-F]{64}$/)
+      .describe('Nonce of its authorization.'),
+  },
+  unfit_path: () =>
+    problem('INPUT_SCHEMA_INVALID', 'Name a payment as /v1/payments/{payer}/{nonce}: 0x and 40, then 0x and 64 hexadecimal digits.'),
+  answers: { 200: { description: 'The state.', json: STATUS } },
+  problems: ['STORE_UNAVAILABLE'],
+  async run({ parts }, { deps }) {
+    const [payer, nonce] = [parts.payer.toLowerCase(), parts.nonce.toLowerCase()]
+    const found = await deps.call.payments?.service.find({ payer, nonce })
+    return jsonReply(200, JSON.stringify(statusBody(deps, payer, nonce, found ?? null)))
+  },
+})
+
+const unknownAnswer = () => problem('ANSWER_NOT_FOUND', 'No paid answer is kept under this address.')
+
+const readAnswer = defineEndpoint({
+  id: 'paid-answer',
+  method: 'get',
+  path: '/v1/answers/{token}',
+  summary: 'The answer of a paid call, for a day.',
+  parts: {
+    token: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .describe('From the Location of a 202.'),
+  },
+  unfit_path: unknownAnswer,
+  answers: { 200: { description: 'The answer.', json: component('answer'), paid: true } },
+  problems: ['PAYMENT_PENDING', 'ANSWER_EXPIRED', 'STORE_UNAVAILABLE'],
+  async run({ parts }, { deps, words }) {
+    const end = await deps.call.payments?.service.fetch(parts.token)
+    switch (end?.kind) {
+      case undefined:
+        return unknownAnswer()
+      case 'paid':
+        return jsonReply(200, end.text, { 'cache-control': 'private, no-store', ...words.responseHeaders(end.settlement) })
+      case 'pending':
+        return pendingProblem(end.pending)
+      case 'refused':
+        return refusal(end)
+    }
+  },
+})
+
+/** Most that one payment of the test wallet is worth: the price of every call is below it. */
+const TEST_PAYMENT_MOST_MINOR = 100_000_000n
+
+/** Enough for a person who tries tools; each signature costs processor time. */
+const TEST_PAYMENT_RATE: Rate = { code: 'CLIENT_BUSY', per_minute: 60 }
+
+const signTestPayment = defineEndpoint({
+  id: 'sandbox-payment',
+  unlisted: true,
+  method: 'post',
+  path: '/v1/sandbox/payment',
+  rate: TEST_PAYMENT_RATE,
+  summary: 'In a sandbox: a payment signed by the test wallet, so that a call can be paid without a wallet of your own.',
+  body: {
+    schema: named(
+      'sandbox-payment',
+      z.looseObject({
+        amount_minor: z
+          .string()
+          .regex(/^[1-9]\d{0,8}$/)
+          .describe('Amount of the terms (`maxAmountRequired`) in minor units of USDC, such as "5000" for 0.005 USDC.'),
+      }),
+    ),
+    bounds: { body_bytes: 1_000, depth: 2, nodes: 16, unsafe_numbers: 'refuse' },
+  },
+  answers: {
+    200: {
+      description: 'The signed transfer, for the `payload` of an X-PAYMENT header.',
+      json: z.looseObject({
+        authorization: z.looseObject({ from: z.string(), to: z.string() }).describe('The transfer (EIP-3009).'),
+        signature: z.string().describe('EIP-712 signature by the test wallet.'),
+      }),
+    },
+  },
+  problems: ['NOT_CONFIGURED'],
+  run({ body }, { deps }) {
+    const amount_minor = BigInt(body.amount_minor)
+    if (deps.sandbox === null || amount_minor > TEST_PAYMENT_MOST_MINOR)
+      return problem(
+        'NOT_CONFIGURED',
+        'The test wallet exists only in a sandbox with a local chain, and pays at most 100 USDC per payment.',
+      )
+    const now_s = Math.floor(deps.call.issuer.clock.now_ms() / 1_000)
+    return jsonReply(200, JSON.stringify(deps.sandbox.sign_payment(amount_minor, now_s)))
+  },
+})
+
+/** State of a payment and stored answer, for callers whose connection broke; payments of the test wallet. */
+export const PAYMENT_ENDPOINTS = [readStatus, readAnswer, signTestPayment]
+
+/** Distinguishes an expired answer from a payment that is unknown. Payment terms belong to calls and are not sent here. */
+function refusal({ problem: found }: PaymentRefusal): Problem {
+  if (found.code === 'ANSWER_EXPIRED') return found
+  const over = 'The payment behind this address was released or refused. Nothing was charged; send the call with a new payment.'
+  const { charged, extra } = found
+  const told = charged === false ? { detail: over, more: {} } : { detail: found.detail, more: { valid_before: extra?.['valid_before'] } }
+  return problem('ANSWER_NOT_FOUND', told.detail, { charged, extra: { reason: found.code, ...told.more } })
+}
+
+/** Contains neither the tool nor the input. */
+function statusBody(deps: PaymentRoom['deps'], payer: string, nonce: string, payment: Payment | null) {
+  const state = statusOf(payment, Math.floor(deps.call.issuer.clock.now_ms() / 1_000))
+  return {
+    state,
+    charged: state === 'settled' ? true : state === 'pending' ? 'unknown' : false,
+    payer,
+    nonce,
+    network: caip2(deps.chain_id),
+    amount_minor: payment?.value_minor.toString() ?? null,
+    pay_to: payment?.to ?? null,
+    transaction: payment?.transaction ?? null,
+    block_number: payment?.block_number ?? null,
+    settled_at: payment?.settled_ms === null || payment === null ? null : new Date(payment.settled_ms).toISOString(),
+    valid_before: payment === null ? null : Number(payment.valid_before_s),
+    final: payment?.final ?? false,
+    reason: payment?.reason ?? null,
+  }
+}

@@ -1,0 +1,266 @@
+/** Subscriptions, and the queue that is written together with the changes of invoices, over both databases. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { openStore } from '../../src/adapters/store/open.ts'
+import type { InvoicePayment, NewInvoice } from '../../src/ports/invoices.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { WEBHOOK_EVENTS, type AttemptRecord, type NewWebhookSubscription, type WebhookDelivery } from '../../src/ports/webhooks.ts'
+import { STORE_DRIVERS, type FreshStore, type StoreDriver } from '../support/store-drivers.ts'
+
+const NOW_MS = 1_795_262_400_123
+const NOW_S = 1_795_262_400
+const BOUNDS = { owner_subscriptions: 2, network_subscriptions: 3, subscriptions: 1_000 }
+const INVOICE_BOUNDS = { network_unsigned: 1_000, all_unsigned: 1_000, calls_unsigned: 1_000, merchant_signed: 1_000 }
+const ALL = { state: null, before: null, limit: 100 }
+const hash = () => `0x${randomBytes(32).toString('hex')}`
+const address = () => `0x${randomBytes(20).toString('hex')}`
+
+function subscriptionOf(change: Partial<NewWebhookSubscription> = {}): NewWebhookSubscription {
+  return {
+    subscription_id: `whs_${randomBytes(8).toString('hex')}`,
+    owner: address(),
+    network: randomBytes(8).toString('hex'),
+    url: 'https://example.com/hooks',
+    events: [...WEBHOOK_EVENTS],
+    secret: 'sealed',
+    created_ms: NOW_MS,
+    ...change,
+  }
+}
+
+function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
+  return {
+    invoice_id: `inv_${randomBytes(6).toString('hex')}`,
+    merchant: address(),
+    amount_minor: 5_000_000n,
+    terms: '{}',
+    created_ms: NOW_MS,
+    expires_s: NOW_S + 100,
+    watch_until_s: NOW_S + 200,
+    nonces: [hash()],
+    content_hash: hash(),
+    request_key: null,
+    network: null,
+    issue_signature: '0xaa',
+    deposit_address: address(),
+    ...change,
+  }
+}
+
+function paymentOf(invoice_id: string, change: Partial<InvoicePayment> = {}): InvoicePayment {
+  return {
+    transaction: hash(),
+    log_index: 3,
+    invoice_id,
+    payer: address(),
+    amount_minor: 5_000_000n,
+    block_number: 7,
+    block_hash: hash(),
+    block_time_s: NOW_S,
+    matched_by: 'eip3009',
+    nonce: null,
+    confirmed: true,
+    final: false,
+    ...change,
+  }
+}
+
+function attemptOf({ subscription_id, event_id }: WebhookDelivery, change: Partial<AttemptRecord> = {}): AttemptRecord {
+  const ended = { state: 'delivered' as const, attempts: 1, due_ms: NOW_MS, status: 204, fault: null, attempted_ms: NOW_MS }
+  return { subscription_id, event_id, ...ended, failures: 0, paused_until_ms: 0, ...change }
+}
+
+for (const open of STORE_DRIVERS) {
+  describe(`webhooks: ${open.name}`, () => {
+    let driver: StoreDriver
+    let fresh: FreshStore
+    let store: Store
+
+    before(async () => {
+      driver = await open()
+      fresh = await driver.fresh()
+      store = await openStore(fresh.target)
+    })
+    after(async () => {
+      await store.close()
+      await driver.stop()
+    })
+
+    const typesOf = async (subscription_id: string) =>
+      (await store.webhooks.deliveries(subscription_id, ALL)).map(({ type }) => type).toReversed()
+    const subscribed = async (change: Partial<NewWebhookSubscription> = {}) => {
+      const given = subscriptionOf(change)
+      assert.equal(await store.webhooks.subscribe(given, BOUNDS), 'created')
+      return given
+    }
+
+    test('subscriptions have an id once, and bounds of owner, network and all', async () => {
+      const given = await subscribed()
+      assert.equal(await store.webhooks.subscribe(given, BOUNDS), 'exists')
+      assert.deepEqual(await store.webhooks.subscription(given.subscription_id), { ...given, failures: 0, paused_until_ms: 0, dropped: 0 })
+      const { owner, network } = given
+      assert.equal(await store.webhooks.subscribe(subscriptionOf({ owner }), BOUNDS), 'created')
+      assert.equal(await store.webhooks.subscribe(subscriptionOf({ owner }), BOUNDS), 'owner_full')
+      await subscribed({ network })
+      await subscribed({ network })
+      assert.equal(await store.webhooks.subscribe(subscriptionOf({ network }), BOUNDS), 'network_full')
+      assert.equal(await store.webhooks.subscribe(subscriptionOf(), { ...BOUNDS, subscriptions: 1 }), 'full')
+      assert.equal(await store.webhooks.unsubscribe(given.subscription_id), true)
+      assert.equal(await store.webhooks.unsubscribe(given.subscription_id), false)
+      assert.equal(await store.webhooks.subscription(given.subscription_id), null)
+    })
+
+    test('each change of an invoice is queued once, for its merchant and its creator, with one id', async () => {
+      const invoice = invoiceOf()
+      const of_merchant = await subscribed({ owner: invoice.merchant })
+      await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      const of_creator = await subscribed({ owner: invoice.invoice_id, events: ['invoice.paid', 'invoice.underpaid'] })
+      const part = paymentOf(invoice.invoice_id, { amount_minor: 2_000_000n, confirmed: false })
+      await store.invoices.attribute(part, NOW_MS)
+      await store.invoices.settle_block({ ...part, confirmed: true }, NOW_MS)
+      await store.invoices.settle_block({ ...part, confirmed: true, final: true }, NOW_MS)
+      const rest = paymentOf(invoice.invoice_id, { amount_minor: 3_000_000n, block_number: 8 })
+      await store.invoices.attribute(rest, NOW_MS)
+      await store.invoices.attribute(rest, NOW_MS)
+      const all = ['invoice.created', 'payment.settled', 'invoice.underpaid', 'payment.settled', 'invoice.paid']
+      assert.deepEqual(await typesOf(of_merchant.subscription_id), all)
+      assert.deepEqual(await typesOf(of_creator.subscription_id), ['invoice.underpaid', 'invoice.paid'])
+      const paid = async (id: string) => (await store.webhooks.deliveries(id, { ...ALL, limit: 1 }))[0]
+      const [one, other] = [await paid(of_merchant.subscription_id), await paid(of_creator.subscription_id)]
+      assert.equal(one?.event_id, other?.event_id)
+      assert.deepEqual(JSON.parse(one?.body ?? ''), {
+        type: 'invoice.paid',
+        timestamp: new Date(NOW_MS).toISOString(),
+        data: {
+          invoice_id: invoice.invoice_id,
+          status: 'SETTLED',
+          merchant: invoice.merchant,
+          amount_minor: '5000000',
+          confirmed_minor: '5000000',
+          due_minor: '0',
+          payment: { transaction: rest.transaction, log_index: 3, payer: rest.payer, amount_minor: '3000000' },
+        },
+      })
+    })
+
+    test('a payment that a reorganisation took away and brought back is the same event', async () => {
+      const invoice = invoiceOf()
+      const { subscription_id } = await subscribed({ owner: invoice.merchant, events: ['invoice.paid'] })
+      await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      const payment = paymentOf(invoice.invoice_id)
+      await store.invoices.attribute(payment, NOW_MS)
+      await store.invoices.withdraw(payment, NOW_MS)
+      await store.invoices.attribute({ ...payment, block_hash: hash() }, NOW_MS + 5)
+      assert.deepEqual(await typesOf(subscription_id), ['invoice.paid'])
+    })
+
+    test('an unsigned invoice is news to its merchant once it is signed or paid', async () => {
+      const invoice = invoiceOf({ issue_signature: null })
+      const { subscription_id } = await subscribed({ owner: invoice.merchant })
+      await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      assert.deepEqual(await typesOf(subscription_id), [])
+      await store.invoices.sign(invoice.invoice_id, '0xaa', NOW_MS, 10)
+      await store.invoices.sign(invoice.invoice_id, '0xaa', NOW_MS, 10)
+      await store.invoices.void(invoice.invoice_id, '0xbb', NOW_MS)
+      assert.deepEqual(await typesOf(subscription_id), ['invoice.created', 'invoice.voided'])
+    })
+
+    test('expiry is noted once, and only of an invoice that is not settled', async () => {
+      const [open_one, paid] = [invoiceOf(), invoiceOf()]
+      for (const invoice of [open_one, paid]) await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      const expired = await subscribed({ owner: open_one.merchant })
+      const settled = await subscribed({ owner: paid.merchant, events: ['invoice.expired'] })
+      await store.invoices.attribute(paymentOf(paid.invoice_id), NOW_MS)
+      assert.equal(await store.invoices.note_expired(NOW_MS, 1_000), 0)
+      assert.ok((await store.invoices.note_expired(NOW_MS + 101_000, 1_000)) >= 2)
+      assert.equal(await store.invoices.note_expired(NOW_MS + 101_000, 1_000), 0)
+      assert.deepEqual(await typesOf(expired.subscription_id), ['invoice.expired'])
+      assert.deepEqual(await typesOf(settled.subscription_id), [])
+    })
+
+    test('a subscription is ready while something is due, unless it is paused; a delivery can be queued again with its id', async () => {
+      const invoice = invoiceOf()
+      const { subscription_id } = await subscribed({ owner: invoice.merchant })
+      const isReady = async (now_ms: number) =>
+        (await store.webhooks.ready(now_ms, 1_000)).some((one) => one.subscription_id === subscription_id)
+      assert.equal(await isReady(NOW_MS), false)
+      await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      await store.invoices.void(invoice.invoice_id, '0xbb', NOW_MS)
+      assert.equal(await isReady(NOW_MS), true)
+      const [first, second] = await store.webhooks.due(subscription_id, NOW_MS, 10)
+      assert.ok(first !== undefined && second !== undefined)
+      await store.webhooks.record(attemptOf(first))
+      const retry = {
+        state: 'pending' as const,
+        due_ms: NOW_MS + 60,
+        status: null,
+        fault: 'timeout',
+        failures: 1,
+        paused_until_ms: NOW_MS + 90,
+      }
+      await store.webhooks.record(attemptOf(second, retry))
+      await store.webhooks.end_turn(subscription_id)
+      assert.deepEqual(await Promise.all([59, 60, 89, 90].map((later) => isReady(NOW_MS + later))), [false, false, false, true])
+      assert.deepEqual(
+        (await store.webhooks.due(subscription_id, NOW_MS + 90, 10)).map(({ event_id }) => event_id),
+        [second.event_id],
+      )
+      await store.webhooks.record(attemptOf(second, { state: 'dead', attempts: 12, status: 500, fault: 'status_500', failures: 2 }))
+      await store.webhooks.end_turn(subscription_id)
+      assert.equal(await isReady(NOW_MS + 1_000_000), false)
+      const dead = await store.webhooks.deliveries(subscription_id, { ...ALL, state: 'dead' })
+      assert.deepEqual(
+        dead.map(({ event_id }) => event_id),
+        [second.event_id],
+      )
+      assert.equal(await store.webhooks.redeliver(subscription_id, 'evt_unknown', NOW_MS), false)
+      assert.equal(await store.webhooks.redeliver(subscription_id, second.event_id, NOW_MS + 200), true)
+      const [again] = await store.webhooks.due(subscription_id, NOW_MS + 200, 10)
+      assert.deepEqual(again, {
+        ...second,
+        attempts: 0,
+        since_ms: NOW_MS + 200,
+        due_ms: NOW_MS + 200,
+        status: 500,
+        fault: 'status_500',
+        attempted_ms: NOW_MS,
+      })
+      assert.equal(await isReady(NOW_MS + 200), true)
+    })
+
+    test('a purge gives up what waited too long and forgets what ended', async () => {
+      const invoice = invoiceOf()
+      const { subscription_id } = await subscribed({ owner: invoice.merchant })
+      await store.invoices.keep(invoice, INVOICE_BOUNDS)
+      await store.invoices.void(invoice.invoice_id, '0xbb', NOW_MS)
+      const [first] = await store.webhooks.due(subscription_id, NOW_MS, 10)
+      assert.ok(first !== undefined)
+      await store.webhooks.record(attemptOf(first))
+      const states = async () => (await store.webhooks.deliveries(subscription_id, ALL)).map(({ state }) => state)
+      await store.webhooks.purge({ pending_since_ms: NOW_MS, delivered_ms: NOW_MS, dead_ms: NOW_MS })
+      assert.deepEqual(await states(), ['pending', 'delivered'])
+      await store.webhooks.purge({ pending_since_ms: NOW_MS + 1, delivered_ms: NOW_MS + 1, dead_ms: NOW_MS })
+      assert.deepEqual(await states(), ['dead'])
+      await store.webhooks.purge({ pending_since_ms: NOW_MS, delivered_ms: NOW_MS, dead_ms: NOW_MS + 1 })
+      assert.deepEqual(await states(), [])
+    })
+
+    test('two connections that note events of one subscription at a time leave it ready with all of them', async () => {
+      const merchant = address()
+      const { subscription_id } = await subscribed({ owner: merchant, events: ['invoice.created'] })
+      const other = await openStore(fresh.target)
+      const invoices = Array.from({ length: 20 }, () => invoiceOf({ merchant }))
+      await Promise.all(
+        invoices.flatMap((invoice, index) => [
+          (index % 2 === 0 ? store : other).invoices.keep(invoice, INVOICE_BOUNDS),
+          store.webhooks.end_turn(subscription_id),
+        ]),
+      )
+      await other.close()
+      assert.equal((await store.webhooks.due(subscription_id, NOW_MS, 100)).length, 20)
+      const ready = await store.webhooks.ready(NOW_MS, 1_000)
+      assert.ok(ready.some((one) => one.subscription_id === subscription_id))
+    })
+  })
+}

@@ -1,0 +1,146 @@
+/**
+ * A person or program that has the public URL of a sandbox, a wallet (viem) and nothing else. Journeys use only HTTP and served documents; the service
+ * is a process, over SQLite and over PostgreSQL.
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { keccak256, stringToHex, type Hex, type TypedDataDefinition } from 'viem'
+import { privateKeyToAccount, sign as signHash } from 'viem/accounts'
+import { openPostgres } from '../../support/postgres.ts'
+import { startService, type Service } from '../../support/service.ts'
+
+export type Json = Record<string, unknown>
+
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  body: Json
+}
+
+/** Member `sign` of an answer. */
+interface Sign {
+  kind: string
+  signer: string | null
+  method: string
+  typed_data?: TypedDataDefinition
+  message?: string
+  submit: { method: string; url: string; headers?: Record<string, string>; body: unknown; body_is: 'complete' | 'merge_patch' }
+  fill_in?: string[]
+  documentation: string
+}
+
+export interface Journey {
+  /** Public URL of the service. */
+  url(): string
+  get(path: string): Promise<Answer>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
+  /** Result of a free call. */
+  result(tool: string, input: unknown): Promise<Json>
+  /** Key of the account with test USDC that a sandbox gives to its users. */
+  payer(): Promise<Hex>
+  /** Ends the process without notice (SIGKILL) and starts it again on the same data. */
+  crash(): Promise<void>
+}
+
+/** Runs a journey on SQLite and on PostgreSQL. */
+export function journey(name: string, settings: Record<string, string>, walk: (given: Journey) => Promise<void>): void {
+  for (const store of ['sqlite', 'postgres'] as const) {
+    test(`${name}, on ${store}`, async () => {
+      const data_dir = await mkdtemp(join(tmpdir(), 'assay-journey-'))
+      const postgres = store === 'postgres' ? await openPostgres() : null
+      // All processes on one PostgreSQL share their keys, so the operator names the files.
+      const shared = { ASSAY_RECEIPT_KEY_FILE: join(data_dir, 'receipt-keys.json'), ASSAY_SECRET_FILE: join(data_dir, 'secret') }
+      const database = postgres === null ? {} : { ...shared, ASSAY_STORE: await postgres.createDatabase('journey') }
+      await writeFile(shared.ASSAY_SECRET_FILE, randomBytes(32).toString('hex'), { mode: 0o600 })
+      const start = () => startService({ ASSAY_DATA_DIR: data_dir, ASSAY_FREE_DAILY: '1000', ...database, ...settings })
+      let running: Service | null = null
+      try {
+        let service = (running = await start())
+        await walk({
+          url: () => service.url,
+          get: (path) => asked(new URL(path, service.url).href),
+          post: (path, body, headers = {}) => posted(new URL(path, service.url).href, body, headers),
+          async result(tool, input) {
+            const { status, body, text } = await posted(`${service.url}/v1/tools/${tool}/call`, { input })
+            assert.equal(status, 200, text)
+            return body['result'] as Json
+          },
+          payer: async () => (await readFile(join(data_dir, 'sandbox', 'payer.key'), 'utf8')).trim() as Hex,
+          async crash() {
+            service.process.kill('SIGKILL')
+            await service.ended
+            service = running = await start()
+          },
+        })
+      } finally {
+        running?.process.kill('SIGTERM')
+        await running?.ended
+        await postgres?.stop()
+        await rm(data_dir, { recursive: true, force: true })
+      }
+    })
+  }
+}
+
+async function asked(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, { ...init, headers: { accept: 'application/json', ...(init.headers as Record<string, string>) } })
+  const text = await response.text()
+  const is_json = (response.headers.get('content-type') ?? '').includes('json')
+  return { status: response.status, headers: response.headers, text, body: is_json ? (JSON.parse(text) as Json) : {} }
+}
+
+function posted(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  return asked(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
+}
+
+/** Signs as the answer asks, and sends the signature where it says. `request` is the request that was answered. */
+export async function follow(answer: Json, key: Hex, request: unknown = {}): Promise<Answer> {
+  const sign = answer['sign'] as Sign
+  assert.ok(sign !== null && sign !== undefined, JSON.stringify(answer))
+  const account = privateKeyToAccount(key)
+  if (sign.signer !== null) assert.equal(sign.signer.toLowerCase(), account.address.toLowerCase())
+  for (const pointer of sign.fill_in ?? []) put(sign, pointer.split('/').slice(1), account.address)
+  const { url, headers = {}, body, body_is } = sign.submit
+  const filled = filledIn(body, await signatureOf(sign, key))
+  return posted(url, body_is === 'merge_patch' ? merged(request, filled) : filled, headers)
+}
+
+async function signatureOf({ method, typed_data, message = '' }: Sign, key: Hex): Promise<Hex> {
+  const account = privateKeyToAccount(key)
+  switch (method) {
+    case 'eth_signTypedData_v4':
+      assert.ok(typed_data !== undefined)
+      return account.signTypedData(typed_data)
+    case 'personal_sign':
+      return account.signMessage({ message })
+    default:
+      return signText(message, key)
+  }
+}
+
+/** Signature of the keccak-256 of a text, without a prefix. */
+export function signText(message: string, key: Hex): Promise<Hex> {
+  return signHash({ hash: keccak256(stringToHex(message)), privateKey: key, to: 'hex' })
+}
+
+function put(value: unknown, [name = '', ...rest]: string[], filled: string): void {
+  const members = value as Json
+  if (rest.length === 0) members[name] = filled
+  else put(members[name], rest, filled)
+}
+
+function filledIn(value: unknown, signature: Hex): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll('{signature}', signature))
+}
+
+/** JSON Merge Patch (RFC 7396) for objects. */
+function merged(value: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const base = typeof value === 'object' && value !== null ? (value as Json) : {}
+  return { ...base, ...Object.fromEntries(Object.entries(patch).map(([name, one]) => [name, merged(base[name], one)])) }
+}

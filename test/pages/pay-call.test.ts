@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { start, type Running } from '../../src/assembly/start.ts'
+import { readSettings } from '../../src/service/config.ts'
+import { startBrowser, visit } from '../support/browser.ts'
+
+let running: Running
+let browser: Browser
+let folder: string
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'assay-pay-call-'))
+  const read = readSettings({ ASSAY_PORT: '0', ASSAY_DATA_DIR: folder, ASSAY_LOG_LEVEL: 'silent', ASSAY_FREE_DAILY: '1' })
+  assert.ok(read.ok)
+  ;[running, browser] = await Promise.all([start(read.settings), startBrowser()])
+})
+after(async () => {
+  await browser.close()
+  await running.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const REFUSED = /the server responded with a status of 40[023]/
+
+test('a call is paid in place with the test wallet, and its receipt stays in the browser', async () => {
+  const { page, complaints, close } = await visit(browser, `${running.url}/tools/lei-check`, { viewport: { width: 390, height: 844 } })
+  await page.click('#ask button[type=submit]')
+  await page.waitForSelector('.answer .proof .act')
+  await page.click('#ask button[type=submit]')
+  await page.waitForSelector('.answer h2:has-text("Today’s free call is used")')
+  // On a phone the terms are scrolled into view.
+  assert.ok(await page.locator('.answer h2').evaluate((heading) => heading.getBoundingClientRect().top < innerHeight))
+  await page.click('#pay-test')
+  await page.waitForSelector('.answer .proof .act')
+  assert.match((await page.textContent('.answer .proof')) ?? '', /Paid\s*0\.005 USDC/)
+  const kept = await page.evaluate(() => JSON.parse(localStorage.getItem('assay-receipts') ?? '[]') as { amount: string }[])
+  assert.deepEqual(
+    kept.map(({ amount }) => amount),
+    ['5000', '0'],
+  )
+  const download = page.waitForEvent('download')
+  await page.click('.my-receipts summary')
+  await page.click('.my-receipts button:has-text("Export")')
+  assert.equal((await download).suggestedFilename(), 'assay-receipts.jsonl')
+  assert.deepEqual(
+    complaints.filter((line) => !REFUSED.test(line)),
+    [],
+  )
+  await close()
+})
+
+test('the terms are shown on request, and a wrong credit code is explained', async () => {
+  const { page, complaints, close } = await visit(browser, `${running.url}/tools/iban-check`)
+  await page.click('#show-terms')
+  await page.waitForSelector('.answer h2:has-text("402 Payment Required")')
+  await page.fill('#credit-code', 'x')
+  await page.click('.credit-code button')
+  await page.waitForSelector('.pay-message:has-text("Enter the credit code")')
+  await page.fill('#credit-code', 'not-a-known-code')
+  await page.click('.credit-code button')
+  await page.waitForSelector('.answer code:has-text("CREDIT_")')
+  assert.deepEqual(
+    complaints.filter((line) => !REFUSED.test(line)),
+    [],
+  )
+  await close()
+})
+
+test('only a sandbox signs payments, and only of small amounts', async () => {
+  const post = (amount_minor: string) =>
+    fetch(`${running.url}/v1/sandbox/payment`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ amount_minor }),
+    })
+  const signed = (await (await post('5000')).json()) as { authorization: { to: string; value: string } }
+  const { deps } = running.app
+  assert.deepEqual([signed.authorization.value, signed.authorization.to], ['5000', deps.sandbox?.pay_to.toLowerCase()])
+  for (const amount of ['0', '-1', '1e3', '999999999']) assert.ok((await post(amount)).status >= 400, amount)
+})

@@ -1,0 +1,40 @@
+import addresses from '../../data/ofac-addresses.json' with { type: 'json' }
+
+/** SDN_ENHANCED.XML in the form of OFAC's Sanctions List Service: the listed addresses of the release, one entity each, and further entities. */
+export function sdnDocument({
+  day,
+  rows = addresses.rows,
+  others = 0,
+}: {
+  day: string
+  rows?: { address: string; entity: string }[]
+  others?: number
+}): string {
+  const listed = rows.map(({ address, entity }, index) => entityXml(index + 1, entity, [address]))
+  const further = Array.from({ length: others }, (_, index) => entityXml(rows.length + index + 1, `OTHER PARTY ${index}`, []))
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<sanctionsData xmlns="https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/ENHANCED_XML">',
+    `<publicationInfo><dataAsOf>${day}T00:00:00</dataAsOf></publicationInfo><entities>`,
+    ...listed,
+    ...further,
+    '</entities></sanctionsData>',
+  ].join('\n')
+}
+
+function entityXml(id: number, name: string, found: readonly string[]): string {
+  const features = found.map(
+    (address) =>
+      `<feature id="${id}"><type featureTypeId="345">Digital Currency Address - ETH</type><versionId>1</versionId><value>${address}</value></feature>`,
+  )
+  return (
+    `<entity id="${id}"><generalInfo><entityType refId="600">Individual</entityType></generalInfo>` +
+    '<sanctionsPrograms><sanctionsProgram refId="1" id="1">CYBER2</sanctionsProgram></sanctionsPrograms>' +
+    `<names><name id="${id}"><isPrimary>true</isPrimary><translations><translation><formattedFullName>${xmlText(name)}</formattedFullName>` +
+    `</translation></translations></name></names><features>${features.join('')}</features></entity>`
+  )
+}
+
+function xmlText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
