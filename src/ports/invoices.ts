@@ -199,6 +199,8 @@ export interface InvoiceStore {
   record_watch(merchant: string, next_block: number, looked_ms: number): Promise<void>
   /** Of this merchant, watched at that second and not void, in the order in which they were made, those after a number; `number` is that place. */
   page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
+  /** Invoices that this merchant signed, the newest first, those before a number; `number` is that place. */
+  signed_by(merchant: string, before: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
   bank_reports(invoice_id: string): Promise<BankReport[]>
   /** Keeps what a statement reports, each entry once; the verdict is that of the last run. Returns how many are new or judged otherwise. */
   report_bank(reports: readonly BankReport[], now_ms: number): Promise<number>

@@ -332,7 +332,7 @@ export const INVOICE_PROBLEMS = {
     403,
     'signature',
     'Not signed by the merchant',
-    'Only the key of the merchant can sign or void an invoice, or create a signed one.',
+    'Only the key of the merchant can sign or void an invoice, create a signed one, or list its invoices.',
   ),
   INVOICE_NOT_VOIDABLE: callerFault(
     409,

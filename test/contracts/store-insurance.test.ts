@@ -154,6 +154,7 @@ for (const open of STORE_DRIVERS) {
         'invoice_evictable_all',
         'invoice_nonce_of',
         'invoice_expiring',
+        'invoice_signed_list',
         'payment_network',
         'invoice_deposit_address',
       ])

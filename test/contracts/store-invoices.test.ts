@@ -103,6 +103,27 @@ for (const open of STORE_DRIVERS) {
       assert.equal(await store.invoices.find('inv_nobody'), null)
     })
 
+    test('a merchant reads the invoices that it signed, newest first, page by page', async () => {
+      const merchant = address()
+      const made: string[] = []
+      for (const issue_signature of ['0x01', null, '0x02', '0x03'])
+        if (issue_signature === null) await kept({ merchant })
+        else {
+          const { invoice_id } = await kept({ merchant, issue_signature })
+          // Does not count against the bound on open ones.
+          await store.invoices.set_closed(invoice_id, true)
+          made.unshift(invoice_id)
+        }
+      await kept({ issue_signature: '0x04' })
+      const first = await store.invoices.signed_by(merchant, Number.MAX_SAFE_INTEGER, 2)
+      const second = await store.invoices.signed_by(merchant, first.at(-1)?.number ?? 0, 2)
+      assert.deepEqual(
+        [first, second].map((page) => page.map(({ invoice }) => invoice.invoice_id)),
+        [made.slice(0, 2), made.slice(2)],
+      )
+      assert.deepEqual(first[0]?.invoice, await store.invoices.find(made[0] ?? ''))
+    })
+
     test('the same request brings the same invoice, another content a conflict, however many ask at once', async () => {
       const other = await openStore(fresh.target)
       const request = { merchant: address(), request_key: hash(), content_hash: hash() }

@@ -263,7 +263,9 @@ test('the migration deletes tasks that an earlier release stored in clear text, 
     )
     database.exec('drop table invoice_sweep; drop table invoice_forward; drop index invoice_deposit_address')
     database.exec('alter table invoice drop column deposit_address')
-    database.exec('drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring')
+    database.exec(
+      'drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring; drop index invoice_signed_list',
+    )
     database.exec('alter table invoice drop column expiry_noted')
     for (const column of ['network_hash', 'identifier_hash']) database.exec(`alter table payment drop column ${column}`)
     const body = 'CANARY '.repeat(3_000)

@@ -122,6 +122,7 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
     watch_of: (merchant) => Promise.resolve({ merchant, next_block: 1, since_ms: 0, looked_ms: NOON_S * 1_000 }),
     record_watch: () => Promise.resolve(),
     page_of: () => Promise.resolve([]),
+    signed_by: () => Promise.resolve([]),
     bank_reports: () => Promise.resolve([]),
     report_bank: () => Promise.resolve(0),
     other_assets: () => Promise.resolve([]),

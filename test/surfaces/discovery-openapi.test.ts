@@ -205,6 +205,7 @@ const REFUSED: Record<string, number> = {
   'get /api/invoice/{id}/pay': 409,
   'post /api/invoice/{id}/pay': 409,
   'get /api/invoice/{id}/qr.svg': 404,
+  'post /api/invoice/list': 400,
   'post /api/invoice/{id}/sign': 403,
   'post /api/invoice/{id}/void': 403,
   'post /api/invoice/{id}/credit': 404,

@@ -180,6 +180,14 @@ export const READ_PAGE = statement(
     order by number limit ${limit}`,
 )
 
+/** The partial index `invoice_signed_list` has its order. */
+export const READ_SIGNED = statement(
+  'invoice_signed_by',
+  sql`select ${selected({ ...invoice_number, ...invoice })} from invoice
+    where merchant = ${merchant} and issue_signature is not null and number < ${parameter('before', count)}
+    order by number desc limit ${limit}`,
+)
+
 /** The primary key decides which of two attributions of a log came first. */
 export const ATTRIBUTE = statement(
   'invoice_attribute',

@@ -125,6 +125,11 @@ export class SqlInvoiceStore implements InvoiceStore {
     return page.map(({ number, ...invoice }) => ({ number, invoice }))
   }
 
+  async signed_by(merchant: string, before: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]> {
+    const page = await this.#database.readAll(sql.READ_SIGNED, { merchant, before, limit })
+    return page.map(({ number, ...invoice }) => ({ number, invoice }))
+  }
+
   bank_reports(invoice_id: string): Promise<BankReport[]> {
     return readBankReports(this.#database, invoice_id)
   }

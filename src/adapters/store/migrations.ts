@@ -277,6 +277,12 @@ export const MIGRATIONS: readonly Migration[] = [
     create index invoice_expiring on invoice (expires_s) where expiry_noted = 0;
   `,
   },
+  /** A merchant's list of the invoices that it signed, the newest first. */
+  {
+    number: 20,
+    name: 'invoice-lists',
+    text: () => `create index invoice_signed_list on invoice (merchant, number) where issue_signature is not null`,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

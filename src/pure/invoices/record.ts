@@ -118,6 +118,29 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
   }
 }
 
+/** One line of a merchant's list. The payment page is for people; the record has everything else. */
+export function invoiceSummary({ terms, standing, payments, site_url }: Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'site_url'>) {
+  const { invoice_id, client_name, memo, chain_id } = terms
+  const settled = standing.settled_by
+  return {
+    invoice_id,
+    status: standing.status,
+    exceptions: standing.exceptions,
+    ...amountsOf(terms, standing),
+    currency: 'USDC',
+    chain_id,
+    client_name,
+    memo,
+    created_at: instant(terms.created_s),
+    expires_at: instant(terms.expires_s),
+    settled_at: settled === null ? null : instant(settled.block_time_s),
+    tx_hash: settled?.transaction ?? null,
+    payer: payments.find(({ transaction }) => transaction === settled?.transaction)?.payer ?? null,
+    page_url: `${site_url}/pay/${invoice_id}`,
+    invoice_url: invoiceUrls(site_url, invoice_id).invoice_url,
+  }
+}
+
 const SIGNED_NOTICE = 'The merchant’s own key signed this invoice.'
 /** The pilot of the operator is signed with the receipt key: the service has no key of the recipient. */
 const OPERATOR_NOTICE = 'The operator of this service made this invoice and signed it with the key of its receipts.'

@@ -2,7 +2,7 @@ import { addressWord, uintWord } from '../payments/token-calls.ts'
 import { canonicalText } from '../receipts/canonical.ts'
 import { fromHex, nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { normaliseSignature } from '../payments/eip3009.ts'
-import { type TypedData, typedDataJson, typedDigest, type TypedDomain, type TypedStruct } from '../payments/typed-data.ts'
+import { ruleBookDomain, type TypedData, typedDataJson, typedDigest, type TypedDomain, type TypedStruct } from '../payments/typed-data.ts'
 
 /** Terms of an invoice. They never change: to change one, void it and issue another. Amounts are decimal text of minor units. */
 export interface InvoiceTerms {
@@ -180,4 +180,37 @@ export function merchantSigned(act: MerchantSigning, terms: SignedTerms, signatu
   const read = normaliseSignature(signature)
   if (read === null || read.high_s) return false
   return crypto.recover(merchantDigest(act, terms, crypto), read.rs, read.recovery) === terms.merchant
+}
+
+/** Request of a merchant for the list of its invoices, as the merchant signs it (EIP-712). */
+export interface ListTerms {
+  /** Origin of the service, so that another deployment cannot use the signature. */
+  service: string
+  merchant: string
+  /** Seconds since 1970. */
+  issued_at: number
+}
+
+const LIST_DOMAIN = ruleBookDomain('assay invoice list')
+
+const LIST: TypedStruct = {
+  name: 'InvoiceList',
+  fields: [
+    { name: 'service', type: 'string' },
+    { name: 'merchant', type: 'address' },
+    { name: 'issued_at', type: 'uint64' },
+  ],
+}
+
+function listMessage({ issued_at, ...terms }: ListTerms) {
+  return { ...terms, issued_at: BigInt(issued_at) }
+}
+
+export function listDigest(terms: ListTerms, crypto: Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>): Uint8Array {
+  return typedDigest(LIST_DOMAIN, LIST, listMessage(terms), crypto)
+}
+
+/** Typed data for the merchant to sign, in the form of wallets. */
+export function listTypedData(terms: ListTerms): TypedData {
+  return typedDataJson(LIST_DOMAIN, LIST, listMessage(terms))
 }

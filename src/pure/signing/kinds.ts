@@ -1,5 +1,5 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { cartHash, invoiceNonces, merchantTypedData } from '../invoices/terms.ts'
+import { cartHash, invoiceNonces, listTypedData, merchantTypedData } from '../invoices/terms.ts'
 import { releaseText } from '../credits/credits.ts'
 import { personalMessageDigest } from '../payments/sign-in.ts'
 import { type TypedData, typedDataDigest } from '../payments/typed-data.ts'
@@ -86,6 +86,7 @@ const EXAMPLES: Record<SigningKind, () => Signable> = {
   'invoice-create': () => typed(merchantTypedData('create', exampleInvoice('order-4711'))),
   'invoice-issue': () => typed(merchantTypedData('issue', exampleInvoice(INVOICE_ID))),
   'invoice-void': () => typed(merchantTypedData('void', exampleInvoice(INVOICE_ID))),
+  'invoice-list': () => typed(listTypedData({ service: 'https://assay.example', merchant: VECTOR_SIGNER, issued_at: 1_795_300_000 })),
   'invoice-payment': () => {
     const invoice = { ...exampleInvoice(INVOICE_ID), merchant: `0x${'1'.repeat(40)}`, salt: HASH }
     const [nonce = HASH] = invoiceNonces(invoice)

@@ -74,6 +74,14 @@ export const SIGNING_KINDS = {
     body: { signature: SIGNATURE },
     body_is: 'complete',
   },
+  'invoice-list': {
+    ...MERCHANT,
+    title: 'List the invoices of a merchant, as that merchant.',
+    signer: 'merchant whose invoices are listed',
+    path: '/api/invoice/list',
+    body: { issued_at: '{issued_at}', signature: SIGNATURE },
+    body_is: 'merge_patch',
+  },
   'invoice-payment': {
     title: 'Pay an invoice: a transfer of USDC (EIP-3009) that this service sends to the chain.',
     signer: 'payer',

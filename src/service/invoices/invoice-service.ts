@@ -23,6 +23,7 @@ import { problem, type Problem } from '../problems.ts'
 import { checkMerchantSignature, type ContractSignatures } from './contract-signature.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import { specimen, SPECIMEN_ID, viewInvoice, type InvoiceView, type ViewParts } from './invoice-view.ts'
+import { listForMerchant, type ListEnd, type ListRequest } from './merchant-list.ts'
 import { isChainFault } from '../chain-fault.ts'
 import type { InvoiceWatch } from './watch.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -76,6 +77,8 @@ export interface InvoiceService extends InvoiceSource {
    * outside reads.
    */
   submit(invoice_id: string, transaction: string, client: string): Promise<InvoiceSubmission>
+  /** Lists the invoices that a merchant signed, for that merchant alone. Without a proof, the problem has the typed data to sign. */
+  list(request: ListRequest): Promise<ListEnd>
 }
 
 export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
@@ -102,6 +105,7 @@ export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
     },
     act: async (invoice_id, act, signature, client) => merchantAct(parts, await find(invoice_id), act, signature, client),
     submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
+    list: (request) => listForMerchant(parts, request),
   }
 }
 

@@ -61,6 +61,18 @@ export const INVOICES: Topic = {
           'The state follows from the payments that the chain shows. What comes late is recorded as late.',
         )}`,
       },
+      {
+        id: 'list',
+        title: 'Sign, void and list as the merchant',
+        body: html`${paragraphs(
+          html`An invoice that its merchant signed says so to the payer, and is never evicted. ${code('sign.typed_data')} of the record is what the
+          wallet signs; ${code('sign.submit')} says where the signature goes. ${code(`${api_url}/api/invoice/{id}/void`)} asks for the signature
+          that voids an unpaid invoice in the same way.`,
+          html`${code(`${api_url}/api/invoice/list`)} lists the invoices that a merchant signed, and only the merchant can read it: the first answer asks
+          for a signature, the second has the list and a ${code('token')} for further pages, valid for ${INVOICE_RULES.list_token_s / 3_600} hours.`,
+        )}
+        ${sample('list', 'shell', 'Asks for the signature of this merchant', curl(`${api_url}/api/invoice/list`, { body: { merchant: EXAMPLE.merchant } }))}`,
+      },
     ]
   },
 }

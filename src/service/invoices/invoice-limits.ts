@@ -1,0 +1,84 @@
+/** Limits and times of invoices. */
+export const INVOICE_RULES = {
+  /** Maximum amount of an invoice in minor units: 1,000,000 USDC. */
+  ceiling_minor: 1_000_000_000_000n,
+  /** Time in seconds for which an invoice is open, and for which late payments to its merchant are watched afterwards. */
+  open_s: 14 * 86_400,
+  watch_more_s: 30 * 86_400,
+  /** Maximum number of open invoices that one merchant has signed. */
+  merchant_signed: 1_000,
+  /**
+   * Maximum number of unsigned invoices, above which the oldest are evicted: created by one network (/24, /48) in a day, by all networks,
+   * and by calls. In the 14 days for which an invoice is open one network creates fewer than the total limit, so that it evicts no open
+   * invoice of another network.
+   */
+  network_unsigned: 1_000,
+  all_unsigned: 20_000,
+  calls_unsigned: 20_000,
+  client_name_chars: 120,
+  memo_chars: 500,
+  amount_chars: 32,
+  amount_max: 1_000_000_000,
+  request_key_chars: 128,
+  body_bytes: 16_384,
+  /** Maximum number of write requests per client and minute, in each process. */
+  per_minute: 30,
+  /** Length of a page of a merchant's list, at most, and of one that names no length. */
+  list_page_max: 100,
+  list_page: 50,
+  /** Maximum number of pages of lists per client and minute, in each process. */
+  lists_per_minute: 60,
+  /** Maximum difference between the signature of a list and the time of the service, and validity of the token for further pages, in seconds. */
+  list_signed_s: 600,
+  list_token_s: 8 * 3_600,
+  /** Maximum number of PDF documents per client and minute, in each process. */
+  documents_per_minute: 60,
+  /** Free relaying to the chain by the gas wallet: minimum amount in minor units, and maximum number of payments per day. */
+  relay_minimum_minor: 1_000_000n,
+  relays_daily_client: 20,
+  relays_daily_network: 60,
+  /** Maximum number per merchant and day; signed and unsigned invoices are counted separately. */
+  relays_daily_merchant: 100,
+  relays_daily: 1_000,
+  /** Time in ms since the last look at the merchant's transfers after which a record is stale. */
+  stale_ms: 60_000,
+  /** Maximum clock difference, in seconds. */
+  skew_s: 120,
+  /** Limits of one look at one merchant: blocks, receipts, payments rechecked, and candidate invoices. */
+  look_blocks: 5_000n,
+  look_receipts: 100,
+  payments_rechecked: 500,
+  candidates: 500,
+  /**
+   * Deposit addresses of a merchant that one look reads, more than the limits on invoices allow to be open, and the number in one page and one log
+   * search.
+   */
+  deposits_watched: 50_000,
+  deposits_page: 500,
+  /** Deposits of an invoice after which only those of a hundredth of its amount and more are recorded. */
+  small_deposits: 100,
+  small_deposit_parts: 100n,
+  /** Sweeps by the gas wallet: minimum deposit in minor units, deposits in a transaction, and maximum number of deposits a day. */
+  sweep_minimum_minor: 1_000_000n,
+  sweep_items: 50,
+  sweeps_daily: 1_000,
+  sweeps_daily_merchant: 100,
+  /** The gas wallet sweeps while at least one part of so many of the day's gas budget is left for payments. */
+  sweep_gas_parts: 2n,
+  /** Interval of the search for deposits to sweep in ms, and the pause after an attempt, which doubles while it moves nothing. */
+  sweep_every_ms: 5_000,
+  sweep_pause_ms: 60_000,
+  /** Maximum number of transfers of other assets that are read from one submitted transaction. */
+  other_assets: 20,
+  /** Gas limit of the ERC-1271 signature check of a contract wallet. */
+  signature_gas: 300_000n,
+  /** Maximum number of merchants in one round of the job, and the interval of the job in ms. */
+  merchants: 50,
+  watch_every_ms: 4_000,
+  /** Event streams: interval of reads, interval of heartbeats, maximum duration, maximum number of followers in all and per client. */
+  live_every_ms: 2_000,
+  heartbeat_ms: 15_000,
+  follow_longest_ms: 600_000,
+  followers: 500,
+  followers_client: 5,
+} as const
