@@ -15,6 +15,8 @@ const { hostname, port } = new URL(url)
 const counts = new Map<string, number>()
 let open = true
 
+const HEAD_BYTES = 4096
+
 function caller(index: number): void {
   const address = same_client ? '198.51.100.1' : `10.0.${index >> 8}.${index & 255}`
   const { path, body, header } = ask
@@ -22,16 +24,18 @@ function caller(index: number): void {
   const sent = `${from}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n`
   const request = body === undefined ? `GET ${path} ${from}\r\n` : `POST ${path} ${sent}Content-Length: ${body.length}\r\n\r\n${body}`
   const socket = connect(Number(port), hostname, () => socket.write(request))
-  let text = ''
-  socket.setEncoding('latin1')
-  socket.on('data', (chunk: string) => {
-    text += chunk
-    const head_end = text.indexOf('\r\n\r\n')
-    const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, Math.max(0, head_end)))?.[1]
-    if (length === undefined || text.length < head_end + 4 + Number(length)) return
-    const status = text.slice(9, 12)
+  let left_bytes = 0
+  let status = ''
+  socket.on('data', (chunk: Buffer) => {
+    if (left_bytes === 0) {
+      // A head is sent in one piece, before its body.
+      const text = chunk.toString('latin1', 0, HEAD_BYTES)
+      status = text.slice(9, 12)
+      left_bytes = text.indexOf('\r\n\r\n') + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(text)?.[1])
+    }
+    left_bytes -= chunk.length
+    if (left_bytes > 0) return
     counts.set(status, (counts.get(status) ?? 0) + 1)
-    text = ''
     if (open) socket.write(request)
     else socket.destroy()
   })
