@@ -2,6 +2,7 @@ import type { Log } from '../ports/log.ts'
 import { once } from '../pure/once.ts'
 import { createBodies } from '../service/admission/bodies.ts'
 import { createRefusalDelay, eventLoopDelay } from '../service/admission/slots.ts'
+import { createAnswerRenderer } from '../service/calls/answer-detail.ts'
 import { isSigned, createInstrumentedCalls, type InstrumentedCallParts } from '../service/calls/instrumented-call.ts'
 import { modeWord } from '../service/catalogue/text.ts'
 import { callerAddress, quotaClient, type TrustedProxies } from '../service/clients.ts'
@@ -63,8 +64,10 @@ export function createApp(given: Omit<AppDeps, 'inFlight' | 'history'>, proxies:
   }
   const headers = commonHeaders(modeWord(deps), deps.origins)
   const { heavy } = deps.call
+  const render = createAnswerRenderer({ ...deps, catalogue: deps.call.catalogue })
   const rest: RestCalls = {
     serve: calls.on('rest'),
+    render,
     origins: deps.origins,
     words: restPaymentRenderer(deps),
     heavy,

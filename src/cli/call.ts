@@ -1,6 +1,8 @@
 import { isObject } from '../pure/is-object.ts'
 import { cutText } from '../pure/cut-text.ts'
 import { viewAnswer, type AnswerView, type ItemView, type ShownFinding } from '../service/catalogue/answer-view.ts'
+import { briefJson, briefText } from '../service/catalogue/brief.ts'
+import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
 import { checkHeadline } from '../service/catalogue/headlines.ts'
 import { receiptDigest } from '../pure/receipts/receipt.ts'
 import { toHex } from '../pure/receipts/crypto.ts'
@@ -64,6 +66,13 @@ export function renderAnswer(tool: Tool, answer: Answer): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')
+}
+
+/** The brief form that models read, as text or as JSON. */
+function renderBrief(tool: Tool, answer: Answer, json: boolean): string {
+  const parts = { ...answer, settlement: null }
+  const { output } = toolSchemas(tool)
+  return json ? briefJson(tool, output, parts, null) : briefText(tool, output, parts).split('\n').map(printable).join('\n')
 }
 
 /** The result is read by its tool; the items of a batch are single checks. */
@@ -145,7 +154,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (given === undefined) throw new CliError('usage', `Give the input of ${tool.id}, for example:  ${exampleCall(tool)}`)
   markMode(settings)
   const outcome = await call(await localCallDeps(catalogue, settings), requestOf(tool, given, invocation.text('prev-receipt-hash')))
-  return show(tool, outcome, wantsJson(invocation))
+  return show(tool, outcome, { json: wantsJson(invocation), brief: invocation.flag('brief') })
 }
 
 async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, invocation: Invocation): Promise<Exit> {
@@ -153,6 +162,7 @@ async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, i
     throw new CliError('usage', 'With --jsonl the inputs are read from standard input, one per line; remove the input argument.')
   if (invocation.text('prev-receipt-hash') !== null)
     throw new CliError('usage', '--prev-receipt-hash cannot be combined with --jsonl: it links the receipt of a single call.')
+  if (invocation.flag('brief')) throw new CliError('usage', '--brief cannot be combined with --jsonl.')
   if (!invocation.flag('no-receipt')) markMode(settings)
   return callStream(tool, localSources(catalogue, settings), invocation.flag('no-receipt') ? null : await localStamp(settings))
 }
@@ -206,10 +216,11 @@ async function* inputChunks(given: string): AsyncGenerator<Uint8Array> {
   else yield Buffer.from(given)
 }
 
-function show(tool: Tool, outcome: Outcome, json: boolean): Exit {
+function show(tool: Tool, outcome: Outcome, { json, brief }: { json: boolean; brief: boolean }): Exit {
   if (outcome.kind === 'answered') {
     const answer = { ...outcome.answer, allowance: null }
-    say(json ? answerText(answer) : renderAnswer(tool, answer))
+    if (brief) say(renderBrief(tool, answer, json))
+    else say(json ? answerText(answer) : renderAnswer(tool, answer))
     return 'ok'
   }
   if (outcome.kind === 'paid') throw new Error('a call that brings no payment was paid')

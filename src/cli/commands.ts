@@ -40,6 +40,7 @@ export const COMMANDS = {
       jsonl: { type: 'boolean', meaning: 'Read one input object per line from standard input and write one answer per line, in order.' },
       'no-receipt': { type: 'boolean', meaning: 'With --jsonl: write only results, without receipts; faster.' },
       'prev-receipt-hash': { type: 'string', value: '0x…', meaning: 'Link the receipt to an earlier one by its digest.' },
+      brief: { type: 'boolean', meaning: 'Write the brief form of the answer, for models: a few lines, or their facts as JSON.' },
       ...JSON_OPTIONS,
     },
     most_words: 2,

@@ -72,6 +72,7 @@ function callOperation(parts: OpenApiParts, tool: Tool): Json {
     tags: [tool.family],
     parameters: [
       'previous-receipt',
+      'detail',
       ...(tool.price === 'free'
         ? []
         : ['payment-signature', 'x-payment', 'x-answer-token', 'sign-in-with-x', 'x-credit', 'idempotency-key']),
@@ -98,7 +99,8 @@ function callAnswer(parts: OpenApiParts, tool: Tool): Json {
   const example = parts.examples.get(tool.id)
   const shown = example === undefined ? result : { ...result, examples: [example] }
   const answer = ref('schemas', 'answer')
-  const forms = acceptsUnwrappedInput(tool.id) ? { anyOf: [answer, bareAnswer(tool)] } : { allOf: [answer] }
+  const brief = ref('schemas', 'brief-answer')
+  const forms = { anyOf: [answer, brief, ...(acceptsUnwrappedInput(tool.id) ? [bareAnswer(tool)] : [])] }
   const schema = { type: 'object', ...forms, properties: { result: shown } }
   const counted = tool.price === 'free' ? {} : { ...RATE_LIMITS, ...PAYMENT_RESPONSES }
   return {

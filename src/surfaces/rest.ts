@@ -2,14 +2,15 @@ import { isObject } from '../pure/is-object.ts'
 import type { HeavyWork } from '../ports/heavy-work.ts'
 import type { ServeCall } from '../service/calls/instrumented-call.ts'
 import type { CallRequest, InputRead, Outcome } from '../service/calls/outcome.ts'
-import { answerText } from '../service/calls/answer.ts'
+import type { RenderAnswer } from '../service/calls/answer-detail.ts'
+import { type Detail, DETAILS } from '../service/catalogue/brief.ts'
 import { withVerdict } from '../service/catalogue/decode.ts'
 import { readBody, type BodySource, readJsonBody, unwrapInput } from './http/body.ts'
 import { isLarge, readInThread } from './http/read-in-thread.ts'
 import type { CreditCredential } from '../service/credits/credit-service.ts'
 import { readPayment, type PaymentCredential } from '../service/payments/payment-header.ts'
 import type { ResendSecrets } from '../service/payments/resends.ts'
-import type { Problem } from '../service/problems.ts'
+import { problem, type Problem } from '../service/problems.ts'
 import type { PaymentRenderer } from './payment.ts'
 import { jsonReply, problemReply, rateLimitHeaders, type Origins, type Reply } from './http/reply.ts'
 
@@ -21,6 +22,8 @@ export interface CallExchange {
   address: string
   /** Returns a header value by its lower-case name. */
   header(name: string): string | null
+  /** Level of detail in the address. */
+  detail?: string | undefined
   body: BodySource
 }
 
@@ -34,17 +37,19 @@ export interface RestCalls {
   words: PaymentRenderer
   /** Returns true if the signature of one of these payments recovers to its payer. */
   isSigned(payments: readonly PaymentCredential[]): boolean
+  render: RenderAnswer
   /** Reads long bodies in threads; null reads them on this thread. */
   heavy: HeavyWork | null
 }
 
 /** `POST /v1/tools/{tool}/call`: converts a request to a call and the outcome to a response. */
 export async function restCall(calls: RestCalls, exchange: CallExchange, unwrap: UnwrapInput): Promise<Reply> {
-  const outcome = await calls.serve(callRequest(calls, exchange, unwrap), exchange.request_id)
-  return outcomeReply(calls, outcome, exchange.request_id)
+  const detail = detailIn(exchange, 'standard')
+  const outcome = await calls.serve(callRequest(calls, exchange, unwrap, detail), exchange.request_id)
+  return outcomeReply(calls, outcome, exchange.request_id, detail ?? 'standard')
 }
 
-function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unwrap: UnwrapInput): CallRequest {
+function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unwrap: UnwrapInput, detail: Detail | null): CallRequest {
   const payments = paymentsIn(exchange.header)
   let bytes: Uint8Array = NO_BYTES
   return {
@@ -56,6 +61,7 @@ function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unw
     prev_receipt_hash: exchange.header('x-prev-receipt-hash'),
     traceparent: exchange.header('traceparent'),
     receive: async (bounds, mayReadLarge) => {
+      if (detail === null) return unknownDetail('')
       const body = await readBody(exchange.body, bounds.body_bytes, mayReadLarge)
       if (!body.ok) return body.problem
       bytes = body.bytes
@@ -73,6 +79,25 @@ function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unw
 }
 
 const NO_BYTES = new Uint8Array()
+
+/** Member of `_meta` (MCP) or of the metadata of a message (A2A) that names the level of detail. */
+export const DETAIL_KEY = 'assay/detail'
+
+/** Level of detail that a request names in its message, its header or its address, in this order; null for an unknown one. */
+export function detailIn(
+  { meta = {}, header, detail }: { meta?: Readonly<Record<string, unknown>>; header: CallExchange['header']; detail?: string | undefined },
+  usual: Detail,
+): Detail | null {
+  const asked = Object.hasOwn(meta, DETAIL_KEY) ? meta[DETAIL_KEY] : (header('x-detail') ?? detail ?? usual)
+  return DETAILS.find((one) => one === asked) ?? null
+}
+
+/** Refuses an unknown level before anything is counted. `pointer` is the place in the body; empty for a header. */
+export function unknownDetail(pointer: string): Problem {
+  const message = `Expected one of: ${DETAILS.join(', ')}.`
+  const detail = `The level of detail is unknown. Send X-Detail, ?detail= or "${DETAIL_KEY}" as one of: ${DETAILS.join(', ')}.`
+  return problem('INPUT_SCHEMA_INVALID', detail, { errors: [{ pointer, code: 'not_allowed', message }] })
+}
 
 /** Returns the payments in the two headers that clients use. */
 export function paymentsIn(header: CallExchange['header']): PaymentCredential[] {
@@ -100,15 +125,15 @@ export function creditIn(header: CallExchange['header']): CreditCredential | nul
   return code === null ? null : { code, key: header('idempotency-key') }
 }
 
-function outcomeReply({ origins, words }: RestCalls, outcome: Outcome, request_id: string): Reply {
+async function outcomeReply({ origins, words, render }: RestCalls, outcome: Outcome, request_id: string, detail: Detail): Promise<Reply> {
   const told = (found: Problem) => withVerdict(outcome.tool, found)
   switch (outcome.kind) {
     case 'answered': {
       const { allowance } = outcome.answer
-      return jsonReply(200, answerText(outcome.answer), allowance === null ? {} : rateLimitHeaders(allowance))
+      return jsonReply(200, await render(outcome, detail), allowance === null ? {} : rateLimitHeaders(allowance))
     }
     case 'paid':
-      return jsonReply(200, outcome.text, {
+      return jsonReply(200, await render(outcome, detail), {
         'cache-control': 'private, no-store',
         ...words.responseHeaders(outcome.settlement),
       })

@@ -41,7 +41,7 @@ export function createRoutes(deps: AppDeps, { calls, rest, headers, callerAddres
   pageRoutes(http, deps)
   discoveryRoutes(http, deps)
   mcpRoutes(http, deps, { serve: calls.on('mcp'), turn: calls.turn }, caller, desk)
-  a2aRoutes(http, deps, { serve: calls.on('a2a'), turn: calls.turn }, caller)
+  a2aRoutes(http, deps, { serve: calls.on('a2a'), render: rest.render, turn: calls.turn }, caller)
   return http
 }
 
@@ -92,7 +92,8 @@ function servesMethod(http: Hono<Env>, method: string, path: string): boolean {
 
 function exchangeOf(context: Context<Env>, tool: string, address: string): CallExchange {
   const header = (name: string) => context.req.header(name) ?? null
-  return { tool, address, header, request_id: context.env.request_id, body: bodyOfRequest(context) }
+  const detail = context.req.query('detail')
+  return { tool, address, header, detail, request_id: context.env.request_id, body: bodyOfRequest(context) }
 }
 
 const HEIGHT = 28

@@ -45,6 +45,20 @@ test('a piped answer is JSON, and its receipt covers input and result', async ()
   ])
 })
 
+test('--brief writes the brief form, as text and as JSON, about the whole result', async () => {
+  const text = await desk.run(['call', 'iban-check', GOOD, '--brief', '--text'])
+  assert.equal(text.code, 0)
+  assert.match(
+    text.stdout,
+    /^valid: .*\nValue: GB82WEST12345698765432\n.*\nNot checked: .*\nPrice: free\nReceipt 0x[0-9a-f]{64}, output_hash 0x/,
+  )
+  const { stdout } = await desk.run(['call', 'iban-check', GOOD, '--brief'])
+  const whole = parsed((await desk.run(['call', 'iban-check', GOOD])).stdout) as { result: unknown }
+  const brief = parsed(stdout)
+  assert.deepEqual([brief['detail'], brief['value'], brief['output_hash']], ['brief', 'GB82WEST12345698765432', hashOf(whole.result)])
+  assert.deepEqual([brief['allowance'], brief['answer_url']], [null, null])
+})
+
 test('a wrong identifier is a good answer; a link leads to the receipt before', async () => {
   const previous = `0x${'AB'.repeat(32)}`
   const { code, stdout } = await desk.run(['call', 'iban_check', WRONG, '--prev-receipt-hash', previous])
@@ -121,6 +135,7 @@ test('mistakes on the command line are told, with what may be meant', async () =
     [['iban-check'], 'usage', /assay call iban-check '\{"iban":"GB82/],
     [[], 'usage', /assay tools/],
     [['iban-check', GOOD, '--no-receipt'], 'usage', /--jsonl/],
+    [['iban-check', '--jsonl', '--brief'], 'usage', /--jsonl/],
     [['iban-check', GOOD, '--jsonl'], 'usage', /standard input/],
     [['iban-check', '--jsonl', '--prev-receipt-hash', '0x12'], 'usage', /single call/],
     [

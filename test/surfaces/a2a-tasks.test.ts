@@ -12,6 +12,8 @@ import { listTasks, cancelTask, getTask, sendMessage } from '../../src/surfaces/
 import type { A2aExchange, A2aParts } from '../../src/surfaces/a2a/task-call.ts'
 import { answerOf, dataOf, metadataOf } from '../support/a2a.ts'
 import { tasksInMemory } from '../support/task-memory.ts'
+import { createAnswerRenderer } from '../../src/service/calls/answer-detail.ts'
+import { schemasOf } from '../../src/service/catalogue/wire-schemas.ts'
 import { openJsonBody } from '../../src/surfaces/http/body.ts'
 
 const catalogue = await loadCatalogue()
@@ -82,6 +84,12 @@ function bench(...next: Bench['next']): Bench {
       return typeof outcome === 'function' ? outcome() : outcome
     },
     context: { words, api_url: 'https://assay.example', network: 'eip155:84532', catalogue },
+    render: createAnswerRenderer({
+      catalogue,
+      schemas: schemasOf(catalogue),
+      sealer: { token: () => PENDING.token },
+      origins: { api_url: 'https://assay.example' },
+    }),
     tasks,
     catalogue,
     desk: {

@@ -74,11 +74,15 @@ export interface Answer {
   proof_summary_markdown: string
 }
 
-/** Outcome of a call. Each surface translates it into its own form of answer. */
-export type Outcome =
+/** Outcome with an answer. */
+export type AnsweredOutcome =
   | { kind: 'answered'; tool: string; answer: Answer }
   /** `text` is the stored body, byte for byte. */
   | { kind: 'paid'; tool: string; text: string; settlement: PaidSettlement | CreditSettlement }
+
+/** Outcome of a call. Each surface translates it into its own form of answer. */
+export type Outcome =
+  | AnsweredOutcome
   | { kind: 'pending'; tool: string; problem: Problem; pending: Pending }
   | PaymentRequired
   | { kind: 'refused'; tool: string | null; problem: Problem }

@@ -1,4 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '../problems.ts'
+import { briefSchema, DETAILS } from './brief.ts'
 import type { Tool } from './define.ts'
 import {
   type JsonSchema,
@@ -42,6 +43,7 @@ export function components(tools: readonly Tool[], derived: SchemaList, deployme
     schemas: {
       ...Object.fromEntries(tools.flatMap((tool) => toolComponents(tool, derived.get(tool.id)))),
       answer: answerSchema(),
+      'brief-answer': briefSchema(ref('schemas', 'allowance')),
       receipt: receiptSchema(),
       chain: chainSchema(),
       allowance: allowanceSchema(),
@@ -127,6 +129,17 @@ const PARAMETERS = {
     name: 'X-PREV-RECEIPT-HASH',
     in: 'header',
     ...text('Digest of the receipt that went before; the answer then carries `chain`.', { pattern: '^0x[0-9a-fA-F]{64}$' }),
+  },
+  detail: {
+    name: 'X-Detail',
+    in: 'header',
+    ...text(
+      'Level of detail of the answer: `brief` is its short form; `standard` and `full` are the whole answer. `?detail=` is the same.',
+      {
+        enum: DETAILS,
+        default: 'standard',
+      },
+    ),
   },
   'request-id': {
     name: 'X-Request-Id',

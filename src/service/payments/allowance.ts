@@ -18,7 +18,7 @@ export interface AllowanceState {
 }
 
 /** Returns the members of an answer; the seconds are for headers. */
-export function publicAllowance({ limit, remaining, resets_at }: AllowanceState): Omit<AllowanceState, 'resets_in_s'> {
+export function publicAllowance({ limit, remaining, resets_at }: Omit<AllowanceState, 'resets_in_s'>): Omit<AllowanceState, 'resets_in_s'> {
   return { limit, remaining, resets_at }
 }
 

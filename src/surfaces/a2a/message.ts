@@ -1,5 +1,6 @@
 import { isObject } from '../../pure/is-object.ts'
 import type { ReadBounds } from '../../service/catalogue/define.ts'
+import type { Detail } from '../../service/catalogue/brief.ts'
 import type { InputRead } from '../../service/calls/outcome.ts'
 import { limits } from '../../service/limits.ts'
 import { openJsonBody, type JsonRead, type OpenJson } from '../http/body.ts'
@@ -132,6 +133,8 @@ export interface StoredCall {
   /** Input as JSON text; null if it was too long to store or could not be read. */
   input_text: string | null
   prev_receipt_hash: string | null
+  /** Level of detail; tasks of earlier versions lack it. */
+  detail?: Detail
 }
 
 /** Call with the stored input of a task, which was within the limits of its tool when it arrived. */

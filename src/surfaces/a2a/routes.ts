@@ -4,6 +4,7 @@ import { VersionNotSupportedError, ContentTypeNotSupportedError, RequestMalforme
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { Context, Hono } from 'hono'
 import { isObject } from '../../pure/is-object.ts'
+import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
 import { isSigned, type InstrumentedCalls, type ServeCall } from '../../service/calls/instrumented-call.ts'
 import { quotaClient } from '../../service/clients.ts'
 import { limits } from '../../service/limits.ts'
@@ -36,12 +37,18 @@ const NOT_JSON = { code: -32005, message: 'Send the message with Content-Type ap
 /** Serves calls, and queues messages without a payment. */
 export interface A2aCalls {
   serve: ServeCall
+  render: RenderAnswer
   turn: InstrumentedCalls['turn']
 }
 
 /** `POST /a2a`: A2A versions 1.0 and 0.3 over JSON-RPC, and the agent cards. */
-export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCalls, caller: (context: Context<Env>) => string): void {
-  const parts = once(() => partsOf(deps, serve))
+export function a2aRoutes(
+  app: Hono<Env>,
+  deps: AppDeps,
+  { serve, render, turn }: A2aCalls,
+  caller: (context: Context<Env>) => string,
+): void {
+  const parts = once(() => partsOf(deps, { serve, render }))
   // The origins are known only after the server listens.
   const card = once(() => agentCard(deps))
   const guard = once(() => createGuard(deps.origins))
@@ -71,7 +78,7 @@ export function a2aRoutes(app: Hono<Env>, deps: AppDeps, { serve, turn }: A2aCal
     const body = await read(bodyOfRequest(context), { mayReadLarge, ready: () => turn('intake', address), inThread })
     if (down !== null) return refusalResponse(down, deps.origins, request_id)
     if (!body.ok) return refusalResponse(body.problem, deps.origins, request_id)
-    return { message: body.message, request_id, address, header }
+    return { message: body.message, request_id, address, header, detail: context.req.query('detail') }
   }
   app.on('POST', A2A_PATHS, async (context) => {
     const exchange = await readExchange(context)
@@ -93,10 +100,11 @@ function laneOf(exchange: A2aExchange | Response): 'reads' | 'probes' {
   return isObject(value) && LOOKING.has(String(value['method'])) ? 'probes' : 'reads'
 }
 
-function partsOf(deps: AppDeps, serve: ServeCall): A2aParts {
+function partsOf(deps: AppDeps, { serve, render }: Pick<A2aCalls, 'serve' | 'render'>): A2aParts {
   const { catalogue, sources, payments, onFault } = deps.call
   return {
     serve,
+    render,
     context: {
       words: restPaymentRenderer(deps),
       api_url: deps.origins.api_url,

@@ -15,7 +15,7 @@ import type { ResendSecrets } from '../../service/payments/resends.ts'
 import { problem, PROBLEMS, problemBody, type Problem } from '../../service/problems.ts'
 import type { Message } from '../json-rpc.ts'
 import { creditOf, resendSecretsOf } from '../mcp/tool-call.ts'
-import { paymentsIn } from '../rest.ts'
+import { DETAIL_KEY, detailIn, paymentsIn, unknownDetail } from '../rest.ts'
 import {
   repeatedCall,
   A2A_ENVELOPE,
@@ -32,7 +32,8 @@ import {
   type PaymentStatus,
   X402_EXTENSION,
 } from './message.ts'
-import { answerText } from '../../service/calls/answer.ts'
+import type { RenderAnswer } from '../../service/calls/answer-detail.ts'
+import type { Detail } from '../../service/catalogue/brief.ts'
 import { withVerdict } from '../../service/catalogue/decode.ts'
 import type { PaymentRenderer } from '../payment.ts'
 
@@ -40,6 +41,7 @@ import type { PaymentRenderer } from '../payment.ts'
 export interface A2aParts {
   serve: ServeCall
   context: OutcomeContext
+  render: RenderAnswer
   tasks: TaskStore
   catalogue: Catalogue
   /** Null if this deployment takes no payments. */
@@ -61,6 +63,8 @@ export interface A2aExchange {
   readonly address: string
   /** Returns a header value by its lower-case name. */
   header(name: string): string | null
+  /** Level of detail in the address. */
+  readonly detail?: string | undefined
 }
 
 /** Payments, credit and other facts in the metadata and headers of a message. */
@@ -69,6 +73,8 @@ export interface MessageCredentials {
   credit: CreditCredential | null
   secrets: ResendSecrets
   prev_receipt_hash: string | null
+  /** Undefined if none was named, null for an unknown one. */
+  detail: Detail | null | undefined
   declines: boolean
 }
 
@@ -76,7 +82,7 @@ export type CallCredentials = Pick<MessageCredentials, 'payments' | 'credit' | '
 
 export type Metadata = Readonly<Record<string, unknown>>
 
-export function readCredentials(metadata: Metadata, header: A2aExchange['header']): MessageCredentials {
+export function readCredentials(metadata: Metadata, { header, detail }: Pick<A2aExchange, 'header' | 'detail'>): MessageCredentials {
   const inside: PaymentCredential[] = Object.hasOwn(metadata, PAYLOAD_KEY) ? [{ kind: 'value', value: metadata[PAYLOAD_KEY] }] : []
   const previous = metadata[PREVIOUS_KEY]
   return {
@@ -85,19 +91,24 @@ export function readCredentials(metadata: Metadata, header: A2aExchange['header'
     secrets: resendSecretsOf(metadata, header),
     // A value that is not text becomes an empty text, which is refused as a receipt hash instead of being ignored.
     prev_receipt_hash: previous === undefined ? null : typeof previous === 'string' ? previous : '',
+    detail:
+      Object.hasOwn(metadata, DETAIL_KEY) || (header('x-detail') ?? detail) != null
+        ? detailIn({ meta: metadata, header, detail }, 'standard')
+        : undefined,
     declines: metadata[STATUS_KEY] === 'payment-rejected',
   }
 }
 
 /** Returns true if the message can request a call and carries a payment or a credit. */
-export function hasCredential({ message, header }: A2aExchange): boolean {
+export function hasCredential(exchange: A2aExchange): boolean {
+  const { message } = exchange
   if (!A2A_ENVELOPE.isCall(message.value)) return false
   const params = objectOrEmpty(message.value)['params']
   const metadata = {
     ...objectOrEmpty(objectOrEmpty(params)['metadata']),
     ...objectOrEmpty(objectOrEmpty(objectOrEmpty(params)['message'])['metadata']),
   }
-  const { payments, credit } = readCredentials(metadata, header)
+  const { payments, credit } = readCredentials(metadata, exchange)
   return payments.length > 0 || credit !== null
 }
 
@@ -106,16 +117,24 @@ function objectOrEmpty(value: unknown): Metadata {
 }
 
 /** Next step for a message: a call, or an outcome without one. */
-export type MessageStep = { kind: 'call'; ask: RequestedCall; prev_receipt_hash: string | null } | { kind: 'end'; end: TaskOutcome }
+export type MessageStep =
+  | { kind: 'call'; ask: RequestedCall; prev_receipt_hash: string | null; detail: Detail }
+  | { kind: 'end'; end: TaskOutcome }
 
 /** Chooses the call that the message requests, or else the stored call of its task. */
 export function stepFor(parts: A2aParts, asked: MessageRequest, brought: MessageCredentials, before: StoredCall | null): MessageStep {
   if (brought.declines) return { kind: 'end', end: declinedOutcome() }
   const prev_receipt_hash = brought.prev_receipt_hash ?? before?.prev_receipt_hash ?? null
-  if (asked.kind === 'call') return { kind: 'call', ask: asked.ask, prev_receipt_hash }
+  const detail = brought.detail ?? before?.detail ?? 'standard'
+  const order = (ask: RequestedCall): MessageStep => {
+    // Refused like an input that cannot be read: before anything is counted.
+    const read: RequestedCall['read'] = brought.detail === null ? () => ({ ok: false, problem: unknownDetail(DETAIL_POINTER) }) : ask.read
+    return { kind: 'call', ask: { ...ask, read }, prev_receipt_hash, detail }
+  }
+  if (asked.kind === 'call') return order(asked.ask)
   if (before === null) return { kind: 'end', end: missingCallOutcome(parts, asked) }
   const { tool, input_text } = before
-  if (input_text !== null) return { kind: 'call', ask: repeatedCall({ tool, input_text }), prev_receipt_hash }
+  if (input_text !== null) return order(repeatedCall({ tool, input_text }))
   return {
     kind: 'end',
     end: missingCallOutcome(parts, { ...asked, fault: 'The input was too long to be stored. Send it again together with the payment.' }),
@@ -130,7 +149,7 @@ export async function runStep(
   { payments, credit, secrets }: CallCredentials,
 ): Promise<TaskOutcome> {
   if (order.kind === 'end') return order.end
-  const { ask, prev_receipt_hash } = order
+  const { ask, prev_receipt_hash, detail } = order
   const { address, request_id } = exchange
   let outcome: Outcome
   try {
@@ -141,18 +160,20 @@ export async function runStep(
     parts.onFault(error, ask.tool)
     outcome = { kind: 'refused', tool: null, problem: problem('INTERNAL_ERROR', 'Internal error; it was logged.') }
   }
-  return taskOutcome(parts.context, outcome, payments.length > 0, request_id)
+  return taskOutcome(parts, outcome, { paying: payments.length > 0, request_id, detail })
 }
+
+const DETAIL_POINTER = `/params/message/metadata/${DETAIL_KEY.replace('/', '~1')}`
 
 /** Returns the call to store, so that a later message need not repeat its input. */
 export function storedCall({ catalogue }: A2aParts, order: MessageStep, { message }: A2aExchange): StoredCall | null {
   if (order.kind === 'end') return null
-  const { ask, prev_receipt_hash } = order
+  const { ask, prev_receipt_hash, detail } = order
   const tool = catalogue.find(ask.tool)
   const read =
     tool === undefined || message.kind === 'from_thread' || message.body_bytes > limits.unpaid_body_bytes ? null : ask.read(tool.bounds)
   const input_text = read?.ok === true ? JSON.stringify(read.input) : null
-  return { tool: tool?.id ?? ask.tool.slice(0, limits.a2a_id_chars), input_text, prev_receipt_hash }
+  return { tool: tool?.id ?? ask.tool.slice(0, limits.a2a_id_chars), input_text, prev_receipt_hash, detail }
 }
 
 const SUGGESTED = 5
@@ -188,13 +209,25 @@ interface OutcomeContext {
   catalogue: Pick<Catalogue, 'find'>
 }
 
-/** Maps the outcome of a call to the outcome of its task; `paying` is true if the message carried a payment. */
-export function taskOutcome(told: OutcomeContext, outcome: Outcome, paying: boolean, request_id: string): TaskOutcome {
+interface OutcomeRequest {
+  /** The message carried a payment. */
+  paying: boolean
+  request_id: string
+  detail: Detail
+}
+
+/** Maps the outcome of a call to the outcome of its task. */
+export async function taskOutcome(
+  { context: told, render }: Pick<A2aParts, 'context' | 'render'>,
+  outcome: Outcome,
+  { paying, request_id, detail }: OutcomeRequest,
+): Promise<TaskOutcome> {
   switch (outcome.kind) {
     case 'answered':
-      return completedOutcome(told, outcome.tool, answerText(outcome.answer), undefined)
-    case 'paid':
-      return completedOutcome(told, outcome.tool, outcome.text, paidMetadata(told.words.response(outcome.settlement)))
+    case 'paid': {
+      const metadata = outcome.kind === 'paid' ? paidMetadata(told.words.response(outcome.settlement)) : undefined
+      return completedOutcome(told, outcome.tool, await render(outcome, detail), metadata)
+    }
     case 'pending':
       return {
         ...plainOutcome(TaskState.TASK_STATE_WORKING, problemParts(told, outcome.tool, outcome.problem, request_id)),
@@ -220,13 +253,17 @@ function paidMetadata(response: Record<string, unknown> | null): TaskOutcome['me
 }
 
 function completedOutcome(told: OutcomeContext, tool: string, text: string, metadata: TaskOutcome['metadata']): TaskOutcome {
-  const parts = [textPart(`${decisionText(told, tool, text)}The artifact contains the full answer: result and signed receipt.`)]
+  const body: unknown = JSON.parse(text)
+  const contents =
+    isObject(body) && body['detail'] === 'brief'
+      ? 'The artifact contains the brief answer, and the address of the full one.'
+      : 'The artifact contains the full answer: result and signed receipt.'
+  const parts = [textPart(`${decisionText(told, tool, body)}${contents}`)]
   return { state: TaskState.TASK_STATE_COMPLETED, parts, metadata, answer: { tool, text }, token: null }
 }
 
 /** Headline of the answer as text. In an answer with the result members at top level, the body is the result. */
-function decisionText({ catalogue }: OutcomeContext, tool: string, text: string): string {
-  const body: unknown = JSON.parse(text)
+function decisionText({ catalogue }: OutcomeContext, tool: string, body: unknown): string {
   if (!isObject(body)) return ''
   const result = isObject(body['result']) ? body['result'] : body
   const headline = catalogue.find(tool)?.headline(result)

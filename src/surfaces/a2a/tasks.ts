@@ -49,7 +49,7 @@ const FINAL: ReadonlySet<TaskState> = new Set([
 
 /** Starts or continues a task. Resolves when the task has ended, or waits for its client or for the settlement. */
 export function sendMessage(parts: A2aParts, exchange: A2aExchange, sent: SentMessage, metadata: Metadata): Promise<Task> {
-  const brought = readCredentials({ ...metadata, ...sent.metadata }, exchange.header)
+  const brought = readCredentials({ ...metadata, ...sent.metadata }, exchange)
   return sent.taskId === '' ? beginTask(parts, exchange, sent, brought) : continueTask(parts, exchange, sent, brought)
 }
 
@@ -163,7 +163,7 @@ async function refreshTask(parts: A2aParts, exchange: A2aExchange, record: TaskR
   if (token !== null) {
     const end = (await parts.desk?.fetch(token)) ?? null
     if (end === null || end.kind === 'pending') return kept
-    return { ...kept, task: await storeOutcome(parts, record, kept, paymentOutcome(parts, exchange, end, ask)) }
+    return { ...kept, task: await storeOutcome(parts, record, kept, await paymentOutcome(parts, exchange, end, ask)) }
   }
   const ended = await workerHasEnded(parts, kept)
   if (!ended && record.updated_ms > parts.clock.now_ms() - limits.claim_ms) return kept
@@ -197,16 +197,23 @@ function resendSecrets({ desk }: A2aParts, { payments: [given] }: StoredTask): R
   return read?.ok !== true || desk === null ? NO_SECRETS : { ...NO_SECRETS, answer_token: desk.tokenOf(read.payment) }
 }
 
-const NO_CREDENTIALS: MessageCredentials = { payments: [], credit: null, secrets: NO_SECRETS, prev_receipt_hash: null, declines: false }
+const NO_CREDENTIALS: MessageCredentials = {
+  payments: [],
+  credit: null,
+  secrets: NO_SECRETS,
+  prev_receipt_hash: null,
+  detail: undefined,
+  declines: false,
+}
 
 function paymentOutcome(
   parts: A2aParts,
   { request_id }: A2aExchange,
   end: Exclude<PaymentResult, { kind: 'pending' }>,
-  { tool }: StoredCall,
-): TaskOutcome {
+  { tool, detail = 'standard' }: StoredCall,
+): Promise<TaskOutcome> {
   const outcome = end.kind === 'paid' ? { ...end, tool } : { kind: 'refused' as const, tool, problem: end.problem }
-  return taskOutcome(parts.context, outcome, true, request_id)
+  return taskOutcome(parts, outcome, { paying: true, request_id, detail })
 }
 
 function toStoredTask(

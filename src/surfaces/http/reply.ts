@@ -66,7 +66,7 @@ export function corsPreflight(methods: string): Reply {
     'access-control-allow-methods': methods,
     'access-control-allow-headers':
       'Content-Type, Accept, Authorization, X-PAYMENT, PAYMENT-SIGNATURE, X-CREDIT, X-PREV-RECEIPT-HASH, X-Request-Id, ' +
-      'X-ANSWER-TOKEN, SIGN-IN-WITH-X, ' +
+      'X-ANSWER-TOKEN, SIGN-IN-WITH-X, X-Detail, ' +
       'Idempotency-Key, Access-Control-Expose-Headers, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID, ' +
       'A2A-Version, A2A-Extensions, X-A2A-Extensions',
     'access-control-max-age': '86400',

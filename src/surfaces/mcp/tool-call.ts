@@ -1,6 +1,6 @@
 import { isObject } from '../../pure/is-object.ts'
 import { answerText } from '../../service/calls/answer.ts'
-import { type BriefParts, briefText, type Detail, DETAILS } from '../../service/catalogue/brief.ts'
+import { type BriefParts, briefText, readBriefParts, type Detail } from '../../service/catalogue/brief.ts'
 import type { Catalogue } from '../../service/catalogue/load.ts'
 import type { SchemaList } from '../../service/catalogue/wire-schemas.ts'
 import { withVerdict } from '../../service/catalogue/decode.ts'
@@ -12,7 +12,7 @@ import type { PaymentCredential } from '../../service/payments/payment-header.ts
 import type { ResendSecrets } from '../../service/payments/resends.ts'
 import type { Challenge } from '../../service/payments/terms.ts'
 import type { PaymentRenderer } from '../payment.ts'
-import { creditIn, paymentsIn, resendSecretsIn } from '../rest.ts'
+import { creditIn, DETAIL_KEY, detailIn, paymentsIn, resendSecretsIn, unknownDetail } from '../rest.ts'
 import { argumentsOf, NESTED_CALL, nestedInputOf, readToolArguments, readInput, TOOLS_CALL, type Message } from '../json-rpc.ts'
 import { CALL_TOOL, isFindTool, listPage, type FindTools, type ToolView } from './tool-list.ts'
 import { isMessageFault, rpcErrorOf, type RpcError } from './rpc-error.ts'
@@ -61,7 +61,6 @@ const ERROR_KEY = 'x402/error'
 const PREVIOUS_KEY = 'assay/prev-receipt-hash'
 const CREDIT_KEY = 'assay/credit'
 const IDEMPOTENCY_KEY = 'assay/idempotency-key'
-const DETAIL_KEY = 'assay/detail'
 const ANSWER_TOKEN_KEY = 'assay/answer-token'
 const SIGN_IN_KEY = 'x402/sign-in-with-x'
 const ARGUMENTS = '/params/arguments'
@@ -84,8 +83,8 @@ export async function callTool(calls: ToolCalls, params: CallParams, exchange: M
   try {
     if (view?.find && isFindTool(params.name)) return finderReply(view.find, exchange, api_url)
     const { _meta: meta = {} } = params
-    const detail = detailOf(meta, exchange)
-    if (detail === null) return problemReply(UNKNOWN_DETAIL, request_id, api_url, ARGUMENTS)
+    const detail = detailIn({ ...exchange, meta }, 'brief')
+    if (detail === null) return problemReply(unknownDetail(DETAIL_POINTER), request_id, api_url, ARGUMENTS)
     const request = view?.find && params.name === CALL_TOOL ? nestedRequest(params, exchange) : callRequest(params, exchange)
     return outcomeReply(calls, await serve(request, request_id), { request_id, called: params.name, detail })
   } catch (error) {
@@ -171,17 +170,7 @@ function paymentsOf(meta: Readonly<Record<string, unknown>>, header: McpExchange
   return [...inside, ...paymentsIn(header)]
 }
 
-/** Level of detail of the text: that of the message, of the header or of the address; null for an unknown one. */
-function detailOf(meta: Readonly<Record<string, unknown>>, { header, detail }: McpExchange): Detail | null {
-  const asked = Object.hasOwn(meta, DETAIL_KEY) ? meta[DETAIL_KEY] : (header('x-detail') ?? detail ?? 'brief')
-  return DETAILS.find((one) => one === asked) ?? null
-}
-
-const UNKNOWN_DETAIL = problem('INPUT_SCHEMA_INVALID', `The level of detail is unknown. Send one of: ${DETAILS.join(', ')}.`, {
-  errors: [
-    { pointer: `/params/_meta/${DETAIL_KEY.replace('/', '~1')}`, code: 'not_allowed', message: `Expected one of: ${DETAILS.join(', ')}.` },
-  ],
-})
+const DETAIL_POINTER = `/params/_meta/${DETAIL_KEY.replace('/', '~1')}`
 
 /** Text for models in the brief form; undefined where they get the JSON text. */
 function briefOf({ catalogue, schemas }: ToolCalls, tool_id: string, detail: Detail, parts: () => BriefParts): { brief?: string } {
@@ -213,7 +202,7 @@ function outcomeReply(calls: ToolCalls, outcome: Outcome, { request_id, called, 
       return {
         kind: 'answer',
         text: outcome.text,
-        ...briefOf(calls, outcome.tool, detail, () => JSON.parse(outcome.text) as BriefParts),
+        ...briefOf(calls, outcome.tool, detail, () => readBriefParts(outcome.text)),
         meta,
       }
     }

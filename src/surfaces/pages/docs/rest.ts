@@ -30,6 +30,7 @@ export const REST: Topic = {
           ],
         )}`,
       },
+      detailChapter(callSample(deps, tool, ['X-Detail: brief'])),
       {
         id: 'find',
         title: 'Find a tool',
@@ -72,4 +73,16 @@ export const REST: Topic = {
       },
     ]
   },
+}
+
+function detailChapter(call: string) {
+  return {
+    id: 'detail',
+    title: 'Short answers',
+    body: html`${sample('brief', 'shell', 'The brief form: decision, value, key facts, limits, price and hashes', call)}
+        ${paragraphs(
+          html`${code('?detail=brief')} is the same; ${code('standard')} (usual) and ${code('full')} are the whole answer. The receipt covers the whole
+          result, which the brief form names by ${code('output_hash')}; ${code('answer_url')} brings the whole answer, where it is stored.`,
+        )}`,
+  }
 }
