@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { DATASETS } from '../pure/datasets/datasets.ts'
+import { DATASETS, isDatasetId } from '../pure/datasets/datasets.ts'
 import { listAges, OFAC_LIST_DAYS } from '../pure/checks/ofac.ts'
 import { once } from '../pure/once.ts'
 import type { DatasetDescription } from '../surfaces/deps.ts'
-import { isDatasetId, type DatasetService } from '../service/datasets/dataset-service.ts'
+import type { DatasetService } from '../service/datasets/dataset-service.ts'
 
 /** Metadata of the reference tables: those in `data/`, and newer snapshots from the store. */
 
@@ -65,31 +65,55 @@ export function describeDatasets(service: Pick<DatasetService, 'active' | 'scree
   return {
     ages: () => listAges(service.screening(), now_ms()),
     list(): DatasetDescription[] {
-      const newer = new Map(service.active().map((active) => [active.id as string, active]))
-      return bundled().tables.map(({ id, table, sha256, limit_days }) => {
-        const active = newer.get(id)
-        const { schema, source, published_at, retrieved_at, count } = active?.snapshot ?? table
-        const dated = published_at ?? table.compiled_at ?? retrieved_at
-        return {
-          id,
-          schema,
-          source,
-          published_at,
-          compiled_at: published_at === null ? (table.compiled_at ?? null) : null,
-          retrieved_at,
-          rows: count,
-          sha256: active?.sha256 ?? sha256,
-          origin: active?.origin ?? 'bundled',
-          pinned: active?.pinned ?? false,
-          age_days: ageDays(dated, now_ms()),
-          limit_days,
-          source_urls: isDatasetId(id) ? DATASETS[id].source_urls : [],
-          licence: isDatasetId(id) ? DATASETS[id].licence : null,
-        }
-      })
+      const active = new Map(service.active().map((one) => [one.id as string, one]))
+      const tables = new Map<string, TableInUse>(bundled().tables.map((table) => [table.id, table]))
+      for (const [id, one] of active) tables.set(id, inUse(one))
+      const ordered = [...tables.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))
+      return ordered.map((table) => describeDataset(table, active.get(table.id), now_ms()))
     },
     async text(sha256: string): Promise<string | null> {
       return bundled().texts.get(sha256) ?? (await service.text(sha256))
     },
+  }
+}
+
+type ActiveDataset = ReturnType<DatasetService['active']>[number]
+type TableFacts = Pick<ReferenceTable, 'schema' | 'source' | 'published_at' | 'compiled_at' | 'retrieved_at' | 'count'>
+
+interface TableInUse {
+  id: string
+  sha256: string
+  limit_days: number
+  table: TableFacts
+}
+
+/** A snapshot of the store takes the place of the table of the release; some datasets have no such table. */
+function inUse(active: ActiveDataset): TableInUse {
+  const { id, sha256, snapshot } = active
+  return { id, sha256, limit_days: DATASETS[id].limit_days, table: snapshot }
+}
+
+function describeDataset(
+  { id, sha256, limit_days, table }: TableInUse,
+  active: ActiveDataset | undefined,
+  now_ms: number,
+): DatasetDescription {
+  const { schema, source, published_at, retrieved_at, count } = table
+  const compiled_at = published_at === null ? (table.compiled_at ?? null) : null
+  return {
+    id,
+    schema,
+    source,
+    published_at,
+    compiled_at,
+    retrieved_at,
+    rows: count,
+    sha256,
+    origin: active?.origin ?? 'bundled',
+    pinned: active?.pinned ?? false,
+    age_days: ageDays(published_at ?? compiled_at ?? retrieved_at, now_ms),
+    limit_days,
+    source_urls: isDatasetId(id) ? DATASETS[id].source_urls : [],
+    licence: isDatasetId(id) ? DATASETS[id].licence : null,
   }
 }

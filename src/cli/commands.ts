@@ -263,7 +263,7 @@ export const COMMANDS = {
     usage: [
       'assay data status',
       'assay data refresh',
-      'assay data import <SDN_ENHANCED.XML | snapshot.json>',
+      'assay data import <list.xml | snapshot.json>',
       'assay data diff <file | sha256>',
       'assay data pin <sha256>',
       'assay data unpin <dataset>',

@@ -1,13 +1,13 @@
-import { readFile, stat } from 'node:fs/promises'
+import { open, readFile, stat } from 'node:fs/promises'
 import { readFeedFile } from '../adapters/feeds/reader.ts'
 import { createLog } from '../adapters/log/pino.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import { feedReader } from '../assembly/feeds.ts'
 import { describeDatasets } from '../assembly/reference-tables.ts'
 import type { DatasetStore } from '../ports/datasets.ts'
-import { DATASET_IDS, DATASETS, type DatasetId } from '../pure/datasets/datasets.ts'
+import { datasetDefinition, DATASET_IDS, DATASETS, type DatasetId } from '../pure/datasets/datasets.ts'
 import { compareSnapshots, readSnapshot, updateFault } from '../pure/datasets/definition.ts'
-import { FEED_NAMES } from '../pure/datasets/feeds.ts'
+import { FEED_NAMES, FEEDS, type FeedName } from '../pure/datasets/feeds.ts'
 import { createDatasetService, type DatasetService } from '../service/datasets/dataset-service.ts'
 import { describeOffer, readFeed } from '../service/datasets/feeds.ts'
 import { datasetLimits } from '../service/limits.ts'
@@ -21,7 +21,7 @@ type Action = (typeof ACTIONS)[number]
 const ARGUMENTS: Readonly<Record<Action, string | null>> = {
   status: null,
   refresh: null,
-  import: 'a file: SDN_ENHANCED.XML, or a snapshot from GET /v1/datasets/{sha256}',
+  import: 'a file: the XML of OFAC, the UN, the EU or the UK, or a snapshot from GET /v1/datasets/{sha256}',
   diff: 'a file or the SHA-256 of a stored snapshot',
   pin: 'the SHA-256 of a stored snapshot',
   unpin: 'a dataset, such as ofac_addresses',
@@ -54,7 +54,10 @@ export async function run(invocation: Invocation): Promise<Exit> {
       case 'refresh': {
         const { reader } = feedReader(settings)
         const states = []
-        for (const feed of FEED_NAMES) states.push(await readFeed({ store, service, reader, clock: systemClock, log }, feed))
+        for (const feed of FEED_NAMES) {
+          const state = await readFeed({ store, service, reader, clock: systemClock, log }, feed)
+          if (state !== null) states.push(state)
+        }
         if (desk.json) say(JSON.stringify({ feeds: states }))
         else for (const { feed, outcome, detail } of states) say(`${feed}: ${outcome}. ${printable(detail)}`)
         return states.some(({ outcome }) => outcome === 'failed' || outcome === 'refused') ? 'negative' : 'ok'
@@ -109,9 +112,26 @@ async function snapshotsIn(path: string): Promise<OfferedSnapshot[]> {
     return [ownSnapshot(await readFile(path, 'utf8'), printable(path))]
   }
   const today = new Date(systemClock.now_ms()).toISOString().slice(0, 10)
-  const read = await readFeedFile('ofac_sdn', path, today)
+  const read = await readFeedFile(await feedOfFile(path), path, today)
   if (read.kind === 'failed') throw new CliError('data', `${printable(path)}: ${read.reason}`)
   return read.kind === 'read' ? read.snapshots.map(({ dataset, text }) => ({ id: dataset as DatasetId, text })) : []
+}
+
+const HEAD_BYTES = 4_096
+
+/** The root element says whose document it is. */
+async function feedOfFile(path: string): Promise<FeedName> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    const root = /<([A-Za-z_][\w.-]*)[\s>]/.exec(buffer.toString('utf8', 0, bytesRead))?.[1]
+    const feed = FEED_NAMES.find((name) => FEEDS[name].root === root)
+    if (feed !== undefined) return feed
+    const expected = FEED_NAMES.map((name) => `<${FEEDS[name].root}> (${FEEDS[name].file})`).join(', ')
+    throw new CliError('data', `${printable(path)} begins with <${printable(root ?? '')}>; expected one of ${expected}.`)
+  } finally {
+    await file.close()
+  }
 }
 
 /** The schema of a snapshot says to which dataset it belongs. */
@@ -143,22 +163,33 @@ const SHOWN = 20
 
 async function showDifference(desk: Desk, argument: string): Promise<Exit> {
   const offered = SHA256.test(argument) ? [await storedSnapshot(desk, argument)] : await snapshotsIn(argument)
-  for (const { id, text } of offered) {
-    const found = readSnapshot(DATASETS[id], text, '9999-12-31')
+  const differences = offered.map(({ id, text }) => {
+    const definition = datasetDefinition(id)
+    const found = readSnapshot(definition, text, '9999-12-31')
     if (!found.ok) throw new CliError('data', found.reason)
     const before = desk.service.active().find((active) => active.id === id)
-    if (before === undefined) continue
-    const difference = compareSnapshots(DATASETS[id], before.snapshot, found.snapshot)
-    const fault = updateFault(DATASETS[id], before.snapshot, found.snapshot, difference)
-    if (desk.json) say(JSON.stringify({ dataset: id, active: before.sha256, ...difference, refused: fault }))
-    else {
-      say(`${id}: active since ${before.snapshot.published_at}, offered ${found.snapshot.published_at}.`)
-      for (const [word, keys] of Object.entries(difference)) {
-        const more = keys.length > SHOWN ? ` and ${keys.length - SHOWN} more` : ''
-        say(`${word} ${keys.length}${keys.length === 0 ? '' : `: ${keys.slice(0, SHOWN).map(printable).join(', ')}${more}`}`)
-      }
-      if (fault !== null) say(`It would be refused. ${fault}`)
+    const difference = compareSnapshots(definition, before?.snapshot ?? null, found.snapshot)
+    const fault = before === undefined ? null : updateFault(definition, before.snapshot, found.snapshot, difference)
+    return { id, before, offered: found.snapshot.published_at, difference, fault }
+  })
+  if (desk.json) {
+    const members = differences.map(({ id, before, difference, fault }) => ({
+      dataset: id,
+      active: before?.sha256 ?? null,
+      ...difference,
+      refused: fault,
+    }))
+    say(JSON.stringify({ differences: members }))
+    return 'ok'
+  }
+  for (const { id, before, offered: date, difference, fault } of differences) {
+    const active = before === undefined ? 'none is active' : `active since ${before.snapshot.published_at}`
+    say(`${id}: ${active}, offered ${date}.`)
+    for (const [word, keys] of Object.entries(difference)) {
+      const more = keys.length > SHOWN ? ` and ${keys.length - SHOWN} more` : ''
+      say(`${word} ${keys.length}${keys.length === 0 ? '' : `: ${keys.slice(0, SHOWN).map(printable).join(', ')}${more}`}`)
     }
+    if (fault !== null) say(`It would be refused. ${fault}`)
   }
   return 'ok'
 }

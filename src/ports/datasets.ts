@@ -48,6 +48,8 @@ export interface DatasetStore {
 export type FeedResult =
   | { kind: 'unchanged' }
   | { kind: 'failed'; reason: string }
+  /** There is no copy of an optional document, or no address to read it from. */
+  | { kind: 'absent'; reason: string }
   | { kind: 'read'; etag: string | null; snapshots: readonly { dataset: string; text: string }[] }
 
 /** Reads documents of publishers, or copies of them. Never rejects. */

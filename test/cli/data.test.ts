@@ -147,14 +147,18 @@ test('health, metrics and doctor show the age of the list in use, not of that of
 
 test('assay data: diff shows what would change, import refuses a bad file, pin goes back, unpin returns to the newest', async () => {
   const stored = async () =>
-    parsed((await desk.run(['data', 'status', '--json'])).stdout)['stored'] as { sha256: string; published_at: string }[]
+    parsed((await desk.run(['data', 'status', '--json'])).stdout)['stored'] as { dataset: string; sha256: string; published_at: string }[]
   const all = await stored()
-  const shaOf = (day: string) => all.find(({ published_at }) => published_at === day)?.sha256 ?? ''
+  const shaOf = (day: string) => all.find(({ dataset, published_at }) => dataset === 'ofac_addresses' && published_at === day)?.sha256 ?? ''
   const cut = await desk.file('cut.XML', DAY_TWO.slice(0, -500))
   const bad = await desk.run(['data', 'import', cut])
   assert.deepEqual([bad.code, /truncated|no complete/.test(bad.stderr)], [65, true], bad.stderr)
   const few = await desk.file('few.xml', sdnDocument({ day: dayBefore(1), rows: addresses.rows.slice(0, 70) }))
-  const difference = parsed((await desk.run(['data', 'diff', few, '--json'])).stdout)
+  const [difference = {}, names = {}] = parsed((await desk.run(['data', 'diff', few, '--json'])).stdout)['differences'] as Record<
+    string,
+    unknown
+  >[]
+  assert.deepEqual([names['dataset'], names['refused']], ['ofac_names', null])
   assert.deepEqual([(difference['removed'] as string[]).length, difference['added']], [28, []])
   assert.match(String(difference['refused']), /removes 28 of 98 rows/)
   assert.equal((await desk.run(['data', 'import', few])).code, 1)

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { FEEDS, parseFeed, type FeedDefinition, type FeedName } from '../../pure/datasets/feeds.ts'
+import { isObject } from '../../pure/is-object.ts'
 import type { FeedReader, FeedResult } from '../../ports/datasets.ts'
 import { datasetLimits } from '../../service/limits.ts'
 
@@ -36,8 +37,9 @@ export function createFeedReader({ mirror, open, bounds = datasetLimits }: FeedR
       const feed: FeedDefinition = FEEDS[name as FeedName]
       const bytes_max = bounds.bytes_max ?? feed.bytes_max
       try {
-        if (mirror !== '' && !isUrl) return await readFolder(feed, join(mirror, feed.file), etag, today, bytes_max)
+        if (mirror !== '' && !isUrl) return await readCopy(feed, join(mirror, feed.file), etag, today, bytes_max)
         const url = isUrl ? new URL(feed.file, mirror.endsWith('/') ? mirror : `${mirror}/`).href : feed.url
+        if (url === null) return { kind: 'absent', reason: `The publisher has no open address for ${feed.file}; put it into a mirror.` }
         return await readUrl(feed, { url, etag, today, open, read_ms: bounds.read_ms, bytes_max })
       } catch (error) {
         return failed(error instanceof Error ? error.message : 'unknown reason')
@@ -48,6 +50,12 @@ export function createFeedReader({ mirror, open, bounds = datasetLimits }: FeedR
 
 function failed(reason: string): FeedResult {
   return { kind: 'failed', reason }
+}
+
+async function readCopy(feed: FeedDefinition, path: string, etag: string | null, today: string, bytes_max: number): Promise<FeedResult> {
+  const found = await stat(path).catch((error: unknown) => error)
+  if (feed.optional && isObject(found) && found['code'] === 'ENOENT') return { kind: 'absent', reason: `The mirror has no ${feed.file}.` }
+  return readFolder(feed, path, etag, today, bytes_max)
 }
 
 /** The size and the time of the last change take the place of an entity tag. */
@@ -84,6 +92,10 @@ async function readUrl(feed: FeedDefinition, { url, etag, today, open, read_ms, 
   if (statusCode === 304 && etag !== null) {
     response.destroy()
     return { kind: 'unchanged' }
+  }
+  if (statusCode === 404 && feed.optional) {
+    response.destroy()
+    return { kind: 'absent', reason: `The server has no ${feed.file} (404).` }
   }
   if (statusCode !== 200) return refuse(`The server answers ${statusCode ?? 'without a status'}; expected 200.`)
   if (!TYPE.test(type)) return refuse(`The document is of the type ${type.slice(0, 100)}; expected XML.`)

@@ -102,12 +102,13 @@ export interface SnapshotDifference {
   changed: string[]
 }
 
+/** `before` is null for the first snapshot of a dataset. */
 export function compareSnapshots<Row>(
   { key }: Pick<DatasetDefinition<Row>, 'key'>,
-  before: Snapshot<Row>,
+  before: Snapshot<Row> | null,
   after: Snapshot<Row>,
 ): SnapshotDifference {
-  const old = new Map(before.rows.map((row) => [key(row), JSON.stringify(row)]))
+  const old = new Map((before?.rows ?? []).map((row) => [key(row), JSON.stringify(row)]))
   const added: string[] = []
   const changed: string[] = []
   for (const row of after.rows) {
@@ -120,10 +121,10 @@ export function compareSnapshots<Row>(
 }
 
 /** Reason why the update must not become active without a person; null if it may. */
-export function updateFault<Row>(
-  definition: Pick<DatasetDefinition<Row>, 'removed_share_max'>,
-  before: Snapshot<Row>,
-  after: Snapshot<Row>,
+export function updateFault(
+  definition: Pick<DatasetDefinition<unknown>, 'removed_share_max'>,
+  before: Snapshot,
+  after: Snapshot,
   { removed }: SnapshotDifference,
 ): string | null {
   if (after.published_at < before.published_at)

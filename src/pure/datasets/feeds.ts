@@ -1,12 +1,14 @@
-import type { Snapshot } from './definition.ts'
+import type { DatasetDefinition, Snapshot } from './definition.ts'
+import { euPublishedAt, readEuEntry, readUkEntry, readUnEntry, ukPublishedAt, unPublishedAt } from './list-xml.ts'
+import { euNames, ofacNames, ukNames, unNames, type NameRow } from './listed-names.ts'
 import { ofacAddresses, type OfacRow } from './ofac-addresses.ts'
-import { addressesOfEntity, mergeAddresses, publishedAt } from './ofac-xml.ts'
+import { addressesOfEntity, mergeAddresses, namesOfEntity, publishedAt } from './ofac-xml.ts'
 
 /** Feeds: documents of publishers, read as a stream of elements, and the snapshots that are made of them. */
 
 export interface FeedDefinition {
-  /** Address at the publisher. */
-  url: string
+  /** Address at the publisher; null if the document is available from a mirror or an import only. */
+  url: string | null
   /** File name of a copy in a mirror. */
   file: string
   /** Datasets that the document fills. */
@@ -17,6 +19,8 @@ export interface FeedDefinition {
   elements: readonly string[]
   /** Maximum size of the document in bytes. */
   bytes_max: number
+  /** A mirror may lack it, as long as none was ever read. */
+  optional: boolean
   /** Starts a new collection of rows. */
   collect(): FeedCollector
 }
@@ -28,16 +32,55 @@ interface FeedCollector {
   finish(head: string, retrieved_at: string): { dataset: string; snapshot: Snapshot }[] | string
 }
 
+/** Largest share of entries without a name or an identifier. */
+const UNREAD_SHARE_MAX = 0.01
+const NAMES_NOTE = 'Names, aliases, countries and dates of birth of each entry; everything else of the document is left out.'
+
 export const FEEDS = {
   ofac_sdn: {
     url: 'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ENHANCED.XML',
     file: 'SDN_ENHANCED.XML',
-    datasets: ['ofac_addresses'],
+    datasets: ['ofac_addresses', 'ofac_names'],
     root: 'sanctionsData',
     elements: ['entity'],
     // The file of 2026 has about 120 MB.
     bytes_max: 400_000_000,
+    optional: false,
     collect: collectOfac,
+  },
+  un_consolidated: {
+    url: 'https://scsanctions.un.org/resources/xml/en/consolidated.xml',
+    file: 'UN_consolidated.xml',
+    datasets: ['un_names'],
+    root: 'CONSOLIDATED_LIST',
+    elements: ['INDIVIDUAL', 'ENTITY'],
+    // 2 MB in 2026.
+    bytes_max: 40_000_000,
+    optional: true,
+    collect: () => collectNames(unNames, 'United Nations Security Council: consolidated list, XML', readUnEntry, unPublishedAt),
+  },
+  eu_consolidated: {
+    // The address of the publisher contains a token, so the document comes from a mirror or an import.
+    url: null,
+    file: 'EU_consolidated.xml',
+    datasets: ['eu_names'],
+    root: 'export',
+    elements: ['sanctionEntity'],
+    // 25 MB in 2026.
+    bytes_max: 200_000_000,
+    optional: true,
+    collect: () => collectNames(euNames, 'European Commission: consolidated financial sanctions file 1.1', readEuEntry, euPublishedAt),
+  },
+  uk_sanctions: {
+    url: 'https://sanctionslist.fcdo.gov.uk/docs/UK-Sanctions-List.xml',
+    file: 'UK-Sanctions-List.xml',
+    datasets: ['uk_names'],
+    root: 'Designations',
+    elements: ['Designation'],
+    // 22 MB in 2026.
+    bytes_max: 200_000_000,
+    optional: true,
+    collect: () => collectNames(ukNames, 'FCDO: UK sanctions list, XML', readUkEntry, ukPublishedAt),
   },
 } as const satisfies Record<string, FeedDefinition>
 
@@ -47,8 +90,12 @@ export const FEED_NAMES = Object.keys(FEEDS) as FeedName[]
 
 function collectOfac(): FeedCollector {
   const addresses: OfacRow[] = []
+  const names = collectNames(ofacNames, 'US Treasury, OFAC Sanctions List Service: SDN_ENHANCED.XML', namesOfEntity, publishedAt)
   return {
-    element: (xml) => void addresses.push(...addressesOfEntity(xml)),
+    element(xml) {
+      addresses.push(...addressesOfEntity(xml))
+      names.element(xml)
+    },
     finish(head, retrieved_at) {
       const published_at = publishedAt(head)
       if (published_at === null) return 'The document does not state its date; expected <dataAsOf>YYYY-MM-DD… before the first entity.'
@@ -62,7 +109,34 @@ function collectOfac(): FeedCollector {
         count: rows.length,
         rows,
       }
-      return [{ dataset: ofacAddresses.id, snapshot }]
+      const found = names.finish(head, retrieved_at)
+      return typeof found === 'string' ? found : [{ dataset: ofacAddresses.id, snapshot }, ...found]
+    },
+  }
+}
+
+function collectNames(
+  { id, schema }: Pick<DatasetDefinition<NameRow>, 'id' | 'schema'>,
+  source: string,
+  read: (xml: string) => NameRow | null,
+  dateOf: (head: string) => string | null,
+): FeedCollector {
+  const rows: NameRow[] = []
+  let unread = 0
+  return {
+    element(xml) {
+      const row = read(xml)
+      if (row === null) unread++
+      else rows.push(row)
+    },
+    finish(head, retrieved_at) {
+      const published_at = dateOf(head)
+      if (published_at === null) return 'The document does not state its date before the first entry.'
+      // A change of the format must not empty a list entry by entry.
+      if (unread > rows.length * UNREAD_SHARE_MAX) return `${unread} entries have no name or no identifier: the format may have changed.`
+      const source_version = `list of ${published_at}`
+      const snapshot = { schema, source, source_version, published_at, retrieved_at, notes: NAMES_NOTE, count: rows.length, rows }
+      return [{ dataset: id, snapshot }]
     },
   }
 }

@@ -1,4 +1,6 @@
+import { nameRow, type EntryKind, type NameRow } from './listed-names.ts'
 import { isEvmAddress, type OfacRow } from './ofac-addresses.ts'
+import { attributeOf, elementsOf, textOf, textsOf } from './xml-elements.ts'
 
 /**
  * Reader of SDN_ENHANCED.XML of OFAC's Sanctions List Service (https://sanctionslistservice.ofac.treas.gov, exports): an `entity` has names, programmes
@@ -7,6 +9,7 @@ import { isEvmAddress, type OfacRow } from './ofac-addresses.ts'
 
 /** Addresses of one entity, of every ticker: features whose type begins with "Digital Currency Address". */
 export function addressesOfEntity(entity: string): OfacRow[] {
+  if (!entity.includes('Digital Currency Address')) return []
   const addresses = elementsOf(entity, 'feature')
     .filter((feature) => textsOf(feature, 'type').some((type) => type.startsWith('Digital Currency Address')))
     .flatMap((feature) => textsOf(feature, 'value'))
@@ -23,27 +26,48 @@ function primaryName(entity: string): string {
   return textsOf(primary, 'formattedFullName')[0] ?? ''
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-
-/** Contents of all elements with this tag, in one pass; elements of one tag do not contain each other. */
-function elementsOf(xml: string, tag: string): string[] {
-  const contents: string[] = []
-  const opening = new RegExp(`<${tag}(?=[\\s>])`, 'g')
-  const close = `</${tag}>`
-  for (let start = opening.exec(xml); start !== null; start = opening.exec(xml)) {
-    const content = xml.indexOf('>', start.index) + 1
-    const end = xml.indexOf(close, content)
-    if (content === 0 || end === -1) return contents
-    contents.push(xml.slice(content, end))
-    opening.lastIndex = end
-  }
-  return contents
+const KINDS: Readonly<Record<string, EntryKind>> = {
+  Individual: 'person',
+  Entity: 'organisation',
+  Vessel: 'vessel',
+  Aircraft: 'aircraft',
 }
 
-/** Texts of all elements with this tag. */
-function textsOf(xml: string, tag: string): string[] {
-  const found = xml.matchAll(new RegExp(`<${tag}(?:\\s[^>]*)?>([^<]*)</${tag}>`, 'g'))
-  return [...found].map(([, text = '']) => text.trim().replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => ENTITIES[name] ?? ''))
+/** Names of one entity in all scripts, with countries and dates of birth; null if it has none. */
+export function namesOfEntity(entity: string): NameRow | null {
+  const id = attributeOf(entity.slice(0, entity.indexOf('>')), 'id')
+  const names = elementsOf(elementsOf(entity, 'names')[0] ?? '', 'name').flatMap((name) => {
+    const weak = textOf(name, 'isLowQuality') === 'true'
+    // Of a name, isPrimary comes before its translations, which have their own.
+    const primary = textOf(name, 'isPrimary') === 'true'
+    const strength = weak ? 'weak' : primary ? 'primary' : 'strong'
+    return textsOf(name, 'formattedFullName').map((text) => ({ text, strength }) as const)
+  })
+  const features = elementsOf(elementsOf(entity, 'features')[0] ?? '', 'feature')
+  const ofType = (pattern: RegExp) => features.filter((feature) => pattern.test(textOf(feature, 'type')))
+  return nameRow({
+    id,
+    kind: KINDS[textOf(entity, 'entityType')] ?? 'unknown',
+    names,
+    countries: [
+      ...ofType(/^(?:Nationality|Citizenship)/).flatMap((feature) => textsOf(feature, 'value')),
+      ...elementsOf(entity, 'address').map((address) => textOf(address, 'country')),
+    ],
+    births: ofType(/^Birthdate$/).flatMap(birthOf),
+    programmes: textsOf(entity, 'sanctionsProgram'),
+  })
+}
+
+/** Of a range that covers a year or more, the years; else the day. */
+function birthOf(feature: string): string[] {
+  const year = /^(?:circa )?(\d{4})$/i.exec(textOf(feature, 'value'))?.[1]
+  if (year !== undefined) return [year]
+  const [from] = textsOf(feature, 'fromDateBegin')
+  const to = textsOf(feature, 'toDateEnd')[0] ?? from
+  if (from === undefined || to === undefined) return textsOf(feature, 'value').flatMap((value) => /\b\d{4}\b/.exec(value)?.[0] ?? [])
+  const [first, last] = [from.slice(0, 10), to.slice(0, 10)]
+  if (first === last) return [first]
+  return first.slice(0, 4) === last.slice(0, 4) ? [first.slice(0, 4)] : [`${first.slice(0, 4)}/${last.slice(0, 4)}`]
 }
 
 /** One row per address, in order of address; names of several holders are joined. */

@@ -1,5 +1,5 @@
 import { BUNDLED_ADDRESSES, bundledScreening, createScreening, type Screening } from '../../pure/checks/ofac.ts'
-import { DATASET_IDS, DATASETS, type DatasetId } from '../../pure/datasets/datasets.ts'
+import { datasetDefinition, DATASET_IDS, DATASETS, isDatasetId, type DatasetId } from '../../pure/datasets/datasets.ts'
 import {
   compareSnapshots,
   readSnapshot,
@@ -19,7 +19,7 @@ import { datasetLimits } from '../limits.ts'
 interface ActiveDataset {
   id: DatasetId
   sha256: string
-  snapshot: Snapshot<OfacRow>
+  snapshot: Snapshot
   origin: 'bundled' | 'store'
   pinned: boolean
 }
@@ -39,8 +39,15 @@ export interface DatasetService {
   refresh(): Promise<void>
   /** Stores a new snapshot and makes it active if it passes every check; otherwise the active one stays. */
   offer(id: string, text: string): Promise<OfferResult>
+  /** Offers the snapshots of one document: if one of them is refused, none becomes active. */
+  offerAll(offered: readonly OfferedText[]): Promise<OfferResult[]>
   /** Text of a stored snapshot; null if the store has none with this SHA-256. */
   text(sha256: string): Promise<string | null>
+}
+
+interface OfferedText {
+  dataset: string
+  text: string
 }
 
 interface DatasetServiceParts {
@@ -51,44 +58,51 @@ interface DatasetServiceParts {
   log: Log
 }
 
-const bundled = once((): ActiveDataset => ({
-  id: 'ofac_addresses',
-  sha256: snapshotHash(BUNDLED_ADDRESSES),
-  snapshot: BUNDLED_ADDRESSES,
-  origin: 'bundled',
-  pinned: false,
-}))
-
-export function isDatasetId(id: string): id is DatasetId {
-  return Object.hasOwn(DATASETS, id)
+/** Snapshots of the release. Lists of names have none: they are used once a feed or an import brought them. */
+const FLOOR: Partial<Record<DatasetId, () => ActiveDataset>> = {
+  ofac_addresses: once(() => ({
+    id: 'ofac_addresses',
+    sha256: snapshotHash(BUNDLED_ADDRESSES),
+    snapshot: BUNDLED_ADDRESSES,
+    origin: 'bundled',
+    pinned: false,
+  })),
 }
 
+/** Snapshot that passed every check but those that compare it with the active one. */
+type CheckedOffer = { ok: true; id: DatasetId; snapshot: Snapshot; difference: SnapshotDifference; before: ActiveDataset | undefined }
+type RefusedOffer = { ok: false; result: Extract<OfferResult, { kind: 'refused' }> }
+
 export function createDatasetService({ store, clock, log, publish }: DatasetServiceParts): DatasetService {
-  // One object for both, so that a call never sees the lists of two moments.
-  let current = { active: bundled(), screening: bundledScreening() }
+  const floors = Object.values(FLOOR).map((floor) => floor())
+  // One object for all, so that a call never sees the lists of two moments.
+  let current = { active: new Map(floors.map((active) => [active.id, active])), screening: bundledScreening() }
   let feeds: readonly FeedState[] = []
 
   function use(active: ActiveDataset): void {
-    if (active.sha256 === current.active.sha256) {
-      current = { ...current, active }
+    const before = current.active.get(active.id)
+    const next = new Map(current.active).set(active.id, active)
+    if (before?.sha256 === active.sha256) {
+      current = { ...current, active: next }
       return
     }
-    const screening = active.origin === 'bundled' ? bundledScreening() : createScreening(active.snapshot, active.sha256)
     log.info(
-      { dataset: active.id, before: current.active.sha256, after: active.sha256, published_at: active.snapshot.published_at },
+      { dataset: active.id, before: before?.sha256 ?? null, after: active.sha256, published_at: active.snapshot.published_at },
       'a dataset changed',
     )
-    current = { active, screening }
+    current = { active: next, screening: screeningOf(next) }
   }
 
   async function refreshOne(id: DatasetId): Promise<void> {
     const chosen = (await store.active()).find(({ dataset }) => dataset === id)
-    if (chosen === undefined) return use(bundled())
+    const floor = FLOOR[id]?.()
+    if (chosen === undefined) return floor && use(floor)
     const { sha256, pinned } = chosen
-    const known = sha256 === current.active.sha256
-    const snapshot = known ? current.active.snapshot : await readStored(store, id, sha256)
+    const before = current.active.get(id)
+    const known = sha256 === before?.sha256
+    const snapshot = known ? before.snapshot : await readStored(store, id, sha256)
     // A release may carry a newer list than the store.
-    if (!pinned && snapshot.published_at < bundled().snapshot.published_at) return use(bundled())
+    if (!pinned && floor !== undefined && snapshot.published_at < floor.snapshot.published_at) return use(floor)
     // Queued before the first answer from it; the log passes over a hash that it has.
     if (!known) await publish?.(sha256)
     use({ id, sha256, snapshot, origin: 'store', pinned })
@@ -103,35 +117,75 @@ export function createDatasetService({ store, clock, log, publish }: DatasetServ
     })
   }
 
-  async function offer(id: string, offered: string): Promise<OfferResult> {
-    if (!isDatasetId(id))
-      return { kind: 'refused', reason: `There is no dataset ${id}; there are ${DATASET_IDS.join(', ')}.`, difference: null }
-    const found = readSnapshot(DATASETS[id], offered, utcDate(clock.now_ms()))
-    if (!found.ok) return { kind: 'refused', reason: found.reason, difference: null }
+  const offerAll = createOffers({ store, clock }, refreshOne, (id) => current.active.get(id))
+  return {
+    screening: () => current.screening,
+    active: () => [...current.active.values()],
+    feeds: () => feeds,
+    refresh,
+    async offer(dataset, text) {
+      const [result = HELD_BACK] = await offerAll([{ dataset, text }])
+      return result
+    },
+    offerAll,
+    text: cachedTexts(store),
+  }
+}
+
+/** Checks and activates the snapshots of one document. */
+function createOffers(
+  { store, clock }: Pick<DatasetServiceParts, 'store' | 'clock'>,
+  refreshOne: (id: DatasetId) => Promise<void>,
+  activeOf: (id: DatasetId) => ActiveDataset | undefined,
+): DatasetService['offerAll'] {
+  async function check({ dataset: id, text }: OfferedText): Promise<CheckedOffer | RefusedOffer> {
+    const refuse = (reason: string, difference: SnapshotDifference | null = null): RefusedOffer => ({
+      ok: false,
+      result: { kind: 'refused', reason, difference },
+    })
+    if (!isDatasetId(id)) return refuse(`There is no dataset ${id}; there are ${DATASET_IDS.join(', ')}.`)
+    const found = readSnapshot(datasetDefinition(id), text, utcDate(clock.now_ms()))
+    if (!found.ok) return refuse(found.reason)
     await refreshOne(id)
-    const before = current.active
-    // Stored in canonical form, so that equal snapshots have one hash.
-    const text = JSON.stringify(found.snapshot)
-    const difference = compareSnapshots(DATASETS[id], before.snapshot, found.snapshot)
-    const fault = updateFault(DATASETS[id], before.snapshot, found.snapshot, difference)
-    if (fault !== null) return { kind: 'refused', reason: fault, difference }
-    const { published_at } = found.snapshot
-    if (isEmpty(difference) && published_at === before.snapshot.published_at) return { kind: 'unchanged', sha256: before.sha256 }
+    const before = activeOf(id)
+    const difference = compareSnapshots(datasetDefinition(id), before?.snapshot ?? null, found.snapshot)
+    const fault = before === undefined ? null : updateFault(DATASETS[id], before.snapshot, found.snapshot, difference)
+    return fault === null ? { ok: true, id, snapshot: found.snapshot, difference, before } : refuse(fault, difference)
+  }
+
+  async function activate({ id, snapshot, difference, before }: CheckedOffer): Promise<OfferResult> {
+    const { published_at } = snapshot
+    if (before !== undefined && isEmpty(difference) && published_at === before.snapshot.published_at)
+      return { kind: 'unchanged', sha256: before.sha256 }
     const now_ms = clock.now_ms()
-    const sha256 = await store.add({ dataset: id, published_at, rows: found.snapshot.rows.length, added_ms: now_ms }, text)
+    // Stored in canonical form, so that equal snapshots have one hash.
+    const text = JSON.stringify(snapshot)
+    const sha256 = await store.add({ dataset: id, published_at, rows: snapshot.rows.length, added_ms: now_ms }, text)
     const activated = await store.activate_unpinned({ dataset: id, sha256, activated_ms: now_ms })
     if (activated) await refreshOne(id)
     return { kind: activated ? 'activated' : 'pinned_elsewhere', sha256, difference }
   }
 
-  return {
-    screening: () => current.screening,
-    active: () => [current.active],
-    feeds: () => feeds,
-    refresh,
-    offer,
-    text: cachedTexts(store),
+  return async (offered) => {
+    const checked = []
+    for (const one of offered) checked.push(await check(one))
+    if (checked.some(({ ok }) => !ok)) return checked.map((one) => (one.ok ? HELD_BACK : one.result))
+    const results = []
+    for (const one of checked) if (one.ok) results.push(await activate(one))
+    return results
   }
+}
+
+const HELD_BACK: OfferResult = {
+  kind: 'refused',
+  reason: 'It was not used, because another dataset of the same document was refused.',
+  difference: null,
+}
+
+function screeningOf(active: ReadonlyMap<DatasetId, ActiveDataset>): Screening {
+  const addresses = active.get('ofac_addresses')
+  if (addresses === undefined || addresses.origin === 'bundled') return bundledScreening()
+  return createScreening(addresses.snapshot as Snapshot<OfacRow>, addresses.sha256)
 }
 
 function isEmpty({ added, removed, changed }: SnapshotDifference): boolean {
@@ -142,11 +196,11 @@ function utcDate(now_ms: number): string {
   return new Date(now_ms).toISOString().slice(0, 10)
 }
 
-async function readStored(store: Pick<DatasetStore, 'text'>, id: DatasetId, sha256: string): Promise<Snapshot<OfacRow>> {
+async function readStored(store: Pick<DatasetStore, 'text'>, id: DatasetId, sha256: string): Promise<Snapshot> {
   const stored = await store.text(sha256)
   if (stored === null) throw new Error(`the store has no snapshot ${sha256}`)
   // A clock that was set back must not make an accepted snapshot unreadable.
-  const found = readSnapshot(DATASETS[id], stored, '9999-12-31')
+  const found = readSnapshot(datasetDefinition(id), stored, '9999-12-31')
   if (!found.ok) throw new Error(`snapshot ${sha256} cannot be used: ${found.reason}`)
   return found.snapshot
 }

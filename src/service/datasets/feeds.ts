@@ -7,14 +7,15 @@ import type { DatasetService, OfferResult } from './dataset-service.ts'
 
 interface FeedParts {
   store: DatasetStore
-  service: Pick<DatasetService, 'offer'>
+  service: Pick<DatasetService, 'offerAll'>
   reader: FeedReader
   clock: Clock
   log: Log
 }
 
-/** Reads one feed and offers its snapshots. A document that fails any check leaves the active snapshots as they are; its tag is not kept. */
-export async function readFeed({ store, service, reader, clock, log }: FeedParts, feed: FeedName): Promise<FeedState> {
+/** Reads one feed and offers its snapshots. A document that fails any check leaves the active snapshots as they are; its tag is not kept. Returns null for
+ * an optional document that the mirror lacks and that was never read. */
+export async function readFeed({ store, service, reader, clock, log }: FeedParts, feed: FeedName): Promise<FeedState | null> {
   const before = (await store.feeds()).find((state) => state.feed === feed)
   const now_ms = clock.now_ms()
   const known = before?.etag ?? null
@@ -27,13 +28,16 @@ export async function readFeed({ store, service, reader, clock, log }: FeedParts
     else log.info(facts, 'a feed was read')
     return found
   }
+  if (result.kind === 'absent') {
+    if (before === undefined) return null
+    return finish({ ...state, outcome: 'failed', detail: result.reason })
+  }
   if (result.kind === 'failed') return finish({ ...state, outcome: 'failed', detail: result.reason })
   if (result.kind === 'unchanged') return finish({ ...state, outcome: 'unchanged', detail: 'The document has not changed.' })
-  const offers: { dataset: string; offer: OfferResult }[] = []
-  for (const { dataset, text } of result.snapshots) offers.push({ dataset, offer: await service.offer(dataset, text) })
-  const detail = offers.map(({ dataset, offer }) => `${dataset}: ${describeOffer(offer)}`).join(' ')
-  if (offers.some(({ offer }) => offer.kind === 'refused')) return finish({ ...state, outcome: 'refused', detail })
-  const updated = offers.some(({ offer }) => offer.kind === 'activated')
+  const offers = await service.offerAll(result.snapshots)
+  const detail = offers.map((offer, index) => `${result.snapshots[index]?.dataset ?? ''}: ${describeOffer(offer)}`).join(' ')
+  if (offers.some(({ kind }) => kind === 'refused')) return finish({ ...state, outcome: 'refused', detail })
+  const updated = offers.some(({ kind }) => kind === 'activated')
   return finish({ ...state, etag: result.etag, outcome: updated ? 'updated' : 'unchanged', detail })
 }
 
