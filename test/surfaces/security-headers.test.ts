@@ -33,6 +33,7 @@ const PAGES = [
   '/docs/nowhere',
   '/preflight',
   '/reconcile',
+  '/merchant',
   '/status',
   '/x/y',
 ]

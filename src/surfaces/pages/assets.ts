@@ -25,7 +25,19 @@ interface Assets {
 }
 
 /** Script of each page that has one: `client/<name>.ts`. */
-const SCRIPTS = ['frame', 'home', 'tool', 'verify', 'status', 'pay', 'credits', 'preflight', 'reconcile', 'reconcile/worker'] as const
+const SCRIPTS = [
+  'frame',
+  'home',
+  'tool',
+  'verify',
+  'status',
+  'pay',
+  'credits',
+  'merchant',
+  'preflight',
+  'reconcile',
+  'reconcile/worker',
+] as const
 
 export type Script = (typeof SCRIPTS)[number]
 

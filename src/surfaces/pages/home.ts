@@ -46,7 +46,7 @@ export async function homePage(deps: AppDeps, prices: PricesNow | null, query = 
         <p>
           Check a bank account, a tax number, a payee or a payment file before money moves. Each of the ${catalogue.tools.length} tools
           answers with a decision, its reasons and a signed receipt that anyone can <a href="/verify">verify</a> later. Software calls them
-          over REST or MCP and pays per call; see the <a href="/docs">quickstart</a>.
+          over REST or MCP and pays per call; see the <a href="/docs">quickstart</a>. Merchants <a href="/merchant">get paid in USDC</a>.
         </p>
       </div>
       ${

@@ -55,6 +55,7 @@ const SITE = [
   ['/verify', 'Verify'],
   ['/preflight', 'Preflight'],
   ['/reconcile', 'Reconcile'],
+  ['/merchant', 'Get paid'],
   ['/docs', 'Docs'],
   ['/status', 'Status'],
 ] as const

@@ -7,6 +7,7 @@ import { assets } from './assets.ts'
 import { docsRoutes } from './docs-page.ts'
 import { boughtPage, creditsPage } from './credits-page.ts'
 import { HTML_TYPE, PAGE_HEADERS } from './layout.ts'
+import { merchantPage } from './merchant-page.ts'
 import { preflightPage } from './preflight-page.ts'
 import { LIVE_HEADERS, pricedPage, storedPage } from './priced.ts'
 import { reconcilePage } from './reconcile-page.ts'
@@ -22,6 +23,7 @@ const SCRIPT_POLICY = { 'content-security-policy': "default-src 'none'; script-s
 const FIXED: Readonly<Record<string, (deps: AppDeps) => string>> = {
   '/preflight': preflightPage,
   '/reconcile': reconcilePage,
+  '/merchant': merchantPage,
   '/credits': creditsPage,
   '/credits/done': boughtPage,
 }

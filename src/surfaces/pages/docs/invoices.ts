@@ -19,6 +19,7 @@ export const INVOICES: Topic = {
         id: 'create',
         title: 'Create one',
         body: html`${paragraphs(
+          html`By hand: the page <a href="/merchant">Get paid in USDC</a> creates, signs, shares, voids, lists and exports invoices.`,
           'Free, without an account. The payer pays the merchant directly on the chain; this service never holds the money.',
           html`${code('merchant')} is the address from the request; assay does not verify who owns it. Send an ${code('Idempotency-Key')}, and
           a retry returns the first invoice.`,

@@ -1,0 +1,76 @@
+import { isObject, objectsIn } from '../../../../pure/is-object.ts'
+import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
+import { textOf, type Members } from '../shapes.ts'
+
+/** An invoice as the page for merchants shows it. */
+export interface ListedInvoice {
+  invoice_id: string
+  status: InvoiceState
+  exceptions: readonly string[]
+  amount_minor: bigint
+  paid_minor: bigint
+  client_name: string | null
+  memo: string | null
+  created_at: string
+  expires_at: string
+  settled_at: string | null
+  tx_hash: string | null
+  payer: string | null
+}
+
+/** A page of the list, with the token that reads the next one. */
+export interface InvoicePage {
+  invoices: readonly ListedInvoice[]
+  next_before: number | null
+  token: string
+}
+
+/** Reads an entry of the list, or a whole record, which has the same members. Null if it is neither. */
+export function readInvoice(value: Members): ListedInvoice | null {
+  const status = INVOICE_STATES.find((state) => state === value['status'])
+  const invoice_id = textOf(value['invoice_id'])
+  const [amount_minor, paid_minor] = [minorOf(value['amount_minor']), minorOf(value['amount_paid_minor'])]
+  if (status === undefined || invoice_id === null || amount_minor === null || paid_minor === null) return null
+  const exceptions: unknown = value['exceptions']
+  return {
+    invoice_id,
+    status,
+    exceptions: Array.isArray(exceptions) ? exceptions.filter((one) => typeof one === 'string') : [],
+    amount_minor,
+    paid_minor,
+    client_name: textOf(value['client_name']),
+    memo: textOf(value['memo']),
+    created_at: textOf(value['created_at']) ?? '',
+    expires_at: textOf(value['expires_at']) ?? '',
+    settled_at: textOf(value['settled_at']),
+    tx_hash: textOf(value['tx_hash']),
+    payer: payerOf(value),
+  }
+}
+
+function minorOf(value: unknown): bigint | null {
+  return typeof value === 'string' && /^\d{1,30}$/.test(value) ? BigInt(value) : null
+}
+
+/** A record names the payer with each payment. */
+function payerOf({ payer, payments, tx_hash }: Members): string | null {
+  return textOf(payer) ?? textOf(objectsIn(payments).find((one) => one['tx_hash'] === tx_hash)?.['payer'])
+}
+
+export function readPage(body: Members): InvoicePage | null {
+  const { next_before } = body
+  const token = textOf(body['token'])
+  if (token === null || !isObject(body)) return null
+  const invoices = objectsIn(body['invoices']).flatMap((one) => readInvoice(one) ?? [])
+  return { invoices, next_before: typeof next_before === 'number' ? next_before : null, token }
+}
+
+/** True while a payment can still change the state. */
+export function isOpen({ status }: Pick<ListedInvoice, 'status'>): boolean {
+  return status !== 'SETTLED' && status !== 'VOID'
+}
+
+/** "2026-11-26 12:31 UTC" */
+export function timeText(instant: string): string {
+  return `${instant.slice(0, 16).replace('T', ' ')} UTC`
+}

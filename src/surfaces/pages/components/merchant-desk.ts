@@ -1,0 +1,265 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { InvoiceState } from '../../../pure/invoices/standing.ts'
+import { isOpen, readInvoice, timeText, type ListedInvoice } from '../client/merchant/invoices.ts'
+import { connect, fieldFaults, request, signAndSend, type Account } from '../client/merchant/requests.ts'
+import { usdc } from '../client/pay/record.ts'
+import { discoverWallets, initials, type Wallet } from '../client/pay/wallets.ts'
+import { textOf, type Members } from '../client/shapes.ts'
+import { html } from '../html.ts'
+import { InvoiceForm, FORM_FIELDS, type FormFaults } from './merchant-form.ts'
+import { MerchantInvoices, StateWord } from './merchant-list.ts'
+
+export interface MerchantDeskProps {
+  /** Public origin, without a final slash. */
+  site_url: string
+  /** Network of the invoices, such as "Base". */
+  network: string
+  /** The tokens of the chain have no value. */
+  test_tokens: boolean
+  /** Days for which an invoice is open. */
+  open_days: number
+  /** Words for the states. */
+  words: Readonly<Record<InvoiceState, string>>
+}
+
+/** Page of a merchant: connects a wallet, creates and signs an invoice, shows its link and state, and lists all invoices. */
+export function MerchantDesk(props: MerchantDeskProps) {
+  const [account, setAccount] = useState<Account | null>(null)
+  const [created, setCreated] = useState<CreatedInvoice | null>(null)
+  const [changed, setChanged] = useState(0)
+  const onCreated = (invoice: CreatedInvoice) => {
+    setCreated(invoice)
+    if (invoice.signed) setChanged((count) => count + 1)
+  }
+  return html`<div class="merchant-desk">
+    <div class="halves">
+      <div class="ask">
+        <${AccountChoice} account=${account} choose=${setAccount} />
+        <${NewInvoice} ...${props} account=${account} onCreated=${onCreated} />
+      </div>
+      <section class="answer" aria-labelledby="share-title">
+        <h2 id="share-title">3. Share the link</h2>
+        ${
+          created === null
+            ? html`<p class="empty">After step 2, the link for your customer and the state of the payment appear here.</p>`
+            : html`<${ShareInvoice} ...${props} key=${created.record['invoice_id']} account=${account} created=${created} onSigned=${onCreated} />`
+        }
+      </section>
+    </div>
+    <${MerchantInvoices} ...${props} account=${account} changed=${changed} />
+  </div>`
+}
+
+interface CreatedInvoice {
+  record: Members
+  /** The merchant has signed it. */
+  signed: boolean
+  /** Why it is not signed yet. */
+  message: string
+}
+
+interface AccountChoiceProps {
+  account: Account | null
+  choose(account: Account | null): void
+}
+
+function AccountChoice({ account, choose }: AccountChoiceProps) {
+  const [wallets, setWallets] = useState<readonly Wallet[]>([])
+  const [asked, setAsked] = useState(false)
+  const [message, setMessage] = useState('')
+  useEffect(() => {
+    discoverWallets((wallet) => setWallets((known) => [...known, wallet]))
+    setAsked(true)
+  }, [])
+  const first = useRef(true)
+  useEffect(() => {
+    // The focused button is gone.
+    if (!first.current) document.getElementById(account === null ? 'account-title' : 'invoice-amountUsdc')?.focus()
+    first.current = false
+  }, [account])
+  const use = async (wallet: Wallet) => {
+    setMessage(`Waiting for ${wallet.name}: choose the account that is to be paid.`)
+    const end = await connect(wallet)
+    setMessage(end.ok ? '' : end.message)
+    if (end.ok) choose(end.account)
+  }
+  return html`<section class="step" aria-labelledby="account-title">
+    <h2 id="account-title" tabindex="-1">1. Connect your wallet</h2>
+    ${
+      account === null
+        ? html`<p class="hint">The account that you connect is the one that your customers pay. assay sees its address only, and cannot move money.</p>
+            <ul id="wallets" class="wallets">
+              ${wallets.map(
+                (wallet) => html`<li key=${wallet.uuid}>
+                  <button type="button" class="wallet" onClick=${() => void use(wallet)}>
+                    <span class="initials" aria-hidden="true">${initials(wallet.name || 'Wallet')}</span
+                    ><span>Connect ${wallet.name || 'a wallet without a name'}</span>
+                  </button>
+                </li>`,
+              )}
+            </ul>
+            ${asked && wallets.length === 0 && html`<p class="hint" id="no-wallet">No wallet was found in this browser.</p>`}
+            <${TypedAddress} choose=${choose} open=${asked && wallets.length === 0} />`
+        : html`<p class="address" id="account">${account.address}</p>
+            <p class="hint">
+              ${account.wallet === null ? 'Typed, not connected: invoices are not signed.' : `Connected with ${account.wallet.name}.`}
+            </p>
+            <p><button type="button" class="plain" onClick=${() => choose(null)}>Use another account</button></p>`
+    }
+    <p class="said" role="status">${message}</p>
+  </section>`
+}
+
+/** For merchants without a wallet in this browser. */
+function TypedAddress({ choose, open }: { choose(account: Account): void; open: boolean }) {
+  const [fault, setFault] = useState('')
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const address = form instanceof HTMLFormElement ? (textOf(new FormData(form).get('address')) ?? '').trim() : ''
+    if (/^0x[0-9a-fA-F]{40}$/.test(address)) return choose({ address, wallet: null })
+    return setFault(`An address has 0x and 40 digits or letters from a to f, 42 characters in all; this one has ${address.length}.`)
+  }
+  return html`<details class="typed" open=${open}>
+    <summary>Or type the address that is to be paid</summary>
+    <form onSubmit=${submit} novalidate>
+      <label for="typed-address">Address</label>
+      <input
+        id="typed-address"
+        name="address"
+        autocomplete="off"
+        spellcheck=${false}
+        maxlength="64"
+        aria-invalid=${fault === '' ? undefined : 'true'}
+        aria-describedby="typed-address-note"
+      />
+      <p id="typed-address-note" class=${fault === '' ? 'hint' : 'fault'}>
+        ${fault || 'Invoices are then not signed: customers see that the merchant is not verified, and the list below cannot be read.'}
+      </p>
+      <p><button type="submit" class="plain">Use this address</button></p>
+    </form>
+  </details>`
+}
+
+interface NewInvoiceProps extends MerchantDeskProps {
+  account: Account | null
+  onCreated(invoice: CreatedInvoice): void
+}
+
+/** Form for a new invoice. The same content keeps its Idempotency-Key, so that a lost answer creates no second invoice. */
+function NewInvoice({ account, onCreated, network, open_days, test_tokens }: NewInvoiceProps) {
+  const [faults, setFaults] = useState<FormFaults>({ fields: {}, form: '' })
+  const [message, setMessage] = useState('')
+  const [busy, setBusy] = useState(false)
+  const sent = useRef({ content: '', key: '' })
+  const create = async (values: Record<string, string>) => {
+    if (account === null) return setFaults({ fields: {}, form: 'Connect a wallet first (step 1).' })
+    const body = { merchant: account.address, ...values }
+    const content = JSON.stringify(body)
+    if (sent.current.content !== content) sent.current = { content, key: crypto.randomUUID() }
+    setBusy(true)
+    setMessage('Creating the invoice …')
+    const answer = await request('/api/invoice/create', body, { 'idempotency-key': sent.current.key })
+    if (answer.kind !== 'ok') {
+      setFaults(fieldFaults(answer, FORM_FIELDS))
+      setMessage('')
+      return setBusy(false)
+    }
+    setFaults({ fields: {}, form: '' })
+    const record = answer.body
+    if (account.wallet === null) {
+      onCreated({ record, signed: false, message: 'Not signed: the address was typed.' })
+    } else {
+      onCreated({ record, signed: record['merchant_verified'] === true, message: '' })
+      setMessage(`Waiting for ${account.wallet.name}: sign the invoice.`)
+      const end = record['sign'] === null ? { ok: true as const, body: record } : await signAndSend(account, record, {})
+      onCreated(end.ok ? { record: end.body, signed: true, message: '' } : { record, signed: false, message: end.message })
+    }
+    sent.current = { content: '', key: '' }
+    setMessage('')
+    setBusy(false)
+  }
+  return html`<section class="step" aria-labelledby="form-title">
+    <h2 id="form-title">2. Create the invoice</h2>
+    <p class="hint">
+      In USDC on ${network}${test_tokens ? ', test tokens without value' : ''}. The customer pays your account directly; the protocol fee is 0. The
+      invoice can be paid for ${open_days} days.
+    </p>
+    <${InvoiceForm} faults=${faults} setFaults=${setFaults} busy=${busy} signs=${account === null || account.wallet !== null} create=${(values: Record<string, string>) => void create(values)} />
+    <p class="said" id="creating" role="status">${message}</p>
+  </section>`
+}
+
+interface ShareInvoiceProps extends MerchantDeskProps {
+  account: Account | null
+  created: CreatedInvoice
+  onSigned(invoice: CreatedInvoice): void
+}
+
+const REFRESH_MS = 3_000
+
+/** The invoice that was just created: its link, its state, and its signature if that is missing. */
+function ShareInvoice({ created, account, onSigned, site_url, words }: ShareInvoiceProps) {
+  const invoice = useInvoice(created.record)
+  const [message, setMessage] = useState('')
+  const place = useRef<HTMLDivElement>(null)
+  // On a phone the form that was sent is a screen above.
+  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), [created.signed])
+  if (invoice === null) return html`<p class="problem" role="alert">The answer of the service could not be read. Reload this page.</p>`
+  const page_url = `${site_url}/pay/${invoice.invoice_id}`
+  const sign = async () => {
+    if (account === null) return setMessage('Connect a wallet first (step 1).')
+    setMessage(`Waiting for ${account.wallet?.name ?? 'the wallet'}: sign the invoice.`)
+    const end = await signAndSend(account, created.record, {})
+    setMessage(end.ok ? '' : end.message)
+    if (end.ok) onSigned({ record: end.body, signed: true, message: '' })
+  }
+  const { client_name, memo, amount_minor, expires_at } = invoice
+  return html`<div id="created" ref=${place}>
+    <p class="sum"><b>${usdc(amount_minor)} USDC</b> ${[client_name, memo].filter((text) => text !== null).join(' · ')}</p>
+    <p id="created-state" role="status"><${StateWord} status=${invoice.status} words=${words} /></p>
+    ${
+      !created.signed &&
+      html`<div class="problem">
+        <p>
+          ${created.message || 'Waiting for your signature.'} Without it, your customer sees “not signed”, and the invoice is not in your list.
+        </p>
+        ${
+          account !== null &&
+          account.wallet !== null &&
+          created.message !== '' &&
+          html`<p><button type="button" id="sign-again" onClick=${() => void sign()}>Sign it now</button></p>`
+        }
+        <p class="said" role="status">${message}</p>
+      </div>`
+    }
+    <p class="link"><code id="pay-link">${page_url}</code></p>
+    <p class="acts">
+      <button type="button" data-copies="pay-link">Copy<span class="heard"> the link</span></button>${' '}
+      <a href=${`/pay/${invoice.invoice_id}`} target="_blank" rel="noopener">Open the payment page</a>${' '}
+      <a href=${`/api/invoice/${invoice.invoice_id}/pdf`} target="_blank" rel="noopener">PDF</a>
+    </p>
+    <p class="hint">
+      Anyone who has the link can see the invoice and pay it until ${timeText(expires_at)}. Send it by e-mail or chat. This page shows when it is
+      paid.
+    </p>
+  </div>`
+}
+
+/** The newest known state of an invoice; asks the service until it is paid or void, while the page is visible. */
+function useInvoice(record: Members): ListedInvoice | null {
+  const [latest, setLatest] = useState(record)
+  useEffect(() => setLatest(record), [record])
+  const invoice = readInvoice(latest)
+  const open = invoice !== null && isOpen(invoice)
+  const id = invoice?.invoice_id ?? ''
+  useEffect(() => {
+    if (!open) return
+    const timer = setInterval(() => {
+      if (document.visibilityState !== 'visible') return
+      void request(`/api/invoice/${id}`, null).then((answer) => answer.kind === 'ok' && setLatest(answer.body))
+    }, REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [id, open])
+  return invoice
+}

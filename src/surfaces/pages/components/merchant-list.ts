@@ -1,0 +1,271 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { InvoiceState } from '../../../pure/invoices/standing.ts'
+import { isOpen, readInvoice, readPage, timeText, type InvoicePage, type ListedInvoice } from '../client/merchant/invoices.ts'
+import { refusalText, request, signAndSend, type Account } from '../client/merchant/requests.ts'
+import { usdc } from '../client/pay/record.ts'
+import { html } from '../html.ts'
+import { SmallVerdict } from './verdict.ts'
+
+type StateWords = Readonly<Record<InvoiceState, string>>
+
+const MARKS = {
+  ISSUED: 'done',
+  PROCESSING: 'unverifiable',
+  PARTIALLY_PAID: 'unverifiable',
+  SETTLED: 'valid',
+  EXPIRED: 'invalid',
+  VOID: 'invalid',
+} as const
+
+/** State of an invoice: shape, colour and word. */
+export function StateWord({ status, words }: { status: InvoiceState; words: StateWords }) {
+  return html`<${SmallVerdict} mark=${MARKS[status]} word=${words[status]} />`
+}
+
+interface MerchantInvoicesProps {
+  account: Account | null
+  /** Grows when an invoice was created and signed. */
+  changed: number
+  site_url: string
+  words: StateWords
+}
+
+/** Lists the invoices that the merchant signed, from any browser: one signature opens the list for some hours. */
+export function MerchantInvoices({ account, changed, site_url, words }: MerchantInvoicesProps) {
+  const list = useInvoiceList(account, changed)
+  const { page, message, invoices } = list
+  const can_sign = account !== null && account.wallet !== null
+  return html`<section id="invoices" aria-labelledby="invoices-title">
+    <div class="bar">
+      <h2 id="invoices-title" tabindex="-1">Your invoices</h2>
+      ${
+        page !== null &&
+        html`<p class="acts">
+          <button type="button" class="plain" id="refresh" onClick=${() => void list.refresh()}>Refresh</button>${' '}
+          <button type="button" class="plain" id="export-csv" onClick=${() => void list.save(site_url)}>Save as CSV</button>
+        </p>`
+      }
+    </div>
+    ${
+      page === null &&
+      html`<p class="measure">
+          All invoices that you signed with this account, also from another computer. Your wallet signs once to show them; that moves no money.
+        </p>
+        <p>
+          <button type="button" id="show-invoices" disabled=${!can_sign} onClick=${() => void list.open()}>Show my invoices</button>
+          ${!can_sign && html` <span class="hint">Connect a wallet first (step 1).</span>`}
+        </p>`
+    }
+    <p class="said" id="listing" role="status" tabindex="-1">${message}</p>
+    ${page !== null && invoices.length === 0 && html`<p class="empty">No signed invoice yet. Create the first one above.</p>`}
+    ${
+      invoices.length > 0 &&
+      html`<div class="scroll" tabindex="0" role="region" aria-labelledby="invoices-title">
+        <table class="list">
+          <thead>
+            <tr>
+              ${['State', 'Amount in USDC', 'Customer', 'For', 'Created', 'Paid', 'Actions'].map((name) => html`<th scope="col">${name}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${invoices.map((invoice) => html`<${InvoiceRow} key=${invoice.invoice_id} invoice=${invoice} words=${words} list=${list} />`)}
+          </tbody>
+        </table>
+      </div>`
+    }
+    ${page !== null && page.next_before !== null && html`<p><button type="button" class="plain" onClick=${() => void list.more()}>Show older ones</button></p>`}
+  </section>`
+}
+
+function InvoiceRow({ invoice, words, list }: { invoice: ListedInvoice; words: StateWords; list: InvoiceList }) {
+  const { invoice_id, status, client_name, memo, created_at, settled_at } = invoice
+  const amount = usdc(invoice.amount_minor)
+  const named = `invoice of ${amount} USDC${client_name === null ? '' : ` for ${client_name}`}, ${invoice_id}`
+  return html`<tr>
+    <td><${StateWord} status=${status} words=${words} /></td>
+    <td class="amount">${amount}</td>
+    <td>${client_name ?? '–'}</td>
+    <td class="memo">${memo ?? '–'}</td>
+    <td>${timeText(created_at)}</td>
+    <td>${settled_at === null ? '–' : timeText(settled_at)}</td>
+    <td>
+      <a href=${`/pay/${invoice_id}`} target="_blank" rel="noopener">Open<span class="heard"> ${named}</span></a>${' '}
+      ${
+        status === 'ISSUED' &&
+        html`<button type="button" class="plain void" onClick=${() => void list.void(invoice)}>Void<span class="heard"> ${named}</span></button>`
+      }
+    </td>
+  </tr>`
+}
+
+interface InvoiceList {
+  /** The newest page; null until the list is open. */
+  page: InvoicePage | null
+  invoices: readonly ListedInvoice[]
+  message: string
+  /** Asks for the list with a signature. */
+  open(): Promise<void>
+  refresh(): Promise<void>
+  more(): Promise<void>
+  void(invoice: ListedInvoice): Promise<void>
+  save(site_url: string): Promise<void>
+}
+
+const LIST = '/api/invoice/list'
+const REFRESH_MS = 10_000
+/** Longest page that the service gives, and the most invoices that are exported. */
+const PAGE_MAX = 100
+const EXPORTED_MAX = 5_000
+
+/** Token of a merchant's list, kept for this tab; a browser may block the storage. */
+function keptToken(merchant: string): string | null {
+  try {
+    return sessionStorage.getItem(`assay-list-${merchant}`)
+  } catch {
+    return null
+  }
+}
+
+function keepToken(merchant: string, token: string | null): void {
+  try {
+    if (token === null) sessionStorage.removeItem(`assay-list-${merchant}`)
+    else sessionStorage.setItem(`assay-list-${merchant}`, token)
+  } catch {
+    // The list is then signed for again after a reload.
+  }
+}
+
+/** Reads the list with the token of the tab, follows open invoices while the page is visible, and voids with a signature. */
+function useInvoiceList(account: Account | null, changed: number): InvoiceList {
+  const [page, setPage] = useState<InvoicePage | null>(null)
+  const [invoices, setInvoices] = useState<readonly ListedInvoice[]>([])
+  const [message, setMessage] = useState('')
+  const token = useRef<string | null>(null)
+  const failed = useRef(false)
+  const merchant = account?.address.toLowerCase() ?? ''
+  const current = useRef(merchant)
+  current.current = merchant
+  const take = (found: InvoicePage) => {
+    // The account may have been changed while the answer was on its way.
+    if (current.current !== merchant) return
+    token.current = found.token
+    keepToken(merchant, found.token)
+    setPage((known) => (known === null ? found : { ...found, next_before: known.next_before }))
+    setInvoices((known) => mergedInvoices(found.invoices, known))
+  }
+  const read = async (before: number | null, limit?: number): Promise<InvoicePage | null> => {
+    const asked = { merchant, token: token.current, ...(before === null ? {} : { before }), ...(limit === undefined ? {} : { limit }) }
+    const answer = await request(LIST, asked)
+    const found = answer.kind === 'ok' ? readPage(answer.body) : null
+    if (current.current !== merchant) return null
+    if (found !== null && failed.current) setMessage('')
+    failed.current = found === null
+    if (found !== null) return found
+    if (answer.kind === 'refused' && answer.status === 403) {
+      token.current = null
+      keepToken(merchant, null)
+      setPage(null)
+      setInvoices([])
+      setMessage('Your signature for this list has expired. Sign again to show it.')
+    } else setMessage(refusalText(answer))
+    return null
+  }
+  const refresh = async () => {
+    const found = token.current === null ? null : await read(null)
+    if (found !== null) take(found)
+  }
+  useEffect(() => {
+    setPage(null)
+    setInvoices([])
+    setMessage('')
+    token.current = merchant === '' ? null : keptToken(merchant)
+    void refresh()
+  }, [merchant])
+  useEffect(() => {
+    if (changed > 0) void refresh()
+  }, [changed])
+  const following = page !== null && invoices.some(isOpen)
+  useEffect(() => {
+    if (!following) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && void refresh(), REFRESH_MS)
+    return () => clearInterval(timer)
+  }, [following, merchant])
+  const acts = listActs({ account, merchant, take, read, setMessage, setInvoices, setPage, page })
+  return { page, invoices, message, refresh, ...acts }
+}
+
+/** Newly read invoices replace known ones, in the order of their creation, newest first. */
+function mergedInvoices(found: readonly ListedInvoice[], known: readonly ListedInvoice[]): ListedInvoice[] {
+  const ids = new Set(found.map(({ invoice_id }) => invoice_id))
+  return [...found, ...known.filter(({ invoice_id }) => !ids.has(invoice_id))]
+}
+
+interface ListActParts {
+  account: Account | null
+  merchant: string
+  take(found: InvoicePage): void
+  read(before: number | null, limit?: number): Promise<InvoicePage | null>
+  setMessage(message: string): void
+  setInvoices(change: (known: readonly ListedInvoice[]) => readonly ListedInvoice[]): void
+  setPage(page: InvoicePage): void
+  page: InvoicePage | null
+}
+
+/** Acts of the buttons of the list. */
+function listActs({ account, merchant, take, read, setMessage, setInvoices, setPage, page }: ListActParts) {
+  const signed = async (path: string, body: Record<string, unknown>, waiting: string) => {
+    if (account === null) return null
+    const asked = await request(path, body)
+    if (asked.kind === 'unreachable') {
+      setMessage(refusalText(asked))
+      return null
+    }
+    setMessage(waiting)
+    const end = await signAndSend(account, asked.body, body)
+    setMessage(end.ok ? '' : end.message)
+    return end.ok ? end.body : null
+  }
+  return {
+    async open() {
+      const body = await signed(LIST, { merchant }, `Waiting for ${account?.wallet?.name ?? 'the wallet'}: sign to show your invoices.`)
+      const found = body && readPage(body)
+      if (found === null) return
+      take(found)
+      document.getElementById('invoices-title')?.focus()
+    },
+    async more() {
+      const found = await read(page?.next_before ?? null)
+      if (found === null) return
+      setInvoices((known) => mergedInvoices(known, found.invoices))
+      setPage(found)
+    },
+    async void({ invoice_id, amount_minor }: ListedInvoice) {
+      const amount = usdc(amount_minor)
+      const waiting = `Waiting for ${account?.wallet?.name ?? 'the wallet'}: sign to void the invoice of ${amount} USDC.`
+      const body = await signed(`/api/invoice/${invoice_id}/void`, {}, waiting)
+      const voided = body && readInvoice(body)
+      if (voided === null) return
+      setInvoices((known) => known.map((one) => (one.invoice_id === invoice_id ? voided : one)))
+      setMessage(`The invoice of ${amount} USDC is void. Its page asks the customer not to pay.`)
+      // The button is gone.
+      document.getElementById('listing')?.focus()
+    },
+    async save(site_url: string) {
+      setMessage('Reading all invoices …')
+      const found: ListedInvoice[] = []
+      for (let before: number | null | undefined; before !== null && found.length < EXPORTED_MAX;) {
+        const next: InvoicePage | null = await read(before ?? null, PAGE_MAX)
+        if (next === null) return
+        found.push(...next.invoices)
+        before = next.next_before
+      }
+      const { invoicesCsv } = await import('../client/merchant/csv.ts')
+      const text = invoicesCsv(found, (id) => `${site_url}/pay/${id}`)
+      const href = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
+      Object.assign(document.createElement('a'), { href, download: 'assay-invoices.csv' }).click()
+      setTimeout(() => URL.revokeObjectURL(href), 60_000)
+      const cut = found.length >= EXPORTED_MAX ? `, the newest ${EXPORTED_MAX}; the API lists all` : ''
+      setMessage(`assay-invoices.csv with ${found.length} invoices is saved by your browser${cut}.`)
+    },
+  }
+}
