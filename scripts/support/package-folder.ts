@@ -1,11 +1,26 @@
 import { execFileSync } from 'node:child_process'
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join, posix } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { clientTypes } from './client-types.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+/** Packages that only `serve` and `doctor` load; `npm install --omit=optional` leaves them out. */
+const SERVICE_ONLY: ReadonlySet<string> = new Set([
+  '@a2a-js/sdk',
+  '@hono/node-server',
+  '@opentelemetry/api',
+  '@pdf-lib/fontkit',
+  'dejavu-fonts-ttf',
+  'htm',
+  'pdf-lib',
+  'preact',
+  'preact-render-to-string',
+  'prom-client',
+  'qrcode',
+  'stripe',
+])
 /** The data of this package is written into the folder: it is CommonJS, which a browser cannot load. */
 const INLINED = 'isbn3'
 
@@ -14,34 +29,63 @@ interface Manifest {
   description: string
   license: string
   dependencies: Record<string, string>
+  optionalDependencies: Record<string, string>
 }
 
 /**
- * Builds the publishable folder of the library: JavaScript and types by the compiler, tables as modules, and a package.json that names only
- * what these files import. What lies in the folder before is removed.
+ * Builds the publishable folder: the command line and the library as JavaScript, types of the library, tables as modules, and a package.json
+ * that names only what these files import. What lies in the folder before is removed.
  */
 export async function buildPackage(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
-  execFileSync(
-    process.execPath,
-    [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(ROOT, 'tsconfig.package.json'), '--outDir', folder],
-    {
-      cwd: ROOT,
-      encoding: 'utf8',
-    },
-  )
+  // The library comes second: its files run in browsers and on older versions of Node, and have declarations.
+  compile('tsconfig.service.json', folder)
+  compile('tsconfig.package.json', folder)
   await writeFile(join(folder, 'src/client/tools.d.ts'), await clientTypes())
   const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest
   const files = await filesBelow(folder)
   const imported = new Set<string>()
   for (const path of files) {
-    if (path.endsWith('.json')) await tableModule(folder, path)
+    if (path === 'package.json') await manifestModule(folder, manifest)
+    else if (path.endsWith('.json')) await tableModule(folder, path)
     else await rewrite(folder, path, imported)
   }
   await isbnModule(folder)
+  await copyPlainFiles(folder)
+  await writeFile(join(folder, 'assay.js'), COMMAND)
+  await chmod(join(folder, 'assay.js'), 0o755)
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(packageJson(manifest, imported), null, 2)}\n`)
   await copyFile(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
   await writeFile(join(folder, 'README.md'), readme(manifest))
+}
+
+function compile(project: string, folder: string): void {
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+  execFileSync(process.execPath, [compiler, '-p', join(ROOT, project), '--outDir', folder], { cwd: ROOT, encoding: 'utf8' })
+}
+
+/** The command: asks for the version of Node before the first module is loaded, which an older one could not read. */
+const COMMAND = `#!/usr/bin/env node
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major > 22 || (major === 22 && minor >= 15)) await import('./src/cli.js')
+else {
+  process.stderr.write(\`assay: Node.js 22.15 or later is needed; this is \${process.versions.node}.\\n\`)
+  process.exitCode = 78
+}
+`
+
+/** Style sheets, the icon, and the tables as files, which some modules read by name. */
+async function copyPlainFiles(folder: string): Promise<void> {
+  for await (const path of glob('src/**/*.{css,svg}', { cwd: ROOT })) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await copyFile(join(ROOT, path), join(folder, path))
+  }
+  await cp(join(ROOT, 'data'), join(folder, 'data'), { recursive: true })
+}
+
+/** Module with the members of package.json that the service reads. */
+async function manifestModule(folder: string, { version }: Manifest): Promise<void> {
+  await writeFile(join(folder, 'package.js'), `export default ${JSON.stringify({ version })}\n`)
 }
 
 async function filesBelow(folder: string): Promise<string[]> {
@@ -70,18 +114,28 @@ async function rewrite(folder: string, path: string, imported: Set<string>): Pro
   const text = await readFile(join(folder, path), 'utf8')
   const changed = text.replace(IMPORT, (_, clause: string, quote: string, specifier: string) => {
     const target = targetOf(path, specifier)
-    if (!target.startsWith('.'))
-      imported.add(
-        target
-          .split('/')
-          .slice(0, target.startsWith('@') ? 2 : 1)
-          .join('/'),
-      )
+    notePackage(target, imported)
     return `${clause}${quote}${target}${quote}`
   })
+  for (const [, specifier = ''] of text.matchAll(LOADED)) notePackage(specifier, imported)
   // Types that were inferred name their module in the middle of a line.
-  const whole = changed.replace(/\bimport\("(\.[^"]+)\.ts"\)/g, 'import("$1.js")')
-  await writeFile(join(folder, path), whole)
+  const typed = changed.replace(/\bimport\("(\.[^"]+)\.ts"\)/g, 'import("$1.js")')
+  await writeFile(join(folder, path), typed.replace(MODULE_URL, '.js$1, import.meta.url)'))
+}
+
+/** Packages that are loaded on demand, or asked for by their place. */
+const LOADED = /\bimport(?:\.meta\.resolve)?\('([^'.][^']*)'\)/g
+/** Threads and the command itself, named by their place. */
+const MODULE_URL = /\.ts(['`]), import\.meta\.url\)/g
+
+function notePackage(specifier: string, imported: Set<string>): void {
+  if (specifier.startsWith('.') || specifier.startsWith('node:')) return
+  imported.add(
+    specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/'),
+  )
 }
 
 function targetOf(path: string, specifier: string): string {
@@ -109,13 +163,14 @@ async function licenceOf(name: string): Promise<string> {
   return join(place, found)
 }
 
-function packageJson({ version, description, license, dependencies }: Manifest, imported: ReadonlySet<string>) {
+function packageJson({ version, description, license, dependencies, optionalDependencies }: Manifest, imported: ReadonlySet<string>) {
   const entry = (path: string) => ({ types: `./src/${path}.d.ts`, default: `./src/${path}.js` })
   const needed = [...imported].toSorted().map((name) => {
-    const exact = dependencies[name]
-    if (exact === undefined) throw new Error(`the library imports ${name}, which is not a dependency`)
-    return [name, exact]
+    const exact = dependencies[name] ?? optionalDependencies[name]
+    if (exact === undefined) throw new Error(`the package imports ${name}, which is not a dependency`)
+    return [name, exact] as const
   })
+  const only_service = ([name]: readonly [string, string]) => SERVICE_ONLY.has(name)
   return {
     name: 'assay',
     version,
@@ -123,7 +178,8 @@ function packageJson({ version, description, license, dependencies }: Manifest, 
     license,
     type: 'module',
     sideEffects: false,
-    engines: { node: '>=20' },
+    engines: { node: '>=22.15' },
+    bin: { assay: 'assay.js' },
     exports: {
       '.': entry('client/index'),
       './client': entry('client/index'),
@@ -131,7 +187,8 @@ function packageJson({ version, description, license, dependencies }: Manifest, 
       './checks': entry('client/checks'),
       './package.json': './package.json',
     },
-    dependencies: Object.fromEntries(needed),
+    dependencies: Object.fromEntries(needed.filter((one) => !only_service(one))),
+    optionalDependencies: Object.fromEntries(needed.filter(only_service)),
   }
 }
 
@@ -140,6 +197,8 @@ function readme({ description }: Manifest): string {
 
 ${description}
 
+- \`npx assay help\` lists the commands. \`npx assay call\` runs a check on this machine, \`npx assay mcp --small\` serves them to an agent,
+  \`npx assay verify\` verifies receipts.
 - \`assay/client\` calls a service, pays for calls within a cap (x402), and verifies every receipt.
 - \`assay/receipts\` issues, chains and verifies receipts, offline.
 - \`assay/checks\` holds the identifier checks as pure functions.
@@ -152,6 +211,12 @@ const answer = await client.call('iban-check', { iban: 'GB82 WEST 1234 5698 7654
 console.log(answer.result.valid, answer.receipt_hash)
 \`\`\`
 
-Client and receipts depend only on @noble/curves and @noble/hashes. Node 20, Bun, and browsers with a bundler or an import map.
+\`\`\`json
+{ "mcpServers": { "assay": { "command": "npx", "args": ["-y", "assay", "mcp", "--small"] } } }
+\`\`\`
+
+The command needs Node.js 22.15 or later. Client and receipts import only @noble/curves and @noble/hashes, and run on Node 20, on Bun, and in
+browsers with a bundler or an import map. \`npm install --omit=optional assay\` leaves out the packages that only \`assay serve\` and \`assay doctor\` load
+(80 of 135 MB). The chain of the sandbox, @foundry-rs/anvil, is not part of it; without it \`assay serve\` takes no sandbox payments.
 `
 }

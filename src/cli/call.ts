@@ -1,27 +1,6 @@
-import { isObject } from '../pure/is-object.ts'
-import { cutText } from '../pure/cut-text.ts'
-import { viewAnswer, type AnswerView, type ItemView, type ShownFinding } from '../service/catalogue/answer-view.ts'
-import { briefJson, briefText } from '../service/catalogue/brief.ts'
-import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
-import { checkHeadline } from '../service/catalogue/headlines.ts'
-import { receiptDigest } from '../pure/receipts/receipt.ts'
-import { toHex } from '../pure/receipts/crypto.ts'
-import type { Answer, CallRequest, Outcome } from '../service/calls/outcome.ts'
-import { type Tool, SourceDown, type Sources } from '../service/catalogue/define.ts'
-import {
-  headlineMark,
-  paint,
-  printable,
-  remark,
-  say,
-  table,
-  terminalWidth,
-  wantsJson,
-  wrap,
-  problemExit,
-  shownProblem,
-  createProgress,
-} from './terminal.ts'
+import type { CallRequest, Outcome } from '../service/calls/outcome.ts'
+import { type ReadBounds, type Tool, SourceDown, type Sources } from '../service/catalogue/define.ts'
+import { printable, remark, say, wantsJson, problemExit, shownProblem, createProgress } from './terminal.ts'
 import { call, type CallDeps } from '../service/calls/call.ts'
 import { answerText, inputHash, prepare, type ReceiptIssuer } from '../service/calls/answer.ts'
 import { type Catalogue, loadCatalogue } from '../service/catalogue/load.ts'
@@ -40,109 +19,17 @@ import { problemForError } from '../service/calls/refusals.ts'
 import { decodeInput, type Decoded } from '../service/catalogue/decode.ts'
 import { limits } from '../service/limits.ts'
 import { LineWriter } from './line-writer.ts'
+import { renderAnswer, renderBrief } from './render-answer.ts'
 
-/** Answer for people: headline, identifier with its findings or parts, facts, scope and proof. */
-export function renderAnswer(tool: Tool, answer: Answer): string {
-  const { result, receipt, chain } = answer
-  const view = viewAnswer(result, headlineReaderOf(tool, result))
-  const { tone, word, sentence } = view.headline
-  const said = sentence === '' ? [] : wrap(printable(sentence), terminalWidth())
-  const proof = [
-    ['Checked', tool.scope.checked.join('; ')],
-    ['Not checked', tool.scope.not_checked.join('; ')],
-    ['Receipt', toHex(receiptDigest(receipt))],
-    ['Signed by', receipt.signer],
-    ...(chain === null ? [] : [['Follows', chain.prev_receipt_hash]]),
-  ]
-  const blocks = [
-    [`${headlineMark(tone, word)}  ${paint('muted', `${tool.id} ${tool.version}`)}`, ...said],
-    identifierLines(view),
-    remarkLines(view),
-    table(view.items.map(itemRow), terminalWidth(), ['muted']),
-    table(factRows(view), terminalWidth(), ['muted']),
-    table(proof, terminalWidth(), ['muted']),
-  ]
-  return blocks
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n')
-}
-
-/** The brief form that models read, as text or as JSON. */
-function renderBrief(tool: Tool, answer: Answer, json: boolean): string {
-  const parts = { ...answer, settlement: null }
-  const { output } = toolSchemas(tool)
-  return json ? briefJson(tool, output, parts, null) : briefText(tool, output, parts).split('\n').map(printable).join('\n')
-}
-
-/** The result is read by its tool; the items of a batch are single checks. */
-function headlineReaderOf(tool: Tool, result: unknown) {
-  return (one: Readonly<Record<string, unknown>>) => (one === result ? tool.headline(one) : checkHeadline(one))
-}
-
-/** The checked value with findings under the characters that they concern, or divided into its named parts. */
-function identifierLines({ value, parts, findings, headline }: AnswerView): string[] {
-  if (value === null) return []
-  if (findings.length > 0 || parts.length === 0)
-    return [paint('strong', printable(value)), ...findings.flatMap((one) => findingLines(one, headline.sentence))]
-  const cells = parts.map(({ label, start, end }) => [printable(value.slice(start, end)), label] as const)
-  const widths = cells.map(([text, label]) => Math.max(text.length, label.length))
-  const row = (column: 0 | 1) =>
-    cells
-      .map((cell, index) => cell[column].padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return [paint('strong', row(0)), paint('muted', row(1))]
-}
-
-/** A finding whose message is the sentence of the headline is not repeated. */
-function findingLines({ range, message, expected }: ShownFinding, sentence: string): string[] {
-  const marks = range === null ? [] : [paint('invalid', ' '.repeat(range.start) + '^'.repeat(range.end - range.start))]
-  const hope = expected === null ? [] : [`Expected: ${expected}.`]
-  const words = [...(message === '' || message === sentence ? [] : [message]), ...hope]
-  return words.length === 0 ? marks : [...marks, ...wrap(printable(words.join(' ')), terminalWidth())]
-}
-
-/** Findings without a checked value, warnings, and the suggested correction. */
-function remarkLines({ value, findings, warnings, suggestion }: AnswerView): string[] {
-  const lines = [...(value === null ? findings : []), ...warnings].map(({ field, message }) =>
-    field === null ? message : `${field}: ${message}`,
-  )
-  if (suggestion !== null) lines.push(`Possible correction: ${suggestion}. Ask the sender before you use it for a payment.`)
-  return lines.flatMap((line) => wrap(cut(line), terminalWidth()))
-}
-
-function itemRow({ index, tool, headline, value, sentence }: ItemView): string[] {
-  return [index, tool, headline?.word ?? 'not checked', cut(value), cut(sentence)]
-}
-
-/** Further rows and longer values are shown only with --json. */
-const ROWS_MAX = 60
-const VALUE_CHARS = 400
-
-function factRows({ facts }: AnswerView): string[][] {
-  const rows = Object.entries(facts).flatMap(([name, value]) => flatten(name, value))
-  return rows.length > ROWS_MAX ? [...rows.slice(0, ROWS_MAX), ['…', `${rows.length - ROWS_MAX} more with --json`]] : rows
-}
-
-/** Nested values by their dotted path; a nested check by its headline. */
-function flatten(name: string, value: unknown): string[][] {
-  if (Array.isArray(value) && !value.some(isObject)) return value.length === 0 ? [] : [[name, cut(value.map(String).join(', '))]]
-  if (Array.isArray(value)) return value.flatMap((item, index) => flatten(`${name}.${index}`, item))
-  if (!isObject(value)) return value === null ? [] : [[name, cut(typeof value === 'string' ? value : JSON.stringify(value))]]
-  if (value['reason_code'] !== undefined && value['verdict'] !== undefined) {
-    const { word, sentence } = checkHeadline(value)
-    return [[name, cut(`${word}: ${sentence}`)]]
-  }
-  return Object.entries(value).flatMap(([inner, one]) => flatten(`${name}.${inner}`, one))
-}
-
-function cut(text: string): string {
-  return printable(cutText(text, VALUE_CHARS + 1))
-}
-
-/** `assay call <tool> <input>`: runs the tool in this process, without a server or an allowance. Tools with sources query them. */
+/**
+ * `assay call <tool> <input>`: runs the tool in this process, without a server or an allowance; tools with sources query them. With --url the
+ * service there runs it.
+ */
 export async function run(invocation: Invocation): Promise<Exit> {
+  const url = invocation.text('url')
+  if (url !== null) return callRemote(url, invocation)
+  const { refuseWallet } = await import('./remote.ts')
+  refuseWallet(invocation)
   const [id, given] = invocation.words
   if (id === undefined)
     throw new CliError('usage', 'Give a tool and its input: assay call <tool> <input>. Run "assay tools" to list the tools.')
@@ -155,6 +42,32 @@ export async function run(invocation: Invocation): Promise<Exit> {
   markMode(settings)
   const outcome = await call(await localCallDeps(catalogue, settings), requestOf(tool, given, invocation.text('prev-receipt-hash')))
   return show(tool, outcome, { json: wantsJson(invocation), brief: invocation.flag('brief') })
+}
+
+async function callRemote(url: string, invocation: Invocation): Promise<Exit> {
+  const { callService } = await import('./remote.ts')
+  if (invocation.flag('jsonl')) throw new CliError('usage', '--jsonl runs tools on this machine; it cannot be combined with --url.')
+  const catalogue = await loadCatalogue()
+  const resume = invocation.text('resume')
+  if (resume !== null) {
+    if (invocation.words.length > 0) throw new CliError('usage', '--resume takes tool and input from the file; remove the arguments.')
+    return callService(url, invocation, catalogue, { resume })
+  }
+  const [tool, given] = invocation.words
+  if (tool === undefined || given === undefined)
+    throw new CliError('usage', 'Give a tool and its input: assay call <tool> <input> --url <service>.')
+  // The service may have tools that this version does not know.
+  const bounds = catalogue.find(tool)?.bounds ?? REMOTE_BOUNDS
+  const read = await readInput(given, bounds, tool)
+  if (!read.ok) return showProblem(read.problem, wantsJson(invocation))
+  return callService(url, invocation, catalogue, { tool, input: read.input, previous_receipt: invocation.text('prev-receipt-hash') })
+}
+
+const REMOTE_BOUNDS: ReadBounds = {
+  body_bytes: limits.document_body_bytes,
+  depth: limits.json_depth,
+  nodes: limits.document_body_bytes,
+  unsafe_numbers: 'refuse',
 }
 
 async function callLines(tool: Tool, catalogue: Catalogue, settings: Settings, invocation: Invocation): Promise<Exit> {
@@ -196,17 +109,19 @@ function requestOf(tool: Tool, given: string, prev_receipt_hash: string | null):
     payments: [],
     credit: null,
     prev_receipt_hash,
-    read: async (bounds) => {
-      const bytes = await readBounded(inputChunks(given), bounds.body_bytes)
-      if (bytes === null) return { ok: false, problem: tooLarge(tool) }
-      const json = readJsonBody(bytes, bounds)
-      return json.ok ? inputObject(json.value) : json
-    },
+    read: (bounds) => readInput(given, bounds, tool.id),
   }
 }
 
-function tooLarge({ id, bounds }: Tool): Problem {
-  return problem('PAYLOAD_TOO_LARGE', `${id} reads inputs of at most ${bounds.body_bytes} bytes.`)
+async function readInput(given: string, bounds: ReadBounds, tool: string) {
+  const bytes = await readBounded(inputChunks(given), bounds.body_bytes)
+  if (bytes === null) return { ok: false as const, problem: tooLarge(tool, bounds) }
+  const json = readJsonBody(bytes, bounds)
+  return json.ok ? inputObject(json.value) : json
+}
+
+function tooLarge(tool: string, { body_bytes }: ReadBounds): Problem {
+  return problem('PAYLOAD_TOO_LARGE', `${printable(tool)} reads inputs of at most ${body_bytes} bytes.`)
 }
 
 /** `-` reads standard input, `@name` a file; other arguments are the input itself. */
@@ -219,16 +134,20 @@ async function* inputChunks(given: string): AsyncGenerator<Uint8Array> {
 function show(tool: Tool, outcome: Outcome, { json, brief }: { json: boolean; brief: boolean }): Exit {
   if (outcome.kind === 'answered') {
     const answer = { ...outcome.answer, allowance: null }
-    if (brief) say(renderBrief(tool, answer, json))
+    if (brief) say(renderBrief(tool, { ...answer, settlement: null }, json))
     else say(json ? answerText(answer) : renderAnswer(tool, answer))
     return 'ok'
   }
   if (outcome.kind === 'paid') throw new Error('a call that brings no payment was paid')
-  const shown = shownProblem(outcome.problem)
+  return showProblem(outcome.problem, json)
+}
+
+function showProblem(found: Problem, json: boolean): Exit {
+  const shown = shownProblem(found)
   if (json) say(JSON.stringify({ problem: shown }))
   const pointed = shown.errors.filter(({ pointer }) => pointer !== '').map(({ pointer, message }) => `  ${pointer}  ${message}`)
   remark(`assay: ${[pointed.length === 0 ? shown.detail : shown.title, ...pointed].join('\n')}`)
-  return problemExit(outcome.problem)
+  return problemExit(found)
 }
 
 /** `assay call <tool> --jsonl`: one input per line in, one answer per line out, in order. The most severe problem decides the exit code. */

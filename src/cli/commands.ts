@@ -17,6 +17,16 @@ const JSON_OPTIONS = {
   text: { type: 'boolean', meaning: 'Write text for people, also to a pipe or a file.' },
 } as const
 
+/** Options of a command that calls a running service. */
+const SERVICE_OPTIONS = {
+  'payer-key-file': {
+    type: 'string',
+    value: 'file',
+    meaning: 'File with the private key that pays after the free calls; only its owner may have access.',
+  },
+  'max-usdc': { type: 'string', value: 'amount', meaning: 'Maximum price of one call in USDC, such as 0.05.' },
+} as const
+
 export const COMMANDS = {
   serve: {
     summary: 'Serve REST, MCP and the documents about them.',
@@ -34,19 +44,28 @@ export const COMMANDS = {
     ],
   },
   call: {
-    summary: 'Run a tool on this machine, without a server.',
-    usage: ["assay call <tool> '<json>' | @file | -", 'assay call <tool> --jsonl < inputs.jsonl > answers.jsonl'],
+    summary: 'Run a tool on this machine, or call it at a service.',
+    usage: [
+      "assay call <tool> '<json>' | @file | -",
+      'assay call <tool> --jsonl < inputs.jsonl > answers.jsonl',
+      "assay call <tool> '<json>' --url https://… [--payer-key-file file --max-usdc 0.05]",
+    ],
     options: {
       jsonl: { type: 'boolean', meaning: 'Read one input object per line from standard input and write one answer per line, in order.' },
       'no-receipt': { type: 'boolean', meaning: 'With --jsonl: write only results, without receipts; faster.' },
       'prev-receipt-hash': { type: 'string', value: '0x…', meaning: 'Link the receipt to an earlier one by its digest.' },
       brief: { type: 'boolean', meaning: 'Write the brief form of the answer, for models: a few lines, or their facts as JSON.' },
+      url: { type: 'string', value: 'origin', meaning: 'Call the tool at this service; without it the tool runs on this machine.' },
+      ...SERVICE_OPTIONS,
+      resume: { type: 'string', value: 'file', meaning: 'With --url: send a payment again whose answer did not arrive. Signs nothing.' },
       ...JSON_OPTIONS,
     },
     most_words: 2,
     notes: [
-      'The input is the JSON object of the tool, without a wrapper; @file reads it from a file, - from standard input. It uses no free',
-      'call. Tools that read a chain, prices or registrations query their sources; all others use no network. Receipts are signed with the key of this deployment, which is created in the data folder if it is missing.',
+      'The input is the JSON object of the tool, without a wrapper; @file reads it from a file, - from standard input. Without --url it uses no free',
+      'call and costs nothing. Network: a tool that reads a chain, prices, exchange rates or registrations queries its sources: in live mode public ones,',
+      'in the sandbox fixed samples and the chain of a running sandbox. Other tools use no network; "assay tools <tool>" says what is read. Receipts are signed with the key of this deployment, which is created in the data folder if it is missing.',
+      'With --url only that service is called. Its receipt is verified before the answer is shown, and nothing is signed above --max-usdc.',
       'With --jsonl every line gets exactly one answer, {"result":…,"receipt":…} or {"problem":{"line":…,…}}, including empty lines, lines',
       'that are not UTF-8 and lines that are too long. Lines end with LF or CR LF; the last one may have no terminator.',
     ],
@@ -220,12 +239,7 @@ export const COMMANDS = {
     ],
     options: {
       url: { type: 'string', value: 'origin', meaning: 'Call the tools of this service; without it they run on this machine.' },
-      'payer-key-file': {
-        type: 'string',
-        value: 'file',
-        meaning: 'File with the private key that pays after the free calls; only its owner may have access.',
-      },
-      'max-usdc': { type: 'string', value: 'amount', meaning: 'Maximum price of one call in USDC, such as 0.05.' },
+      ...SERVICE_OPTIONS,
       'session-usdc': { type: 'string', value: 'amount', meaning: 'Maximum total of all calls of this process in USDC, such as 1.' },
       family: { type: 'string', value: 'names', meaning: 'List only these families, separated by commas.' },
       small: {

@@ -55,8 +55,19 @@ function explain(error: unknown): Exit {
     for (const line of [`assay: ${error.message}`, ...error.details]) remark(line)
     return error.exit
   }
+  const missing = missingPackage(error)
+  if (missing !== null) {
+    remark(`assay: This command needs the package ${missing}, which is not installed. Install assay without --omit=optional.`)
+    return 'config'
+  }
   remark(`assay: internal error.\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   return 'internal'
+}
+
+/** Name of a package that Node did not find; null for other errors. */
+function missingPackage(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return null
+  return /^Cannot find package '([^']+)'/.exec(error.message)?.[1] ?? null
 }
 
 async function showHelp(invocation: Invocation): Promise<Exit> {

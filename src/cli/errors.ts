@@ -7,7 +7,7 @@ export const EXIT_CODES = {
   negative: {
     code: 1,
     meaning:
-      'A receipt was altered or its signer is not on the key list, a replay gave another result, a document failed the preflight, a doctor check failed, or the ledger and the chain differ.',
+      'A receipt was altered or its signer is not on the key list, a service sent an answer or payment terms that did not verify, a replay gave another result, a document failed the preflight, a doctor check failed, or the ledger and the chain differ.',
   },
   usage: { code: 2, meaning: 'Invalid command line: an unknown command, tool or option, or too few or too many arguments.' },
   undecided: {

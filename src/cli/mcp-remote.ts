@@ -1,67 +1,31 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { isPrivateKey, nobleSigner } from '../adapters/signer/noble.ts'
-import { type Answer, type AssayClient, AssayError, type ClientOptions, createClient, type Hex, type Signer } from '../client/index.ts'
-import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
-import { nobleCrypto } from '../pure/receipts/crypto.ts'
+import { type AssayClient, AssayError } from '../client/index.ts'
+import { once } from '../pure/once.ts'
+import { loadCatalogue } from '../service/catalogue/load.ts'
+import { toolSchemas } from '../service/catalogue/wire-schemas.ts'
 import { CliError } from './errors.ts'
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import { isObject } from '../pure/is-object.ts'
 import { SUMMARY } from '../service/catalogue/text.ts'
-import { ANSWER_INSTRUCTIONS, type CallParams, type ToolReply, type ToolServerParts } from '../surfaces/mcp/tool-call.ts'
+import {
+  ANSWER_INSTRUCTIONS,
+  briefOf,
+  type CallParams,
+  DETAIL_POINTER,
+  type ToolReply,
+  type ToolServerParts,
+} from '../surfaces/mcp/tool-call.ts'
 import { CALL_TOOL, isFindTool, type ToolViewRequest } from '../surfaces/mcp/tool-list.ts'
+import { detailIn, unknownDetail } from '../surfaces/rest.ts'
 import { VERSION } from '../assembly/deployment.ts'
 import type { Invocation } from './commands.ts'
-import { remark } from './terminal.ts'
-
-/** A larger file is not a key file. */
-const FILE_BYTES_MAX = 4_096
-
-/**
- * Signs payments with the private key in a file: 64 hexadecimal digits, optionally with 0x. Group and others must have no access, because
- * anyone who can read the file can spend the money. Messages never contain any part of the key.
- */
-function payerSigner(path: string): Signer {
-  const text = readPrivate(path).trim()
-  const key = /^(?:0x)?[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text.replace(/^0x/, ''), 'hex') : null
-  if (key === null || !isPrivateKey(key))
-    throw new CliError('config', `${path} does not hold a private key of 32 bytes as hexadecimal digits.`)
-  const signer = nobleSigner(key)
-  return {
-    address: signer.address as Hex,
-    signTypedData: async ({ domain, message }) => {
-      const { name, version, chainId: chain_id, verifyingContract: verifying_contract } = domain
-      const digest = createAuthorizationDigest({ name, version, chain_id, verifying_contract }, nobleCrypto.keccak256)
-      const { from, to, value, validAfter, validBefore, nonce } = message
-      return signer.sign(digest({ from, to, value_minor: value, valid_after_s: validAfter, valid_before_s: validBefore, nonce }))
-    },
-  }
-}
-
-/** Checks and reads through one file handle, so that the checked file is the one that is read. */
-function readPrivate(path: string): string {
-  let file: number
-  try {
-    file = openSync(path, 'r')
-  } catch {
-    throw new CliError('no_input', `${path} cannot be read.`)
-  }
-  try {
-    const { mode, size } = fstatSync(file)
-    // Windows has no such permission bits.
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
-      throw new CliError('config', `${path} is open to others; "chmod 600" closes it.`)
-    if (size > FILE_BYTES_MAX) throw new CliError('config', `${path} is too long for a key file.`)
-    return readFileSync(file, 'utf8')
-  } finally {
-    closeSync(file)
-  }
-}
+import { shownAnswer, shownError, remoteClient } from './remote.ts'
+import { remark, shownProblem } from './terminal.ts'
 
 type Params = CallParams & { readonly arguments?: unknown }
 
 /** Tools of a running service. The client library calls and, within the spending caps, pays for them and verifies each receipt. */
 export async function remoteServer(url: string, asked: ToolViewRequest, invocation: Invocation): Promise<ToolServerParts> {
-  const client = orUsage(() => createClient({ url, ...walletOf(invocation) }))
+  const client = remoteClient(url, invocation, 'call_and_session')
   const { endpoint, notice } = await manifestOf(url)
   if (notice !== null) remark(`//// ${notice} ////`)
   const query = new URLSearchParams({
@@ -82,25 +46,19 @@ export async function remoteServer(url: string, asked: ToolViewRequest, invocati
   }
 }
 
-function walletOf(invocation: Invocation): Pick<ClientOptions, 'signer' | 'spend_cap'> {
-  const file = invocation.text('payer-key-file')
-  const per_call_usdc = invocation.text('max-usdc')
-  const session_usdc = invocation.text('session-usdc')
-  if (file === null) {
-    if (per_call_usdc !== null || session_usdc !== null) throw new CliError('usage', 'Caps go with --payer-key-file.')
-    return {}
-  }
-  if (per_call_usdc === null || session_usdc === null) {
-    throw new CliError('usage', 'A payer key needs both caps: --max-usdc for one call and --session-usdc for all of them.')
-  }
-  return { signer: payerSigner(file), spend_cap: { per_call_usdc, session_usdc } }
-}
-
 function payingWords(client: AssayClient): string {
   const spending = client.spending()
   if (spending === null) return 'Only free calls are made: there is no payer.'
   return `Beyond the free calls a call is paid by itself, at most ${spending.per_call_usdc} USDC each and ${spending.session_usdc} in all.`
 }
+
+const NO_HEADERS = { header: () => null }
+
+/** Tools of this version, from which brief texts are made; the answer of a tool that only the service knows is whole JSON. */
+const knownTools = once(async () => {
+  const catalogue = await loadCatalogue()
+  return { catalogue, schemas: new Map(catalogue.tools.map((tool) => [tool.id, toolSchemas(tool)])) }
+})
 
 async function called(client: AssayClient, params: Params, small: boolean): Promise<ToolReply> {
   const inner = small && params.name === CALL_TOOL
@@ -109,26 +67,21 @@ async function called(client: AssayClient, params: Params, small: boolean): Prom
   const input = inner ? given['input'] : given
   const { _meta: meta = {} } = params
   const previous = meta['assay/prev-receipt-hash']
+  const detail = detailIn({ ...NO_HEADERS, meta }, 'brief')
+  if (detail === null) return { kind: 'problem', text: JSON.stringify(shownProblem(unknownDetail(DETAIL_POINTER))), meta: null }
   try {
     const options = typeof previous === 'string' ? { previous_receipt: previous } : {}
     const answer = await client.callUntyped(typeof tool === 'string' ? tool : '', isObject(input) ? input : {}, options)
-    return { kind: 'answer', text: JSON.stringify(shown(answer)), meta: null }
+    return {
+      kind: 'answer',
+      text: JSON.stringify(shownAnswer(answer)),
+      ...briefOf(await knownTools(), answer.tool, detail, () => answer),
+      meta: null,
+    }
   } catch (error) {
     if (!(error instanceof AssayError)) throw error
-    return { kind: 'problem', text: JSON.stringify(problemShown(error)), meta: null }
+    return { kind: 'problem', text: JSON.stringify(shownError(error)), meta: null }
   }
-}
-
-/** Members of the service's body, without those that the library adds. */
-function shown({ result, receipt, chain, tier, settlement, allowance, embeddable_badge, proof_summary_markdown }: Answer): object {
-  const link = chain === null ? {} : { chain }
-  return { result, receipt, ...link, tier, settlement, allowance, embeddable_badge, proof_summary_markdown }
-}
-
-/** Problem of the service or of the library. A payment with an unknown state is included, so that it can be looked up. */
-function problemShown({ problem, code, detail, retryable, charged, payment }: AssayError): object {
-  const signed = payment === null ? {} : { payment: { payer: payment.payer, nonce: payment.nonce, amount_minor: payment.amount_minor } }
-  return { code, detail, retryable, ...problem, charged, ...signed }
 }
 
 type Ask = (method: string, params: object) => Promise<unknown>
@@ -178,14 +131,5 @@ async function json(url: string, init: RequestInit): Promise<unknown> {
     return await response.json()
   } catch {
     throw new CliError('unavailable', 'The service at --url does not answer, or not in JSON.')
-  }
-}
-
-function orUsage<Value>(work: () => Value): Value {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof AssayError) throw new CliError('usage', error.detail)
-    throw error
   }
 }

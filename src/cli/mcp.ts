@@ -1,10 +1,9 @@
 import { serveOverStdio } from '../surfaces/mcp/stdio.ts'
 import { type ToolServerParts, createToolServer } from '../surfaces/mcp/tool-call.ts'
 import type { Invocation } from './commands.ts'
-import { CliError, type Exit } from './errors.ts'
+import type { Exit } from './errors.ts'
+import { refuseWallet } from './remote.ts'
 import { remark } from './terminal.ts'
-
-const PAYING = ['payer-key-file', 'max-usdc', 'session-usdc'] as const
 
 /** `assay mcp`: MCP on standard input and output; the tools run in this process or, with --url, at a service. */
 export async function run(invocation: Invocation): Promise<Exit> {
@@ -23,8 +22,7 @@ async function partsFor(invocation: Invocation): Promise<ToolServerParts> {
     const { remoteServer } = await import('./mcp-remote.ts')
     return remoteServer(url, asked, invocation)
   }
-  const stray = PAYING.find((name) => invocation.text(name) !== null)
-  if (stray !== undefined) throw new CliError('usage', `--${stray} goes with --url: what runs here costs nothing.`)
+  refuseWallet(invocation)
   const { localServer } = await import('./mcp-local.ts')
   return localServer(asked)
 }

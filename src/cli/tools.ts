@@ -1,4 +1,4 @@
-import { FAMILIES, type Family, type Tool } from '../service/catalogue/define.ts'
+import { FAMILIES, type Family, type SourceName, type Tool } from '../service/catalogue/define.ts'
 import { type Catalogue, loadCatalogue } from '../service/catalogue/load.ts'
 import { priceRange, priceWords, shellWord } from '../service/catalogue/text.ts'
 import { unknownName, type Exit } from './errors.ts'
@@ -73,6 +73,7 @@ function describe(tool: Tool): string {
         ['Checked', tool.scope.checked.join('; ')],
         ['Not checked', tool.scope.not_checked.join('; ')],
         ['Price', priceWords(tool)],
+        ['Network', networkWords(tool)],
       ],
       width,
       ['muted'],
@@ -81,6 +82,19 @@ function describe(tool: Tool): string {
     paint('strong', 'Example'),
     `  ${exampleCall(tool)}`,
   ].join('\n')
+}
+
+/** Sources that a call on this machine reads over the network in live mode. */
+const NETWORK: Partial<Record<SourceName, string>> = {
+  chain: 'the RPC endpoints of the chain',
+  transfers: 'the RPC endpoints of the chain',
+  prices: 'public sources of prices and exchange rates',
+  registrations: 'registries of domains (RDAP)',
+}
+
+function networkWords({ sources }: Tool): string {
+  const read = new Set(sources.flatMap((source) => NETWORK[source] ?? []))
+  return read.size === 0 ? 'none' : [...read].join('; ')
 }
 
 function briefTool(tool: Tool) {

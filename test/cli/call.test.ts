@@ -7,6 +7,7 @@ import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { verifyLink } from '../../src/pure/receipts/chain.ts'
 import { parseArguments, COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/call.ts'
+import { startTestApp } from '../support/app.ts'
 import { openDesk, parsed, terminal, type Desk } from './run-cli.ts'
 
 /** The IBAN of the registry's example for the United Kingdom, and the same with a wrong check digit. */
@@ -161,4 +162,37 @@ test('a file that is not there, and settings that contradict one another, stop a
   assert.deepEqual([missing.code, unset.code], [66, 78])
   assert.match(missing.stderr, /ENOENT/)
   assert.match(unset.stderr, /did you mean ASSAY_MODE/)
+})
+
+test('a call of a service: its free call, its problem, and what is not allowed with --url', async () => {
+  const app = await startTestApp({ free_daily: 1 })
+  try {
+    const at = ['--url', app.url]
+    const free = await desk.run(['call', 'iban-check', GOOD, ...at])
+    assert.equal(free.code, 0, free.stderr)
+    const answer = parsed(free.stdout) as { receipt: { signer: string }; tier: string }
+    assert.equal(answer.tier, 'free')
+    // The key of the service, not of this machine.
+    const { keys } = (await (await fetch(`${app.url}/.well-known/xdr-1.json`)).json()) as { keys: { address: string }[] }
+    assert.ok(keys.some(({ address }) => address === answer.receipt.signer))
+    const unpaid = await desk.run(['call', 'iban-check', GOOD, ...at])
+    assert.equal(unpaid.code, 65)
+    assert.deepEqual([(parsed(unpaid.stdout)['problem'] as { code: string }).code], ['PAYMENT_REQUIRED'])
+    const cases: [string[], number, RegExp][] = [
+      [['call', 'iban-check', '{', ...at], 65, /JSON/],
+      [['call', 'iban-check', ...at], 2, /its input/],
+      [['call', 'iban-check', '--jsonl', ...at], 2, /--jsonl/],
+      [['call', 'iban-check', GOOD, '--max-usdc', '1'], 2, /goes with --url/],
+      [['call', 'iban-check', GOOD, '--max-usdc', '1', ...at], 2, /payer-key-file/],
+      [['call', 'iban-check', GOOD, '--url', 'ftp://x'], 2, /http or https/],
+      [['call', 'iban-check', GOOD, '--url', 'http://127.0.0.1:1'], 69, /keys/],
+    ]
+    for (const [args, code, words] of cases) {
+      const ended = await desk.run(args)
+      assert.equal(ended.code, code, `${args.join(' ')}: ${ended.stderr}`)
+      assert.match(ended.stderr, words)
+    }
+  } finally {
+    await app.stop()
+  }
 })

@@ -49,6 +49,11 @@ function answerOf(result: CallToolResult): Record<string, unknown> {
   return asMembers(result.structuredContent)
 }
 
+function textOf(result: CallToolResult): string {
+  const [first] = result.content
+  return first?.type === 'text' ? first.text : ''
+}
+
 function problemOf(result: CallToolResult): Record<string, unknown> {
   assert.equal(result.isError, true)
   const [first] = result.content
@@ -124,14 +129,20 @@ test('calls of a service are paid within the caps', async () => {
   const paying = ['--url', app.url, '--payer-key-file', file, '--max-usdc', '0.006', '--session-usdc', '0.012']
   const client = await connect(paying)
   assert.ok((await client.listTools()).tools.length > 60)
-  const answer = answerOf(await client.callTool({ name: 'iban-check', arguments: IBAN }))
+  const reply = await client.callTool({ name: 'iban-check', arguments: IBAN })
+  const answer = answerOf(reply)
   const receipt = asMembers(answer['receipt'])
+  // The text is the brief form, as the service itself answers; another level of detail is the JSON.
+  assert.match(textOf(reply), /^valid: [^{]*\nPaid 0\.005/)
+  assert.ok(textOf(reply).includes(String(receipt['output_hash'])))
   assert.deepEqual([receipt['tier'], receipt['payer'], receipt['amount']], ['paid', address.toLowerCase(), String(CHECK_MINOR)])
   assert.equal(asMembers(answer['settlement'])['payer'], address.toLowerCase())
   // A pack costs more than one call may.
   const dear = problemOf(await client.callTool({ name: 'pre-disbursement-guard', arguments: { iban: IBAN.iban } }))
   assert.equal(dear['charged'], false)
-  answerOf(await client.callTool({ name: 'iban_check', arguments: { iban: 'DE89 3704 0044 0532 0130 00' } }))
+  const full = { name: 'iban_check', arguments: { iban: 'DE89 3704 0044 0532 0130 00' }, _meta: { 'assay/detail': 'full' } }
+  const whole = await client.callTool(full)
+  assert.deepEqual(JSON.parse(textOf(whole)), answerOf(whole))
   const spent = problemOf(await client.callTool({ name: 'isbn-check', arguments: { isbn: '978-0-306-40615-7' } }))
   assert.deepEqual([spent['code'], spent['charged']], ['ABOVE_SESSION_CAP', false])
   assert.equal(await held(sandbox.rpc_url, sandbox.usdc, address), 1_000_000n - 2n * CHECK_MINOR)

@@ -1,18 +1,27 @@
-/** The published package: built, packed, unpacked beside its dependencies alone, and used by Node, the compiler and a browser. */
+/**
+ * The published package: built, packed, installed by npm in a fresh folder, and used as a command, by Node, by the compiler and in a browser. The
+ * registry is one on this machine.
+ */
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, realpathSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, normalize } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { buildPackage } from '../../scripts/support/package-folder.ts'
 import { TEST_VECTOR } from '../../src/pure/receipts/receipt.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser } from '../support/browser.ts'
+import { asMembers } from '../support/documents.ts'
+import { startRegistry } from '../support/local-registry.ts'
 
 /** The service answers from this very process, so nothing may stop it. */
 const run = promisify(execFile)
@@ -41,25 +50,119 @@ export async function use(url, vector) {
 `
 const EXPECTED = [true, false, true, true, true, 'TOOL_NOT_FOUND']
 
+let home: string
+/** A project with the whole package. */
 let folder: string
 let app: TestApp
+let registry: Awaited<ReturnType<typeof startRegistry>>
 
 before(async () => {
   app = await startTestApp()
-  folder = await mkdtemp(join(tmpdir(), 'assay-package-'))
-  await buildPackage(join(folder, 'built'))
-  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: join(folder, 'built'), encoding: 'utf8' })
-  await mkdir(join(folder, 'node_modules/assay'), { recursive: true })
-  execFileSync('tar', ['-xzf', join(folder, packed.trim()), '--strip-components=1', '-C', join(folder, 'node_modules/assay')])
-  const manifest = JSON.parse(await readFile(join(folder, 'node_modules/assay/package.json'), 'utf8')) as { dependencies: object }
-  for (const name of Object.keys(manifest.dependencies)) {
-    await cp(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true })
-  }
+  home = await mkdtemp(join(tmpdir(), 'assay-package-'))
+  await buildPackage(join(home, 'built'))
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', home], { cwd: join(home, 'built'), encoding: 'utf8' })
+  const manifest = await manifestIn(join(home, 'built'))
+  registry = await startRegistry(join(home, packed.trim()), manifest)
+  folder = await installed('whole')
   await writeFile(join(folder, 'use.mjs'), USE)
 })
 after(async () => {
   await app.stop()
-  await rm(folder, { recursive: true, force: true })
+  await registry.stop()
+  await rm(home, { recursive: true, force: true })
+})
+
+interface PackedManifest {
+  name: string
+  version: string
+  dependencies: Record<string, string>
+  optionalDependencies: Record<string, string>
+}
+
+async function manifestIn(place: string): Promise<PackedManifest> {
+  return JSON.parse(await readFile(join(place, 'package.json'), 'utf8')) as PackedManifest
+}
+
+/** A machine on which only npm and this Node are known: its own cache, settings of nobody, and the registry of this test. */
+function machine(): Record<string, string> {
+  return {
+    PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
+    HOME: home,
+    npm_config_registry: registry.url,
+    npm_config_cache: join(home, 'cache'),
+    npm_config_userconfig: join(home, 'npmrc'),
+    npm_config_update_notifier: 'false',
+    ASSAY_DATA_DIR: join(home, 'data'),
+  }
+}
+
+async function installed(name: string, ...options: string[]): Promise<string> {
+  const place = join(home, name)
+  await mkdir(place)
+  await writeFile(join(place, 'package.json'), '{ "private": true }')
+  await run('npm', ['install', '--no-audit', '--no-fund', ...options, 'assay'], { cwd: place, env: machine() })
+  return place
+}
+
+const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
+
+async function callWithNpx(place: string, ...options: string[]): Promise<Record<string, unknown>> {
+  const env = { ...machine(), npm_config_omit: 'optional' }
+  const { stdout } = await run('npx', [...options, 'assay', 'call', 'iban-check', JSON.stringify(IBAN)], { cwd: place, env })
+  return JSON.parse(stdout) as Record<string, unknown>
+}
+
+test('npx runs the command in an empty folder, and in a project without the packages of the service', async () => {
+  const empty = join(home, 'empty')
+  await mkdir(empty)
+  assert.equal(asMembers((await callWithNpx(empty, '--yes'))['result'])['valid'], true)
+  const light = await installed('light', '--omit=optional')
+  assert.equal(asMembers((await callWithNpx(light))['result'])['valid'], true)
+  for (const command of [['tools'], ['keys', 'list'], ['invoice', 'reconcile', '--help']])
+    await run('npx', ['assay', ...command], { cwd: light, env: machine() })
+  await assert.rejects(run('npx', ['assay', 'serve'], { cwd: light, env: machine() }), (error: { code: number; stderr: string }) => {
+    assert.match(error.stderr, /needs the package .*--omit=optional/)
+    return error.code === 78
+  })
+})
+
+test('an MCP client starts it with npx, and calls a tool', async () => {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(
+    new StdioClientTransport({ command: 'npx', args: ['assay', 'mcp', '--small'], cwd: folder, env: machine(), stderr: 'ignore' }),
+  )
+  try {
+    const { structuredContent } = await client.callTool({ name: 'call_tool', arguments: { tool: 'iban-check', input: IBAN } })
+    assert.equal(asMembers(asMembers(structuredContent)['result'])['valid'], true)
+  } finally {
+    await client.close()
+  }
+})
+
+test('the service starts from it, and its pages load their modules', async () => {
+  const env = { ...machine(), ASSAY_PORT: '0', ASSAY_ADMIN_PORT: 'off' }
+  const child = spawn(process.execPath, ['node_modules/assay/assay.js', 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  try {
+    const output: NodeJS.ReadableStream[] = [child.stdout, child.stderr]
+    const found = output.map(async (stream) => {
+      for await (const line of createInterface({ input: stream })) {
+        const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? []
+        if (url !== undefined) return url
+      }
+      return Promise.reject(new Error('it ended'))
+    })
+    const url = await Promise.any(found)
+    child.stdout.resume()
+    child.stderr.resume()
+    const pages = ['/', '/verify', '/reconcile', '/tools/iban-check']
+    const texts = await Promise.all(pages.map(async (path) => (await fetch(url + path, { headers: { accept: 'text/html' } })).text()))
+    const paths = new Set(texts.flatMap((text) => [...text.matchAll(/\/assets\/[\w./@-]+/g)].map(([path]) => path)))
+    assert.ok(paths.size > 30, String(paths.size))
+    for (const path of paths) assert.equal((await fetch(url + path)).status, 200, path)
+  } finally {
+    child.kill()
+    await once(child, 'close')
+  }
 })
 
 /** Every Node of this machine, once. The one that runs this test is always among them. */
@@ -68,7 +171,7 @@ function nodes(): string[] {
   return [...new Set([process.execPath, ...places.filter((place) => existsSync(place))].map((place) => realpathSync(place)))]
 }
 
-test('the three entries work in Node, with nothing of the service beside them', async () => {
+test('the three entries work in Node', async () => {
   const main = `import { use } from './use.mjs'\nconsole.log(JSON.stringify(await use(process.argv[2], JSON.parse(process.argv[3]))))`
   await writeFile(join(folder, 'main.mjs'), main)
   for (const node of nodes()) {
@@ -147,12 +250,31 @@ test('the same in a browser, from another origin, without a bundler', async () =
   }
 })
 
-test('the package holds no more than it says, and asks for no more than it imports', async () => {
-  const manifest = JSON.parse(await readFile(join(folder, 'node_modules/assay/package.json'), 'utf8')) as {
-    dependencies: Record<string, string>
+test('the package asks for the versions of this repository, and has no sources, tests or keys', async () => {
+  const [manifest, own] = await Promise.all([manifestIn(join(folder, 'node_modules/assay')), manifestIn(ROOT)])
+  const known = { ...own.dependencies, ...own.optionalDependencies }
+  for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies }))
+    assert.equal(version, known[name], name)
+  const listed = execFileSync('tar', ['-tzf', join(home, `assay-${manifest.version}.tgz`)], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  const known_kinds =
+    /^package\/(?:(?:src|data)\/[\w./-]+\.(?:js|d\.ts|css|svg|json|LICENSE)|package\.js(?:on)?|assay\.js|README\.md|LICENSE)$/
+  assert.deepEqual(
+    listed.filter((path) => !known_kinds.test(path)),
+    [],
+  )
+})
+
+test('an older Node is named, with the version that is needed', async () => {
+  const old = nodes().filter((node) => /^v(?:1\d|2[01])\./.test(execFileSync(node, ['--version'], { encoding: 'utf8' })))
+  for (const node of old) {
+    await assert.rejects(
+      run(node, ['node_modules/assay/assay.js', 'tools'], { cwd: folder }),
+      (error: { code: number; stderr: string }) => {
+        assert.match(error.stderr, /Node\.js 22\.15 or later is needed/)
+        return error.code === 78
+      },
+    )
   }
-  const own = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
-  assert.deepEqual(Object.keys(manifest.dependencies), ['@noble/curves', '@noble/hashes', 'iso-3166', 'libphonenumber-js'])
-  for (const [name, version] of Object.entries(manifest.dependencies)) assert.equal(version, own.dependencies[name])
-  assert.ok(dirname(folder) !== ROOT && !existsSync(join(folder, 'node_modules/assay/src/service')))
 })

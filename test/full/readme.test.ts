@@ -18,7 +18,7 @@ const ORIGIN = 'http://127.0.0.1:8402'
 const TIMEOUT_MS = 600_000
 
 /** Commands that are not typed here: they run this test, or take longer than all of it. Each must be a script of package.json. */
-const NOT_TYPED = new Set(['npm test', 'npm run test:full', 'npm run check', 'npm run bench', 'npm run pack:client'])
+const NOT_TYPED = new Set(['npm test', 'npm run test:full', 'npm run check', 'npm run bench', 'npm run pack:npm'])
 const PAYING_PACKAGES = 'npm install --prefix var/buyer @x402/fetch @x402/evm viem'
 
 /** Every shell block of the README, then of the tour and of the page that verifies without assay's software. */

@@ -30,7 +30,9 @@ export function anvilBinary(platform: string = process.platform, arch: string = 
   }
   const path = binaryIn(name, platform)
   if (path === null) {
-    throw new SandboxChainError(`The sandbox chain needs the optional package ${name}, which is not installed; run "npm ci".`)
+    throw new SandboxChainError(
+      `The sandbox chain needs the optional package ${name}, which is not installed; run "npm ci" in a checkout, or "npm install @foundry-rs/anvil".`,
+    )
   }
   return path
 }

@@ -10,6 +10,8 @@ export interface Catalogue {
 }
 
 const TOOLS_FOLDER = new URL('../../tools/', import.meta.url)
+/** `.ts` in a checkout, `.js` in the package. */
+const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 
 /** Walks the folder `tools/`; a file that defines no tool, or one under another name, stops the start. */
 export async function loadCatalogue(folder: URL = TOOLS_FOLDER): Promise<Catalogue> {
@@ -31,7 +33,7 @@ export function catalogueOf(tools: readonly Tool[]): Catalogue {
 
 async function loadFamily(family: Family, folder: URL): Promise<Tool[]> {
   const names = await readdir(folder).catch(() => [])
-  const files = names.filter((name) => name.endsWith('.ts')).toSorted()
+  const files = names.filter((name) => name.endsWith(EXTENSION)).toSorted()
   return Promise.all(files.map((name) => loadTool(family, name, folder)))
 }
 
@@ -39,7 +41,7 @@ async function loadTool(family: Family, name: string, folder: URL): Promise<Tool
   const module: { default?: Tool } = await import(new URL(name, folder).href)
   const tool = module.default
   if (tool?.id === undefined) throw new Error(`tools/${family}/${name} has no tool as its default export`)
-  if (`${tool.id}.ts` !== name) throw new Error(`tools/${family}/${name} defines ${tool.id}: file and id must agree`)
+  if (`${tool.id}${EXTENSION}` !== name) throw new Error(`tools/${family}/${name} defines ${tool.id}: file and id must agree`)
   if (tool.family !== family) throw new Error(`tools/${family}/${name} says it belongs to ${tool.family}`)
   return tool
 }

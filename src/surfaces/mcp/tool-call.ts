@@ -170,10 +170,15 @@ function paymentsOf(meta: Readonly<Record<string, unknown>>, header: McpExchange
   return [...inside, ...paymentsIn(header)]
 }
 
-const DETAIL_POINTER = `/params/_meta/${DETAIL_KEY.replace('/', '~1')}`
+export const DETAIL_POINTER = `/params/_meta/${DETAIL_KEY.replace('/', '~1')}`
 
 /** Text for models in the brief form; undefined where they get the JSON text. */
-function briefOf({ catalogue, schemas }: ToolCalls, tool_id: string, detail: Detail, parts: () => BriefParts): { brief?: string } {
+export function briefOf(
+  { catalogue, schemas }: Pick<ToolCalls, 'catalogue' | 'schemas'>,
+  tool_id: string,
+  detail: Detail,
+  parts: () => BriefParts,
+): { brief?: string } {
   const tool = catalogue.find(tool_id)
   return detail === 'brief' && tool !== undefined ? { brief: briefText(tool, schemas.get(tool.id)?.output, parts()) } : {}
 }

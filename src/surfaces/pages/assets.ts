@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { once } from '../../pure/once.ts'
 import { encodedBody, type EncodedBody } from '../http/document.ts'
-import { importsOf, moduleGraph, type SourceModule } from './browser-modules.ts'
+import { importsOf, moduleGraph, MODULE_EXTENSION, type SourceModule } from './browser-modules.ts'
 
 /**
  * Files that pages load: style sheets, the icon, and native browser modules made from the source files (browser-modules.ts). The list follows
@@ -47,7 +47,7 @@ const PLAIN_TYPES: Readonly<Record<string, string>> = { css: 'text/css; charset=
 
 /** All assets, listed once a process. Throws when a module imports a file that does not exist. */
 export const assets = once((): Assets => {
-  const entryOf = (script: Script) => `surfaces/pages/client/${script}.ts`
+  const entryOf = (script: Script) => `surfaces/pages/client/${script}${MODULE_EXTENSION}`
   const graph = moduleGraph(SCRIPTS.map((script) => new URL(`../../${entryOf(script)}`, import.meta.url)))
   const plain = new Map(
     globSync('**/*.{css,svg}', { cwd: FOLDER })
@@ -133,6 +133,11 @@ export async function prepareAssets(): Promise<void> {
 /** The address of an asset. */
 export function assetPath(path: string): string {
   return `/assets/${assets().version}/${path}`
+}
+
+/** The address of a source module, which is named without its extension. */
+export function modulePath(module: string): string {
+  return assetPath(module + MODULE_EXTENSION)
 }
 
 /** The address of an entry, and of everything that it will import. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire, stripTypeScriptTypes } from 'node:module'
-import { posix } from 'node:path'
+import { extname, posix } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { asModule, isCommonJs } from './common-js.ts'
 
@@ -24,6 +24,9 @@ interface ModulePath {
 
 const SOURCE = fileURLToPath(new URL('../../', import.meta.url))
 
+/** Extension of the source files: `.ts` in a checkout, `.js` in the package, which is compiled. */
+export const MODULE_EXTENSION = extname(import.meta.url)
+
 /** Static imports: at the start of a line, or anywhere in a minified package. Imports of types only are erased before. */
 const IMPORT = /^((?:import|export)\b(?!\s+type\b)\s*[\w\s{},*$]*?\s*\bfrom\s*)(['"])([^'"]+)\2(?: with \{ type: (['"])json\4 \})?/gm
 const LATER = /\bimport\((['"])(\.[^'"]+)\1\)/g
@@ -38,7 +41,7 @@ export function moduleGraph(entries: readonly URL[]): Map<string, SourceModule> 
     const text = readModule(file)
     const found = (pattern: RegExp, group: number) => [...text.matchAll(pattern)].map((match) => resolve(path, file, match[group] ?? ''))
     const module = file.endsWith('.json')
-      ? { path, text, imports: [], later: [] }
+      ? { path, text: `export default ${text}`, imports: [], later: [] }
       : { path, text, imports: found(IMPORT, 3), later: found(LATER, 2) }
     graph.set(path, module)
     queue.push(...module.imports, ...module.later)
@@ -57,7 +60,7 @@ export function importsOf(graph: ReadonlyMap<string, SourceModule>, path: string
 /** The text that a browser gets. Takes milliseconds a file, so it runs in a worker. */
 export function browserText({ path, text, imports }: SourceModule): string {
   // Not every browser imports JSON, and Firefox never in a worker.
-  if (path.startsWith('data/')) return `export default ${text}`
+  if (path.startsWith('data/')) return text
   // Files of `pure/` keep their comments and lines, for readers; others lose comments, for size.
   const script = stripTypeScriptTypes(text, { mode: path.startsWith('pure/') ? 'strip' : 'transform' })
   const targets = new Map(imports.map((one) => [one.path, posix.relative(posix.dirname(path), one.path)]))

@@ -2,7 +2,7 @@ import { DEFAULT_WINDOW, windowSentence } from '../../pure/documents/reconcile/v
 import { modeMark } from '../../service/catalogue/text.ts'
 import { limits } from '../../service/limits.ts'
 import type { AppDeps } from '../deps.ts'
-import { assetPath, scriptPaths } from './assets.ts'
+import { modulePath, scriptPaths } from './assets.ts'
 import { Island } from './components/island.ts'
 import { ReconcileDesk } from './components/reconcile-desk.ts'
 import { html } from './html.ts'
@@ -25,7 +25,7 @@ export function reconcilePage(deps: AppDeps): string {
       <h1>Reconcile</h1>
       <p>
         Find out which payments are settled, unpaid, paid twice or paid with a different amount. Your browser does the work:
-        <b>the files stay on your machine</b>. It runs <a href=${assetPath('pure/documents/reconcile/reconcile.ts')}>the same engine</a> as
+        <b>the files stay on your machine</b>. It runs <a href=${modulePath('pure/documents/reconcile/reconcile')}>the same engine</a> as
         the tool <a href="/tools/reconcile"><code>reconcile</code></a> and the command line.
       </p>
     </div>

@@ -1,7 +1,7 @@
 import { CHECK_HEADLINES } from '../../service/catalogue/headlines.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
-import { assetPath } from './assets.ts'
+import { modulePath } from './assets.ts'
 import { Island } from './components/island.ts'
 import { VerifyDesk, type VerifyDeskProps } from './components/verify-desk.ts'
 import { html } from './html.ts'
@@ -18,7 +18,7 @@ export function verifyPage(deps: AppDeps): string {
       <p>
         Check who signed a receipt and whether its result was changed. Your browser does the arithmetic; what you paste is not sent. The
         page loads the <a href="/.well-known/xdr-1.json">key list</a> of this service, and its verifier is
-        <a href=${assetPath('pure/receipts/verify.ts')}>one small module</a>, the same one that the server and the command line use.
+        <a href=${modulePath('pure/receipts/verify')}>one small module</a>, the same one that the server and the command line use.
       </p>
     </div>
     <${Island} id="desk" component=${VerifyDesk} props=${deskProps(deps)} />
