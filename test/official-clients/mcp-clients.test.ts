@@ -6,6 +6,7 @@ import { isPaymentRequiredV1, isPaymentRequiredV2, validatePaymentRequired } fro
 import type { PaymentPayload, PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { ExactEvmSchemeV1 } from '@x402/evm/exact/v1/client'
+import { wrapFetchWithPayment } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { restCall } from '../support/app.ts'
 import { asMembers } from '../support/documents.ts'
@@ -236,5 +237,18 @@ test('a payment over REST buys the same answer again over MCP, and nothing else'
     assert.equal(membersOf(refused)['code'], 'NONCE_BOUND')
   }
   assert.equal((await seenOnChain(shop, payer.address)).transfers.length, 1)
+  await client.close()
+})
+
+test('a large call is paid in the HTTP header, by the official x402 fetch under the official MCP client', async () => {
+  const large = { text: 'word '.repeat(60_000) }
+  const payer = await shop.payer()
+  const paying = wrapFetchWithPayment(fetch, new x402Client().register('eip155:*', new ExactEvmScheme(payer)))
+  const client = await connectMcp(shop.url, '2026-07-28', {}, paying)
+  const tool = 'context-distill'
+  const result = await client.callTool({ name: tool, arguments: large, _meta: { 'assay/detail': 'full' } })
+  assert.equal(result.isError, undefined, textOf(result))
+  const bought = { payer: payer.address, amount_minor: CHECK_MINOR, tool, input: large, answer: membersOf(result) }
+  await assertBought(shop, bought)
   await client.close()
 })

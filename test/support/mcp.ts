@@ -9,10 +9,10 @@ export const MCP_VERSIONS: Record<string, { mode: VersionNegotiationMode; known:
 }
 
 /** The official client, connected. */
-export async function connectMcp(url: string, version: string, headers: Record<string, string> = {}): Promise<Client> {
+export async function connectMcp(url: string, version: string, headers: Record<string, string> = {}, by = fetch): Promise<Client> {
   const { mode, known } = MCP_VERSIONS[version] ?? { mode: 'auto', known: [version] }
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode }, supportedProtocolVersions: known })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers }, fetch: by }))
   return client
 }
 

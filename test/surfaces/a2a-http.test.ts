@@ -259,7 +259,7 @@ test('a long message is read for who brings a credit, as it is over REST and MCP
   const body = JSON.stringify(rpc('message/send', { message: { ...OLD, parts: [{ kind: 'data', data: { tool: 'iban-check', input } }] } }))
   const statusOf = async (headers: Record<string, string>) =>
     (await fetch(`${none.url}/a2a`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })).status
-  assert.equal(await statusOf({}), 413)
+  assert.equal(await statusOf({}), 402)
   assert.equal(await statusOf({ 'x-credit': 'ac_none', 'idempotency-key': 'k' }), 200)
   await none.stop()
 })

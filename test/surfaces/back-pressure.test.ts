@@ -122,9 +122,9 @@ for (const { crowd, ask, same_client = false, statuses = ['200'] } of CROWDS) {
     const asking = await flood({ ask, same_client, statuses })
     const ahead: number[] = []
     for (let turn = 0; turn < ROUNDS; turn++) {
-      const before = total(await asking.count())
+      const begun = total(await asking.count())
       await payers(code)
-      ahead.push((total(await asking.count()) - before) / CALLS)
+      ahead.push((total(await asking.count()) - begun) / CALLS)
     }
     const counts = await asking.end()
     assert.deepEqual(Object.keys(counts).toSorted(), statuses, JSON.stringify(counts))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { limits } from '../../src/service/limits.ts'
 import { createGuard } from '../../src/surfaces/mcp/rpc-error.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { JSON_HEADERS, MCP_VERSIONS, mcpRequest, postMcp, statusForHost } from '../support/mcp.ts'
 
 const IBAN = { iban: 'GB82 WEST 1234 5698 7654 32' }
@@ -74,11 +74,34 @@ test('input as deep and as large as REST takes it is taken here too', async () =
   assert.equal((await errorOf(deep(limits.json_depth - 1))).error.data?.['code'], 'JSON_TOO_DEEP')
 })
 
-test('a body beyond the unpaid bound needs some allowance', async () => {
+test('a body beyond the unpaid bound needs some allowance, or is asked to be paid for in a header', async () => {
   const none = await startTestApp({ free_daily: 0 })
-  const { status, body } = await postMcp(none.url, callText(`{"iban":"${'x'.repeat(limits.unpaid_body_bytes)}"}`))
-  assert.equal(status, 413)
-  assert.equal((body['error'] as RpcError).data?.['code'], 'PAYLOAD_TOO_LARGE')
+  const distill = { name: 'context-distill', arguments: { text: 'word '.repeat(20_000) } }
+  const small = await restCall(none.url, 'context-distill', { text: 'word' })
+  const nested = { name: 'call_tool', arguments: { tool: 'context-distill', input: distill.arguments } }
+  const beyond = { ...distill, arguments: { text: 'word '.repeat(60_000) } }
+  const asked = [
+    // Read as far as a preflight may reach, the message names its tool itself.
+    { version: '2025-11-25', params: distill, terms: true },
+    { version: '2025-11-25', params: nested, terms: true, path: '/mcp/small' },
+    // Further, only the header of the stateless revision does.
+    { version: '2026-07-28', params: beyond, terms: true },
+    { version: '2025-11-25', params: beyond, terms: false },
+    { version: '2025-11-25', params: { ...distill, name: 'nothing' }, terms: false },
+    { version: '2025-11-25', params: { ...distill, name: 'batch-validate' }, terms: false },
+  ]
+  for (const { version, params, terms, path = '/mcp' } of asked) {
+    const { message, headers } = mcpRequest(version, 'tools/call', params)
+    const response = await fetch(none.url + path, { method: 'POST', headers, body: JSON.stringify(message) })
+    const { data } = ((await response.json()) as { error: RpcError }).error
+    const { status, headers: given } = response
+    assert.deepEqual([status, data?.['code']], [402, 'PAYMENT_REQUIRED'], version)
+    assert.match(String(data?.['detail']), /more than 65536 bytes.*PAYMENT-SIGNATURE/)
+    assert.equal(given.has('payment-required'), terms, version)
+    const [offer] = (data?.['accepts'] as { maxAmountRequired: string }[] | undefined) ?? []
+    const [wanted] = small.body['accepts'] as { maxAmountRequired: string }[]
+    assert.equal(offer?.maxAmountRequired, terms ? wanted?.maxAmountRequired : undefined)
+  }
   await none.stop()
   const { message, headers } = mcpRequest('2025-11-25', 'tools/call', {
     name: 'context-distill',

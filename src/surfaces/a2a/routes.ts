@@ -19,7 +19,8 @@ import { isLarge, readInThread } from '../http/read-in-thread.ts'
 import { createGuard, rpcErrorResponse, type RpcError, refusalResponse } from '../mcp/rpc-error.ts'
 import { createMessageReader } from '../json-rpc.ts'
 import { restPaymentRenderer } from '../payment.ts'
-import { bringsReadablePayment, paymentsIn } from '../rest.ts'
+import { paymentsIn } from '../rest.ts'
+import { largeMessageResponse, refuseLargeMessage } from '../large-message.ts'
 import { A2A_ENVELOPE, A2A_PATHS, CURRENT_VERSION, LEGACY_VERSION, X402_EXTENSION, METHODS, A2A_PATH } from './message.ts'
 import { createRequestHandler, sealedTasks } from './tasks.ts'
 import { hasCredential, type A2aExchange, type A2aParts } from './task-call.ts'
@@ -60,15 +61,10 @@ export function a2aRoutes(
     if (!/^application\/(?:a2a\+)?json(?: *;|$)/i.test(header('content-type') ?? '')) return rpcErrorResponse(415, NOT_JSON)
     const address = caller(context)
     const { request_id } = context.env
-    let down: Problem | null = null
+    let refused: Problem | null = null
     const mayReadLarge = async () => {
-      if (bringsReadablePayment(header)) return true
-      const peeked = await deps.call.allowance.peek('', address).catch((error: unknown) => {
-        deps.call.onFault(error, 'a2a')
-        down = problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
-        return { remaining: 0 }
-      })
-      return peeked.remaining > 0
+      refused = await refuseLargeMessage(deps.call, { header, address }, 'a2a')
+      return refused === null
     }
     const { heavy } = deps.call
     const inThread = (bytes: Uint8Array) =>
@@ -76,7 +72,10 @@ export function a2aRoutes(
         ? readInThread(heavy, { kind: 'a2a', bytes }, { address, pays: isSigned(deps.call, paymentsIn(header)) })
         : null
     const body = await read(bodyOfRequest(context), { mayReadLarge, ready: () => turn('intake', address), inThread })
-    if (down !== null) return refusalResponse(down, deps.origins, request_id)
+    if (refused !== null) {
+      const asked = { serve, words: parts().context.words, deps, tool: null, address, request_id }
+      return largeMessageResponse(refused, asked)
+    }
     if (!body.ok) return refusalResponse(body.problem, deps.origins, request_id)
     return { message: body.message, request_id, address, header, detail: context.req.query('detail') }
   }

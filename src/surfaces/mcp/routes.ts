@@ -2,7 +2,8 @@ import { limits } from '../../service/limits.ts'
 import { problem, type Problem } from '../../service/problems.ts'
 import type { AppDeps } from '../deps.ts'
 import { type PreflightService, isLargePreflight, isPreflight, PREFLIGHT_MESSAGES, preflightMessage } from '../preflight/serve.ts'
-import { bringsReadablePayment, paymentsIn } from '../rest.ts'
+import { paymentsIn } from '../rest.ts'
+import { largeMessageResponse, refuseLargeMessage } from '../large-message.ts'
 import { createMessageReader, type Message, type MessageRead, TOOLS_CALL } from '../json-rpc.ts'
 import {
   contentText,
@@ -41,7 +42,7 @@ import type { Env } from '../http/reply.ts'
 import { bodyOfRequest } from '../http/body.ts'
 import { afterTurns } from '../http/in-turns.ts'
 import { isLarge, readInThread } from '../http/read-in-thread.ts'
-import { createViews, SHORT_FORMS } from './tool-list.ts'
+import { CALL_TOOL, createViews, SHORT_FORMS } from './tool-list.ts'
 
 /** Decision about a message beyond the unpaid limit; `short` if none was needed. */
 type LargeMessageDecision =
@@ -51,24 +52,14 @@ type LargeMessageDecision =
   | { kind: 'refused'; problem: Problem }
 
 /**
- * A payment inside a message is unknown before the message is read, so a long message needs an allowance or a payment header. Without
- * them it may be a preflight, which is free: it is counted as one, read up to the preflight limit, and refused if it is another message.
+ * Without free calls or a payment header a long message may be a preflight, which is free: it is counted as one, read up to the preflight
+ * limit, and refused if it is another message.
  */
 async function decideLargeMessage(call: AppDeps['call'], desk: PreflightService, sender: Sender): Promise<LargeMessageDecision> {
-  const unpaid = await unpaidFault(call, sender)
+  const unpaid = await refuseLargeMessage(call, sender, 'mcp')
   if (unpaid === null) return { kind: 'payable' }
   const refused = desk.refuse(sender.address)
   return refused === null ? { kind: 'preflight_only', unpaid } : { kind: 'refused', problem: refused }
-}
-
-async function unpaidFault({ allowance, onFault }: AppDeps['call'], { header, address }: Sender): Promise<Problem | null> {
-  if (bringsReadablePayment(header)) return null
-  try {
-    return (await allowance.peek(header('mcp-name') ?? '', address)).remaining > 0 ? null : tooLargeUnpaid()
-  } catch (error) {
-    onFault(error, 'mcp')
-    return problem('STORE_UNAVAILABLE', 'Try again shortly.', { retry_after_s: limits.store_retry_s })
-  }
 }
 
 function readableBytes({ kind }: LargeMessageDecision): boolean | number {
@@ -93,10 +84,13 @@ function admittedMessage(read: MessageRead, decision: LargeMessageDecision): Mes
 
 type Sender = Pick<McpExchange, 'header' | 'address'>
 
-function tooLargeUnpaid(): Problem {
-  const { unpaid_body_bytes, preflight_body_bytes } = limits
-  const detail = `A message of more than ${unpaid_body_bytes} bytes needs a free call or a payment header; a preflight may have up to ${preflight_body_bytes} bytes without them.`
-  return problem('PAYLOAD_TOO_LARGE', detail)
+/** Tool that a message calls: as the header of the stateless revision says, or the message if it was read; null for other messages. */
+function calledTool(read: MessageRead, header: McpExchange['header']): string | null {
+  const value = read.ok && TOOLS_CALL.isCall(read.message.value) ? read.message.value : null
+  const params = isObject(value) && isObject(value['params']) ? value['params'] : {}
+  const given = isObject(params['arguments']) ? params['arguments'] : {}
+  const name = params['name'] === CALL_TOOL ? given['tool'] : (params['name'] ?? header('mcp-name'))
+  return typeof name === 'string' ? name : null
 }
 
 type AnswerMessage = (request: Request, exchange: McpExchange) => Promise<Response>
@@ -218,6 +212,7 @@ export function mcpRoutes(
   // The origins are known only after the server listens.
   const guard = once(() => createGuard(deps.origins))
   const protocol = once(() => createAnswers(protocolParts(deps, serve), turn))
+  const words = once(() => mcpPaymentRenderer(deps))
 
   const readExchange = async (context: Context<Env>): Promise<ReceivedMessage | Response> => {
     const header = (name: string) => (name === 'accept' ? acceptOf(context.req.header(name)) : (context.req.header(name) ?? null))
@@ -248,7 +243,12 @@ export function mcpRoutes(
     decided.resolve({ kind: 'short' })
     const decision = await decided.promise
     const read = admittedMessage(received, decision)
-    if (!read.ok) return refusalResponse(read.problem, deps.origins, request_id)
+    if (!read.ok) {
+      if (decision.kind !== 'preflight_only' || read.problem !== decision.unpaid)
+        return refusalResponse(read.problem, deps.origins, request_id)
+      const asked = { serve, words: words(), deps, tool: calledTool(received, header), address, request_id }
+      return largeMessageResponse(read.problem, asked)
+    }
     const exchange = { message: read.message, request_id, address, header, view: seen.view, ...(detail === undefined ? {} : { detail }) }
     return { exchange, is_counted: decision.kind === 'preflight_only' }
   }
