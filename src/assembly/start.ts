@@ -19,6 +19,7 @@ import type { Log } from '../ports/log.ts'
 import type { UnderwriterProofs } from '../ports/insurance.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.ts'
+import { createStoredAnswers, type StoredAnswers } from '../service/calls/stored-answers.ts'
 import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
 import {
@@ -292,6 +293,7 @@ function appDeps(deployment: Deployment, parts: Parts) {
     store,
     tasks: store.tasks,
     sealer: createSealer(secret),
+    stored_answers: storedAnswers(deployment),
     invoices,
     insurance,
     webhooks: webhooks.service,
@@ -317,6 +319,17 @@ function appDeps(deployment: Deployment, parts: Parts) {
     version: VERSION,
     started_ms: clock.now_ms(),
   }
+}
+
+function storedAnswers({ signing, store, secret, clock, log }: Deployment): StoredAnswers {
+  return createStoredAnswers({
+    store: store.stored_answers,
+    clock,
+    sealer: createSealer(secret),
+    crypto: signing.crypto,
+    networkHash: networkHasher(secret),
+    onFault: (error) => callFaults(log)(error, 'stored answer'),
+  })
 }
 
 /** Returns what issues receipts. */

@@ -6,6 +6,7 @@ import type { CreditStore } from './credits.ts'
 import type { InsuranceStore } from './insurance.ts'
 import type { InvoiceStore } from './invoices.ts'
 import type { PaymentStore } from './payments.ts'
+import type { StoredAnswerStore } from './stored-answers.ts'
 import type { TaskStore } from './tasks.ts'
 import type { WebhookStore } from './webhooks.ts'
 import type { ReceiptsLogStore } from './receipts-log.ts'
@@ -102,6 +103,8 @@ export interface Store {
   readonly datasets: DatasetStore
   /** Subscriptions to events, and the queue of their deliveries. */
   readonly webhooks: WebhookStore
+  /** Whole answers of callers who got the brief form, for a day. */
+  readonly stored_answers: StoredAnswerStore
   /** Processes that share this store. */
   readonly instances: Instances
   /** Number of reads and writes of this process that wait; bounded. */

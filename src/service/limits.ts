@@ -137,6 +137,14 @@ export const limits = {
   claim_ms: 60_000,
   /** Time for which a stored answer can be fetched again, in ms. */
   answer_kept_ms: 24 * 3_600_000,
+  /**
+   * Stored answers of callers who got the brief form: maximum length of one as it is stored, number and total length of those of one client
+   * network (/24, /48) and day, and total length of all, in bytes.
+   */
+  stored_answer_bytes: 262_144,
+  stored_answers_client: 1_000,
+  stored_answers_client_bytes: 1_048_576,
+  stored_answers_bytes: 256 * 1_048_576,
   /** Maximum age of a signed SIGN-IN-WITH-X challenge, in ms. */
   sign_in_ms: 5 * 60_000,
   /** Interval in ms at which a settlement of another process is polled. */

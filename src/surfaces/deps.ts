@@ -6,6 +6,7 @@ import type { TaskStore } from '../ports/tasks.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { CallDeps } from '../service/calls/call.ts'
+import type { StoredAnswers } from '../service/calls/stored-answers.ts'
 import type { CreditService } from '../service/credits/credit-service.ts'
 import type { PilotReleased, CodeShown, CreditCheckout } from '../service/credits/credit-checkout.ts'
 import type { InvoiceService } from '../service/invoices/invoice-service.ts'
@@ -93,6 +94,7 @@ export interface AppDeps {
   /** Store of A2A tasks; the surface encrypts what it writes. */
   tasks: TaskStore
   sealer: Sealer
+  stored_answers: StoredAnswers
   store: Pick<Store, 'kind' | 'ping' | 'instances'> & OperatorStatusParts['store']
   /** Invoices; `relay` is null if this deployment cannot settle. */
   invoices: { service: InvoiceService; relay: InvoiceRelay | null; live: InvoiceLive }

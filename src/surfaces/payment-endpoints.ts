@@ -11,7 +11,7 @@ import type { PaymentRenderer } from './payment.ts'
 
 /** Dependencies of the payment endpoints. */
 interface PaymentRoom {
-  deps: Pick<AppDeps, 'call' | 'chain_id' | 'sandbox'>
+  deps: Pick<AppDeps, 'call' | 'chain_id' | 'sandbox' | 'stored_answers'>
   words: PaymentRenderer
 }
 
@@ -62,18 +62,20 @@ const readStatus = defineEndpoint({
   },
 })
 
-const unknownAnswer = () => problem('ANSWER_NOT_FOUND', 'No paid answer is kept under this address.')
+const unknownAnswer = () => problem('ANSWER_NOT_FOUND', 'No answer is stored under this address. Answers are stored for 24 hours.')
+
+const PRIVATE = { 'cache-control': 'private, no-store' }
 
 const readAnswer = defineEndpoint({
   id: 'paid-answer',
   method: 'get',
   path: '/v1/answers/{token}',
-  summary: 'The answer of a paid call, for a day.',
+  summary: 'The whole answer of a paid call, or of a call that was answered briefly, for a day.',
   parts: {
     token: z
       .string()
       .regex(/^[0-9a-f]{64}$/)
-      .describe('From the Location of a 202.'),
+      .describe('From the Location of a 202, or from `answer_url` of a brief answer.'),
   },
   unfit_path: unknownAnswer,
   answers: { 200: { description: 'The answer.', json: component('answer'), paid: true } },
@@ -81,10 +83,12 @@ const readAnswer = defineEndpoint({
   async run({ parts }, { deps, words }) {
     const end = await deps.call.payments?.service.fetch(parts.token)
     switch (end?.kind) {
-      case undefined:
-        return unknownAnswer()
+      case undefined: {
+        const text = await deps.stored_answers.fetch(parts.token)
+        return text === null ? unknownAnswer() : jsonReply(200, text, PRIVATE)
+      }
       case 'paid':
-        return jsonReply(200, end.text, { 'cache-control': 'private, no-store', ...words.responseHeaders(end.settlement) })
+        return jsonReply(200, end.text, { ...PRIVATE, ...words.responseHeaders(end.settlement) })
       case 'pending':
         return pendingProblem(end.pending)
       case 'refused':

@@ -46,7 +46,7 @@ export interface RestCalls {
 export async function restCall(calls: RestCalls, exchange: CallExchange, unwrap: UnwrapInput): Promise<Reply> {
   const detail = detailIn(exchange, 'standard')
   const outcome = await calls.serve(callRequest(calls, exchange, unwrap, detail), exchange.request_id)
-  return outcomeReply(calls, outcome, exchange.request_id, detail ?? 'standard')
+  return outcomeReply(calls, outcome, exchange, detail ?? 'standard')
 }
 
 function callRequest({ heavy, isSigned }: RestCalls, exchange: CallExchange, unwrap: UnwrapInput, detail: Detail | null): CallRequest {
@@ -125,15 +125,21 @@ export function creditIn(header: CallExchange['header']): CreditCredential | nul
   return code === null ? null : { code, key: header('idempotency-key') }
 }
 
-async function outcomeReply({ origins, words, render }: RestCalls, outcome: Outcome, request_id: string, detail: Detail): Promise<Reply> {
+async function outcomeReply(
+  { origins, words, render }: RestCalls,
+  outcome: Outcome,
+  exchange: CallExchange,
+  detail: Detail,
+): Promise<Reply> {
+  const { request_id, address } = exchange
   const told = (found: Problem) => withVerdict(outcome.tool, found)
   switch (outcome.kind) {
     case 'answered': {
       const { allowance } = outcome.answer
-      return jsonReply(200, await render(outcome, detail), allowance === null ? {} : rateLimitHeaders(allowance))
+      return jsonReply(200, await render(outcome, detail, address), allowance === null ? {} : rateLimitHeaders(allowance))
     }
     case 'paid':
-      return jsonReply(200, await render(outcome, detail), {
+      return jsonReply(200, await render(outcome, detail, address), {
         'cache-control': 'private, no-store',
         ...words.responseHeaders(outcome.settlement),
       })

@@ -179,6 +179,7 @@ for (const open of STORE_DRIVERS) {
         'invoice_forward',
         'webhook_delivery',
         'webhook_subscription',
+        'stored_answer',
       ])
         await old.sql(`drop table ${table}`)
       await old.sql('delete from migration where number >= 13')

@@ -154,6 +154,13 @@ async function sendEverything({ url, secret, buyer, payers }: Shop): Promise<{ s
   const failed = await taskFor(client, saying('Paid.', { taskId: open.id, metadata: { 'x402.payment.payload': foreign } }))
   const { code } = await boughtCode(url, 500)
   assert.equal((await callWith(url, code, 'canary-idempotency-key', marked(4))).status, 200)
+  const brief = await call(
+    url,
+    { 'x-detail': 'brief', 'x-credit': code, 'idempotency-key': 'canary-idempotency-key' },
+    { input: marked(4), client: CLIENT },
+  )
+  const answer_token = /\/v1\/answers\/([0-9a-f]{64})$/.exec(String(brief.body['answer_url']))?.[1] ?? ''
+  assert.ok((await read(`${url}/v1/answers/${answer_token}`)).text.includes('QX77CANARYIN0004'), brief.text)
   assert.ok((await post(`${url}/v1/protocols/check`, { protocol: 'x402', payload: marked(5) })).length > 0)
   const asked = { dispute_id: 'D-1', receipt: paid.body['receipt'], claim: 'NOT_DELIVERED', claimed_input: marked(0) }
   // An unsigned dispute that is rejected is not stored; its answer holds what the payer signs.
@@ -178,7 +185,7 @@ async function sendEverything({ url, secret, buyer, payers }: Shop): Promise<{ s
   const tokens = payments.map(({ message }) => createSealer(secret).token(`${message.from.toLowerCase()}:${message.nonce}`))
   return {
     // A dispute keeps its own verdict, which is a record.
-    secrets: [...MARKS, ...SECRETS.slice(4), ...ADDRESSES, id, code, 'canary-idempotency-key', ...tokens, done.id, failed.id],
+    secrets: [...MARKS, ...SECRETS.slice(4), ...ADDRESSES, id, code, 'canary-idempotency-key', answer_token, ...tokens, done.id, failed.id],
     tasks: [...payments.map(({ signature }) => signature), ...payments.map(({ message }) => message.nonce)],
   }
 }
@@ -212,7 +219,17 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const { secrets, tasks } = await sendEverything({ url: app.url, secret, payers, buyer })
         const tables = server === null ? await tablesOfFile(join(app.data_dir, 'assay.sqlite')) : await tablesOfServer(target)
         const filled = [...tables].flatMap(([name, rows]) => (rows.length > 0 ? [name] : []))
-        for (const name of ['payment', 'payment_answer', 'a2a_task', 'credit_use', 'credit_answer', 'dispute', 'assured_record', 'invoice'])
+        for (const name of [
+          'payment',
+          'payment_answer',
+          'a2a_task',
+          'credit_use',
+          'credit_answer',
+          'stored_answer',
+          'dispute',
+          'assured_record',
+          'invoice',
+        ])
           assert.ok(filled.includes(name), `${name} is empty: nothing was shown of it`)
         assertAbsent(tables, secrets)
         assertAbsent(new Map([['a2a_task', tables.get('a2a_task') ?? Buffer.alloc(0)]]), tasks)
@@ -264,7 +281,7 @@ test('the migration deletes tasks that an earlier release stored in clear text, 
     database.exec('drop table invoice_sweep; drop table invoice_forward; drop index invoice_deposit_address')
     database.exec('alter table invoice drop column deposit_address')
     database.exec(
-      'drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring; drop index invoice_signed_list',
+      'drop table stored_answer; drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring; drop index invoice_signed_list',
     )
     database.exec('alter table invoice drop column expiry_noted')
     for (const column of ['network_hash', 'identifier_hash']) database.exec(`alter table payment drop column ${column}`)

@@ -1,5 +1,6 @@
 /** The tables that came after the first schema, those first that refer to others. */
 export const LATER_TABLES = [
+  'stored_answer',
   'dataset_active',
   'dataset_feed',
   'dataset_snapshot',

@@ -88,6 +88,7 @@ function bench(...next: Bench['next']): Bench {
       catalogue,
       schemas: schemasOf(catalogue),
       sealer: { token: () => PENDING.token },
+      stored_answers: { keep: () => Promise.resolve(null) },
       origins: { api_url: 'https://assay.example' },
     }),
     tasks,

@@ -283,6 +283,22 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'invoice-lists',
     text: () => `create index invoice_signed_list on invoice (merchant, number) where issue_signature is not null`,
   },
+  /** Whole answers of callers who got the brief form. */
+  {
+    number: 21,
+    name: 'stored-answers',
+    text: (dialect) => `
+    create table stored_answer (
+      token_hash text not null primary key,
+      client text not null,
+      bytes ${dialect.wide_integer} not null check (bytes >= 0),
+      created_ms ${dialect.wide_integer} not null,
+      sealed text not null
+    )${dialect.table};
+    create index stored_answer_by_client on stored_answer (client, bytes);
+    create index stored_answer_by_age on stored_answer (created_ms, bytes);
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -8,6 +8,7 @@ import type { Instances, AllowanceGrant, AllowanceRequest, LeaseHolder, Store, S
 import type { InvoiceStore } from '../../ports/invoices.ts'
 import type { PaymentStore } from '../../ports/payments.ts'
 import type { ReceiptsLogStore } from '../../ports/receipts-log.ts'
+import type { StoredAnswerStore } from '../../ports/stored-answers.ts'
 import type { TaskStore } from '../../ports/tasks.ts'
 import type { WebhookStore } from '../../ports/webhooks.ts'
 import { limits } from '../../service/limits.ts'
@@ -22,6 +23,7 @@ import { SqlInsuranceStore } from './insurance-store.ts'
 import { SqlReceiptsLogStore } from './log-store.ts'
 import { SqlPaymentStore } from './payment-store.ts'
 import { expression, inserted, matched, type PreparedStatement, raw, selected, sql, statement, type StoredRow } from './statements.ts'
+import { SqlStoredAnswerStore } from './stored-answer-store.ts'
 import { SqlStretchStore } from './stretch-store.ts'
 import { SqlTaskStore } from './task-store.ts'
 import { SqlWebhookStore } from './webhook-store.ts'
@@ -104,6 +106,7 @@ export abstract class SqlStore implements Store {
   readonly call_counts: CallCountStore = new SqlCallCountStore(this.#database)
   readonly datasets: DatasetStore = new SqlDatasetStore(this.#database)
   readonly webhooks: WebhookStore = new SqlWebhookStore(this.#database)
+  readonly stored_answers: StoredAnswerStore = new SqlStoredAnswerStore(this.#database)
   abstract take(request: AllowanceRequest): Promise<AllowanceGrant>
   abstract readonly instances: Instances
   abstract readonly waiting: () => number

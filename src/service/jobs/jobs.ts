@@ -126,11 +126,14 @@ export function purgeJob(store: Pick<Store, 'purge_allowance'>): Job {
 }
 
 /** Forgets stored answers past their time, and prices that no quote can go back to. Bindings stay: a payment buys one answer for ever. */
-export function purgePaymentsJob(store: Pick<Store, 'payments'>, prices: Pick<PriceBook, 'epoch_now'>): Job {
+export function purgePaymentsJob(store: Pick<Store, 'payments' | 'stored_answers'>, prices: Pick<PriceBook, 'epoch_now'>): Job {
   return {
     name: 'purge-payments',
     every_ms: HOUR_MS,
-    run: async (now_ms) => void (await store.payments.purge_payments(now_ms, (await prices.epoch_now()) - 2 * HISTORY_EPOCHS)),
+    run: async (now_ms) => {
+      await store.stored_answers.purge(now_ms - limits.answer_kept_ms)
+      await store.payments.purge_payments(now_ms, (await prices.epoch_now()) - 2 * HISTORY_EPOCHS)
+    },
   }
 }
 

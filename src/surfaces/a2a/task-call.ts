@@ -160,7 +160,7 @@ export async function runStep(
     parts.onFault(error, ask.tool)
     outcome = { kind: 'refused', tool: null, problem: problem('INTERNAL_ERROR', 'Internal error; it was logged.') }
   }
-  return taskOutcome(parts, outcome, { paying: payments.length > 0, request_id, detail })
+  return taskOutcome(parts, outcome, { paying: payments.length > 0, request_id, address, detail })
 }
 
 const DETAIL_POINTER = `/params/message/metadata/${DETAIL_KEY.replace('/', '~1')}`
@@ -213,6 +213,7 @@ interface OutcomeRequest {
   /** The message carried a payment. */
   paying: boolean
   request_id: string
+  address: string
   detail: Detail
 }
 
@@ -220,13 +221,13 @@ interface OutcomeRequest {
 export async function taskOutcome(
   { context: told, render }: Pick<A2aParts, 'context' | 'render'>,
   outcome: Outcome,
-  { paying, request_id, detail }: OutcomeRequest,
+  { paying, request_id, address, detail }: OutcomeRequest,
 ): Promise<TaskOutcome> {
   switch (outcome.kind) {
     case 'answered':
     case 'paid': {
       const metadata = outcome.kind === 'paid' ? paidMetadata(told.words.response(outcome.settlement)) : undefined
-      return completedOutcome(told, outcome.tool, await render(outcome, detail), metadata)
+      return completedOutcome(told, outcome.tool, await render(outcome, detail, address), metadata)
     }
     case 'pending':
       return {

@@ -208,12 +208,12 @@ const NO_CREDENTIALS: MessageCredentials = {
 
 function paymentOutcome(
   parts: A2aParts,
-  { request_id }: A2aExchange,
+  { request_id, address }: A2aExchange,
   end: Exclude<PaymentResult, { kind: 'pending' }>,
   { tool, detail = 'standard' }: StoredCall,
 ): Promise<TaskOutcome> {
   const outcome = end.kind === 'paid' ? { ...end, tool } : { kind: 'refused' as const, tool, problem: end.problem }
-  return taskOutcome(parts, outcome, { paying: true, request_id, detail })
+  return taskOutcome(parts, outcome, { paying: true, request_id, address, detail })
 }
 
 function toStoredTask(
