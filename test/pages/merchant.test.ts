@@ -1,6 +1,6 @@
 /** The page for merchants in a real browser, with a test wallet (viem) and a local chain: create, sign, share, see paid, void, list, export. */
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem'
@@ -59,7 +59,7 @@ async function create(page: Page, amount: string, memo = ''): Promise<string> {
 }
 
 const record = async (invoice_id: string) => (await send(`${world.url}/api/invoice/${invoice_id}`)).body as InvoiceShown
-const row = (page: Page, text: string) => page.locator('#invoices tbody tr', { hasText: text })
+const row = (page: Page, hasText: string) => page.locator('#invoices tbody tr', { hasText })
 
 test('created and signed by keyboard, shared, seen paid; another one voided; listed elsewhere and exported', async () => {
   const merchant = newMerchant()
@@ -102,7 +102,7 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
 
   const saving = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save as CSV' }).click()
-  const lines = (await readFile(await (await saving).path(), 'utf8')).split('\r\n')
+  const lines = (await text(await (await saving).createReadStream())).split('\r\n')
   const [head = '', ...rows] = lines.slice(0, -1).map((line) => line.split(','))
   const column = (cells: string[], name: string) => cells[head.indexOf(name)]
   assert.deepEqual(

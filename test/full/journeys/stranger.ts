@@ -57,7 +57,19 @@ export function journey(name: string, settings: Record<string, string>, walk: (g
       const shared = { ASSAY_RECEIPT_KEY_FILE: join(data_dir, 'receipt-keys.json'), ASSAY_SECRET_FILE: join(data_dir, 'secret') }
       const database = postgres === null ? {} : { ...shared, ASSAY_STORE: await postgres.createDatabase('journey') }
       await writeFile(shared.ASSAY_SECRET_FILE, randomBytes(32).toString('hex'), { mode: 0o600 })
-      const start = () => startService({ ASSAY_DATA_DIR: data_dir, ASSAY_FREE_DAILY: '1000', ...database, ...settings })
+      // The public URL stays the same over crashes.
+      let port = '0'
+      const start = async () => {
+        const service = await startService({
+          ASSAY_DATA_DIR: data_dir,
+          ASSAY_FREE_DAILY: '1000',
+          ASSAY_PORT: port,
+          ...database,
+          ...settings,
+        })
+        port = new URL(service.url).port
+        return service
+      }
       let running: Service | null = null
       try {
         let service = (running = await start())
