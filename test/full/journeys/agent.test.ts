@@ -1,9 +1,8 @@
 /** Journey 1: an agent discovers the service, calls it free, pays, verifies the receipt and gets a lost answer again. */
 import assert from 'node:assert/strict'
 import canonicalize from 'canonicalize'
-import { keccak256, recoverAddress, stringToHex, toHex, type Hex } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
-import { journey, type Json } from './stranger.ts'
+import { keccak256, recoverAddress, stringToHex, type Hex } from 'viem'
+import { journey, paymentOf, type Json } from './stranger.ts'
 
 const INPUT = { iban: 'GB82 WEST 1234 5698 7654 32' }
 const CALL = '/v1/tools/iban-check/call'
@@ -15,7 +14,7 @@ journey('an agent calls free, pays, verifies and gets a lost answer again', { AS
   assert.deepEqual([free.status, free.body['tier']], [200, 'free'])
   const terms = await given.post(CALL, { input: INPUT })
   assert.equal(terms.status, 402)
-  const headers = { 'X-PAYMENT': await paymentOf(terms.body, await given.payer(), (await given.get('/health')).headers) }
+  const headers = { 'X-PAYMENT': await paymentOf(terms, await given.payer()) }
   const paid = await given.post(CALL, { input: INPUT }, headers)
   assert.deepEqual([paid.status, paid.body['tier']], [200, 'paid'], paid.text)
   const again = await given.post(CALL, { input: INPUT }, headers)
@@ -25,34 +24,6 @@ journey('an agent calls free, pays, verifies and gets a lost answer again', { AS
   const verified = await given.post('/v1/receipt/verify', { receipt })
   assert.equal((verified.body['result'] as Json)['valid'], true, verified.text)
 })
-
-/** Payment of x402 version 1 for the first terms of a 402. */
-async function paymentOf(body: Json, key: Hex, headers: Headers): Promise<string> {
-  const [terms] = body['accepts'] as { network: string; maxAmountRequired: string; payTo: Hex; asset: Hex; extra: Record<string, string> }[]
-  assert.ok(terms !== undefined)
-  const account = privateKeyToAccount(key)
-  const valid_before = Math.floor(Date.parse(headers.get('date') ?? '') / 1_000) + 100
-  const nonce = toHex(crypto.getRandomValues(new Uint8Array(32)))
-  const value = terms.maxAmountRequired
-  const authorization = { from: account.address, to: terms.payTo, value, validAfter: '0', validBefore: String(valid_before), nonce }
-  const signature = await account.signTypedData({
-    domain: { name: terms.extra['name'], version: terms.extra['version'], chainId: 84_532, verifyingContract: terms.asset },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
-    primaryType: 'TransferWithAuthorization',
-    message: { ...authorization, value: BigInt(value), validAfter: 0n, validBefore: BigInt(valid_before) },
-  })
-  const payment = { x402Version: 1, scheme: 'exact', network: terms.network, payload: { signature, authorization } }
-  return Buffer.from(JSON.stringify(payment)).toString('base64')
-}
 
 /** As xdr-1.json describes it. */
 async function verifyOffline(receipt: Json, result: unknown, spec: Json): Promise<void> {

@@ -1,28 +1,73 @@
-/** Journey 11: a payer files a dispute with evidence, signs it, and reads the ruling and the rule that decided. */
+/**
+ * Journey 11: a payer files a dispute, reads the ruling, appeals to the rule that it names, signs, and is told of each ruling by a webhook.
+ */
 import assert from 'node:assert/strict'
-import { privateKeyToAccount } from 'viem/accounts'
-import { follow, journey, type Json } from './stranger.ts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { startReceiver } from '../../support/receiver.ts'
+import { until } from '../../support/until.ts'
+import { follow, journey, paymentOf, type Json } from './stranger.ts'
 
-journey('a disputer files with evidence, signs and reads the ruling', {}, async (given) => {
+const INPUT = { iban: 'GB82 WEST 1234 5698 7654 32' }
+const CALL = '/v1/tools/iban-check/call'
+const FILE = '/v1/tools/dip-file-dispute/call'
+const SETTINGS = { ASSAY_FREE_DAILY: '20', ASSAY_WEBHOOK_LOOPBACK: 'on' }
+
+journey('a disputer files with evidence, reads the ruling, appeals to a rule and signs', SETTINGS, async (given) => {
   const key = await given.payer()
-  const result = await given.post('/v1/tools/iban-check/call', { input: { iban: 'GB82 WEST 1234 5698 7654 32' } })
-  const receipt = result.body['receipt'] as Json
-  const evidence = { dispute_id: 'D-1', receipt, claim: 'OUTPUT_MISMATCH', claimed_input: { iban: 'GB82 WEST 1234 5698 7654 32' } }
-  const other = { ...(result.body['result'] as Json), valid: false }
-  const filed = await given.result('dip-file-dispute', { ...evidence, delivered_output: other })
-  assert.deepEqual([filed['verdict'], filed['rule'], filed['binding']], ['INCONCLUSIVE', 'DIP-O3', 'advisory'])
-  const [ruling] = filed['findings'] as Json[]
-  assert.deepEqual([ruling?.['rule'], ruling?.['message']], ['DIP-O3', filed['reason']])
+  const account = privateKeyToAccount(key).address
+  const receiver = await startReceiver()
+  try {
+    const subscription = { url: receiver.url, account }
+    const subscribed = await follow((await given.post('/v1/webhooks', subscription)).body, key, subscription)
+    assert.equal(subscribed.status, 201, subscribed.text)
+    receiver.secret = String(subscribed.body['secret'])
 
-  // The receipt of a free call names no payer, so no wallet can make this dispute its own.
-  const signed = await follow({ sign: { ...(filed['sign'] as Json), signer: null } }, key, {
-    input: { ...evidence, delivered_output: other },
-  })
-  const unchanged = signed.body['result'] as Json
-  assert.deepEqual([unchanged['binding'], unchanged['claimant']], ['advisory', 'unsigned'])
-  assert.ok((unchanged['findings'] as Json[]).some(({ rule }) => rule === 'DIP-R5'))
+    for (let call = 0; call < 20; call++) await given.result('iban-check', INPUT)
+    const terms = await given.post(CALL, { input: INPUT })
+    const paid = await given.post(CALL, { input: INPUT }, { 'X-PAYMENT': await paymentOf(terms, key) })
+    assert.deepEqual([paid.status, paid.body['tier']], [200, 'paid'], paid.text)
+    const { receipt, result } = paid.body as { receipt: Json; result: Json }
 
-  const match = await given.result('dip-file-dispute', { ...evidence, dispute_id: 'D-2', delivered_output: result.body['result'] })
-  assert.deepEqual([match['verdict'], match['rule'], match['reason_code']], ['REJECTED', 'DIP-O1', 'output_matches'])
-  assert.notEqual(privateKeyToAccount(key).address, receipt['payer'])
+    // Later calls are paid too; what is filed does not depend on how the filing is paid.
+    const file = async (dispute: Json): Promise<Json> => {
+      const asked = await given.post(FILE, { input: dispute })
+      const filed = await given.post(FILE, { input: dispute }, { 'X-PAYMENT': await paymentOf(asked, key) })
+      assert.equal(filed.status, 200, filed.text)
+      return filed.body['result'] as Json
+    }
+    const evidence = { receipt, claimed_input: INPUT }
+    const ruled = await file({ ...evidence, dispute_id: 'D-1', claim: 'NOT_DELIVERED' })
+    assert.deepEqual([ruled['verdict'], ruled['rule'], ruled['binding']], ['REJECTED', 'DIP-N2', 'none'])
+    const [reason] = ruled['findings'] as Json[]
+    assert.deepEqual([reason?.['rule'], reason?.['message']], ['DIP-N2', ruled['reason']])
+    assert.match(String(ruled['reason']), /claim OUTPUT_MISMATCH/)
+
+    // The appeal follows the rule that rejected the claim.
+    const appeal = { ...evidence, dispute_id: 'D-1', claim: 'OUTPUT_MISMATCH', delivered_output: { ...result, valid: false } }
+    const advisory = await file(appeal)
+    assert.deepEqual([advisory['verdict'], advisory['rule'], advisory['binding']], ['INCONCLUSIVE', 'DIP-O3', 'advisory'])
+    const signatureBy = async (signer: typeof key) =>
+      privateKeyToAccount(signer).signTypedData((advisory['sign'] as { typed_data: never }).typed_data)
+    const foreign = await file({ ...appeal, claimant_signature: await signatureBy(generatePrivateKey()) })
+    assert.deepEqual([foreign['binding'], foreign['claimant']], ['advisory', 'unsigned'])
+    assert.ok((foreign['findings'] as Json[]).some(({ rule }) => rule === 'DIP-R5'))
+    const signed = await file({ ...appeal, claimant_signature: await signatureBy(key) })
+    assert.deepEqual([signed['verdict'], signed['binding'], signed['claimant']], ['INCONCLUSIVE', 'signed', 'payer_signed'])
+
+    // Signed, the ruling is kept for good, also over a crash.
+    await given.crash()
+    const again = await file({ ...appeal, claimant_signature: await signatureBy(key) })
+    assert.deepEqual([again['created'], again['filed_at']], [false, signed['filed_at']])
+    const rulings = () => receiver.accepted.filter(({ type }) => type === 'dispute.ruled')
+    await until('both rulings are delivered', () => rulings().length >= 2, 60_000)
+    assert.deepEqual(
+      rulings().map(({ data }) => [data['dispute_id'], data['verdict'], data['rule'], data['payer_signed']]),
+      [
+        ['D-1', 'INCONCLUSIVE', 'DIP-O3', false],
+        ['D-1', 'INCONCLUSIVE', 'DIP-O3', true],
+      ],
+    )
+  } finally {
+    await receiver.stop()
+  }
 })

@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { keccak256, stringToHex, type Hex, type TypedDataDefinition } from 'viem'
+import { keccak256, stringToHex, toHex, type Hex, type TypedDataDefinition } from 'viem'
 import { privateKeyToAccount, sign as signHash } from 'viem/accounts'
 import { openPostgres } from '../../support/postgres.ts'
 import { startService, type Service } from '../../support/service.ts'
@@ -108,6 +108,34 @@ async function asked(url: string, init: RequestInit = {}): Promise<Answer> {
 
 function posted(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   return asked(url, { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } })
+}
+
+/** Payment of x402 version 1 for the first terms of a 402. */
+export async function paymentOf({ body, headers }: Answer, key: Hex): Promise<string> {
+  const [terms] = body['accepts'] as { network: string; maxAmountRequired: string; payTo: Hex; asset: Hex; extra: Record<string, string> }[]
+  assert.ok(terms !== undefined)
+  const account = privateKeyToAccount(key)
+  const valid_before = Math.floor(Date.parse(headers.get('date') ?? '') / 1_000) + 100
+  const nonce = toHex(crypto.getRandomValues(new Uint8Array(32)))
+  const value = terms.maxAmountRequired
+  const authorization = { from: account.address, to: terms.payTo, value, validAfter: '0', validBefore: String(valid_before), nonce }
+  const signature = await account.signTypedData({
+    domain: { name: terms.extra['name'], version: terms.extra['version'], chainId: 84_532, verifyingContract: terms.asset },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message: { ...authorization, value: BigInt(value), validAfter: 0n, validBefore: BigInt(valid_before) },
+  })
+  const payment = { x402Version: 1, scheme: 'exact', network: terms.network, payload: { signature, authorization } }
+  return Buffer.from(JSON.stringify(payment)).toString('base64')
 }
 
 /** Signs as the answer asks, and sends the signature where it says. `request` is the request that was answered. */
