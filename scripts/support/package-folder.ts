@@ -3,6 +3,7 @@ import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, writeFile } fr
 import { createRequire } from 'node:module'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { manPage } from '../../src/cli/completion.ts'
 import { clientTypes } from './client-types.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -52,6 +53,7 @@ export async function buildPackage(folder: string): Promise<void> {
   }
   await isbnModule(folder)
   await copyPlainFiles(folder)
+  await writeFile(join(folder, 'assay.1'), manPage())
   await writeFile(join(folder, 'assay.js'), COMMAND)
   await chmod(join(folder, 'assay.js'), 0o755)
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(packageJson(manifest, imported), null, 2)}\n`)
@@ -180,6 +182,7 @@ function packageJson({ version, description, license, dependencies, optionalDepe
     sideEffects: false,
     engines: { node: '>=22.15' },
     bin: { assay: 'assay.js' },
+    man: './assay.1',
     exports: {
       '.': entry('client/index'),
       './client': entry('client/index'),

@@ -17,6 +17,8 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   keys: () => import('./keys.ts'),
   ledger: () => import('./ledger.ts'),
   invoice: () => import('./invoice.ts'),
+  log: () => import('./log.ts'),
+  completion: () => import('./completion.ts'),
   insurers: () => import('./insurers.ts'),
   mcp: () => import('./mcp.ts'),
   'migrate-store': () => import('./migrate-store.ts'),
@@ -72,6 +74,10 @@ function missingPackage(error: unknown): string | null {
 
 async function showHelp(invocation: Invocation): Promise<Exit> {
   const [topic] = invocation.words
+  if (invocation.flag('man')) {
+    say((await import('./completion.ts')).manPage())
+    return 'ok'
+  }
   if (topic === undefined) say(overview())
   else if (topic === 'exit-codes') say(exitCodes())
   else say(commandHelp(COMMANDS[findCommand(topic)]))

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { isPrivateKey, nobleSigner } from '../adapters/signer/noble.ts'
+import type { Signer as DigestSigner } from '../ports/signer.ts'
 import {
   type Answer,
   type AssayClient,
@@ -11,9 +12,11 @@ import {
   type Signer,
 } from '../client/index.ts'
 import { isObject } from '../pure/is-object.ts'
+import { readBoundedText } from '../pure/read-bounded.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
+import { limits } from '../service/limits.ts'
 import { type ProblemCode, problem, PROBLEMS } from '../service/problems.ts'
 import type { Invocation } from './commands.ts'
 import { CliError, type Exit } from './errors.ts'
@@ -58,19 +61,63 @@ function walletOf(invocation: Invocation, caps: Caps): Pick<ClientOptions, 'sign
   throw new CliError('usage', 'A payer key needs both caps: --max-usdc for one call and --session-usdc for all of them.')
 }
 
+/** The service of --url, without a slash at the end. Throws a CliError if it is missing or no address of a service. */
+export function serviceUrl(invocation: Invocation): string {
+  const url = invocation.text('url')
+  if (url === null) throw new CliError('usage', 'Give the service: --url https://…')
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new CliError('usage', '--url is the http or https address of a service.')
+  return url.endsWith('/') ? url.slice(0, -1) : url
+}
+
+const ANSWER_MS = 30_000
+
+/** Answer of a request to a service; `body` is undefined if it is not JSON. */
+export interface ServiceAnswer {
+  status: number
+  text: string
+  body: unknown
+}
+
+/** Sends a GET request, or a POST request with a JSON body. Redirects are not followed, so that a signature goes nowhere else. */
+export async function requestService(url: string, path: string, body?: object): Promise<ServiceAnswer> {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS)
+    const response = await globalThis.fetch(url + path, { ...(body === undefined ? {} : post), redirect: 'error', signal })
+    const text = await readBoundedText(response.body, limits.document_body_bytes)
+    if (text !== null) return { status: response.status, text, body: parsed(text) }
+  } catch {
+    // Reported below: the reason may contain the address with its secrets.
+  }
+  throw new CliError('unavailable', 'The service at --url does not answer.')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A larger file is not a key file. */
 const FILE_BYTES_MAX = 4_096
 
 /**
- * Signs payments with the private key in a file: 64 hexadecimal digits, optionally with 0x. Group and others must have no access, because
+ * Signs with the private key in a file: 64 hexadecimal digits, optionally with 0x. Group and others must have no access, because
  * anyone who can read the file can spend the money. Messages never contain any part of the key.
  */
-function payerSigner(path: string): Signer {
+export function keySigner(path: string): DigestSigner {
   const text = readPrivate(path).trim()
   const key = /^(?:0x)?[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text.replace(/^0x/, ''), 'hex') : null
   if (key === null || !isPrivateKey(key))
     throw new CliError('config', `${path} does not hold a private key of 32 bytes as hexadecimal digits.`)
-  const signer = nobleSigner(key)
+  return nobleSigner(key)
+}
+
+function payerSigner(path: string): Signer {
+  const signer = keySigner(path)
   return {
     address: signer.address as Hex,
     signTypedData: async ({ domain, message }) => {

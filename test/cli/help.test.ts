@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -77,4 +78,37 @@ test('tables wrap their last column under itself, and cut words that are longer 
 
 test('what could drive or deceive a terminal is shown as its number', () => {
   assert.equal(printable('a\u001b[2J\u009b\u202e\u200b\u2028\ud800é𝄞'), 'a\\u{1b}[2J\\u{9b}\\u{202e}\\u{200b}\\u{2028}\\u{d800}é𝄞')
+})
+
+test('completion knows commands, actions, options and tools; bash really completes with it', async () => {
+  const [bash, zsh, fish] = await Promise.all(['bash', 'zsh', 'fish'].map(async (shell) => (await desk.run(['completion', shell])).stdout))
+  for (const script of [bash, zsh, fish]) {
+    for (const [name, { options }] of Object.entries<{ options: object }>(COMMANDS)) {
+      assert.ok(script?.includes(name))
+      for (const option of Object.keys(options)) assert.ok(script?.includes(option), `${name} --${option}`)
+    }
+    for (const word of ['rotate', 'iban-check', 'exit-codes']) assert.ok(script?.includes(word), word)
+  }
+  const file = await desk.file('completion.bash', bash)
+  const completed = (words: readonly string[]) => {
+    const line = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _assay; echo "\${COMPREPLY[*]}"`
+    return execFileSync('bash', ['-c', line], { encoding: 'utf8' }).trim()
+  }
+  assert.equal(completed(['assay', 'verif']), 'verify')
+  assert.equal(completed(['assay', 'keys', 'r']), 'rotate revoke')
+  assert.equal(completed(['assay', 'call', 'iban']), 'iban-check')
+  assert.equal(completed(['assay', 'verify', '--log']), '--log --log-key')
+  assert.equal((await desk.run(['completion', 'fihs'])).code, 2)
+})
+
+test('the manual page describes every command, option and exit code, in requests that man knows', async () => {
+  const { stdout } = await desk.run(['help', '--man'])
+  for (const [name, { options }] of Object.entries<{ options: object }>(COMMANDS)) {
+    assert.ok(stdout.includes(`\n.SS ${name}\n`), name)
+    for (const option of Object.keys(options)) assert.ok(stdout.includes(`.B \\-\\-${option.replaceAll('-', '\\-')}`), option)
+  }
+  for (const { code } of Object.values(EXIT_CODES)) assert.ok(stdout.includes(`\n.B ${code}\n`))
+  const requests = new Set(stdout.split('\n').flatMap((line) => /^[.'](\w*)/.exec(line)?.[1] ?? []))
+  assert.deepEqual([...requests].toSorted(), ['B', 'I', 'PP', 'RE', 'RS', 'SH', 'SS', 'TH', 'TP'])
+  assert.match(stdout, /^[\x20-\x7e\n]*$/)
 })
