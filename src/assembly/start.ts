@@ -19,7 +19,7 @@ import type { Log } from '../ports/log.ts'
 import type { UnderwriterProofs } from '../ports/insurance.ts'
 import { itemCatalogue } from '../service/catalogue/decode.ts'
 import { publishedSchemas, schemasOf } from '../service/catalogue/wire-schemas.ts'
-import { createStoredAnswers, type StoredAnswers } from '../service/calls/stored-answers.ts'
+import { createStoredAnswers, type StoredAnswers } from '../service/calls/answer-detail.ts'
 import { networkHasher, trustedProxies, type TrustedProxies } from '../service/clients.ts'
 import { freeDaily, type Settings } from '../service/config.ts'
 import {

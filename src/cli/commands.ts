@@ -97,7 +97,7 @@ export const COMMANDS = {
     notes: [
       'Exit code 0: a key on the list signed the receipt and everything given matches. 1: the receipt or the result was altered,',
       'or the signer is not on the list. 3: the signature is valid, but no key list was given, so the issuer is unknown.',
-      'Accepts a receipt, {"receipt":…}, a full answer, an array of these, or one of them per line. With several, a link must refer to a receipt',
+      'Accepts a receipt, {"receipt":…}, a full answer, an array of these, or one of them per line; also compact receipts and links of badges. With several, a link must refer to a receipt',
       'earlier in the file; only the first receipt may refer to one outside it. JSON output has one line per receipt.',
       'Also verifies a POL-1 certificate, as the whole document or under "certificate"; the file must contain nothing else.',
     ],

@@ -9,6 +9,8 @@ import { CliError } from './errors.ts'
 import { printable } from './terminal.ts'
 import { isAscii, isUtf8 } from 'node:buffer'
 import { linkIn, resultIn } from '../pure/receipts/chain.ts'
+import { looksCompact } from '../pure/receipts/compact.ts'
+import { readDocuments } from '../surfaces/pages/client/verify/documents.ts'
 
 /** Bytes of a file, or of standard input for `-`. Throws a CliError if it cannot be read. */
 export async function* readChunks(name: string): AsyncGenerator<Uint8Array> {
@@ -170,13 +172,17 @@ export interface ReceiptFile {
 }
 
 /**
- * Receipts of a file: a bare one, one under `receipt` or in an answer, an array of these, or one per line. Lines are streamed, so such a
- * file may have any length.
+ * Receipts of a file: a bare one, one under `receipt` or in an answer, an array of these, or one per line; a line may also be a compact receipt
+ * or the link of a badge, and so may the argument itself. Lines are streamed, so such a file may have any length.
  */
 export async function* readReceipts(name: string): AsyncGenerator<ReceiptFile> {
+  if (isReceiptLink(name)) {
+    yield* linkedReceipts('The link', name)
+    return
+  }
   const chunks = readChunks(name)[Symbol.asyncIterator]()
   const head = await firstLine(chunks)
-  if (isWholeJson(head.line)) yield* readLines(name, head.bytes, chunks)
+  if (isWholeJson(head.line) || isReceiptLink(head.line)) yield* readLines(name, head.bytes, chunks)
   else yield* receiptsIn(await readWhole(name, head.bytes, chunks))
 }
 
@@ -240,7 +246,25 @@ function receiptsOfLine(name: string, line: InputLine, number: number): ReceiptF
   const place = `${name === '-' ? 'Standard input' : name}, line ${number}`
   if (typeof line !== 'string')
     throw new CliError('data', `${printable(place)}: the line ${line.code === 'not_utf8' ? 'is not UTF-8' : 'is too long'}.`)
-  return line.trim() === '' ? [] : receiptsIn(parseDocument(place, Buffer.from(line)))
+  if (line.trim() === '') return []
+  return isReceiptLink(line) ? linkedReceipts(place, line) : receiptsIn(parseDocument(place, Buffer.from(line)))
+}
+
+/** True for a compact receipt, and for the Markdown or address of a badge; JSON may contain such an address, but begins otherwise. */
+function isReceiptLink(text: string): boolean {
+  const trimmed = text.replace(/^\uFEFF/, '').trim()
+  if (trimmed.length >= COMPACT_CHARS_MIN && looksCompact(trimmed)) return true
+  return !/^(?:\{|\[\s*[{\]])/.test(trimmed) && /#r=[\w-]/.test(trimmed)
+}
+
+/** Shorter texts are names of files. */
+const COMPACT_CHARS_MIN = 200
+
+function linkedReceipts(place: string, text: string): ReceiptFile[] {
+  return readDocuments(text, '').map((document) => {
+    if (document.kind === 'receipt') return { result: undefined, chain: undefined, ...document.input }
+    throw new CliError('data', `${printable(place)}: ${document.kind === 'policy' ? 'a link holds receipts only.' : document.reason}`)
+  })
 }
 
 function receiptsIn(document: unknown): ReceiptFile[] {

@@ -4,6 +4,7 @@
  */
 export { createClient, type AssayClient } from './client.ts'
 export { AssayError, type Charged, type LocalErrorCode } from './answer.ts'
+export { decodeReceipt, encodeReceipt, type CompactCode, type CompactProblem } from '../pure/receipts/compact.ts'
 export type { Allowance, Answer, AnswerBody, Settlement } from './answer.ts'
 export type { Spending } from './payment.ts'
 export type { Clock } from './options.ts'

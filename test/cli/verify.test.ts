@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { parseArguments, COMMANDS } from '../../src/cli/commands.ts'
 import { run } from '../../src/cli/verify.ts'
 import { signLink } from '../../src/pure/receipts/chain.ts'
+import { encodeReceipt } from '../../src/pure/receipts/compact.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { valueHash, type ReceiptBody, signReceipt } from '../../src/pure/receipts/receipt.ts'
 import { readEntry, issuePolicy } from '../../src/pure/rulebooks/pol1-registry.ts'
@@ -30,6 +31,31 @@ function linked(byte: string, previous: string, changes: Partial<ReceiptBody> = 
   const { receipt, digest } = signReceipt({ ...BODY, nonce: `0x${byte.repeat(32)}`, ...changes }, signerOne)
   return { answer: { result: RESULT, receipt, chain: signLink(digest, previous, signerOne) }, digest }
 }
+
+test('compact receipts and links of badges are verified: in a file, line by line, on standard input and as the argument', async () => {
+  const compact = encodeReceipt(RECEIPT)
+  assert.ok(compact.ok)
+  const keys = await desk.file('compact-keys.json', keyList({}))
+  const badge = `[![assay iban-check: valid](https://assay.example/badge/iban-check/valid/${DIGEST}.svg)](https://assay.example/verify#r=${compact.text})`
+  const old = `https://assay.example/verify#r=${Buffer.from(JSON.stringify(RECEIPT)).toString('base64url')}`
+  for (const text of [compact.text, `${compact.text}\n`, badge, `https://assay.example/verify#r=${compact.text}`, old]) {
+    for (const given of [await desk.file('link.txt', text), text.trim()]) {
+      const { code, stdout, stderr } = await desk.run(['verify', given, '--keys', keys])
+      assert.equal(code, 0, stderr)
+      assert.deepEqual([parsed(stdout)['verified'], parsed(stdout)['digest']], [true, DIGEST])
+    }
+  }
+  const lines = await desk.file('lines.txt', `${compact.text}\n${badge}\n${JSON.stringify(RECEIPT)}\n`)
+  assert.match((await desk.run(['verify', lines, '--keys', keys, '--text'])).stdout, /● (?:all )?3 (?:of 3 )?receipts verified/)
+  for (const [broken, reason] of [
+    [compact.text.slice(0, -2), /ends before its last field/],
+    [`${compact.text}AA`, /bytes after its last field|another encoding/],
+  ] as const) {
+    const { code, stderr } = await desk.run(['verify', broken, '--keys', keys])
+    assert.notEqual(code, 0)
+    assert.match(stderr, reason)
+  }
+})
 
 test('a forged receipt without a key list is a valid signature of an unknown issuer, never verified', async () => {
   // Anyone can make a key and sign a receipt in the name of the service.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encodeReceipt } from '../../src/pure/receipts/compact.ts'
 import { signLink } from '../../src/pure/receipts/chain.ts'
 import type { PublishedKey } from '../../src/pure/receipts/keys.ts'
 import { assessReceipt } from '../../src/surfaces/pages/client/verify/assess.ts'
@@ -58,11 +59,22 @@ test('a pasted key list identifies signers that this service does not publish, a
   assert.deepEqual(decisionOf({ receipt: { ...RECEIPT, amount: '5001' } }, null, [KEY]), ['bad', 'Altered or forged'])
 })
 
+function compactOf(receipt: unknown): string {
+  const written = encodeReceipt(receipt)
+  assert.ok(written.ok)
+  return written.text
+}
+
 test('a text with a receipt is a receipt, an answer or the link of a badge', () => {
   const text = JSON.stringify(RECEIPT)
   const link = `[![assay](x.svg)](https://assay.example/verify#r=${Buffer.from(text).toString('base64url')})`
   for (const given of [text, `\n ${text} `, link, `{"receipt":${text}}`, `{"receipt":${text},"chain":null}`])
     assert.deepEqual(readReceipt(given), { receipt: RECEIPT }, given)
+  const compact = compactOf(RECEIPT)
+  for (const given of [compact, ` ${compact}\n`, `[![assay](x.svg)](https://assay.example/verify#r=${compact})`, `#r=${compact}`])
+    assert.deepEqual(readReceipt(given), { receipt: RECEIPT }, given)
+  assert.equal(readReceipt(compact.slice(0, -1)), null)
+  assert.equal(readReceipt(`#r=${compact}A`), null)
   assert.deepEqual(readReceipt(JSON.stringify({ result: RESULT, receipt: RECEIPT, chain: CHAIN, embeddable_badge: link })), {
     receipt: RECEIPT,
     result: RESULT,

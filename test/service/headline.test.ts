@@ -160,7 +160,10 @@ test('each headline has a badge that is drawn from its address alone', () => {
       const headline = tool.headline(result)
       const badge = badges.get(headline.code)
       assert.ok(badge !== undefined && badge.tone === headline.tone, `${tool.id}, ${name}: ${headline.code}`)
-      assert.match(badgeMarkdown('https://a.test', tool, headline, '{}', DIGEST), new RegExp(`/badge/${tool.id}/${headline.code}/`))
+      assert.match(
+        badgeMarkdown('https://a.test', tool, headline, TEST_VECTOR.receipt, DIGEST),
+        new RegExp(`/badge/${tool.id}/${headline.code}/`),
+      )
     }
     for (const [code, badge] of badges) {
       assert.match(code, /^[a-z0-9][a-z0-9-]{0,40}$/)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Store } from '../../src/ports/store.ts'
+import { decodeReceipt, encodeReceipt } from '../../src/pure/receipts/compact.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { receiptDigest, type Receipt } from '../../src/pure/receipts/receipt.ts'
 import { allowanceSchema } from '../../src/service/catalogue/wire-schemas.ts'
@@ -83,6 +84,24 @@ test('the brief form of every tool fits its schema, has at most 2,500 characters
     assert.ok(JSON.stringify(body).length <= 2_500, `${tool.id}: ${JSON.stringify(body).length}`)
     assert.equal(body['tool'], tool.id)
   }
+})
+
+test('the badge of every tool’s answer has at most 600 characters, and its link at most 360 of receipt that verifies', async () => {
+  let longest = 0
+  for (const tool of app.running.app.deps.call.catalogue.tools) {
+    const { body } = await callAt(`${tool.id}/call`, {}, tool.example)
+    const badge = String(body['embeddable_badge'])
+    longest = Math.max(longest, badge.length)
+    const compact = /\/verify#r=([\w-]+)\)$/.exec(badge)?.[1] ?? ''
+    assert.ok(badge.length <= 600 && compact.length <= 360, `${tool.id}: ${badge.length}, ${compact.length}`)
+    const read = decodeReceipt(compact)
+    assert.ok(read.ok)
+    assert.deepEqual(read.receipt, body['receipt'] ?? null, tool.id)
+    // Paid receipts have a payer and an amount, here of a thousand dollars.
+    const paid = encodeReceipt({ ...read.receipt, payer: `0x${'ab'.repeat(20)}`, amount: '1000000000', tier: 'paid' })
+    assert.ok(paid.ok && paid.text.length <= 360, tool.id)
+  }
+  assert.ok(longest > 400)
 })
 
 test('an unknown level is refused in words, and nothing is counted', async () => {

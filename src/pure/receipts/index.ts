@@ -4,6 +4,7 @@
  */
 export { canonicalText, CanonicalError, CANONICAL_DEPTH_MAX } from './canonical.ts'
 export { LINK_CODES, linkDigest, readReceiptHash, signLink, verifyLink, type ChainLink, type LinkCode, type LinkVerdict } from './chain.ts'
+export { COMPACT_CHARS_MAX, COMPACT_CODES, decodeReceipt, encodeReceipt, type CompactCode, type CompactProblem } from './compact.ts'
 export { addressOfPublicKey, fromHex, nobleCrypto, toHex, type ReceiptCrypto } from './crypto.ts'
 export { activeOf, judgeKey, readKeyList, revoked, rotated } from './keys.ts'
 export type { KeyLife, KeyList, KeyStatus, KeyVerdict, PublishedKey } from './keys.ts'

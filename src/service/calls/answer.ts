@@ -11,6 +11,7 @@ import {
 import type { Tool } from '../catalogue/define.ts'
 import { limits } from '../limits.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
+import { encodeReceipt } from '../../pure/receipts/compact.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { signLink } from '../../pure/receipts/chain.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -18,10 +19,13 @@ import type { Signer, SigningQueue } from '../../ports/signer.ts'
 import type { Answer } from './outcome.ts'
 import { publicAllowance } from '../payments/allowance.ts'
 
-/** A Markdown image that links to the receipt, given as its JSON text; the image is drawn from its address alone. */
-export function badgeMarkdown(site_url: string, tool: Tool, { word, code }: Headline, receipt_text: string, digest: string): string {
+/** A Markdown image that links to the receipt in its compact form; the image is drawn from its address alone. */
+export function badgeMarkdown(site_url: string, tool: Tool, { word, code }: Headline, receipt: Receipt, digest: string): string {
+  const compact = encodeReceipt(receipt)
+  // A receipt of this service follows the grammar.
+  if (!compact.ok) throw new Error(`The receipt has no compact form: ${compact.field ?? compact.code}.`)
   const image = `${site_url}/badge/${tool.id}/${code}/${digest}.svg`
-  return `[![assay ${tool.id}: ${escapeMarkdown(word)}](${image})](${site_url}/verify#r=${Buffer.from(receipt_text).toString('base64url')})`
+  return `[![assay ${tool.id}: ${escapeMarkdown(word)}](${image})](${site_url}/verify#r=${compact.text})`
 }
 
 /** Returns a few lines of Markdown: the decision, who signed it and what it does not say. The same parts give the same text. */
@@ -156,7 +160,7 @@ function described(
     receipt_text,
     chain: previous === null ? null : signLink(digest, previous, signer, crypto),
     tier: receipt.tier,
-    embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, headline, receipt_text, digest),
+    embeddable_badge: badgeMarkdown(stamp.origins.site_url, tool, headline, receipt, digest),
     proof_summary_markdown: proofSummary(tool, headline, receipt, digest),
   }
 }

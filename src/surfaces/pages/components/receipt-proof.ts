@@ -1,3 +1,4 @@
+import { encodeReceipt } from '../../../pure/receipts/compact.ts'
 import type { Receipt } from '../../../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../../../pure/receipts/verify.ts'
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
@@ -18,7 +19,7 @@ export function ReceiptProof({ receipt }: { receipt: Receipt }) {
     <${Seal} digest=${digest} broken=${!valid} />
     <dl>${rows.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
     <p class="act">
-      <a href=${verifyLink(text)}>Verify this receipt</a>
+      <a href=${verifyLink(receipt)}>Verify this receipt</a>
       <button type="button" class="copy" data-copies="receipt-text">Copy receipt</button>
     </p>
     <pre id="receipt-text" hidden>${text}</pre>
@@ -26,8 +27,11 @@ export function ReceiptProof({ receipt }: { receipt: Receipt }) {
 }
 
 /** The address of the page that verifies a receipt; what follows the # never leaves the browser. */
-function verifyLink(text: string): string {
-  const bytes = new TextEncoder().encode(text)
+function verifyLink(receipt: Receipt): string {
+  const compact = encodeReceipt(receipt)
+  if (compact.ok) return `/verify#r=${compact.text}`
+  // A receipt of another issuer may have no compact form.
+  const bytes = new TextEncoder().encode(JSON.stringify(receipt))
   return `/verify#r=${btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

@@ -1,6 +1,7 @@
 import { decodeUtf8, readStrictJson, type StrictJson } from '../../../../pure/documents/strict-json.ts'
 import { isObject } from '../../../../pure/is-object.ts'
 import { linkIn, resultIn } from '../../../../pure/receipts/chain.ts'
+import { decodeReceipt, looksCompact } from '../../../../pure/receipts/compact.ts'
 import { claimsPolicy } from '../../../../pure/rulebooks/pol1.ts'
 import { limits } from '../../../../service/limits.ts'
 
@@ -21,20 +22,26 @@ export type GivenDocument = { source: string } & (
 const BOUNDS = { depth: limits.json_depth, nodes: limits.document_nodes }
 
 /**
- * Reads every document in a text: one JSON document, an array, JSON lines, or addresses with `#r=` as badges have them. Reads strictly, so
- * that no document has a second meaning in another reader.
+ * Reads every document in a text: one JSON document, an array, JSON lines, compact receipts, one per line, or addresses with `#r=` as badges
+ * have them. Reads strictly, so that no document has a second meaning in another reader.
  */
 export function readDocuments(text: string, file: string): GivenDocument[] {
   const trimmed = text.trim()
   if (trimmed === '') return [{ kind: 'unreadable', source: file, reason: 'There is nothing to verify: paste a receipt or choose a file.' }]
   const sourceAt = (position: string) => [file, position].filter((part) => part !== '').join(', ')
   // An answer contains the link of its badge too, but has more to verify; a single bracket may be Markdown.
-  const links = /^(?:\{|\[\s*[{\]])/.test(trimmed) ? [] : [...trimmed.matchAll(/#r=([\w-]+)/g)].map(([, link = '']) => link)
+  const links = /^(?:\{|\[\s*[{\]])/.test(trimmed) ? [] : linksIn(trimmed)
   if (links.length > 0) return links.map((link, index) => linkedDocument(link, sourceAt(links.length === 1 ? '' : `link ${index + 1}`)))
   const read = readJson(trimmed)
   if (!read.ok) return readLines(trimmed, sourceAt) ?? [{ kind: 'unreadable', source: sourceAt(`line ${read.line}`), reason: read.message }]
   if (!Array.isArray(read.value)) return [documentOf(read.value, file)]
   return read.value.map((value: unknown, index) => documentOf(value, sourceAt(`number ${index + 1}`)))
+}
+
+/** Receipts of the addresses in a text, or of a text that consists of compact receipts. */
+function linksIn(text: string): string[] {
+  const lines = text.split(/\s+/)
+  return lines.every(looksCompact) ? lines : [...text.matchAll(/#r=([\w-]+)/g)].map(([, link = '']) => link)
 }
 
 function readJson(text: string): StrictJson {
@@ -54,6 +61,11 @@ function readLines(text: string, sourceAt: (position: string) => string): GivenD
 }
 
 function linkedDocument(link: string, source: string): GivenDocument {
+  if (looksCompact(link)) {
+    const compact = decodeReceipt(link)
+    if (compact.ok) return { kind: 'receipt', source, input: { receipt: compact.receipt } }
+    return { kind: 'unreadable', source, reason: compact.message }
+  }
   const json = decodeBase64Url(link)
   const read = json === null ? null : readJson(json)
   if (read?.ok === true) return documentOf(read.value, source)
