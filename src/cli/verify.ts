@@ -51,7 +51,10 @@ export function checkPolicy(certificate: unknown, keys: KeyList | null, crypto: 
     not_proved: [
       'that the underwriter is an insurer, licensed or solvent',
       'that a premium was paid or a claim would be',
-      ...(verdict.underwriter_signed ? [] : ['any cover: the underwriter has not countersigned']),
+      ...(verdict.underwriter_attested
+        ? ['that the contract wallet of the underwriter accepted the countersignature: the registrar says so']
+        : []),
+      ...(verdict.underwriter_signed || verdict.underwriter_attested ? [] : ['any cover: the underwriter has not countersigned']),
       ...(registrar_published === 'not_checked' ? ['whose key the registrar’s is'] : []),
     ],
   }
@@ -68,8 +71,13 @@ function policyHeadline({ outcome, valid }: PolicyReport): string {
   }
 }
 
+function countersignatureWords({ underwriter_signed, underwriter_attested }: PolicyReport): string {
+  if (underwriter_signed) return 'countersigned'
+  return underwriter_attested ? 'countersigned by its contract wallet, as the registrar attests' : 'has not countersigned'
+}
+
 export function renderPolicy(report: PolicyReport): string {
-  const { outcome, policy_id, digest, reason, registrar, underwriter, underwriter_signed, status_proved, registrar_published } = report
+  const { outcome, policy_id, digest, reason, registrar, underwriter, status_proved, registrar_published } = report
   const unlisted = report.valid ? 'not checked: give the key list of the registrar with --keys' : 'not checked: a signature is not valid'
   const published = registrar_published === 'not_checked' ? unlisted : registrar_published ? 'yes' : 'no, or not valid at the date of issue'
   const rows = [
@@ -77,10 +85,7 @@ export function renderPolicy(report: PolicyReport): string {
     ['Status', status_proved ?? 'nothing is proved'],
     ['Registrar', registrar ?? 'unknown: no signature gives a key'],
     ['On the key list', published],
-    [
-      'Underwriter',
-      `${underwriter ?? 'unknown: no signature gives a key'}${underwriter_signed ? ', countersigned' : ', has not countersigned'}`,
-    ],
+    ['Underwriter', `${underwriter ?? 'unknown: no signature gives a key'}, ${countersignatureWords(report)}`],
   ]
   const heading = `${headlineMark(OUTCOME_TONES[outcome], policyHeadline(report))}  ${printable(policy_id ?? 'POL-1')}  ${paint('muted', digest ?? 'no digest')}`
   return [

@@ -44,7 +44,12 @@ export interface PolicyRow {
   certificate: string
   /** Null until the underwriter countersigned. */
   underwriter_signature: string | null
+  /** JSON text of what the registrar attests of the signature of a contract wallet; null for one of a key. */
+  underwriter_attestation: string | null
 }
+
+/** Columns that the countersignature adds to a policy. */
+export type Countersignature = Pick<PolicyRow, 'underwriter_attestation'> & { underwriter_signature: string }
 
 export interface InsuranceStore {
   /**
@@ -60,10 +65,10 @@ export interface InsuranceStore {
   /** The entry of an address, listed or not. */
   underwriter(address: string): Promise<UnderwriterRow | null>
   /** Keeps the certificate unless there is one of its id; returns the one that is kept then. */
-  bind(policy: Omit<PolicyRow, 'underwriter_signature'>): Promise<{ created: boolean; policy: PolicyRow }>
+  bind(policy: Omit<PolicyRow, keyof Countersignature>): Promise<{ created: boolean; policy: PolicyRow }>
   policy(policy_id: string): Promise<PolicyRow | null>
   /** Keeps the first signature of the underwriter, and the event with it; a later one changes nothing. */
-  countersign(policy_id: string, signature: string, event: WebhookEvent): Promise<PolicyRow | null>
+  countersign(policy_id: string, signature: Countersignature, event: WebhookEvent): Promise<PolicyRow | null>
 }
 
 /** Files in which domains name the keys of their underwriters. */

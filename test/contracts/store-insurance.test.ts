@@ -92,14 +92,18 @@ async function keepsProofs(store: InsuranceStore): Promise<void> {
 
 async function keepsPolicies(store: InsuranceStore): Promise<void> {
   const given = { policy_id: 'pol_1', underwriter: address(1), certificate: '{"a":1}' }
-  const kept = { ...given, underwriter_signature: null }
+  const kept = { ...given, underwriter_signature: null, underwriter_attestation: null }
+  const signed = (underwriter_signature: string, underwriter_attestation: string | null = null) => ({
+    underwriter_signature,
+    underwriter_attestation,
+  })
   assert.equal(await store.policy('pol_1'), null)
-  assert.equal(await store.countersign('pol_1', '0xaa', ANY_EVENT), null)
+  assert.equal(await store.countersign('pol_1', signed('0xaa'), ANY_EVENT), null)
   assert.deepEqual(await store.bind(given), { created: true, policy: kept })
   assert.deepEqual(await store.bind({ ...given, certificate: '{}' }), { created: false, policy: kept })
-  assert.deepEqual(await store.countersign('pol_1', '0xaa', ANY_EVENT), { ...kept, underwriter_signature: '0xaa' })
-  assert.deepEqual(await store.countersign('pol_1', '0xbb', ANY_EVENT), { ...kept, underwriter_signature: '0xaa' })
-  assert.deepEqual(await store.policy('pol_1'), { ...kept, underwriter_signature: '0xaa' })
+  assert.deepEqual(await store.countersign('pol_1', signed('0xaa', '{"b":2}'), ANY_EVENT), { ...kept, ...signed('0xaa', '{"b":2}') })
+  assert.deepEqual(await store.countersign('pol_1', signed('0xbb'), ANY_EVENT), { ...kept, ...signed('0xaa', '{"b":2}') })
+  assert.deepEqual(await store.policy('pol_1'), { ...kept, ...signed('0xaa', '{"b":2}') })
 }
 
 test('the memory of the tests keeps what the databases keep', async () => {
@@ -168,6 +172,7 @@ for (const open of STORE_DRIVERS) {
         ['assured_record', 'terms_signature'],
         ['payment', 'network_hash'],
         ['payment', 'identifier_hash'],
+        ['policy', 'underwriter_attestation'],
       ])
         await old.sql(`alter table ${table} drop column ${column}`)
       for (const table of [

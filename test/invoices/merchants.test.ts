@@ -1,8 +1,8 @@
 /** Merchants that are contracts, and money of another kind, over HTTP and a chain of its own. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Hex } from 'viem'
-import { generatePrivateKey } from 'viem/accounts'
+import { keccak256, recoverAddress, toBytes, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { placeCode } from '../../src/adapters/chain/sandbox.ts'
 import { registerUnderwriter } from '../../src/service/records/insurance.ts'
 import { createContractSignatures } from '../../src/service/invoices/contract-signature.ts'
@@ -35,7 +35,7 @@ let world: World
 let euro: ChainView
 let unknown: ChainView
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({ free_daily: 10 })
   const { chain } = world
   euro = { ...chain, token: EURC }
   unknown = { ...chain, token: UNKNOWN }
@@ -74,6 +74,45 @@ test('a contract wallet signs and voids by its own word on the chain, as long as
     assert.equal((await act(account, 'sign', nonsense)).body['code'], 'INVOICE_SIGNATURE_INVALID')
   }
   assert.equal((await act(account, 'sign', `0x${'ab'.repeat(4_097)}`)).status, 400)
+})
+
+test('a contract wallet registers as underwriter and countersigns; the registrar attests it in the certificate', async () => {
+  const key = generatePrivateKey()
+  const owner = privateKeyToAccount(key)
+  const wallet = await placeWallet(world.chain, owner.address)
+  const now_s = Math.floor(systemClock.now_ms() / 1_000)
+  const registered = await send(
+    `${world.url}/api/insurance/register`,
+    await insurer(key).registration(world.url, now_s, { underwriter: wallet }),
+  )
+  assert.equal(registered.status, 201, registered.text)
+  const wish = { underwriter_id: registered.body['underwriter_id'], amount_usdc: 20_000, invoice_id: 'INV-7' }
+  const bind = async () =>
+    (await send(`${world.url}/v1/tools/bind-insurance-policy/call`, { input: wish })).body['result'] as Record<string, unknown>
+  const pending = await bind()
+  const { policy_id } = pending['certificate'] as Record<string, unknown>
+  const { typed_data } = pending['sign'] as { typed_data: Parameters<typeof owner.signTypedData>[0] }
+  const countersign = (signature: string) => send(`${world.url}/api/insurance/countersign`, { policy_id, signature })
+  const foreign = await countersign(await privateKeyToAccount(generatePrivateKey()).signTypedData(typed_data))
+  assert.deepEqual([foreign.status, foreign.body['code']], [400, 'INSURANCE_REQUEST_INVALID'])
+  assert.deepEqual(foreign.body['sign'], pending['sign'])
+  const signature = await owner.signTypedData(typed_data)
+  const bound = await countersign(signature)
+  assert.equal(bound.status, 201, bound.text)
+  const certificate = bound.body['certificate'] as Record<string, unknown>
+  assert.deepEqual([certificate['status'], certificate['underwriter_signature']], ['BOUND', signature])
+  // As docs/pol-1.md describes it, by viem alone.
+  const attestation = certificate['underwriter_attestation'] as { method: string; checked_at: number; registrar_signature: Hex }
+  const digest = typed_data.message as { policy_digest: Hex }
+  const hash = keccak256(toBytes(`POL-1-CONTRACT|${digest.policy_digest}|${signature}|${attestation.checked_at}`))
+  const registrar = await recoverAddress({ hash, signature: attestation.registrar_signature })
+  assert.deepEqual([attestation.method, registrar.toLowerCase()], ['erc1271', certificate['registrar']])
+  const read = await send(String(pending['certificate_url']))
+  assert.deepEqual(read.body['certificate'], certificate)
+  assert.equal((read.body['verification'] as Record<string, unknown>)['reason_code'], 'ok_attested')
+  assert.equal((await bind())['status'], 'BOUND')
+  // Bound, it asks the wallet no more.
+  assert.equal((await countersign(`0x${'ab'.repeat(97)}`)).body['code'], 'INSURANCE_REQUEST_INVALID')
 })
 
 test('while the chain is down a contract wallet is told so, and a key needs no chain', async () => {

@@ -32,8 +32,47 @@ async function issued(): Promise<Policy> {
 async function bound(): Promise<Policy> {
   const policy = await issued()
   const signature = await underwriter.countersign({ ...policy }, verifyPolicy(policy).digest ?? '')
-  return standing({ certificate: JSON.stringify(policy), underwriter_signature: signature })
+  return standing({ certificate: JSON.stringify(policy), underwriter_signature: signature, underwriter_attestation: null })
 }
+
+/** Bound by a signature that only a contract wallet accepts; the text that the registrar signs is written out as docs/pol-1.md has it. */
+async function boundByContract(): Promise<Policy> {
+  const policy = await issued()
+  const underwriter_signature = `0x${'ab'.repeat(97)}`
+  const text = `POL-1-CONTRACT|${verifyPolicy(policy).digest ?? ''}|${underwriter_signature}|${NOON_S}`
+  const registrar_signature = fixedRegistrar().sign(nobleCrypto.keccak256(text))
+  const underwriter_attestation = JSON.stringify({ method: 'erc1271', checked_at: NOON_S, registrar_signature })
+  return standing({ certificate: JSON.stringify(policy), underwriter_signature, underwriter_attestation })
+}
+
+test('of a contract wallet the registrar attests that it countersigned', async () => {
+  const whole = await boundByContract()
+  const { underwriter_attestation, ...bare } = whole
+  assert.ok(underwriter_attestation !== undefined)
+  const found = verifyPolicy(whole)
+  assert.deepEqual(
+    [found.valid, found.reason_code, found.status_proved, found.underwriter_signed, found.underwriter_attested],
+    [true, 'ok_attested', 'BOUND', false, true],
+  )
+  const altered: [unknown, string][] = [
+    [bare, 'underwriter_signature_invalid'],
+    [{ ...whole, underwriter_signature: null }, 'status_not_proved'],
+    [{ ...whole, underwriter_signature: `0x${'ab'.repeat(96)}ac` }, 'underwriter_signature_invalid'],
+    [{ ...whole, underwriter_attestation: { ...underwriter_attestation, checked_at: NOON_S + 1 } }, 'underwriter_signature_invalid'],
+    [{ ...whole, underwriter_attestation: { ...underwriter_attestation, registrar_signature: '0x' } }, 'underwriter_signature_invalid'],
+    [{ ...whole, underwriter_attestation: { ...underwriter_attestation, method: 'erc6492' } }, 'not_a_policy'],
+    [{ ...whole, underwriter_attestation: 'yes' }, 'not_a_policy'],
+    [{ ...whole, coverage_minor: '9'.repeat(78) }, 'registrar_signature_invalid'],
+    [{ ...(await boundByContract()), policy_id: `pol_${'0'.repeat(32)}` }, 'registrar_signature_invalid'],
+  ]
+  for (const [policy, reason_code] of altered) {
+    const verdict = verifyPolicy(policy)
+    assert.deepEqual([verdict.valid, verdict.reason_code], [false, reason_code])
+  }
+  // An attestation beside the signature of a key adds nothing.
+  const key = { ...(await bound()), underwriter_attestation }
+  assert.deepEqual([verifyPolicy(key).reason_code, verifyPolicy(key).underwriter_attested], ['ok', false])
+})
 
 test('a certificate proves what its signatures prove, whatever its status says', async () => {
   const pending = await issued()

@@ -48,15 +48,14 @@ export function insuranceInMemory(entries: readonly UnderwriterRow[] = []): Insu
     underwriter: (address) => Promise.resolve(rows.get(address) ?? null),
     bind(given) {
       const before = policies.get(given.policy_id)
-      const policy = before ?? { ...given, underwriter_signature: null }
+      const policy = before ?? { ...given, underwriter_signature: null, underwriter_attestation: null }
       policies.set(given.policy_id, policy)
       return Promise.resolve({ created: before === undefined, policy })
     },
     policy: (policy_id) => Promise.resolve(policies.get(policy_id) ?? null),
     countersign(policy_id, signature) {
       const found = policies.get(policy_id)
-      if (found !== undefined && found.underwriter_signature === null)
-        policies.set(policy_id, { ...found, underwriter_signature: signature })
+      if (found !== undefined && found.underwriter_signature === null) policies.set(policy_id, { ...found, ...signature })
       return Promise.resolve(policies.get(policy_id) ?? null)
     },
   }

@@ -1,4 +1,4 @@
-import type { DirectoryBounds, InsuranceStore, PolicyRow, Registered, UnderwriterRow } from '../../ports/insurance.ts'
+import type { Countersignature, DirectoryBounds, InsuranceStore, PolicyRow, Registered, UnderwriterRow } from '../../ports/insurance.ts'
 import type { WebhookEvent } from '../../ports/webhooks.ts'
 import { columns, count, key_type, nullable, omit, parameter, text_type } from './columns.ts'
 import { assertStorable, type Database, execute, presentRow, readAll, readFirst, readOne, type Work } from './database.ts'
@@ -22,7 +22,7 @@ const underwriter = columns({
 const { address, domain, network } = underwriter
 const policy_key = columns({ policy_id: key_type })
 const policy_content = columns({ underwriter: key_type, certificate: text_type })
-const countersignature = columns({ underwriter_signature: nullable(key_type) })
+const countersignature = columns({ underwriter_signature: nullable(text_type), underwriter_attestation: nullable(text_type) })
 const now = parameter('now_s', count)
 
 const FIND = statement('find_underwriter', sql`select ${selected(underwriter)} from underwriter where ${matched({ address })}`)
@@ -112,7 +112,7 @@ export class SqlInsuranceStore implements InsuranceStore {
     return this.#database.readFirst(FIND, { address: of })
   }
 
-  async bind(policy: Omit<PolicyRow, 'underwriter_signature'>): Promise<{ created: boolean; policy: PolicyRow }> {
+  async bind(policy: Omit<PolicyRow, keyof Countersignature>): Promise<{ created: boolean; policy: PolicyRow }> {
     const created = await this.#database.execute(BIND, policy)
     return { created, policy: presentRow(await this.policy(policy.policy_id)) }
   }
@@ -121,9 +121,9 @@ export class SqlInsuranceStore implements InsuranceStore {
     return this.#database.readFirst(READ_POLICY, { policy_id })
   }
 
-  async countersign(policy_id: string, underwriter_signature: string, event: WebhookEvent): Promise<PolicyRow | null> {
+  async countersign(policy_id: string, signature: Countersignature, event: WebhookEvent): Promise<PolicyRow | null> {
     await this.#database.atomically(function* (): Work<void> {
-      if (yield* execute(COUNTERSIGN, { policy_id, underwriter_signature })) yield* noteEvent(event)
+      if (yield* execute(COUNTERSIGN, { policy_id, ...signature })) yield* noteEvent(event)
     })
     return this.policy(policy_id)
   }

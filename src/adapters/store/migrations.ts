@@ -299,6 +299,12 @@ export const MIGRATIONS: readonly Migration[] = [
     create index stored_answer_by_age on stored_answer (created_ms, bytes);
   `,
   },
+  /** Attestation of the registrar for the countersignature of a contract wallet. */
+  {
+    number: 22,
+    name: 'policy-attestations',
+    text: () => `alter table policy add column underwriter_attestation text`,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

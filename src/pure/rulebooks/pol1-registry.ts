@@ -11,8 +11,8 @@ import { readDecimal } from '../market/fraction.ts'
 import { type SignRequest, signRequest } from '../signing/sign-request.ts'
 import {
   COVERAGE_TYPES,
+  type ContractAttestation,
   countersignTypedData,
-  isCountersigned,
   POL_DOMAIN,
   policyDigest,
   type CoverageType,
@@ -342,18 +342,19 @@ export function issuePolicy(entry: SignedEntry, entry_hash: string, asked: Polic
   return { ...body, status: 'PENDING_UNDERWRITER', registrar_signature, underwriter_signature: null }
 }
 
-/** The current certificate: bound once the underwriter's signature is stored. */
-export function standing({ certificate, underwriter_signature }: { certificate: string; underwriter_signature: string | null }): Policy {
-  const issued = JSON.parse(certificate) as Policy
-  return underwriter_signature === null ? issued : { ...issued, status: 'BOUND', underwriter_signature }
+interface StoredPolicy {
+  certificate: string
+  underwriter_signature: string | null
+  /** JSON text of `ContractAttestation`. */
+  underwriter_attestation: string | null
 }
 
-/** Digest that an underwriter signs to bind a policy, and a check of such a signature. */
-export function countersigning(policy: Policy, crypto: ReceiptCrypto) {
-  return {
-    policy_digest: toHex(policyDigest(policy, crypto)),
-    accepts: (signature: string) => isCountersigned(policy, signature, crypto),
-  }
+/** The current certificate: bound once the underwriter's signature is stored. */
+export function standing({ certificate, underwriter_signature, underwriter_attestation: attestation }: StoredPolicy): Policy {
+  const issued = JSON.parse(certificate) as Policy
+  if (underwriter_signature === null) return issued
+  const attested = attestation === null ? {} : { underwriter_attestation: JSON.parse(attestation) as ContractAttestation }
+  return { ...issued, status: 'BOUND', underwriter_signature, ...attested }
 }
 
 /** Request for the countersignature of a policy. */

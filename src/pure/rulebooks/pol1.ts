@@ -1,7 +1,8 @@
 /**
  * The POL-1 certificate. The registrar's signature attests the record: raw keccak-256 of `POL-1|` and the RFC 8785 text of all members but
- * status and the two signatures. The underwriter's countersignature binds it: EIP-712 over the digest of the record (domain POL-1, version
- * 1). Both are verified offline; the status counts only as far as the signatures prove it.
+ * status, the two signatures and the attestation. The underwriter's countersignature binds it: EIP-712 over the digest of the record (domain
+ * POL-1, version 1). Both are verified offline; the status counts only as far as the signatures prove it. No contract wallet can be asked
+ * offline: of its countersignature the registrar attests that the wallet accepted it.
  */
 import { ruleBookDomain, type TypedData, typedDataJson, typedDigest, typedSigner, type TypedStruct } from '../payments/typed-data.ts'
 import { canonicalText } from '../receipts/canonical.ts'
@@ -52,6 +53,16 @@ export interface Policy extends PolicyBody {
   status: PolicyStatus
   registrar_signature: string
   underwriter_signature: string | null
+  /** Only where a contract wallet countersigned. */
+  underwriter_attestation?: ContractAttestation
+}
+
+/** Statement of the registrar that the contract wallet of the underwriter accepted the countersignature (ERC-1271). */
+export interface ContractAttestation {
+  method: 'erc1271'
+  /** When the wallet was asked, in seconds since 1970. */
+  checked_at: number
+  registrar_signature: string
 }
 
 const COUNTERSIGNATURE: TypedStruct = {
@@ -69,7 +80,13 @@ const COUNTERSIGNATURE: TypedStruct = {
 
 /** Digest that the registrar signs. Throws for values without canonical JSON text. */
 export function policyDigest(body: object, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
-  const { status: _status, registrar_signature: _registrar, underwriter_signature: _underwriter, ...signed } = body as Policy
+  const {
+    status: _status,
+    registrar_signature: _registrar,
+    underwriter_signature: _underwriter,
+    underwriter_attestation: _attestation,
+    ...signed
+  } = body as Policy
   return crypto.keccak256(`POL-1|${canonicalText(signed)}`)
 }
 
@@ -87,8 +104,9 @@ function countersignMessage(body: PolicyBody, crypto: ReceiptCrypto) {
   }
 }
 
-/** Digest that the underwriter signs. */
-function countersignDigest(body: PolicyBody, crypto: ReceiptCrypto): Uint8Array {
+/** Digest that the underwriter signs; null for amounts beyond 256 bits, which cannot be signed. */
+export function countersignDigest(body: PolicyBody, crypto: ReceiptCrypto): Uint8Array | null {
+  if ([body.coverage_minor, body.premium_minor].some((amount) => BigInt(amount) >= UINT256_END)) return null
   return typedDigest(POL_DOMAIN, COUNTERSIGNATURE, countersignMessage(body, crypto), crypto)
 }
 
@@ -97,10 +115,23 @@ export function countersignTypedData(body: PolicyBody, crypto: ReceiptCrypto): T
   return typedDataJson(POL_DOMAIN, COUNTERSIGNATURE, countersignMessage(body, crypto))
 }
 
-/** Returns whether the underwriter's key countersigned exactly this policy; amounts beyond 256 bits cannot be signed. */
+/** Returns whether the underwriter's key countersigned exactly this policy. */
 export function isCountersigned(body: PolicyBody, signature: string, crypto: ReceiptCrypto = nobleCrypto): boolean {
-  if ([body.coverage_minor, body.premium_minor].some((amount) => BigInt(amount) >= UINT256_END)) return false
-  return typedSigner(countersignDigest(body, crypto), signature, crypto) === body.underwriter_address
+  const digest = countersignDigest(body, crypto)
+  return digest !== null && typedSigner(digest, signature, crypto) === body.underwriter_address
+}
+
+/**
+ * Digest of an attestation: raw keccak-256 of `POL-1-CONTRACT`, the digest of the record, the countersignature and the time, joined by bars. The
+ * registrar of the record signs it.
+ */
+export function attestationDigest(
+  body: PolicyBody,
+  signature: string,
+  checked_at: number,
+  crypto: ReceiptCrypto = nobleCrypto,
+): Uint8Array {
+  return crypto.keccak256(`POL-1-CONTRACT|${toHex(policyDigest(body, crypto))}|${signature}|${checked_at}`)
 }
 
 const UINT256_END = 1n << 256n
@@ -112,12 +143,19 @@ const POLICY_CODES = {
   status_not_proved: 'The status says BOUND without a countersignature of the underwriter.',
 } as const
 
-type PolicyCode = keyof typeof POLICY_CODES
+const POLICY_OK = {
+  ok: 'Every signature is good, and the status says no more than they prove.',
+  ok_attested:
+    'The registrar signed the record, and attests that the contract wallet of the underwriter accepted the countersignature. No contract can be asked ' +
+    'offline: a verifier that does not trust the registrar asks the wallet on the chain.',
+} as const
+
+type PolicyCode = keyof typeof POLICY_CODES | keyof typeof POLICY_OK
 
 export interface PolicyVerdict {
   /** Both signatures that are there are good, and the status is no more than they prove. */
   valid: boolean
-  reason_code: 'ok' | PolicyCode
+  reason_code: PolicyCode
   reason: string
   /** Digest that the registrar signed; null if this is not a policy. */
   digest: string | null
@@ -125,6 +163,8 @@ export interface PolicyVerdict {
   registrar_signed: boolean
   underwriter: string | null
   underwriter_signed: boolean
+  /** The registrar attests that the contract wallet of the underwriter accepted the countersignature. */
+  underwriter_attested: boolean
   /** Status that the signatures prove; null if the registrar's signature is invalid. */
   status_proved: PolicyStatus | null
 }
@@ -140,19 +180,34 @@ export function verifyPolicy(given: unknown, crypto: ReceiptCrypto = nobleCrypto
   const { registrar, underwriter_address: underwriter, underwriter_signature, status } = given
   const registrar_signed = isSigned(digest, given.registrar_signature, registrar, crypto)
   const underwriter_signed = underwriter_signature !== null && isCountersigned(given, underwriter_signature, crypto)
-  const facts = { digest: toHex(digest), registrar, registrar_signed, underwriter, underwriter_signed }
-  const status_proved = !registrar_signed ? null : underwriter_signed ? 'BOUND' : 'PENDING_UNDERWRITER'
+  const underwriter_attested = !underwriter_signed && isAttested(given, crypto)
+  const facts = { digest: toHex(digest), registrar, registrar_signed, underwriter, underwriter_signed, underwriter_attested }
+  const is_bound = underwriter_signed || underwriter_attested
+  const status_proved = !registrar_signed ? null : is_bound ? 'BOUND' : 'PENDING_UNDERWRITER'
   if (!registrar_signed) return { ...makeVerdict('registrar_signature_invalid'), ...facts }
-  if (underwriter_signature !== null && !underwriter_signed)
-    return { ...makeVerdict('underwriter_signature_invalid'), ...facts, status_proved }
-  if (status === 'BOUND' && !underwriter_signed) return { ...makeVerdict('status_not_proved'), ...facts, status_proved }
-  return { ...makeVerdict('ok'), ...facts, status_proved }
+  if (underwriter_signature !== null && !is_bound) return { ...makeVerdict('underwriter_signature_invalid'), ...facts, status_proved }
+  if (status === 'BOUND' && !is_bound) return { ...makeVerdict('status_not_proved'), ...facts, status_proved }
+  return { ...makeVerdict(underwriter_attested ? 'ok_attested' : 'ok'), ...facts, status_proved }
 }
 
-function makeVerdict(code: 'ok' | PolicyCode): PolicyVerdict {
-  const reason = code === 'ok' ? 'Every signature is good, and the status says no more than they prove.' : POLICY_CODES[code]
-  const none = { digest: null, registrar: null, registrar_signed: false, underwriter: null, underwriter_signed: false, status_proved: null }
-  return { valid: code === 'ok', reason_code: code, reason, ...none }
+function makeVerdict(code: PolicyCode): PolicyVerdict {
+  const none = {
+    digest: null,
+    registrar: null,
+    registrar_signed: false,
+    underwriter: null,
+    underwriter_signed: false,
+    underwriter_attested: false,
+    status_proved: null,
+  }
+  return { valid: code in POLICY_OK, reason_code: code, reason: { ...POLICY_CODES, ...POLICY_OK }[code], ...none }
+}
+
+function isAttested(policy: Policy, crypto: ReceiptCrypto): boolean {
+  const { underwriter_attestation: attestation, underwriter_signature: signature, registrar } = policy
+  if (attestation === undefined || signature === null) return false
+  const digest = attestationDigest(policy, signature, attestation.checked_at, crypto)
+  return isSigned(digest, attestation.registrar_signature, registrar, crypto)
 }
 
 function digestOrNull(policy: Policy, crypto: ReceiptCrypto): Uint8Array | null {
@@ -187,12 +242,19 @@ function isPolicy(given: unknown): given is Policy {
     [policy.registrar_signature, /^0x/],
     [policy.status, /^(?:PENDING_UNDERWRITER|BOUND)$/],
   ]
-  const { underwriter_signature } = policy
+  const { underwriter_signature, underwriter_attestation } = policy
   return (
     texts.every(([value, form]) => typeof value === 'string' && form.test(value)) &&
     [policy.effective_from, policy.effective_to, policy.issued_at].every(
       (value) => Number.isSafeInteger(value) && (value as number) >= 0,
     ) &&
-    (underwriter_signature === null || typeof underwriter_signature === 'string')
+    (underwriter_signature === null || typeof underwriter_signature === 'string') &&
+    (underwriter_attestation === undefined || isAttestation(underwriter_attestation))
   )
+}
+
+function isAttestation(given: unknown): given is ContractAttestation {
+  if (typeof given !== 'object' || given === null) return false
+  const { method, checked_at, registrar_signature } = given as Record<string, unknown>
+  return method === 'erc1271' && Number.isSafeInteger(checked_at) && typeof registrar_signature === 'string'
 }

@@ -1,4 +1,11 @@
-import type { DirectoryBounds, Registered, UnderwriterRow, InsuranceStore, UnderwriterProofs } from '../../ports/insurance.ts'
+import type {
+  Countersignature,
+  DirectoryBounds,
+  Registered,
+  UnderwriterRow,
+  InsuranceStore,
+  UnderwriterProofs,
+} from '../../ports/insurance.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 import { type SignRequest, signRequest } from '../../pure/signing/sign-request.ts'
 import {
@@ -7,14 +14,20 @@ import {
   type SignedEntry,
   LISTING_NOTICE,
   POL,
-  countersigning,
   countersignRequest,
   standing,
   storedEntry,
   listedUnderwriter,
   proofDomain,
 } from '../../pure/rulebooks/pol1-registry.ts'
-import { verifyPolicy } from '../../pure/rulebooks/pol1.ts'
+import {
+  attestationDigest,
+  type ContractAttestation,
+  countersignDigest,
+  isCountersigned,
+  type Policy,
+  verifyPolicy,
+} from '../../pure/rulebooks/pol1.ts'
 import type { Sources } from '../catalogue/define.ts'
 import type { NetworkHash } from '../clients.ts'
 import { chainDown, type ContractSignatures } from '../invoices/contract-signature.ts'
@@ -234,24 +247,21 @@ function firstAfter(cursors: readonly string[], cursor: string): number {
   return found === -1 ? cursors.length : found
 }
 
-/** The underwriter's own key binds the policy. The first good signature stays. */
+/** Binds a policy by the signature of its underwriter: of its key, or one that its contract wallet accepts. The first good signature stays. */
 export async function countersignPolicy(
-  { clock, crypto, insurance, registrar }: Pick<Sources, 'clock' | 'crypto' | 'insurance' | 'registrar'>,
+  parts: Pick<InsuranceParts, 'clock' | 'crypto' | 'insurance' | 'registrar' | 'contracts'>,
   policy_id: string,
   signature: string | null,
+  client: string,
 ): Promise<RecordEnd> {
+  const { clock, insurance } = parts
   const found = await insurance.policy(policy_id)
   if (found === null) return policyNotFound()
   const policy = standing(found)
-  if (signature === null || !countersigning(policy, crypto).accepts(signature)) {
-    const message =
-      'It must be the 65-byte EIP-712 signature of the underwriter’s own key over this policy: certificates verify offline, where no contract can be asked.'
-    const wrong = invalid([fault('/signature', signature === null ? 'missing' : 'signature', message)])
-    wrong.problem.extra = { sign: countersignRequest(policy, registrar.origin, crypto) }
-    return wrong
-  }
+  const accepted = await acceptCountersignature(parts, policy, signature?.toLowerCase() ?? null, client)
+  if (!accepted.ok) return accepted
   const { underwriter_address, policyholder, coverage_minor, effective_from, effective_to } = policy
-  const kept = await insurance.countersign(policy_id, signature.toLowerCase(), {
+  const kept = await insurance.countersign(policy_id, accepted.countersignature, {
     type: 'policy.bound',
     key: policy_id,
     owners: policyholder === null ? [underwriter_address] : [underwriter_address, policyholder],
@@ -260,6 +270,36 @@ export async function countersignPolicy(
   })
   return kept === null ? policyNotFound() : { ok: true, created: policy.status !== 'BOUND', body: { certificate: standing(kept) } }
 }
+
+/**
+ * A plain signature is checked without any read; a contract wallet is asked within the budget of the client, and only for a policy that is not bound.
+ * The registrar attests its answer, because no verifier can ask a contract offline.
+ */
+async function acceptCountersignature(
+  { clock, crypto, registrar, contracts }: Pick<InsuranceParts, 'clock' | 'crypto' | 'registrar' | 'contracts'>,
+  policy: Policy,
+  signature: string | null,
+  client: string,
+): Promise<{ ok: true; countersignature: Countersignature } | Extract<RecordEnd, { ok: false }>> {
+  if (signature !== null && isCountersigned(policy, signature, crypto))
+    return { ok: true, countersignature: { underwriter_signature: signature, underwriter_attestation: null } }
+  const wrong = invalid([fault('/signature', signature === null ? 'missing' : 'signature', COUNTERSIGNATURE_WORDS)])
+  wrong.problem.extra = { sign: countersignRequest(policy, registrar.origin, crypto) }
+  const digest = countersignDigest(policy, crypto)
+  // Only the registrar of the record can attest.
+  const may_ask = policy.status !== 'BOUND' && policy.registrar === registrar.address
+  if (signature === null || digest === null || contracts === null || !may_ask) return wrong
+  const question = { wallet: policy.underwriter_address, digest, signature, client, wrong: wrong.problem, rate_code: RATE_CODE }
+  const refusal = await contracts.refusal(question)
+  if (refusal !== null) return { ok: false, problem: refusal }
+  const checked_at = Math.floor(clock.now_ms() / 1_000)
+  const registrar_signature = registrar.sign(attestationDigest(policy, signature, checked_at, crypto))
+  const attestation: ContractAttestation = { method: 'erc1271', checked_at, registrar_signature }
+  return { ok: true, countersignature: { underwriter_signature: signature, underwriter_attestation: canonicalText(attestation) } }
+}
+
+const COUNTERSIGNATURE_WORDS =
+  'It must be the EIP-712 signature of the underwriter over this policy: 65 bytes by its key, or a signature that its contract wallet accepts (ERC-1271).'
 
 /** Current certificate of a policy; anyone who has its id may read it. */
 export async function policyShown({ crypto, insurance }: Pick<Sources, 'crypto' | 'insurance'>, policy_id: string): Promise<RecordEnd> {

@@ -189,7 +189,8 @@ const countersign = defineEndpoint({
   method: 'post',
   path: '/api/insurance/countersign',
   summary: 'Bind a certificate by the signature of its underwriter, for nothing. The first good signature stays.',
-  description: 'docs/pol-1.md says what is signed. Certificates verify offline, so only the underwriter’s own key can bind one.',
+  description:
+    'docs/pol-1.md says what is signed. A contract wallet is asked on the chain (ERC-1271), and the certificate then carries the attestation of the registrar.',
   rate: RATE,
   body: {
     schema: named(
@@ -198,10 +199,12 @@ const countersign = defineEndpoint({
         policy_id: POLICY_ID.describe('That of the certificate.'),
         signature: z
           .string()
-          .regex(/^0x[0-9a-fA-F]{130}$/)
+          .max(2 + 2 * limits.payment_signature_bytes)
+          .regex(/^0x(?:[0-9a-fA-F]{2})+$/)
           .optional()
           .describe(
-            'EIP-712 of the underwriter’s own key over the policy: 65 bytes. Without it, the problem has the typed data in `sign`.',
+            'EIP-712 of the underwriter over the policy: 65 bytes by its key, or a signature that its contract wallet accepts. Without it, the problem has the ' +
+              'typed data in `sign`.',
           ),
       }),
     ),
@@ -212,8 +215,8 @@ const countersign = defineEndpoint({
     200: { description: 'It was bound already.', json: CERTIFIED },
     201: { description: 'It is bound.', json: CERTIFIED },
   },
-  problems: ['POLICY_NOT_FOUND', 'STORE_UNAVAILABLE'],
-  run: async ({ body }, parts) => recordReply(await countersignPolicy(parts, body.policy_id, body.signature ?? null)),
+  problems: ['POLICY_NOT_FOUND', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+  run: async ({ body, caller }, parts) => recordReply(await countersignPolicy(parts, body.policy_id, body.signature ?? null, caller)),
 })
 
 const readPolicy = defineEndpoint({

@@ -216,8 +216,7 @@ export function mcpRoutes(
 
   const readExchange = async (context: Context<Env>): Promise<ReceivedMessage | Response> => {
     const header = (name: string) => (name === 'accept' ? acceptOf(context.req.header(name)) : (context.req.header(name) ?? null))
-    const mayEnter = guard()
-    if (!mayEnter(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN_ORIGIN)
+    if (!guard()(header('host') ?? new URL(context.req.url).host, header('origin'))) return rpcErrorResponse(403, FOREIGN_ORIGIN)
     if (!isJsonContentType(header('content-type'))) return rpcErrorResponse(415, NOT_JSON)
     const notFound = (message: string) => refusalResponse(problem('NOT_FOUND', message), deps.origins, context.env.request_id)
     const { family = null, page = null, detail, tools = isSmallPath(context.req.path) ? 'small' : null } = context.req.query()
@@ -244,10 +243,9 @@ export function mcpRoutes(
     const decision = await decided.promise
     const read = admittedMessage(received, decision)
     if (!read.ok) {
-      if (decision.kind !== 'preflight_only' || read.problem !== decision.unpaid)
-        return refusalResponse(read.problem, deps.origins, request_id)
-      const asked = { serve, words: words(), deps, tool: calledTool(received, header), address, request_id }
-      return largeMessageResponse(read.problem, asked)
+      const is_unpaid = decision.kind === 'preflight_only' && read.problem === decision.unpaid
+      if (!is_unpaid) return refusalResponse(read.problem, deps.origins, request_id)
+      return largeMessageResponse(read.problem, { serve, words: words(), deps, tool: calledTool(received, header), address, request_id })
     }
     const exchange = { message: read.message, request_id, address, header, view: seen.view, ...(detail === undefined ? {} : { detail }) }
     return { exchange, is_counted: decision.kind === 'preflight_only' }

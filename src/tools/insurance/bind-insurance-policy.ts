@@ -7,14 +7,14 @@ import {
   type QuoteRefusal,
   POL,
   POL_DISCLAIMER,
-  countersigning,
   countersignRequest,
   coverageMinor,
   issuePolicy,
   standing,
   storedEntry,
 } from '../../pure/rulebooks/pol1-registry.ts'
-import { COVERAGE_TYPES } from '../../pure/rulebooks/pol1.ts'
+import { COVERAGE_TYPES, policyDigest } from '../../pure/rulebooks/pol1.ts'
+import { toHex } from '../../pure/receipts/crypto.ts'
 import { defineTool } from '../../service/catalogue/define.ts'
 import { ADDRESS, COVER, oneCoverAmount, SIGN, SOME_COVER_AMOUNT } from '../../service/catalogue/schemas.ts'
 
@@ -53,7 +53,7 @@ export default defineTool({
   title: 'Bind a policy of an underwriter',
   description:
     'Makes out a POL-1 certificate on the signed rate card of a proven underwriter and signs it as registrar. It is PENDING_UNDERWRITER, ' +
-    'and no cover, until the underwriter’s own key countersigns at /api/insurance/countersign. The same request again returns the same ' +
+    'and no cover, until the underwriter countersigns at /api/insurance/countersign. The same request again returns the same ' +
     'certificate. Verifiable offline. The service underwrites nothing and takes no premium.',
   family: 'insurance',
   version: '1.1.1',
@@ -118,7 +118,7 @@ export default defineTool({
       reason: STATUS[certificate.status],
       created,
       certificate: { ...certificate },
-      policy_digest: countersigning(certificate, crypto).policy_digest,
+      policy_digest: toHex(policyDigest(certificate, crypto)),
       sign: certificate.status === 'BOUND' ? null : countersignRequest(certificate, registrar.origin, crypto),
       countersign_at: `${registrar.origin}/api/insurance/countersign`,
       certificate_url: `${registrar.origin}/api/insurance/policies/${certificate.policy_id}`,

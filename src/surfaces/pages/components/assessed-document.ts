@@ -153,7 +153,7 @@ function SignedText({ text }: { text: string }) {
 
 function PolicyDetails({ given, assessment }: { given: unknown; assessment: PolicyAssessment }) {
   const { tone, policy, registrar_published } = assessment
-  const { digest, registrar, registrar_signed, underwriter, underwriter_signed, status_proved } = policy
+  const { digest, registrar, registrar_signed, underwriter, underwriter_signed, underwriter_attested, status_proved } = policy
   const signerText = (address: string | null, signed: boolean) =>
     address === null ? 'none' : `${address}: ${signed ? 'signed this record' : 'has not signed this record'}`
   const publishedText = registrar_published === true ? 'yes, and its key was valid at the date of issue' : 'no'
@@ -162,7 +162,12 @@ function PolicyDetails({ given, assessment }: { given: unknown; assessment: Poli
     ['Status proved by signatures', status_proved ?? 'none'],
     ['Registrar', signerText(registrar, registrar_signed)],
     ['Registrar published here', registrar_published === null ? 'not checked' : publishedText],
-    ['Underwriter', signerText(underwriter, underwriter_signed)],
+    [
+      'Underwriter',
+      underwriter_attested
+        ? `${underwriter}: its contract wallet accepted the countersignature, as the registrar attests`
+        : signerText(underwriter, underwriter_signed),
+    ],
   ]
   return html`
     <p class="scope-line">

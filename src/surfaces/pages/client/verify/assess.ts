@@ -118,6 +118,7 @@ function decidePolicy(policy: PolicyVerdict, registrar_published: boolean | null
       'Unknown registrar',
       'The signatures are valid, but this service does not publish the registrar’s key, or the key was not valid at the date of issue.',
     )
+  if (policy.underwriter_attested) return caution('Bound by a contract wallet', policy.reason)
   return policy.underwriter_signed
     ? good('Bound certificate', 'The registrar attests the record, and the underwriter countersigned it.')
     : caution('Not bound', 'The registrar attests the record. Without the underwriter’s signature there is no cover.')
