@@ -5,105 +5,21 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { keccak256, recoverAddress, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { usdcOn } from '../../src/pure/payments/usdc.ts'
 import { SIGNED_FIELDS } from '../../src/pure/receipts/receipt.ts'
-import { transferTypes } from '../support/authorization.ts'
 import { authorizationsUsed } from '../support/paying-chain.ts'
 import { startWorld } from '../support/paying-world.ts'
 import { fund } from '../support/paying.ts'
+import { PYTHON_STUBS, startOracle } from '../support/python-stubs.ts'
 import { startProxy } from './proxy.ts'
 
 const FILE = 'docs/python-quickstart.py'
 const run = promisify(execFile)
-
-const ASK = `import json, os, urllib.request
-
-def ask(**question):
-    data = json.dumps(question).encode()
-    with urllib.request.urlopen(urllib.request.Request(os.environ["ORACLE"], data=data)) as answer:
-        return json.load(answer)
-`
-const STUBS: Record<string, string> = {
-  'oracle.py': ASK,
-  'eth_utils.py': `from oracle import ask
-
-def keccak(data):
-    return bytes.fromhex(ask(op="keccak", data="0x" + data.hex())[2:])
-`,
-  'eth_keys.py': `from oracle import ask
-
-class Key:
-    def __init__(self, address):
-        self.address = address
-    def to_address(self):
-        return self.address
-
-class Signature:
-    def __init__(self, raw):
-        assert len(raw) == 65 and raw[64] in (0, 1)
-        self.raw = raw
-    def recover_public_key_from_msg_hash(self, digest):
-        raw = self.raw[:64] + bytes([self.raw[64] + 27])
-        return Key(ask(op="recover", hash="0x" + digest.hex(), signature="0x" + raw.hex()))
-
-class keys:
-    Signature = Signature
-`,
-  'eth_account.py': `from oracle import ask
-
-class Signed:
-    def __init__(self, signature):
-        self.signature = bytes.fromhex(signature[2:])
-
-class Account:
-    @classmethod
-    def from_key(cls, key):
-        account = cls()
-        account.key = key
-        account.address = ask(op="address", key=key)
-        return account
-    def sign_typed_data(self, domain_data, message_types, message_data):
-        message = {name: "0x" + value.hex() if isinstance(value, bytes) else value for name, value in message_data.items()}
-        return Signed(ask(op="sign", key=self.key, domain=domain_data, types=message_types, message=message))
-`,
-}
-
-interface Question {
-  op: string
-  key: Hex
-  data: Hex
-  hash: Hex
-  signature: Hex
-  domain: { name: string; version: string; chainId: number; verifyingContract: Hex }
-  types: typeof transferTypes
-  message: { from: Hex; to: Hex; value: number; validAfter: number; validBefore: number; nonce: Hex }
-}
-
-async function answerOf(question: Question): Promise<string> {
-  switch (question.op) {
-    case 'keccak':
-      return keccak256(question.data)
-    case 'recover':
-      return (await recoverAddress(question)).toLowerCase()
-    case 'address':
-      return privateKeyToAccount(question.key).address
-    default: {
-      const { key, domain, types, message } = question
-      assert.deepEqual(types, transferTypes)
-      const numbers = { value: BigInt(message.value), validAfter: BigInt(message.validAfter), validBefore: BigInt(message.validBefore) }
-      const whole = { domain, types, primaryType: 'TransferWithAuthorization', message: { ...message, ...numbers } } as const
-      return privateKeyToAccount(key).signTypedData(whole)
-    }
-  }
-}
 
 const MISSING = 'Python with requests is not on this machine.'
 
@@ -112,19 +28,6 @@ async function hasPython(): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function startOracle() {
-  const server = createServer((request, response) => {
-    text(request)
-      .then((body) => answerOf(JSON.parse(body) as Question))
-      .then((answer) => response.end(JSON.stringify(answer)))
-      .catch((error: unknown) => response.writeHead(500).end(String(error)))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  assert.ok(address !== null && typeof address === 'object')
-  return { url: `http://127.0.0.1:${address.port}`, stop: () => void server.close() }
 }
 
 test('the file names the fields and tokens that the service does', async () => {
@@ -143,7 +46,7 @@ test('it makes its free calls, pays once though an answer is lost, and verifies 
   const oracle = await startOracle()
   try {
     await mkdir(join(folder, 'stubs'))
-    for (const [name, body] of Object.entries(STUBS)) await writeFile(join(folder, 'stubs', name), body)
+    for (const [name, body] of Object.entries(PYTHON_STUBS)) await writeFile(join(folder, 'stubs', name), body)
     const key = generatePrivateKey()
     const { address } = privateKeyToAccount(key)
     await fund(world.chain.rpc_url, world.chain.token, address, 1_000_000n)
