@@ -272,6 +272,7 @@ function invoices() {
     random: createNonceSource(),
     chain_id: place.chain_id,
     token: place.token.address.toLowerCase(),
+    explorer_url: null,
     site_url: () => origins.site_url,
     bankOf: () => null,
     carries: false,

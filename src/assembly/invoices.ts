@@ -3,6 +3,7 @@ import { createWebhookSender } from '../adapters/public-https/webhook-sender.ts'
 import { createNonceSource } from '../adapters/random/system.ts'
 import type { StoreIdentity } from '../ports/store.ts'
 import { bankFault, plainIban, type BankAccount } from '../pure/invoices/links.ts'
+import { networkOf } from '../pure/networks.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import type { Settings } from '../service/config.ts'
 import { createContractSignatures, type ContractSignatures } from '../service/invoices/contract-signature.ts'
@@ -63,6 +64,7 @@ export function openInvoices(deployment: Deployment, room: PaymentParts): Invoic
     token: usdcOn(identity.chain_id).address.toLowerCase(),
     site_url: () => origins.site_url,
     bankOf: (merchant) => (owners.includes(merchant) ? account : null),
+    explorer_url: settings.ASSAY_MODE === 'live' ? (networkOf(identity.chain_id)?.explorer_url ?? null) : null,
     carries: settling?.desk.settler.method === 'self',
     hasFactory: settling?.hasFactory ?? (() => Promise.resolve(false)),
     watch,

@@ -14,6 +14,8 @@ export interface Network {
   readonly name: string
   /** The name in x402 version 1; later versions use CAIP-2. */
   readonly v1_name: string
+  /** Origin of a block explorer, whose pages of transactions are /tx/{hash}. */
+  readonly explorer_url: string
   /** Its tokens have no value. */
   readonly is_testnet: boolean
   /** Name and version as the contract returns them; an EIP-712 signature over other values fails without an error. */
@@ -34,6 +36,7 @@ export const NETWORKS: readonly [Network, ...Network[]] = [
     chain_id: 8453,
     name: 'Base',
     v1_name: 'base',
+    explorer_url: 'https://basescan.org',
     is_testnet: false,
     usdc: { name: 'USD Coin', version: '2', address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' },
     other_tokens: [
@@ -47,6 +50,7 @@ export const NETWORKS: readonly [Network, ...Network[]] = [
     chain_id: 84532,
     name: 'Base Sepolia',
     v1_name: 'base-sepolia',
+    explorer_url: 'https://sepolia.basescan.org',
     is_testnet: true,
     usdc: { name: 'USDC', version: '2', address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' },
     other_tokens: [{ symbol: 'EURC', decimals: 6, address: '0x808456652fdb597867f38412077A9182bf77359F', eip3009: true }, WETH],

@@ -112,7 +112,7 @@ for (const open of STORE_DRIVERS) {
     })
 
     test('each change of an invoice is queued once, for its merchant and its creator, with one id', async () => {
-      const invoice = invoiceOf()
+      const invoice = invoiceOf({ terms: '{"order_number":"4711"}' })
       const of_merchant = await subscribed({ owner: invoice.merchant })
       await store.invoices.keep(invoice, INVOICE_BOUNDS)
       const of_creator = await subscribed({ owner: invoice.invoice_id, events: ['invoice.paid', 'invoice.underpaid'] })
@@ -137,6 +137,7 @@ for (const open of STORE_DRIVERS) {
           status: 'SETTLED',
           merchant: invoice.merchant,
           amount_minor: '5000000',
+          order_number: '4711',
           confirmed_minor: '5000000',
           due_minor: '0',
           payment: { transaction: rest.transaction, log_index: 3, payer: rest.payer, amount_minor: '3000000' },

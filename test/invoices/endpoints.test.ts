@@ -1,9 +1,9 @@
 /** The addresses of invoices: making, reading, paying over HTTP. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { decodePDFRawStream, PDFDocument, PDFRawStream } from 'pdf-lib'
+import { PDFDocument } from 'pdf-lib'
 import { INVOICE_RULES } from '../../src/service/limits.ts'
-import { invoiceUrl, issue, newMerchant, send, signAsMerchant } from '../support/invoicing.ts'
+import { invoiceUrl, issue, newMerchant, pdfWords, send, signAsMerchant } from '../support/invoicing.ts'
 import { call } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 
@@ -262,11 +262,3 @@ test('the paper has the code for wallets and the deposit address', async () => {
   assert.ok(words.includes('Token transfer for a wallet') && !words.includes('No code for wallets'))
   assert.ok(words.includes('Deposit address'))
 })
-
-/** The texts of all pages, one after the other: each is written as hexadecimal digits. */
-async function pdfWords(bytes: ArrayBuffer): Promise<string> {
-  const document = await PDFDocument.load(bytes)
-  const streams = document.context.enumerateIndirectObjects().flatMap(([, one]) => (one instanceof PDFRawStream ? [one] : []))
-  const written = streams.map((one) => Buffer.from(decodePDFRawStream(one).decode()).toString('latin1')).join('\n')
-  return [...written.matchAll(/<([0-9A-F]+)> Tj/g)].map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1')).join('\n')
-}

@@ -69,18 +69,24 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
   await connect.focus()
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => document.activeElement?.id === 'invoice-amountUsdc')
-  for (const text of ['10.00', 'Example Ltd']) {
-    await page.keyboard.type(text)
+  for (const typed of ['10.00', 'Example Ltd', '4711']) {
+    await page.keyboard.type(typed)
     await page.keyboard.press('Tab')
   }
   await page.keyboard.type('=Order 4711')
   await page.keyboard.press('Tab')
+  await page.keyboard.type('https://shop.example/thanks')
+  await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await page.locator('#created').filter({ hasText: 'Example Ltd · =Order 4711' }).waitFor()
+  await page.locator('#created').filter({ hasText: 'Example Ltd · 4711 · =Order 4711' }).waitFor()
   await page.waitForFunction(() => document.querySelector('#created .problem') === null)
   const link = (await page.textContent('#pay-link')) ?? ''
   const paid_id = link.split('/').at(-1) ?? ''
-  assert.equal((await record(paid_id)).merchant_verified, true)
+  const created = await record(paid_id)
+  assert.deepEqual(
+    [created.merchant_verified, created['order_number'], created['return_url']],
+    [true, '4711', 'https://shop.example/thanks'],
+  )
   const { domain, primaryType } = wallet?.typed() ?? { domain: null, primaryType: '' }
   assert.deepEqual([primaryType, domain?.chainId], ['InvoiceIssue', world.chain.chain_id])
   await page.getByRole('button', { name: 'Copy the link' }).click()
@@ -106,10 +112,10 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
   const [head = '', ...rows] = lines.slice(0, -1).map((line) => line.split(','))
   const column = (cells: string[], name: string) => cells[head.indexOf(name)]
   assert.deepEqual(
-    rows.map((cells) => ['invoice_id', 'status', 'amount_usdc', 'paid_usdc', 'memo'].map((name) => column(cells, name))),
+    rows.map((cells) => ['invoice_id', 'status', 'amount_usdc', 'paid_usdc', 'order_number', 'memo'].map((name) => column(cells, name))),
     [
-      [void_id, 'VOID', '11.50', '0.00', 'Order 4712'],
-      [paid_id, 'SETTLED', '10.00', '10.00', "'=Order 4711"],
+      [void_id, 'VOID', '11.50', '0.00', '', 'Order 4712'],
+      [paid_id, 'SETTLED', '10.00', '10.00', '4711', "'=Order 4711"],
     ],
   )
   assert.deepEqual(complaints, [])
@@ -141,6 +147,13 @@ test('bad input is told beside its field, which has the focus; nothing is create
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('aria-describedby')), 'invoice-amountUsdc-note')
   }
   await page.getByLabel('Amount in USDC').fill('5')
+  await page.getByLabel('Page of your shop').fill('http://shop.example')
+  await page.getByRole('button', { name: 'Create and sign' }).click()
+  await page
+    .locator('#invoice-return_url-note.fault')
+    .filter({ hasText: /must be an https address/ })
+    .waitFor()
+  await page.getByLabel('Page of your shop').fill('')
   await page.getByLabel('Customer').fill('a\u202eb')
   await page.getByRole('button', { name: 'Create and sign' }).click()
   await page

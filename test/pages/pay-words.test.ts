@@ -31,12 +31,12 @@ const WIRE = {
   payments: [],
 }
 
-function shown(change: Record<string, unknown>, explorer_url: string | null = null): string {
+function shown(change: Record<string, unknown>): string {
   const record = readRecord({ ...WIRE, ...change })
   assert.ok(record !== null)
   const view = html`<div>
     <${PayState} record=${record} /><${PaySteps} record=${record} trace=${null} /><${PayNotices} record=${record} />
-    <${PaymentsReceived} record=${record} explorer_url=${explorer_url} />
+    <${PaymentsReceived} record=${record} />
   </div>`
   return renderToString(html`<${PayLocaleContext.Provider} value=${{ messages, language: 'en', in_browser: false }}>${view}<//>`)
 }
@@ -95,6 +95,7 @@ test('wallet names are shortened and cleaned', () => {
 
 test('a payment links to the block explorer of its network, where there is one', () => {
   const paid = { tx_hash: `0x${'ab'.repeat(32)}`, payer: '0x1', amount_minor: '1', block_number: 1, block_time: '2026-11-24T00:00:00Z' }
-  assert.match(shown({ payments: [paid] }, 'https://basescan.org'), /href="https:\/\/basescan\.org\/tx\/0x(?:ab){32}"/)
+  const transaction_url = `https://basescan.org/tx/${paid.tx_hash}`
+  assert.match(shown({ payments: [{ ...paid, transaction_url }] }), /href="https:\/\/basescan\.org\/tx\/0x(?:ab){32}"/)
   assert.doesNotMatch(shown({ payments: [paid] }), /href="https/)
 })

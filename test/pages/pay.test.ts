@@ -282,3 +282,28 @@ test('a wallet in the browser is the one primary way: the others are folded, and
   assert.deepEqual(complaints, [])
   await close()
 })
+
+test('after the payment the page links back to the shop, names its host and goes nowhere by itself', async () => {
+  const merchant = newMerchant()
+  const return_url = 'https://shop.example/thanks?order=4711'
+  const made = await send(`${world.url}/api/invoice/create`, {
+    amountUsdc: '10',
+    merchant: merchant.address,
+    order_number: '4711',
+    return_url,
+  })
+  const invoice = made.body as InvoiceShown
+  const { page, complaints, close } = await open(invoice, { account: await world.payer(TEN) })
+  assert.match((await page.textContent('.purpose')) ?? '', /Order number\s*4711/)
+  assert.equal(await page.locator('.back').count(), 0)
+  await payByKeyboard(page)
+  await page.waitForSelector('.way .reached:has-text("seen in block")')
+  await confirm(invoice)
+  await word(page, 'Paid')
+  const link = page.getByRole('link', { name: 'Back to the shop (shop.example)' })
+  assert.deepEqual([await link.getAttribute('href'), await link.getAttribute('rel')], [return_url, 'noopener noreferrer nofollow'])
+  assert.equal(new URL(page.url()).origin, world.url)
+  assert.match((await page.textContent('.paper')) ?? '', /Download the payment confirmation \(PDF\)/)
+  assert.deepEqual(complaints, [])
+  await close()
+})

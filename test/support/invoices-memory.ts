@@ -11,6 +11,7 @@ import { cartHash, invoiceNonces, termsText, type InvoiceTerms, FEE_POLICY, FEE_
 
 const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
 const MERCHANT = '0x00000000000000000000000000000000a11ce001'
+const SHOP = { order_number: null, return_url: null }
 const PAYER = '0x00000000000000000000000000000000b0b00001'
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 
@@ -19,7 +20,7 @@ const NOON_S = Date.UTC(2026, 10, 21, 12) / 1_000
 
 /** An invoice of 100 USDC made an hour ago, one for each way in which it can stand. */
 function fixed(place: number, change: Partial<InvoiceTerms> = {}): StoredInvoice {
-  const cart = { merchant: MERCHANT, amount_minor: '100000000', memo: null, client_name: null, chain_id: 84_532, token: TOKEN }
+  const cart = { merchant: MERCHANT, amount_minor: '100000000', memo: null, client_name: null, ...SHOP, chain_id: 84_532, token: TOKEN }
   const created_s = NOON_S - 3_600
   const terms: InvoiceTerms = {
     v: 1,
@@ -148,6 +149,7 @@ export function fixedInvoices(
   let drawn = 0
   return createInvoiceService({
     store,
+    explorer_url: null,
     clock,
     crypto: nobleCrypto,
     derive: createDerivation(new Uint8Array(32).fill(7)),

@@ -1,3 +1,4 @@
+import { decodePDFRawStream, PDFDocument, PDFRawStream } from 'pdf-lib'
 import { encodeFunctionData, keccak256, parseAbi, toBytes, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { SANDBOX_OWNER } from '../../src/adapters/chain/sandbox.ts'
@@ -162,4 +163,21 @@ export function signAsMerchant(
 
 export async function mine({ rpc }: ChainView, blocks = 3): Promise<void> {
   await rpc('anvil_mine', [`0x${blocks.toString(16)}`])
+}
+
+/** The texts of all pages, one after the other: each is written as hexadecimal digits. */
+export async function pdfWords(bytes: ArrayBuffer): Promise<string> {
+  const written = await pdfContent(bytes)
+  return [...written.matchAll(/<([0-9A-F]+)> Tj/g)].map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1')).join('\n')
+}
+
+/** Height of each text above the lower edge of its page, in points. */
+export async function pdfHeights(bytes: ArrayBuffer): Promise<number[]> {
+  return [...(await pdfContent(bytes)).matchAll(/1 0 0 1 [\d.]+ (-?[\d.]+) Tm/g)].map(([, y]) => Number(y))
+}
+
+async function pdfContent(bytes: ArrayBuffer): Promise<string> {
+  const document = await PDFDocument.load(bytes)
+  const streams = document.context.enumerateIndirectObjects().flatMap(([, one]) => (one instanceof PDFRawStream ? [one] : []))
+  return streams.map((one) => Buffer.from(decodePDFRawStream(one).decode()).toString('latin1')).join('\n')
 }

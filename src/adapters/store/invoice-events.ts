@@ -1,5 +1,6 @@
 import type { InvoicePayment, StoredInvoice } from '../../ports/invoices.ts'
 import type { WebhookEventType } from '../../ports/webhooks.ts'
+import { readTerms } from '../../pure/invoices/terms.ts'
 import { standingOf, type Standing } from '../../pure/invoices/standing.ts'
 import { execute, readAll, readFirst, type Work } from './database.ts'
 import * as sql from './invoice-statements.ts'
@@ -65,12 +66,13 @@ function* note(invoice_id: string, now_ms: number, eventsOf: (standing: Standing
   }
 }
 
-function dataOf({ invoice_id, merchant, amount_minor }: StoredInvoice, standing: Standing, payment: InvoicePayment | null) {
+function dataOf({ invoice_id, merchant, amount_minor, terms }: StoredInvoice, standing: Standing, payment: InvoicePayment | null) {
   return {
     invoice_id,
     status: standing.status,
     merchant,
     amount_minor: String(amount_minor),
+    order_number: readTerms(terms).order_number,
     confirmed_minor: String(standing.confirmed_minor),
     due_minor: String(standing.due_minor),
     payment: payment && {

@@ -9,6 +9,8 @@ export interface InvoiceAsked {
   client_name?: string | undefined
   memo?: string | undefined
   referrer?: string | undefined
+  order_number?: string | undefined
+  return_url?: string | undefined
 }
 
 export const INVOICE_FAULTS = {
@@ -21,7 +23,10 @@ export const INVOICE_FAULTS = {
   referrer_checksum: 'The checksum of referrer (EIP-55) is broken, so a digit or a capital is wrong: copy the address again.',
   self_referral: 'The merchant cannot be the referrer.',
   referrer_zero: 'The referrer is the zero address, which has no known key: leave the referrer out.',
-  text_unprintable: 'client_name and memo must not hold control, direction or other invisible format characters.',
+  text_unprintable: 'client_name, memo and order_number must not hold control, direction or other invisible format characters.',
+  return_url_form:
+    'return_url must be an https address on port 443 of a host with a domain name, such as https://shop.example/thanks, without user, password ' +
+    'or fragment.',
 } as const
 
 export type InvoiceFault = keyof typeof INVOICE_FAULTS
@@ -32,6 +37,10 @@ export interface InvoiceContent {
   client_name: string | null
   memo: string | null
   referrer: string | null
+  /** Number of the order in the shop; one line. */
+  order_number: string | null
+  /** Page of the shop, to which the payment page links after the payment. As a browser writes it, with the host in ASCII. */
+  return_url: string | null
 }
 
 export type InvoiceReading = { ok: true; content: InvoiceContent } | { ok: false; fault: InvoiceFault; field: string }
@@ -57,7 +66,11 @@ export function readInvoice(asked: InvoiceAsked, { ceiling_minor, token }: { cei
   const memo = textOf(asked.memo)
   if (client_name === undefined) return fault('text_unprintable', 'client_name')
   if (memo === undefined) return fault('text_unprintable', 'memo')
-  return { ok: true, content: { amount_minor: amount, merchant, client_name, memo, referrer } }
+  const order_number = textOf(asked.order_number)
+  if (order_number === undefined || order_number?.includes('\n') === true) return fault('text_unprintable', 'order_number')
+  const return_url = returnUrl(asked.return_url ?? '')
+  if (return_url === undefined) return fault('return_url_form', 'return_url')
+  return { ok: true, content: { amount_minor: amount, merchant, client_name, memo, referrer, order_number, return_url } }
 }
 
 /** Null for more than six decimals that are not zero. */
@@ -82,6 +95,17 @@ function textOf(given: string | undefined): string | null | undefined {
   const text = given?.replace(/\r\n?/g, '\n').replaceAll('\t', ' ').trim() ?? ''
   if (text === '') return null
   return /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u.test(text.replaceAll('\n', '').replace(JOINERS, '')) ? undefined : text
+}
+
+/**
+ * Empty text says nothing; undefined for an address that people cannot judge by its host, or that no shop has in public. The rules of webhooks, and
+ * a host with a name, since nothing resolves it.
+ */
+function returnUrl(given: string): string | null | undefined {
+  if (given === '') return null
+  const url = /^https:\/\/[!-~]+$/i.test(given) && URL.canParse(given) ? new URL(given) : null
+  if (url === null || url.username !== '' || url.password !== '' || url.hash !== '' || url.port !== '') return undefined
+  return /^[^.]+(?:\.[^.]+)*\.[a-z][a-z0-9-]*$/.test(url.hostname) ? url.href : undefined
 }
 
 /** Scripts with joining letters or a virama, in which RFC 5892, appendix A, permits joiners. */

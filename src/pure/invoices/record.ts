@@ -68,6 +68,8 @@ export interface RecordParts {
   updated_s: number
   /** Public origin, without a final slash. */
   site_url: string
+  /** Origin of a block explorer; null where there is none. */
+  explorer_url: string | null
   /** The account of this very merchant; null where none is configured. */
   bank: BankAccount | null
   /** True when the last look at the chain is older than `INVOICE_RULES.stale_ms`. */
@@ -98,6 +100,8 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     sign: signOf(parts),
     client_name: terms.client_name,
     memo: terms.memo,
+    order_number: terms.order_number,
+    return_url: terms.return_url,
     pdf_unprintable: unprintable(pdfTexts(parts)),
     cart_hash: terms.cart_hash,
     ...amountsOf(terms, standing),
@@ -108,7 +112,8 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     accepted_terms: { version: terms.fee_policy_version, hash: terms.fee_policy_hash, accepted_at: instant(terms.created_s) },
     ...timesOf(parts),
     tx_hash: standing.settled_by?.transaction ?? null,
-    payments: payments.map((one) => paymentShown(one)),
+    transaction_url: transactionUrl(parts, standing.settled_by?.transaction ?? null),
+    payments: payments.map((one) => ({ ...paymentShown(one), transaction_url: transactionUrl(parts, one.transaction) })),
     ...checkoutOf(parts),
     deposit: depositOf(parts),
     ...bankOf(parts),
@@ -118,9 +123,12 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
   }
 }
 
+type SummaryParts = Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'site_url' | 'explorer_url'>
+
 /** One line of a merchant's list. The payment page is for people; the record has everything else. */
-export function invoiceSummary({ terms, standing, payments, site_url }: Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'site_url'>) {
-  const { invoice_id, client_name, memo, chain_id } = terms
+export function invoiceSummary(parts: SummaryParts) {
+  const { terms, standing, payments, site_url } = parts
+  const { invoice_id, client_name, memo, order_number, chain_id } = terms
   const settled = standing.settled_by
   return {
     invoice_id,
@@ -131,10 +139,12 @@ export function invoiceSummary({ terms, standing, payments, site_url }: Pick<Rec
     chain_id,
     client_name,
     memo,
+    order_number,
     created_at: instant(terms.created_s),
     expires_at: instant(terms.expires_s),
     settled_at: settled === null ? null : instant(settled.block_time_s),
     tx_hash: settled?.transaction ?? null,
+    transaction_url: transactionUrl(parts, settled?.transaction ?? null),
     payer: payments.find(({ transaction }) => transaction === settled?.transaction)?.payer ?? null,
     page_url: `${site_url}/pay/${invoice_id}`,
     invoice_url: invoiceUrls(site_url, invoice_id).invoice_url,
@@ -185,6 +195,7 @@ function pdfTexts({ terms, bank }: RecordParts): Record<string, string | null> {
   return {
     client_name: terms.client_name,
     memo: terms.memo,
+    order_number: terms.order_number,
     'bank_coordinates.account_name': bank?.account_name ?? null,
     'bank_coordinates.bank_name': bank?.bank_name ?? null,
   }
@@ -259,6 +270,11 @@ function timesOf({ terms, standing, voided_s, updated_s }: RecordParts) {
     ...twins('voided', voided_s),
     ...twins('updated', updated_s),
   }
+}
+
+/** Page of a block explorer about a transaction; null where there is none. */
+function transactionUrl({ explorer_url }: Pick<RecordParts, 'explorer_url'>, transaction: string | null): string | null {
+  return explorer_url === null || transaction === null ? null : `${explorer_url}/tx/${transaction}`
 }
 
 function twins(name: string, time_s: number | null): Record<string, number | string | null> {

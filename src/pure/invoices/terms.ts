@@ -13,6 +13,8 @@ export interface InvoiceTerms {
   client_name: string | null
   memo: string | null
   referrer: string | null
+  order_number: string | null
+  return_url: string | null
   amount_minor: string
   chain_id: number
   token: string
@@ -41,12 +43,22 @@ export function invoiceId(random_hex: string): string {
   return `inv_${Array.from(bytes.subarray(0, ID_CHARS), (byte) => ALPHABET.charAt(byte & 31)).join('')}`
 }
 
-export type Cart = Pick<InvoiceTerms, 'merchant' | 'amount_minor' | 'memo' | 'client_name' | 'chain_id' | 'token'>
+type ShopTerms = Pick<InvoiceTerms, 'order_number' | 'return_url'>
 
-/** keccak-256 of the RFC 8785 text of what is owed to whom for what: the same for two invoices of the same content. */
+export type Cart = Pick<InvoiceTerms, 'merchant' | 'amount_minor' | 'memo' | 'client_name' | 'chain_id' | 'token'> & ShopTerms
+
+/**
+ * keccak-256 of the RFC 8785 text of what is owed to whom for what: the same for two invoices of the same content. An absent order number or return
+ * URL is left out, so that the hashes of invoices without them stay as they were before there were any.
+ */
 export function cartHash(cart: Cart, crypto: Pick<ReceiptCrypto, 'keccak256Hex'> = nobleCrypto): string {
   const { merchant, amount_minor, memo, client_name, chain_id, token } = cart
-  return crypto.keccak256Hex(canonicalText({ merchant, amount_minor, memo, client_name, chain_id, token }))
+  return crypto.keccak256Hex(canonicalText({ merchant, amount_minor, memo, client_name, chain_id, token, ...presentShopTerms(cart) }))
+}
+
+/** Order number and return URL as members, those that are given. */
+export function presentShopTerms({ order_number, return_url }: ShopTerms): Partial<Record<keyof ShopTerms, string>> {
+  return { ...(order_number === null ? {} : { order_number }), ...(return_url === null ? {} : { return_url }) }
 }
 
 const NONCE_TAG = 'ASSAY-INVOICE-1'
@@ -71,9 +83,10 @@ export function termsText(terms: InvoiceTerms): string {
   return canonicalText(terms)
 }
 
-/** Reads what `termsText` wrote, and nothing else ever was written. */
+/** Reads what `termsText` wrote, and nothing else ever was written. Invoices of earlier releases have no order number and no return URL. */
 export function readTerms(text: string): InvoiceTerms {
-  return JSON.parse(text) as InvoiceTerms
+  const terms = JSON.parse(text) as Omit<InvoiceTerms, keyof ShopTerms> & Partial<ShopTerms>
+  return { ...terms, order_number: terms.order_number ?? null, return_url: terms.return_url ?? null }
 }
 
 /**

@@ -22,6 +22,7 @@ const VECTOR_SIGNER = addressOfPublicKey(secp256k1.getPublicKey(VECTOR_KEY, fals
 
 const CHAIN_ID = 84_532
 const INVOICE_ID = 'inv_000000000000'
+const SHOP = { order_number: null, return_url: null }
 const HASH = `0x${'5'.repeat(64)}`
 
 /** Digest that the signature covers. Throws a RangeError for typed data that does not fit its types. */
@@ -51,7 +52,15 @@ const raw = (message: string): Signable => ({ method: 'sign_digest', message })
 /** An invoice of Base Sepolia, whose merchant is the signer of the vectors. */
 function exampleInvoice(invoice_id: string) {
   const token = usdcOn(CHAIN_ID).address.toLowerCase()
-  const cart = { merchant: VECTOR_SIGNER, amount_minor: '49000000', memo: 'May', client_name: 'Example Ltd', chain_id: CHAIN_ID, token }
+  const cart = {
+    merchant: VECTOR_SIGNER,
+    amount_minor: '49000000',
+    memo: 'May',
+    client_name: 'Example Ltd',
+    ...SHOP,
+    chain_id: CHAIN_ID,
+    token,
+  }
   return { invoice_id, ...cart, cart_hash: cartHash(cart) }
 }
 

@@ -17,6 +17,8 @@ export const INVOICE_RULES = {
   calls_unsigned: 20_000,
   client_name_chars: 120,
   memo_chars: 500,
+  order_number_chars: 64,
+  return_url_chars: 500,
   amount_chars: 32,
   amount_max: 1_000_000_000,
   request_key_chars: 128,

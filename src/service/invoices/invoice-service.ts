@@ -9,6 +9,7 @@ import {
   cartHash,
   invoiceId,
   invoiceNonces,
+  presentShopTerms,
   termsText,
   type Cart,
   type InvoiceTerms,
@@ -269,7 +270,16 @@ function newInvoice(parts: CreateParts, content: InvoiceContent, asker: Asker, p
   const created_ms = parts.clock.now_ms()
   const terms = termsOf(parts, content, Math.floor(created_ms / 1_000), product)
   const { amount_minor, merchant, client_name, memo, referrer } = content
-  const written = canonicalText({ amount_minor: String(amount_minor), merchant, client_name, memo, referrer, product })
+  const written = canonicalText({
+    amount_minor: String(amount_minor),
+    merchant,
+    client_name,
+    memo,
+    referrer,
+    product,
+    // Left out when absent, so that a request of an earlier release is recognised when it is repeated.
+    ...presentShopTerms(content),
+  })
   const day = Math.floor(created_ms / 86_400_000)
   return {
     invoice_id: terms.invoice_id,
@@ -308,6 +318,7 @@ function termsOf(parts: CreateParts, content: InvoiceContent, created_s: number,
   }
 }
 
-function cartOf({ chain_id, token }: CreateParts, { amount_minor, merchant, client_name, memo }: InvoiceContent): Cart {
-  return { merchant, amount_minor: String(amount_minor), memo, client_name, chain_id, token }
+function cartOf({ chain_id, token }: CreateParts, content: InvoiceContent): Cart {
+  const { amount_minor, merchant, client_name, memo, order_number, return_url } = content
+  return { merchant, amount_minor: String(amount_minor), memo, client_name, chain_id, token, order_number, return_url }
 }

@@ -29,6 +29,8 @@ export interface ViewParts {
   bankOf(merchant: string): BankAccount | null
   /** Signed payments are carried to the chain here, and deposits forwarded. */
   carries: boolean
+  /** Origin of a block explorer of the chain; null where there is none, as for a sandbox. */
+  explorer_url: string | null
   /** Returns true when the chain has the factory of deposit addresses. */
   hasFactory(): Promise<boolean>
 }
@@ -58,6 +60,7 @@ export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Pro
     voided_s: invoice.voided_ms === null ? null : Math.floor(invoice.voided_ms / 1_000),
     updated_s: Math.floor(invoice.updated_ms / 1_000),
     site_url: parts.site_url(),
+    explorer_url: parts.explorer_url,
     bank: parts.bankOf(merchant),
     // The specimen is not watched, and it cannot be paid.
     stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
@@ -96,11 +99,20 @@ const MARKS: Readonly<Record<InvoiceMark, true>> = { wrong_asset: true, reorged:
 /** Public id for examples: a void invoice, which cannot be paid. */
 export const SPECIMEN_ID = 'inv_000000000000'
 
+const NO_SHOP = { order_number: null, return_url: null }
 const CREATED_S = 1_795_219_200
 const NOBODY = '0x000000000000000000000000000000000000dead'
 
 export function specimen(chain_id: number, token: string): StoredInvoice {
-  const cart = { merchant: NOBODY, amount_minor: '1000000', memo: 'A specimen. Do not pay it.', client_name: null, chain_id, token }
+  const cart = {
+    merchant: NOBODY,
+    amount_minor: '1000000',
+    memo: 'A specimen. Do not pay it.',
+    client_name: null,
+    chain_id,
+    token,
+    ...NO_SHOP,
+  }
   const terms = termsText({
     v: 1,
     invoice_id: SPECIMEN_ID,

@@ -19,6 +19,7 @@ interface ListParts {
   /** Null where there is no chain to ask. */
   contracts: ContractSignatures | null
   site_url(): string
+  explorer_url: string | null
 }
 
 /** Request of a merchant for its own invoices; `signature` or `token` proves that the merchant asks. */
@@ -59,10 +60,10 @@ export async function listForMerchant(parts: ListParts, request: ListRequest): P
   return { ok: true, value }
 }
 
-function summaryOf({ site_url }: ListParts, invoice: StoredInvoice, payments: InvoicePayment[], now_s: number) {
+function summaryOf({ site_url, explorer_url }: ListParts, invoice: StoredInvoice, payments: InvoicePayment[], now_s: number) {
   const terms = readTerms(invoice.terms)
   const standing = standingNow(invoice, payments, now_s)
-  return invoiceSummary({ terms, standing, payments, site_url: site_url() })
+  return invoiceSummary({ terms, standing, payments, site_url: site_url(), explorer_url })
 }
 
 type Proof = { ok: true; token: string; expires_s: number } | { ok: false; problem: Problem }

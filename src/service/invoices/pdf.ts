@@ -61,6 +61,12 @@ const SEAL_SIDE = 104
 /** Lowest start of the QR code and captions that keeps them above the foot. */
 const PROOFS_LEAST = 230
 
+/** Starts of the rows on the first page and on further ones, lowest line of a row, and highest start of the code on the first page. */
+const FIRST_ROW = 598
+const NEXT_PAGE_TOP = 770
+const ROW_LEAST = 84
+const PROOFS_MOST = 290
+
 /** Ink, its paler tone, hairlines and the one metal: those of the pages on paper. */
 const INK = rgb(0.106, 0.114, 0.129)
 const MUTED = rgb(0.353, 0.373, 0.4)
@@ -85,7 +91,7 @@ export interface PdfLanguage {
 type PdfMessages = Messages['pdf']
 
 /**
- * The record on a page of A4 as a payment request, on two when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
+ * The record on a page of A4 as a payment request, once paid as a confirmation of the payment, on more when its texts are very long; never called a tax invoice, since it has no tax data. `mark` is what must be known of the
  * deployment before anything else. Throws for a record with `pdf_unprintable`. The same record gives the same bytes.
  */
 export async function invoicePdf(
@@ -105,17 +111,18 @@ export async function invoicePdf(
   )
   if (plain === undefined || bold === undefined || values === undefined) throw new TypeError('a font is missing')
   const sheet = { page, plain, bold, values, messages: messages.pdf }
-  if (mark !== null) drawMark(sheet, mark)
-  drawHead(sheet, record)
-  const top = Math.min(drawRows(sheet, await letteredRows(document, sheet, rowsOf(record, messages.pdf)), 598) - 24, 290)
-  drawFoot(sheet)
-  if (top >= PROOFS_LEAST) drawProofs(sheet, record, top)
-  else {
-    const second = { ...sheet, page: document.addPage([PAGE.width, PAGE.height]) }
-    if (mark !== null) drawMark(second, mark)
-    drawProofs(second, record, 770)
-    drawFoot(second)
+  const framed = (one: Sheet) => {
+    if (mark !== null) drawMark(one, mark)
+    drawFoot(one, record)
+    return one
   }
+  const nextSheet = () => framed({ ...sheet, page: document.addPage([PAGE.width, PAGE.height]) })
+  drawHead(framed(sheet), record)
+  const rows = await letteredRows(document, sheet, rowsOf(record, messages.pdf))
+  const end = drawRows(sheet, rows, FIRST_ROW, nextSheet)
+  const top = end.sheet === sheet ? Math.min(end.y - 24, PROOFS_MOST) : end.y - 24
+  if (top >= PROOFS_LEAST) drawProofs(end.sheet, record, top)
+  else drawProofs(nextSheet(), record, NEXT_PAGE_TOP)
   const bytes = await document.save({ useObjectStreams: false })
   return new Uint8Array(bytes)
 }
@@ -135,7 +142,8 @@ function drawMark({ page, bold }: Sheet, mark: string): void {
 /** Amount and state first: people look before they read. */
 function drawHead(sheet: Sheet, record: Record<string, unknown>): void {
   const { page, plain, bold, values, messages } = sheet
-  page.drawText(messages.title, { x: LEFT, y: 772, size: 20, font: bold, color: INK })
+  const is_paid = record['status'] === 'SETTLED'
+  page.drawText(is_paid ? messages.title_paid : messages.title, { x: LEFT, y: 772, size: 20, font: bold, color: INK })
   page.drawText(String(record['invoice_id']), { x: LEFT, y: 755, size: SIZE, font: values, color: MUTED })
   const amount = twoDecimals(String(record['amount_usdc']))
   page.drawText(amount, { x: LEFT, y: 700, size: 40, font: values, color: INK })
@@ -143,10 +151,10 @@ function drawHead(sheet: Sheet, record: Record<string, unknown>): void {
   drawState(sheet, String(record['status']))
   const state = `state_${String(record['status'])}`
   const word = isPdfMessage(messages, state) ? messages[state] : String(record['status'])
-  const when = fillMessage(messages.as_of, { time: String(record['updated_at']) })
+  const when = is_paid ? String(record['settled_at']) : fillMessage(messages.as_of, { time: String(record['updated_at']) })
   page.drawText(word, { x: LEFT + 24, y: 664, size: 14, font: bold, color: INK })
   page.drawText(when, { x: LEFT + 34 + bold.widthOfTextAtSize(word, 14), y: 664, size: SIZE, font: plain, color: MUTED })
-  page.drawText(messages.pay_to, { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
+  page.drawText(is_paid ? messages.paid_to : messages.pay_to, { x: LEFT, y: 634, size: SIZE, font: plain, color: MUTED })
   const merchant = readEvmAddress(String(record['merchant']))?.checksummed ?? ''
   const fours = [merchant.slice(0, 2), ...(merchant.slice(2).match(/.{1,4}/g) ?? [])].join(' ')
   page.drawText(printable(fours, values), { x: VALUE, y: 634, size: 11.5, font: values, color: INK })
@@ -169,11 +177,50 @@ function drawState({ page }: Sheet, status: string): void {
 
 type Row = { label: string; value: string; exact: boolean }
 
+type RowText = [label: string, value: string | null, exact: boolean]
+
 function rowsOf(record: Record<string, unknown>, messages: PdfMessages): Row[] {
+  const rows = record['status'] === 'SETTLED' ? paidRows(record, messages) : askedRows(record, messages)
+  return rows.flatMap(([label, value, exact]) => (value === null ? [] : [{ label, value, exact }]))
+}
+
+/** More payments than these are in the record only. */
+const PAID_PARTS = 3
+
+/** Rows of a paid invoice: a confirmation of the payment, without the ways to pay. */
+function paidRows(record: Record<string, unknown>, messages: PdfMessages): RowText[] {
+  const text = textsOf(record)
+  const payments = record['payments'] as { tx_hash: string; payer: string; amount_minor: string; transaction_url: string | null }[]
+  const parts = payments.length <= PAID_PARTS ? payments : payments.filter(({ tx_hash }) => tx_hash === record['tx_hash'])
+  return [
+    [messages.merchant, merchantText(record, messages), false],
+    [messages.client, text('client_name'), false],
+    [messages.order_number, text('order_number'), false],
+    [messages.for, text('memo'), false],
+    [messages.amount_paid, `${usdcText(BigInt(text('amount_paid_minor') ?? '0'))} USDC`, false],
+    [messages.paid_on, text('settled_at'), false],
+    ...parts.flatMap(({ tx_hash, payer, amount_minor, transaction_url }): RowText[] => [
+      [messages.amount_paid, parts.length === 1 ? null : `${usdcText(BigInt(amount_minor))} USDC`, false],
+      [messages.payer, payer, true],
+      [messages.transaction, tx_hash, true],
+      [messages.explorer, transaction_url, true],
+    ]),
+    [messages.fee, `${String(record['protocol_fee_usdc'])} USDC`, false],
+    [messages.token, text('asset'), true],
+    [messages.issued, text('created_at'), false],
+    [messages.shop, text('return_url'), true],
+  ]
+}
+
+function textsOf(record: Record<string, unknown>): (name: string) => string | null {
+  return (name) => (typeof record[name] === 'string' ? record[name] : null)
+}
+
+function askedRows(record: Record<string, unknown>, messages: PdfMessages): RowText[] {
   const bank = record['bank_coordinates'] as Record<string, string | null> | null
-  const text = (name: string) => (typeof record[name] === 'string' ? record[name] : null)
+  const text = textsOf(record)
   const due = text('amount_due_minor')
-  const rows: [string, string | null, boolean][] = [
+  return [
     [messages.merchant, merchantText(record, messages), false],
     [
       messages.deposit_address,
@@ -181,6 +228,7 @@ function rowsOf(record: Record<string, unknown>, messages: PdfMessages): Row[] {
       true,
     ],
     [messages.client, text('client_name'), false],
+    [messages.order_number, text('order_number'), false],
     [messages.for, text('memo'), false],
     [messages.amount_due, due === null ? null : `${usdcText(BigInt(due))} USDC`, false],
     [messages.fee, `${String(record['protocol_fee_usdc'])} USDC`, false],
@@ -196,8 +244,8 @@ function rowsOf(record: Record<string, unknown>, messages: PdfMessages): Row[] {
     ],
     [messages.iban, bank?.['iban']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
     [messages.bank_reference, bank?.['reference']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
+    [messages.shop, text('return_url'), true],
   ]
-  return rows.flatMap(([label, value, exact]) => (value === null ? [] : [{ label, value, exact }]))
 }
 
 function merchantText(record: Record<string, unknown>, messages: PdfMessages): string {
@@ -219,20 +267,23 @@ function letteredRows(document: PDFDocument, { plain, values }: Sheet, rows: rea
   )
 }
 
-/** Gives the height that it ended at. */
-function drawRows({ page, plain }: Sheet, rows: readonly LetteredRow[], from: number): number {
-  let y = from
+/** Draws the rows, on further pages where one is full; returns the last page and the height at which the rows ended. */
+function drawRows(first: Sheet, rows: readonly LetteredRow[], from: number, nextSheet: () => Sheet): { sheet: Sheet; y: number } {
+  let [sheet, y] = [first, from]
   for (const { label, text, font } of rows) {
+    const lines = wrapped(text, font, RIGHT - VALUE)
+    if (y - LEADING * (lines.length - 1) < ROW_LEAST) [sheet, y] = [nextSheet(), NEXT_PAGE_TOP]
+    const { page, plain } = sheet
     rule(page, y + LEADING - 1, LEFT, RIGHT, RULE)
     page.drawText(label, { x: LEFT, y, size: SIZE, font: plain, color: MUTED })
-    for (const line of wrapped(text, font, RIGHT - VALUE)) {
+    for (const line of lines) {
       page.drawText(line, { x: VALUE, y, size: SIZE, font, color: INK })
       y -= LEADING
     }
     y -= 5
   }
-  rule(page, y + LEADING - 1, LEFT, RIGHT, RULE)
-  return y
+  rule(sheet.page, y + LEADING - 1, LEFT, RIGHT, RULE)
+  return { sheet, y }
 }
 
 /** Width in points of the caption of the code. */
@@ -260,9 +311,9 @@ function drawProofs({ page, plain, values, messages }: Sheet, record: Record<str
   }
 }
 
-function drawFoot({ page, plain, messages }: Sheet): void {
+function drawFoot({ page, plain, messages }: Sheet, { status }: Record<string, unknown>): void {
   rule(page, 64, LEFT, RIGHT, RULE)
-  page.drawText(messages.foot, { x: LEFT, y: 48, size: 8, font: plain, color: MUTED })
+  page.drawText(status === 'SETTLED' ? messages.foot_paid : messages.foot, { x: LEFT, y: 48, size: 8, font: plain, color: MUTED })
 }
 
 function rule(page: PDFPage, y: number, from: number, to: number, color: typeof INK): void {

@@ -41,12 +41,22 @@ const REQUEST = named(
       clientName: CLIENT_NAME.describe('Name of the payer.'),
       client_name: CLIENT_NAME.describe('The same by its other name.'),
       memo: z.string().max(INVOICE_RULES.memo_chars).optional().describe('Purpose of the payment. Anyone with the invoice id can read it.'),
+      order_number: z
+        .string()
+        .max(INVOICE_RULES.order_number_chars)
+        .optional()
+        .describe('Number of the order in the shop, one line. On page, PDF, list and webhooks.'),
+      return_url: z
+        .string()
+        .max(INVOICE_RULES.return_url_chars)
+        .optional()
+        .describe('Page of the shop, https. After the payment, the payment page links to it with its host; it never redirects.'),
       referrer: ADDRESS.optional().describe('Address that gets a part of the protocol fee, which is zero now.'),
       signature: SIGNATURE.optional().describe(
         'Of the merchant, for an invoice that is signed from the start and never evicted. EIP-712 in the domain {name: "assay invoice", version: "1", ' +
           'chainId, verifyingContract: the USDC token} over InvoiceCreate(bytes32 request,address merchant,uint256 amount,bytes32 cart): request is the ' +
           'keccak-256 of the Idempotency-Key, amount in minor units, cart the keccak-256 of the RFC 8785 text of ' +
-          '{merchant, amount_minor, memo, client_name, chain_id, token} (lower-case addresses, amount_minor as text, null for what is absent).',
+          '{merchant, amount_minor, memo, client_name, chain_id, token} (lower-case addresses, amount_minor as text, null for what is absent), with order_number and return_url if given.',
       ),
     })
     .check(checkInvoiceNames(NAMES))
@@ -105,10 +115,10 @@ const create = defineEndpoint({
   },
   problems: ['INVOICE_SIGNATURE_INVALID', 'INVOICE_CONFLICT', 'INVOICE_LIMIT', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
   async run({ body, headers, caller }, { deps }) {
-    const { amountUsdc, amount_usdc, clientName, client_name, merchant, memo, referrer, signature = null } = body
+    const { amountUsdc, amount_usdc, clientName, client_name, signature = null, ...content } = body
     const request_key = headers['Idempotency-Key'] ?? null
     const asker: Asker = { client: quotaClient(caller), address: caller, network: widerNetwork(caller), request_key, signature }
-    const asked = { amount: amountUsdc ?? amount_usdc ?? 0, merchant, client_name: clientName ?? client_name, memo, referrer }
+    const asked = { ...content, amount: amountUsdc ?? amount_usdc ?? 0, client_name: clientName ?? client_name }
     return invoiceResult(await deps.invoices.service.make(asked, asker), deps.webhooks)
   },
 })
@@ -182,6 +192,7 @@ const LISTED = named(
           amount_paid_minor: z.string().describe('Minor units of USDC that were seen on the chain.'),
           client_name: z.string().nullable().describe('Name of the payer.'),
           memo: z.string().nullable().describe('Purpose of the payment.'),
+          order_number: z.string().nullable().describe('Number of the order in the shop.'),
           created_at: z.string().describe('RFC 3339.'),
           expires_at: z.string().describe('RFC 3339.'),
           settled_at: z.string().nullable().describe('RFC 3339: time of the block that settled it.'),

@@ -45,7 +45,6 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
     setting,
     now_ms,
     events,
-    explorer_url: deps.mode === 'sandbox' ? null : (EXPLORERS[record.chain_id] ?? null),
     messages: { checkout, states, notices, faults },
     language,
     languages,
@@ -65,9 +64,6 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
   })
 }
 
-/** Block explorers by chain id. The chain of a sandbox is private and has none. */
-const EXPLORERS: Readonly<Record<number, string>> = { 8453: 'https://basescan.org', 84532: 'https://sepolia.basescan.org' }
-
 /** Page for an unknown invoice id; does not show the id. */
 export function noInvoicePage(deps: AppDeps, { language, messages: { checkout } }: Localized): string {
   const main = html`<div class="lead">
@@ -79,7 +75,15 @@ export function noInvoicePage(deps: AppDeps, { language, messages: { checkout } 
 
 /** The record without the members that the page has elsewhere in its props. */
 function recordForScript(wire: InvoiceView['record']): Readonly<Record<string, unknown>> {
-  const { memo: _memo, client_name: _client, bank_coordinates: _bank, fee_policy_text: _policy, ...rest } = wire
+  const {
+    memo: _memo,
+    client_name: _client,
+    order_number: _order,
+    return_url: _return,
+    bank_coordinates: _bank,
+    fee_policy_text: _policy,
+    ...rest
+  } = wire
   return rest
 }
 
@@ -89,6 +93,8 @@ function detailsOf(wire: InvoiceView['record'], cart_hash: string): InvoiceDetai
   return {
     client_name: textIn(wire, 'client_name'),
     memo: textIn(wire, 'memo'),
+    order_number: textIn(wire, 'order_number'),
+    shop: shopOf(textIn(wire, 'return_url')),
     entitlement: wire['entitlement'] as InvoiceDetails['entitlement'],
     fee_minor: String(wire['protocol_fee_minor']),
     net_minor: String(wire['merchant_net_minor']),
@@ -97,6 +103,11 @@ function detailsOf(wire: InvoiceView['record'], cart_hash: string): InvoiceDetai
     seal: { units: SEAL_UNITS, paths: sealPaths(cart_hash) },
     unprintable: missing === null ? null : missing.flatMap(({ characters }) => characters).join(', '),
   }
+}
+
+/** Link to the page of the shop, with its host as people compare it. */
+function shopOf(return_url: string | null): InvoiceDetails['shop'] {
+  return return_url === null ? null : { url: return_url, host: new URL(return_url).host }
 }
 
 function textIn(wire: InvoiceView['record'], name: string): string | null {

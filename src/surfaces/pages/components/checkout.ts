@@ -7,7 +7,7 @@ import type { PayMessages } from '../client/pay/pay-messages.ts'
 import { isPayable, readRecord, usdc, type PayRecord } from '../client/pay/record.ts'
 import { discoverWallets, type Wallet } from '../client/pay/wallets.ts'
 import { html } from '../html.ts'
-import { DeveloperDetails, PayMerchant, PayPdf, PayPurpose, PayTerms, type InvoiceDetails } from './pay-details.ts'
+import { BackToShop, DeveloperDetails, PayMerchant, PayPdf, PayPurpose, PayTerms, type InvoiceDetails } from './pay-details.ts'
 import { HashForm } from './pay-hash-form.ts'
 import { PaymentsReceived, PayNotices, PayState, PaySteps, stateText } from './pay-state.ts'
 import { PayLocaleContext, PayTime, usePayLocale, usePayText } from './pay-texts.ts'
@@ -22,8 +22,6 @@ export interface CheckoutPageProps {
   now_ms: number
   /** URL of the server-sent events; null if not offered. */
   events: string | null
-  /** Origin of a block explorer; null if the chain has none. */
-  explorer_url: string | null
   messages: PayMessages
   language: string
   languages: readonly { tag: string; name: string }[]
@@ -38,7 +36,7 @@ export function CheckoutPage(props: CheckoutPageProps) {
 }
 
 function CheckoutView(props: CheckoutPageProps) {
-  const { details, setting, explorer_url, language, languages } = props
+  const { details, setting, language, languages } = props
   const pay = useCheckout(props)
   const { record } = pay
   const text = usePayText()
@@ -49,21 +47,21 @@ function CheckoutView(props: CheckoutPageProps) {
       <div class="bill">
         <${AmountHead} record=${record} live=${pay.live} say=${pay.say} />
         <${PayMerchant} record=${record} address=${setting.merchant_address} is_operator=${details.entitlement !== null} />
-        <div id="standing" class="standing"><${PayState} record=${record} word_ref=${pay.word} /></div>
+        <div id="standing" class="standing"><${PayState} record=${record} word_ref=${pay.word} /><${BackToShop} record=${record} details=${details} /></div>
         <section class="course" aria-label=${text('steps')}>
           <div id="stations"><${PaySteps} record=${record} trace=${pay.trace} /></div>
           <p id="saying" class="hint" role="status" ref=${pay.saying_place}>${pay.saying}</p>
           <div id="trouble" ref=${pay.fault_place}>${pay.fault !== null && html`<${FaultView} fault=${pay.fault} />`}</div>
         </section>
         <div id="notices"><${PayNotices} record=${record} /></div>
-        <div id="payments"><${PaymentsReceived} record=${record} explorer_url=${explorer_url} /></div>
+        <div id="payments"><${PaymentsReceived} record=${record} /></div>
       </div>
       <${PayPurpose} record=${record} details=${details} />
     </div>
     <${WaysToPay} record=${record} setting=${setting} wallet_state=${pay.wallet_state} first_due_minor=${pay.first_due_minor} />
     <div class="side">
       <${HashForm} record=${record} screen=${pay} onRecord=${pay.take} />
-      <${PayPdf} invoice_id=${record.invoice_id} details=${details} language=${language} />
+      <${PayPdf} record=${record} details=${details} language=${language} />
       <${PayTerms} record=${record} details=${details} />
       <${DeveloperDetails} record=${record} cart_hash=${details.cart_hash} />
       <nav class="languages" aria-label=${text('languages')}>

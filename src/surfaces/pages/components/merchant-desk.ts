@@ -151,6 +151,7 @@ function NewInvoice({ account, onCreated, network, open_days, test_tokens }: New
   const [faults, setFaults] = useState<FormFaults>({ fields: {}, form: '' })
   const [message, setMessage] = useState('')
   const [busy, setBusy] = useState(false)
+  const [made, setMade] = useState(0)
   const sent = useRef({ content: '', key: '' })
   const create = async (values: Record<string, string>) => {
     if (account === null) return setFaults({ fields: {}, form: 'Connect a wallet first (step 1).' })
@@ -166,6 +167,7 @@ function NewInvoice({ account, onCreated, network, open_days, test_tokens }: New
       return setBusy(false)
     }
     setFaults({ fields: {}, form: '' })
+    setMade((count) => count + 1)
     const record = answer.body
     if (account.wallet === null) {
       onCreated({ record, signed: false, message: 'Not signed: the address was typed.' })
@@ -185,7 +187,7 @@ function NewInvoice({ account, onCreated, network, open_days, test_tokens }: New
       In USDC on ${network}${test_tokens ? ', test tokens without value' : ''}. The customer pays your account directly; the protocol fee is 0. The
       invoice can be paid for ${open_days} days.
     </p>
-    <${InvoiceForm} faults=${faults} setFaults=${setFaults} busy=${busy} signs=${account === null || account.wallet !== null} create=${(values: Record<string, string>) => void create(values)} />
+    <${InvoiceForm} faults=${faults} created=${made} setFaults=${setFaults} busy=${busy} signs=${account === null || account.wallet !== null} create=${(values: Record<string, string>) => void create(values)} />
     <p class="said" id="creating" role="status">${message}</p>
   </section>`
 }
@@ -214,9 +216,9 @@ function ShareInvoice({ created, account, onSigned, site_url, words }: ShareInvo
     setMessage(end.ok ? '' : end.message)
     if (end.ok) onSigned({ record: end.body, signed: true, message: '' })
   }
-  const { client_name, memo, amount_minor, expires_at } = invoice
+  const { order_number, client_name, memo, amount_minor, expires_at } = invoice
   return html`<div id="created" ref=${place}>
-    <p class="sum"><b>${usdc(amount_minor)} USDC</b> ${[client_name, memo].filter((text) => text !== null).join(' · ')}</p>
+    <p class="sum"><b>${usdc(amount_minor)} USDC</b> ${[client_name, order_number, memo].filter((text) => text !== null).join(' · ')}</p>
     <p id="created-state" role="status"><${StateWord} status=${invoice.status} words=${words} /></p>
     ${
       !created.signed &&

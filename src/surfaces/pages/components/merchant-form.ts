@@ -1,5 +1,5 @@
 import type { TargetedSubmitEvent } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { textOf } from '../client/shapes.ts'
 import { html } from '../html.ts'
 
@@ -31,7 +31,16 @@ const FIELDS: readonly FormField[] = [
     inputmode: 'decimal',
   },
   { name: 'clientName', label: 'Customer', hint: 'Name of the person or company that pays.', optional: true, chars: 120 },
+  { name: 'order_number', label: 'Order number', hint: 'Your own number, such as 4711.', optional: true, chars: 64 },
   { name: 'memo', label: 'What it is for', hint: 'Such as “Website, May”. The customer sees it.', optional: true, chars: 500, rows: 2 },
+  {
+    name: 'return_url',
+    label: 'Page of your shop',
+    hint: 'https address that the customer can go back to after the payment.',
+    optional: true,
+    chars: 500,
+    inputmode: 'url',
+  },
 ]
 
 /** Message for an amount that the service would refuse for its form; null for one that it reads. */
@@ -45,6 +54,8 @@ export const FORM_FIELDS = FIELDS.map(({ name }) => name)
 
 interface InvoiceFormProps {
   faults: FormFaults
+  /** Number of invoices that were created; the fields are emptied after each. */
+  created: number
   setFaults(faults: FormFaults): void
   busy: boolean
   /** A wallet signs the invoice. */
@@ -54,11 +65,14 @@ interface InvoiceFormProps {
 }
 
 /** Fields of an invoice, each with its hint or its fault. The first faulty field takes the focus. */
-export function InvoiceForm({ faults, setFaults, busy, signs, create }: InvoiceFormProps) {
+export function InvoiceForm({ faults, created, setFaults, busy, signs, create }: InvoiceFormProps) {
   const form = useRef<HTMLFormElement>(null)
   useLayoutEffect(() => {
     form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
   }, [faults])
+  useEffect(() => {
+    if (created > 0) form.current?.reset()
+  }, [created])
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (busy) return

@@ -64,7 +64,7 @@ export function MerchantInvoices({ account, changed, site_url, words }: Merchant
         <table class="list">
           <thead>
             <tr>
-              ${['State', 'Amount in USDC', 'Customer', 'For', 'Created', 'Paid', 'Actions'].map((name) => html`<th scope="col">${name}</th>`)}
+              ${['State', 'Amount in USDC', 'Order', 'Customer', 'For', 'Created', 'Paid', 'Actions'].map((name) => html`<th scope="col">${name}</th>`)}
             </tr>
           </thead>
           <tbody>
@@ -78,18 +78,23 @@ export function MerchantInvoices({ account, changed, site_url, words }: Merchant
 }
 
 function InvoiceRow({ invoice, words, list }: { invoice: ListedInvoice; words: StateWords; list: InvoiceList }) {
-  const { invoice_id, status, client_name, memo, created_at, settled_at } = invoice
+  const { invoice_id, status, client_name, memo, order_number, transaction_url, created_at, settled_at } = invoice
   const amount = usdc(invoice.amount_minor)
   const named = `invoice of ${amount} USDC${client_name === null ? '' : ` for ${client_name}`}, ${invoice_id}`
   return html`<tr>
     <td><${StateWord} status=${status} words=${words} /></td>
     <td class="amount">${amount}</td>
+    <td>${order_number ?? '–'}</td>
     <td>${client_name ?? '–'}</td>
     <td class="memo">${memo ?? '–'}</td>
     <td>${timeText(created_at)}</td>
     <td>${settled_at === null ? '–' : timeText(settled_at)}</td>
     <td>
       <a href=${`/pay/${invoice_id}`} target="_blank" rel="noopener">Open<span class="heard"> ${named}</span></a>${' '}
+      ${
+        transaction_url !== null &&
+        html`<a href=${transaction_url} target="_blank" rel="noopener noreferrer">Transaction<span class="heard"> of the ${named}</span></a>`
+      }
       ${
         status === 'ISSUED' &&
         html`<button type="button" class="plain void" onClick=${() => void list.void(invoice)}>Void<span class="heard"> ${named}</span></button>`

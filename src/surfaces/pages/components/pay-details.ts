@@ -7,6 +7,9 @@ import { SmallVerdict } from './verdict.ts'
 export interface InvoiceDetails {
   client_name: string | null
   memo: string | null
+  order_number: string | null
+  /** Page of the shop, and its host; null if the invoice names none. */
+  shop: { url: string; host: string } | null
   entitlement: { product: string; calls: number } | null
   fee_minor: string
   net_minor: string
@@ -37,22 +40,34 @@ export function PayMerchant({ record, address, is_operator }: { record: PayRecor
 
 export function PayPurpose({ record, details }: { record: PayRecord; details: InvoiceDetails }) {
   const text = usePayText()
-  const { client_name, memo, entitlement } = details
+  const { client_name, memo, order_number, entitlement } = details
   const covers = entitlement && text('covers_calls', { product: entitlement.product, calls: String(entitlement.calls) })
   return html`<section class="purpose" aria-labelledby="purpose">
     <h2 id="purpose">${text('details')}</h2>
     <dl class="rows">
       ${client_name !== null && html`<div><dt>${text('client')}</dt><dd>${client_name}</dd></div>`}
+      ${order_number !== null && html`<div><dt>${text('order_number')}</dt><dd>${order_number}</dd></div>`}
       ${memo !== null && html`<div><dt>${text('memo')}</dt><dd class="memo">${memo}</dd></div>`}
       ${covers !== null && html`<div><dt>${text('covers')}</dt><dd>${covers}</dd></div>`}
       <div><dt>${text('issued')}</dt><dd><${PayTime} at_s=${record.created_s} local /></dd></div>
     </dl>
-    ${(client_name !== null || memo !== null) && html`<p class="hint">${text('written_by_creator')}</p>`}
+    ${(client_name !== null || memo !== null || order_number !== null) && html`<p class="hint">${text('written_by_creator')}</p>`}
   </section>`
 }
 
+/** Link back to the shop, once the invoice is paid. The page never goes there by itself, and the shop does not see where the payer comes from. */
+export function BackToShop({ record, details: { shop } }: { record: PayRecord; details: InvoiceDetails }) {
+  const text = usePayText()
+  if (shop === null || record.status !== 'SETTLED') return null
+  const { url, host } = shop
+  return html`<p class="back">
+    <a href=${url} rel="noopener noreferrer nofollow">${text('back_to_shop')} <span>(${host})</span></a>
+    <span class="hint">${text('back_to_shop_help', { host })}</span>
+  </p>`
+}
+
 /** Link to the PDF, and the seal that page and PDF share. */
-export function PayPdf({ invoice_id, details, language }: { invoice_id: string; details: InvoiceDetails; language: string }) {
+export function PayPdf({ record, details, language }: { record: PayRecord; details: InvoiceDetails; language: string }) {
   const text = usePayText()
   const { seal, unprintable } = details
   return html`<section class="paper" aria-labelledby="paper">
@@ -66,7 +81,9 @@ export function PayPdf({ invoice_id, details, language }: { invoice_id: string; 
       <p>
         ${
           unprintable === null
-            ? html`<a href=${`/api/invoice/${invoice_id}/pdf?lang=${language}`}>${text('download_pdf')}</a>`
+            ? html`<a href=${`/api/invoice/${record.invoice_id}/pdf?lang=${language}`}>
+                ${text(record.status === 'SETTLED' ? 'download_paid_pdf' : 'download_pdf')}
+              </a>`
             : text('no_pdf', { characters: unprintable })
         }
       </p>

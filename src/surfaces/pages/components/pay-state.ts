@@ -157,7 +157,7 @@ function noticeId(notices: PayMessages['notices'], exception: string, { status }
 }
 
 /** Transfers matched to the invoice, and the bank's reports; empty if there are none. */
-export function PaymentsReceived({ record, explorer_url }: { record: PayRecord; explorer_url: string | null }) {
+export function PaymentsReceived({ record }: { record: PayRecord }) {
   const text = usePayText()
   const { payments, bank_reports } = record
   return html`
@@ -166,7 +166,7 @@ export function PaymentsReceived({ record, explorer_url }: { record: PayRecord; 
       html`<div>
         <h2>${text('payments')}</h2>
         <ol class="arrived">
-          ${payments.map((paid) => html`<${PaymentItem} key=${paid.tx_hash} paid=${paid} explorer_url=${explorer_url} />`)}
+          ${payments.map((paid) => html`<${PaymentItem} key=${paid.tx_hash} paid=${paid} />`)}
         </ol>
       </div>`
     }
@@ -181,9 +181,9 @@ export function PaymentsReceived({ record, explorer_url }: { record: PayRecord; 
   `
 }
 
-function PaymentItem({ paid, explorer_url }: { paid: PaidPart; explorer_url: string | null }): VNode {
+function PaymentItem({ paid }: { paid: PaidPart }): VNode {
   const text = usePayText()
-  const { tx_hash, payer, amount_minor, block_number, block_time_s, confirmed, final } = paid
+  const { tx_hash, transaction_url, payer, amount_minor, block_number, block_time_s, confirmed, final } = paid
   const depth = text(final ? 'final' : confirmed ? 'confirmed' : 'not_confirmed')
   return html`<li>
     <p>
@@ -196,9 +196,6 @@ function PaymentItem({ paid, explorer_url }: { paid: PaidPart; explorer_url: str
       <div><dt>${text('transaction')}</dt><dd><code>${tx_hash}</code></dd></div>
       <div><dt>${text('from')}</dt><dd><code>${payer}</code></dd></div>
     </dl>
-    ${
-      explorer_url !== null &&
-      html`<p><a href=${`${explorer_url}/tx/${tx_hash}`} target="_blank" rel="noopener noreferrer">${text('explorer')}</a></p>`
-    }
+    ${transaction_url !== null && html`<p><a href=${transaction_url} target="_blank" rel="noopener noreferrer">${text('explorer')}</a></p>`}
   </li>`
 }

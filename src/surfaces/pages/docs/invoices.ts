@@ -3,7 +3,14 @@ import { html } from '../html.ts'
 import { INVOICE_RULES } from '../../../service/limits.ts'
 import { code, curl, items, paragraphs, sample, table, type Topic } from './parts.ts'
 
-const EXAMPLE = { amountUsdc: '49.00', merchant: '0x1000000000000000000000000000000000000001', clientName: 'Example Ltd', memo: 'May' }
+const EXAMPLE = {
+  amountUsdc: '49.00',
+  merchant: '0x1000000000000000000000000000000000000001',
+  clientName: 'Example Ltd',
+  memo: 'May',
+  order_number: '4711',
+  return_url: 'https://shop.example/thanks',
+}
 /** The void specimen, so that the sample has an answer. */
 const SPECIMEN = 'inv_000000000000'
 
@@ -23,6 +30,8 @@ export const INVOICES: Topic = {
           'Free, without an account. The payer pays the merchant directly on the chain; this service never holds the money.',
           html`${code('merchant')} is the address from the request; assay does not verify who owns it. Send an ${code('Idempotency-Key')}, and
           a retry returns the first invoice.`,
+          html`${code('order_number')} is on page, PDF, list and webhooks. After the payment the page links to ${code('return_url')} and shows its host; it
+          never redirects, so a shop learns of the payment by a <a href="/docs/webhooks">webhook</a>.`,
         )}
         ${sample('create', 'shell', `Amounts up to ${INVOICE_RULES.amount_max} USDC, best as text`, curl(`${api_url}/api/invoice/create`, { body: EXAMPLE }))}`,
       },
@@ -36,7 +45,7 @@ export const INVOICES: Topic = {
           [
             [
               code(`${api_url}/api/invoice/{id}/pdf`),
-              html`the request as PDF; ${code('?lang=de')} or ${code('?lang=es')} for another language`,
+              html`the request as PDF, once paid a confirmation of the payment; ${code('?lang=de')} or ${code('?lang=es')} for another language`,
             ],
             [code(`${api_url}/api/invoice/{id}/qr.svg`), 'a QR code for wallets: a plain transfer to the deposit address of the invoice'],
             [

@@ -8,6 +8,7 @@ const COLUMNS = [
   'exceptions',
   'amount_usdc',
   'paid_usdc',
+  'order_number',
   'client_name',
   'memo',
   'created_at',
@@ -21,7 +22,7 @@ const COLUMNS = [
 /** The list as CSV (RFC 4180). Texts that a spreadsheet would run as a formula are led by an apostrophe. */
 export function invoicesCsv(invoices: readonly ListedInvoice[], page_url: (invoice_id: string) => string): string {
   const lines = invoices.map((one) => {
-    const texts = [one.client_name, one.memo].map((text) => csvText(text ?? ''))
+    const texts = [one.order_number, one.client_name, one.memo].map((text) => csvText(text ?? ''))
     const times = [one.created_at, one.expires_at, one.settled_at ?? '', one.tx_hash ?? '', one.payer ?? '', page_url(one.invoice_id)]
     const head = [one.invoice_id, one.status, one.exceptions.join(' '), usdc(one.amount_minor), usdc(one.paid_minor)]
     return [...head.map(csvQuoted), ...texts, ...times.map(csvQuoted)].join(',')

@@ -11,10 +11,12 @@ export interface ListedInvoice {
   paid_minor: bigint
   client_name: string | null
   memo: string | null
+  order_number: string | null
   created_at: string
   expires_at: string
   settled_at: string | null
   tx_hash: string | null
+  transaction_url: string | null
   payer: string | null
 }
 
@@ -40,10 +42,12 @@ export function readInvoice(value: Members): ListedInvoice | null {
     paid_minor,
     client_name: textOf(value['client_name']),
     memo: textOf(value['memo']),
+    order_number: textOf(value['order_number']),
     created_at: textOf(value['created_at']) ?? '',
     expires_at: textOf(value['expires_at']) ?? '',
     settled_at: textOf(value['settled_at']),
     tx_hash: textOf(value['tx_hash']),
+    transaction_url: textOf(value['transaction_url']),
     payer: payerOf(value),
   }
 }

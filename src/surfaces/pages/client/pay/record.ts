@@ -42,6 +42,8 @@ interface PayDeposit {
 
 export interface PaidPart {
   tx_hash: string
+  /** Page of a block explorer; null if the chain has none. */
+  transaction_url: string | null
   payer: string
   amount_minor: bigint
   block_number: number
@@ -131,7 +133,8 @@ function paidPart(part: Members): PaidPart[] {
   if (amount_minor === null || typeof block_number !== 'number' || Number.isNaN(block_time_s)) return []
   const [tx_hash, payer] = [textOf(part['tx_hash']) ?? '', textOf(part['payer']) ?? '']
   const depth = { confirmed: part['confirmed'] === true, final: part['final'] === true }
-  return [{ tx_hash, payer, amount_minor, block_number, block_time_s, ...depth, nonce: textOf(part['nonce']) }]
+  const transaction_url = textOf(part['transaction_url'])
+  return [{ tx_hash, transaction_url, payer, amount_minor, block_number, block_time_s, ...depth, nonce: textOf(part['nonce']) }]
 }
 
 function otherAsset({ symbol, amount, amount_smallest, asset }: Members): string {
