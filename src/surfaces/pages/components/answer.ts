@@ -38,6 +38,8 @@ export interface ShownAnswer {
   result: Members
   /** Null for the example. */
   receipt: Receipt | null
+  /** `embeddable_badge` of the answer. */
+  badge?: unknown
   /** The whole answer as JSON text; null for the example. */
   text: string | null
   documents: DocumentViews | null
@@ -47,7 +49,7 @@ interface AnswerProps {
   answer: ShownAnswer
   reading: AnswerReading
   /** Loaded with the first answer; null when it could not be loaded, undefined before. */
-  proof?: ComponentType<{ receipt: Receipt }> | null | undefined
+  proof?: ComponentType<{ receipt: Receipt; badge?: unknown }> | null | undefined
   /** Key facts are folded too. */
   compact?: boolean | undefined
 }
@@ -77,7 +79,7 @@ export function Answer({ answer, reading, proof, compact }: AnswerProps) {
   `
 }
 
-function ReadableAnswer({ answer: { result, receipt, documents }, reading, proof: Proof, compact = false }: AnswerProps) {
+function ReadableAnswer({ answer: { result, receipt, badge, documents }, reading, proof: Proof, compact = false }: AnswerProps) {
   const view = viewAnswer(result, (one: Members) => (one === result ? headlineOf(one, reading) : checkHeadline(one)))
   const shown = documents?.shown ?? []
   const facts = Object.fromEntries(Object.entries(view.facts).filter(([name]) => !shown.includes(name)))
@@ -92,7 +94,7 @@ function ReadableAnswer({ answer: { result, receipt, documents }, reading, proof
     <${Items} name="Checks" items=${checks} />
     ${!compact && html`<${KeyFacts} facts=${key_facts} />`}
     ${view.scope !== null && html`<${ScopeLine} scope=${view.scope} />`}
-    ${receipt === null ? html`<${NoProof} />` : proofOf(Proof, receipt)}
+    ${receipt === null ? html`<${NoProof} />` : proofOf(Proof, receipt, badge)}
     ${
       (Object.keys(details).length > 0 || (compact && key_facts.length > 0)) &&
       html`<details class="rest">
@@ -109,9 +111,9 @@ export function headlineOf(result: unknown, { headlines }: AnswerReading): Headl
   return headlines === null ? checkHeadline(result) : headlineReader(headlines)(result)
 }
 
-function proofOf(Proof: AnswerProps['proof'], receipt: Receipt): VNode | null {
+function proofOf(Proof: AnswerProps['proof'], receipt: Receipt, badge: unknown): VNode | null {
   if (Proof === undefined) return null
-  if (Proof !== null) return html`<${Proof} receipt=${receipt} />`
+  if (Proof !== null) return html`<${Proof} receipt=${receipt} badge=${badge} />`
   return html`<p class="hint">The verifier could not be loaded, so the receipt was not verified here. It is in the JSON.</p>`
 }
 

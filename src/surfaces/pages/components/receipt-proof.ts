@@ -1,4 +1,3 @@
-import { encodeReceipt } from '../../../pure/receipts/compact.ts'
 import type { Receipt } from '../../../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../../../pure/receipts/verify.ts'
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
@@ -6,7 +5,7 @@ import { html } from '../html.ts'
 import { Seal } from './seal.ts'
 
 /** Seal, digest, signer and time of a receipt; the signature is verified here, in the reader's browser. */
-export function ReceiptProof({ receipt }: { receipt: Receipt }) {
+export function ReceiptProof({ receipt, badge }: { receipt: Receipt; badge?: unknown }) {
   const { valid, digest, signer_recovered } = verifyReceipt(receipt)
   const text = JSON.stringify(receipt)
   const rows = [
@@ -19,19 +18,21 @@ export function ReceiptProof({ receipt }: { receipt: Receipt }) {
     <${Seal} digest=${digest} broken=${!valid} />
     <dl>${rows.map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
     <p class="act">
-      <a href=${verifyLink(receipt)}>Verify this receipt</a>
+      <a href=${verifyLink(badge, text)}>Verify this receipt</a>
       <button type="button" class="copy" data-copies="receipt-text">Copy receipt</button>
     </p>
     <pre id="receipt-text" hidden>${text}</pre>
   </section>`
 }
 
-/** The address of the page that verifies a receipt; what follows the # never leaves the browser. */
-function verifyLink(receipt: Receipt): string {
-  const compact = encodeReceipt(receipt)
-  if (compact.ok) return `/verify#r=${compact.text}`
-  // A receipt of another issuer may have no compact form.
-  const bytes = new TextEncoder().encode(JSON.stringify(receipt))
+/**
+ * The address of the page that verifies a receipt; what follows the # never leaves the browser. The badge has the short one, so that the
+ * encoder need not be loaded.
+ */
+function verifyLink(badge: unknown, text: string): string {
+  const short = typeof badge === 'string' ? /\/verify#r=[\w-]+(?=\)$)/.exec(badge)?.[0] : undefined
+  if (short !== undefined) return short
+  const bytes = new TextEncoder().encode(text)
   return `/verify#r=${btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

@@ -104,7 +104,7 @@ async function replyView(reply: CallReply, ways: PaymentWays, pay: (headers: Rec
     case 'answer': {
       const { ReceiptProof } = await import('./receipt-proof.ts')
       return html`
-        <${ReceiptProof} receipt=${reply.body['receipt']} />
+        <${ReceiptProof} receipt=${reply.body['receipt']} badge=${reply.body['embeddable_badge']} />
         <details class="raw">
           <summary>Complete answer as JSON</summary>
           <pre tabindex="0">${JSON.stringify(reply.body, null, 2)}</pre>

@@ -72,7 +72,7 @@ export function ToolDesk(props: ToolDeskProps) {
   </div>`
 }
 
-type Proof = ComponentType<{ receipt: Receipt }> | null
+type Proof = ComponentType<{ receipt: Receipt; badge?: unknown }> | null
 
 /** The verifier is the larger part of the scripts: it is loaded when the form gets the focus. */
 let verifying: Promise<Proof> | null = null
@@ -188,6 +188,7 @@ function shownAnswer(body: Members, input: ReadonlyMap<string, string>, document
   return {
     result,
     receipt: body['receipt'] as Receipt,
+    badge: body['embeddable_badge'],
     text: JSON.stringify(body, null, 2),
     documents: documents?.(result, input) ?? null,
   }
