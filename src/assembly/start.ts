@@ -219,7 +219,8 @@ function purges({ store, prices }: Deployment): Job[] {
 async function openDatasets({ store, clock, log }: Deployment, has_log: boolean): Promise<DatasetService> {
   const publish = has_log ? { publish: (sha256: string) => store.log.queue([sha256], clock.now_ms()) } : {}
   const datasets = createDatasetService({ store: store.datasets, clock, log, ...publish })
-  await datasets.refresh()
+  // Lists of names are large; they follow with the first poll, and a call that needs them earlier waits.
+  await datasets.refreshBundled()
   return datasets
 }
 

@@ -104,12 +104,13 @@ export const COMMANDS = {
   },
   replay: {
     summary: 'Run a tool again and compare with a receipt.',
-    usage: ['assay replay <receipt.json> <input.json> [--dataset list.json]'],
+    usage: ['assay replay <receipt.json> <input.json> [--dataset <list.json | folder>]'],
     options: {
       dataset: {
         type: 'string',
         value: 'file',
-        meaning: 'Dataset of the answer, from GET /v1/datasets/{sha256} of the issuer, if it is not that of this release.',
+        meaning:
+          'Dataset of the answer, or a folder of them, from GET /v1/datasets/{sha256} of the issuer, if it is not that of this release.',
       },
       ...JSON_OPTIONS,
     },

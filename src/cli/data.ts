@@ -5,7 +5,7 @@ import { systemClock } from '../adapters/clock/system.ts'
 import { feedReader } from '../assembly/feeds.ts'
 import { describeDatasets } from '../assembly/reference-tables.ts'
 import type { DatasetStore } from '../ports/datasets.ts'
-import { datasetDefinition, DATASET_IDS, DATASETS, type DatasetId } from '../pure/datasets/datasets.ts'
+import { datasetDefinition, datasetOf, DATASET_IDS, DATASETS, type DatasetId } from '../pure/datasets/datasets.ts'
 import { compareSnapshots, readSnapshot, updateFault } from '../pure/datasets/definition.ts'
 import { FEED_NAMES, FEEDS, type FeedName } from '../pure/datasets/feeds.ts'
 import { createDatasetService, type DatasetService } from '../service/datasets/dataset-service.ts'
@@ -136,9 +136,8 @@ async function feedOfFile(path: string): Promise<FeedName> {
 
 /** The schema of a snapshot says to which dataset it belongs. */
 function ownSnapshot(text: string, name: string): OfferedSnapshot {
-  const schema = /^\s*\{\s*"schema"\s*:\s*"([^"]{1,100})"/.exec(text)?.[1]
-  const id = DATASET_IDS.find((one) => DATASETS[one].schema === schema)
-  if (id !== undefined) return { id, text }
+  const id = datasetOf(text)
+  if (id !== null) return { id, text }
   const expected = DATASET_IDS.map((one) => DATASETS[one].schema).join(', ')
   throw new CliError('data', `${name} is not a snapshot; expected a JSON object that begins with "schema" and one of ${expected}.`)
 }

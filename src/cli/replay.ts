@@ -1,11 +1,17 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
-import { bundledScreening, createScreening, type Screening } from '../pure/checks/ofac.ts'
+import { BUNDLED_ADDRESSES, createScreening, type Screening } from '../pure/checks/ofac.ts'
 import { datasetDate } from '../pure/data-date.ts'
-import { DATASETS } from '../pure/datasets/datasets.ts'
-import { readSnapshot, snapshotHash } from '../pure/datasets/definition.ts'
+import { datasetDefinition, datasetOf, type DatasetId } from '../pure/datasets/datasets.ts'
+import { readSnapshot, snapshotHash, type Snapshot } from '../pure/datasets/definition.ts'
+import { NAME_LIST_IDS, type NameRow } from '../pure/datasets/listed-names.ts'
+import type { OfacRow } from '../pure/datasets/ofac-addresses.ts'
+import { once } from '../pure/once.ts'
+import { buildNameIndex } from '../pure/screening/name-index.ts'
+import { buildInSlices, type NameList } from '../pure/screening/screen-name.ts'
 import { isObject } from '../pure/is-object.ts'
 import { datasetLimits } from '../service/limits.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
@@ -41,7 +47,7 @@ const OUTCOMES = {
     exit: 'undecided',
     reason:
       'The result relies on a dataset that is not part of this release. Download it from the issuer, GET /v1/datasets/{sha256} with list.sha256 of ' +
-      'the answer, and give the file with --dataset.',
+      'the answer (for names: of each of names.lists), and give the file, or a folder of such files, with --dataset.',
   },
   unknown_tool: { exit: 'undecided', reason: 'The tool that the receipt names is not here.' },
 } as const satisfies Record<string, { exit: Exit; reason: string }>
@@ -73,15 +79,15 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (receipt_name === '-' && input_name === '-') throw new CliError('usage', 'Only one file can come from standard input.')
   const file = await readReceipt(receipt_name)
   const dataset_name = invocation.text('dataset')
-  const dataset = dataset_name === null ? null : await readDataset(dataset_name)
-  const replayed = await replay(file, await readJsonFile(input_name), dataset)
+  const datasets = dataset_name === null ? [] : await readDatasets(dataset_name)
+  const replayed = await replay(file, await readJsonFile(input_name), datasets)
   const { reason, exit } = OUTCOMES[replayed.outcome]
   if (wantsJson(invocation)) say(JSON.stringify({ agrees: exit === 'undecided' ? null : exit === 'ok', ...replayed, reason }))
   else say(render(replayed))
   return exit
 }
 
-async function replay(file: ReceiptFile, given: unknown, dataset: Screening | null): Promise<Replayed> {
+async function replay(file: ReceiptFile, given: unknown, datasets: readonly GivenDataset[]): Promise<Replayed> {
   const [{ crypto }, catalogue] = await Promise.all([chooseSigning(), loadCatalogue()])
   const signed = file.receipt as SignedCall
   const found = (outcome: Replayed['outcome'], here: Partial<Replayed> = {}): Replayed => {
@@ -101,7 +107,7 @@ async function replay(file: ReceiptFile, given: unknown, dataset: Screening | nu
   const clock = { ...systemClock, now_ms: () => told_ms ?? signed.ts * 1_000 }
   const local = localSources(catalogue, null)
   const lists = tool.sources.includes('screening')
-    ? listsOf(statedResult(file, signed.output_hash, crypto), dataset)
+    ? listsOf(statedResult(file, signed.output_hash, crypto), datasets)
     : local.screening.active()
   if (lists === null) return found('dataset_missing', { version_here })
   const screening = { ...local.screening, active: () => lists }
@@ -137,24 +143,60 @@ function statedTime(file: ReceiptFile, output_hash: string, crypto: ReceiptCrypt
   return Number.isNaN(told_ms) ? null : told_ms
 }
 
-/** Lists from which the result was given: those of this release or of the given dataset; null if it names others. */
-function listsOf(result: Record<string, unknown> | null, dataset: Screening | null): Screening | null {
+/** Lists from which the result was given: those of this release and of the given files; null if it names others. */
+function listsOf(result: Record<string, unknown> | null, datasets: readonly GivenDataset[]): Screening | null {
   const data_as_of = result?.['data_as_of']
-  const stated = isObject(data_as_of) ? data_as_of['ofac_addresses'] : null
-  const known = dataset === null ? [bundledScreening()] : [dataset, bundledScreening()]
-  if (typeof stated !== 'string') return known[0] ?? null
-  return known.find(({ lists: { ofac_addresses: list } }) => datasetDate(list.published_at, list.sha256) === stated) ?? null
+  const stated = isObject(data_as_of) ? data_as_of : {}
+  const named = (id: DatasetId) =>
+    datasets.find((one) => one.id === id && datasetDate(one.snapshot.published_at, one.sha256) === stated[id])
+  const names: NameList[] = []
+  for (const id of NAME_LIST_IDS) {
+    if (stated[id] === undefined) continue
+    const found = named(id)
+    if (found === undefined) return null
+    const { published_at, count, rows } = found.snapshot
+    const index = once(() => buildInSlices(buildNameIndex(rows as NameRow[]), () => Promise.resolve()))
+    names.push({ id, published_at, count, sha256: found.sha256, index })
+  }
+  const bundled = { id: 'ofac_addresses' as const, snapshot: BUNDLED_ADDRESSES, sha256: snapshotHash(BUNDLED_ADDRESSES) }
+  const isStated = ({ snapshot, sha256 }: Omit<GivenDataset, 'id'>) =>
+    stated['ofac_addresses'] === undefined || datasetDate(snapshot.published_at, sha256) === stated['ofac_addresses']
+  const addresses = [...datasets.filter(({ id }) => id === 'ofac_addresses'), bundled].find(isStated)
+  return addresses === undefined ? null : createScreening(addresses.snapshot as Snapshot<OfacRow>, addresses.sha256, { loaded: names })
 }
 
-/** Screening by a downloaded dataset. */
-async function readDataset(name: string): Promise<Screening> {
+interface GivenDataset {
+  id: DatasetId
+  snapshot: Snapshot
+  sha256: string
+}
+
+/** Most files of a folder with datasets; an answer relies on five at most. */
+const DATASET_FILES_MAX = 16
+
+/** A downloaded dataset, or the JSON files of a folder. */
+async function readDatasets(name: string): Promise<GivenDataset[]> {
+  const found = await stat(name).catch(() => null)
+  if (found?.isDirectory() !== true) return [await readDataset(name)]
+  const files = (await readdir(name)).filter((file) => file.endsWith('.json')).toSorted()
+  if (files.length > DATASET_FILES_MAX)
+    throw new CliError('data', `${printable(name)} has ${files.length} JSON files; at most ${DATASET_FILES_MAX} are read.`)
+  const datasets: GivenDataset[] = []
+  for (const file of files) datasets.push(await readDataset(join(name, file)))
+  return datasets
+}
+
+async function readDataset(name: string): Promise<GivenDataset> {
   const found = await stat(name).catch(() => null)
   if (found === null || !found.isFile()) throw new CliError('no_input', `There is no file ${printable(name)}.`)
   if (found.size > datasetLimits.snapshot_bytes)
     throw new CliError('data', `${printable(name)} is larger than ${datasetLimits.snapshot_bytes} bytes.`)
-  const read = readSnapshot(DATASETS.ofac_addresses, await readFile(name, 'utf8'), '9999-12-31')
+  const text = await readFile(name, 'utf8')
+  const id = datasetOf(text)
+  if (id === null) throw new CliError('data', `${printable(name)} is not a dataset; expected a file from GET /v1/datasets/{sha256}.`)
+  const read = readSnapshot(datasetDefinition(id), text, '9999-12-31')
   if (!read.ok) throw new CliError('data', `${printable(name)}: ${read.reason}`)
-  return createScreening(read.snapshot, snapshotHash(read.snapshot))
+  return { id, snapshot: read.snapshot, sha256: snapshotHash(read.snapshot) }
 }
 
 function render({ outcome, tool, tool_version, version_here, output_hash, output_hash_here }: Replayed): string {

@@ -16,6 +16,8 @@ import type { Snapshot } from '../../src/pure/datasets/definition.ts'
 import { FEEDS, parseFeed, type FeedName } from '../../src/pure/datasets/feeds.ts'
 import type { NameRow } from '../../src/pure/datasets/listed-names.ts'
 import { namesOfEntity } from '../../src/pure/datasets/ofac-xml.ts'
+import type { Screening } from '../../src/pure/checks/ofac.ts'
+import { answerName } from '../../src/pure/screening/names-answer.ts'
 import { createDatasetService, type DatasetService } from '../../src/service/datasets/dataset-service.ts'
 import { readFeed } from '../../src/service/datasets/feeds.ts'
 import { datasetLimits } from '../../src/service/limits.ts'
@@ -24,7 +26,7 @@ import { euDocument, ukDocument, unDocument, type ListDocument } from '../suppor
 
 const clock = clockAt(() => Date.UTC(2026, 10, 21, 12))
 const { log } = createLog('silent', clock)
-const BOUNDS = { read_ms: 5_000, bytes_max: 2_000_000 }
+const BOUNDS = { read_ms: 60_000, bytes_max: 2_000_000 }
 
 let answer: (response: ServerResponse) => void = () => {}
 const server = createServer((_, response) => answer(response))
@@ -170,6 +172,37 @@ for (const [name, list] of Object.entries(LISTS)) {
     })
   })
 }
+
+test('a call that began before a swap keeps its lists of names; a process that has just started waits for them', async () => {
+  const query = { name: 'Sylvestre Mudacumura', country: null, birth_date: null }
+  const status = async (screening: Screening) => (await answerName(screening, query, clock.now_ms())).status
+  const empty = service.screening()
+  assert.equal(await status(empty), 'not_checked')
+  answer = send(unDocument({ day: '2026-11-20', others: 700 }))
+  await read('un_consolidated')
+  const first = service.screening()
+  assert.deepEqual(
+    first.name_lists.map(({ id, published_at }) => [id, published_at]),
+    [['un_names', '2026-11-20']],
+  )
+  answer = send(
+    unDocument({ day: '2026-11-21', others: 700 }).replace('MUDACUMURA', 'OTHERWISE').replace('Mupenzi Bernard', 'Nobody Known'),
+  )
+  await read('un_consolidated')
+  assert.equal(await status(first), 'possible_match')
+  assert.equal(await status(service.screening()), 'no_match')
+  const later = createDatasetService({ store: store.datasets, clock, log })
+  await later.refreshBundled()
+  assert.deepEqual(
+    later.active().map(({ id }) => id),
+    ['ofac_addresses'],
+  )
+  assert.equal(await status(later.screening()), 'no_match')
+  assert.deepEqual(
+    later.active().map(({ id }) => id),
+    ['ofac_addresses', 'un_names'],
+  )
+})
 
 test('the EU list has no open address at its publisher', async () => {
   assert.equal(await read('eu_consolidated', ''), null)

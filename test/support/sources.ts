@@ -1,7 +1,6 @@
 import { createDerivation } from '../../src/adapters/derivation/hmac.ts'
 import { samplePrices } from '../../src/adapters/prices/choose.ts'
 import { sampleRegistrations } from '../../src/adapters/public-https/choose.ts'
-import { bundledScreening } from '../../src/pure/checks/ofac.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { itemCatalogue } from '../../src/service/catalogue/decode.ts'
 import { publishedSchemas } from '../../src/service/catalogue/wire-schemas.ts'
@@ -9,6 +8,7 @@ import { assuredInMemory } from './assured-memory.ts'
 import { fixedInvoices } from './invoices-memory.ts'
 import { disputesInMemory } from './dispute-memory.ts'
 import { fixedRegistrar } from './fixed-registrar.ts'
+import { excerpt, screeningOf } from './name-lists.ts'
 import { insuranceInMemory } from './insurance-memory.ts'
 import { fixedUnderwriters } from './underwriters.ts'
 import { fixedChain, fixedTransfers } from './fixed-chain.ts'
@@ -17,6 +17,8 @@ import { clockAt } from './clock-at.ts'
 
 /** 21 November 2026, noon UTC: what a clock shows in every test that runs tools by themselves. */
 const FIXED_NOW_MS = Date.UTC(2026, 10, 21, 12)
+
+const lists = screeningOf([excerpt('ofac_names', '2026-11-20'), excerpt('un_names', '2026-11-18')])
 
 /** What tools may reach for: a clock that stands still, the real item checks of these tools, and what a sandbox has. */
 export function fixedSources(tools: readonly Tool[]): Sources {
@@ -29,7 +31,7 @@ export function fixedSources(tools: readonly Tool[]): Sources {
     transfers: fixedTransfers(),
     prices: samplePrices(clock),
     registrations: sampleRegistrations(clock),
-    screening: { on_stale_list: 'report', active: bundledScreening },
+    screening: { on_stale_list: 'report', active: () => lists },
     // A secret of 32 bytes, all 7.
     derive: createDerivation(new Uint8Array(32).fill(7)),
     assured: assuredInMemory(),

@@ -4,6 +4,8 @@ import { ageState } from '../data-date.ts'
 import { snapshotHash, type Snapshot } from '../datasets/definition.ts'
 import { ofacAddresses, type OfacRow } from '../datasets/ofac-addresses.ts'
 import { once } from '../once.ts'
+import type { NameList } from '../screening/screen-name.ts'
+import type { NameListId } from '../datasets/listed-names.ts'
 import { JURISDICTION_BY_CODE, type Jurisdiction } from './place-names.ts'
 import { readEvmAddress, type EvmAddress } from './evm-address.ts'
 import { JURISDICTIONS, readJurisdiction, cleanText, type JurisdictionLevel, type JurisdictionReading } from './jurisdictions.ts'
@@ -66,6 +68,10 @@ export interface Screening {
   readonly lists: Readonly<Record<ListName, ListFacts>>
   /** Whole days since the publication of a list. */
   ageDays(list: ListName, now_ms: number): number
+  /** Lists of names that are loaded. */
+  names(): Promise<readonly NameList[]>
+  /** Facts of those that were loaded when this set was made; a process that has just started may load them still. */
+  readonly name_lists: readonly Pick<NameList, 'id' | 'published_at'>[]
   /**
    * Looks a subject up: an address of the EVM in OFAC's list (any case, CAIP-10 too), or a country or region among the prohibited
    * jurisdictions. Names of persons, companies and ENS are not screened, and the answer says so. Errs towards a match for places.
@@ -75,8 +81,20 @@ export interface Screening {
 
 type AddressIndex = ReadonlyMap<string, ScreeningMatch>
 
-/** Binds the screening to a snapshot of the address list, whose SHA-256 the caller knows. */
-export function createScreening({ published_at, count, rows }: Snapshot<OfacRow>, sha256: string): Screening {
+/** Lists of names of a set, and how to get them while they are being loaded. */
+interface NameLists {
+  loaded: readonly NameList[]
+  load?: () => Promise<readonly NameList[]>
+}
+
+const NO_NAMES: NameLists = { loaded: [] }
+
+/** Binds the screening to a snapshot of the address list, whose SHA-256 the caller knows, and to lists of names. */
+export function createScreening(
+  { published_at, count, rows }: Snapshot<OfacRow>,
+  sha256: string,
+  { loaded, load }: NameLists = NO_NAMES,
+): Screening {
   const lists = { ofac_addresses: { published_at, count, sha256 }, prohibited_jurisdictions: { ...JURISDICTIONS, sha256: placesHash() } }
   const index: AddressIndex = new Map(
     rows.map(({ address, entity, programmes }) => [
@@ -86,13 +104,20 @@ export function createScreening({ published_at, count, rows }: Snapshot<OfacRow>
   )
   return {
     lists,
-    ageDays: (list, now_ms) => Math.floor((now_ms - Date.parse(lists[list].published_at)) / DAY_MS),
+    ageDays: (list, now_ms) => ageInDays(lists[list].published_at, now_ms),
+    names: load ?? (() => Promise.resolve(loaded)),
+    name_lists: loaded,
     screenSubject: (subject) => screenSubject(index, subject),
   }
 }
 
+/** Whole days since a date. */
+export function ageInDays(published_at: string, now_ms: number): number {
+  return Math.floor((now_ms - Date.parse(published_at)) / DAY_MS)
+}
+
 export interface ListAge {
-  id: ListName
+  id: ListName | NameListId
   published_at: string
   age_days: number
   limit_days: number
@@ -100,10 +125,10 @@ export interface ListAge {
 }
 
 /** Ages of the lists that limit clean answers. */
-export function listAges(screening: Screening, now_ms: number): ListAge[] {
-  return Object.entries(screening.lists).map(([name, { published_at }]) => {
-    const id = name as ListName
-    const age_days = screening.ageDays(id, now_ms)
+export function listAges({ lists, name_lists }: Screening, now_ms: number): ListAge[] {
+  const dated = Object.entries(lists).map(([id, { published_at }]) => ({ id: id as ListName, published_at }))
+  return [...dated, ...name_lists].map(({ id, published_at }) => {
+    const age_days = ageInDays(published_at, now_ms)
     return { id, published_at, age_days, limit_days: OFAC_LIST_DAYS, state: ageState(age_days, OFAC_LIST_DAYS) }
   })
 }

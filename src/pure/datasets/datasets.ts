@@ -17,3 +17,9 @@ export function isDatasetId(id: string): id is DatasetId {
 export function datasetDefinition(id: DatasetId): DatasetDefinition<unknown> {
   return DATASETS[id]
 }
+
+/** Dataset of a snapshot's text by its schema, which comes first; null if it is none. */
+export function datasetOf(text: string): DatasetId | null {
+  const schema = /^\s*\{\s*"schema"\s*:\s*"([^"]{1,100})"/.exec(text)?.[1]
+  return DATASET_IDS.find((id) => DATASETS[id].schema === schema) ?? null
+}

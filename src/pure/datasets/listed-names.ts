@@ -8,7 +8,7 @@ export type EntryKind = (typeof ENTRY_KINDS)[number]
 
 /** `weak` is an alias that the publisher marks as of low quality: a nickname, or a name that is common. */
 const NAME_STRENGTHS = ['primary', 'strong', 'weak'] as const
-type NameStrength = (typeof NAME_STRENGTHS)[number]
+export type NameStrength = (typeof NAME_STRENGTHS)[number]
 
 export interface ListedName {
   /** As the publisher writes it, in any script. */
@@ -117,6 +117,32 @@ export const ukNames = listOfNames({
 })
 
 export const NAME_LISTS = { ofac_names: ofacNames, un_names: unNames, eu_names: euNames, uk_names: ukNames } as const
+
+export type NameListId = keyof typeof NAME_LISTS
+
+export const NAME_LIST_IDS = Object.keys(NAME_LISTS) as NameListId[]
+
+/** Publisher and list, for people. */
+export const NAME_LIST_TITLES: Readonly<Record<NameListId, string>> = {
+  ofac_names: 'OFAC SDN list',
+  un_names: 'UN Security Council consolidated list',
+  eu_names: 'EU consolidated list of financial sanctions',
+  uk_names: 'UK sanctions list',
+}
+
+/** Page of an entry at its publisher; of the list where entries have none. */
+export function entryLink(list: NameListId, id: string): string {
+  switch (list) {
+    case 'ofac_names':
+      return `https://sanctionssearch.ofac.treas.gov/Details.aspx?id=${encodeURIComponent(id)}`
+    case 'un_names':
+      return 'https://main.un.org/securitycouncil/en/content/un-sc-consolidated-list'
+    case 'eu_names':
+      return 'https://webgate.ec.europa.eu/fsd/fsf'
+    case 'uk_names':
+      return 'https://www.gov.uk/government/publications/the-uk-sanctions-list'
+  }
+}
 
 /** Row without empty and repeated values; null without a name. Longer lists than the bounds are cut from the end, where weak aliases are. */
 export function nameRow(row: NameRow): NameRow | null {

@@ -73,6 +73,82 @@ export const DATA_AS_OF = z
   .record(z.string(), z.string())
   .describe('Publication date or release of each reference table used; "compiled <date>" where a person compiled it.')
 
+const NAME_WORDS = z.array(
+  z.strictObject({
+    given: z.string().describe('Word of the given name, as it was compared.'),
+    listed: z.string().describe('Word of the listed name, as it was compared.'),
+    how: z.enum(['equal', 'spelling', 'consonants', 'similar', 'initial']).describe('Rule by which they agree.'),
+    score: z.int().min(0).max(1000).describe('Similarity in thousandths.'),
+  }),
+)
+const AGREEMENT = z.enum(['agrees', 'differs', 'unknown']).nullable()
+
+const NAME_MATCH = z.strictObject({
+  list: z.string().describe('Dataset.'),
+  list_title: z.string().describe('Publisher and list.'),
+  entry: z.string().describe('Identifier of the entry at its publisher.'),
+  link: z.string().describe('Page of the entry, or of the list where entries have none.'),
+  kind: z.enum(['person', 'organisation', 'vessel', 'aircraft', 'unknown']).describe('As the list says.'),
+  name: z.string().describe('The listed name as its publisher writes it.'),
+  strength: z.enum(['primary', 'strong', 'weak']).describe('weak: an alias that the publisher marks as of low quality.'),
+  score: z.int().min(0).max(100).describe('Likeness of the two names, not a probability.'),
+  words: NAME_WORDS.describe('Pairs of words that agree.'),
+  given_alone: z.array(z.string()).describe('Words of the given name without a counterpart.'),
+  listed_alone: z.array(z.string()).describe('Words of the listed name without a counterpart.'),
+  country: AGREEMENT.describe('The given country against those of the entry; null if none was given.'),
+  birth_date: AGREEMENT.describe('The given date of birth against those of the entry, two years apart or less; null if none was given.'),
+  programmes: z.array(z.string()).describe('Programmes or regimes.'),
+})
+
+/** Screening of a name: wire form of `pure/screening/names-answer.ts`. */
+export const NAMES_ANSWER = z
+  .strictObject({
+    status: z
+      .enum(['possible_match', 'no_match', 'no_match_on_stale_list', 'not_checked'])
+      .describe('possible_match: a person must compare. It never says that the named is on a list.'),
+    reason: z.string().describe('One sentence for people.'),
+    algorithm: z.string().describe('Version of the published algorithm, docs/name-screening.md.'),
+    total: z.int().min(0).max(1_000_000).describe('Entries that are possible matches.'),
+    matches: z.array(NAME_MATCH).describe('The ten best, by score.'),
+    lists: z
+      .array(
+        z.strictObject({
+          name: z.string().describe('Dataset.'),
+          title: z.string().describe('Publisher and list.'),
+          published_at: z.string().describe('Date of the publisher.'),
+          count: z.int().min(0).max(1_000_000).describe('Its entries.'),
+          age_days: z.int().min(-10_000).max(1_000_000).describe('Whole days since then.'),
+          limit_days: z.int().min(0).max(1_000_000).describe('Age beyond which "no match" is not relied on.'),
+          stale: z.boolean().describe('Older than that.'),
+          sha256: z.string().describe('SHA-256 of the list; GET /v1/datasets/{sha256} returns it.'),
+        }),
+      )
+      .describe('Lists that were searched.'),
+    not_loaded: z.array(z.string()).describe('Lists that this service knows but has not loaded: nothing is said about them.'),
+  })
+  .nullable()
+
+/** Fields of a call that screens a name. */
+export const NAME_INPUT = {
+  name: z
+    .string()
+    .max(limits.identifier_chars)
+    .optional()
+    .describe('Name of a person or organisation, in any order, Latin, Cyrillic, Greek, Arabic or Hebrew.'),
+  country: z
+    .string()
+    .max(2)
+    .regex(/^[A-Za-z]{2}$/)
+    .optional()
+    .describe('Country of the named, ISO 3166-1 alpha-2; another one lowers a score, and no more.'),
+  birth_date: z
+    .string()
+    .max(10)
+    .regex(/^[0-9]{4}(-[0-9]{2}-[0-9]{2})?$/)
+    .optional()
+    .describe('Date of birth, YYYY-MM-DD or YYYY; another one lowers a score, and no more.'),
+}
+
 /** A check's own answer inside that of a pack. */
 export const PACK_CHECK = z.record(z.string(), z.unknown()).nullable()
 

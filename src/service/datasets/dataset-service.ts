@@ -1,4 +1,4 @@
-import { BUNDLED_ADDRESSES, bundledScreening, createScreening, type Screening } from '../../pure/checks/ofac.ts'
+import { BUNDLED_ADDRESSES, createScreening, type Screening } from '../../pure/checks/ofac.ts'
 import { datasetDefinition, DATASET_IDS, DATASETS, isDatasetId, type DatasetId } from '../../pure/datasets/datasets.ts'
 import {
   compareSnapshots,
@@ -8,7 +8,10 @@ import {
   type Snapshot,
   type SnapshotDifference,
 } from '../../pure/datasets/definition.ts'
+import { NAME_LIST_IDS, type NameRow } from '../../pure/datasets/listed-names.ts'
 import type { OfacRow } from '../../pure/datasets/ofac-addresses.ts'
+import { buildNameIndex } from '../../pure/screening/name-index.ts'
+import { buildInSlices, type NameList } from '../../pure/screening/screen-name.ts'
 import { once } from '../../pure/once.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DatasetStore, FeedState } from '../../ports/datasets.ts'
@@ -22,7 +25,11 @@ interface ActiveDataset {
   snapshot: Snapshot
   origin: 'bundled' | 'store'
   pinned: boolean
+  /** The list as the screening of names uses it; null for other datasets. */
+  names: NameList | null
 }
+
+type ActiveMap = ReadonlyMap<DatasetId, ActiveDataset>
 
 export type OfferResult =
   | { kind: 'activated' | 'pinned_elsewhere'; sha256: string; difference: SnapshotDifference }
@@ -37,6 +44,8 @@ export interface DatasetService {
   feeds(): readonly FeedState[]
   /** Binds the snapshots that are active in the store. A snapshot that cannot be read is logged, and the previous one stays. */
   refresh(): Promise<void>
+  /** The same for the datasets that the release contains; the others follow with the first `refresh`, so that a start need not wait for them. */
+  refreshBundled(): Promise<void>
   /** Stores a new snapshot and makes it active if it passes every check; otherwise the active one stays. */
   offer(id: string, text: string): Promise<OfferResult>
   /** Offers the snapshots of one document: if one of them is refused, none becomes active. */
@@ -66,63 +75,99 @@ const FLOOR: Partial<Record<DatasetId, () => ActiveDataset>> = {
     snapshot: BUNDLED_ADDRESSES,
     origin: 'bundled',
     pinned: false,
+    names: null,
   })),
 }
+
+const FLOORS = Object.values(FLOOR)
 
 /** Snapshot that passed every check but those that compare it with the active one. */
 type CheckedOffer = { ok: true; id: DatasetId; snapshot: Snapshot; difference: SnapshotDifference; before: ActiveDataset | undefined }
 type RefusedOffer = { ok: false; result: Extract<OfferResult, { kind: 'refused' }> }
 
-export function createDatasetService({ store, clock, log, publish }: DatasetServiceParts): DatasetService {
-  const floors = Object.values(FLOOR).map((floor) => floor())
-  // One object for all, so that a call never sees the lists of two moments.
-  let current = { active: new Map(floors.map((active) => [active.id, active])), screening: bundledScreening() }
-  let feeds: readonly FeedState[] = []
+/** Lists of names of a set. */
+function namesOf(active: ActiveMap): NameList[] {
+  return NAME_LIST_IDS.map((id) => active.get(id)?.names ?? null).filter((names) => names !== null)
+}
 
-  function use(active: ActiveDataset): void {
-    const before = current.active.get(active.id)
-    const next = new Map(current.active).set(active.id, active)
-    if (before?.sha256 === active.sha256) {
-      current = { ...current, active: next }
-      return
-    }
-    log.info(
-      { dataset: active.id, before: before?.sha256 ?? null, after: active.sha256, published_at: active.snapshot.published_at },
-      'a dataset changed',
-    )
-    current = { active: next, screening: screeningOf(next) }
+/** Snapshots that are active now. `load` brings the lists of names of a process that has just started; until `complete`, a call waits for it. */
+function createActiveSet(log: Log, load: () => Promise<void>) {
+  let complete = false
+  const bundled: ActiveMap = new Map(FLOORS.map((floor) => floor()).map((active) => [active.id, active]))
+  const screening = (active: ActiveMap): Screening => {
+    const loaded = namesOf(active)
+    return screeningOf(active, complete ? { loaded } : { loaded, load: () => load().then(() => namesOf(current.active)) })
   }
+  // One object for all, so that a call never sees the lists of two moments.
+  let current: { active: ActiveMap; screening: Screening } = { active: bundled, screening: screening(bundled) }
+  return {
+    current: () => current,
+    use(active: ActiveDataset): void {
+      const before = current.active.get(active.id)
+      const next = new Map(current.active).set(active.id, active)
+      if (before?.sha256 === active.sha256) {
+        current = { ...current, active: next }
+        return
+      }
+      log.info(
+        { dataset: active.id, before: before?.sha256 ?? null, after: active.sha256, published_at: active.snapshot.published_at },
+        'a dataset changed',
+      )
+      current = { active: next, screening: screening(next) }
+    },
+    complete(): void {
+      if (complete) return
+      complete = true
+      current = { ...current, screening: screening(current.active) }
+    },
+  }
+}
+
+export function createDatasetService({ store, clock, log, publish }: DatasetServiceParts): DatasetService {
+  let feeds: readonly FeedState[] = []
+  let first_refresh: Promise<void> | null = null
+  const set = createActiveSet(log, () => (first_refresh ??= refreshAll()))
+  const activeOf = (id: DatasetId) => set.current().active.get(id)
 
   async function refreshOne(id: DatasetId): Promise<void> {
     const chosen = (await store.active()).find(({ dataset }) => dataset === id)
     const floor = FLOOR[id]?.()
-    if (chosen === undefined) return floor && use(floor)
+    if (chosen === undefined) return floor && set.use(floor)
     const { sha256, pinned } = chosen
-    const before = current.active.get(id)
+    const before = activeOf(id)
     const known = sha256 === before?.sha256
     const snapshot = known ? before.snapshot : await readStored(store, id, sha256)
     // A release may carry a newer list than the store.
-    if (!pinned && floor !== undefined && snapshot.published_at < floor.snapshot.published_at) return use(floor)
+    if (!pinned && floor !== undefined && snapshot.published_at < floor.snapshot.published_at) return set.use(floor)
     // Queued before the first answer from it; the log passes over a hash that it has.
     if (!known) await publish?.(sha256)
-    use({ id, sha256, snapshot, origin: 'store', pinned })
+    set.use({ id, sha256, snapshot, origin: 'store', pinned, names: known ? before.names : nameList(id, sha256, snapshot) })
   }
 
-  async function refresh(): Promise<void> {
-    const failed = (error: unknown) => log.error({ error: String(error) }, 'a dataset could not be loaded')
+  const failed = (error: unknown) => log.error({ error: String(error) }, 'a dataset could not be loaded')
+
+  async function refreshAll(): Promise<void> {
     for (const id of DATASET_IDS) await refreshOne(id).catch(failed)
+    set.complete()
     feeds = await store.feeds().catch((error: unknown) => {
       failed(error)
       return feeds
     })
   }
 
-  const offerAll = createOffers({ store, clock }, refreshOne, (id) => current.active.get(id))
+  const offerAll = createOffers({ store, clock }, refreshOne, activeOf)
   return {
-    screening: () => current.screening,
-    active: () => [...current.active.values()],
+    screening: () => set.current().screening,
+    active: () => [...set.current().active.values()],
     feeds: () => feeds,
-    refresh,
+    refresh() {
+      const refreshed = refreshAll()
+      first_refresh ??= refreshed
+      return refreshed
+    },
+    async refreshBundled() {
+      for (const id of DATASET_IDS) if (FLOOR[id] !== undefined) await refreshOne(id).catch(failed)
+    },
     async offer(dataset, text) {
       const [result = HELD_BACK] = await offerAll([{ dataset, text }])
       return result
@@ -182,10 +227,18 @@ const HELD_BACK: OfferResult = {
   difference: null,
 }
 
-function screeningOf(active: ReadonlyMap<DatasetId, ActiveDataset>): Screening {
+function screeningOf(active: ActiveMap, names: Parameters<typeof createScreening>[2]): Screening {
   const addresses = active.get('ofac_addresses')
-  if (addresses === undefined || addresses.origin === 'bundled') return bundledScreening()
-  return createScreening(addresses.snapshot as Snapshot<OfacRow>, addresses.sha256)
+  const { snapshot, sha256 } = addresses ?? { snapshot: BUNDLED_ADDRESSES, sha256: snapshotHash(BUNDLED_ADDRESSES) }
+  return createScreening(snapshot as Snapshot<OfacRow>, sha256, names)
+}
+
+const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+function nameList(id: DatasetId, sha256: string, { published_at, count, rows }: Snapshot): NameList | null {
+  const list = NAME_LIST_IDS.find((one) => one === id)
+  if (list === undefined) return null
+  return { id: list, published_at, count, sha256, index: once(() => buildInSlices(buildNameIndex(rows as NameRow[]), pause)) }
 }
 
 function isEmpty({ added, removed, changed }: SnapshotDifference): boolean {
@@ -221,7 +274,7 @@ function cachedTexts(store: Pick<DatasetStore, 'text'>): DatasetService['text'] 
 
 /** Looks for newly activated snapshots, which another process may have activated. Returns the function that ends it. */
 export function followDatasets({ refresh }: Pick<DatasetService, 'refresh'>): () => Promise<void> {
-  let last = Promise.resolve()
+  let last = refresh()
   const timer = setInterval(() => {
     last = last.then(refresh)
   }, datasetLimits.poll_ms)
