@@ -227,7 +227,8 @@ test('server.json keeps to the format of the MCP registry', async () => {
   assert.match(String(entry['name']), /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
   for (const name of ['description', 'title']) assert.ok(String(entry[name]).length >= 1 && String(entry[name]).length <= 100, name)
   assert.match(String(entry['version']), /^\d+\.\d+\.\d+$/)
-  assert.deepEqual(entry['remotes'], [{ type: 'streamable-http', url: `${app.url}/mcp` }])
+  const remotes = ['/mcp/small', '/mcp'].map((path) => ({ type: 'streamable-http', url: `${app.url}${path}` }))
+  assert.deepEqual(entry['remotes'], remotes)
 })
 
 test('only a domain gives a namespace in the MCP registry', () => {

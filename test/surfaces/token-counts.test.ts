@@ -102,6 +102,29 @@ test('listed schemas accept the examples, name every field once and refuse value
       assert.equal(accepts({ ...tool?.example, [String(field)]: undefined, [`${field}_`]: 1 }), false, `${name}: ${field}`)
   }
   const currency = (await list('/mcp')).find(({ name }) => name === 'calculate-fx-savings')?.inputSchema
-  const choices = asMembers(asMembers(currency?.['properties'])['currency'])['enum'] as string[]
+  const choices = asMembers(asMembers(currency?.['properties'])['currency'])['examples'] as string[]
   assert.deepEqual([choices.length, choices.every((one) => /^[A-Z]{3}$/.test(one))], [14, true])
+})
+
+test('listed schemas accept every choice in every spelling that the service accepts, so that no host refuses what it would answer', async () => {
+  let spellings = 0
+  for (const { name, inputSchema } of await list('/mcp')) {
+    const tool = app.running.app.deps.call.catalogue.find(name)
+    const accepts = newAjv().compile(inputSchema)
+    const listed = Object.keys(asMembers(inputSchema['properties']))
+    const full = asMembers(app.running.app.deps.schemas.get(name)?.input['properties'])
+    for (const field of listed) {
+      const choices = asMembers(full[field])['enum']
+      for (const choice of Array.isArray(choices) ? choices : []) {
+        spellings += 1
+        assert.ok(accepts({ ...tool?.example, [field]: choice as unknown }), `${name} ${field}: ${String(choice)}`)
+      }
+    }
+  }
+  assert.ok(spellings > 100, String(spellings))
+  const { isError, structuredContent } = await callOver('/mcp', 'calculate-fx-savings', {
+    ...app.running.app.deps.call.catalogue.find('calculate-fx-savings')?.example,
+    currency: 'eur',
+  })
+  assert.deepEqual([isError, asMembers(structuredContent['result'])['valid'] ?? null], [undefined, null])
 })

@@ -196,7 +196,8 @@ export function serverJson(deps: AppDeps) {
     description: 'Deterministic identifier and document checks with signed receipts that verify offline.',
     version: deps.version,
     websiteUrl: site_url,
-    remotes: [{ type: 'streamable-http', url: `${mcp_url}/mcp` }],
+    // The small list first: hosts install the first, and a model pays for every tool that is listed.
+    remotes: ['/mcp/small', '/mcp'].map((path) => ({ type: 'streamable-http', url: `${mcp_url}${path}` })),
   }
 }
 

@@ -3,8 +3,8 @@ import type { JsonSchema } from '../../service/catalogue/wire-schemas.ts'
 
 /**
  * Schemas as `tools/list` shows them. Models read the whole list, so it leaves out what the service checks anyway and explains when a value
- * is wrong: bounds, patterns, aliases and repeated words. Every value that the full schema accepts and that uses the listed names, and the
- * listed spelling of a choice, is accepted by the listed one. /v1/tools/{id}, find_tool and /openapi.json have the full schemas.
+ * is wrong: bounds, patterns, aliases and repeated words. Every value that the full schema accepts and that uses the listed names is accepted
+ * by the listed one. /v1/tools/{id}, find_tool and /openapi.json have the full schemas.
  */
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
@@ -53,7 +53,19 @@ function mergedTypes({ anyOf, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, type: names.length === 1 ? names[0] : names }
 }
 
-/** Keeps one spelling of each choice; a long list of them becomes any value of the type. */
+/**
+ * Keeps one spelling of each choice; a long list of them becomes any value of the type. Choices of an input that have several spellings become
+ * examples, because hosts validate arguments against the listed schema and would refuse the other spellings.
+ */
+function withInputChoices(schema: JsonSchema): JsonSchema {
+  const { enum: choices, ...rest } = schema
+  const listed = withChoices(schema, CHOICES_MAX)
+  const distinct = listed['enum']
+  if (!Array.isArray(choices) || !Array.isArray(distinct) || distinct.length === choices.length) return listed
+  const types = choices.every((one) => typeof one === 'string') ? { type: 'string' } : {}
+  return { ...rest, ...types, examples: distinct }
+}
+
 function withChoices(schema: JsonSchema, most: number): JsonSchema {
   const { enum: choices, type, ...rest } = schema
   if (!Array.isArray(choices)) return schema
@@ -66,7 +78,7 @@ const ALIAS = /^The same by /
 
 /** Input schema for models: one name for each field, with a description only where it adds to the name. */
 export function listedInput(full: JsonSchema): JsonSchema & { type: 'object' } {
-  const schema = withDescriptions(rewrite(full, (one) => withoutAliases(withChoices(withoutBounds(one), CHOICES_MAX))))
+  const schema = withDescriptions(rewrite(full, (one) => withoutAliases(withInputChoices(withoutBounds(one)))))
   return { ...requiredOf(full, schema), type: 'object' }
 }
 
