@@ -94,11 +94,11 @@ test('the badge of every tool’s answer has at most 600 characters, and its lin
     longest = Math.max(longest, badge.length)
     const compact = /\/verify#r=([\w-]+)\)$/.exec(badge)?.[1] ?? ''
     assert.ok(badge.length <= 600 && compact.length <= 360, `${tool.id}: ${badge.length}, ${compact.length}`)
-    const read = decodeReceipt(compact)
-    assert.ok(read.ok)
-    assert.deepEqual(read.receipt, body['receipt'] ?? null, tool.id)
+    const decoded = decodeReceipt(compact)
+    assert.ok(decoded.ok)
+    assert.deepEqual(decoded.receipt, body['receipt'] ?? null, tool.id)
     // Paid receipts have a payer and an amount, here of a thousand dollars.
-    const paid = encodeReceipt({ ...read.receipt, payer: `0x${'ab'.repeat(20)}`, amount: '1000000000', tier: 'paid' })
+    const paid = encodeReceipt({ ...decoded.receipt, payer: `0x${'ab'.repeat(20)}`, amount: '1000000000', tier: 'paid' })
     assert.ok(paid.ok && paid.text.length <= 360, tool.id)
   }
   assert.ok(longest > 400)
