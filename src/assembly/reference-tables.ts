@@ -55,6 +55,11 @@ function bundledTables() {
   return { tables, texts: new Map(tables.map(({ sha256, text }) => [sha256, text])) }
 }
 
+/** SHA-256 of each table of this release. */
+export function referenceTableHashes(): ReadonlySet<string> {
+  return new Set(bundledTables().texts.keys())
+}
+
 function hashOf(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex')
 }

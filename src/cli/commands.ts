@@ -91,6 +91,7 @@ export const COMMANDS = {
       },
       'log-key': { type: 'string', value: 'key', meaning: 'Verifier key of that log, if --keys does not contain it.' },
       witness: { type: 'string', value: 'keys', meaning: 'Verifier keys of witnesses, separated by commas; each must have signed.' },
+      'no-replay': { type: 'boolean', meaning: 'With an audit bundle: do not run the tools again.' },
       ...JSON_OPTIONS,
     },
     most_words: 1,
@@ -100,6 +101,33 @@ export const COMMANDS = {
       'Accepts a receipt, {"receipt":…}, a full answer, an array of these, or one of them per line; also compact receipts and links of badges. With several, a link must refer to a receipt',
       'earlier in the file; only the first receipt may refer to one outside it. JSON output has one line per receipt.',
       'Also verifies a POL-1 certificate, as the whole document or under "certificate"; the file must contain nothing else.',
+      'An audit bundle is verified part by part: manifest, receipts, inputs, results, links, log proofs under one checkpoint, datasets; tools that',
+      'are deterministic are run again. Without --keys the key list of the bundle is used, and the exit code is 3 at best.',
+    ],
+  },
+  bundle: {
+    summary: 'Put answers and their proofs into one file for an auditor.',
+    usage: ['assay bundle <answers.json …> --url https://… [--inputs inputs.json] [--out bundle.json]'],
+    options: {
+      url: { type: 'string', value: 'origin', meaning: 'The service that gave the answers.' },
+      inputs: {
+        type: 'string',
+        value: 'file',
+        meaning: 'Inputs of the calls: one, an array, or one per line; each goes to the receipts that cover it.',
+      },
+      checkpoint: {
+        type: 'string',
+        value: 'file',
+        meaning: 'Checkpoint of the log from an earlier audit; the bundle then proves that the log only grew since.',
+      },
+      'without-datasets': { type: 'boolean', meaning: 'Name datasets by their SHA-256 only, without their texts.' },
+      out: { type: 'string', value: 'file', meaning: 'Write the bundle there instead of standard output.' },
+    },
+    most_words: 200,
+    notes: [
+      'Files contain answers, receipts, or {"input":…,"answer":…}: one, an array, or one per line. The service is sent hashes of receipts and names of',
+      'datasets, never inputs or answers. It adds its key list, log proofs under one checkpoint, and datasets that answers name. A receipt that the log is',
+      'still appending is waited for, up to 75 s. "assay verify" and the page /verify verify the file offline. Exit code 1 if a part does not verify.',
     ],
   },
   replay: {

@@ -11,6 +11,7 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   call: () => import('./call.ts'),
   tools: () => import('./tools.ts'),
   verify: () => import('./verify.ts'),
+  bundle: () => import('./bundle.ts'),
   replay: () => import('./replay.ts'),
   preflight: () => import('./preflight.ts'),
   reconcile: () => import('./reconcile.ts'),

@@ -180,10 +180,15 @@ export async function* readReceipts(name: string): AsyncGenerator<ReceiptFile> {
     yield* linkedReceipts('The link', name)
     return
   }
+  for await (const document of readJsonDocuments(name)) yield receiptOf(document)
+}
+
+/** JSON documents of a file: one, the elements of an array, or one per line; a compact receipt is an object with `receipt`. Lines are streamed. */
+export async function* readJsonDocuments(name: string): AsyncGenerator {
   const chunks = readChunks(name)[Symbol.asyncIterator]()
   const head = await firstLine(chunks)
   if (isWholeJson(head.line) || isReceiptLink(head.line)) yield* readLines(name, head.bytes, chunks)
-  else yield* receiptsIn(await readWhole(name, head.bytes, chunks))
+  else yield* elements(await readWhole(name, head.bytes, chunks))
 }
 
 /** Reads a file that contains exactly one receipt. */
@@ -235,19 +240,19 @@ async function readWhole(name: string, head: Uint8Array, rest: Chunks): Promise<
   )
 }
 
-async function* readLines(name: string, head: Uint8Array, rest: Chunks): AsyncGenerator<ReceiptFile> {
+async function* readLines(name: string, head: Uint8Array, rest: Chunks): AsyncGenerator {
   const splitter = new LineSplitter()
   let number = 0
-  for await (const chunk of chained(head, rest)) for (const line of splitter.push(chunk)) yield* receiptsOfLine(name, line, ++number)
-  for (const line of splitter.end()) yield* receiptsOfLine(name, line, ++number)
+  for await (const chunk of chained(head, rest)) for (const line of splitter.push(chunk)) yield* documentsOfLine(name, line, ++number)
+  for (const line of splitter.end()) yield* documentsOfLine(name, line, ++number)
 }
 
-function receiptsOfLine(name: string, line: InputLine, number: number): ReceiptFile[] {
+function documentsOfLine(name: string, line: InputLine, number: number): unknown[] {
   const place = `${name === '-' ? 'Standard input' : name}, line ${number}`
   if (typeof line !== 'string')
     throw new CliError('data', `${printable(place)}: the line ${line.code === 'not_utf8' ? 'is not UTF-8' : 'is too long'}.`)
   if (line.trim() === '') return []
-  return isReceiptLink(line) ? linkedReceipts(place, line) : receiptsIn(parseDocument(place, Buffer.from(line)))
+  return isReceiptLink(line) ? linkedReceipts(place, line) : elements(parseDocument(place, Buffer.from(line)))
 }
 
 /** True for a compact receipt, and for the Markdown or address of a badge; JSON may contain such an address, but begins otherwise. */
@@ -263,12 +268,12 @@ const COMPACT_CHARS_MIN = 200
 function linkedReceipts(place: string, text: string): ReceiptFile[] {
   return readDocuments(text, '').map((document) => {
     if (document.kind === 'receipt') return { result: undefined, chain: undefined, ...document.input }
-    throw new CliError('data', `${printable(place)}: ${document.kind === 'policy' ? 'a link holds receipts only.' : document.reason}`)
+    throw new CliError('data', `${printable(place)}: ${document.kind === 'unreadable' ? document.reason : 'a link holds receipts only.'}`)
   })
 }
 
-function receiptsIn(document: unknown): ReceiptFile[] {
-  return (Array.isArray(document) ? document : [document]).map(receiptOf)
+function elements(document: unknown): unknown[] {
+  return Array.isArray(document) ? document : [document]
 }
 
 function receiptOf(document: unknown): ReceiptFile {

@@ -87,6 +87,16 @@ export async function run(invocation: Invocation): Promise<Exit> {
   return exit
 }
 
+/** Replays one answer of which the receipt is valid. `datasets` are texts; those of tables that come with the release are not needed. */
+export async function replayAnswer(file: ReceiptFile, input: unknown, datasets: readonly string[]) {
+  const given = datasets.flatMap((text) => {
+    const read = datasetIn(text)
+    return read?.ok === true ? [read.dataset] : []
+  })
+  const replayed = await replay(file, input, given)
+  return { ...replayed, ...OUTCOMES[replayed.outcome] }
+}
+
 async function replay(file: ReceiptFile, given: unknown, datasets: readonly GivenDataset[]): Promise<Replayed> {
   const [{ crypto }, catalogue] = await Promise.all([chooseSigning(), loadCatalogue()])
   const signed = file.receipt as SignedCall
@@ -191,12 +201,18 @@ async function readDataset(name: string): Promise<GivenDataset> {
   if (found === null || !found.isFile()) throw new CliError('no_input', `There is no file ${printable(name)}.`)
   if (found.size > datasetLimits.snapshot_bytes)
     throw new CliError('data', `${printable(name)} is larger than ${datasetLimits.snapshot_bytes} bytes.`)
-  const text = await readFile(name, 'utf8')
-  const id = datasetOf(text)
-  if (id === null) throw new CliError('data', `${printable(name)} is not a dataset; expected a file from GET /v1/datasets/{sha256}.`)
-  const read = readSnapshot(datasetDefinition(id), text, '9999-12-31')
+  const read = datasetIn(await readFile(name, 'utf8'))
+  if (read === null) throw new CliError('data', `${printable(name)} is not a dataset; expected a file from GET /v1/datasets/{sha256}.`)
   if (!read.ok) throw new CliError('data', `${printable(name)}: ${read.reason}`)
-  return { id, snapshot: read.snapshot, sha256: snapshotHash(read.snapshot) }
+  return read.dataset
+}
+
+/** Dataset that can be replaced while a service runs; null for any other text. */
+function datasetIn(text: string): { ok: true; dataset: GivenDataset } | { ok: false; reason: string } | null {
+  const id = datasetOf(text)
+  if (id === null) return null
+  const read = readSnapshot(datasetDefinition(id), text, '9999-12-31')
+  return read.ok ? { ok: true, dataset: { id, snapshot: read.snapshot, sha256: snapshotHash(read.snapshot) } } : read
 }
 
 function render({ outcome, tool, tool_version, version_here, output_hash, output_hash_here }: Replayed): string {

@@ -1,3 +1,6 @@
+import { claimsBundle } from '../pure/audit/bundle.ts'
+import { logKeyIn } from '../pure/audit/verify-bundle.ts'
+import { verifyBundleFile } from './bundle-verify.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { judgeKey, type KeyList, readKeyList } from '../pure/receipts/keys.ts'
 import { claimsPolicy, type Policy, type PolicyVerdict, verifyPolicy } from '../pure/rulebooks/pol1.ts'
@@ -111,10 +114,14 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const seen = new Set<string>()
   let held: ReceiptReport | null = null
   let policy: unknown = null
+  let bundle: unknown = null
   let count = 0
   const outcomes: Record<VerifyOutcome, number> = { verified: 0, issuer_unknown: 0, failed: 0 }
   for await (const file of readReceipts(name)) {
     if (policy !== null) throw new CliError('usage', 'A file with a POL-1 certificate must contain nothing else.')
+    if (bundle !== null) throw new CliError('usage', 'A file with an audit bundle must contain nothing else.')
+    bundle = count === 0 && claimsBundle(file.receipt) ? file.receipt : null
+    if (bundle !== null) continue
     policy = count === 0 ? findPolicy(file.receipt) : null
     if (policy !== null) continue
     if (count > 0 && (input !== undefined || result !== undefined || proof !== null))
@@ -122,6 +129,11 @@ export async function run(invocation: Invocation): Promise<Exit> {
     if (held !== null) show.several(held)
     held = checkReceipt({ ...file, result: result ?? file.result, input }, { keys, crypto, seen, index: count++, proof })
     outcomes[held.outcome]++
+  }
+  if (bundle !== null) {
+    if ([input, result, proof].some((one) => one !== undefined && one !== null))
+      throw new CliError('usage', '--input, --result and --log need a file with a single receipt; a bundle has them all.')
+    return verifyBundleFile(invocation, bundle, { keys, ...(await readLogKeys(invocation)) })
   }
   if (policy !== null) return showPolicy(invocation, checkPolicy(policy, keys, crypto))
   if (held === null) throw new CliError('data', `${printable(name)} contains no receipt.`)
@@ -237,20 +249,23 @@ export interface LogProofGiven {
 async function readLogProof(invocation: Invocation): Promise<LogProofGiven | null> {
   const file = invocation.text('log')
   if (file === null) return null
+  const { log, witnesses } = await readLogKeys(invocation)
+  if (log === null) throw new CliError('usage', 'Give --log-key, the verifier key of the log; the issuer publishes it at /log/key.')
+  return { text: await readTextFile(file), log, witnesses }
+}
+
+/** Log key from `--log-key` or the key list, null without either; and the keys of `--witness`. */
+async function readLogKeys(invocation: Invocation): Promise<{ log: VerifierKey | null; witnesses: VerifierKey[] }> {
   const given = invocation.text('log-key') ?? (await keyInList(invocation.text('keys')))
-  if (given === null) throw new CliError('usage', 'Give --log-key, the verifier key of the log; the issuer publishes it at /log/key.')
-  const log = readKeyOption(given, 'log', '--log-key')
   const witness = invocation.text('witness')
-  const text = await readTextFile(file)
-  return { text, log, witnesses: witness === null ? [] : witness.split(',').map((one) => readKeyOption(one, 'witness', '--witness')) }
+  return {
+    log: given === null ? null : readKeyOption(given, 'log', '--log-key'),
+    witnesses: witness === null ? [] : witness.split(',').map((one) => readKeyOption(one, 'witness', '--witness')),
+  }
 }
 
 async function keyInList(file: string | null): Promise<string | null> {
-  if (file === null) return null
-  const list = await readJsonFile(file)
-  const log = typeof list === 'object' && list !== null && 'log' in list ? list.log : null
-  const key = typeof log === 'object' && log !== null && 'verifier_key' in log ? log.verifier_key : null
-  return typeof key === 'string' ? key : null
+  return file === null ? null : logKeyIn(await readJsonFile(file))
 }
 
 function readKeyOption(text: string, type: VerifierKey['type'], option: string): VerifierKey {

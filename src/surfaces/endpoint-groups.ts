@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { BUNDLE_ENDPOINTS } from './bundle.ts'
 import { CATALOGUE_ENDPOINTS } from './catalogue.ts'
 import { CREDIT_ENDPOINTS } from './credits/endpoints.ts'
 import type { AppDeps } from './deps.ts'
@@ -49,6 +50,7 @@ function endpointGroup<Shared>(
 export const ENDPOINT_GROUPS: readonly EndpointGroup[] = [
   endpointGroup('catalogue', CATALOGUE_ENDPOINTS, ({ deps }) => deps),
   endpointGroup('signing', SIGNING_ENDPOINTS, ({ deps }) => deps),
+  endpointGroup('bundle', BUNDLE_ENDPOINTS, ({ deps }) => deps),
   endpointGroup('datasets', DATASET_ENDPOINTS, ({ deps }) => deps),
   endpointGroup('payments', PAYMENT_ENDPOINTS, ({ deps, words }) => ({ deps, words }), { charged: 'unknown' }),
   endpointGroup('preflight', PREFLIGHT_ENDPOINTS, ({ deps, preflight }) => preflightRoom(deps, preflight)),

@@ -103,6 +103,7 @@ const ENTRANCES: readonly Entrance[] = [
     signedHeaders,
   ],
   ['/v1/sandbox/payment', (members) => `{"amount_minor":"5000",${members}}`],
+  ['/v1/bundle', (members) => `{"entries":[],${members}}`],
   ['/log/entries', (members) => `{"receipt":{${members}}}`],
   ['/log/add-checkpoint', (members) => `old 0\n\n__proto__\n1\nAAAA\n{${members}}\n`],
   [

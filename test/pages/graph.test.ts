@@ -133,7 +133,8 @@ test('one text may have many documents: an array, lines, links; each names its s
 })
 
 test('failed checks name their fields; a signature cannot', () => {
-  const checks = (input: ReceiptInput) => listChecks(assessReceipt(input, { service: null, pasted: [] }), input)
+  const checks = (input: ReceiptInput) =>
+    listChecks(assessReceipt(input, { service: null, pasted: [], logs: { service: null, pasted: null } }), input)
   const bad = (input: ReceiptInput) => checks(input).flatMap(({ name, tone, fields }) => (tone === 'bad' ? [[name, ...fields]] : []))
   assert.deepEqual(bad({ receipt: RECEIPT }), [])
   assert.deepEqual(bad({ receipt: RECEIPT, result: { ...RESULT, valid: false } }), [['Result', 'output_hash']])

@@ -22,7 +22,7 @@ const PREVIOUS = `0x${'44'.repeat(32)}`
 const CHAIN = signLink(DIGEST, PREVIOUS, signerOne)
 
 const decisionOf = (input: ReceiptInput, service: PublishedKey[] | null, pasted: PublishedKey[] = []) => {
-  const { tone, word } = assessReceipt(input, { service, pasted })
+  const { tone, word } = assessReceipt(input, { service, pasted, logs: { service: null, pasted: null } })
   return [tone, word]
 }
 

@@ -6,6 +6,7 @@ import { bytesToHex } from '../../src/pure/log/merkle.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { nobleCrypto } from '../../src/pure/receipts/crypto.ts'
 import { readEntry, issuePolicy } from '../../src/pure/rulebooks/pol1-registry.ts'
+import { openDesk } from '../cli/run-cli.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
 import { asMembers } from '../support/documents.ts'
@@ -219,6 +220,30 @@ test('a proof of the transparency log is loaded or pasted, and checked', async (
   await page.fill('#log-proof', proof)
   await page.click('#log-check')
   await page.waitForSelector('#log-finding:has-text("In the log")')
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('an audit bundle is verified part by part, and an altered one names the part', async () => {
+  const [first = {}, second = {}] = await family()
+  const desk = await openDesk()
+  const answers = await desk.file('answers.json', [first, second])
+  const inputs = await desk.file('inputs.json', { iban: 'GB82 WEST 1234 5698 7654 32' })
+  const { code, stdout, stderr } = await desk.run(['bundle', answers, '--inputs', inputs, '--url', app.url])
+  await desk.clear()
+  assert.equal(code, 0, stderr)
+  const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  await verify(page, stdout)
+  await wordIs(page, 'All verified')
+  await page.waitForSelector('#one .verdict .word:text-is("Bundle verified")')
+  const listed = (await page.textContent('#bundle-parts')) ?? ''
+  for (const part of ['/answers/1/answer/chain', '/answers/0/input', '/log/checkpoint', '/log/proofs/1', '/manifest', '/keys'])
+    assert.ok(listed.includes(part), part)
+  const altered = JSON.parse(stdout) as { answers: { input: unknown }[] }
+  altered.answers[1] = { ...altered.answers[1], input: { iban: 'DE89370400440532013000' } }
+  await verify(page, JSON.stringify(altered))
+  await page.waitForSelector('#one .verdict .word:text-is("Bundle not verified")')
+  assert.match((await page.textContent('#bundle-parts')) ?? '', /\/answers\/1\/input\s*Not valid\.\s*The input was changed/)
   assert.deepEqual(complaints, [])
   await close()
 })

@@ -264,8 +264,19 @@ export interface LogBook {
   tile(request: TileRequest): Promise<Uint8Array<ArrayBuffer> | null>
   /** Inclusion state of an entry; `proof` is text that verifies offline. */
   proof(entry: Uint8Array): Promise<{ kind: 'included'; text: string } | { kind: 'waiting' } | { kind: 'unknown' }>
+  /** Proofs of several entries under one checkpoint, and its consistency with an earlier size; null before the first checkpoint. */
+  evidence(entries: readonly string[], old_size: number | null): Promise<LogEvidence | null>
   /** That the newest tree continues the one of `old_size`, as a witness takes it; null when the log never was so small or is not so large. */
   consistency(old_size: number): Promise<string | null>
+}
+
+/** Entries in hex. */
+interface LogEvidence {
+  checkpoint: string
+  proofs: { entry: string; proof: string }[]
+  unproved: { entry: string; state: 'waiting' | 'unknown' }[]
+  /** Null without an earlier size, or if the log never was so small or is not so large. */
+  consistency: string | null
 }
 
 export function createLogBook(store: ReceiptsLogStore): LogBook {
@@ -276,13 +287,37 @@ export function createLogBook(store: ReceiptsLogStore): LogBook {
     },
     tile: (request) => tileBytes(store, request),
     proof: (entry) => proofOf(store, entry),
+    evidence: (entries, old_size) => evidenceOf(store, entries, old_size),
     consistency: async (old_size) => {
       const head = await store.head()
-      if (head === null || old_size > head.size) return null
-      const hashes = await new TreeReader(store).spans(consistencySpans(old_size, head.size))
-      return [`old ${old_size}`, ...hashes.map(base64Of), '', head.checkpoint].join('\n')
+      return head === null ? null : consistencyText(new TreeReader(store), head, old_size)
     },
   }
+}
+
+async function consistencyText(reader: TreeReader, head: LogHead, old_size: number): Promise<string | null> {
+  if (old_size > head.size) return null
+  const hashes = await reader.spans(consistencySpans(old_size, head.size))
+  return [`old ${old_size}`, ...hashes.map(base64Of), '', head.checkpoint].join('\n')
+}
+
+async function evidenceOf(store: ReceiptsLogStore, entries: readonly string[], old_size: number | null): Promise<LogEvidence | null> {
+  // Positions are read before the head, which then has all of them.
+  const positions = await store.positions(entries)
+  const head = await store.head()
+  if (head === null) return null
+  const [reader, checkpoint] = [new TreeReader(store), await signed(store, head)]
+  const evidence: LogEvidence = { checkpoint, proofs: [], unproved: [], consistency: null }
+  for (const entry of entries) {
+    const index = positions.get(entry)
+    if (index === undefined) evidence.unproved.push({ entry, state: (await store.is_waiting(entry)) ? 'waiting' : 'unknown' })
+    else {
+      const hashes = await reader.spans(inclusionSpans(index, head.size))
+      evidence.proofs.push({ entry, proof: proofText({ index, hashes, checkpoint }) })
+    }
+  }
+  if (old_size !== null) evidence.consistency = await consistencyText(reader, head, old_size)
+  return evidence
 }
 
 async function signed(store: ReceiptsLogStore, head: LogHead): Promise<string> {

@@ -54,9 +54,10 @@ export function journey(name: string, settings: Record<string, string>, walk: (g
       const data_dir = await mkdtemp(join(tmpdir(), 'assay-journey-'))
       const postgres = store === 'postgres' ? await openPostgres() : null
       // All processes on one PostgreSQL share their keys, so the operator names the files.
-      const shared = { ASSAY_RECEIPT_KEY_FILE: join(data_dir, 'receipt-keys.json'), ASSAY_SECRET_FILE: join(data_dir, 'secret') }
+      const secrets = { ASSAY_SECRET_FILE: join(data_dir, 'secret'), ASSAY_LOG_KEY_FILE: join(data_dir, 'log.key') }
+      const shared = { ASSAY_RECEIPT_KEY_FILE: join(data_dir, 'receipt-keys.json'), ...secrets }
       const database = postgres === null ? {} : { ...shared, ASSAY_STORE: await postgres.createDatabase('journey') }
-      await writeFile(shared.ASSAY_SECRET_FILE, randomBytes(32).toString('hex'), { mode: 0o600 })
+      for (const file of Object.values(secrets)) await writeFile(file, randomBytes(32).toString('hex'), { mode: 0o600 })
       // The public URL stays the same over crashes.
       let port = '0'
       const start = async () => {

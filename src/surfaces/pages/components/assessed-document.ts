@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import type { BundleReport } from '../../../pure/audit/verify-bundle.ts'
 import type { HeadlineRule } from '../../../pure/headline.ts'
 import { isObject } from '../../../pure/is-object.ts'
 import { SIGNED_FIELDS, TAIL_FIELDS } from '../../../pure/receipts/receipt.ts'
@@ -24,6 +25,27 @@ export function AssessedDocumentView({ assessed, headlines }: { assessed: Assess
     <${Verdict} headline=${assessed} />
     ${details.kind === 'receipt' && html`<${ReceiptDetails} ...${details} headlines=${headlines} />`}
     ${details.kind === 'policy' && html`<${PolicyDetails} ...${details} />`}
+    ${details.kind === 'bundle' && html`<${BundleDetails} report=${details.report} />`}
+  `
+}
+
+const BUNDLE_STATES = { failed: 'bad', not_checked: 'neutral', valid: 'good' } as const
+
+/** Checks of a bundle, failures first; each valid part is listed too. */
+function BundleDetails({ report: { service, made_at, checks } }: { report: BundleReport }) {
+  const listed = (['failed', 'not_checked', 'valid'] as const).flatMap((state) => checks.filter((check) => check.state === state))
+  const rows = listed.map(({ state, pointer, message }): ReceiptCheck => ({
+    name: pointer,
+    tone: BUNDLE_STATES[state],
+    message,
+    fields: [],
+  }))
+  return html`
+    <p class="scope-line">
+      Made ${made_at} for ${service}. Not proved: that results are right; that money moved; that the bundle has every answer; who made it.
+      This page does not run tools again; <code>assay verify bundle.json</code> does.
+    </p>
+    <section class="proof large" id="bundle-parts" aria-label="Parts of the bundle"><${CheckList} checks=${rows} /></section>
   `
 }
 

@@ -1,10 +1,11 @@
 import type { TargetedDragEvent, TargetedEvent, TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { decodeUtf8 } from '../../../pure/documents/strict-json.ts'
+import { isObject } from '../../../pure/is-object.ts'
 import { readKeyList, type KeyList } from '../../../pure/receipts/keys.ts'
 import { showAllowance } from '../client/allowance.ts'
 import { bringIntoView } from '../client/view.ts'
-import { assessAll, assessDocument, type AssessedDocument } from '../client/verify/assess.ts'
+import { assessAll, assessDocument, emptyRow, type AssessedDocument, type KeyLists } from '../client/verify/assess.ts'
 import { readDocuments, type GivenDocument } from '../client/verify/documents.ts'
 import { layOutReceipts, type ReceiptGraph } from '../client/verify/graph.ts'
 import { html } from '../html.ts'
@@ -82,8 +83,8 @@ function useVerification() {
   const [selected, setSelected] = useState(0)
   const [status, setStatus] = useState('')
   const [keys_note, setKeysNote] = useState('Loading the key list of this service …')
-  const service_keys = useRef<Promise<KeyList | null>>(Promise.resolve(null))
-  const pasted_keys = useRef<KeyList>([])
+  const service_keys = useRef<Promise<IssuerKeys>>(Promise.resolve(NO_KEYS))
+  const pasted_keys = useRef<IssuerKeys>({ keys: [], log: null })
   const latest = useRef(0)
   const show = (next: Report) => {
     setReport(next)
@@ -93,10 +94,11 @@ function useVerification() {
     const turn = ++latest.current
     const refusal = refuseCount(documents.length)
     if (refusal !== null) return show({ kind: 'refused', message: refusal })
-    const lists = { service: await service_keys.current, pasted: pasted_keys.current }
+    const [service, pasted] = [await service_keys.current, pasted_keys.current]
+    const lists: KeyLists = { service: service.keys, pasted: pasted.keys ?? [], logs: { service: service.log, pasted: pasted.log } }
     const assessed: AssessedDocument[] = []
     for (const document of documents) {
-      assessed.push(assessDocument(document, lists))
+      assessed.push(document.kind === 'bundle' ? await verifyBundleDocument(document, lists) : assessDocument(document, lists))
       if (assessed.length % DOCUMENTS_PER_PAUSE === 0 && assessed.length < documents.length) {
         setStatus(`${assessed.length} of ${documents.length} verified …`)
         await pause()
@@ -115,7 +117,7 @@ function useVerification() {
   }
   useEffect(() => {
     service_keys.current = loadServiceKeys()
-    void service_keys.current.then((keys) => setKeysNote(describeKeys(keys)))
+    void service_keys.current.then(({ keys }) => setKeysNote(describeKeys(keys)))
     const verifyAddress = () => {
       if (!location.hash.startsWith('#r=')) return
       const documents = readDocuments(location.hash, '')
@@ -198,13 +200,36 @@ function fillText(text: string): void {
   if (field !== null) field.value = text
 }
 
-/** Loads the key list of this service; null if it cannot be loaded. */
-async function loadServiceKeys(): Promise<KeyList | null> {
+/** The verifier of bundles is loaded when the first one is given. */
+async function verifyBundleDocument(document: Extract<GivenDocument, { kind: 'bundle' }>, lists: KeyLists): Promise<AssessedDocument> {
+  try {
+    const { assessBundle } = await import('../client/verify/bundle.ts')
+    return assessBundle(document, lists)
+  } catch {
+    const sentence = 'The verifier of bundles could not be loaded. Reload the page while you are online.'
+    return { ...emptyRow(document), tone: 'caution', word: 'Not checked', sentence, details: { kind: 'unreadable' } }
+  }
+}
+
+/** Key list of an issuer, null if it could not be read, and the verifier key of its log. */
+interface IssuerKeys {
+  keys: KeyList | null
+  log: string | null
+}
+
+const NO_KEYS: IssuerKeys = { keys: null, log: null }
+
+function issuerKeys(document: unknown): IssuerKeys {
+  const log = isObject(document) && isObject(document['log']) ? document['log']['verifier_key'] : null
+  return { keys: readKeyList(document), log: typeof log === 'string' ? log : null }
+}
+
+async function loadServiceKeys(): Promise<IssuerKeys> {
   try {
     const response = await fetch('/.well-known/xdr-1.json')
-    return readKeyList(await response.json())
+    return issuerKeys(await response.json())
   } catch {
-    return null
+    return NO_KEYS
   }
 }
 
@@ -245,7 +270,7 @@ function VerifyForm({ desk, sample }: { desk: Verification; sample: VerifyDeskPr
       <label for="given">Receipts <span class="kind">JSON</span></label>
       <textarea id="given" rows="8" aria-describedby="about-given" autocomplete="off" autocapitalize="off" spellcheck=${false}></textarea>
       <p class="hint" id="about-given">
-        A receipt, a whole answer, the link of a badge or a POL-1 certificate. For several, give an array or one per line. With a whole
+        A receipt, a whole answer, an audit bundle, the link of a badge or a POL-1 certificate. For several, give an array or one per line. With a whole
         answer, its result and link are checked too.
       </p>
       <p class="files">
@@ -321,8 +346,9 @@ function PastedKeys({ desk }: { desk: Verification }) {
   const [note, setNote] = useState<{ fault: boolean; text: string } | null>(null)
   const read = ({ currentTarget }: TargetedEvent<HTMLTextAreaElement>) => {
     const text = currentTarget.value.trim()
-    const keys = text === '' ? [] : parseKeyList(text)
-    desk.pasted_keys.current = keys ?? []
+    const pasted = text === '' ? { keys: [], log: null } : parseKeyList(text)
+    const { keys } = pasted
+    desk.pasted_keys.current = pasted
     if (keys === null) setNote({ fault: true, text: 'This is not a key list. Expected: the JSON of the issuer’s /.well-known/xdr-1.json.' })
     else
       setNote(
@@ -353,11 +379,11 @@ function PastedKeys({ desk }: { desk: Verification }) {
   </details>`
 }
 
-function parseKeyList(text: string): KeyList | null {
+function parseKeyList(text: string): IssuerKeys {
   try {
-    return readKeyList(JSON.parse(text))
+    return issuerKeys(JSON.parse(text))
   } catch {
-    return null
+    return NO_KEYS
   }
 }
 

@@ -1,4 +1,5 @@
 import { A2A } from './a2a.ts'
+import { AUDIT } from './audit.ts'
 import { CLIENT } from './client.ts'
 import { COMMAND_LINE } from './command-line.ts'
 import { ERRORS } from './errors.ts'
@@ -16,7 +17,7 @@ import type { Topic } from './parts.ts'
 /** The topics in the order in which they are read. */
 export const GROUPS: readonly { title: string; topics: readonly Topic[] }[] = [
   { title: 'Call', topics: [START, REST, MCP, A2A, COMMAND_LINE, CLIENT] },
-  { title: 'Know', topics: [PRICES, PAYMENT, RECEIPTS, ERRORS, INVOICES, WEBHOOKS] },
+  { title: 'Know', topics: [PRICES, PAYMENT, RECEIPTS, AUDIT, ERRORS, INVOICES, WEBHOOKS] },
   { title: 'Run', topics: [GOING_LIVE] },
 ]
 

@@ -1,3 +1,4 @@
+import type { BundleReport } from '../../../../pure/audit/verify-bundle.ts'
 import type { Headline } from '../../../../pure/headline.ts'
 import { isObject } from '../../../../pure/is-object.ts'
 import { readReceiptHash, verifyLink, type LinkVerdict } from '../../../../pure/receipts/chain.ts'
@@ -9,19 +10,21 @@ import { timeText } from '../../components/receipt-proof.ts'
 import type { GivenDocument, ReceiptInput } from './documents.ts'
 import type { LinkedReceipt } from './graph.ts'
 
-type Decision = Omit<Headline, 'code'>
+export type Decision = Omit<Headline, 'code'>
 
 /** Key list of this service, null if it could not be loaded, and the list that the user pasted. */
 export interface KeyLists {
   service: KeyList | null
   pasted: KeyList
+  /** Verifier keys of the logs of both issuers; null where a list names none. */
+  logs: { service: string | null; pasted: string | null }
 }
 
 export interface ReceiptAssessment extends Decision {
   receipt: ReceiptVerdict
   /** Published key that signed; null if it is on neither list. */
   key: PublishedKey | null
-  key_list: keyof KeyLists
+  key_list: 'service' | 'pasted'
   /** The given result has the hash in the receipt; null if no result was given. */
   result_matches: boolean | null
   link: LinkVerdict | null
@@ -70,15 +73,15 @@ function decideReceipt({ receipt, key_list, result_matches, link }: Omit<Receipt
   return good('Verified', 'A key that this service publishes signed exactly this receipt.')
 }
 
-function good(word: string, sentence: string): Decision {
+export function good(word: string, sentence: string): Decision {
   return { tone: 'good', word, sentence }
 }
 
-function caution(word: string, sentence: string): Decision {
+export function caution(word: string, sentence: string): Decision {
   return { tone: 'caution', word, sentence }
 }
 
-function bad(word: string, sentence: string): Decision {
+export function bad(word: string, sentence: string): Decision {
   return { tone: 'bad', word, sentence }
 }
 
@@ -135,12 +138,18 @@ export interface AssessedDocument extends Decision, LinkedReceipt {
   details:
     | { kind: 'receipt'; input: ReceiptInput; assessment: ReceiptAssessment }
     | { kind: 'policy'; given: unknown; assessment: PolicyAssessment }
+    | { kind: 'bundle'; report: BundleReport }
     | { kind: 'unreadable' }
 }
 
-/** Verifies one document. Never throws. */
-export function assessDocument(document: GivenDocument, keys: KeyLists): AssessedDocument {
-  const empty = { document, title: document.source, time: '', signer: null, digest: null, follows: null, link_valid: null }
+/** Row of a document without receipt fields. */
+export function emptyRow(document: GivenDocument) {
+  return { document, title: document.source, time: '', signer: null, digest: null, follows: null, link_valid: null }
+}
+
+/** Verifies one document other than a bundle, whose verifier is loaded when it is needed. Never throws. */
+export function assessDocument(document: Exclude<GivenDocument, { kind: 'bundle' }>, keys: KeyLists): AssessedDocument {
+  const empty = emptyRow(document)
   switch (document.kind) {
     case 'receipt':
       return { ...empty, ...receiptRow(document.input, keys) }

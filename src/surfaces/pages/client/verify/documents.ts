@@ -1,3 +1,4 @@
+import { claimsBundle, readBundle, type AuditBundle } from '../../../../pure/audit/bundle.ts'
 import { decodeUtf8, readStrictJson, type StrictJson } from '../../../../pure/documents/strict-json.ts'
 import { isObject } from '../../../../pure/is-object.ts'
 import { linkIn, resultIn } from '../../../../pure/receipts/chain.ts'
@@ -14,6 +15,7 @@ export interface ReceiptInput {
 
 /** One document to verify. `source` is its file, line or number; empty for a single pasted document. `policy` is a certificate POL-1. */
 export type GivenDocument = { source: string } & (
+  | { kind: 'bundle'; bundle: AuditBundle }
   | { kind: 'receipt'; input: ReceiptInput }
   | { kind: 'policy'; policy: unknown }
   | { kind: 'unreadable'; reason: string }
@@ -22,7 +24,7 @@ export type GivenDocument = { source: string } & (
 const BOUNDS = { depth: limits.json_depth, nodes: limits.document_nodes }
 
 /**
- * Reads every document in a text: one JSON document, an array, JSON lines, compact receipts, one per line, or addresses with `#r=` as badges
+ * Reads every document in a text: one JSON document, an audit bundle, an array, JSON lines, compact receipts, one per line, or addresses with `#r=` as badges
  * have them. Reads strictly, so that no document has a second meaning in another reader.
  */
 export function readDocuments(text: string, file: string): GivenDocument[] {
@@ -34,6 +36,7 @@ export function readDocuments(text: string, file: string): GivenDocument[] {
   if (links.length > 0) return links.map((link, index) => linkedDocument(link, sourceAt(links.length === 1 ? '' : `link ${index + 1}`)))
   const read = readJson(trimmed)
   if (!read.ok) return readLines(trimmed, sourceAt) ?? [{ kind: 'unreadable', source: sourceAt(`line ${read.line}`), reason: read.message }]
+  if (claimsBundle(read.value)) return bundleDocuments(read.value, sourceAt)
   if (!Array.isArray(read.value)) return [documentOf(read.value, file)]
   return read.value.map((value: unknown, index) => documentOf(value, sourceAt(`number ${index + 1}`)))
 }
@@ -42,6 +45,14 @@ export function readDocuments(text: string, file: string): GivenDocument[] {
 function linksIn(text: string): string[] {
   const lines = text.split(/\s+/)
   return lines.every(looksCompact) ? lines : [...text.matchAll(/#r=([\w-]+)/g)].map(([, link = '']) => link)
+}
+
+/** An audit bundle, then each of its answers, so that their links are drawn. */
+function bundleDocuments(value: unknown, sourceAt: (position: string) => string): GivenDocument[] {
+  const read = readBundle(value)
+  if (!read.ok) return [{ kind: 'unreadable', source: sourceAt(`bundle, ${read.pointer}`), reason: read.reason }]
+  const answers = read.bundle.answers.map(({ answer }, index) => documentOf(answer, sourceAt(`answer ${index + 1}`)))
+  return [{ kind: 'bundle', source: sourceAt('audit bundle'), bundle: read.bundle }, ...answers]
 }
 
 function readJson(text: string): StrictJson {
