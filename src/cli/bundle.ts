@@ -12,23 +12,35 @@ import {
   type BundledDataset,
   type BundledLog,
 } from '../pure/audit/bundle.ts'
-import { bundleManifest, textHash } from '../pure/audit/manifest.ts'
-import { entryOf, isNamed, verifyBundle } from '../pure/audit/verify-bundle.ts'
+import {
+  bundleManifest,
+  textHash,
+  entryOf,
+  isNamed,
+  verifyBundle,
+  withChecks,
+  type AuditorKeys,
+  type BundleCheck,
+  type BundleReport,
+} from '../pure/audit/verify-bundle.ts'
 import { isObject } from '../pure/is-object.ts'
 import { readCheckpoint, readNote } from '../pure/log/checkpoint.ts'
 import { readBounded } from '../pure/read-bounded.ts'
-import { resultIn } from '../pure/receipts/chain.ts'
+import { resultIn, linkIn } from '../pure/receipts/chain.ts'
 import { valueHash } from '../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../pure/receipts/verify.ts'
 import { datasetLimits, LOG_RULES } from '../service/limits.ts'
 import type { Invocation } from './commands.ts'
 import { CliError, type Exit } from './errors.ts'
 import { readJsonDocuments, readTextFile } from './input.ts'
-import { printable, remark, say } from './terminal.ts'
+import { printable, remark, say, headlineMark, paint, table, terminalWidth, wantsJson, wrap } from './terminal.ts'
+import { referenceTableHashes } from '../assembly/reference-tables.ts'
+import { serviceUrl } from './remote.ts'
+import { replayAnswer } from './replay.ts'
 
 /** `assay bundle`: puts answers, inputs and what the service proves about them into one file that verifies offline. */
 export async function run(invocation: Invocation): Promise<Exit> {
-  const origin = serviceOrigin(invocation.text('url'))
+  const origin = serviceUrl(invocation)
   const answers = await readAnswers(invocation.words)
   const inputs = invocation.text('inputs')
   if (inputs !== null) await addInputs(answers, inputs)
@@ -48,7 +60,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   const out = invocation.text('out')
   if (out === null) say(text)
   else await writeFile(out, `${text}\n`)
-  return report(bundle)
+  return reportBundle(bundle)
 }
 
 /** JSON with one member, and one answer, per line. */
@@ -59,7 +71,7 @@ function bundleText({ answers, ...others }: AuditBundle): string {
 }
 
 /** Verifies the new bundle with its own keys, so that a fault is seen where it can still be corrected. */
-function report(bundle: AuditBundle): Exit {
+function reportBundle(bundle: AuditBundle): Exit {
   const { outcome, checks } = verifyBundle(bundle)
   const found = checks.filter(({ state, kind }) => state === 'failed' || (state === 'not_checked' && kind !== 'keys' && kind !== 'log_key'))
   for (const { pointer, message } of found) remark(`assay: ${printable(pointer)}: ${printable(message)}`)
@@ -68,14 +80,6 @@ function report(bundle: AuditBundle): Exit {
     `assay: bundle of ${length === 1 ? 'one answer' : `${length} answers`} of ${printable(bundle.service)}. Verify it with "assay verify".`,
   )
   return outcome === 'failed' ? 'negative' : 'ok'
-}
-
-function serviceOrigin(url: string | null): string {
-  const example = 'Give the service with --url, such as --url https://assay.example.'
-  if (url === null) throw new CliError('usage', example)
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new CliError('usage', `--url is not an http or https address. ${example}`)
-  return new URL(url).origin
 }
 
 async function readAnswers(names: readonly string[]): Promise<BundledAnswer[]> {
@@ -258,4 +262,99 @@ function parsed(text: string): Record<string, unknown> {
   } catch {
     return {}
   }
+}
+
+/** Verifies an audit bundle offline, replays the answers of deterministic tools, and prints the report. */
+export async function verifyBundleFile(invocation: Invocation, document: unknown, keys: Omit<AuditorKeys, 'datasets'>): Promise<Exit> {
+  const read = readBundle(document)
+  if (!read.ok) throw new CliError('data', `The bundle cannot be read at ${printable(read.pointer)}: ${read.reason}`)
+  const { bundle } = read
+  const report = verifyBundle(bundle, { ...keys, datasets: referenceTableHashes() })
+  const replays = invocation.flag('no-replay') ? [] : await replayChecks(bundle)
+  const whole = withChecks(report, replays, keys.keys !== null)
+  say(
+    wantsJson(invocation)
+      ? JSON.stringify({ document: 'audit-bundle', verified: whole.outcome === 'verified', ...whole })
+      : renderBundle(whole),
+  )
+  return EXITS[whole.outcome]
+}
+
+const EXITS = { verified: 'ok', issuer_unknown: 'undecided', failed: 'negative' } as const satisfies Record<BundleReport['outcome'], Exit>
+
+/** Runs each tool again whose receipt is valid and whose input is in the bundle. */
+async function replayChecks(bundle: AuditBundle): Promise<BundleCheck[]> {
+  const datasets = bundle.datasets.flatMap(({ text }) => (text === undefined ? [] : [text]))
+  const checks: BundleCheck[] = []
+  for (const [index, one] of bundle.answers.slice(0, BUNDLE_LIMITS.answers).entries()) {
+    const { answer } = one
+    if (!verifyReceipt(answer['receipt']).valid) continue
+    checks.push({ kind: 'replay', pointer: `/answers/${index}`, ...(await replayOne(one, datasets)) })
+  }
+  return checks
+}
+
+async function replayOne(
+  { answer, ...given }: AuditBundle['answers'][number],
+  datasets: readonly string[],
+): Promise<Pick<BundleCheck, 'state' | 'message'>> {
+  if (given.input === undefined) return { state: 'not_checked', message: 'Not run again: its input is not in the bundle.' }
+  const file = { receipt: answer['receipt'], result: resultIn(answer), chain: linkIn(answer) }
+  try {
+    const { exit, reason } = await replayAnswer(file, given.input, datasets)
+    return { state: exit === 'ok' ? 'valid' : exit === 'negative' ? 'failed' : 'not_checked', message: reason }
+  } catch (error) {
+    // A source that a tool needs may be missing on this machine.
+    return { state: 'not_checked', message: `Not run again: ${error instanceof Error ? error.message : 'the tool failed.'}` }
+  }
+}
+
+const TONES = { verified: 'good', issuer_unknown: 'caution', failed: 'bad' } as const
+const WORDS = { verified: 'bundle verified', issuer_unknown: 'everything matches, issuer unknown', failed: 'bundle not verified' } as const
+const STATE_TONES = { valid: 'good', not_checked: 'caution', failed: 'bad' } as const
+const STATE_WORDS = { valid: 'valid', not_checked: 'not checked', failed: 'failed' } as const
+
+/** Failures first, then what was not checked, then how many parts of each kind are valid. */
+function renderBundle({ outcome, service, made_at, receipts, checks }: BundleReport): string {
+  const width = terminalWidth()
+  const rows = (['failed', 'not_checked'] as const).flatMap((state) =>
+    checks
+      .filter((check) => check.state === state)
+      .map(({ kind, pointer, message }) => [
+        headlineMark(STATE_TONES[state], STATE_WORDS[state]),
+        `${KIND_WORDS[kind]} ${printable(pointer)}`,
+        printable(message),
+      ]),
+  )
+  const counts = Map.groupBy(
+    checks.filter(({ state }) => state === 'valid'),
+    ({ kind }) => kind,
+  )
+  const proved = [...counts].map(([kind, found]) => [headlineMark('good', 'valid'), KIND_WORDS[kind], `${found.length}`])
+  return [
+    `${headlineMark(TONES[outcome], WORDS[outcome])}  ${receipts.length} ${receipts.length === 1 ? 'answer' : 'answers'} of ${printable(service)}  ${paint('muted', `made ${printable(made_at)}`)}`,
+    ...table(rows, width),
+    ...table(proved, width),
+    '',
+    ...wrap(
+      'Not proved: that results are right; that money moved; that the bundle holds every answer there is; who made the bundle. Its manifest shows changes, not authors.',
+      width,
+    ),
+  ].join('\n')
+}
+
+const KIND_WORDS: Readonly<Record<BundleCheck['kind'], string>> = {
+  manifest: 'manifest',
+  keys: 'key list',
+  receipt: 'receipt',
+  input: 'input',
+  result: 'result',
+  tier: 'tier',
+  link: 'link',
+  log_key: 'log key',
+  checkpoint: 'checkpoint',
+  log_proof: 'log proof',
+  consistency: 'consistency',
+  dataset: 'dataset',
+  replay: 'replay',
 }

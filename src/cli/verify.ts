@@ -1,6 +1,5 @@
 import { claimsBundle } from '../pure/audit/bundle.ts'
 import { logKeyIn } from '../pure/audit/verify-bundle.ts'
-import { verifyBundleFile } from './bundle-verify.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { judgeKey, type KeyList, readKeyList } from '../pure/receipts/keys.ts'
 import { claimsPolicy, type Policy, type PolicyVerdict, verifyPolicy } from '../pure/rulebooks/pol1.ts'
@@ -133,6 +132,7 @@ export async function run(invocation: Invocation): Promise<Exit> {
   if (bundle !== null) {
     if ([input, result, proof].some((one) => one !== undefined && one !== null))
       throw new CliError('usage', '--input, --result and --log need a file with a single receipt; a bundle has them all.')
+    const { verifyBundleFile } = await import('./bundle.ts')
     return verifyBundleFile(invocation, bundle, { keys, ...(await readLogKeys(invocation)) })
   }
   if (policy !== null) return showPolicy(invocation, checkPolicy(policy, keys, crypto))

@@ -315,7 +315,7 @@ export const proofLimits = {
   remembered: 1_000,
 } as const
 
-export { BUNDLE_RULES } from './log/bundle-limits.ts'
+export { BUNDLE_RULES } from '../pure/audit/bundle.ts'
 export { datasetLimits } from './dataset-limits.ts'
 export { WEBHOOK_RULES } from './webhooks/webhook-limits.ts'
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { readBundle, BUNDLE_LIMITS, type AuditBundle } from '../../src/pure/audit/bundle.ts'
-import { bundleManifest, bundleParts } from '../../src/pure/audit/manifest.ts'
+import { bundleManifest, bundleParts } from '../../src/pure/audit/verify-bundle.ts'
 import { verifyBundle, type AuditorKeys } from '../../src/pure/audit/verify-bundle.ts'
 import { readVerifierKey } from '../../src/pure/log/checkpoint.ts'
 import { readKeyList } from '../../src/pure/receipts/keys.ts'
@@ -257,9 +257,9 @@ test('the command refuses what it cannot bundle, and says what to give', async (
   const answers = await desk.file('one.json', bundle.answers[0]?.answer)
   const foreign = await desk.file('foreign.json', { iban: 'DE89370400440532013000' })
   for (const [args, code, words] of [
-    [['bundle', answers], 2, /--url https:\/\/assay\.example/],
+    [['bundle', answers], 2, /--url https:\/\//],
     [['bundle', '--url', app.url], 2, /at least one file/],
-    [['bundle', answers, '--url', 'ftp://x'], 2, /not an http or https address/],
+    [['bundle', answers, '--url', 'ftp://x'], 2, /http or https address of a service/],
     [['bundle', answers, '--url', app.url, '--inputs', foreign], 65, /no receipt covers this input/],
     [['bundle', foreign, '--url', app.url], 65, /expected a receipt/],
     [['bundle', answers, '--url', app.url, '--checkpoint', answers], 65, /not a checkpoint/],

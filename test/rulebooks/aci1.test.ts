@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ACI_TABLE, gradeAci, nextTier, type AciFigures } from '../../src/pure/rulebooks/aci1.ts'
-import { lowerBoundBp, upperBoundBp } from '../../src/pure/rulebooks/aci1-wilson.ts'
+import { lowerBoundBp, upperBoundBp } from '../../src/pure/rulebooks/aci1.ts'
 import { runs, SEED } from '../support/counts.ts'
 
 const { z_milli } = ACI_TABLE.interval

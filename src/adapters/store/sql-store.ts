@@ -1,6 +1,6 @@
 import type { AssuredRecords, Disputes } from '../../ports/assured-records.ts'
 import type { FinalizedRangeStore } from '../../ports/chain-facts.ts'
-import type { CallCountStore } from '../../ports/call-counts.ts'
+import type { CallCountStore, CallCount } from '../../ports/call-counts.ts'
 import type { DatasetStore } from '../../ports/datasets.ts'
 import type { CreditStore } from '../../ports/credits.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
@@ -12,12 +12,11 @@ import type { StoredAnswerStore } from '../../ports/stored-answers.ts'
 import type { TaskStore } from '../../ports/tasks.ts'
 import type { WebhookStore } from '../../ports/webhooks.ts'
 import { limits } from '../../service/limits.ts'
-import { SqlCallCountStore } from './call-count-store.ts'
 import { SqlDatasetStore } from './dataset-store.ts'
 import { SqlAssuredStore, SqlDisputeStore } from './record-stores.ts'
 import { columns, count, count32, countUpTo, key_type, parameter, pick, type BoundValue, text_type } from './columns.ts'
 import { SqlCreditStore } from './credit-store.ts'
-import { type AtomicOptions, Database, presentRow, type Work } from './database.ts'
+import { type AtomicOptions, Database, presentRow, type Work, execute } from './database.ts'
 import { SqlInvoiceStore } from './invoice-store.ts'
 import { SqlInsuranceStore } from './insurance-store.ts'
 import { SqlReceiptsLogStore } from './log-store.ts'
@@ -157,4 +156,54 @@ export abstract class SqlStore implements Store {
   async ping(): Promise<void> {
     await this.#database.readFirst(PING, {})
   }
+}
+
+/** Daily counts of calls in the SQL that both databases share. */
+
+const call_count = columns({ day: count32, tool: key_type, outcome: key_type, calls: count })
+
+const ADD = statement(
+  'add_call_count',
+  sql`insert into call_count ${inserted(call_count)}
+    on conflict (day, tool, outcome) do update set calls = call_count.calls + excluded.calls`,
+)
+
+const SINCE = statement(
+  'call_counts_since',
+  sql`select ${selected(call_count)} from call_count where day >= ${parameter('from_day', count32)} order by day, tool, outcome`,
+)
+
+const PURGE = statement(
+  'purge_call_counts',
+  sql`delete from call_count where (day, tool, outcome) in
+      (select day, tool, outcome from call_count where day < ${parameter('before_day', count32)} limit ${parameter('limit', count)})
+    returning day`,
+)
+
+class SqlCallCountStore implements CallCountStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  add(counts: readonly CallCount[]): Promise<void> {
+    // One order for all processes, so that two transactions never wait for each other.
+    const ordered = counts.toSorted((one, other) => (rowKey(one) < rowKey(other) ? -1 : 1))
+    return this.#database.atomically(function* (): Work<void> {
+      for (const one of ordered) yield* execute(ADD, one)
+    })
+  }
+
+  since(from_day: number): Promise<CallCount[]> {
+    return this.#database.readAll(SINCE, { from_day })
+  }
+
+  purge(before_day: number): Promise<number> {
+    return this.#database.purge(PURGE, { before_day })
+  }
+}
+
+function rowKey({ day, tool, outcome }: CallCount): string {
+  return `${day} ${tool} ${outcome}`
 }

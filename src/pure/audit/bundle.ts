@@ -10,6 +10,8 @@ export const BUNDLE_VERSION = 1
 
 /** Bounds of the format. Every reader of JSON documents in this project accepts a bundle of this size. */
 export const BUNDLE_LIMITS = { answers: 200, datasets: 32, bytes: 5 * 1_048_576 } as const
+/** Limits of requests for the part of the service: each reads up to 232 proofs, of which the entries have 16 kB. */
+export const BUNDLE_RULES = { per_minute: 10, body_bytes: 32_768 } as const
 /** An answer and a dataset each have at most one log entry. */
 export const BUNDLE_ENTRIES_MAX = BUNDLE_LIMITS.answers + BUNDLE_LIMITS.datasets
 

@@ -16,14 +16,15 @@ import {
   type VerifierKey,
 } from '../log/checkpoint.ts'
 import { bytesOfBase64, bytesToHex, hexToBytes, isConsistent } from '../log/merkle.ts'
-import { CanonicalError } from '../receipts/canonical.ts'
+import { CanonicalError, canonicalText } from '../receipts/canonical.ts'
 import { linkIn, readReceiptHash, resultIn, verifyLink } from '../receipts/chain.ts'
 import { nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { readKeyList, type KeyList } from '../receipts/keys.ts'
 import { valueHash } from '../receipts/receipt.ts'
 import { verifyReceipt, type ReceiptVerdict } from '../receipts/verify.ts'
 import { namedDatasets, type AuditBundle, type BundledDataset, type BundledLog, type NamedDataset } from './bundle.ts'
-import { bundleParts, partHash, textHash } from './manifest.ts'
+import { sha256 as sha256Of } from '@noble/hashes/sha2.js'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
 
 /** Things that are checked. */
 type BundleCheckKind =
@@ -425,4 +426,55 @@ function parsedObject(text: string): Record<string, unknown> {
   } catch {
     return {}
   }
+}
+
+type Part = [pointer: string, value: unknown]
+
+/**
+ * Parts of a bundle by JSON pointer: every member except `manifest`. Lists are divided into their elements, and these parts into their members: the
+ * elements of `answers`, each `answer`, and `log`. An empty list or object is a part itself.
+ */
+export function bundleParts(bundle: Omit<AuditBundle, 'manifest'>): Map<string, unknown> {
+  const parts = divide([['', bundle]]).filter(([pointer]) => pointer !== '/manifest')
+  return new Map(
+    parts.flatMap((part): Part[] => {
+      switch (part[0]) {
+        case '/answers':
+          return divide(divide([part])).flatMap((one) => (/^\/answers\/\d+\/answer$/.test(one[0]) ? divide([one]) : [one]))
+        case '/log':
+          return divide([part]).flatMap((one) => (Array.isArray(one[1]) ? divide([one]) : [one]))
+        case '/datasets':
+          return divide([part])
+        default:
+          return [part]
+      }
+    }),
+  )
+}
+
+/** Replaces each part by its elements or members, if it has any. */
+function divide(parts: readonly Part[]): Part[] {
+  return parts.flatMap((part): Part[] => {
+    const [pointer, value] = part
+    const members = Array.isArray(value) || isObject(value) ? Object.entries(value) : []
+    return members.length === 0 ? [part] : members.map(([name, one]): Part => [`${pointer}/${escaped(name)}`, one])
+  })
+}
+
+/** Member name in a JSON pointer (RFC 6901). */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** SHA-256 of the RFC 8785 text of each part. Throws `CanonicalError` for a value that is not JSON. */
+export function bundleManifest(bundle: Omit<AuditBundle, 'manifest'>): Record<string, string> {
+  return Object.fromEntries([...bundleParts(bundle)].map(([pointer, value]) => [pointer, partHash(value)]))
+}
+
+function partHash(value: unknown): string {
+  return textHash(canonicalText(value))
+}
+
+export function textHash(text: string): string {
+  return bytesToHex(sha256Of(utf8ToBytes(text)))
 }

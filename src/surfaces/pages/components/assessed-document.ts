@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import type { BundleReport } from '../../../pure/audit/verify-bundle.ts'
-import type { HeadlineRule } from '../../../pure/headline.ts'
+import type { HeadlineRule, HeadlineTone } from '../../../pure/headline.ts'
 import { isObject } from '../../../pure/is-object.ts'
 import { SIGNED_FIELDS, TAIL_FIELDS } from '../../../pure/receipts/receipt.ts'
 import { labelOf } from '../../../service/catalogue/answer-view.ts'
@@ -10,10 +10,10 @@ import { listChecks, type ReceiptCheck } from '../client/verify/checks.ts'
 import type { ReceiptInput } from '../client/verify/documents.ts'
 import { html } from '../html.ts'
 import { FactTables } from './facts.ts'
-import { LogProof } from './log-proof.ts'
 import { amountText, timeText } from './receipt-proof.ts'
 import { Seal } from './seal.ts'
 import { SmallVerdict, Verdict } from './verdict.ts'
+import { useState } from 'preact/hooks'
 
 /** Headline rules by tool, for tools that have their own. */
 export type ToolHeadlines = Readonly<Record<string, readonly HeadlineRule[]>>
@@ -198,4 +198,69 @@ function PolicyDetails({ given, assessment }: { given: unknown; assessment: Poli
     <section class="proof large" aria-label="Seal and keys"><${SealAndKeys} digest=${digest} broken=${tone === 'bad'} rows=${rows} /></section>
     ${isObject(given) && html`<h3>${policy.valid ? 'The record' : 'The record as claimed'}</h3><${FactTables} facts=${given} />`}
   `
+}
+
+interface LogFinding {
+  tone: HeadlineTone
+  word: string
+  sentence: string
+}
+
+/** Checks that a receipt of this service is in its transparency log, by a pasted proof or by the one that the service has. */
+function LogProof({ digest, signature }: { digest: string; signature: string }) {
+  const [finding, setFinding] = useState<LogFinding | null>(null)
+  const [busy, setBusy] = useState(false)
+  const check = async (readProof: (entry: string) => Promise<string>) => {
+    setBusy(true)
+    setFinding(await checkLog(digest, signature, readProof))
+    setBusy(false)
+  }
+  const pasted = () => document.querySelector<HTMLTextAreaElement>('#log-proof')?.value.trim() ?? ''
+  return html`<details>
+    <summary>Proof that it is in the transparency log</summary>
+    <p class="hint">A receipt is in the log within a minute. Loading the proof sends a hash of the receipt, not the receipt.</p>
+    <p class="send">
+      <button type="button" class="plain" id="log-load" disabled=${busy} onClick=${() => void check(loadProof)}>Load the proof from this service</button>
+    </p>
+    <div class="field">
+      <label for="log-proof">or paste a proof <span class="kind">C2SP tlog-proof</span></label>
+      <textarea id="log-proof" rows="4" autocomplete="off" autocapitalize="off" spellcheck=${false}></textarea>
+    </div>
+    <p class="send">
+      <button type="button" class="plain" id="log-check" disabled=${busy} onClick=${() => void check(() => Promise.resolve(`${pasted()}\n`))}>
+        Check the pasted proof
+      </button>
+    </p>
+    <p id="log-finding" role="status">
+      ${finding !== null && html`<${SmallVerdict} mark=${markOf(finding.tone)} word=${finding.word} /> ${finding.sentence}`}
+    </p>
+  </details>`
+}
+
+async function loadProof(entry: string): Promise<string> {
+  return loadText(`/log/proof/${entry}`)
+}
+
+/** Text of an answer. Throws an error with the detail of the problem if there is one. */
+async function loadText(path: string): Promise<string> {
+  const response = await fetch(path)
+  if (response.ok) return response.text()
+  const { detail } = (await response.json()) as { detail?: unknown }
+  throw new Error(typeof detail === 'string' ? detail : `The service answered with status ${response.status}.`)
+}
+
+/** Loads the verifier of the log and its key when they are first needed. */
+async function checkLog(digest: string, signature: string, readProof: (entry: string) => Promise<string>): Promise<LogFinding> {
+  try {
+    const { logEntry, readVerifierKey, verifyLogProof } = await import('../../../pure/log/checkpoint.ts')
+    const [entry, key] = [logEntry(digest, signature), readVerifierKey((await loadText('/log/key')).trim())]
+    if (entry === null || key === null) return { tone: 'caution', word: 'Not checked', sentence: 'The key of the log cannot be read.' }
+    const hex = [...entry].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+    const { valid, reason, index, checkpoint } = verifyLogProof(await readProof(hex), entry, key)
+    if (!valid) return { tone: 'bad', word: 'Not proved', sentence: reason }
+    const position = `Entry ${index} of the log ${checkpoint?.origin}, which had ${checkpoint?.size} entries.`
+    return { tone: 'good', word: 'In the log', sentence: position }
+  } catch (error) {
+    return { tone: 'caution', word: 'Not checked', sentence: error instanceof Error ? error.message : 'The log could not be reached.' }
+  }
 }

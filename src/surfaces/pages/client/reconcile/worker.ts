@@ -1,13 +1,22 @@
 import { isConserved, TotalsCollector } from '../../../../pure/documents/reconcile/outcome.ts'
 import { reconcileLedger } from '../../../../pure/documents/reconcile/reconcile.ts'
-import { ReadFindings, StatementBook } from '../../../../pure/documents/reconcile/records.ts'
+import { ReadFindings, StatementBook, type BankEntry, type PaymentInstruction } from '../../../../pure/documents/reconcile/records.ts'
 import { defectRows } from '../../../../pure/documents/reconcile/report-rows.ts'
 import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
-import { withExcerpts } from './excerpts.ts'
 import { csvBlob, jsonBlob, type ExportSource } from './export.ts'
-import { ROW_BLOCK, type RunResult, type WorkerMessage, type WorkerReplies, type WorkerRequest } from './messages.ts'
-import { readFiles } from './read.ts'
+import {
+  ROW_BLOCK,
+  type RunResult,
+  type WorkerMessage,
+  type WorkerReplies,
+  type WorkerRequest,
+  type FileRemark,
+  type FileSide,
+} from './messages.ts'
 import { currencySums, ReportRows } from './report-rows.ts'
+import { Ledger } from '../../../../pure/documents/reconcile/ledger.ts'
+import { documentReader, type DocumentKind, type RecordSink } from '../../../../pure/documents/reconcile/reconcile-documents.ts'
+import { documentKind } from './file-kind.ts'
 
 /** Worker of the page: the engine of the service, over files that stay on this machine. */
 
@@ -82,4 +91,104 @@ async function run({ files, require_settlement_evidence }: WorkerRequest & { kin
       repeated_ids: defectRows(outcome).length,
     },
   }
+}
+
+/** Lines shown of each file, and their length. Longer lines are left out: they are files without line feeds. */
+const MOST_LINES = 60
+const LINE_CHARS = 240
+
+/** A finding is about an element that begins on its line. */
+const SHOWN_LINES = 3
+
+type BareRemark = Omit<FileRemark, 'excerpt'>
+
+/** Adds to each finding the lines that it is about, read from the file again. */
+export async function withExcerpts(remarks: readonly BareRemark[], files: readonly File[]): Promise<FileRemark[]> {
+  const found = await Promise.all(
+    files.map((file, index) => readLines(file, remarks.filter((one) => one.file === index).flatMap(remarkLines))),
+  )
+  return remarks.map((remark) => {
+    const lines = remarkLines(remark).map((line) => found[remark.file]?.get(line) ?? '')
+    return { ...remark, excerpt: lines[0] === '' ? [] : lines.filter((text) => text !== '') }
+  })
+}
+
+function remarkLines({ line }: BareRemark): number[] {
+  return line === null ? [] : Array.from({ length: SHOWN_LINES }, (_, index) => line + index)
+}
+
+async function readLines(file: File, wanted: readonly number[]): Promise<Map<number, string>> {
+  const left = new Set([...new Set(wanted)].toSorted((one, other) => one - other).slice(0, MOST_LINES))
+  const found = new Map<number, string>()
+  if (left.size === 0) return found
+  const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader()
+  let [line, rest] = [1, '']
+  while (left.size > 0) {
+    const { done, value = '' } = await reader.read()
+    const pieces = (rest + value).split('\n')
+    rest = done ? '' : (pieces.pop() ?? '')
+    for (const piece of pieces) {
+      if (left.delete(line) && piece.length <= LINE_CHARS) found.set(line, printable(piece))
+      line++
+    }
+    // The rest of a longer line is not collected; its end still counts as a line.
+    if (rest.length > LINE_CHARS) rest = rest.slice(0, LINE_CHARS + 1)
+    if (done) break
+  }
+  await reader.cancel()
+  return found
+}
+
+/** Untrusted text without control characters, which could change its reading direction. */
+function printable(line: string): string {
+  return line.trim().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, ' ')
+}
+
+interface ReadLedger {
+  ledger: Ledger
+  /** Formats of the payments and of the statement. */
+  kinds: [DocumentKind, DocumentKind]
+}
+
+/**
+ * Streams both files into one ledger, the statement first, so that only ids of instructions that some entry has are stored. Neither file is
+ * in memory as a whole.
+ */
+export async function readFiles(
+  files: Record<FileSide, File>,
+  findings: ReadFindings,
+  book: StatementBook,
+  passed: (bytes: number, records: number) => void,
+): Promise<ReadLedger> {
+  const ledger = new Ledger()
+  let [bytes, records] = [0, 0]
+  const sink: RecordSink = {
+    instruction(instruction: PaymentInstruction) {
+      records++
+      ledger.addInstructionLast(instruction)
+    },
+    entry(entry: BankEntry) {
+      records++
+      ledger.entries.add(entry)
+    },
+  }
+  const read = async (side: FileSide): Promise<DocumentKind> => {
+    const kind = await documentKind(side, files[side])
+    const reader = documentReader(kind, side === 'instructions' ? 0 : 1, findings, book, sink)
+    for await (const chunk of chunksOf(files[side])) {
+      if (!reader.write(chunk)) return kind
+      bytes += chunk.length
+      passed(bytes, records)
+    }
+    reader.end()
+    return kind
+  }
+  const statement = await read('statement')
+  return { kinds: [await read('instructions'), statement], ledger }
+}
+
+/** Not every browser supports `for await` on a stream. */
+async function* chunksOf(file: File): AsyncGenerator<Uint8Array> {
+  const reader = file.stream().getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
 }
