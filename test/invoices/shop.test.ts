@@ -55,6 +55,18 @@ test('another order number under the same Idempotency-Key is a conflict', async 
   assert.equal((await create({ ...body, order_number: '2' }, headers)).status, 409)
 })
 
+test('an invoice is due after the days that were asked for', async () => {
+  const days = async (due_days?: number) => {
+    const { body } = await create({ amountUsdc: '1', merchant: newMerchant().address, ...(due_days === undefined ? {} : { due_days }) })
+    return (Number(body['expires_s']) - Number(body['created_s'])) / 86_400
+  }
+  assert.deepEqual([await days(), await days(1), await days(14)], [14, 1, 14])
+  for (const due_days of [0, 15, 1.5, '3']) {
+    const { status, body } = await create({ amountUsdc: '1', merchant: newMerchant().address, due_days })
+    assert.deepEqual([status, (body['errors'] as { pointer: string }[])[0]?.pointer], [400, '/due_days'])
+  }
+})
+
 test('addresses that are not a public page of a shop, and order numbers of several lines, are refused by name', async () => {
   const wrong: [string, string][] = [
     ['return_url', 'http://shop.example/'],

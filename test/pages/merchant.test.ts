@@ -69,8 +69,10 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
   await connect.focus()
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => document.activeElement?.id === 'invoice-amountUsdc')
-  for (const typed of ['10.00', 'Example Ltd', '4711']) {
-    await page.keyboard.type(typed)
+  // Down and down: three days.
+  for (const typed of ['10.00', null, 'Example Ltd', '4711']) {
+    if (typed === null) for (let presses = 0; presses < 2; presses++) await page.keyboard.press('ArrowDown')
+    else await page.keyboard.type(typed)
     await page.keyboard.press('Tab')
   }
   await page.keyboard.type('=Order 4711')
@@ -84,8 +86,13 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
   const paid_id = link.split('/').at(-1) ?? ''
   const created = await record(paid_id)
   assert.deepEqual(
-    [created.merchant_verified, created['order_number'], created['return_url']],
-    [true, '4711', 'https://shop.example/thanks'],
+    [
+      created.merchant_verified,
+      created['order_number'],
+      created['return_url'],
+      Number(created['expires_s']) - Number(created['created_s']),
+    ],
+    [true, '4711', 'https://shop.example/thanks', 3 * 86_400],
   )
   const { domain, primaryType } = wallet?.typed() ?? { domain: null, primaryType: '' }
   assert.deepEqual([primaryType, domain?.chainId], ['InvoiceIssue', world.chain.chain_id])

@@ -11,6 +11,7 @@ export interface InvoiceAsked {
   referrer?: string | undefined
   order_number?: string | undefined
   return_url?: string | undefined
+  due_days?: number | undefined
 }
 
 export const INVOICE_FAULTS = {
@@ -41,6 +42,8 @@ export interface InvoiceContent {
   order_number: string | null
   /** Page of the shop, to which the payment page links after the payment. As a browser writes it, with the host in ASCII. */
   return_url: string | null
+  /** Days for which it can be paid in time; null for as long as an invoice can be open. */
+  due_days: number | null
 }
 
 export type InvoiceReading = { ok: true; content: InvoiceContent } | { ok: false; fault: InvoiceFault; field: string }
@@ -70,7 +73,8 @@ export function readInvoice(asked: InvoiceAsked, { ceiling_minor, token }: { cei
   if (order_number === undefined || order_number?.includes('\n') === true) return fault('text_unprintable', 'order_number')
   const return_url = returnUrl(asked.return_url ?? '')
   if (return_url === undefined) return fault('return_url_form', 'return_url')
-  return { ok: true, content: { amount_minor: amount, merchant, client_name, memo, referrer, order_number, return_url } }
+  const due_days = asked.due_days ?? null
+  return { ok: true, content: { amount_minor: amount, merchant, client_name, memo, referrer, order_number, return_url, due_days } }
 }
 
 /** Null for more than six decimals that are not zero. */

@@ -279,6 +279,7 @@ function newInvoice(parts: CreateParts, content: InvoiceContent, asker: Asker, p
     product,
     // Left out when absent, so that a request of an earlier release is recognised when it is repeated.
     ...presentShopTerms(content),
+    ...(content.due_days === null ? {} : { due_days: content.due_days }),
   })
   const day = Math.floor(created_ms / 86_400_000)
   return {
@@ -310,7 +311,7 @@ function termsOf(parts: CreateParts, content: InvoiceContent, created_s: number,
     referrer: content.referrer,
     product,
     created_s,
-    expires_s: created_s + INVOICE_RULES.open_s,
+    expires_s: created_s + (content.due_days === null ? INVOICE_RULES.open_s : content.due_days * 86_400),
     salt: random(),
     cart_hash: cartHash(cart, crypto),
     fee_policy_version: FEE_POLICY.version,

@@ -1,7 +1,6 @@
 import { INVOICE_STATES, type InvoiceState } from '../../pure/invoices/standing.ts'
 import { networkOf } from '../../pure/networks.ts'
 import { modeMark, modeWord } from '../../service/catalogue/text.ts'
-import { INVOICE_RULES } from '../../service/limits.ts'
 import type { AppDeps } from '../deps.ts'
 import { Island } from './components/island.ts'
 import { MerchantDesk, type MerchantDeskProps } from './components/merchant-desk.ts'
@@ -16,7 +15,6 @@ export function merchantPage(deps: AppDeps): string {
     site_url: deps.origins.site_url,
     network: networkOf(deps.chain_id)?.name ?? `chain ${deps.chain_id}`,
     test_tokens: modeWord(deps) !== null,
-    open_days: INVOICE_RULES.open_s / 86_400,
     words: Object.fromEntries(INVOICE_STATES.map((state) => [state, states[state].word])) as Record<InvoiceState, string>,
   }
   const main = html`

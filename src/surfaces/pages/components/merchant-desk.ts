@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import type { TargetedSubmitEvent } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { InvoiceState } from '../../../pure/invoices/standing.ts'
 import { isOpen, readInvoice, timeText, type ListedInvoice } from '../client/merchant/invoices.ts'
 import { connect, fieldFaults, request, signAndSend, type Account } from '../client/merchant/requests.ts'
@@ -6,7 +7,6 @@ import { usdc } from '../client/pay/record.ts'
 import { discoverWallets, initials, type Wallet } from '../client/pay/wallets.ts'
 import { textOf, type Members } from '../client/shapes.ts'
 import { html } from '../html.ts'
-import { InvoiceForm, FORM_FIELDS, type FormFaults } from './merchant-form.ts'
 import { MerchantInvoices, StateWord } from './merchant-list.ts'
 
 export interface MerchantDeskProps {
@@ -16,8 +16,6 @@ export interface MerchantDeskProps {
   network: string
   /** The tokens of the chain have no value. */
   test_tokens: boolean
-  /** Days for which an invoice is open. */
-  open_days: number
   /** Words for the states. */
   words: Readonly<Record<InvoiceState, string>>
 }
@@ -147,13 +145,13 @@ interface NewInvoiceProps extends MerchantDeskProps {
 }
 
 /** Form for a new invoice. The same content keeps its Idempotency-Key, so that a lost answer creates no second invoice. */
-function NewInvoice({ account, onCreated, network, open_days, test_tokens }: NewInvoiceProps) {
+function NewInvoice({ account, onCreated, network, test_tokens }: NewInvoiceProps) {
   const [faults, setFaults] = useState<FormFaults>({ fields: {}, form: '' })
   const [message, setMessage] = useState('')
   const [busy, setBusy] = useState(false)
   const [made, setMade] = useState(0)
   const sent = useRef({ content: '', key: '' })
-  const create = async (values: Record<string, string>) => {
+  const create = async (values: Record<string, string | number>) => {
     if (account === null) return setFaults({ fields: {}, form: 'Connect a wallet first (step 1).' })
     const body = { merchant: account.address, ...values }
     const content = JSON.stringify(body)
@@ -184,10 +182,9 @@ function NewInvoice({ account, onCreated, network, open_days, test_tokens }: New
   return html`<section class="step" aria-labelledby="form-title">
     <h2 id="form-title">2. Create the invoice</h2>
     <p class="hint">
-      In USDC on ${network}${test_tokens ? ', test tokens without value' : ''}. The customer pays your account directly; the protocol fee is 0. The
-      invoice can be paid for ${open_days} days.
+      In USDC on ${network}${test_tokens ? ', test tokens without value' : ''}. The customer pays your account directly; the protocol fee is 0.
     </p>
-    <${InvoiceForm} faults=${faults} created=${made} setFaults=${setFaults} busy=${busy} signs=${account === null || account.wallet !== null} create=${(values: Record<string, string>) => void create(values)} />
+    <${InvoiceForm} faults=${faults} created=${made} setFaults=${setFaults} busy=${busy} signs=${account === null || account.wallet !== null} create=${(values: Record<string, string | number>) => void create(values)} />
     <p class="said" id="creating" role="status">${message}</p>
   </section>`
 }
@@ -264,4 +261,137 @@ function useInvoice(record: Members): ListedInvoice | null {
     return () => clearInterval(timer)
   }, [id, open])
   return invoice
+}
+
+/** Messages by field, and one for the whole form. */
+interface FormFaults {
+  fields: Readonly<Record<string, string>>
+  form: string
+}
+
+interface FormField {
+  /** Member of the request. */
+  name: string
+  label: string
+  hint: string
+  optional: boolean
+  chars: number
+  rows?: number
+  inputmode?: string
+  /** Choices with their texts, the usual one first. */
+  options?: readonly (readonly [value: string, text: string])[]
+  autocomplete?: string
+}
+
+const FIELDS: readonly FormField[] = [
+  {
+    name: 'amountUsdc',
+    label: 'Amount in USDC',
+    hint: 'With a decimal point, such as 49.00; at most six decimals.',
+    optional: false,
+    chars: 32,
+    inputmode: 'decimal',
+  },
+  {
+    name: 'due_days',
+    label: 'Payable for',
+    hint: 'A payment that comes later still reaches you, and is marked as late.',
+    optional: false,
+    chars: 2,
+    options: [
+      ['14', '14 days'],
+      ['7', '7 days'],
+      ['3', '3 days'],
+      ['1', '1 day'],
+    ],
+  },
+  { name: 'clientName', label: 'Customer', hint: 'Name of the person or company that pays.', optional: true, chars: 120 },
+  { name: 'order_number', label: 'Order number', hint: 'Your own number, such as 4711.', optional: true, chars: 64 },
+  { name: 'memo', label: 'What it is for', hint: 'Such as “Website, May”. The customer sees it.', optional: true, chars: 500, rows: 2 },
+  {
+    name: 'return_url',
+    label: 'Page of your shop',
+    hint: 'https address that the customer can go back to after the payment.',
+    optional: true,
+    chars: 500,
+    inputmode: 'url',
+  },
+]
+
+/** Message for an amount that the service would refuse for its form; null for one that it reads. */
+function amountFault(amount: string): string | null {
+  if (amount === '') return 'Enter the amount, such as 49.00.'
+  if (/^[0-9]{1,10}(?:\.[0-9]{1,6})?$/.test(amount)) return null
+  return `Use digits and one decimal point, without separators and with at most six decimals, such as 1250.50; found “${amount}”.`
+}
+
+const FORM_FIELDS = FIELDS.map(({ name }) => name)
+
+interface InvoiceFormProps {
+  faults: FormFaults
+  /** Number of invoices that were created; the fields are emptied after each. */
+  created: number
+  setFaults(faults: FormFaults): void
+  busy: boolean
+  /** A wallet signs the invoice. */
+  signs: boolean
+  /** Gets the values of the fields that are not empty, by name. */
+  create(values: Record<string, string | number>): void
+}
+
+/** Fields of an invoice, each with its hint or its fault. The first faulty field takes the focus. */
+function InvoiceForm({ faults, created, setFaults, busy, signs, create }: InvoiceFormProps) {
+  const form = useRef<HTMLFormElement>(null)
+  useLayoutEffect(() => {
+    form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus()
+  }, [faults])
+  useEffect(() => {
+    if (created > 0) form.current?.reset()
+  }, [created])
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (busy) return
+    const data = new FormData(event.currentTarget)
+    const values = FIELDS.map(({ name }) => [name, (textOf(data.get(name)) ?? '').trim()] as const)
+    const given = Object.fromEntries(values.filter(([, value]) => value !== ''))
+    const fault = amountFault(given['amountUsdc'] ?? '')
+    if (fault === null) create({ ...given, due_days: Number(given['due_days']) })
+    else setFaults({ fields: { amountUsdc: fault }, form: '' })
+  }
+  return html`<form id="new-invoice" ref=${form} onSubmit=${submit} novalidate>
+    ${FIELDS.map((field) => html`<${FieldInput} field=${field} fault=${faults.fields[field.name] ?? ''} />`)}
+    ${faults.form !== '' && html`<p class="fault" role="alert">${faults.form}</p>`}
+    <p class="send"><button type="submit" aria-disabled=${String(busy)}>${signs ? 'Create and sign' : 'Create without a signature'}</button></p>
+  </form>`
+}
+
+function FieldInput({ field, fault }: { field: FormField; fault: string }) {
+  const { name, label, hint, optional } = field
+  const id = `invoice-${name}`
+  const shared = {
+    id,
+    name,
+    autocomplete: 'off',
+    'aria-invalid': fault === '' ? undefined : 'true',
+    'aria-describedby': `${id}-note`,
+  }
+  return html`<div class="field">
+    <label for=${id}>${label}${optional && html` <span class="kind">optional</span>`}</label>
+    <${FieldControl} field=${field} shared=${shared} />
+    <p id=${`${id}-note`} class=${fault === '' ? 'hint' : 'fault'}>${fault || hint}</p>
+  </div>`
+}
+
+function FieldControl({
+  field: { chars, rows, inputmode, options },
+  shared,
+}: {
+  field: FormField
+  shared: Record<string, string | undefined>
+}) {
+  if (options !== undefined) {
+    return html`<select ...${shared}>${options.map(([value, text]) => html`<option value=${value}>${text}</option>`)}</select>`
+  }
+  if (rows !== undefined) return html`<textarea ...${shared} maxlength=${chars} rows=${rows}></textarea>`
+  return html`<input ...${shared} maxlength=${chars} inputmode=${inputmode} />`
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { InvoiceState } from '../../../pure/invoices/standing.ts'
-import { isOpen, readInvoice, readPage, timeText, type InvoicePage, type ListedInvoice } from '../client/merchant/invoices.ts'
+import { invoicesCsv, isOpen, readInvoice, readPage, timeText, type InvoicePage, type ListedInvoice } from '../client/merchant/invoices.ts'
 import { refusalText, request, signAndSend, type Account } from '../client/merchant/requests.ts'
 import { usdc } from '../client/pay/record.ts'
 import { html } from '../html.ts'
@@ -264,7 +264,6 @@ function listActs({ account, merchant, take, read, setMessage, setInvoices, setP
         found.push(...next.invoices)
         before = next.next_before
       }
-      const { invoicesCsv } = await import('../client/merchant/csv.ts')
       const text = invoicesCsv(found, (id) => `${site_url}/pay/${id}`)
       const href = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
       Object.assign(document.createElement('a'), { href, download: 'assay-invoices.csv' }).click()
