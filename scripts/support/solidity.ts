@@ -40,6 +40,8 @@ const ARTIFACTS: readonly Artifact[] = [
   { source: 'contracts/TestUsdc.sol', contract: 'TestUsdc', file: 'data/contracts/test-usdc.json' },
   { source: 'contracts/BatchSettler.sol', contract: 'BatchSettler', file: 'data/contracts/batch-settler.json' },
   { source: 'contracts/DepositFactory.sol', contract: 'DepositFactory', file: 'data/contracts/deposit-factory.json' },
+  { source: 'contracts/ChannelSettlement.sol', contract: 'ChannelSettlement', file: 'data/contracts/channel-settlement.json' },
+  { source: 'contracts/ChannelSettlement.sol', contract: 'AuthorizationCollector', file: 'data/contracts/authorization-collector.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWallet', file: 'data/contracts/test-wallet.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWalletFactory', file: 'data/contracts/test-wallet-factory.json' },
 ]

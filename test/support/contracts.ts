@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { parseAbi, type Abi, type Hex } from 'viem'
 
 /** A compiled contract as `data/contracts/` holds it, its interface read by viem. */
-export function contract(name: 'test-usdc' | 'batch-settler' | 'deposit-factory' | 'test-wallet' | 'test-wallet-factory'): {
+export function contract(
+  name: 'test-usdc' | 'batch-settler' | 'deposit-factory' | 'channel-settlement' | 'test-wallet' | 'test-wallet-factory',
+): {
   abi: Abi
   bytecode: Hex
 } {

@@ -23,6 +23,7 @@ import {
   type SandboxFiles,
 } from './sandbox-files.ts'
 import { BATCH_SETTLER } from '../../pure/contracts/batch-settler.ts'
+import { CHANNEL_CONTRACTS } from '../../pure/contracts/channel-code.ts'
 import { DEPOSIT_FACTORY } from '../../pure/contracts/deposit-factory.ts'
 import { DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
 import { testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
@@ -186,6 +187,7 @@ async function place(rpc_url: string, { token, payer_address, gas_address }: Pla
   }
   // Also onto a chain of an earlier release, which has everything else.
   const is_placed = await placeDepositFactory(rpc_url)
+  await placeChannelContracts(rpc_url)
   if (!is_new && !is_placed) return
   await rpcBatch(rpc_url, [{ method: 'anvil_stopImpersonatingAccount', params: [SANDBOX_OWNER] }])
 }
@@ -230,6 +232,19 @@ export async function placeDepositFactory(rpc_url: string): Promise<boolean> {
   ])
   await sendAsOwner(rpc_url, { to: DETERMINISTIC_DEPLOYER, data: deploy_calldata, gas: quantity(DEPLOY_GAS) })
   return true
+}
+
+/** Places the contracts of payment channels at their addresses on public chains, where they are missing. */
+export async function placeChannelContracts(rpc_url: string): Promise<void> {
+  const codes = await rpcBatch(
+    rpc_url,
+    CHANNEL_CONTRACTS.map(({ address }) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+  )
+  for (const [index, { address, creation_code }] of CHANNEL_CONTRACTS.entries()) {
+    if (codes[index] !== '0x') continue
+    const [code] = await rpcBatch(rpc_url, [call({ data: creation_code })])
+    await rpcBatch(rpc_url, [{ method: 'anvil_setCode', params: [address, code] }])
+  }
 }
 
 /** Resolves when the transaction is mined. */
