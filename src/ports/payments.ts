@@ -12,8 +12,8 @@ export interface PaymentKey {
 
 /** First use of an authorization. */
 export interface Binding {
-  purpose: 'call' | 'invoice'
-  /** Tool id, or invoice id. */
+  purpose: 'call' | 'invoice' | 'deposit'
+  /** Tool id, invoice id, or the id of the payment channel. */
   subject: string
   /** keccak-256 of the canonical input. */
   input_hash: string
@@ -44,9 +44,9 @@ export interface Payment extends PaymentKey, Binding, ClaimTerms {
   fence: number
   created_ms: number
   updated_ms: number
-  /** Settlement method: `self`, or the facilitator. Null before settling. */
-  method: 'self' | 'facilitator' | null
-  /** The gas wallet, or the origin of the facilitator. */
+  /** Settlement method: `self`, the facilitator, or a voucher of a payment channel. Null before settling. */
+  method: 'self' | 'facilitator' | 'channel' | null
+  /** The gas wallet, the origin of the facilitator, or the id of the channel. */
   settler: string | null
   /** The wallet's transaction that carries it, once it is signed. */
   account_nonce: number | null
@@ -59,6 +59,10 @@ export interface Payment extends PaymentKey, Binding, ClaimTerms {
   final: boolean
   /** Why it was refused, released, lost or is unknown: a code. */
   reason: string | null
+  /** Calldata that deposits into a payment channel; null for every other payment, which is a transfer of the token. */
+  deposit_call: string | null
+  /** Total charged with the voucher of a channel; null for every other payment. */
+  cumulative_minor: bigint | null
 }
 
 export interface ClaimRequest extends PaymentKey, Binding, ClaimTerms {
@@ -115,7 +119,7 @@ export interface LeaseGuard {
 export interface WalletSending {
   wallet: string
   account_nonce: number
-  kind: 'single' | 'batch' | 'deploy' | 'sweep' | 'cancel'
+  kind: 'single' | 'batch' | 'deploy' | 'sweep' | 'channel' | 'cancel'
   to: string
   data: string
   gas: bigint
@@ -178,6 +182,8 @@ export interface PaymentStore {
   answer(key: PaymentKey): Promise<StoredAnswer | null>
   /** claimed → prepared, with the answer. False when the claim is no longer this one. */
   prepare(key: PaymentKey, fence: number, answer: StoredAnswer, now_ms: number): Promise<boolean>
+  /** The same for a deposit into a payment channel, which has no answer, with the calldata that sends it. */
+  prepare_deposit(key: PaymentKey, fence: number, deposit_call: string, now_ms: number): Promise<boolean>
   /** prepared → settling. False when the claim is no longer this one. Durable before it resolves, and before anything is sent. */
   begin_settling(key: PaymentKey, fence: number, by: { method: 'self' | 'facilitator'; settler: string }, now_ms: number): Promise<boolean>
   /** claimed or prepared → released, and the answer is forgotten. False when the claim is no longer this one. */

@@ -1,6 +1,7 @@
 import type { AssuredRecords, Disputes } from './assured-records.ts'
 import type { FinalizedRangeStore } from './chain-facts.ts'
 import type { CallCountStore } from './call-counts.ts'
+import type { ChannelStore } from './channels.ts'
 import type { DatasetStore } from './datasets.ts'
 import type { CreditStore } from './credits.ts'
 import type { InsuranceStore } from './insurance.ts'
@@ -82,6 +83,8 @@ export interface Store {
   purge_allowance(day: number): Promise<number>
   /** Payments and all that hangs on them. */
   readonly payments: PaymentStore
+  /** Payment channels of the scheme batch-settlement. */
+  readonly channels: ChannelStore
   /** Cached transfers in final blocks. */
   readonly finalized_ranges: FinalizedRangeStore
   /** Receipts bound to the terms of the assured lane. */

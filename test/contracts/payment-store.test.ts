@@ -48,6 +48,8 @@ function claimed({ balance_minor: _balance, now_ms, token_hash: _token, ...asked
     settled_ms: null,
     final: false,
     reason: null,
+    deposit_call: null,
+    cumulative_minor: null,
   }
 }
 

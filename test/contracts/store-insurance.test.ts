@@ -161,6 +161,7 @@ for (const open of STORE_DRIVERS) {
         'invoice_signed_list',
         'payment_network',
         'invoice_deposit_address',
+        'payment_of_channel',
       ])
         await old.sql(`drop index ${index}`)
       for (const [table, column] of [
@@ -173,6 +174,8 @@ for (const open of STORE_DRIVERS) {
         ['payment', 'network_hash'],
         ['payment', 'identifier_hash'],
         ['policy', 'underwriter_attestation'],
+        ['payment', 'deposit_call'],
+        ['payment', 'cumulative_minor'],
       ])
         await old.sql(`alter table ${table} drop column ${column}`)
       for (const table of [
@@ -185,6 +188,7 @@ for (const open of STORE_DRIVERS) {
         'webhook_delivery',
         'webhook_subscription',
         'stored_answer',
+        'channel',
       ])
         await old.sql(`drop table ${table}`)
       await old.sql('delete from migration where number >= 13')

@@ -284,7 +284,9 @@ test('the migration deletes tasks that an earlier release stored in clear text, 
       'drop table stored_answer; drop table webhook_delivery; drop table webhook_subscription; drop index invoice_expiring; drop index invoice_signed_list',
     )
     database.exec('alter table invoice drop column expiry_noted; alter table policy drop column underwriter_attestation')
-    for (const column of ['network_hash', 'identifier_hash']) database.exec(`alter table payment drop column ${column}`)
+    database.exec('drop table channel; drop index payment_of_channel')
+    for (const column of ['network_hash', 'identifier_hash', 'deposit_call', 'cumulative_minor'])
+      database.exec(`alter table payment drop column ${column}`)
     const body = 'CANARY '.repeat(3_000)
     database.prepare("insert into a2a_task values ('old', 'c', 1, 0, ?, 1)").run(body)
     database.close()

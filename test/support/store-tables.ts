@@ -1,6 +1,7 @@
 /** The tables that came after the first schema, those first that refer to others. */
 export const LATER_TABLES = [
   'stored_answer',
+  'channel',
   'dataset_active',
   'dataset_feed',
   'dataset_snapshot',

@@ -305,6 +305,41 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'policy-attestations',
     text: () => `alter table policy add column underwriter_attestation text`,
   },
+  /** Payment channels: their last voucher and their state on the chain. Deposits and charges are payments. */
+  {
+    number: 23,
+    name: 'payment-channels',
+    text: (dialect) => `
+    create table channel (
+      channel_id text not null primary key,
+      payer text not null,
+      payer_authorizer text not null,
+      receiver text not null,
+      receiver_authorizer text not null,
+      token text not null,
+      withdraw_delay_s ${dialect.wide_integer} not null,
+      salt text not null,
+      balance_minor ${dialect.wide_integer} not null check (balance_minor >= 0),
+      claimed_minor ${dialect.wide_integer} not null check (claimed_minor >= 0),
+      withdraw_minor ${dialect.wide_integer} not null check (withdraw_minor >= 0),
+      withdraw_requested_s ${dialect.wide_integer} not null,
+      refund_nonce text not null,
+      opened_minor ${dialect.wide_integer} not null check (opened_minor >= 0),
+      charged_minor ${dialect.wide_integer} not null check (charged_minor >= opened_minor),
+      signature text not null,
+      refund_minor ${dialect.wide_integer} not null check (refund_minor >= 0),
+      synced_ms ${dialect.wide_integer} not null,
+      created_ms ${dialect.wide_integer} not null,
+      used_ms ${dialect.wide_integer} not null
+    )${dialect.table};
+    create index channel_claimable on channel (claimed_minor) where charged_minor > claimed_minor;
+    create index channel_refunding on channel (channel_id) where refund_minor > 0;
+    create index channel_synced on channel (synced_ms);
+    alter table payment add column deposit_call text;
+    alter table payment add column cumulative_minor ${dialect.wide_integer};
+    create index payment_of_channel on payment (settler) where method = 'channel';
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -19,7 +19,7 @@ import { assigned, expression, inserted, insertedFrom, literals, locked, matched
 /** Payments, their answers, sales and prices: columns and statements. */
 
 export const payment_key = columns({ payer: address, nonce: bytes32 })
-const binding = columns({ purpose: word_type('call', 'invoice'), subject: key_type, input_hash: key_type })
+const binding = columns({ purpose: word_type('call', 'invoice', 'deposit'), subject: key_type, input_hash: key_type })
 /** Written by each claim of an authorization, the first and later ones. */
 const claim_terms = columns(
   {
@@ -43,7 +43,7 @@ const progress = columns(
     fence: count,
     created_ms: count,
     updated_ms: count,
-    method: nullable(word_type('self', 'facilitator')),
+    method: nullable(word_type('self', 'facilitator', 'channel')),
     settler: nullable(key_type),
     account_nonce: nullable(count),
     transaction: nullable(text_type),
@@ -52,6 +52,8 @@ const progress = columns(
     settled_ms: nullable(count),
     final: flag,
     reason: nullable(text_type),
+    deposit_call: nullable(text_type),
+    cumulative_minor: nullable(amount),
   },
   { transaction: 'transaction_hash' },
 )
@@ -70,7 +72,7 @@ const limit = parameter('limit', count)
 /**
  * The two halves of a sum of amounts. Each stays far below 2^63, where SQLite would reject the sum; `totalOf` puts them together.
  */
-function sumOf(column: string) {
+export function sumOf(column: string) {
   const half = (operator: string): string => `cast(coalesce(sum(${column} ${operator} 4294967296), 0) as text)`
   return sql`${expression('high', amount, half('/'))}, ${expression('low', amount, half('%'))}`
 }
@@ -150,6 +152,34 @@ export const PREPARE = statement(
 
 const answered_payment = columns({ number: count }, { number: 'payment' })
 export const WRITE_ANSWER = statement('write_answer', sql`insert into payment_answer ${inserted({ ...answered_payment, ...answer })}`)
+
+/** A deposit has no answer: that is stored with the charge of the voucher. */
+export const PREPARE_DEPOSIT = statement(
+  'prepare_deposit',
+  sql`update payment set state = 'prepared', deposit_call = ${parameter('deposit_call', text_type)}, updated_ms = ${now}
+    where ${PAYMENT_KEY} and fence = ${fence} and state in (${literals(statesBefore('prepared'))}) and purpose = 'deposit'
+    returning ${selected(payment_number)}`,
+)
+
+/** Columns of the payment row of a voucher, and what is the same in all of them: it is settled from the start. */
+export const charge_row = {
+  ...payment_key,
+  ...pick(binding, 'subject', 'input_hash'),
+  ...pick(claim_terms, 'to', 'value_minor', 'signature', 'price_class', 'network_hash', 'identifier_hash', 'claim_until_ms'),
+  ...answer_token,
+  ...columns({ created_ms: count, updated_ms: count, settled_ms: count, settler: key_type, cumulative_minor: amount }),
+}
+export const charge_answer = answer
+export const CHARGED_ROW = {
+  purpose: raw(`'call'`),
+  valid_after_s: raw('0'),
+  valid_before_s: raw('0'),
+  contract_payer: raw('0'),
+  state: raw(`'settled'`),
+  fence: raw('1'),
+  method: raw(`'channel'`),
+  final: raw('1'),
+}
 
 /** PREPARE and WRITE_ANSWER in one statement, for PostgreSQL. */
 export const PREPARE_JOINED = statement(
@@ -267,8 +297,8 @@ export const FORGET_NETWORKS = statement(
     returning number`,
 )
 
-/** Calls are listed under their tool; invoices, whose ids only their parties know, all under one name. */
-const TOOL = `case when p.purpose = 'call' then p.subject else 'invoice' end`
+/** Calls are listed under their tool; invoices, whose ids only their parties know, all under one name, and so are deposits. */
+const TOOL = `case when p.purpose = 'call' then p.subject else p.purpose end`
 const [tool, state] = [parameter('tool', text_type), parameter('state', text_type)]
 /** Empty text asks for every tool or state. */
 const LEDGER_FILTER = sql`p.created_ms >= ${parameter('from_ms', count)} and p.created_ms < ${parameter('to_ms', count)}

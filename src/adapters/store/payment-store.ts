@@ -160,6 +160,10 @@ export class SqlPaymentStore implements PaymentStore {
     return this.#database.atomically(() => prepare(step, answer))
   }
 
+  prepare_deposit({ payer, nonce }: PaymentKey, fence: number, deposit_call: string, now_ms: number): Promise<boolean> {
+    return this.#database.execute(sql.PREPARE_DEPOSIT, { payer, nonce, fence, deposit_call, now_ms })
+  }
+
   begin_settling(
     { payer, nonce }: PaymentKey,
     fence: number,

@@ -8,7 +8,7 @@ import { payment, PAYMENT_KEY, payment_key, CLOSE_WITHOUT, COUNT_SALE, FINALIZE,
 
 const sending_key = columns({ wallet: key_type, account_nonce: count })
 const sending_content = columns(
-  { kind: word_type('single', 'batch', 'deploy', 'sweep', 'cancel'), to: text_type, data: text_type, gas: amount },
+  { kind: word_type('single', 'batch', 'deploy', 'sweep', 'channel', 'cancel'), to: text_type, data: text_type, gas: amount },
   { to: 'recipient' },
 )
 const sending_progress = columns({ state: word_type('open', 'done'), created_ms: count })

@@ -1,6 +1,7 @@
 import type { AssuredRecords, Disputes } from '../../ports/assured-records.ts'
 import type { FinalizedRangeStore } from '../../ports/chain-facts.ts'
 import type { CallCountStore, CallCount } from '../../ports/call-counts.ts'
+import type { ChannelStore } from '../../ports/channels.ts'
 import type { DatasetStore } from '../../ports/datasets.ts'
 import type { CreditStore } from '../../ports/credits.ts'
 import type { InsuranceStore } from '../../ports/insurance.ts'
@@ -12,6 +13,7 @@ import type { StoredAnswerStore } from '../../ports/stored-answers.ts'
 import type { TaskStore } from '../../ports/tasks.ts'
 import type { WebhookStore } from '../../ports/webhooks.ts'
 import { limits } from '../../service/limits.ts'
+import { SqlChannelStore } from './channel-store.ts'
 import { SqlDatasetStore } from './dataset-store.ts'
 import { SqlAssuredStore, SqlDisputeStore } from './record-stores.ts'
 import { columns, count, count32, countUpTo, key_type, parameter, pick, type BoundValue, text_type } from './columns.ts'
@@ -94,6 +96,7 @@ export abstract class SqlStore implements Store {
     atomically: (work, options) => this.atomically(work, options),
   })
   readonly payments: PaymentStore = new SqlPaymentStore(this.#database)
+  readonly channels: ChannelStore = new SqlChannelStore(this.#database)
   readonly finalized_ranges: FinalizedRangeStore = new SqlStretchStore(this.#database)
   readonly assured: AssuredRecords = new SqlAssuredStore(this.#database)
   readonly invoices: InvoiceStore = new SqlInvoiceStore(this.#database)

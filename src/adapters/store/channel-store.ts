@@ -1,0 +1,209 @@
+import type { Channel, ChannelCharge, ChannelStore, ChannelSums, MirroredState, StaleRules } from '../../ports/channels.ts'
+import { address, amount, bytes32, columns, count, parameter, pick, text_type, uint256 } from './columns.ts'
+import { assertStorable, type Database, execute, readFirst, type Work } from './database.ts'
+import { charge_answer, charge_row, CHARGED_ROW, COUNT_SALE, sumOf, totalOf, WRITE_ANSWER } from './payment-statements.ts'
+import { assigned, expression, inserted, insertedFrom, matched, raw, selected, sql, statement } from './statements.ts'
+
+/** Payment channels in the SQL that both databases share. */
+
+const channel_key = columns({ channel_id: bytes32 })
+const config = columns({
+  payer: address,
+  payer_authorizer: address,
+  receiver: address,
+  receiver_authorizer: address,
+  token: address,
+  withdraw_delay_s: count,
+  salt: bytes32,
+})
+const mirrored = columns({
+  balance_minor: amount,
+  claimed_minor: amount,
+  withdraw_minor: amount,
+  withdraw_requested_s: count,
+  refund_nonce: uint256,
+})
+const progress = columns({
+  opened_minor: amount,
+  charged_minor: amount,
+  signature: text_type,
+  refund_minor: amount,
+  synced_ms: count,
+  created_ms: count,
+  used_ms: count,
+})
+const channel = { ...channel_key, ...config, ...mirrored, ...progress }
+const CHANNEL_KEY = matched(channel_key)
+const limit = parameter('limit', count)
+
+const FIND = statement('find_channel', sql`select ${selected(channel)} from channel where ${CHANNEL_KEY}`)
+
+const ADD = statement('add_channel', sql`insert into channel ${inserted(channel)} on conflict (channel_id) do nothing`)
+
+/** The number of refunds is stored as text, so that only a difference can be seen: it counts up, and a reorganisation takes it back. */
+const MIRROR = statement(
+  'mirror_channel',
+  sql`update channel set refund_minor = case when refund_nonce <> ${mirrored.refund_nonce} then 0 else refund_minor end,
+      ${assigned({ ...mirrored, synced_ms: progress.synced_ms })}
+    where ${CHANNEL_KEY} and synced_ms <= ${progress.synced_ms}`,
+)
+
+const [base, total] = [parameter('base_minor', amount), parameter('cumulative_minor', amount)]
+const CHARGE = statement(
+  'charge_channel',
+  sql`update channel set charged_minor = ${total}, ${assigned(pick(progress, 'signature'))}, used_ms = ${parameter('settled_ms', count)}
+    where ${CHANNEL_KEY} and charged_minor = ${base} and refund_minor = 0 and balance_minor - withdraw_minor >= ${total}
+    returning ${selected(channel_key)}`,
+)
+
+/** The charge in one statement, for PostgreSQL: the channel, the payment, its answer and the sale. */
+const CHARGE_JOINED = statement(
+  'charge_joined',
+  sql`with charged as (${CHARGE.fragment}),
+    paid as (insert into payment ${insertedFrom(charge_row, CHARGED_ROW)} from charged returning number),
+    kept as (insert into payment_answer ${insertedFrom(charge_answer, { payment: raw('number') })} from paid),
+    sold as (insert into sale ${insertedFrom(columns({ epoch: count, price_class: text_type, payer: text_type }))} from charged
+      on conflict (epoch, price_class, payer) do nothing)
+    select number from paid`,
+)
+
+const INSERT_CHARGE = statement(
+  'insert_charge',
+  sql`insert into payment ${inserted(charge_row, CHARGED_ROW)} returning ${selected(columns({ number: count }))}`,
+)
+
+const BEGIN_REFUND = statement(
+  'begin_refund',
+  sql`update channel set ${assigned(pick(progress, 'refund_minor'))}
+    where ${CHANNEL_KEY} and ${matched(pick(progress, 'charged_minor'))} and refund_minor = 0
+    returning ${selected(channel_key)}`,
+)
+
+const END_REFUND = statement(
+  'end_refund',
+  sql`update channel set refund_minor = 0 where ${CHANNEL_KEY} and ${matched(pick(mirrored, 'refund_nonce'))}`,
+)
+
+const CLAIMABLE = statement(
+  'claimable_channels',
+  sql`select ${selected(channel)} from channel where charged_minor > claimed_minor
+    order by case when withdraw_minor > 0 then 0 else 1 end, charged_minor - claimed_minor desc, channel_id limit ${limit}`,
+)
+
+const REFUNDING = statement(
+  'refunding_channels',
+  sql`select ${selected(channel)} from channel where refund_minor > 0 order by channel_id limit ${limit}`,
+)
+
+const STALE = statement(
+  'stale_channels',
+  sql`select ${selected(channel)} from channel
+    where (synced_ms < ${parameter('watched_ms', count)} and (charged_minor > claimed_minor or refund_minor > 0))
+      or (synced_ms < ${parameter('idle_ms', count)} and used_ms > ${parameter('used_after_ms', count)})
+    order by synced_ms, channel_id limit ${limit}`,
+)
+
+const LIST = statement(
+  'list_channels',
+  sql`select ${selected(channel)} from channel where channel_id > ${parameter('after_id', text_type)} order by channel_id limit ${limit}`,
+)
+
+const CHARGED = sumOf('charged_minor')
+const SUM_CHARGED = statement('sum_charged', sql`select ${expression('channels', count, 'count(*)')}, ${CHARGED} from channel`)
+const SUM_CLAIMED = statement('sum_claimed', sql`select ${sumOf('claimed_minor')} from channel`)
+const SUM_CHARGES = statement(
+  'sum_charges',
+  sql`select ${sumOf('value_minor')} from payment where settler = ${channel.channel_id} and method = 'channel'`,
+)
+
+const PURGE = statement(
+  'purge_channels',
+  sql`delete from channel where channel_id in (select channel_id from channel
+      where charged_minor = 0 and balance_minor = 0 and refund_minor = 0 and created_ms < ${parameter('created_before_ms', count)} limit ${limit})
+    returning ${selected(channel_key)}`,
+)
+
+type ChargeParams = ReturnType<typeof chargeParams>
+
+function chargeParams({ answer, base_minor, value_minor, channel_id, now_ms, ...rest }: ChannelCharge) {
+  const times = { created_ms: now_ms, updated_ms: now_ms, settled_ms: now_ms, claim_until_ms: now_ms }
+  const cumulative_minor = base_minor + value_minor
+  return { ...rest, ...answer, ...times, channel_id, settler: channel_id, base_minor, value_minor, cumulative_minor }
+}
+
+function* charge(params: ChargeParams): Work<boolean> {
+  if (!(yield* execute(CHARGE, params))) return false
+  const paid = yield* readFirst(INSERT_CHARGE, params)
+  if (paid === undefined) throw new Error('a charge left no payment')
+  yield* execute(WRITE_ANSWER, { ...params, number: paid.number })
+  yield* execute(COUNT_SALE, params)
+  return true
+}
+
+export class SqlChannelStore implements ChannelStore {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  find(channel_id: string): Promise<Channel | null> {
+    return this.#database.readFirst(FIND, { channel_id })
+  }
+
+  async add(added: Channel): Promise<void> {
+    await this.#database.execute(ADD, added)
+  }
+
+  async mirror(channel_id: string, state: MirroredState, synced_ms: number): Promise<void> {
+    await this.#database.execute(MIRROR, { channel_id, ...state, synced_ms })
+  }
+
+  async charge(charged: ChannelCharge): Promise<boolean> {
+    const params = chargeParams(charged)
+    if (this.#database.joinsWrites()) return this.#database.execute(CHARGE_JOINED, params)
+    assertStorable(INSERT_CHARGE, params)
+    assertStorable(WRITE_ANSWER, { ...params, number: 0 })
+    return this.#database.atomically(() => charge(params))
+  }
+
+  begin_refund(channel_id: string, charged_minor: bigint, refund_minor: bigint): Promise<boolean> {
+    return this.#database.execute(BEGIN_REFUND, { channel_id, charged_minor, refund_minor })
+  }
+
+  async end_refund(channel_id: string, refund_nonce: bigint): Promise<void> {
+    await this.#database.execute(END_REFUND, { channel_id, refund_nonce })
+  }
+
+  claimable(rows: number): Promise<Channel[]> {
+    return this.#database.readAll(CLAIMABLE, { limit: rows })
+  }
+
+  refunding(rows: number): Promise<Channel[]> {
+    return this.#database.readAll(REFUNDING, { limit: rows })
+  }
+
+  stale(now_ms: number, { watch_ms, watch_idle_ms, watch_used_ms, watch_channels }: StaleRules): Promise<Channel[]> {
+    const [watched_ms = 0, idle_ms = 0, used_after_ms = 0] = [watch_ms, watch_idle_ms, watch_used_ms].map((age) =>
+      Math.max(0, now_ms - age),
+    )
+    return this.#database.readAll(STALE, { watched_ms, idle_ms, used_after_ms, limit: watch_channels })
+  }
+
+  list(after_id: string, rows: number): Promise<Channel[]> {
+    return this.#database.readAll(LIST, { after_id, limit: rows })
+  }
+
+  async sums(): Promise<ChannelSums> {
+    const [charged, claimed] = await Promise.all([this.#database.readOne(SUM_CHARGED, {}), this.#database.readOne(SUM_CLAIMED, {})])
+    return { channels: charged.channels, charged_minor: totalOf(charged), claimed_minor: totalOf(claimed) }
+  }
+
+  async charges(channel_id: string): Promise<bigint> {
+    return totalOf(await this.#database.readOne(SUM_CHARGES, { channel_id }))
+  }
+
+  purge(created_before_ms: number): Promise<number> {
+    return this.#database.purge(PURGE, { created_before_ms })
+  }
+}
