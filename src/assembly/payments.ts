@@ -1,15 +1,22 @@
 import { httpFacilitator } from '../adapters/facilitator/http.ts'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { createNonceSource } from '../adapters/random/system.ts'
 import { createSealer } from '../adapters/secret/sealer.ts'
 import type { Chain, ChainTransactions } from '../ports/chain.ts'
 import type { StoreIdentity } from '../ports/store.ts'
 import { BATCH_SETTLER } from '../pure/contracts/batch-settler.ts'
+import { createChannelHashes, type ChannelHashes } from '../pure/payments/channels.ts'
 import { createAuthorizationDigest } from '../pure/payments/eip3009.ts'
 import { usdcOn } from '../pure/payments/usdc.ts'
 import type { Payments } from '../service/calls/payment-gate.ts'
 import type { Settings } from '../service/config.ts'
 import { type Job, reconcileJob } from '../service/jobs/jobs.ts'
-import { limits } from '../service/limits.ts'
+import { CHANNEL_RULES, limits } from '../service/limits.ts'
+import { networkHasher } from '../service/clients.ts'
+import { type ChannelRules, channelsJob, createChannelCalls } from '../service/payments/channel-chain.ts'
+import { createChannelRefunds } from '../service/payments/channel-service.ts'
+import { createChannelService } from '../service/payments/channel-service.ts'
+import type { Signer } from '../ports/signer.ts'
 import { createInFlightClaims, createPaymentService, type PaymentServiceParts } from '../service/payments/payment-service.ts'
 import type { EvidenceSource, FaultHook, Settler } from '../service/payments/settlement.ts'
 import { createFacilitatorSettler, type FacilitatedTerms } from '../service/payments/facilitated.ts'
@@ -48,6 +55,7 @@ export interface PaymentRules {
   reconcile_every_ms?: number
   /** Timeout of a settlement request to a facilitator. */
   facilitator_ms?: number
+  channels?: Partial<ChannelRules>
 }
 
 /** Hooks for tests. */
@@ -71,7 +79,9 @@ const ANYBODY = '0x0000000000000000000000000000000000000001'
 export async function openPayments(deployment: Deployment, hooks: PaymentHooks): Promise<PaymentParts> {
   const { base, store, prices, log, clock } = deployment
   const { rules } = hooks
-  const place = paymentTermsOf(deployment.identity)
+  const common = paymentTermsOf(deployment.identity)
+  const channels = base === null ? null : channelParts(deployment, hooks, base)
+  const place = channels === null ? common : { ...common, channels: channels.terms }
   if (base === null) {
     return {
       payments: null,
@@ -93,19 +103,24 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
     finality: base.sandbox === null ? { by: 'tag' } : { by: 'depth', blocks: 2n },
   }
   const hasFactory = createFactoryCheck(chain, deployment.lease_clock)
-  const settler = settlerOf(deployment, hooks, base, place, source, hasFactory)
+  const settler = settlerOf(deployment, hooks, { base, place, source, hasFactory, channels })
   const desk_parts = deskPartsOf(deployment, hooks, base, place, settler)
-  const desk = createPaymentService(desk_parts)
+  const vouchers = channels && channelService(deployment, base, channels, desk_parts)
+  const desk = createPaymentService({ ...desk_parts, channels: vouchers })
+  const refunds = vouchers && createChannelRefunds({ channels: vouchers.parts, chain, terms: place, wake: () => settler.wake?.() })
   settler.start()
   const last: { summary: ReconcileSummary | null } = { summary: null }
   const reconciler = reconcileJob({ store, source, clock, log, rules: rules.reconcile ?? {} }, (summary) => (last.summary = summary))
   return {
-    payments: { service: desk, prices, terms: place },
+    payments: { service: desk, prices, terms: place, refunds },
     settling: { desk: desk_parts, source, transactions: chain, hasFactory },
     terms: place,
     chain,
     sandbox: base.sandbox,
-    jobs: [{ ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms }],
+    jobs: [
+      { ...reconciler, every_ms: rules.reconcile_every_ms ?? reconciler.every_ms },
+      ...(channels === null ? [] : [channelsJob({ store, chain, clock: deployment.lease_clock, rules: channels.rules })]),
+    ],
     health: async () => {
       const [chain_ok, ready] = await Promise.all([chain.answers(), settler.ready(ANYBODY).catch(() => null)])
       return { enabled: true, method: settler.method, chain_ok, ready: ready?.ok === true, overdue: last.summary?.overdue ?? null }
@@ -116,6 +131,51 @@ export async function openPayments(deployment: Deployment, hooks: PaymentHooks):
       await base.stop()
     },
   }
+}
+
+/** Parts of payment channels; null where they are not offered, or no gas wallet could claim them. */
+interface ChannelRoom {
+  rules: ChannelRules
+  hashes: ChannelHashes
+  authorizer: Signer
+  terms: NonNullable<PaymentTerms['channels']>
+}
+
+function channelParts({ settings, identity, secret, signing }: Deployment, { rules }: PaymentHooks, { wallets }: ChainBase) {
+  if (settings.ASSAY_BATCH_SETTLEMENT === 'off' || wallets.length === 0) return null
+  // Derived from the secret of the deployment, so that it survives the loss of the store and is the same in every instance.
+  const key = createHmac('sha256', createSecretKey(secret)).update('payment channel authorizer').digest()
+  const authorizer = signing.signer(key)
+  const channel_rules: ChannelRules = { ...CHANNEL_RULES, ...rules.channels }
+  const { withdraw_delay_s, deposit_prices } = channel_rules
+  const room: ChannelRoom = {
+    rules: channel_rules,
+    hashes: createChannelHashes(identity.chain_id, signing.crypto),
+    authorizer,
+    terms: { receiver_authorizer: authorizer.address, withdraw_delay_s, deposit_prices },
+  }
+  return room
+}
+
+function channelService(
+  { store, lease_clock, secret, signing, failures }: Deployment,
+  { chain }: ChainBase,
+  { rules, hashes, authorizer }: ChannelRoom,
+  payments: PaymentServiceParts,
+) {
+  return createChannelService({
+    payments,
+    store,
+    chain,
+    steady_ms: () => lease_clock.steady_ms(),
+    rules,
+    hashes,
+    receiver_authorizer: authorizer.address,
+    crypto: signing.crypto,
+    failures,
+    trips: createRoundTrips(lease_clock, ON_CHAIN_LIMITS),
+    networkHash: networkHasher(secret),
+  })
 }
 
 /** Parts shared by the payment service of calls and the relay of invoices. */
@@ -169,13 +229,18 @@ function deskPartsOf(
   }
 }
 
+interface SettlerParts {
+  base: ChainBase
+  place: PaymentTerms
+  source: EvidenceSource
+  hasFactory: () => Promise<boolean>
+  channels: ChannelRoom | null
+}
+
 function settlerOf(
   { settings, store, clock, lease_clock, log }: Deployment,
   { reach, rules }: PaymentHooks,
-  { chain, wallets }: ChainBase,
-  place: PaymentTerms,
-  source: EvidenceSource,
-  hasFactory: () => Promise<boolean>,
+  { base: { chain, wallets }, place, source, hasFactory, channels }: SettlerParts,
 ): SelfSettler {
   if (wallets.length > 0) {
     const batch = BATCH_SETTLER
@@ -188,6 +253,17 @@ function settlerOf(
       finality: source.finality,
       batch,
       sweeps: createSweeper({ store, chain, token: source.token, hasFactory, clock: lease_clock, log }),
+      ...(channels !== null && {
+        channels: createChannelCalls({
+          ...channels,
+          store,
+          chain,
+          clock: lease_clock,
+          pay_to: place.pay_to,
+          token: source.token,
+          log,
+        }),
+      }),
       clock: lease_clock,
       log,
       reach,

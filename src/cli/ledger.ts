@@ -14,6 +14,7 @@ import {
   type Tally,
 } from '../service/payments/prove-ledger.ts'
 import { type LedgerDesk, withLedger, markMode, readEnvironment } from './deployment.ts'
+import type { ChannelProof } from '../service/payments/channel-chain.ts'
 import { LineWriter } from './line-writer.ts'
 import { csvText } from '../pure/documents/csv-cell.ts'
 import { join } from 'node:path'
@@ -159,7 +160,7 @@ type Cell = string | number | boolean | null
 export function paymentRow(payment: Payment) {
   return {
     created_at: timeText(payment.created_ms),
-    tool: payment.purpose === 'call' ? payment.subject : 'invoice',
+    tool: payment.purpose === 'call' ? payment.subject : payment.purpose,
     state: payment.state,
     amount_usdc: usdcDecimal(payment.value_minor),
     amount_minor: payment.value_minor.toString(),
@@ -266,7 +267,14 @@ async function prove(settings: Settings, { store, identity }: LedgerDesk, json: 
   const { chain_id, pay_to } = identity
   const token = usdcOn(chain_id).address.toLowerCase()
   const chain = createChain({ urls: endpointsOf(settings), chain_id, clock: systemClock })
-  const proof = await proveLedger({ payments: store.payments, chain, token, pay_to, onProgress: progress() })
+  const proof = await proveLedger({
+    payments: store.payments,
+    channels: { store: store.channels, chain },
+    chain,
+    token,
+    pay_to,
+    onProgress: progress(),
+  })
   if (json) say(JSON.stringify({ ...identity, token, ...proofJson(proof) }))
   else say(render(proof))
   return proof.proved ? 'ok' : 'negative'
@@ -287,7 +295,7 @@ function progress(): (block: bigint, head: bigint) => void {
 }
 
 function proofJson(proof: ProvedLedger) {
-  const { range, rows, transfers, newer, to_others, not_final, foreign, differences } = proof
+  const { range, rows, transfers, newer, to_others, not_final, foreign, differences, vouchers, channels } = proof
   return {
     proved: proof.proved,
     from_block: range === null ? null : Number(range.from_block),
@@ -299,7 +307,14 @@ function proofJson(proof: ProvedLedger) {
     not_final: { ...tallyJson(not_final), first: not_final.first.map(rowJson) },
     newer: tallyJson(newer),
     to_others: tallyJson(to_others),
+    vouchers: tallyJson(vouchers),
+    channels: channels && channelsJson(channels),
   }
+}
+
+function channelsJson({ proved, channels, differences, ...sums }: ChannelProof) {
+  const named = Object.entries(sums).map(([name, value_minor]) => [name.replace('_minor', ''), amounts(value_minor)])
+  return { proved, channels, ...(Object.fromEntries(named) as Record<string, unknown>), differences }
 }
 
 function tallyJson({ count, value_minor }: Tally) {
@@ -327,7 +342,7 @@ const DIFFERENCE_WORDS: Record<Difference['kind'], string> = {
 }
 
 function render(proof: ProvedLedger): string {
-  const { range, rows, transfers, newer, to_others, not_final, foreign, differences } = proof
+  const { range, rows, transfers, newer, to_others, not_final, foreign, differences, vouchers, channels } = proof
   const line = (name: string, { count, value_minor }: Tally) => [name, `${count}`.padStart(9), `${amounts(value_minor).amount_usdc} USDC`]
   const optional = (name: string, tally: Tally) => (tally.count === 0 ? [] : [line(name, tally)])
   const mark = proof.proved
@@ -342,14 +357,36 @@ function render(proof: ProvedLedger): string {
     ...optional('not final', not_final),
     ...optional('newer', newer),
     ...optional('to others', to_others),
+    ...optional('vouchers', vouchers),
+    ...(channels === null ? [] : channelLines(channels).map(([name, minor]) => [name, '', `${amounts(minor).amount_usdc} USDC`])),
   ]
   return [
     mark,
     ...table(sums, terminalWidth(), ['muted']),
     ...listing('Differences', differences.count, differences.first.map(differenceLine)),
+    ...listing('Channels that do not add up', channels?.differences.length ?? 0, (channels?.differences ?? []).map(channelDifference)),
     ...listing('Foreign: no settled row accounts for this money', foreign.count, foreign.first.map(foreignLine)),
     ...listing('Not final: a reorganisation could still take these', not_final.count, not_final.first.map(rowLine)),
   ].join('\n')
+}
+
+const CHANNEL_DIFFERENCES: Record<ChannelProof['differences'][number]['kind'], string> = {
+  charges: 'its charges do not add up to its total',
+  claimed_more: 'the chain shows more claimed than was charged',
+  unread: 'the contract did not answer for it',
+}
+
+function channelDifference({ channel_id, kind }: ChannelProof['differences'][number]): string {
+  return `  ${channel_id}: ${CHANNEL_DIFFERENCES[kind]}`
+}
+
+function channelLines({ charged_minor, claimed_minor, paid_out_minor, foreign_minor }: ChannelProof): [name: string, minor: bigint][] {
+  return [
+    ['channels: charged', charged_minor],
+    ['  claimed', claimed_minor],
+    ['  paid out', paid_out_minor],
+    ...(foreign_minor === 0n ? [] : [['  of other ledgers', foreign_minor] satisfies [string, bigint]]),
+  ]
 }
 
 function listing(title: string, count: number, lines: readonly string[]): string[] {

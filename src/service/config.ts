@@ -181,6 +181,11 @@ export const SETTINGS = {
     [],
     urls,
   ),
+  ASSAY_BATCH_SETTLEMENT: setting<'on' | 'off'>(
+    'on: calls can also be paid with vouchers of payment channels (x402 scheme batch-settlement), which needs a gas wallet; off: only the scheme exact.',
+    'off',
+    oneOf('on', 'off'),
+  ),
   ASSAY_RECEIPT_KEY_FILE: setting(
     'File with the keys that sign receipts, for example /run/secrets/receipt-keys.json; left out, created in ASSAY_DATA_DIR on the first start.',
     '',

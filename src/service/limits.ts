@@ -431,3 +431,42 @@ export const priceLimits = {
 
 /** Limits of one run that matches bank entries to invoices; each entry takes some hundred bytes of memory. */
 export const RAIL_LIMITS = { invoices: 200_000, entries: 200_000, unmatched_shown: 1_000, page_rows: 500, key_chars: 80 } as const
+
+/** Rules of payment channels (scheme batch-settlement). */
+export const CHANNEL_RULES = {
+  /** Delay in seconds of a withdrawal without this service: how long it may be down without losing a voucher. */
+  withdraw_delay_s: 86_400,
+  /** Deposit that the terms propose, and the smallest that is accepted, as multiples of the price: a deposit costs gas. */
+  deposit_prices: 10n,
+  least_deposit_prices: 3n,
+  /** Age in ms at which the mirrored state of a channel is read again before a voucher is taken. */
+  fresh_ms: 300_000,
+  /**
+   * Age in ms at which the job reads a channel with open charges again, and one without that was charged within `watch_used_ms`; the interval
+   * of the job, and channels read in one run.
+   */
+  watch_ms: 60_000,
+  watch_idle_ms: 3_600_000,
+  watch_used_ms: 172_800_000,
+  watch_every_ms: 10_000,
+  watch_channels: 200,
+  /** Open charges of all channels at which they are claimed, and the age in ms at which smaller ones are. */
+  claim_minor: 5_000_000n,
+  claim_every_ms: 3_600_000,
+  /** Channels in one claim. */
+  claim_items: 50,
+  /** Interval in ms at which claims and refunds are searched, and the pause after a claim that changed nothing. */
+  search_every_ms: 500,
+  retry_ms: 60_000,
+  /** Calls that wait for their turn on one channel. */
+  waiting: 64,
+  /** Maximum time in ms for which the chain is read until it shows a deposit whose receipt was seen. */
+  deposit_seen_ms: 5_000,
+  /** Deposits and refunds of one payer, and of one network, in a UTC day. */
+  deposits_daily: 50,
+  deposits_daily_network: 500,
+  refunds_daily: 20,
+  refunds_daily_network: 200,
+  /** Age in ms at which a channel without a deposit is forgotten. */
+  empty_ms: 86_400_000,
+} as const

@@ -46,7 +46,7 @@ export const PAYMENT_PROBLEMS = {
     402,
     'signature',
     'Unsupported payment scheme',
-    'Pay with the scheme "exact", by an EIP-3009 transfer authorization.',
+    'Pay with a scheme of the terms, by an EIP-3009 authorization.',
   ),
   NETWORK_MISMATCH: callerFault(402, 'signature', 'Wrong network', 'The payment names a network that is not in the payment terms.'),
   ASSET_MISMATCH: callerFault(402, 'signature', 'Wrong token', 'The payment names a token that is not in the payment terms.'),
@@ -219,6 +219,30 @@ export const SETTLEMENT_PROBLEMS = {
     'settlement',
     'This deployment takes no payments',
     'The request has a payment, but this deployment has no settlement. The payment was not used.',
+  ),
+} as const satisfies Record<string, ProblemKind>
+
+/** Problems of payment channels (x402 scheme batch-settlement). */
+export const CHANNEL_PROBLEMS = {
+  CHANNEL_MISMATCH: callerFault(
+    402,
+    'signature',
+    'The voucher is not the next one',
+    'A voucher must allow exactly what the channel was charged before, plus the price. The terms carry the state of the channel; sign the next voucher from it.',
+    'retryable',
+  ),
+  CHANNEL_INVALID: callerFault(
+    402,
+    'signature',
+    'The payment channel does not fit',
+    'The channel differs from the terms, is not on the chain, or its balance does not cover the voucher. invalid_reason names which.',
+  ),
+  CHANNEL_BUSY: callerFault(
+    402,
+    'signature',
+    'The payment channel is busy',
+    'Too many calls wait on this channel, or a refund of it is on its way. Nothing was charged; send the same payment again.',
+    'retryable',
   ),
 } as const satisfies Record<string, ProblemKind>
 

@@ -1,17 +1,27 @@
 import { z } from 'zod'
 import type { Payment } from '../ports/payments.ts'
-import { pendingProblem, type PaymentRefusal } from '../service/payments/payment-refusals.ts'
+import { quotaClient } from '../service/clients.ts'
+import type { ChannelRefund } from '../service/payments/channel-service.ts'
+import { readPayment } from '../service/payments/payment-header.ts'
+import {
+  type ChannelCorrection,
+  channelRefusal,
+  isPaymentProblem,
+  pendingProblem,
+  type PaymentRefusal,
+  refusalForCheck,
+} from '../service/payments/payment-refusals.ts'
 import { statusOf } from '../service/payments/settlement.ts'
-import { caip2 } from '../service/payments/terms.ts'
+import { caip2, channelStateJson, type PaymentTerms, refundRequired, toBase64 } from '../service/payments/terms.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import type { AppDeps } from './deps.ts'
 import { component, endpointsOf, named, type Rate } from './endpoint.ts'
-import { jsonReply } from './http/reply.ts'
+import { jsonReply, type Reply } from './http/reply.ts'
 import type { PaymentRenderer } from './payment.ts'
 
 /** Dependencies of the payment endpoints. */
 interface PaymentRoom {
-  deps: Pick<AppDeps, 'call' | 'chain_id' | 'sandbox' | 'stored_answers'>
+  deps: Pick<AppDeps, 'call' | 'chain_id' | 'sandbox' | 'stored_answers' | 'origins'>
   words: PaymentRenderer
 }
 
@@ -97,6 +107,68 @@ const readAnswer = defineEndpoint({
   },
 })
 
+/** Requests for refunds of a client in a minute. */
+const REFUND_RATE: Rate = { code: 'CLIENT_BUSY', per_minute: 30 }
+
+const refundChannel = defineEndpoint({
+  id: 'channel-refund',
+  method: 'get',
+  path: '/v1/channels/refund',
+  rate: REFUND_RATE,
+  summary: 'Gives what is left in a payment channel back to its payer (x402 scheme batch-settlement).',
+  description:
+    'Without PAYMENT-SIGNATURE the answer is a 402 whose terms name the channel. The official clients of batch-settlement take this address for refund().',
+  answers: {
+    200: {
+      description: 'The refund is in a block; PAYMENT-RESPONSE has its transaction, its amount and the state of the channel.',
+      json: z.looseObject({ message: z.string(), channelId: z.string(), amount_minor: z.string(), transaction: z.string() }),
+      paid: true,
+    },
+  },
+  problems: ['PAYMENT_REQUIRED', 'PAYMENT_PENDING', 'NOT_CONFIGURED', 'CHANNEL_MISMATCH', 'CHANNEL_INVALID', 'CHANNEL_BUSY'],
+  async run({ context, caller, refuse }, { deps }) {
+    const { payments } = deps.call
+    const refunds = payments?.refunds ?? null
+    if (payments === null || refunds === null) return problem('NOT_CONFIGURED', 'This deployment offers no payment channels.')
+    const required = (found: Problem, error: string, state: ChannelCorrection | null = null) => {
+      const terms = refundRequired(payments.terms, `${deps.origins.api_url}/v1/channels/refund`, error, state)
+      return refuse(found, { 'payment-required': toBase64(JSON.stringify(terms)) })
+    }
+    const text = context.req.header('payment-signature')
+    if (text === undefined) {
+      const detail =
+        'Send a refund payload of batch-settlement in PAYMENT-SIGNATURE: the voucher of what was charged, and optionally an amount.'
+      return required(problem('PAYMENT_REQUIRED', detail), 'payment required')
+    }
+    const read = readPayment({ kind: 'header', name: 'payment-signature', text })
+    if (!read.ok) return required(refusalForCheck(read).problem, read.x402_reason)
+    if (read.payment.scheme === 'exact') {
+      const wrong = channelRefusal('refund_payload')
+      return required(wrong.problem, wrong.x402_reason ?? '')
+    }
+    const result = await refunds.refund(read.payment, { address: caller, client: quotaClient(caller) })
+    switch (result.kind) {
+      case 'refused':
+        return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', result.channel) : result.problem
+      case 'under_way':
+        return problem('PAYMENT_PENDING', 'The refund was sent and is in no block yet. Send the same request again.', { retry_after_s: 2 })
+      case 'refunded':
+        return refundReply(payments.terms, result)
+    }
+  },
+})
+
+function refundReply(terms: PaymentTerms, { channel, transaction, amount_minor }: ChannelRefund): Reply {
+  const { channel_id: channelId, payer, charged_minor } = channel
+  const channelState = { channelId, ...channelStateJson(channel), chargedCumulativeAmount: charged_minor.toString() }
+  const moved = { success: true, transaction, network: caip2(terms.chain_id), payer, amount: amount_minor.toString() }
+  const body = { message: 'The rest of the channel was refunded.', channelId, amount_minor: moved.amount, transaction }
+  return jsonReply(200, JSON.stringify(body), {
+    'cache-control': 'private, no-store',
+    'payment-response': toBase64(JSON.stringify({ ...moved, extra: { channelState } })),
+  })
+}
+
 /** Most that one payment of the test wallet is worth: the price of every call is below it. */
 const TEST_PAYMENT_MOST_MINOR = 100_000_000n
 
@@ -145,7 +217,7 @@ const signTestPayment = defineEndpoint({
 })
 
 /** State of a payment and stored answer, for callers whose connection broke; payments of the test wallet. */
-export const PAYMENT_ENDPOINTS = [readStatus, readAnswer, signTestPayment]
+export const PAYMENT_ENDPOINTS = [readStatus, readAnswer, refundChannel, signTestPayment]
 
 /** Distinguishes an expired answer from a payment that is unknown. Payment terms belong to calls and are not sent here. */
 function refusal({ problem: found }: PaymentRefusal): Problem {

@@ -12,7 +12,7 @@ import {
   settlementExtensions,
   termsExtensions,
 } from '../service/payments/extensions.ts'
-import type { PaymentRefusal } from '../service/payments/payment-refusals.ts'
+import type { ChannelCorrection, PaymentRefusal } from '../service/payments/payment-refusals.ts'
 import type { CreditSettlement, PaidSettlement } from '../service/payments/settlement.ts'
 import {
   type Challenge,
@@ -103,6 +103,11 @@ interface CallDescription {
   outputSchema(tool: Pick<Tool, 'id'>): Record<string, unknown> | undefined
 }
 
+/** x402 has an empty text where no transaction settled the payment. */
+function transactionOf({ transaction, channel }: PaidSettlement | Omit<PaidSettlement, 'sold'>): string {
+  return channel?.deposit?.transaction ?? transaction ?? ''
+}
+
 /** An offer is signed again after this time, so that at least three quarters of its validity are left. */
 const OFFER_REUSE_MS = (limits.max_timeout_s * 1_000) / 4
 
@@ -110,24 +115,36 @@ const OFFER_REUSE_MS = (limits.max_timeout_s * 1_000) / 4
 function createPaymentRenderer(deps: RendererDeps, description: CallDescription): PaymentRenderer {
   const { terms: place, origins } = deps
   const { catalogue, issuer } = deps.call
-  const build = ({ tool, ...offer }: Offer & { tool: Tool }): Terms => {
-    const terms = { ...place, ...offer }
+  const build = ({ tool, ...offer }: Offer & { tool: Tool }, correction: ChannelCorrection | null = null): Terms => {
+    const channel_offer = place.channels === undefined ? undefined : { terms: place.channels, state: correction }
+    const terms = { ...place, ...offer, channel_offer }
     const extensions = termsExtensions(description.call(tool), offeredTerms(terms), issuer)
     return { ...terms, described: { service: serviceWords(tool, origins.site_url), extensions } }
   }
-  const ready = createChallenges(build, UNPAID, { now_ms: () => issuer.clock.now_ms(), reuse_ms: OFFER_REUSE_MS })
+  const ready = createChallenges((offer: Offer & { tool: Tool }) => build(offer), UNPAID, {
+    now_ms: () => issuer.clock.now_ms(),
+    reuse_ms: OFFER_REUSE_MS,
+  })
   const endOf = ({ sold, ...settlement }: PaidSettlement) => ({
     ...place,
     success: true,
-    transaction: settlement.transaction,
+    transaction: transactionOf(settlement),
     payer: settlement.payer,
     amount_minor: BigInt(settlement.amount_minor),
+    ...(settlement.channel === undefined ? {} : { channel: settlement.channel }),
     ...(sold === null
       ? {}
-      : { extensions: settlementExtensions(description.resource({ id: sold.tool }), sold.settled_s, settlement, issuer) }),
+      : {
+          extensions: settlementExtensions(
+            description.resource({ id: sold.tool }),
+            sold.settled_s,
+            { ...settlement, transaction: transactionOf(settlement) },
+            issuer,
+          ),
+        }),
   })
   return {
-    challenge({ tool: id, amount_minor, x402_reason }) {
+    challenge({ tool: id, amount_minor, x402_reason, channel = null }) {
       const tool = catalogue.find(id)
       if (amount_minor === null || tool === undefined) return null
       const offer = {
@@ -137,7 +154,7 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
         amount_minor,
         output_schema: description.outputSchema(tool),
       }
-      return x402_reason === null ? ready(offer) : challengeOf(build(offer), x402_reason)
+      return x402_reason === null ? ready(offer) : challengeOf(build(offer, channel), x402_reason)
     },
     failureHeaders: ({ x402_reason, payer }) =>
       payer === undefined ? {} : paymentResponseHeaders({ ...place, ...NOTHING_MOVED, payer, error_reason: x402_reason ?? UNSAID }),

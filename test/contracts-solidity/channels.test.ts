@@ -14,8 +14,8 @@ import {
 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { placeChannelContracts } from '../../src/adapters/chain/sandbox.ts'
-import * as calls from '../../src/pure/contracts/channel-settlement.ts'
-import { type ChannelConfig, createChannelHashes, depositDigest, depositNonce, signerOf } from '../../src/pure/payments/channels.ts'
+import * as calls from '../../src/pure/payments/channels.ts'
+import type { ChannelConfig } from '../../src/pure/payments/channels.ts'
 import { nobleCrypto, toHex } from '../../src/pure/receipts/crypto.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { CHANNEL_TYPES, channelDomain, COLLECTOR, type Config, SETTLEMENT } from '../support/channels.ts'
@@ -75,7 +75,7 @@ const ours = (config: Config): ChannelConfig => ({
   withdraw_delay_s: config.withdrawDelay,
   salt: config.salt,
 })
-const hashes = createChannelHashes(84_532, nobleCrypto)
+const hashes = calls.createChannelHashes(84_532, nobleCrypto)
 const idOf = (config: Config) => hashes.channelId(ours(config)) as Hex
 const domain = channelDomain(84_532)
 const read = (functionName: string, ...args: unknown[]) => view(clients, SETTLEMENT, functionName, args, abi)
@@ -184,14 +184,14 @@ test('signatures of viem recover to their account, and calldata is what viem enc
   const payer = payerAt(0)
   const config = configOf(payer)
   const signature = await voucher(payer, config, 5_000n)
-  assert.equal(signerOf(hashes.voucher(idOf(config), 5_000n), signature, nobleCrypto), payer.address.toLowerCase())
-  assert.equal(signerOf(hashes.voucher(idOf(config), 5_001n), signature, nobleCrypto) === payer.address.toLowerCase(), false)
+  assert.equal(calls.signerOf(hashes.voucher(idOf(config), 5_000n), signature, nobleCrypto), payer.address.toLowerCase())
+  assert.equal(calls.signerOf(hashes.voucher(idOf(config), 5_001n), signature, nobleCrypto) === payer.address.toLowerCase(), false)
   const authorization = await authorize(payer, config, 50_000n)
   const { nonce, salt } = authorization
-  assert.equal(depositNonce(idOf(config), salt, nobleCrypto), nonce)
+  assert.equal(calls.depositNonce(idOf(config), salt, nobleCrypto), nonce)
   const token = { name: 'USDC', version: '2', chain_id: 84_532, address: anvil.token.toLowerCase() }
-  const digest = depositDigest(token, { ...authorization, payer: payer.address.toLowerCase() }, nobleCrypto)
-  assert.equal(signerOf(digest, authorization.signature, nobleCrypto), payer.address.toLowerCase())
+  const digest = calls.depositDigest(token, { ...authorization, payer: payer.address.toLowerCase() }, nobleCrypto)
+  assert.equal(calls.signerOf(digest, authorization.signature, nobleCrypto), payer.address.toLowerCase())
   const data = encodeAbiParameters(
     [{ type: 'uint256' }, { type: 'uint256' }, { type: 'uint256' }, { type: 'bytes' }],
     [0n, authorization.valid_before_s, salt, authorization.signature],

@@ -1,7 +1,7 @@
 /** The service, killed at each step of a paid call, over a chain that goes on: nobody is charged twice, and no answer that was paid for is lost. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settlement.ts'
+import { FAULT_POINTS } from '../../src/service/payments/settlement.ts'
 import { startAnvil, type Anvil } from '../support/anvil.ts'
 import { runs } from '../support/counts.ts'
 import * as buyers from '../support/faults-buyer.ts'
@@ -10,8 +10,10 @@ import { assertLedgerIsChain, chainAhead, heartbeat, liveDeployment, witnessOf, 
 import { killLeft, startFaulty } from '../support/faults-process.ts'
 import { until } from '../support/until.ts'
 
+type PaidPoint = (typeof FAULT_POINTS)[number]
+
 /** What the chain shows when the process has died there. */
-const SETTLED_AT_DEATH: Record<FaultPoint, number> = {
+const SETTLED_AT_DEATH: Record<PaidPoint, number> = {
   after_claim: 0,
   after_prepare: 0,
   before_send: 0,
@@ -19,7 +21,7 @@ const SETTLED_AT_DEATH: Record<FaultPoint, number> = {
   before_settled_row: 1,
 }
 /** Nothing was sent, so nobody may settle it unasked: the claim is held for a minute, then let go. */
-const HELD: readonly FaultPoint[] = ['after_claim', 'after_prepare']
+const HELD: readonly PaidPoint[] = ['after_claim', 'after_prepare']
 const FULL = runs(0, 1) === 1
 /** In the short run the service that follows lives in a time when that minute is over. */
 const AHEAD_MS = FULL ? 0 : 61_000
@@ -40,7 +42,7 @@ after(async () => {
 })
 
 /** A deployment whose service has died at the point while it served one payment. */
-async function died(die_at: FaultPoint): Promise<{ live: Live; buyer: Buyer }> {
+async function died(die_at: PaidPoint): Promise<{ live: Live; buyer: Buyer }> {
   const live = await liveDeployment(anvil)
   const service = await startFaulty(live.settings, { die_at })
   const buyer = await buyers.newBuyer(anvil, service.url)

@@ -21,7 +21,7 @@ import {
   v2PaymentRequired,
   type PaymentTerms,
 } from '../../src/service/payments/terms.ts'
-import { readPayment } from '../../src/service/payments/payment-header.ts'
+import { exactOnly, readPayment } from '../../src/service/payments/payment-header.ts'
 
 const BASE: PaymentTerms = {
   pay_to: '0xAbCdEf0123456789aBcDeF0123456789abcdef01',
@@ -87,7 +87,7 @@ function clientV2() {
 /** What a client sent is a payment for these terms, signed by its account. */
 function assertPays(place: PaymentTerms, name: 'x-payment' | 'payment-signature', headers: Headers): void {
   const text = headers.get(name) ?? ''
-  const reading = readPayment({ kind: 'header', name, text })
+  const reading = exactOnly(readPayment({ kind: 'header', name, text }))
   assert.ok(reading.ok, reading.ok ? '' : reading.detail)
   const { authorization } = reading.payment
   assert.deepEqual(matchTerms(reading.payment, { ...place, amounts: new Set([OFFER.amount_minor]) }), { ok: true })
@@ -140,7 +140,7 @@ test('a payment for MCP is read as the object that the official client makes', a
   const http = new x402HTTPClient(clientV2())
   const json = JSON.stringify(required)
   const value = await http.createPaymentPayload(http.getPaymentRequiredResponse(() => Buffer.from(json).toString('base64')))
-  const reading = readPayment({ kind: 'value', value: JSON.parse(JSON.stringify(value)) })
+  const reading = exactOnly(readPayment({ kind: 'value', value: JSON.parse(JSON.stringify(value)) }))
   assert.ok(reading.ok)
   assert.equal(reading.payment.resource_url, 'mcp://tool/iban-check')
   assert.deepEqual(matchTerms(reading.payment, { ...BASE, amounts: new Set([OFFER.amount_minor]) }), { ok: true })

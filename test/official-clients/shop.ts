@@ -3,7 +3,7 @@ import { createPublicClient, http, keccak256, parseAbi, toBytes, type Hex } from
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { base, baseSepolia } from 'viem/chains'
 import { readKeyList, verifyReceipt } from '../../src/pure/receipts/index.ts'
-import { startTestApp } from '../support/app.ts'
+import { startTestApp, type TestAppOptions } from '../support/app.ts'
 import { asMembers, readJson } from '../support/documents.ts'
 import { fund } from '../support/paying.ts'
 
@@ -28,8 +28,11 @@ export interface Shop {
   stop(): Promise<void>
 }
 
-export async function openShop(network: Network = NETWORKS[0]): Promise<Shop> {
-  const app = await startTestApp({ free_daily: 0, settings: { ASSAY_CHAIN_ID: String(network.chain.id) } })
+export async function openShop(
+  network: Network = NETWORKS[0],
+  { settings = {}, ...options }: Pick<TestAppOptions, 'settings' | 'start' | 'data_dir'> = {},
+): Promise<Shop> {
+  const app = await startTestApp({ ...options, free_daily: 0, settings: { ASSAY_CHAIN_ID: String(network.chain.id), ...settings } })
   const sandbox = asMembers((await readJson(`${app.url}/health`))['sandbox'])
   const rpc_url = String(sandbox['rpc_url'])
   const token = sandbox['usdc'] as Hex

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { checkWindow, matchTerms, type AcceptableTerms, type TermsMatch } from '../../src/service/payments/terms.ts'
-import { readPayment, type X402Payment } from '../../src/service/payments/payment-header.ts'
+import { exactOnly, readPayment, type X402Payment } from '../../src/service/payments/payment-header.ts'
 import { runs, SEED } from '../support/counts.ts'
 import { changed, PLACE, V1, V2 } from './samples.ts'
 
@@ -10,7 +10,7 @@ const ACCEPTABLE: AcceptableTerms = { ...PLACE, amounts: new Set([5_000n, 6_000n
 const STRANGER = `0x${'77'.repeat(20)}`
 
 function paymentOf(value: unknown): X402Payment {
-  const reading = readPayment({ kind: 'value', value })
+  const reading = exactOnly(readPayment({ kind: 'value', value }))
   assert.ok(reading.ok, 'the sample is a payment')
   return reading.payment
 }

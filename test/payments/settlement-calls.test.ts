@@ -32,6 +32,8 @@ async function payment(change: Partial<Payment> = {}): Promise<Payment> {
     identifier_hash: null,
     final: false,
     reason: null,
+    deposit_call: null,
+    cumulative_minor: null,
   }
   const terms = { to: PAY_TO, value_minor: 10_000n, valid_after_s: 5n, valid_before_s: 2_000_000_000n, signature, contract_payer: false }
   return { payer: signer.address.toLowerCase(), nonce: message.nonce, ...claim, ...times, ...rest, ...terms, ...change }

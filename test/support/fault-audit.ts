@@ -67,6 +67,7 @@ export async function assertLedgerProved(anvil: Anvil, { pay_to }: Pick<Live, 'p
   const chain = createChain({ urls: [anvil.rpc_url], chain_id: anvil.chain_id, clock: systemClock })
   const source = {
     payments: store.payments,
+    channels: { store: store.channels, chain },
     chain,
     token: anvil.token.toLowerCase(),
     pay_to: pay_to.toLowerCase(),

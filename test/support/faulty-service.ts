@@ -1,5 +1,5 @@
 import { readSettings } from '../../src/service/config.ts'
-import { FAULT_POINTS, type FaultPoint } from '../../src/service/payments/settlement.ts'
+import { CHANNEL_FAULT_POINTS, FAULT_POINTS } from '../../src/service/payments/settlement.ts'
 import { start } from '../../src/assembly/start.ts'
 
 /**
@@ -8,7 +8,7 @@ import { start } from '../../src/assembly/start.ts'
  * Everything else is the service as it is.
  */
 const { DIE_AT, DIE_NTH = '1', AHEAD_MS = '0', ...environment } = process.env
-const point: FaultPoint | undefined = FAULT_POINTS.find((known) => known === DIE_AT)
+const point = [...FAULT_POINTS, ...CHANNEL_FAULT_POINTS].find((known) => known === DIE_AT)
 if (DIE_AT !== undefined && point === undefined) throw new Error(`${DIE_AT} is no fault point`)
 
 const machineNow = Date.now

@@ -16,12 +16,13 @@ import type {
   INVOICE_PROBLEMS,
   PAYMENT_PROBLEMS,
   SETTLEMENT_PROBLEMS,
+  CHANNEL_PROBLEMS,
   WEBHOOK_PROBLEMS,
 } from '../../src/service/payment-problems.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 
-/** Those of payment and settlement are met in test/paying, those of invoices in test/invoices, of the log in test/log, those of the preflight and of records where they are raised. */
+/** Those of payment, settlement and channels are met in test/paying, those of invoices in test/invoices, of the log in test/log, those of the preflight and of records where they are raised. */
 type Elsewhere = typeof PAYMENT_PROBLEMS &
   typeof SETTLEMENT_PROBLEMS &
   typeof PREFLIGHT_PROBLEMS &
@@ -29,7 +30,8 @@ type Elsewhere = typeof PAYMENT_PROBLEMS &
   typeof INVOICE_PROBLEMS &
   typeof WEBHOOK_PROBLEMS &
   typeof LOG_PROBLEMS &
-  typeof CREDIT_PROBLEMS
+  typeof CREDIT_PROBLEMS &
+  typeof CHANNEL_PROBLEMS
 type Code = Exclude<ProblemCode, keyof Elsewhere>
 
 let app: TestApp

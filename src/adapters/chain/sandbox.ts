@@ -23,10 +23,9 @@ import {
   type SandboxFiles,
 } from './sandbox-files.ts'
 import { BATCH_SETTLER } from '../../pure/contracts/batch-settler.ts'
-import { CHANNEL_CONTRACTS } from '../../pure/contracts/channel-code.ts'
 import { DEPOSIT_FACTORY } from '../../pure/contracts/deposit-factory.ts'
 import { DETERMINISTIC_DEPLOYER } from '../../pure/contracts/deployment.ts'
-import { testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
+import { CHANNEL_CONTRACTS, testUsdcCreation } from '../../pure/contracts/test-usdc.ts'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'

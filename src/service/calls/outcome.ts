@@ -6,6 +6,7 @@ import type { CreditCredential } from '../credits/credit-service.ts'
 import type { AllowanceState } from '../payments/allowance.ts'
 import type { PaymentCredential } from '../payments/payment-header.ts'
 import type { ResendSecrets } from '../payments/resends.ts'
+import type { ChannelCorrection } from '../payments/payment-refusals.ts'
 import type { CreditSettlement, PaidSettlement, Pending } from '../payments/settlement.ts'
 import type { Problem } from '../problems.ts'
 
@@ -99,6 +100,8 @@ export interface PaymentRequired {
   x402_reason: string | null
   /** Payer of a settlement that failed. */
   payer?: string
+  /** State of a payment channel from which the client signs the next voucher. */
+  channel?: ChannelCorrection
 }
 
 /** `tool` is null where the request named none that exists. */

@@ -3,11 +3,13 @@ import type { Tool } from '../catalogue/define.ts'
 import type { CreditUseKey } from '../../ports/credits.ts'
 import type { CreditService, CreditCredential } from '../credits/credit-service.ts'
 import { type Allowance, type AllowanceState, publicAllowance } from '../payments/allowance.ts'
-import { readPayment, type PaymentCredential, type X402Payment } from '../payments/payment-header.ts'
+import { type AnyPayment, readPayment, type PaymentCredential } from '../payments/payment-header.ts'
 import * as refusals from '../payments/payment-refusals.ts'
+import type { PaymentRefusal } from '../payments/payment-refusals.ts'
 import type { BoundRequest, PaymentResult, PaymentService } from '../payments/payment-service.ts'
 import { type CallPrice, marketOf, priceOf, type PriceBook } from '../payments/price-book.ts'
 import { NO_SECRETS, type ResendSecrets } from '../payments/resends.ts'
+import type { ChannelRefunds } from '../payments/channel-service.ts'
 import type { PaymentTerms } from '../payments/terms.ts'
 import { problem, type Problem } from '../problems.ts'
 import type { Admission, DecodedCall } from './decoded-call.ts'
@@ -33,6 +35,8 @@ export interface Payments {
   service: PaymentService
   prices: PriceBook
   terms: PaymentTerms
+  /** Refunds of payment channels; null where they are not offered. */
+  refunds?: ChannelRefunds | null
 }
 
 interface Credits {
@@ -42,7 +46,7 @@ interface Credits {
 
 /** A credential of the right form: a payment that was read, or a credit with its key. */
 type Credential =
-  | { kind: 'payment'; payment: X402Payment; secrets: ResendSecrets; service: PaymentService }
+  | { kind: 'payment'; payment: AnyPayment; secrets: ResendSecrets; service: PaymentService }
   | { kind: 'credit'; key: CreditUseKey; credits: Credits }
 
 /** The credential of a request; `ended` when it is malformed or not accepted here. */
@@ -186,7 +190,7 @@ function paymentRequired(
   found: Problem,
   allowance: AllowanceState,
   amount_minor: bigint | null,
-  reason: { x402_reason: string | null; payer?: string },
+  reason: Omit<PaymentRefusal, 'kind' | 'problem'>,
 ): Outcome {
   return { kind: 'payment_required', tool: tool.id, problem: found, allowance, amount_minor, ...reason }
 }

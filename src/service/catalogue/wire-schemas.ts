@@ -122,10 +122,10 @@ function problemErrorSchema(): JsonSchema {
 export function settlementSchema(): JsonSchema {
   const properties = {
     network: { type: ['string', 'null'], pattern: '^eip155:\\d+$', description: 'CAIP-2; null for a credit, which moves nothing.' },
-    transaction: { type: ['string', 'null'], pattern: HASH, description: 'Hash of the transaction; null for a credit.' },
+    transaction: { type: ['string', 'null'], pattern: HASH, description: 'Hash of the transaction; null for a credit and for a voucher.' },
     payer: { type: 'string', pattern: ADDRESS, description: 'The zero address for a credit.' },
     amount_minor: { type: 'string', pattern: '^\\d{1,20}$', description: 'Minor units of USDC.' },
-    method: { type: 'string', enum: ['self', 'facilitator', 'credit'] },
+    method: { type: 'string', enum: ['self', 'facilitator', 'channel', 'credit'] },
   }
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }

@@ -8,7 +8,7 @@ import { balanceCall, decodeUint } from '../../pure/payments/token-calls.ts'
 import { isChainFault } from '../chain-fault.ts'
 import { INVOICE_RULES } from '../limits.ts'
 import { takeEach } from '../payments/allowance.ts'
-import type { SweepSource, WalletCall } from '../payments/writer-rules.ts'
+import type { CallSource, WalletCall } from '../payments/writer-rules.ts'
 
 /** Age at which a negative answer about the factory is checked again. A factory that is there stays: its code has no way to remove itself. */
 const RECHECK_MS = 10_000
@@ -46,7 +46,7 @@ interface SweeperParts {
 }
 
 /** Deposits that the gas wallet forwards to their merchants, many in one transaction, within a daily number. */
-export function createSweeper(parts: SweeperParts): SweepSource {
+export function createSweeper(parts: SweeperParts): CallSource {
   const { store, clock, log, token } = parts
   let searched_ms = Number.NEGATIVE_INFINITY
   return {

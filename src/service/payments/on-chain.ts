@@ -260,7 +260,7 @@ export const ON_CHAIN_REFUSALS = {
   busy: serviceRefusal('VERIFICATION_BUSY', null, 'Too many payments are being verified. The payment was not used; send it again.', 1),
 } as const satisfies Record<string, OnChainRefusal>
 
-function tooManyFailures(retry_after_s: number): OnChainRefusal {
+export function tooManyFailures(retry_after_s: number): OnChainRefusal {
   return serviceRefusal(
     'RATE_LIMITED',
     null,

@@ -1,3 +1,4 @@
+import { CHANNEL_ERRORS, type ChannelConfig, type DepositAuthorization } from '../../pure/payments/channels.ts'
 import type { SignedAuthorization } from '../../pure/payments/eip3009.ts'
 import { isObject } from '../../pure/is-object.ts'
 import { limits } from '../limits.ts'
@@ -29,6 +30,29 @@ export interface X402Payment {
   identifier: string | null
 }
 
+/** Payment of the scheme batch-settlement: the voucher of a payment channel, alone or with a deposit, or with the request of a refund. */
+export interface ChannelPayment {
+  version: 2
+  scheme: 'batch-settlement'
+  network: string
+  accepted: AcceptedTerms
+  config: ChannelConfig
+  /** Channel id as the client computed it, lower case. */
+  channel_id: string
+  /** Total that the voucher allows to claim. */
+  total_minor: bigint
+  /** Signature of the voucher. */
+  signature: string
+  /** Null in a voucher without a deposit, and in a refund. */
+  deposit: DepositAuthorization | null
+  /** Null unless a refund is requested; `amount_minor` null asks for all that is left. */
+  refund: { amount_minor: bigint | null } | null
+  resource_url: string | null
+  identifier: string | null
+}
+
+export type AnyPayment = X402Payment | ChannelPayment
+
 /** Refusal of a payment. `x402_reason` is the code of official facilitators for it; `detail` never quotes the caller. */
 export interface PaymentFault<Code extends string> {
   ok: false
@@ -41,7 +65,18 @@ export function paymentFault<Code extends string>(code: Code, detail: string, x4
   return { ok: false, code, detail, x402_reason }
 }
 
-export type DecodedPayment = { ok: true; payment: X402Payment } | PaymentFault<'MALFORMED_PAYMENT' | 'SCHEME_UNSUPPORTED'>
+export type DecodedPayment = { ok: true; payment: AnyPayment } | PaymentFault<'MALFORMED_PAYMENT' | 'SCHEME_UNSUPPORTED'>
+
+/** Narrows to the scheme exact, for payments of invoices, which have no other. */
+export function exactOnly(
+  read: DecodedPayment,
+): { ok: true; payment: X402Payment } | PaymentFault<'MALFORMED_PAYMENT' | 'SCHEME_UNSUPPORTED'> {
+  if (!read.ok) return read
+  const { payment } = read
+  return payment.scheme === 'exact'
+    ? { ok: true, payment }
+    : paymentFault('SCHEME_UNSUPPORTED', 'accepted.scheme must be exact.', 'unsupported_scheme')
+}
 
 const NAME_CHARS = 128
 const URL_CHARS = 2_048
@@ -84,20 +119,80 @@ function readV1(fields: Fields): X402Payment {
   }
 }
 
-function readV2(fields: Fields): X402Payment {
+function readV2(fields: Fields): AnyPayment {
   const given = readObject(ownMember(fields, 'accepted'), 'accepted')
-  requireExactScheme(given, 'accepted.scheme')
+  const is_channel = ownMember(given, 'scheme') === 'batch-settlement'
+  if (!is_channel) requireExactScheme(given, 'accepted.scheme')
   const accepted = readAccepted(given)
   const resource = ownMember(fields, 'resource') ?? null
-  return {
-    version: 2,
-    scheme: 'exact',
+  const common = {
+    version: 2 as const,
     network: accepted.network,
     accepted,
-    authorization: readPayload(fields, 2),
     resource_url: resource === null ? null : readText(ownMember(readObject(resource, 'resource'), 'url'), 'resource.url', URL_CHARS),
     identifier: readIdentifier(ownMember(fields, 'extensions')),
   }
+  if (is_channel) return { ...common, scheme: 'batch-settlement', ...readChannelPayload(fields) }
+  return { ...common, scheme: 'exact', authorization: readPayload(fields, 2) }
+}
+
+const UINT128_END = 1n << 128n
+const UINT40_END = 1n << 40n
+
+/** Payload types of the client: `voucher`, `deposit` and `refund`. Those of a server to its facilitator are not accepted. */
+function readChannelPayload(fields: Fields) {
+  const payload = readObject(ownMember(fields, 'payload'), 'payload')
+  const type = readName(ownMember(payload, 'type'), 'payload.type')
+  if (type !== 'voucher' && type !== 'deposit' && type !== 'refund') {
+    rejectScheme('payload.type must be voucher, deposit or refund.', CHANNEL_ERRORS.payload_type)
+  }
+  const voucher = readObject(ownMember(payload, 'voucher'), 'payload.voucher')
+  const place = 'payload.voucher.maxClaimableAmount'
+  return {
+    config: readConfig(readObject(ownMember(payload, 'channelConfig'), 'payload.channelConfig')),
+    channel_id: readWord(ownMember(voucher, 'channelId'), 'payload.voucher.channelId'),
+    total_minor: readUint(ownMember(voucher, 'maxClaimableAmount'), place, false, UINT128_END),
+    signature: readSignatureHex(ownMember(voucher, 'signature'), 'payload.voucher.signature'),
+    deposit: type === 'deposit' ? readDeposit(readObject(ownMember(payload, 'deposit'), 'payload.deposit')) : null,
+    refund: type === 'refund' ? { amount_minor: readRefundAmount(ownMember(payload, 'amount') ?? null) } : null,
+  }
+}
+
+function readConfig(given: Fields): ChannelConfig {
+  const account = (member: string) => readAddress(ownMember(given, member), `payload.channelConfig.${member}`)
+  return {
+    payer: account('payer'),
+    payer_authorizer: account('payerAuthorizer'),
+    receiver: account('receiver'),
+    receiver_authorizer: account('receiverAuthorizer'),
+    token: account('token'),
+    withdraw_delay_s: Number(readUint(ownMember(given, 'withdrawDelay'), 'payload.channelConfig.withdrawDelay', true, UINT40_END)),
+    salt: readWord(ownMember(given, 'salt'), 'payload.channelConfig.salt'),
+  }
+}
+
+function readDeposit(deposit: Fields): DepositAuthorization {
+  const authorization = readObject(ownMember(deposit, 'authorization'), 'payload.deposit.authorization')
+  if (!Object.hasOwn(authorization, 'erc3009Authorization')) {
+    const detail = 'payload.deposit.authorization must have erc3009Authorization; deposits with Permit2 are not accepted here.'
+    rejectScheme(detail, CHANNEL_ERRORS.authorization_required)
+  }
+  const place = 'payload.deposit.authorization.erc3009Authorization'
+  const given = readObject(ownMember(authorization, 'erc3009Authorization'), place)
+  return {
+    amount_minor: readUint(ownMember(deposit, 'amount'), 'payload.deposit.amount', false, UINT128_END),
+    valid_after_s: readUint(ownMember(given, 'validAfter'), `${place}.validAfter`, false),
+    valid_before_s: readUint(ownMember(given, 'validBefore'), `${place}.validBefore`, false),
+    salt: BigInt(readWord(ownMember(given, 'salt'), `${place}.salt`)),
+    signature: readSignatureHex(ownMember(given, 'signature'), `${place}.signature`),
+  }
+}
+
+function readRefundAmount(value: unknown): bigint | null {
+  if (value === null) return null
+  const amount = typeof value === 'string' && /^\d{1,39}$/.test(value) ? BigInt(value) : 0n
+  if (amount > 0n && amount < UINT128_END) return amount
+  return rejectField('payload.amount must be a positive whole number of minor units, as text.', CHANNEL_ERRORS.refund_amount)
 }
 
 /** Returns the client's id; null when the extension is absent, or was only echoed from the terms. */
@@ -138,18 +233,8 @@ function readPayload(fields: Fields, version: 1 | 2): SignedAuthorization {
     value_minor: number('value'),
     valid_after_s: number('validAfter'),
     valid_before_s: number('validBefore'),
-    nonce: readHex(
-      ownMember(given, 'nonce'),
-      /^0x[0-9a-fA-F]{64}$/,
-      66,
-      'payload.authorization.nonce must be 0x and 64 hexadecimal digits.',
-    ),
-    signature: readHex(
-      ownMember(payload, 'signature'),
-      /^0x(?:[0-9a-fA-F]{2})+$/,
-      2 + 2 * limits.payment_signature_bytes,
-      `payload.signature must be 0x and an even number of hexadecimal digits, at most ${2 * limits.payment_signature_bytes}.`,
-    ),
+    nonce: readWord(ownMember(given, 'nonce'), 'payload.authorization.nonce'),
+    signature: readSignatureHex(ownMember(payload, 'signature'), 'payload.signature'),
   }
 }
 
@@ -200,15 +285,26 @@ function readAddress(value: unknown, place: string): string {
   return readHex(value, /^0x[0-9a-fA-F]{40}$/, 42, `${place} must be 0x and 40 hexadecimal digits.`)
 }
 
-/** Decodes a uint256 in decimal digits. Hexadecimal, exponents, signs and spaces are read differently by different languages. */
-function readUint(value: unknown, place: string, integers: boolean): bigint {
-  if (integers && typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
-  const number = typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : UINT256_END
-  return number < UINT256_END ? number : rejectField(`${place} must be a whole number below 2^256 in decimal digits, as text.`)
+function readWord(value: unknown, place: string): string {
+  return readHex(value, /^0x[0-9a-fA-F]{64}$/, 66, `${place} must be 0x and 64 hexadecimal digits.`)
 }
 
-function rejectField(detail: string): never {
-  throw new PaymentFieldError(paymentFault('MALFORMED_PAYMENT', detail, 'invalid_payload'))
+function readSignatureHex(value: unknown, place: string): string {
+  const detail = `${place} must be 0x and an even number of hexadecimal digits, at most ${2 * limits.payment_signature_bytes}.`
+  return readHex(value, /^0x(?:[0-9a-fA-F]{2})+$/, 2 + 2 * limits.payment_signature_bytes, detail)
+}
+
+/** Decodes an unsigned number in decimal digits. Hexadecimal, exponents, signs and spaces are read differently by different languages. */
+function readUint(value: unknown, place: string, integers: boolean, end = UINT256_END): bigint {
+  const is_integer = integers && typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  const is_text = typeof value === 'string' && /^\d{1,78}$/.test(value)
+  const number = is_integer || is_text ? BigInt(value) : end
+  const bits = end.toString(2).length - 1
+  return number < end ? number : rejectField(`${place} must be a whole number below 2^${bits} in decimal digits, as text.`)
+}
+
+function rejectField(detail: string, x402_reason = 'invalid_payload'): never {
+  throw new PaymentFieldError(paymentFault('MALFORMED_PAYMENT', detail, x402_reason))
 }
 
 function rejectScheme(detail: string, x402_reason: string): never {

@@ -1,4 +1,5 @@
 import type { Payment } from '../../ports/payments.ts'
+import { CHANNEL_ERRORS, type ChannelError, type ChannelState } from '../../pure/payments/channels.ts'
 import { limits } from '../limits.ts'
 import { problem, PROBLEMS, type Problem, type ProblemCode } from '../problems.ts'
 import { mayStillExecute, type Pending } from './settlement.ts'
@@ -11,6 +12,16 @@ export interface PaymentRefusal {
   x402_reason: string | null
   /** Set when a settlement was tried and failed. */
   payer?: string
+  /** State of a payment channel from which the client signs the next voucher. */
+  channel?: ChannelCorrection
+}
+
+/** State of a payment channel in a corrective 402. */
+export interface ChannelCorrection extends ChannelState {
+  channel_id: string
+  charged_minor: bigint
+  /** Of the last voucher; empty without one. */
+  signature: string
 }
 
 export function refusedPayment(found: Problem, x402_reason: string | null = null): PaymentRefusal {
@@ -30,6 +41,69 @@ export function refusalForCheck({ code, detail, x402_reason, retry_after_s }: Fa
   const retry = retry_after_s === undefined ? {} : { retry_after_s }
   const extra = x402_reason === null ? {} : { extra: { invalid_reason: x402_reason } }
   return refusedPayment(problem(code, detail, { ...retry, ...extra }), x402_reason)
+}
+
+/** As a deployment without the scheme refuses every scheme that it does not know. */
+export function channelsNotOffered(): PaymentRefusal {
+  return refusalForCheck({ code: 'SCHEME_UNSUPPORTED', detail: 'accepted.scheme must be exact.', x402_reason: 'unsupported_scheme' })
+}
+
+const CHANNEL_DETAILS: Readonly<Record<ChannelError, readonly [code: ProblemCode, detail: string]>> = {
+  scheme: ['SCHEME_UNSUPPORTED', 'accepted.scheme must be a scheme of the terms.'],
+  network: ['NETWORK_MISMATCH', 'accepted.network must be the network of the terms.'],
+  payload_type: ['SCHEME_UNSUPPORTED', 'payload.type must be voucher or deposit; a refund is requested at GET /v1/channels/refund.'],
+  channel_id: ['CHANNEL_INVALID', 'payload.voucher.channelId is not the id of payload.channelConfig on this network.'],
+  receiver: ['CHANNEL_INVALID', 'payload.channelConfig.receiver must be payTo of the terms.'],
+  receiver_authorizer: ['CHANNEL_INVALID', 'payload.channelConfig.receiverAuthorizer must be extra.receiverAuthorizer of the terms.'],
+  token: ['ASSET_MISMATCH', 'payload.channelConfig.token must be the asset of the terms.'],
+  withdraw_delay: ['CHANNEL_INVALID', 'payload.channelConfig.withdrawDelay must be extra.withdrawDelay of the terms.'],
+  voucher_signature: [
+    'BAD_SIGNATURE',
+    'payload.voucher.signature must be a 65-byte signature of payload.channelConfig.payerAuthorizer, an account with a key.',
+  ],
+  channel_not_found: ['CHANNEL_INVALID', 'The channel has no balance on the chain. Send a deposit with the voucher.'],
+  cumulative_mismatch: [
+    'CHANNEL_MISMATCH',
+    'payload.voucher.maxClaimableAmount must be what was charged before plus the price; see accepts.',
+  ],
+  exceeds_balance: [
+    'CHANNEL_INVALID',
+    'The balance of the channel does not cover payload.voucher.maxClaimableAmount. Send a deposit with it.',
+  ],
+  below_claimed: ['CHANNEL_MISMATCH', 'payload.voucher.maxClaimableAmount was claimed before; see accepts.'],
+  busy: [
+    'CHANNEL_BUSY',
+    'The channel has a refund on its way, or too many waiting calls. Nothing was charged; send the same payment again.',
+  ],
+  state_unavailable: [
+    'UPSTREAM_RPC_UNAVAILABLE',
+    'The state of the channel cannot be read from the chain now. Send the same payment again.',
+  ],
+  authorization_required: ['SCHEME_UNSUPPORTED', 'payload.deposit.authorization must be an erc3009Authorization.'],
+  valid_before: ['EXPIRED', 'validBefore of the deposit must leave time to send it, and lie within one hour.'],
+  valid_after: ['NOT_YET_VALID', 'validAfter of the deposit is in the future.'],
+  receive_signature: ['BAD_SIGNATURE', 'The signature of the deposit does not recover to payload.channelConfig.payer.'],
+  insufficient_balance: ['INSUFFICIENT_FUNDS', 'The token balance of the payer is less than the deposit.'],
+  deposit_below_min: ['CHANNEL_INVALID', 'payload.deposit.amount is too small for the gas that a deposit costs; see extra.minDeposit.'],
+  deposit_simulation: ['SIMULATION_FAILED', 'The contract of the channels rejected the simulated deposit.'],
+  deposit_failed: ['SETTLEMENT_FAILED', 'The deposit was sent and moved nothing. Sign a new one to try again.'],
+  refund_payload: ['SCHEME_UNSUPPORTED', 'This address takes refunds only: payload.type must be refund.'],
+  refund_no_balance: ['CHANNEL_INVALID', 'Nothing is left in the channel to refund.'],
+  refund_amount: ['MALFORMED_PAYMENT', 'payload.amount must be a positive whole number of minor units.'],
+}
+
+/** Refusal with the code of the scheme. With `channel`, the terms carry the state from which the next voucher is signed. */
+export function channelRefusal(error: ChannelError, channel: ChannelCorrection | null = null): PaymentRefusal {
+  const [code, detail] = CHANNEL_DETAILS[error]
+  const retry = error === 'state_unavailable' ? { retry_after_s: limits.settlement_retry_s } : {}
+  const refusal = refusalForCheck({ code, detail, x402_reason: CHANNEL_ERRORS[error], ...retry })
+  return channel === null ? refusal : { ...refusal, channel }
+}
+
+export function tooManyDeposits(): PaymentRefusal {
+  const detail =
+    'The daily number of deposits and refunds of this payer or network is used up. Pay with the scheme exact, or try again tomorrow (UTC).'
+  return refusedPayment(problem('RATE_LIMITED', detail, { retry_after_s: 3_600 }))
 }
 
 export function severalPaymentsRefusal(): PaymentRefusal {

@@ -6,7 +6,7 @@ import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { limits } from '../limits.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import { type OnChainCheck, type OnChainPass, tokenSignature } from './on-chain.ts'
-import type { X402Payment } from './payment-header.ts'
+import type { AnyPayment, ChannelPayment, X402Payment } from './payment-header.ts'
 import * as refusals from './payment-refusals.ts'
 import type { PaymentRefusal } from './payment-refusals.ts'
 import {
@@ -21,6 +21,7 @@ import {
 } from './resends.ts'
 import { claimWithinBalance, type PayerBalances, type PayerStatus } from './reserved-balances.ts'
 import {
+  type ChargedChannel,
   type CreditSettlement,
   type Pending,
   type FaultHook,
@@ -34,18 +35,27 @@ import { type AcceptableTerms, checkWindow, matchTerms } from './terms.ts'
 /** Takes payments: binds them to a request, settles them and replays stored answers. The store, not this process, guarantees each promise. */
 export interface PaymentService {
   /** Returns the result of the same payment sent before; null when it may be admitted. */
-  replay(request: BoundRequest, payment: X402Payment): Promise<PaymentResult | null>
+  replay(request: BoundRequest, payment: AnyPayment): Promise<PaymentResult | null>
   /** Verifies the payment, cheapest checks first, then claims it. */
-  admit(request: BoundRequest, payment: X402Payment, acceptable: AcceptableTerms): Promise<AdmittedPayment>
+  admit(request: BoundRequest, payment: AnyPayment, acceptable: AcceptableTerms): Promise<AdmittedPayment>
   /** Releases an unsent claim of a process that has ended. A claim of this process stays. */
-  releaseAbandoned(payment: X402Payment): Promise<void>
+  releaseAbandoned(payment: AnyPayment): Promise<void>
   /** Returns the answer token of a payment, for parts that hold the payer's own request. */
-  tokenOf(payment: X402Payment): string
+  tokenOf(payment: AnyPayment): string
   /** Returns the result of the payment that an answer token names. */
   fetch(token: string): Promise<PaymentResult | null>
   find(key: PaymentKey): Promise<Payment | null>
   /** Returns true when the signature recovers to the payer; never for a contract wallet. */
-  isSigned(payment: X402Payment): boolean
+  isSigned(payment: AnyPayment): boolean
+}
+
+/** Takes the vouchers of payment channels (scheme batch-settlement). A voucher is claimed by no row before it is charged. */
+export interface ChannelService {
+  replay(request: BoundRequest, payment: ChannelPayment): Promise<PaymentResult | null>
+  admit(request: BoundRequest, payment: ChannelPayment, acceptable: AcceptableTerms): Promise<AdmittedPayment>
+  /** Key of the payment row that the charge of the voucher writes. */
+  keyOf(payment: ChannelPayment): PaymentKey
+  isSigned(payment: ChannelPayment): boolean
 }
 
 /** Result of a payment for its payer. `text` is the whole body of the answer. */
@@ -103,20 +113,36 @@ interface ClaimParts extends ResultParts {
 export interface PaymentServiceParts extends ClaimParts {
   onChain: OnChainCheck
   payerBalances: PayerBalances
+  /** Absent where the scheme batch-settlement is not offered. */
+  channels?: ChannelService | null
 }
 
 export function createPaymentService(parts: PaymentServiceParts): PaymentService {
   return {
-    replay: (request, payment) => replayCall(parts, request, payment),
-    admit: (request, payment, acceptable) => admit(parts, request, payment, acceptable),
-    releaseAbandoned: (payment) => releaseAbandoned(parts, paymentKey(payment.authorization)),
-    tokenOf: ({ authorization }) => parts.sealer.token(paymentContext(paymentKey(authorization))),
+    replay: async (request, payment) => {
+      if (payment.scheme === 'exact') return replayCall(parts, request, payment)
+      return (await parts.channels?.replay(request, payment)) ?? null
+    },
+    admit: async (request, payment, acceptable) => {
+      if (payment.scheme === 'exact') return admit(parts, request, payment, acceptable)
+      return (await parts.channels?.admit(request, payment, acceptable)) ?? refusals.channelsNotOffered()
+    },
+    // A voucher is bound to nothing before its charge.
+    releaseAbandoned: async (payment) =>
+      payment.scheme === 'exact' ? releaseAbandoned(parts, paymentKey(payment.authorization)) : undefined,
+    tokenOf: (payment) => {
+      const key = payment.scheme === 'exact' ? paymentKey(payment.authorization) : parts.channels?.keyOf(payment)
+      return key === undefined ? '' : parts.sealer.token(paymentContext(key))
+    },
     fetch: async (token) => {
       const payment = await parts.store.find_by_token(tokenHash(parts, token))
       return payment === null ? null : resultOf(parts, payment)
     },
     find: (key) => parts.store.find(key),
-    isSigned: ({ authorization }) => recoveredSigner(parts, authorization) === authorization.from,
+    isSigned: (payment) => {
+      if (payment.scheme === 'batch-settlement') return parts.channels?.isSigned(payment) === true
+      return recoveredSigner(parts, payment.authorization) === payment.authorization.from
+    },
   }
 }
 
@@ -172,7 +198,7 @@ function replayCall(parts: ResultParts, request: BoundRequest, { authorization, 
 }
 
 /** Returns true for a released payment and for an unsent claim that has expired. */
-function mayClaimAgain({ state, claim_until_ms }: Payment, now_ms: number): boolean {
+export function mayClaimAgain({ state, claim_until_ms }: Payment, now_ms: number): boolean {
   if (state === 'released') return true
   return (state === 'claimed' || state === 'prepared') && hasClaimExpired(claim_until_ms, now_ms, limits.claim_ms)
 }
@@ -215,10 +241,11 @@ function recoveredSigner({ digest, crypto }: ResultParts, authorization: SignedA
 }
 
 /** Returns the result of a row that can no longer be claimed. */
-async function resultOf(parts: ResultParts, payment: Payment): Promise<PaymentResult> {
+export async function resultOf(parts: ResultParts, payment: Payment): Promise<PaymentResult> {
   switch (payment.state) {
     case 'settled':
-      return storedAnswer(parts, payment)
+      // A deposit has no answer: that comes with the charge of its voucher, for which the same request has to be sent again.
+      return payment.purpose === 'deposit' ? pendingPayment(parts, payment, payment.transaction) : storedAnswer(parts, payment)
     case 'refused':
     case 'lost':
     case 'released':
@@ -240,11 +267,22 @@ async function storedAnswer(parts: ResultParts, payment: Payment): Promise<Payme
   return paidResult(parts, payment, { head, tail })
 }
 
-function paidResult({ chain_id }: ResultParts, payment: Payment, { head, tail }: SplitAnswer): PaymentResult {
+export type PaidRow = Parameters<typeof settlementOf>[0] & Pick<Payment, 'purpose' | 'subject' | 'settled_ms' | 'updated_ms'> & VoucherRow
+type VoucherRow = Pick<Payment, 'settler' | 'cumulative_minor'>
+
+export function paidResult(
+  { chain_id }: Pick<ResultParts, 'chain_id'>,
+  payment: PaidRow,
+  { head, tail }: SplitAnswer,
+  charged: Pick<ChargedChannel, 'state' | 'deposit'> = { state: null, deposit: null },
+): PaymentResult {
   const settlement = settlementOf(payment, chain_id)
   const settled_s = Math.floor((payment.settled_ms ?? payment.updated_ms) / 1_000)
   const sold = payment.purpose === 'call' ? { tool: payment.subject, settled_s } : null
-  return { kind: 'paid', text: head + JSON.stringify(settlement) + tail, settlement: { ...settlement, sold } }
+  const { settler, cumulative_minor, value_minor: charged_minor } = payment
+  const channel =
+    settler === null || cumulative_minor === null ? {} : { channel: { channel_id: settler, charged_minor, cumulative_minor, ...charged } }
+  return { kind: 'paid', text: head + JSON.stringify(settlement) + tail, settlement: { ...settlement, sold, ...channel } }
 }
 
 export function pendingPayment(parts: ResultParts, { payer, nonce }: PaymentKey, transaction: string | null): PaymentResult {
@@ -391,7 +429,12 @@ async function settleClaim(parts: ClaimParts, held: HeldClaim, answer: SplitAnsw
   // The row may say settling although the store did not answer; then the settler or the reconciler settles it.
   if (begun === 'unknown') return pendingPayment(parts, key, null)
   if (!begun) return overtaken(parts, key)
-  return settledResult(parts, held, answer, await settler.settle(settlingRow(held, by, clock.now_ms()), limits.settle_wait_ms))
+  return settledResult(
+    parts,
+    held,
+    answer,
+    await settler.settle(settlingRow(held.request, fence, by, clock.now_ms()), limits.settle_wait_ms),
+  )
 }
 
 async function settledResult(parts: ClaimParts, held: HeldClaim, answer: SplitAnswer, result: SettleResult): Promise<PaymentResult> {
@@ -415,8 +458,9 @@ async function overtaken(parts: ClaimParts, key: PaymentKey): Promise<PaymentRes
 }
 
 /** Returns the row as `begin_settling` left it, without reading it again. */
-function settlingRow(
-  { request, grant: { fence } }: HeldClaim,
+export function settlingRow(
+  request: ClaimRequest,
+  fence: number,
   by: { method: 'self' | 'facilitator'; settler: string },
   now_ms: number,
 ): Payment {
@@ -435,5 +479,7 @@ function settlingRow(
     settled_ms: null,
     final: false,
     reason: null,
+    deposit_call: null,
+    cumulative_minor: null,
   }
 }

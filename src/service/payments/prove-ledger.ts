@@ -2,6 +2,9 @@ import type { LedgerQuery, Payment, PaymentStore } from '../../ports/payments.ts
 import type { PaymentState } from '../../pure/payments/states.ts'
 import type { Chain, ChainLog, TransactionReceipt } from '../../ports/chain.ts'
 import { addressTopic, decodeAuthorizationUsed, decodeTransfer, TRANSFER_TOPIC } from '../../pure/payments/token-calls.ts'
+import type { ChannelStore } from '../../ports/channels.ts'
+import { CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
+import { type ChannelProof, proveChannels } from './channel-chain.ts'
 import { blockBefore, settlementProof } from './settlement.ts'
 
 /** Members of a payment that are compared with the chain. */
@@ -278,6 +281,8 @@ const PAGE_ROWS = 500
 
 interface LedgerProofSource {
   payments: Pick<PaymentStore, 'ledger' | 'find'>
+  /** Left out, payment channels are not proved. */
+  channels?: { store: Pick<ChannelStore, 'list' | 'find' | 'charges'>; chain: Pick<Chain, 'read'> }
   chain: Pick<Chain, 'head' | 'header' | 'logs' | 'receipt'>
   /** Address of the token, lower case. */
   token: string
@@ -293,6 +298,10 @@ export interface ProvedLedger extends LedgerProof {
   newer: Tally
   /** Settled rows whose recipient is not pay_to, such as merchants of invoices; each is proved by its receipt. */
   to_others: Tally
+  /** Rows that were paid with vouchers; the channels prove them. */
+  vouchers: Tally
+  /** Null without payment channels. */
+  channels: ChannelProof | null
 }
 
 /**
@@ -302,19 +311,22 @@ export interface ProvedLedger extends LedgerProof {
 export async function proveLedger(source: LedgerProofSource): Promise<ProvedLedger> {
   const [first] = await source.payments.ledger({ limit: 1 })
   const run = new ProofRun(source, await source.chain.head())
-  if (first === undefined) return run.finish(null)
+  if (first === undefined) return run.finish(null, null)
   const to_block = run.head.number
   const early = await blockBefore(source.chain, Math.floor(first.created_ms / 1_000) - CLOCK_SKEW_S)
   const from_block = early < to_block ? early : to_block
   const pages = ledgerPages(source.payments, { state: 'settled', limit: PAGE_ROWS })
   for await (const part of transfersTo(source, from_block, to_block)) {
-    for (const transfer of part.transfers) run.comparison.addTransfer(transfer)
+    for (const transfer of part.transfers) run.takeTransfer(transfer)
     await run.takeRows(pages, part.to_block)
     source.onProgress(part.to_block, to_block)
   }
   await run.takeRows(pages, null)
   await run.recheckUnmatched()
-  return run.finish({ from_block, to_block })
+  return run.finish(
+    { from_block, to_block },
+    source.channels === undefined ? null : await proveChannels({ ...source, ...source.channels }, to_block, run.paid_out_minor),
+  )
 }
 
 /** Yields the rows of a query, page by page in the order of creation. */
@@ -337,6 +349,9 @@ class ProofRun {
   readonly #source: LedgerProofSource
   readonly #newer: Tally = { count: 0, value_minor: 0n }
   readonly #to_others: Tally = { count: 0, value_minor: 0n }
+  readonly #vouchers: Tally = { count: 0, value_minor: 0n }
+  /** Sum of what the contract of payment channels sent. */
+  paid_out_minor = 0n
   /** Newest creation time of the rows read so far. */
   #created_ms = Number.NEGATIVE_INFINITY
 
@@ -374,12 +389,21 @@ class ProofRun {
     for (const row of comparison.unmatchedRows().slice(0, LISTED_MAX)) comparison.rejectRow(row, await this.#whyMissing(row))
   }
 
-  finish(range: ProvedLedger['range']): ProvedLedger {
-    return { ...this.comparison.finish(), range, newer: this.#newer, to_others: this.#to_others }
+  /** A payout of payment channels settles many rows and carries no authorization; the channels prove it. */
+  takeTransfer(transfer: LedgerTransfer): void {
+    if (transfer.nonce === null && transfer.from === CHANNEL_SETTLEMENT) this.paid_out_minor += transfer.value_minor
+    else this.comparison.addTransfer(transfer)
+  }
+
+  finish(range: ProvedLedger['range'], channels: ChannelProof | null): ProvedLedger {
+    const transfers = this.comparison.finish()
+    const proved = transfers.proved && channels?.proved !== false
+    return { ...transfers, proved, range, newer: this.#newer, to_others: this.#to_others, vouchers: this.#vouchers, channels }
   }
 
   async #takeRow(row: Payment): Promise<void> {
     this.#created_ms = Math.max(this.#created_ms, row.created_ms)
+    if (row.method === 'channel') return addToTally(this.#vouchers, row, 1)
     if (this.#isNewer(row)) return addToTally(this.#newer, row, 1)
     if (row.to === this.#source.pay_to) return this.comparison.addRow(row)
     addToTally(this.#to_others, row, 1)

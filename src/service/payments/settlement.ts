@@ -1,4 +1,5 @@
 import type { Payment, PaymentKey, SettledAt } from '../../ports/payments.ts'
+import type { ChannelState } from '../../pure/payments/channels.ts'
 import type { BlockHeader, Chain, TransactionReceipt } from '../../ports/chain.ts'
 import {
   decodeBool,
@@ -13,15 +14,30 @@ import {
 export interface Settlement {
   /** CAIP-2. */
   network: string
-  transaction: string
+  /** Null for a voucher: many of them are claimed later in one transaction. */
+  transaction: string | null
   payer: string
   amount_minor: string
-  method: 'self' | 'facilitator'
+  method: 'self' | 'facilitator' | 'channel'
 }
 
 /** Settlement with the call that it paid for, for the signed receipt of x402; null for an invoice. */
 export interface PaidSettlement extends Settlement {
   sold: { tool: string; settled_s: number } | null
+  /** Of a voucher. */
+  channel?: ChargedChannel
+}
+
+/** A payment channel after a charge, as x402 shows it to its payer. */
+export interface ChargedChannel {
+  channel_id: string
+  charged_minor: bigint
+  /** Total charged so far. */
+  cumulative_minor: bigint
+  /** Mirrored state of the chain; null for a stored answer. */
+  state: ChannelState | null
+  /** The deposit that came with the voucher. */
+  deposit: { transaction: string; amount_minor: bigint } | null
 }
 
 /** Payment of a call by a prepaid credit, which moves nothing on chain. */
@@ -41,10 +57,10 @@ export interface Pending extends PaymentKey {
   token: string
 }
 
-export function settlementOf(payment: Payment, chain_id: number): Settlement {
+export function settlementOf(payment: Pick<Payment, 'method' | 'transaction' | 'payer' | 'value_minor'>, chain_id: number): Settlement {
   return {
     network: `eip155:${chain_id}`,
-    transaction: payment.transaction ?? '',
+    transaction: payment.method === 'channel' ? null : (payment.transaction ?? ''),
     payer: payment.payer,
     amount_minor: payment.value_minor.toString(),
     method: payment.method ?? 'self',
@@ -128,7 +144,9 @@ export interface Settler {
  * that does nothing.
  */
 export const FAULT_POINTS = ['after_claim', 'after_prepare', 'before_send', 'after_send', 'before_settled_row'] as const
-export type FaultPoint = (typeof FAULT_POINTS)[number]
+/** The same for payment channels, whose deposits and claims pass those above as well. */
+export const CHANNEL_FAULT_POINTS = ['before_charge', 'after_charge', 'after_refund_row'] as const
+export type FaultPoint = (typeof FAULT_POINTS | typeof CHANNEL_FAULT_POINTS)[number]
 export type FaultHook = (point: FaultPoint) => Promise<void>
 
 /** Blocks of the first step back; each further step doubles. */

@@ -3,6 +3,9 @@ import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { limits } from '../limits.ts'
 import type { Extensions, OfferedTerms } from './extensions.ts'
 import type { Authorization } from '../../pure/payments/eip3009.ts'
+import type { ChannelState } from '../../pure/payments/channels.ts'
+import type { ChannelCorrection } from './payment-refusals.ts'
+import type { ChargedChannel } from './settlement.ts'
 import { type AcceptedTerms, paymentFault, type PaymentFault, type X402Payment } from './payment-header.ts'
 
 /** Scheme `exact` on an EIP-3009 token is the only one offered. */
@@ -22,6 +25,23 @@ export interface PaymentTerms {
   chain_id: number
   /** Name of the chain in version 1, such as `base`; version 2 says eip155:<chain id>. */
   network: string
+  /** Terms of payment channels; absent where the scheme batch-settlement is not offered. */
+  channels?: ChannelTerms
+}
+
+/** Terms of the scheme batch-settlement in addition to those of all payments. */
+interface ChannelTerms {
+  /** Address that signs claims and refunds. */
+  receiver_authorizer: string
+  withdraw_delay_s: number
+  /** Proposed deposit as a multiple of the price. */
+  deposit_prices: bigint
+}
+
+/** The scheme batch-settlement in the terms of a call; `state` corrects a client that has lost the state of its channel. */
+interface ChannelOffer {
+  terms: ChannelTerms
+  state: ChannelCorrection | null
 }
 
 /** Price and resource of one call. */
@@ -33,6 +53,8 @@ export interface Offer {
   amount_minor: bigint
   /** Schema of the call, for version 1 clients and catalogues; undefined when the resource is not an HTTP endpoint. */
   output_schema?: Record<string, unknown> | undefined
+  /** Of version 2, in addition to the scheme exact. */
+  channel_offer?: ChannelOffer | undefined
   /** Of version 2: names of the service for catalogues, and the extensions, which a client sends back with its payment. */
   described?: { service: ServiceWords; extensions: Extensions } | undefined
 }
@@ -64,23 +86,72 @@ export function checksumAddress(address: string): string {
 
 /** Builds the object in PAYMENT-REQUIRED, which an unpaid call over MCP returns too. */
 export function v2PaymentRequired(terms: Terms, error: string) {
-  const { resource, description, amount_minor, pay_to, token, chain_id, described } = terms
+  const { resource, description, amount_minor, pay_to, token, chain_id, described, channel_offer } = terms
+  const common = {
+    network: caip2(chain_id),
+    amount: amount_minor.toString(),
+    asset: token.address,
+    payTo: checksumAddress(pay_to),
+    maxTimeoutSeconds: limits.max_timeout_s,
+  }
+  const domain = { name: token.name, version: token.version }
   return {
     x402Version: 2 as const,
     error,
     resource: { url: resource, description: shortened(description), mimeType: 'application/json', ...described?.service },
     accepts: [
-      {
-        scheme: SCHEME,
-        network: caip2(chain_id),
-        amount: amount_minor.toString(),
-        asset: token.address,
-        payTo: checksumAddress(pay_to),
-        maxTimeoutSeconds: limits.max_timeout_s,
-        extra: { name: token.name, version: token.version },
-      },
+      { scheme: SCHEME, ...common, extra: domain },
+      ...(channel_offer === undefined ? [] : [channelEntry(common, domain, channel_offer)]),
     ],
     ...(described === undefined ? {} : { extensions: described.extensions }),
+  }
+}
+
+function channelEntry<Common extends { amount: string }>(common: Common, domain: { name: string; version: string }, offer: ChannelOffer) {
+  return { scheme: 'batch-settlement', ...common, extra: { ...domain, ...channelExtra(offer, BigInt(common.amount)) } }
+}
+
+/** Builds the object in PAYMENT-REQUIRED at the address of refunds, where nothing has to be paid. */
+export function refundRequired(terms: PaymentTerms, resource: string, error: string, state: ChannelCorrection | null) {
+  const { channels, token, chain_id, pay_to } = terms
+  if (channels === undefined) throw new Error('there are no payment channels')
+  const common = {
+    network: caip2(chain_id),
+    amount: '0',
+    asset: token.address,
+    payTo: checksumAddress(pay_to),
+    maxTimeoutSeconds: limits.max_timeout_s,
+  }
+  const accepts = [channelEntry(common, { name: token.name, version: token.version }, { terms: channels, state })]
+  return {
+    x402Version: 2 as const,
+    error,
+    resource: { url: resource, description: 'Refund of a payment channel', mimeType: 'application/json' },
+    accepts,
+  }
+}
+
+function channelExtra({ terms, state }: ChannelOffer, amount_minor: bigint) {
+  const { receiver_authorizer, withdraw_delay_s, deposit_prices } = terms
+  const extra = {
+    receiverAuthorizer: checksumAddress(receiver_authorizer),
+    withdrawDelay: withdraw_delay_s,
+    minDeposit: (amount_minor * deposit_prices).toString(),
+  }
+  if (state === null) return extra
+  const { channel_id, charged_minor, signature } = state
+  const channelState = { channelId: channel_id, ...channelStateJson(state), chargedCumulativeAmount: charged_minor.toString() }
+  if (signature === '') return { ...extra, channelState }
+  return { ...extra, channelState, voucherState: { signedMaxClaimable: charged_minor.toString(), signature } }
+}
+
+/** State of a channel as @x402/evm 2.27.0 writes it: numbers as text, but for the time. */
+export function channelStateJson(state: ChannelState) {
+  return {
+    balance: state.balance_minor.toString(),
+    totalClaimed: state.claimed_minor.toString(),
+    withdrawRequestedAt: state.withdraw_requested_s,
+    refundNonce: state.refund_nonce.toString(),
   }
 }
 
@@ -183,19 +254,32 @@ export interface X402SettlementResponse extends Pick<PaymentTerms, 'chain_id' | 
   amount_minor?: bigint
   /** Of version 2. */
   extensions?: Extensions
+  /** Of a payment channel. */
+  channel?: ChargedChannel
 }
 
 /** Builds the version 2 form: PAYMENT-RESPONSE, and `_meta["x402/payment-response"]` over MCP. */
 export function v2PaymentResponse(response: X402SettlementResponse) {
-  const { success, transaction, chain_id, payer, error_reason, amount_minor, extensions } = response
+  const { success, transaction, chain_id, payer, error_reason, amount_minor, extensions, channel } = response
   const error = error_reason === undefined ? {} : { errorReason: error_reason }
   const amount = amount_minor === undefined ? {} : { amount: amount_minor.toString() }
-  return { success, transaction, network: caip2(chain_id), payer, ...error, ...amount, ...(extensions === undefined ? {} : { extensions }) }
+  const moved = channel === undefined ? amount : channelResponse(channel)
+  return { success, transaction, network: caip2(chain_id), payer, ...error, ...moved, ...(extensions === undefined ? {} : { extensions }) }
+}
+
+/** A voucher moves nothing, so its amount is empty; with a deposit it is that of the deposit. */
+function channelResponse({ channel_id, charged_minor, cumulative_minor, state, deposit }: ChargedChannel) {
+  const channelState = {
+    channelId: channel_id,
+    ...(state === null ? {} : channelStateJson(state)),
+    chargedCumulativeAmount: cumulative_minor.toString(),
+  }
+  return { amount: deposit?.amount_minor.toString() ?? '', extra: { channelState, chargedAmount: charged_minor.toString() } }
 }
 
 /** Builds the response headers of both versions; a client reads the one of its version. */
 export function paymentResponseHeaders(response: X402SettlementResponse): { 'payment-response': string; 'x-payment-response': string } {
-  const { amount_minor: _, extensions: __, ...of_version_1 } = response
+  const { amount_minor: _, extensions: __, channel: ___, ...of_version_1 } = response
   const v1 = { ...v2PaymentResponse(of_version_1), network: response.network }
   return { 'payment-response': toBase64(JSON.stringify(v2PaymentResponse(response))), 'x-payment-response': toBase64(JSON.stringify(v1)) }
 }
@@ -211,7 +295,7 @@ function asciiJson(value: unknown): string {
 }
 
 /** Encodes in the standard alphabet, the only one that clients accept. */
-function toBase64(text: string): string {
+export function toBase64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 

@@ -14,7 +14,7 @@ import {
   applyTransitions,
   paymentKeyText,
   type OpenSending,
-  type SweepSource,
+  type CallSource,
   StaleWriterStateError,
   type WriterDeps,
   type WriterState,
@@ -149,16 +149,26 @@ async function deploy(deps: WriterDeps, state: WriterState, batch: BatchContract
   await sendNew(deps, state, deployCall(batch), [], await deps.sender.fees())
 }
 
-/** Forwards deposits of invoices in one transaction at a time, while enough of the day's gas budget is left for payments. */
-async function sweepDeposits(deps: WriterDeps, state: WriterState, budget: GasBudget): Promise<void> {
-  const { sweeps, rules, sender } = deps
-  if (sweeps === null || state.open.length >= rules.open_max || state.open.some(({ sending }) => sending.kind === 'sweep')) return
+interface CallsOfKind {
+  kind: WalletSending['kind']
+  source: CallSource | null
+  isWithinBudget(): boolean
+}
+
+/** Sends the next transaction of a source, one at a time of each kind. */
+async function sendFrom(
+  deps: WriterDeps,
+  state: WriterState,
+  budget: GasBudget,
+  { kind, source, isWithinBudget }: CallsOfKind,
+): Promise<void> {
+  const { rules, sender } = deps
+  if (source === null || state.open.length >= rules.open_max || state.open.some(({ sending }) => sending.kind === kind)) return
   const isAffordable = async () => {
     const { ok } = await budget.check()
-    const left_wei = budget.lastStatus()?.left_today_wei ?? 0n
-    return ok && budget.covers(costOf(state)) && left_wei * INVOICE_RULES.sweep_gas_parts >= rules.daily_gas_wei
+    return ok && budget.covers(costOf(state)) && isWithinBudget()
   }
-  const call = await sweeps.next(isAffordable)
+  const call = await source.next(isAffordable)
   if (call === null) return
   const fees = await sender.fees()
   if (state.open.length === 0) state.next_nonce = null
@@ -260,7 +270,10 @@ async function work(deps: WriterDeps, state: WriterState, budget: GasBudget): Pr
   await trackSendings(deps, state, budget)
   if (!state.batch_there && (await budget.check()).ok) await checkBatch(deps, state)
   const pause_ms = await sendWaiting(deps, state, budget)
-  await sweepDeposits(deps, state, budget)
+  // Deposits of invoices are forwarded while enough of the day's gas budget is left for payments; a claim brings in more than it costs.
+  const isWithinBudget = () => (budget.lastStatus()?.left_today_wei ?? 0n) * INVOICE_RULES.sweep_gas_parts >= deps.rules.daily_gas_wei
+  await sendFrom(deps, state, budget, { kind: 'sweep', source: deps.sweeps, isWithinBudget })
+  await sendFrom(deps, state, budget, { kind: 'channel', source: deps.channels, isWithinBudget: () => true })
   return pause_ms
 }
 
@@ -320,7 +333,9 @@ export interface SelfSettlerOptions {
   finality: Finality
   batch: BatchContract | null
   /** Deposits of invoices; the first wallet forwards them. */
-  sweeps?: SweepSource
+  sweeps?: CallSource
+  /** Claims and refunds of payment channels; the first wallet sends them. */
+  channels?: CallSource
   clock: Clock & SteadyClock
   log: Log
   reach: FaultHook
@@ -330,6 +345,8 @@ export interface SelfSettlerOptions {
 export interface SelfSettler extends Settler {
   /** Returns the last known gas status of each wallet, in order. */
   gas(): readonly (GasStatus | null)[]
+  /** Reports that a source may have a transaction. */
+  wake?(): void
   start(): void
   stop(): Promise<void>
 }
@@ -363,6 +380,7 @@ export function createSelfSettler(options: SelfSettlerOptions): SelfSettler {
       return waitForResult(options, writer, waiters, payment, wait_ms)
     },
     gas: () => writers.map((writer) => writer.gas()),
+    wake: () => writers[0]?.wake(),
     gas_share() {
       const daily_wei = (options.rules?.daily_gas_wei ?? WRITER_RULES.daily_gas_wei) * BigInt(writers.length)
       const costs = writers.map((writer) => writer.gas()?.item_wei ?? 0n)
@@ -390,6 +408,7 @@ function writerOf(options: SelfSettlerOptions, wallet: GasWallet, index: number,
       source: { chain, token, finality },
       batch,
       sweeps: index === 0 ? (options.sweeps ?? null) : null,
+      channels: index === 0 ? (options.channels ?? null) : null,
       deploys,
       clock,
       log,

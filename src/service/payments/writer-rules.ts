@@ -1,3 +1,4 @@
+import { CHANNEL_GAS, CHANNEL_SETTLEMENT } from '../../pure/payments/channels.ts'
 import { BATCH_ITEMS_MAX, batchGas } from '../../pure/contracts/batch-settler.ts'
 import { DETERMINISTIC_DEPLOYER, type Deployment } from '../../pure/contracts/deployment.ts'
 import type { Chain, ChainSender, FeesNow, TransactionReceipt } from '../../ports/chain.ts'
@@ -69,7 +70,9 @@ export interface WriterDeps {
   /** Null: every payment settles in a separate transaction. */
   batch: BatchContract | null
   /** Deposits of invoices that this writer forwards; null for none. */
-  sweeps: SweepSource | null
+  sweeps: CallSource | null
+  /** Claims and refunds of payment channels that this writer sends; null for none. */
+  channels: CallSource | null
   /** This writer deploys the batch contract where it is missing. */
   deploys: boolean
   clock: Clock & SteadyClock
@@ -277,15 +280,15 @@ export type BatchContract = Pick<Deployment, 'address' | 'deploy_calldata'>
 
 /** Call that a gas wallet sends. */
 export interface WalletCall {
-  kind: 'single' | 'batch' | 'deploy' | 'sweep' | 'cancel'
+  kind: WalletSending['kind']
   to: string
   data: string
   gas: bigint
 }
 
-/** Source of the transactions that forward deposits. */
-export interface SweepSource {
-  /** Returns the next transaction; null when nothing is to be forwarded now. `isAffordable` is asked only when something is. */
+/** Source of transactions that carry no payments, such as those that forward deposits. */
+export interface CallSource {
+  /** Returns the next transaction; null when nothing is to be sent now. `isAffordable` is asked only when something is. */
   next(isAffordable: () => Promise<boolean>): Promise<WalletCall | null>
 }
 
@@ -300,6 +303,9 @@ export function selfTransfer(wallet: string): WalletCall {
 
 /** Returns the transaction of a single payment: the `bytes` function when only the token can verify the signature. */
 export function singleCall(token: string, payment: Payment): WalletCall {
+  if (payment.deposit_call !== null) {
+    return { kind: 'single', to: CHANNEL_SETTLEMENT, data: payment.deposit_call, gas: CHANNEL_GAS.deposit }
+  }
   const signature = payment.contract_payer ? null : normaliseSignature(payment.signature)
   const authorization = authorizationOf(payment)
   if (signature === null) {
@@ -317,7 +323,7 @@ export function batchCall(contract: BatchContract, token: string, payments: read
 
 /** Returns true when a payment can be part of a batch. */
 export function isBatchable(payment: Payment): boolean {
-  return !payment.contract_payer && normaliseSignature(payment.signature) !== null
+  return !payment.contract_payer && payment.deposit_call === null && normaliseSignature(payment.signature) !== null
 }
 
 /**

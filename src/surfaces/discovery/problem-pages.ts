@@ -5,6 +5,7 @@ import {
   INVOICE_PROBLEMS,
   PAYMENT_PROBLEMS,
   SETTLEMENT_PROBLEMS,
+  CHANNEL_PROBLEMS,
   WEBHOOK_PROBLEMS,
 } from '../../service/payment-problems.ts'
 import type { AppDeps } from '../deps.ts'
@@ -45,7 +46,11 @@ const CAUSES = { caller: 'The request', service: 'This service', source: 'A data
 
 /** Guides that say what to do, with the problems that they are about. */
 const GUIDES = [
-  { about: { ...PAYMENT_PROBLEMS, ...SETTLEMENT_PROBLEMS, ...CREDIT_PROBLEMS }, path: '/docs/payment', title: 'How to pay for a call' },
+  {
+    about: { ...PAYMENT_PROBLEMS, ...SETTLEMENT_PROBLEMS, ...CHANNEL_PROBLEMS, ...CREDIT_PROBLEMS },
+    path: '/docs/payment',
+    title: 'How to pay for a call',
+  },
   { about: INVOICE_PROBLEMS, path: '/docs/invoices', title: 'How invoices work' },
   { about: WEBHOOK_PROBLEMS, path: '/docs/webhooks', title: 'How webhooks work' },
   { about: LOG_PROBLEMS, path: '/docs/receipts', title: 'How receipts work' },

@@ -7,7 +7,7 @@ import { INVOICE_RULES, limits } from '../../service/limits.ts'
 import { transferTypedData } from '../../pure/signing/transfer.ts'
 import { type SignRequest, signRequest } from '../../pure/signing/sign-request.ts'
 import { relayMinimum, type InvoiceView } from '../../service/invoices/invoice-view.ts'
-import { readPayment, readPaymentFields, type X402Payment } from '../../service/payments/payment-header.ts'
+import { exactOnly, readPayment, readPaymentFields, type X402Payment } from '../../service/payments/payment-header.ts'
 import {
   isPaymentProblem,
   paymentsNotConfigured,
@@ -73,7 +73,7 @@ async function givenPayment({ context, admit }: RawRequest, view: InvoiceView): 
   if (name !== undefined) {
     const limited = admit(INVOICE_RATE)
     if (limited !== null) return { kind: 'problem', problem: limited }
-    const read = readPayment({ kind: 'header', name, text: context.req.header(name) ?? '' })
+    const read = exactOnly(readPayment({ kind: 'header', name, text: context.req.header(name) ?? '' }))
     return read.ok ? { kind: 'payment', payment: read.payment } : { kind: 'problem', problem: refusalForCheck(read).problem }
   }
   if (context.req.method === 'GET' || isEmpty(context)) return { kind: 'problem', problem: unpaid() }
@@ -93,7 +93,7 @@ function bodyPayment(value: unknown, { terms }: InvoiceView): Given {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) {
     return { kind: 'problem', problem: unpaid() }
   }
-  const read = readPaymentFields({ x402Version: 1, scheme: 'exact', network: caip2(terms.chain_id), payload: value })
+  const read = exactOnly(readPaymentFields({ x402Version: 1, scheme: 'exact', network: caip2(terms.chain_id), payload: value }))
   return read.ok ? { kind: 'payment', payment: read.payment } : { kind: 'problem', problem: refusalForCheck(read).problem }
 }
 

@@ -1,0 +1,146 @@
+/** The official client of the scheme batch-settlement, unmodified, pays a sandbox: a deposit once, then a voucher for each call. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { BatchSettlementEvmScheme, computeChannelId } from '@x402/evm/batch-settlement/client'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { CHANNEL_ABI, channelEntry, channelId, configFor, SETTLEMENT } from '../support/channels.ts'
+import { asMembers } from '../support/documents.ts'
+import { until } from '../support/until.ts'
+import { held } from '../support/paying.ts'
+import { chainOf, NETWORKS, openShop, recorder, seenOnChain, type Shop } from './shop.ts'
+
+const PRICE_MINOR = 5_000n
+const TOOL = 'iban-check'
+/** Claims as soon as they are searched, instead of within an hour. */
+const RULES = { channels: { claim_every_ms: 0 } }
+
+let shop: Shop
+before(async () => {
+  shop = await openShop(NETWORKS[0], { settings: { ASSAY_BATCH_SETTLEMENT: 'on' }, start: { rules: RULES } })
+})
+after(() => shop.stop())
+
+function clientOf(payer: PrivateKeyAccount, fetching: typeof fetch = fetch) {
+  const chain = chainOf(shop)
+  const signer = {
+    address: payer.address,
+    signTypedData: (message: Parameters<PrivateKeyAccount['signTypedData']>[0]) => payer.signTypedData(message),
+    readContract: (args: Parameters<typeof chain.readContract>[0]) => chain.readContract(args),
+  }
+  const scheme = new BatchSettlementEvmScheme(signer)
+  return { scheme, fetch: wrapFetchWithPayment(fetching, new x402Client().register('eip155:*', scheme)) }
+}
+
+let calls = 0
+/** Another input each time, so that no answer is an earlier one's. */
+function post(): RequestInit {
+  const input = { iban: `GB82 WEST 1234 5698 7654 ${++calls}` }
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ input }) }
+}
+
+async function paid(client: { fetch: typeof fetch }): Promise<Record<string, unknown>> {
+  const response = await client.fetch(shop.callUrl(TOOL), post())
+  const text = await response.text()
+  assert.equal(response.status, 200, text)
+  const { settlement, receipt } = JSON.parse(text) as Record<string, Record<string, unknown>>
+  assert.partialDeepStrictEqual(settlement, { transaction: null, amount_minor: String(PRICE_MINOR), method: 'channel' })
+  assert.equal(receipt?.['amount'], String(PRICE_MINOR))
+  return { ...decodePaymentResponseHeader(response.headers.get('payment-response') ?? '') }
+}
+
+async function idOf(payer: PrivateKeyAccount): Promise<`0x${string}`> {
+  const { headers } = await fetch(shop.callUrl(TOOL), post())
+  const config = configFor(payer.address, channelEntry(headers.get('payment-required')))
+  const id = channelId(config, NETWORKS[0].chain.id)
+  assert.equal(computeChannelId(config, NETWORKS[0].chain.id), id)
+  return id
+}
+
+async function onChain(id: `0x${string}`): Promise<readonly [balance: bigint, claimed: bigint]> {
+  return chainOf(shop).readContract({ address: SETTLEMENT, abi: CHANNEL_ABI, functionName: 'channels', args: [id] })
+}
+
+test('a deposit pays the first call, vouchers the next ones, and what was charged is claimed and paid out', async () => {
+  const payer = await shop.payer()
+  const client = clientOf(payer)
+  const id = await idOf(payer)
+  const before_minor = await held(shop.rpc_url, shop.token, shop.pay_to)
+  const first = await paid(client)
+  const { transfers } = await seenOnChain(shop, payer.address)
+  assert.equal(transfers.length, 1)
+  // The client deposits what the terms propose: ten calls.
+  assert.partialDeepStrictEqual(first, { success: true, transaction: transfers[0]?.transaction, amount: '50000' })
+  assert.partialDeepStrictEqual(first['extra'], { chargedAmount: '5000', channelState: { channelId: id, balance: '50000' } })
+  for (const total of [10_000, 15_000, 20_000]) {
+    const next = await paid(client)
+    assert.partialDeepStrictEqual(next, { success: true, transaction: '', amount: '' })
+    assert.partialDeepStrictEqual(next['extra'], { chargedAmount: '5000', channelState: { chargedCumulativeAmount: String(total) } })
+  }
+  assert.deepEqual((await seenOnChain(shop, payer.address)).transfers, transfers)
+  await until('the claim', async () => (await onChain(id))[1] === 20_000n)
+  await until('the payout', async () => (await held(shop.rpc_url, shop.token, shop.pay_to)) === before_minor + 20_000n)
+  assert.deepEqual(await onChain(id), [50_000n, 20_000n])
+  // A voucher after a claim is one over the whole total.
+  assert.partialDeepStrictEqual((await paid(client))['extra'], { channelState: { chargedCumulativeAmount: '25000' } })
+  await until('the next claim', async () => (await onChain(id))[1] === 25_000n)
+})
+
+test('a channel that is used up is deposited into again', async () => {
+  const payer = await shop.payer()
+  const client = clientOf(payer)
+  for (let call = 0; call < 11; call++) await paid(client)
+  const { transfers } = await seenOnChain(shop, payer.address)
+  assert.deepEqual(
+    transfers.map(({ value }) => value),
+    [50_000n, 50_000n],
+  )
+  assert.equal((await onChain(await idOf(payer)))[0], 100_000n)
+})
+
+test('a client that lost its state is corrected, and pays what it owes and no more', async () => {
+  const payer = await shop.payer()
+  const client = clientOf(payer)
+  for (let call = 0; call < 3; call++) await paid(client)
+  const id = await idOf(payer)
+  await until('the claim', async () => (await onChain(id))[1] === 15_000n)
+  await paid(client)
+  const seen = recorder()
+  const forgetful = clientOf(payer, seen.fetch)
+  const end = await paid(forgetful)
+  assert.partialDeepStrictEqual(end['extra'], { channelState: { chargedCumulativeAmount: '25000' } })
+  const [, first, second] = seen.responses
+  assert.deepEqual([first?.status, second?.status], first?.status === 402 ? [402, 200] : [200, undefined])
+  const { transfers } = await seenOnChain(shop, payer.address)
+  assert.equal(transfers.length, 1)
+})
+
+test('the rest of a channel goes back to its payer', async () => {
+  const payer = await shop.payer()
+  const client = clientOf(payer)
+  for (let call = 0; call < 2; call++) await paid(client)
+  const url = `${shop.url}/v1/channels/refund`
+  const part = await client.scheme.refund(url, { amount: '15000' })
+  assert.partialDeepStrictEqual(part, { success: true, amount: '15000', payer: payer.address.toLowerCase() })
+  assert.equal(await held(shop.rpc_url, shop.token, payer.address), 1_000_000n - 50_000n + 15_000n)
+  await paid(client)
+  const all = await client.scheme.refund(url)
+  assert.partialDeepStrictEqual(all, { success: true, amount: '20000' })
+  const receipt = await chainOf(shop).getTransactionReceipt({ hash: all.transaction as `0x${string}` })
+  assert.equal(receipt.status, 'success')
+  // 1 USDC less three calls.
+  assert.equal(await held(shop.rpc_url, shop.token, payer.address), 1_000_000n - 15_000n)
+  assert.deepEqual(await onChain(await idOf(payer)), [15_000n, 15_000n])
+  await assert.rejects(() => client.scheme.refund(url), /no remaining balance|refund_no_balance/)
+  // The channel lives on: the next call deposits again.
+  await paid(client)
+})
+
+test('a client of both schemes pays with the one that it registered first in the terms', async () => {
+  const payer = await shop.payer()
+  const fetching = wrapFetchWithPayment(fetch, new x402Client().register('eip155:*', new ExactEvmScheme(payer)))
+  const response = await fetching(shop.callUrl(TOOL), post())
+  assert.equal(response.status, 200)
+  assert.equal(asMembers(asMembers(await response.json())['settlement'])['method'], 'self')
+})
