@@ -12,8 +12,8 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json,
 
 const app = await startTestApp()
 
-async function post(path: string, body: unknown): Promise<string> {
-  return (await fetch(app.url + path, { method: 'POST', headers: HEADERS, body: JSON.stringify(body) })).text()
+async function post(path: string, body: unknown, more: Record<string, string> = {}): Promise<string> {
+  return (await fetch(app.url + path, { method: 'POST', headers: { ...HEADERS, ...more }, body: JSON.stringify(body) })).text()
 }
 
 async function mcp(path: string, method: string, params: object) {
@@ -34,7 +34,7 @@ for (const id of CALLS) {
   const text = async (detail: string) =>
     (await mcp('/mcp', 'tools/call', { name: id, arguments: example, _meta: { 'assay/detail': detail } })).content[0].text
   const [brief, full] = [await text('brief'), await text('full')].map((one) => countTokens(one))
-  const rest = countTokens(await post(`/v1/tools/${id}/call`, { input: example }))
-  console.log(`| ${id} | ${brief} | ${full} | ${rest} |`)
+  const rest = async (level: string) => countTokens(await post(`/v1/tools/${id}/call`, { input: example }, { 'x-detail': level }))
+  console.log(`| ${id} | ${brief} | ${full} | ${await rest('brief')} | ${await rest('standard')} |`)
 }
 await app.stop()

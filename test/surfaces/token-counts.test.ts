@@ -82,6 +82,15 @@ test('"is this supplier safe to pay?" is answered with the small list in three c
   assert.ok(tokens <= 3_000, `${tokens} tokens`)
 })
 
+test('a brief answer over REST costs a model at most 450 tokens, whatever the tool', async () => {
+  for (const { id, example } of app.running.app.deps.call.catalogue.tools) {
+    const body = JSON.stringify({ input: example })
+    const response = await fetch(`${app.url}/v1/tools/${id}/call`, { method: 'POST', headers: { 'x-detail': 'brief' }, body })
+    const tokens = countTokens(await response.text())
+    assert.ok(response.status === 200 && tokens <= 450, `${id}: ${tokens} tokens`)
+  }
+})
+
 test('listed schemas accept the examples, name every field once and refuse values of another type', async () => {
   for (const { name, inputSchema } of await list('/mcp')) {
     const tool = app.running.app.deps.call.catalogue.find(name)
