@@ -156,7 +156,7 @@ function emptyCollections(path: string, text: string): string[] {
 /** Comparisons that look as if a secret took part, and why how long they take tells nothing. */
 const COMPARED: Record<string, string> = {
   'service/webhooks/webhook-service.ts typedSigner(digest, signature, parts.crypto) !== account': 'an address that a signature recovers',
-  'service/invoices/merchant-list.ts typedSigner(digest, signature, parts.crypto) !== merchant': 'an address that a signature recovers',
+  'service/invoices/invoice-service.ts typedSigner(digest, signature, parts.crypto) !== merchant': 'an address that a signature recovers',
   'adapters/signer/choose.ts mine.sign(hash) !== signature': 'two libraries over a fixed message, once at start',
   'service/credits/credit-checkout.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash':
     'a hash of the secret: its bits cannot be chosen',

@@ -1,8 +1,17 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { InvoiceState } from '../../../pure/invoices/standing.ts'
-import { isOpen, readInvoice, timeText, type ListedInvoice } from '../client/merchant/invoices.ts'
-import { connect, fieldFaults, request, signAndSend, type Account } from '../client/merchant/requests.ts'
+import {
+  isOpen,
+  readInvoice,
+  timeText,
+  type ListedInvoice,
+  connect,
+  fieldFaults,
+  request,
+  signAndSend,
+  type Account,
+} from '../client/merchant/invoices.ts'
 import { usdc } from '../client/pay/record.ts'
 import { discoverWallets, initials, type Wallet } from '../client/pay/wallets.ts'
 import { textOf, type Members } from '../client/shapes.ts'

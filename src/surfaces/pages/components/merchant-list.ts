@@ -1,7 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { InvoiceState } from '../../../pure/invoices/standing.ts'
-import { invoicesCsv, isOpen, readInvoice, readPage, timeText, type InvoicePage, type ListedInvoice } from '../client/merchant/invoices.ts'
-import { refusalText, request, signAndSend, type Account } from '../client/merchant/requests.ts'
+import {
+  invoicesCsv,
+  isOpen,
+  readInvoice,
+  readPage,
+  timeText,
+  type InvoicePage,
+  type ListedInvoice,
+  refusalText,
+  request,
+  signAndSend,
+  type Account,
+} from '../client/merchant/invoices.ts'
 import { usdc } from '../client/pay/record.ts'
 import { html } from '../html.ts'
 import { SmallVerdict } from './verdict.ts'

@@ -1,7 +1,9 @@
 import { csvQuoted, csvText } from '../../../../pure/documents/csv-cell.ts'
 import { isObject, objectsIn } from '../../../../pure/is-object.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
+import { codeOf } from '../pay/faults.ts'
 import { usdc } from '../pay/record.ts'
+import type { Wallet } from '../pay/wallets.ts'
 import { textOf, type Members } from '../shapes.ts'
 
 /** An invoice as the page for merchants shows it. */
@@ -107,4 +109,106 @@ export function invoicesCsv(invoices: readonly ListedInvoice[], page_url: (invoi
     return [...head.map(csvQuoted), ...texts, ...times.map(csvQuoted)].join(',')
   })
   return `${[COLUMNS.join(','), ...lines].join('\r\n')}\r\n`
+}
+
+/** Account that is paid; `wallet` is null for an address that was typed, which cannot sign here. */
+export interface Account {
+  address: string
+  wallet: Wallet | null
+}
+
+/** Answer of the service; `unreachable` if none came. */
+export type MerchantAnswer = { kind: 'ok' | 'refused'; status: number; body: Members } | { kind: 'unreachable' }
+
+/** Result of a request that the wallet signs. */
+export type SignedAnswer = { ok: true; body: Members } | { ok: false; message: string; reason: 'declined' | 'wallet' | 'service' }
+
+export async function request(path: string, body: unknown, headers: Record<string, string> = {}): Promise<MerchantAnswer> {
+  const sent = body === null ? {} : { method: 'POST', body: JSON.stringify(body) }
+  try {
+    const response = await fetch(path, { ...sent, headers: { 'content-type': 'application/json', ...headers }, cache: 'no-store' })
+    const answer: unknown = await response.json()
+    return isObject(answer) ? { kind: response.ok ? 'ok' : 'refused', status: response.status, body: answer } : { kind: 'unreachable' }
+  } catch {
+    return { kind: 'unreachable' }
+  }
+}
+
+/** Asks the wallet for its account. */
+export async function connect(wallet: Wallet): Promise<{ ok: true; account: Account } | { ok: false; message: string }> {
+  try {
+    const accounts = await wallet.provider.request({ method: 'eth_requestAccounts' })
+    const first: unknown = Array.isArray(accounts) ? accounts[0] : null
+    if (typeof first === 'string' && /^0x[0-9a-fA-F]{40}$/.test(first)) return { ok: true, account: { address: first, wallet } }
+    return { ok: false, message: `${wallet.name} shared no account. Choose one in the wallet and try again.` }
+  } catch (error) {
+    return { ok: false, message: walletMessage(error, wallet.name).message }
+  }
+}
+
+/**
+ * Signs what an answer or problem asks for in its member `sign`, and sends the signature where it says. `original` is the body of the request that
+ * was answered, which a merge patch completes.
+ */
+export async function signAndSend({ address, wallet }: Account, answer: Members, original: Members): Promise<SignedAnswer> {
+  const { sign } = answer
+  if (wallet === null) return { ok: false, reason: 'wallet', message: 'Connect the wallet of this address to sign.' }
+  if (!isObject(sign) || !isObject(sign['typed_data']) || !isObject(sign['submit'])) {
+    return { ok: false, reason: 'service', message: refusalText({ kind: 'refused', status: 0, body: answer }) }
+  }
+  const { typed_data } = sign
+  const { url, body, body_is } = sign['submit']
+  try {
+    await switchChain(wallet, typed_data)
+    const signature = await wallet.provider.request({ method: 'eth_signTypedData_v4', params: [address, JSON.stringify(typed_data)] })
+    if (typeof signature !== 'string') return { ok: false, reason: 'wallet', message: `${wallet.name} returned no signature. Try again.` }
+    const filled = JSON.parse(JSON.stringify(body).replaceAll('{signature}', signature)) as Members
+    const end = await request(pathOf(url), body_is === 'merge_patch' ? { ...original, ...filled } : filled)
+    return end.kind === 'ok' ? { ok: true, body: end.body } : { ok: false, reason: 'service', message: refusalText(end) }
+  } catch (error) {
+    return { ok: false, ...walletMessage(error, wallet.name) }
+  }
+}
+
+/** The page may be open under another host than the one that answers name. */
+function pathOf(url: unknown): string {
+  return URL.parse(textOf(url) ?? '', location.origin)?.pathname ?? '/'
+}
+
+/** Wallets sign typed data of a chain only while they are on it. */
+async function switchChain({ provider }: Wallet, typed_data: Members): Promise<void> {
+  const chain_id = isObject(typed_data['domain']) ? typed_data['domain']['chainId'] : undefined
+  if (typeof chain_id !== 'number') return
+  const chainId = `0x${chain_id.toString(16)}`
+  if ((await provider.request({ method: 'eth_chainId' })) !== chainId) {
+    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] })
+  }
+}
+
+const WALLET_TEXTS: Readonly<Record<number, string>> = {
+  [-32_002]: 'already has an open request. Open the wallet and answer it, then try again.',
+  4902: 'does not have the network of this invoice. Add it in the wallet, then try again.',
+}
+
+/** Errors of EIP-1193 and EIP-3085 as texts. */
+function walletMessage(error: unknown, name: string): { message: string; reason: 'declined' | 'wallet' } {
+  const code = codeOf(error)
+  if (code === 4001) return { reason: 'declined', message: `You declined in ${name}. Nothing was signed.` }
+  return { reason: 'wallet', message: `${name} ${WALLET_TEXTS[code ?? 0] ?? 'did not sign. Open it, unlock it, and try again.'}` }
+}
+
+export function refusalText(answer: MerchantAnswer): string {
+  if (answer.kind === 'unreachable') return 'The service could not be reached. Check your connection and try again.'
+  return textOf(answer.body['detail']) ?? textOf(answer.body['title']) ?? 'The request was refused.'
+}
+
+/** Messages of a refused form by the name of the field; those of no field of the form are in `form`. */
+export function fieldFaults(answer: MerchantAnswer, fields: readonly string[]): { fields: Record<string, string>; form: string } {
+  if (answer.kind === 'unreachable') return { fields: {}, form: refusalText(answer) }
+  const found: Record<string, string> = {}
+  for (const { pointer, message } of objectsIn(answer.body['errors'])) {
+    const name = (textOf(pointer) ?? '').slice(1)
+    if (fields.includes(name)) found[name] ??= textOf(message) ?? ''
+  }
+  return { fields: found, form: Object.keys(found).length > 0 ? '' : refusalText(answer) }
 }
