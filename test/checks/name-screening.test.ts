@@ -9,6 +9,7 @@ import { foldSpelling, readName } from '../../src/pure/screening/name-words.ts'
 import { isOneEdit, jaroWinkler, wordSimilarity, type FoldedWord } from '../../src/pure/screening/similarity.ts'
 import { SourceDown } from '../../src/service/catalogue/define.ts'
 import tool from '../../src/tools/company/ofac-sdn-check.ts'
+import guard from '../../src/tools/packs/pre-disbursement-guard.ts'
 import { excerpt, listOf, screeningOf } from '../support/name-lists.ts'
 import rows from '../support/name-lists.json' with { type: 'json' }
 import { fixedSources } from '../support/sources.ts'
@@ -181,6 +182,18 @@ test('no match needs lists of at most thirty days, all of them; a possible match
   assert.deepEqual([both['status'], both['match']], ['match', true])
   const clean = await tool.execute({ subject: 'FR', name: 'Mary Johnson' }, at('report', null))
   assert.equal(clean['status'], 'not_screened', 'a clean subject does not clear a name that was not checked')
+})
+
+test('the guard of payments reviews a payee who could not be checked, and answers nothing from old lists in live mode', async () => {
+  const input = { recipient_iban: 'GB82WEST12345698765432', payee_name: 'Mary Johnson' }
+  const run = (mode: 'refuse' | 'report', day: string | null) => guard.execute(input, at(mode, day)) as Promise<Record<string, unknown>>
+  assert.equal((await run('refuse', '2026-10-22'))['decision'], 'CLEAR')
+  await assert.rejects(run('refuse', '2026-10-21'), SourceDown)
+  for (const day of ['2026-10-21', null]) {
+    const { decision, summary } = await run('report', day)
+    assert.equal(decision, 'REVIEW')
+    assert.match(String(summary), day === null ? /Not checked: names/ : /nothing follows from that/)
+  }
 })
 
 test('names of many words, of one letter and of many scripts are read within bounds', async () => {

@@ -33,6 +33,7 @@ const FORMS: Readonly<Record<string, string>> = {
   '^[A-Za-z0-9._:-]{1,128}$': '1 to 128 of the letters A-Z and a-z, digits and . _ : -, for example INV-2026-0042',
   '^inv_[0-9a-z]{12,26}$': 'inv_ and 12 to 26 small letters and digits, for example inv_01jd8z6k3q5w',
   '^[A-Za-z]{2}$': 'two letters of ISO 3166-1, for example DE',
+  '^[0-9]{4}(-[0-9]{2}-[0-9]{2})?$': 'a year or a day as YYYY-MM-DD, for example 1967-01-13',
   '^0x(?:[0-9a-fA-F]{2}){1,4096}$': 'a signature: 0x and 1 to 4096 bytes in hexadecimal, for example 0x1b',
   '^0x(?:[0-9a-fA-F]{2}){1,2000}$': 'a signature: 0x and 1 to 2000 bytes in hexadecimal, for example 0x1b',
   '^0x[0-9a-fA-F]{130}$': `a signature: 0x and 65 bytes in hexadecimal, for example 0x${'1b'.repeat(65)}`,

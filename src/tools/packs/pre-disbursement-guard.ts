@@ -16,9 +16,10 @@ import {
   summarizeDecision,
   wholeUsd,
 } from '../../pure/rulebooks/counterparty.ts'
+import { answerName, namesAsOf, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
 import type { RegistrationData } from '../../ports/registration-data.ts'
-import { defineTool, SourceDown } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF, PACK_VALUE, packInput } from '../../service/catalogue/schemas.ts'
+import { defineTool, SourceDown, type Sources } from '../../service/catalogue/define.ts'
+import { DATA_AS_OF, NAME_INPUT, NAMES_ANSWER, PACK_VALUE, packInput } from '../../service/catalogue/schemas.ts'
 
 const CHECK = z.record(z.string(), z.unknown()).nullable()
 const ADDRESS_CHARS = 1_000
@@ -44,9 +45,9 @@ export default defineTool({
   title: 'Check a payee before paying',
   description:
     'Screens a payee before money leaves: IBAN, LEI, VAT and UK company number, age of the vendor’s domain (RDAP, under 30 days is a ' +
-    'scam signal), disposable mail domains and mismatches of countries. A published rule book gives CLEAR, REVIEW or BLOCK.',
+    'scam signal), disposable mail domains, mismatches of countries, and the payee’s name on sanctions lists. A published rule book gives CLEAR, REVIEW or BLOCK.',
   family: 'packs',
-  version: '1.1.0',
+  version: '1.2.0',
   price: 'check',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
@@ -54,10 +55,11 @@ export default defineTool({
       'identifiers by their own rules, countries against one another',
       'age of the domain as its registry says (in a sandbox: fixed samples, marked in source)',
       'mail domains against lists',
+      'the name of the payee, on the lists that names.lists states; a possible match is at least REVIEW',
     ],
     not_checked: [
       'who owns the account or the domain',
-      'names against sanctions lists',
+      'that a possible match is the payee, and lists in names.not_loaded',
       'company numbers of other countries than the UK',
       'VAT numbers of declared countries outside the EU, the UK, Switzerland and Norway',
     ],
@@ -67,9 +69,10 @@ export default defineTool({
     { when: { decision: 'REVIEW' }, tone: 'caution', word: 'REVIEW', sentence: '{summary}' },
     { when: { decision: 'CLEAR' }, tone: 'good', word: 'CLEAR', sentence: '{summary}' },
   ],
-  sources: ['clock', 'registrations'],
+  sources: ['clock', 'registrations', 'screening'],
   input: packInput({
     recipient_iban: PACK_VALUE.describe('The account to be paid.'),
+    payee_name: NAME_INPUT.name.describe('Name of the payee, screened against the loaded sanctions lists.'),
     vendor_domain: z.string().max(DOMAIN_CHARS).optional().describe('Domain of the vendor, or the e-mail address that invoices.'),
     declared_country: z
       .string()
@@ -96,7 +99,8 @@ export default defineTool({
     decision: z
       .enum(['CLEAR', 'REVIEW', 'BLOCK'])
       .describe(
-        'Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number and nothing unknown; else at least REVIEW.',
+        'Below 20, below 50, from 50. CLEAR only with a valid account, LEI, VAT or company number, nothing unknown, and a given name that was checked ' +
+          'without a possible match; else at least REVIEW.',
       ),
     clear_to_disburse: z.boolean().describe('Whether the decision is CLEAR. It does not prove anything.'),
     risk_score: z.int().min(0).max(100).describe('Sum of the points, at most 100.'),
@@ -128,6 +132,7 @@ export default defineTool({
         company_number: CHECK.describe('As company-number-format answers, or null when not given or not British.'),
       })
       .describe('The checks of the identifiers.'),
+    names: NAMES_ANSWER.describe('Screening of the payee’s name, as ofac-sdn-check answers; null if none was given.'),
     standard: z.string().describe('The rule book.'),
     policy_hash: z.string().describe('keccak-256 of the canonical text of {standard, table}.'),
     evaluated_at: z.string().describe('Time of the answer, from which ages are counted.'),
@@ -139,14 +144,15 @@ export default defineTool({
     declared_country: 'GB',
     invoice_amount_usd: 12_500,
   },
-  async run(asked, { clock, registrations }) {
+  async run(asked, { clock, registrations, screening }) {
     const now_ms = clock.now_ms()
+    const names = await screenedPayee(asked, screening, now_ms)
     const domain = asked.vendor_domain === undefined ? null : await agedDomain(asked.vendor_domain, registrations, now_ms)
     const seen = inspectCounterparty({ ...asked, domain })
     const whole_usd = wholeUsd(asked.invoice_amount_usd)
     const risk = counterpartyRisk(seen.found, whole_usd)
     // Missing data about the recipient does not justify paying.
-    const why = risk.decision === 'BLOCK' ? null : reasonToReview(seen, whole_usd)
+    const why = risk.decision === 'BLOCK' ? null : (nameReason(names) ?? reasonToReview(seen, whole_usd))
     const decision = risk.decision === 'CLEAR' && why !== null ? ('REVIEW' as const) : risk.decision
     return {
       decision,
@@ -155,7 +161,7 @@ export default defineTool({
       risk_level: risk.level,
       summary: summarizeDecision(decision, risk.fired.length, why, seen.empty),
       flags_triggered: risk.fired,
-      recommendations: advice(seen, decision),
+      recommendations: [...(names?.status === 'possible_match' ? [COMPARE] : []), ...advice(seen, decision)],
       inspected_counterparty: {
         declared_country: seen.declared_country,
         iban_country: seen.iban_country,
@@ -168,6 +174,7 @@ export default defineTool({
         vat_number: seen.vat && { ...seen.vat },
         company_number: seen.company && { ...seen.company },
       },
+      names,
       standard: COUNTERPARTY.standard,
       policy_hash: COUNTERPARTY.policy_hash,
       evaluated_at: new Date(now_ms).toISOString(),
@@ -177,10 +184,30 @@ export default defineTool({
         ...(seen.vat && VAT_DATA_AS_OF),
         ...(seen.company && COMPANY_NUMBER_DATA_AS_OF),
         ...(domain && { ...MAIL_DOMAINS_AS_OF, public_suffixes: PUBLIC_SUFFIXES_AS_OF, rdap_servers: RDAP_SERVERS_AS_OF }),
+        ...(names && namesAsOf(names)),
       },
     }
   },
 })
+
+const COMPARE = 'Compare the payee with the possible match in names, and ask counsel before you pay.'
+
+/** Screens the name of the payee. A live deployment refuses a "no match" from old lists, uncharged. */
+async function screenedPayee(
+  { payee_name, declared_country }: { payee_name?: string | undefined; declared_country?: string | undefined },
+  { active, on_stale_list }: Sources['screening'],
+  now_ms: number,
+): Promise<NamesAnswer | null> {
+  if (payee_name === undefined) return null
+  const names = await answerName(active(), { name: payee_name, country: declared_country?.toUpperCase() ?? null, birth_date: null }, now_ms)
+  if (names.status === 'no_match_on_stale_list' && on_stale_list === 'refuse') throw new SourceDown(staleNamesMessage(names))
+  return names
+}
+
+/** Reason for a review: a possible match, or a name that was not checked or not on a recent list. */
+function nameReason(names: NamesAnswer | null): string | null {
+  return names === null || names.status === 'no_match' ? null : names.reason
+}
 
 type AgedDomain = { name: ReturnType<typeof readVendorDomain>; age: DomainAge }
 
