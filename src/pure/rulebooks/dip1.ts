@@ -60,7 +60,7 @@ export type DipRule = keyof typeof DIP_RULES
 export type DipCode = (typeof DIP_RULES)[DipRule]['code']
 
 /** Remarks in addition to the deciding rule. */
-const DIP_NOTES = {
+export const DIP_NOTES = {
   'DIP-R1': 'The receipt lacks signer, tool_version or tier, and no key of this service signed it: its signature could not be checked.',
   'DIP-R2': 'The receipt was signed by another issuer, whose output schemas this service does not know.',
   'DIP-R3': 'The output differs from the one that the receipt covers, so the claim is judged as OUTPUT_MISMATCH.',

@@ -78,6 +78,9 @@ const COUNTERSIGNATURE: TypedStruct = {
   ],
 }
 
+/** Form of the text that the registrar signs. */
+export const POLICY_SIGNED_TEXT = 'POL-1|<RFC 8785 text>'
+
 /** Digest that the registrar signs. Throws for values without canonical JSON text. */
 export function policyDigest(body: object, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
   const {
@@ -136,7 +139,7 @@ export function attestationDigest(
 
 const UINT256_END = 1n << 256n
 
-const POLICY_CODES = {
+export const POLICY_CODES = {
   not_a_policy: 'This is not a POL-1 certificate, or a member is missing or malformed.',
   registrar_signature_invalid: 'The registrar did not sign exactly this record.',
   underwriter_signature_invalid: 'The countersignature is not that of the underwriter over this record.',

@@ -126,7 +126,7 @@ export const SIGNING_KINDS = {
     path: '/api/insurance/register',
     body: { signature: SIGNATURE },
     body_is: 'merge_patch',
-    page: '/docs/reference/register-underwriter',
+    page: '/docs/pol-1',
   },
   'pol-1-countersignature': {
     title: 'Countersign a policy as its underwriter, which binds it.',
@@ -135,7 +135,7 @@ export const SIGNING_KINDS = {
     path: '/api/insurance/countersign',
     body: { policy_id: '{policy_id}', signature: SIGNATURE },
     body_is: 'complete',
-    page: '/docs/reference/register-underwriter',
+    page: '/docs/pol-1',
   },
   'dip-1-dispute': {
     title: 'Make a dispute your own, as the payer of the receipt.',
@@ -144,7 +144,7 @@ export const SIGNING_KINDS = {
     path: '/v1/tools/dip-file-dispute/call',
     body: { input: { claimant_signature: SIGNATURE } },
     body_is: 'merge_patch',
-    page: '/docs/reference/dip-file-dispute',
+    page: '/docs/dip-1',
   },
   'dip-1-transport': {
     title: 'State which output was delivered, as the issuer of a receipt.',
@@ -153,7 +153,7 @@ export const SIGNING_KINDS = {
     path: '/v1/tools/dip-file-dispute/call',
     body: { input: { transport_signature: SIGNATURE } },
     body_is: 'merge_patch',
-    page: '/docs/reference/dip-file-dispute',
+    page: '/docs/dip-1',
   },
   'assured-terms': {
     title: 'Bind assured-settlement terms, as payer or recipient of the receipt.',
@@ -171,7 +171,7 @@ export const SIGNING_KINDS = {
     path: '/v1/tools/pod-verify-delivery/call',
     body: { input: { attestation: { signatures: { '{role}': SIGNATURE } } } },
     body_is: 'merge_patch',
-    page: '/docs/reference/pod-verify-delivery',
+    page: '/docs/pod-1',
   },
   'aci-1-edge': {
     title: 'Vouch for a counterparty, as a sponsor.',

@@ -151,6 +151,8 @@ function details(deployment: Deployment, tools: readonly Tool[]): string[] {
       'status, errors and warnings; it is not a conformance result.',
     'Signing: answers and problems that ask for a signature carry `sign` with typed data for eth_signTypedData_v4, or the exact text, and the request ' +
       'that takes the signature; GET /v1/signing lists every kind.',
+    'Rule books, with signed texts, rules and test vectors: /docs/pol-1, /docs/pod-1, /docs/csp-1, /docs/dip-1 and /docs/micro-ast. /docs/audit describes ' +
+      'audit bundles.',
     'A wrong identifier is a good answer: `valid` is false and `findings` say why. Errors are RFC 9457 problems with a stable `code`.',
     ['Limits:', '', ...HONEST_LIMITS.map((words) => `- ${words}`)].join('\n'),
   ]

@@ -164,7 +164,7 @@ const list = defineEndpoint({
   id: 'list-underwriters',
   method: 'get',
   path: '/api/insurance/register',
-  summary: 'A page of the directory of underwriters that registered themselves; docs/pol-1.md says how.',
+  summary: 'A page of the directory of underwriters that registered themselves; /docs/pol-1 says how.',
   query: {
     limit: wholeNumber(1, limits.directory_page).optional().meta({ description: 'Entries of a page.', default: limits.directory_page }),
     cursor: z
@@ -190,7 +190,7 @@ const countersign = defineEndpoint({
   path: '/api/insurance/countersign',
   summary: 'Bind a certificate by the signature of its underwriter, for nothing. The first good signature stays.',
   description:
-    'docs/pol-1.md says what is signed. A contract wallet is asked on the chain (ERC-1271), and the certificate then carries the attestation of the registrar.',
+    '/docs/pol-1 says what is signed. A contract wallet is asked on the chain (ERC-1271), and the certificate then carries the attestation of the registrar.',
   rate: RATE,
   body: {
     schema: named(

@@ -7,6 +7,7 @@ import { INVOICES } from './invoices.ts'
 import { PAYMENT, PRICES } from './payment.ts'
 import { RECEIPTS } from './receipts.ts'
 import { REST } from './rest.ts'
+import { RULE_BOOKS } from './rule-books.ts'
 import { START } from './start.ts'
 import { WEBHOOKS } from './webhooks.ts'
 import type { Topic } from './parts.ts'
@@ -15,6 +16,7 @@ import type { Topic } from './parts.ts'
 export const GROUPS: readonly { title: string; topics: readonly Topic[] }[] = [
   { title: 'Call', topics: [START, REST, MCP, A2A, COMMAND_LINE, CLIENT] },
   { title: 'Know', topics: [PRICES, PAYMENT, RECEIPTS, AUDIT, ERRORS, INVOICES, WEBHOOKS] },
+  { title: 'Rule books', topics: RULE_BOOKS },
   { title: 'Run', topics: [GOING_LIVE] },
 ]
 
