@@ -42,6 +42,7 @@ const ARTIFACTS: readonly Artifact[] = [
   { source: 'contracts/DepositFactory.sol', contract: 'DepositFactory', file: 'data/contracts/deposit-factory.json' },
   { source: 'contracts/ChannelSettlement.sol', contract: 'ChannelSettlement', file: 'data/contracts/channel-settlement.json' },
   { source: 'contracts/ChannelSettlement.sol', contract: 'AuthorizationCollector', file: 'data/contracts/authorization-collector.json' },
+  { source: 'contracts/SignatureProbe.sol', contract: 'SignatureProbe', file: 'data/contracts/signature-probe.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWallet', file: 'data/contracts/test-wallet.json' },
   { source: 'contracts/TestWallets.sol', contract: 'TestWalletFactory', file: 'data/contracts/test-wallet-factory.json' },
 ]

@@ -22,9 +22,9 @@ export interface BlockHeader {
   timestamp_s: number
 }
 
-/** One read; `call` runs a contract without a transaction. */
+/** One read; `call` runs a contract without a transaction, or creation code where `to` is null. */
 export type ChainRead =
-  | { kind: 'call'; to: string; data: string; from?: string; gas?: bigint }
+  | { kind: 'call'; to: string | null; data: string; from?: string; gas?: bigint }
   | { kind: 'code'; address: string }
   | { kind: 'balance'; address: string }
 

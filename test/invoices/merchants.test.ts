@@ -1,7 +1,7 @@
 /** Merchants that are contracts, and money of another kind, over HTTP and a chain of its own. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { keccak256, recoverAddress, toBytes, type Hex } from 'viem'
+import { createPublicClient, encodeFunctionData, http, keccak256, recoverAddress, serializeErc6492Signature, toBytes, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { placeCode } from '../../src/adapters/chain/sandbox.ts'
 import { registerUnderwriter } from '../../src/service/records/insurance.ts'
@@ -19,6 +19,7 @@ import {
   signFor,
   transferPlainly,
 } from '../support/invoicing.ts'
+import { contract } from '../support/contracts.ts'
 import { insurer } from '../support/insurer.ts'
 import type { InvoiceShown } from '../support/invoicing.ts'
 import { FREE_READS, fixedInvoices } from '../support/invoices-memory.ts'
@@ -74,6 +75,35 @@ test('a contract wallet signs and voids by its own word on the chain, as long as
     assert.equal((await act(account, 'sign', nonsense)).body['code'], 'INVOICE_SIGNATURE_INVALID')
   }
   assert.equal((await act(account, 'sign', `0x${'ab'.repeat(4_097)}`)).status, 400)
+})
+
+test('a wallet that is not deployed yet signs in the wrapper of ERC-6492; the factory deploys it only to ask it', async () => {
+  const owner = newMerchant()
+  const { rpc, rpc_url } = world.chain
+  const made = contract('test-wallet-factory')
+  const factory = privateKeyToAccount(generatePrivateKey()).address
+  await rpc('anvil_setCode', [factory, await rpc('eth_call', [{ data: made.bytecode }, 'latest'])])
+  const client = createPublicClient({ transport: http(rpc_url) })
+  const salt = keccak256(toBytes('wallet'))
+  const args = [owner.address, salt] as const
+  const wallet = (await client.readContract({ address: factory, abi: made.abi, functionName: 'getAddress', args })) as Hex
+  const data = encodeFunctionData({ abi: made.abi, functionName: 'createAccount', args })
+  const wrapped = (signature: Hex, to = factory, call = data) => serializeErc6492Signature({ address: to, data: call, signature })
+  const invoice = await issue(world, '10', wallet)
+  const signature = await signAsMerchant(world.chain, owner, invoice, 'Issue')
+  const refused = [
+    // Without the wrapper there is no wallet to ask.
+    signature,
+    wrapped(await signAsMerchant(world.chain, newMerchant(), invoice, 'Issue')),
+    // A factory that deploys another wallet, one that reverts, one without code.
+    wrapped(signature, factory, encodeFunctionData({ abi: made.abi, functionName: 'createAccount', args: [newMerchant().address, salt] })),
+    wrapped(signature, factory, '0x12345678'),
+    wrapped(signature, newMerchant().address),
+  ]
+  for (const one of refused) assert.equal((await act(invoice, 'sign', one)).body['code'], 'INVOICE_SIGNATURE_INVALID')
+  const signed = await act(invoice, 'sign', wrapped(signature))
+  assert.deepEqual([signed.status, signed.body['merchant_verified']], [200, true], signed.text)
+  assert.equal(await client.getCode({ address: wallet }), undefined)
 })
 
 test('a contract wallet registers as underwriter and countersigns; the registrar attests it in the certificate', async () => {

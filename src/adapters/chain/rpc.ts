@@ -228,7 +228,10 @@ function callOf(read: ChainRead, at: bigint): RpcCall {
   switch (read.kind) {
     case 'call': {
       const { to, data, from, gas } = read
-      return { method: 'eth_call', params: [{ to, data, ...(from && { from }), ...(gas && { gas: decode.toQuantity(gas) }) }, block] }
+      return {
+        method: 'eth_call',
+        params: [{ ...(to && { to }), data, ...(from && { from }), ...(gas && { gas: decode.toQuantity(gas) }) }, block],
+      }
     }
     case 'code':
       return { method: 'eth_getCode', params: [read.address, block] }

@@ -1,4 +1,6 @@
 import type { ChainReadResult } from '../../ports/chain.ts'
+import { PROBE_YES, signatureProbe } from '../../pure/contracts/signature-probe.ts'
+import { readSignatureWrapper } from '../../pure/payments/signature-wrapper.ts'
 import { bytes32Word, bytesTail, uintWord } from '../../pure/payments/token-calls.ts'
 import { merchantDigest, merchantSigned, merchantTypedData, type MerchantSigning, type SignedTerms } from '../../pure/invoices/terms.ts'
 import { toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
@@ -33,14 +35,15 @@ export interface ContractSignatures {
 
 interface SignatureRead {
   kind: 'call'
-  to: string
+  to: string | null
   data: string
   gas: bigint
 }
 
 /**
  * By ERC-1271 at the newest block, with bounded gas, in one round trip. An account without code accepts no signature, nor does a wallet
- * that reverts or returns anything but the ERC-1271 magic value. A later check may give another result: a wallet can change its owners.
+ * that reverts or returns anything but the ERC-1271 magic value. A signature wrapped by ERC-6492 is asked of the wallet as its factory would
+ * deploy it, without a transaction. A later check may give another result: a wallet can change its owners.
  */
 export function createContractSignatures(
   read: (reads: SignatureRead[]) => Promise<ChainReadResult[]>,
@@ -51,10 +54,10 @@ export function createContractSignatures(
       if (!isBytes(signature)) return wrong
       const taken = await reads.take(client, rate_code)
       if (!taken.ok) return taken.problem
-      const data = SELECTOR + bytes32Word(toHex(digest)) + uintWord(64n) + bytesTail(signature)
+      const { yes, ...question } = questionTo(wallet, toHex(digest), signature.toLowerCase())
       try {
-        const [answer] = await read([{ kind: 'call', to: wallet, data, gas: INVOICE_RULES.signature_gas }])
-        if (answer?.ok === true && answer.data.slice(0, YES.length) === YES) return null
+        const [answer] = await read([{ kind: 'call', ...question }])
+        if (answer?.ok === true && answer.data.slice(0, yes.length) === yes) return null
       } catch (error) {
         if (!isChainFault(error)) throw error
         await taken.give_back()
@@ -64,6 +67,15 @@ export function createContractSignatures(
       return wrong
     },
   }
+}
+
+/** Read that asks the wallet, and the beginning of its answer for yes. */
+function questionTo(wallet: string, digest: string, signature: string) {
+  const { signature_gas, deployment_gas } = INVOICE_RULES
+  const wrapper = readSignatureWrapper(signature)
+  if (wrapper !== null)
+    return { to: null, data: signatureProbe(wallet, digest, wrapper), gas: signature_gas + deployment_gas, yes: PROBE_YES }
+  return { to: wallet, data: SELECTOR + bytes32Word(digest) + uintWord(64n) + bytesTail(signature), gas: signature_gas, yes: YES }
 }
 
 function isBytes(signature: string): boolean {

@@ -74,6 +74,8 @@ export const INVOICE_RULES = {
   other_assets: 20,
   /** Gas limit of the ERC-1271 signature check of a contract wallet. */
   signature_gas: 300_000n,
+  /** Additional gas where the wallet is not deployed yet (ERC-6492). */
+  deployment_gas: 3_000_000n,
   /** Maximum number of merchants in one round of the job, and the interval of the job in ms. */
   merchants: 50,
   watch_every_ms: 4_000,
