@@ -1,6 +1,6 @@
 /** The two forms in which OFAC's digital currency addresses come: the publisher's own XML, and a CSV that others derive from it. */
 import { ofacAddresses, type OfacRow } from '../../src/pure/datasets/ofac-addresses.ts'
-import { addressesOfEntity, mergeAddresses } from '../../src/pure/datasets/ofac-xml.ts'
+import { addressesOfEntity, mergeAddresses } from '../../src/pure/datasets/list-xml.ts'
 import { assert } from './table.ts'
 
 /** `address,"name"` with a head line (ultrasoundmoney/ofac-ethereum-addresses data.csv); it names no programmes. */

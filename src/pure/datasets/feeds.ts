@@ -1,8 +1,18 @@
 import type { DatasetDefinition, Snapshot } from './definition.ts'
-import { euPublishedAt, readEuEntry, readUkEntry, readUnEntry, ukPublishedAt, unPublishedAt } from './list-xml.ts'
+import {
+  addressesOfEntity,
+  euPublishedAt,
+  mergeAddresses,
+  namesOfEntity,
+  publishedAt,
+  readEuEntry,
+  readUkEntry,
+  readUnEntry,
+  ukPublishedAt,
+  unPublishedAt,
+} from './list-xml.ts'
 import { euNames, ofacNames, ukNames, unNames, type NameRow } from './listed-names.ts'
 import { ofacAddresses, type OfacRow } from './ofac-addresses.ts'
-import { addressesOfEntity, mergeAddresses, namesOfEntity, publishedAt } from './ofac-xml.ts'
 
 /** Feeds: documents of publishers, read as a stream of elements, and the snapshots that are made of them. */
 

@@ -1,10 +1,162 @@
 import { nameRow, type EntryKind, type ListedName, type NameRow } from './listed-names.ts'
-import { attributeOf, elementsIn, elementsOf, openingAttribute, textOf, textsOf } from './xml-elements.ts'
+import { isEvmAddress, type OfacRow } from './ofac-addresses.ts'
 
 /**
- * Readers of the consolidated lists of the United Nations, the European Union (FSF, XML 1.1) and the United Kingdom, one entry at a time. That of the UN
- * was tried on the file of 2026-02-27; the other two follow the publishers' formats of 2026 and were not tried on a real file.
+ * Readers of the documents of sanctions lists, one entry at a time, so that a file of 100 MB is never in memory as a whole: SDN_ENHANCED.XML of OFAC's
+ * Sanctions List Service (https://sanctionslistservice.ofac.treas.gov, exports), and the consolidated lists of the United Nations, the European Union (FSF,
+ * XML 1.1) and the United Kingdom. That of the UN was tried on the file of 2026-02-27; the others follow the publishers' formats of 2026 and were not tried on
+ * a real file. Elements of one tag do not contain each other in any of them.
  */
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+/** Text with its references replaced; those of unknown names disappear. */
+function xmlText(text: string): string {
+  if (!text.includes('&')) return text.trim()
+  return text.trim().replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|([a-z]{2,4}));/g, (_, decimal?: string, hex?: string, name?: string) => {
+    const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal)
+    if (name !== undefined) return ENTITIES[name] ?? ''
+    return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : ''
+  })
+}
+
+interface XmlElement {
+  /** Text of the attributes. */
+  head: string
+  content: string
+}
+
+/** All elements with this tag, in one pass. */
+function elementsIn(xml: string, tag: string): XmlElement[] {
+  const found: XmlElement[] = []
+  const opening = new RegExp(`<${tag}(?=[\\s/>])`, 'g')
+  const close = `</${tag}>`
+  for (let start = opening.exec(xml); start !== null; start = opening.exec(xml)) {
+    const name_end = start.index + tag.length + 1
+    const bracket = xml.indexOf('>', name_end)
+    if (bracket === -1) return found
+    if (xml[bracket - 1] === '/') {
+      found.push({ head: xml.slice(name_end, bracket - 1), content: '' })
+      opening.lastIndex = bracket
+      continue
+    }
+    const end = xml.indexOf(close, bracket)
+    if (end === -1) return found
+    found.push({ head: xml.slice(name_end, bracket), content: xml.slice(bracket + 1, end) })
+    opening.lastIndex = end
+  }
+  return found
+}
+
+/** Contents of all elements with this tag. */
+function elementsOf(xml: string, tag: string): string[] {
+  return elementsIn(xml, tag).map(({ content }) => content)
+}
+
+/** Texts of all elements with this tag that contain no others. */
+function textsOf(xml: string, tag: string): string[] {
+  return elementsIn(xml, tag)
+    .filter(({ content }) => !content.includes('<'))
+    .map(({ content }) => xmlText(content))
+}
+
+/** Text of the first element with this tag; '' without one. */
+function textOf(xml: string, tag: string): string {
+  return textsOf(xml, tag)[0] ?? ''
+}
+
+/** Value of an attribute; '' without one. */
+function attributeOf(head: string, name: string): string {
+  const value = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(head)
+  return xmlText(value?.[1] ?? value?.[2] ?? '')
+}
+
+/** Attribute of the first element with this tag, whose end may be missing. */
+function openingAttribute(xml: string, tag: string, name: string): string {
+  const start = xml.indexOf(`<${tag} `)
+  const end = xml.indexOf('>', start)
+  return start === -1 || end === -1 ? '' : attributeOf(xml.slice(start + tag.length + 1, end), name)
+}
+
+/** Addresses of one entity, of every ticker: features whose type begins with "Digital Currency Address". */
+export function addressesOfEntity(entity: string): OfacRow[] {
+  if (!entity.includes('Digital Currency Address')) return []
+  const addresses = elementsOf(entity, 'feature')
+    .filter((feature) => textsOf(feature, 'type').some((type) => type.startsWith('Digital Currency Address')))
+    .flatMap((feature) => textsOf(feature, 'value'))
+    .filter((value) => /^[A-Za-z0-9]{20,120}$/.test(value))
+  if (addresses.length === 0) return []
+  const programmes = textsOf(entity, 'sanctionsProgram')
+  const name = primaryName(entity)
+  return addresses.map((address) => ({ address: isEvmAddress(address) ? address.toLowerCase() : address, entity: name, programmes }))
+}
+
+function primaryName(entity: string): string {
+  const names = elementsOf(entity, 'name')
+  const primary = names.find((name) => !/<aliasType\b/.test(name)) ?? names[0] ?? ''
+  return textsOf(primary, 'formattedFullName')[0] ?? ''
+}
+
+const KINDS: Readonly<Record<string, EntryKind>> = {
+  Individual: 'person',
+  Entity: 'organisation',
+  Vessel: 'vessel',
+  Aircraft: 'aircraft',
+}
+
+/** Names of one entity in all scripts, with countries and dates of birth; null if it has none. */
+export function namesOfEntity(entity: string): NameRow | null {
+  const id = attributeOf(entity.slice(0, entity.indexOf('>')), 'id')
+  const names = elementsOf(elementsOf(entity, 'names')[0] ?? '', 'name').flatMap((name) => {
+    const weak = textOf(name, 'isLowQuality') === 'true'
+    // Of a name, isPrimary comes before its translations, which have their own.
+    const primary = textOf(name, 'isPrimary') === 'true'
+    const strength = weak ? 'weak' : primary ? 'primary' : 'strong'
+    return textsOf(name, 'formattedFullName').map((text) => ({ text, strength }) as const)
+  })
+  const features = elementsOf(elementsOf(entity, 'features')[0] ?? '', 'feature')
+  const ofType = (pattern: RegExp) => features.filter((feature) => pattern.test(textOf(feature, 'type')))
+  return nameRow({
+    id,
+    kind: KINDS[textOf(entity, 'entityType')] ?? 'unknown',
+    names,
+    countries: [
+      ...ofType(/^(?:Nationality|Citizenship)/).flatMap((feature) => textsOf(feature, 'value')),
+      ...elementsOf(entity, 'address').map((address) => textOf(address, 'country')),
+    ],
+    births: ofType(/^Birthdate$/).flatMap(birthOf),
+    programmes: textsOf(entity, 'sanctionsProgram'),
+  })
+}
+
+/** Of a range that covers a year or more, the years; else the day. */
+function birthOf(feature: string): string[] {
+  const year = /^(?:circa )?(\d{4})$/i.exec(textOf(feature, 'value'))?.[1]
+  if (year !== undefined) return [year]
+  const [from] = textsOf(feature, 'fromDateBegin')
+  const to = textsOf(feature, 'toDateEnd')[0] ?? from
+  if (from === undefined || to === undefined) return textsOf(feature, 'value').flatMap((value) => /\b\d{4}\b/.exec(value)?.[0] ?? [])
+  const [first, last] = [from.slice(0, 10), to.slice(0, 10)]
+  if (first === last) return [first]
+  return first.slice(0, 4) === last.slice(0, 4) ? [first.slice(0, 4)] : [`${first.slice(0, 4)}/${last.slice(0, 4)}`]
+}
+
+/** One row per address, in order of address; names of several holders are joined. */
+export function mergeAddresses(rows: readonly OfacRow[]): OfacRow[] {
+  const byAddress = new Map<string, OfacRow>()
+  for (const row of rows) {
+    const known = byAddress.get(row.address)
+    const entities = new Set([...(known?.entity.split('; ') ?? []), row.entity])
+    const programmes = new Set([...(known?.programmes ?? []), ...row.programmes])
+    byAddress.set(row.address, { address: row.address, entity: [...entities].join('; '), programmes: [...programmes].sort() })
+  }
+  return [...byAddress.values()].sort((one, other) => (one.address < other.address ? -1 : 1))
+}
+
+/** Date of the data as the head of the file states it; null if it does not. */
+export function publishedAt(head: string): string | null {
+  return /<dataAsOf>(\d{4}-\d{2}-\d{2})/.exec(head)?.[1] ?? null
+}
 
 const UN_NAME_PARTS = ['FIRST_NAME', 'SECOND_NAME', 'THIRD_NAME', 'FOURTH_NAME']
 

@@ -1,7 +1,6 @@
 import type { ListedName, NameRow } from '../datasets/listed-names.ts'
-import { Dictionary, foldWord } from './dictionary.ts'
 import { readName, type NameWord } from './name-words.ts'
-import { wordSimilarity, type FoldedWord, type Likeness } from './similarity.ts'
+import { Dictionary, foldWord, wordSimilarity, type FoldedWord, type Likeness } from './similarity.ts'
 
 /** Index of the names of one list, and the search in it: the last part of the published algorithm of docs/name-screening.md. */
 
