@@ -86,6 +86,7 @@ export const A2A: Topic = {
           html`${code('ListTasks')} lists the tasks of one ${code('contextId')}, those changed last first. Callers are not authenticated:
           any client that knows a context id can list its tasks, so context ids must be UUIDs. Keep them as secret as task ids.`,
           html`${code('assay/prev-receipt-hash')} in the metadata of the message links to an earlier receipt.`,
+          html`${code('assay/detail')} there, as ${code('"brief"')}, makes the artifact the <a href="/docs/rest#detail">brief answer</a>.`,
         )}`,
       },
       {

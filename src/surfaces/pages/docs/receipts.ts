@@ -1,5 +1,6 @@
 import { html } from '../html.ts'
-import { digestText, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
+import { encodeReceipt } from '../../../pure/receipts/compact.ts'
+import { type Receipt, digestText, GRAMMAR, SIGNED_FIELDS, TAIL_FIELDS, TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
 import { RECEIPT_LIMIT } from '../../../service/catalogue/text.ts'
 import { receiptSchema } from '../../../service/catalogue/wire-schemas.ts'
 import { code, curl, items, json, paragraphs, sample, steps, table, type Topic } from './parts.ts'
@@ -73,6 +74,7 @@ export const RECEIPTS: Topic = {
             : 'The list names mode and chain of each key; a sandbox’s key says so.',
         ),
       },
+      compactChapter(receipt),
     ]
   },
 }
@@ -174,3 +176,17 @@ const CHECKS: readonly (readonly [string, string])[] = [
   ['dataset', 'its text with its SHA-256, and both with what answers name'],
   ['replay', 'the result of the same tool in the same version, run again on your machine'],
 ]
+
+function compactChapter(receipt: Receipt) {
+  const compact = encodeReceipt(receipt)
+  return {
+    id: 'compact',
+    title: 'The compact form',
+    body: html`${paragraphs(
+      html`Links and badges contain a receipt as bytes in base64url, at most 360 characters. It gives back the same JSON, so that the digest
+      is the same, and each receipt has exactly one. ${code('docs/how-receipts-work.md')} of the source has the layout; ${code('assay verify')} and
+      ${code('decodeReceipt')} of ${code('assay/client')} read it.`,
+    )}
+    ${sample('compact-receipt', 'text', 'The same receipt, compact', compact.ok ? compact.text : '')}`,
+  }
+}
