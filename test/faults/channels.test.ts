@@ -1,7 +1,7 @@
 /** Payment channels under kill -9, reorganisations and several instances: nothing is answered without a charge, charged twice, or claimed beyond the last voucher. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, test, type TestContext } from 'node:test'
 import type { Hex } from 'viem'
 import { createChain } from '../../src/adapters/chain/rpc.ts'
 import { placeChannelContracts } from '../../src/adapters/chain/sandbox.ts'
@@ -14,7 +14,7 @@ import { restCall } from '../support/app.ts'
 import { channelFor, channelEntry, type PayingChannel, SETTLEMENT, settlementIn } from '../support/channels.ts'
 import { runs } from '../support/counts.ts'
 import { holder, INPUT, TOOL } from '../support/faults-buyer.ts'
-import { chainAhead, heartbeat, liveDeployment, type Live, witnessOf } from '../support/faults-live.ts'
+import { chainAhead, heartbeat, ledgerOf, liveDeployment, startLive, type Live, witnessOf } from '../support/faults-live.ts'
 import { killLeft, startFaulty, type FaultyService } from '../support/faults-process.ts'
 import { held } from '../support/paying.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -255,3 +255,56 @@ async function chargedIs({ url }: FaultyService, channel: PayingChannel, total_m
   const { headers } = await paying(url, await channel.voucher(PRICE_MINOR), { iban: 'none' })
   assert.equal(channelEntry(headers.get('payment-required')).extra.channelState?.['chargedCumulativeAmount'], String(total_minor))
 }
+
+describe('a reorganisation takes back a deposit after the answer', { timeout: 120_000 }, () => {
+  /** A call that was paid with a deposit, on a chain that has forgotten it and mines nothing unasked. */
+  async function forgotten(t: TestContext) {
+    const own = await startAnvil()
+    await placeChannelContracts(own.rpc_url)
+    const live = await liveDeployment(own, live_settings)
+    const rules = { reconcile_every_ms: 250, reconcile: { recheck_ms: 250 }, channels: { claim_every_ms: 3_600_000, fresh_ms: 0 } }
+    const running = await startLive(live, { rules })
+    t.after(async () => {
+      await running.stop()
+      await own.stop()
+      await live.remove()
+    })
+    const channel = await channelFor(running.url, TOOL, INPUT, await holder(own))
+    const snapshot = await own.snapshot()
+    const reply = await paying(running.url, await channel.deposit(50_000n, PRICE_MINOR))
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+    await own.revert(snapshot)
+    await own.automine(false)
+    await own.mine()
+    return { own, live, running, channel }
+  }
+
+  test('the same transaction deposits again, and the next voucher pays', async (t) => {
+    const { own, live, running, channel } = await forgotten(t)
+    const next = await channel.voucher(2n * PRICE_MINOR)
+    // Without the deposit nothing covers a voucher.
+    const refused = await paying(running.url, next)
+    assert.equal(refused.body['invalid_reason'], 'invalid_batch_settlement_evm_channel_not_found', JSON.stringify(refused.body))
+    await until('the deposit to be missed', () => Promise.resolve(ledgerOf(live).some(({ state }) => state === 'unknown')), 30_000)
+    await own.automine(true)
+    await until('the deposit', async () => (await witnessOf(own).used(channel.payer.address)).length === 1, 30_000)
+    const paid = await paying(running.url, next)
+    assert.equal(paid.status, 200, JSON.stringify(paid.body))
+    assert.partialDeepStrictEqual(settlementIn(paid.headers)['extra'], {
+      channelState: { chargedCumulativeAmount: '10000', balance: '50000' },
+    })
+  })
+
+  test('a deposit that is gone for good: nothing more is answered, and no claim is sent in vain', async (t) => {
+    const { own, live, running, channel } = await forgotten(t)
+    await own.rpc('evm_setNextBlockTimestamp', [`0x${(Math.floor(Date.now() / 1_000) + 1_000).toString(16)}`])
+    await own.mine()
+    await own.mine(70)
+    await own.automine(true)
+    await until('the deposit to be lost', () => Promise.resolve(ledgerOf(live).some(({ state }) => state === 'lost')), 60_000)
+    const refused = await paying(running.url, await channel.voucher(2n * PRICE_MINOR))
+    assert.notEqual(refused.status, 200)
+    assert.equal(await held(own.rpc_url, own.token, channel.payer.address), 1_000_000n)
+    assert.equal(await witnessOf(own).received(live.pay_to), 0n)
+  })
+})

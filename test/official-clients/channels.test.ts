@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { BatchSettlementEvmScheme, computeChannelId } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
-import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { ACTIVATE, answerOf, asking, connectA2a, metadataOf, saying, taskFor } from '../support/a2a.ts'
 import { CHANNEL_ABI, channelEntry, channelId, configFor, SETTLEMENT } from '../support/channels.ts'
 import { asMembers } from '../support/documents.ts'
+import { connectMcp } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
 import { held } from '../support/paying.ts'
 import { chainOf, NETWORKS, openShop, recorder, seenOnChain, type Shop } from './shop.ts'
@@ -30,7 +32,8 @@ function clientOf(payer: PrivateKeyAccount, fetching: typeof fetch = fetch) {
     readContract: (args: Parameters<typeof chain.readContract>[0]) => chain.readContract(args),
   }
   const scheme = new BatchSettlementEvmScheme(signer)
-  return { scheme, fetch: wrapFetchWithPayment(fetching, new x402Client().register('eip155:*', scheme)) }
+  const client = new x402Client().register('eip155:*', scheme)
+  return { scheme, client, fetch: wrapFetchWithPayment(fetching, client) }
 }
 
 let calls = 0
@@ -144,3 +147,54 @@ test('a client of both schemes pays with the one that it registered first in the
   assert.equal(response.status, 200)
   assert.equal(asMembers(asMembers(await response.json())['settlement'])['method'], 'self')
 })
+
+/** The payment that the official client makes of these terms. */
+async function payloadFor(client: x402Client, required: unknown): Promise<unknown> {
+  return JSON.parse(JSON.stringify(await client.createPaymentPayload(required as Parameters<x402Client['createPaymentPayload']>[0])))
+}
+
+function schemeClient(payer: PrivateKeyAccount): x402Client {
+  return clientOf(payer).client
+}
+
+test('over MCP a deposit and a voucher pay, from the terms in the result of the tool', async () => {
+  const payer = await shop.payer()
+  const client = schemeClient(payer)
+  const mcp = await connectMcp(shop.url, '2025-11-25')
+  const call = (meta: Record<string, unknown>) =>
+    mcp.callTool({ name: TOOL, arguments: { iban: `GB82 WEST 1234 5698 7654 ${++calls}` }, _meta: { ...meta, 'assay/detail': 'full' } })
+  for (const total of ['5000', '10000']) {
+    const unpaid = await call({})
+    const payment = asMembers(await payloadFor(client, unpaid.structuredContent))
+    assert.equal(asMembers(payment['payload'])['type'], total === '5000' ? 'deposit' : 'voucher')
+    const { isError = false, content, _meta: meta } = await call({ 'x402/payment': payment })
+    assert.equal(isError, false, JSON.stringify(content))
+    const response = asMembers(asMembers(meta)['x402/payment-response'])
+    assert.partialDeepStrictEqual(response, { success: true, extra: { channelState: { chargedCumulativeAmount: total } } })
+    await settled(client, payment, response)
+  }
+  await mcp.close()
+})
+
+test('over A2A a deposit and a voucher pay, from the terms in the task', async () => {
+  const payer = await shop.payer()
+  const client = schemeClient(payer)
+  const a2a = await connectA2a(shop.url, '1.0')
+  for (const total of ['5000', '10000']) {
+    const asked = await taskFor(a2a, asking({ tool: TOOL, input: { iban: `GB82 WEST 1234 5698 7654 ${++calls}` } }), ACTIVATE)
+    const payment = asMembers(await payloadFor(client, metadataOf(asked)['x402.payment.required']))
+    const metadata = { 'x402.payment.status': 'payment-submitted', 'x402.payment.payload': payment }
+    const paid_task = await taskFor(a2a, saying('Here is the voucher.', { taskId: asked.id, metadata }), ACTIVATE)
+    assert.equal(asMembers(answerOf(paid_task)['settlement'])['method'], 'channel', JSON.stringify(paid_task.status))
+    const [receipt] = metadataOf(paid_task)['x402.payment.receipts'] as Record<string, unknown>[]
+    assert.partialDeepStrictEqual(receipt, { success: true, extra: { channelState: { chargedCumulativeAmount: total } } })
+    await settled(client, payment, receipt ?? {})
+  }
+})
+
+/** Tells the client how its payment ended, as its transports do. */
+async function settled(client: x402Client, payment: Record<string, unknown>, response: Record<string, unknown>): Promise<void> {
+  const header = Buffer.from(JSON.stringify(response)).toString('base64')
+  const http_client = new x402HTTPClient(client)
+  await http_client.processPaymentResult(payment as never, (name) => (name === 'PAYMENT-RESPONSE' ? header : null), 200)
+}

@@ -131,10 +131,12 @@ export function depositDigest(
   return crypto.keccak256(hexBytes(`1901${toHex(separator).slice(2)}${struct.slice(2)}`))
 }
 
+const CONTRACT_SIGNATURE = /^0x[0-9a-fA-F]{128}1[bBcC]$/
+
 /** Account whose key signed the digest; null for high s and for everything that is not a signature of an account. */
 export function signerOf(digest: Uint8Array, signature: string, { recover }: Pick<ReceiptCrypto, 'recover'>): string | null {
-  // The contract takes 65 bytes only; it refuses the compact form of EIP-2098.
-  const read = signature.length === 132 ? normaliseSignature(signature) : null
+  // The contract takes 65 bytes with a v of 27 or 28 only: any other form would be a voucher that cannot be claimed.
+  const read = CONTRACT_SIGNATURE.test(signature) ? normaliseSignature(signature) : null
   return read === null ? null : recoverPayer(digest, read, recover)
 }
 

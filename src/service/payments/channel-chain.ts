@@ -148,10 +148,22 @@ async function nextClaim(parts: CallSourceParts, is_due: boolean): Promise<Walle
   // A withdrawal has begun: what is not claimed when it ends is lost.
   const in_withdrawal = claimable.some(({ withdraw_minor }) => withdraw_minor > 0n)
   if (claimable.length === 0 || !(in_withdrawal || is_due || open_minor >= rules.claim_minor)) return null
-  const claims = (await syncChannels(parts, claimable)).map(claimOf).filter((claim) => claim !== null)
+  const claims = await claimsThatSucceed(
+    parts,
+    (await syncChannels(parts, claimable)).map(claimOf).filter((claim) => claim !== null),
+  )
   if (claims.length === 0) return null
   const data = calls.multicall([signedClaims(parts, claims), calls.settleCall(pay_to, token)])
   return channelCall(data, calls.CHANNEL_GAS.transaction + BigInt(claims.length) * calls.CHANNEL_GAS.claim)
+}
+
+/** Leaves out claims that would fail: one of them would fail the whole transaction. */
+async function claimsThatSucceed(parts: CallSourceParts, claims: readonly ChannelClaim[]): Promise<readonly ChannelClaim[]> {
+  if (claims.length < 2 || (await wouldSucceed(parts, channelCall(signedClaims(parts, claims), 0n)))) return claims
+  const results = await parts.chain.read(
+    claims.map((claim) => ({ kind: 'call', to: calls.CHANNEL_SETTLEMENT, data: signedClaims(parts, [claim]) })),
+  )
+  return claims.filter((_, index) => results[index]?.ok === true)
 }
 
 /** The claim of what was charged; null when nothing is open, or the balance no longer covers it, which would fail the whole transaction. */

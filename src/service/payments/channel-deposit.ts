@@ -233,9 +233,17 @@ export function voucherKey({ hashes }: ChannelParts, { config, channel_id, total
   return { payer: config.payer, nonce: toHex(hashes.voucher(channel_id, total_minor)) }
 }
 
-export function isSigned({ hashes, payments }: ChannelParts, { channel_id, total_minor, signature, config }: ChannelPayment): boolean {
-  return signerOf(hashes.voucher(channel_id, total_minor), signature, payments.crypto) === config.payer_authorizer
+/** True when the voucher is signed by the authorizer of its channel. Admission asks it before verification, so it is computed once. */
+export function isSigned({ hashes, payments }: ChannelParts, payment: ChannelPayment): boolean {
+  const known = signedVouchers.get(payment)
+  if (known !== undefined) return known
+  const { channel_id, total_minor, signature, config } = payment
+  const is_signed = signerOf(hashes.voucher(channel_id, total_minor), signature, payments.crypto) === config.payer_authorizer
+  signedVouchers.set(payment, is_signed)
+  return is_signed
 }
+
+const signedVouchers = new WeakMap<ChannelPayment, boolean>()
 
 /** Returns the refusal of a client with too many failed payments in the last minute; null for any other. */
 export function countFault({ failures }: Pick<ChannelParts, 'failures'>, client: string): PaymentRefusal | null {

@@ -100,6 +100,12 @@ export function channelRefusal(error: ChannelError, channel: ChannelCorrection |
   return channel === null ? refusal : { ...refusal, channel }
 }
 
+/** A deposit that took longer than its call has no answer: that comes with the charge of its voucher. */
+export function depositArrived(): PaymentRefusal {
+  const detail = 'The deposit is in the channel, and nothing was charged. Send the call again with the same payment.'
+  return refusedPayment(problem('CHANNEL_BUSY', detail))
+}
+
 export function tooManyDeposits(): PaymentRefusal {
   const detail =
     'The daily number of deposits and refunds of this payer or network is used up. Pay with the scheme exact, or try again tomorrow (UTC).'

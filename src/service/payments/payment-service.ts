@@ -244,8 +244,7 @@ function recoveredSigner({ digest, crypto }: ResultParts, authorization: SignedA
 export async function resultOf(parts: ResultParts, payment: Payment): Promise<PaymentResult> {
   switch (payment.state) {
     case 'settled':
-      // A deposit has no answer: that comes with the charge of its voucher, for which the same request has to be sent again.
-      return payment.purpose === 'deposit' ? pendingPayment(parts, payment, payment.transaction) : storedAnswer(parts, payment)
+      return payment.purpose === 'deposit' ? refusals.depositArrived() : storedAnswer(parts, payment)
     case 'refused':
     case 'lost':
     case 'released':
