@@ -68,6 +68,11 @@ function compile(project: string, folder: string): void {
 
 /** The command: asks for the version of Node before the first module is loaded, which an older one could not read. */
 const COMMAND = `#!/usr/bin/env node
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+// Keys and store belong neither in the folder of a project nor in the root, from which desktop applications start commands.
+process.env.ASSAY_DATA_DIR ||= join(homedir(), '.assay')
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major > 22 || (major === 22 && minor >= 15)) await import('./src/cli.js')
 else {
@@ -218,7 +223,7 @@ console.log(answer.result.valid, answer.receipt_hash)
 { "mcpServers": { "assay": { "command": "npx", "args": ["-y", "assay", "mcp", "--small"] } } }
 \`\`\`
 
-The command needs Node.js 22.15 or later. Client and receipts import only @noble/curves and @noble/hashes, and run on Node 20, on Bun, and in
+The command needs Node.js 22.15 or later; its keys and its store are in \`~/.assay\`, or in \`ASSAY_DATA_DIR\`. Client and receipts import only @noble/curves and @noble/hashes, and run on Node 20, on Bun, and in
 browsers with a bundler or an import map. \`npm install --omit=optional assay\` leaves out the packages that only \`assay serve\` and \`assay doctor\` load
 (80 of 135 MB). The chain of the sandbox, @foundry-rs/anvil, is not part of it; without it \`assay serve\` takes no sandbox payments.
 `

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { buildMcpb } from '../../scripts/support/mcpb.ts'
 import { buildPackage } from '../../scripts/support/package-folder.ts'
 import { TEST_VECTOR } from '../../src/pure/receipts/receipt.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -92,6 +93,7 @@ function machine(): Record<string, string> {
     npm_config_cache: join(home, 'cache'),
     npm_config_userconfig: join(home, 'npmrc'),
     npm_config_update_notifier: 'false',
+    npm_config_fetch_timeout: '60000',
     ASSAY_DATA_DIR: join(home, 'data'),
   }
 }
@@ -264,6 +266,35 @@ test('the package asks for the versions of this repository, and has no sources, 
     listed.filter((path) => !known_kinds.test(path)),
     [],
   )
+})
+
+test('the extension for Claude Desktop unpacks and starts as its manifest says, and keeps its keys in the home of the user', async () => {
+  const archive = join(home, 'assay.mcpb')
+  await buildMcpb('assay', join(home, 'bundle'), archive, machine())
+  const place = join(home, 'extension')
+  execFileSync('unzip', ['-q', archive, '-d', place])
+  const manifest = asMembers(JSON.parse(await readFile(join(place, 'manifest.json'), 'utf8')))
+  const { version } = await manifestIn(ROOT)
+  assert.deepEqual([manifest['manifest_version'], manifest['name'], manifest['version']], ['0.3', 'assay', version])
+  const { type, entry_point, mcp_config } = asMembers(manifest['server'])
+  assert.ok(type === 'node' && existsSync(join(place, String(entry_point))))
+  const { command, args, env } = mcp_config as { command: string; args: string[]; env: Record<string, string> }
+  assert.equal(command, 'node')
+  const put = (text: string) => text.replace('${__dirname}', place).replace('${HOME}', home)
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const settings = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, put(value)]))
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: args.map(put), env: settings, cwd: '/', stderr: 'ignore' }),
+  )
+  try {
+    const names = (await client.listTools()).tools.map(({ name }) => name)
+    for (const { name } of manifest['tools'] as { name: string }[]) assert.ok(names.includes(name), name)
+    const answer = await client.callTool({ name: 'call_tool', arguments: { tool: 'iban-check', input: IBAN } })
+    assert.equal(asMembers(asMembers(answer.structuredContent)['result'])['valid'], true)
+    assert.ok(existsSync(join(home, '.assay/receipt-keys.json')))
+  } finally {
+    await client.close()
+  }
 })
 
 test('an older Node is named, with the version that is needed', async () => {

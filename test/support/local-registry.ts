@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process'
-import { createReadStream, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -21,8 +23,13 @@ export async function startRegistry(tarball: string, manifest: Packed['manifest'
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname).slice(1)
     const packed = packages.find((one) => path === fileOf(one))
-    if (packed?.place === tarball) return void createReadStream(tarball).pipe(response)
-    if (packed !== undefined) return void tarOf(packed.place).pipe(response)
+    if (packed !== undefined) {
+      const bytes = packed.place === tarball ? readFile(tarball) : tarOf(packed.place)
+      return void bytes.then(
+        (file) => response.end(file),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      )
+    }
     const versions = packages.filter((one) => one.manifest.name === path)
     const newest = versions.at(-1)
     if (newest === undefined) return void response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not found"}')
@@ -59,10 +66,11 @@ function installed(): Packed[] {
   }))
 }
 
+const PACKED_BYTES_MAX = 2 ** 28
+
 /** The folder as npm packs it, without compression. */
-function tarOf(folder: string) {
-  const tar = spawn('tar', ['-c', '--exclude=./node_modules', '--transform=s,^\\.,package,', '-C', folder, '.'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  return tar.stdout
+async function tarOf(folder: string): Promise<Buffer> {
+  const options = ['-c', '--exclude=./node_modules', '--transform=s,^\\.,package,', '-C', folder, '.']
+  const { stdout } = await promisify(execFile)('tar', options, { encoding: 'buffer', maxBuffer: PACKED_BYTES_MAX })
+  return stdout
 }

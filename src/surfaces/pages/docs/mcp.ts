@@ -15,8 +15,14 @@ export const MCP: Topic = {
       {
         id: 'http',
         title: 'Over HTTP',
-        body: html`${json('config', 'For a host that takes a list of servers', { mcpServers: { assay: { type: 'http', url: `${url}/small` } } })}
-        ${paragraphs('No key, no session and no login. Hosts that keep another form of configuration need the address alone. Without /small the list has every tool.')}
+        body: html`${paragraphs(
+          html`No key, no session and no login. These use the small list of ${code('/mcp/small')}: two tools that find and call all others, and the ten
+          most used; without ${code('/small')} the list has every tool. Hosts that keep another form of configuration need the address alone.`,
+        )}
+        ${paragraphs(html`Claude Code: ${code(`claude mcp add --transport http assay ${url}/small`)}`)}
+        ${json('config', 'Claude Desktop and other hosts with a list of servers', { mcpServers: { assay: { type: 'http', url: `${url}/small` } } })}
+        ${json('cursor', 'Cursor: .cursor/mcp.json', { mcpServers: { assay: { url: `${url}/small` } } })}
+        ${json('vs-code', 'VS Code: .vscode/mcp.json', { servers: { assay: { type: 'http', url: `${url}/small` } } })}
         ${sample('call', 'shell', 'A call by hand', curl(url, { headers: MCP_HEADERS, body: call }))}
         ${paragraphs(
           html`The tools and their names are those of REST. The answer is in ${code('structuredContent')}; the text is its brief form, or
@@ -39,9 +45,10 @@ export const MCP: Topic = {
       {
         id: 'stdio',
         title: 'Over standard input and output',
-        body: html`${json('stdio', 'The service inside a process of your machine, offline', { mcpServers: { assay: { command: 'assay', args: ['mcp'] } } })}
+        body: html`${json('stdio', 'The service inside a process of your machine, offline', { mcpServers: { assay: { command: 'npx', args: ['-y', 'assay', 'mcp', '--small'] } } })}
         ${paragraphs(
-          html`With ${code('--url')} it reaches a running service instead, and with a payer key it pays there within a cap;
+          html`${code('npx')} brings the npm package (Node.js 22.15 or later); ${code('npm run pack:mcpb')} builds it as an extension that Claude Desktop
+          installs from one file. With ${code('--url')} it reaches a running service instead, and with a payer key it pays there within a cap;
           ${code('assay help mcp')} has the options.`,
         )}`,
       },
