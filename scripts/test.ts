@@ -20,7 +20,7 @@ const ONLY_FULL = [
   'test/full/**',
   'test/{chain,conformance,contracts-solidity,differential,faults,fuzz,official-clients,sandbox}/**',
   'test/attacks/{admission,advisory,cancellations,identities,insurance,machine,pollution,replay,resends,transport}.test.ts',
-  'test/cli/{bundle,call-paid,data,doctor-payments,doctor,insurers,invoice-service,json-bytes,jsonl,keys-rotate-drill,mcp,migrate-store,refresh-scripts,refused-settings,replay}.test.ts',
+  'test/cli/{bundle,call-paid,data,doctor-payments,doctor,insurers,invoice-service,json-bytes,jsonl,keys-rotate-drill,mcp,migrate-store,refresh-scripts,refused-settings,replay,sign}.test.ts',
   'test/client/{hostile,package,python,python-client}.test.ts',
   'test/contracts/{chain-facts,chain-rpc-faults,chain-uses,heavy-work,payment-store-races,signer,store-faults,store-processes,two-services-postgres}.test.ts',
   'test/credits/{kill,pilot}.test.ts',

@@ -105,6 +105,19 @@ export const COMMANDS = {
       'are deterministic are run again. Without --keys the key list of the bundle is used, and the exit code is 3 at best.',
     ],
   },
+  sign: {
+    summary: 'Sign what an answer asks for, with a key file.',
+    usage: ['assay sign <kind> <answer.json | -> --key-file file'],
+    options: {
+      'key-file': { type: 'string', value: 'file', meaning: 'File with the private key that signs; only its owner may have access.' },
+    },
+    most_words: 2,
+    notes: [
+      'The document has a member "sign", as answers and problems that ask for a signature have it; GET /v1/signing of a service lists the kinds. Only a',
+      'document of the given kind is signed, and all that is signed is shown on standard error. Standard output gets the signature and the request that',
+      'takes it; nothing is sent. If body_is is merge_patch, send the request that was answered, changed by the body.',
+    ],
+  },
   bundle: {
     summary: 'Put answers and their proofs into one file for an auditor.',
     usage: ['assay bundle <answers.json …> --url https://… [--inputs inputs.json] [--out bundle.json]'],

@@ -12,6 +12,7 @@ const WORK: Record<CommandName, () => Promise<{ run: Run }>> = {
   tools: () => import('./tools.ts'),
   verify: () => import('./verify.ts'),
   bundle: () => import('./bundle.ts'),
+  sign: () => import('./sign.ts'),
   replay: () => import('./replay.ts'),
   preflight: () => import('./preflight.ts'),
   reconcile: () => import('./reconcile.ts'),

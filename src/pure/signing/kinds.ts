@@ -26,7 +26,7 @@ const SHOP = { order_number: null, return_url: null }
 const HASH = `0x${'5'.repeat(64)}`
 
 /** Digest that the signature covers. Throws a RangeError for typed data that does not fit its types. */
-function signableDigest(signable: Signable, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
+export function signableDigest(signable: Signable, crypto: ReceiptCrypto = nobleCrypto): Uint8Array {
   switch (signable.method) {
     case 'eth_signTypedData_v4':
       return typedDataDigest(signable.typed_data, crypto)
@@ -173,6 +173,15 @@ const TEXT_FORMS: Partial<Record<SigningKind, string>> = {
   'dip-1-transport': 'DIP-1-TRANSPORT|<receipt digest>|<output hash>',
   'pod-1-role': 'POD-1|<role>|<mandate_id>|<device_id>|<device_pubkey>|<scheme>|<lat_e7>|<lon_e7>|<accuracy_m>|<ts>|<counter>',
   'aci-1-edge': 'ACI-1-EDGE|<sponsor>|<subject>|<scope>|<issued_at>|<expires_at>',
+}
+
+/** Marks of a kind that no other kind has: types and domain of its typed data, or the fixed start of its text. */
+export function signableForm(kind: SigningKind) {
+  const signable = EXAMPLES[kind]()
+  if (signable.method !== 'eth_signTypedData_v4')
+    return { method: signable.method, prefix: (TEXT_FORMS[kind] ?? '').split('<', 1)[0] ?? '' }
+  const { types, primaryType, domain } = signable.typed_data
+  return { method: signable.method, types, primaryType, domain }
 }
 
 const FIELD_SCHEMAS: Readonly<Record<string, object>> = {

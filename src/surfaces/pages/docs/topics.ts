@@ -1,10 +1,9 @@
 import { A2A, MCP } from './mcp.ts'
 import { AUDIT, RECEIPTS } from './receipts.ts'
 import { CLIENT, COMMAND_LINE, GOING_LIVE } from './command-line.ts'
-import { ERRORS } from './errors.ts'
+import { ERRORS, REST, START } from './rest.ts'
 import { INVOICES, WEBHOOKS } from './webhooks.ts'
 import { PAYMENT, PRICES } from './payment.ts'
-import { REST, START } from './rest.ts'
 import { RULE_BOOKS } from './rule-books.ts'
 import type { Topic } from './parts.ts'
 
