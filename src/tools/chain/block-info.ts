@@ -13,7 +13,7 @@ export default defineTool({
     'Header of a block by number (decimal or hex) or tag: number, hash, time, count of transactions, base fee, gas, and whether the chain ' +
     'calls it final. Not charged while the chain cannot be read.',
   family: 'chain',
-  version: '1.0.0',
+  version: '1.0.1',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
