@@ -2,7 +2,8 @@
  * ERC-6492: the signature of a contract wallet that is not deployed yet, wrapped together with the call that deploys it:
  * abi.encode(address factory, bytes factoryCalldata, bytes signature) and a magic word behind it.
  */
-import { addressInWord, readAbiBytes, uintWord, splitAbiWords } from './token-calls.ts'
+import probe from '../../../data/contracts/signature-probe.json' with { type: 'json' }
+import { addressInWord, addressWord, bytes32Word, bytesTail, readAbiBytes, uintWord, splitAbiWords } from './token-calls.ts'
 
 const MAGIC = '6492'.repeat(16)
 
@@ -36,3 +37,17 @@ export function readSignatureWrapper(signature: string): SignatureWrapper | null
   if (inner === null || inner.next !== words.length) return null
   return { factory, factory_data: call.bytes, inner_signature: inner.bytes }
 }
+
+/**
+ * Data of an `eth_call` without a recipient that asks a wallet which is not deployed yet; it returns the word 1 if the wallet accepts the inner
+ * signature. Arguments are 0x-prefixed hex. Source: contracts/SignatureProbe.sol.
+ */
+export function signatureProbe(wallet: string, digest: string, { factory, factory_data, inner_signature }: SignatureWrapper): string {
+  const signature = bytesTail(inner_signature)
+  const heads = 5n * 32n
+  const behind = heads + BigInt(signature.length / 2)
+  const words = [addressWord(wallet), bytes32Word(digest), uintWord(heads), addressWord(factory), uintWord(behind)]
+  return probe.creation_code + words.join('') + signature + bytesTail(factory_data)
+}
+
+export const PROBE_YES = `0x${uintWord(1n)}`

@@ -1,6 +1,5 @@
 import type { ChainReadResult } from '../../ports/chain.ts'
-import { PROBE_YES, signatureProbe } from '../../pure/contracts/signature-probe.ts'
-import { readSignatureWrapper } from '../../pure/payments/signature-wrapper.ts'
+import { PROBE_YES, readSignatureWrapper, signatureProbe } from '../../pure/payments/signature-wrapper.ts'
 import { bytes32Word, bytesTail, uintWord } from '../../pure/payments/token-calls.ts'
 import { merchantDigest, merchantSigned, merchantTypedData, type MerchantSigning, type SignedTerms } from '../../pure/invoices/terms.ts'
 import { toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
