@@ -1,5 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js'
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import {
   type Message as SentMessage,
   Task,
@@ -21,6 +19,7 @@ import { limits } from '../../service/limits.ts'
 import type { PaymentResult } from '../../service/payments/payment-service.ts'
 import { readPayment, type PaymentCredential } from '../../service/payments/payment-header.ts'
 import { NO_SECRETS, type ResendSecrets } from '../../service/payments/resends.ts'
+import { firstTaskOf } from '../../pure/task-ids.ts'
 import { readRequest, type StoredCall } from './message.ts'
 import {
   plainOutcome,
@@ -450,10 +449,4 @@ function readTimestamp(text: string | undefined): number | null {
   const time_ms = Date.parse(text)
   if (Number.isNaN(time_ms)) throw new RequestMalformedError('params.statusTimestampAfter must be a time such as 2026-11-21T12:00:00Z.')
   return time_ms
-}
-
-/** Id of the first A2A task of a context, as a UUID of version 8 (RFC 9562); the context id cannot be derived from it. */
-function firstTaskOf(context_id: string): string {
-  const hex = bytesToHex(sha256(utf8ToBytes(`a2a-first-task:${context_id.toLowerCase()}`)))
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
