@@ -23,7 +23,7 @@ import { until } from '../support/until.ts'
 const PRICE_MINOR = 5_000n
 const BOUND_MS = 90_000
 const AHEAD_MS = 61_000
-const REPEATS = runs(1, 7)
+const REPEATS = runs(1, 2)
 
 let anvil: Anvil
 let stopHeart: () => Promise<void>
@@ -97,7 +97,7 @@ async function dies(service: FaultyService, act: () => Promise<unknown>): Promis
   assert.equal((await service.ended).signal, 'SIGKILL')
 }
 
-const options = { concurrency: 4, timeout: 240_000 }
+const options = { concurrency: 4, timeout: 400_000 }
 
 describe('killed at a step, then started again', options, () => {
   const deposits: [at: FaultPoint, deposits: number][] = [
