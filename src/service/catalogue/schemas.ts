@@ -254,9 +254,11 @@ export const COVER = z.strictObject({
 const COVER_AMOUNTS = ['amount_usdc', 'amount'] as const
 
 /** The part of `oneCoverAmount` that JSON Schema can express: an object without any of the amounts is refused. */
-export const SOME_COVER_AMOUNT = {
-  if: { anyOf: COVER_AMOUNTS.map((name) => ({ required: [name], properties: { [name]: {} } })) },
-  else: false,
+export const SOME_COVER_AMOUNT = atLeastOne(COVER_AMOUNTS)
+
+/** JSON Schema that refuses an object without any of these fields. */
+export function atLeastOne(names: readonly string[]) {
+  return { if: { anyOf: names.map((name) => ({ required: [name], properties: { [name]: {} } })) }, else: false }
 }
 
 /** Requires one amount; both names may be present only with the same value. */

@@ -4,8 +4,11 @@ import { missingFieldIssues } from '../../pure/checks/pack.ts'
 import { datasetDate } from '../../pure/data-date.ts'
 import { answerName, namesAsOf, NO_LISTS, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
 import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
-import { DATA_AS_OF, NAME_INPUT, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'
+import { atLeastOne, DATA_AS_OF, NAME_INPUT, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
+
+/** One of these says what is screened. */
+const SCREENED = ['subject', 'name']
 
 const LIST = z
   .strictObject({
@@ -86,8 +89,8 @@ export default defineTool({
         .describe('EVM address (also CAIP-10, eip155:1:0x…), or a country code, a country, or a region such as UA-43.'),
       ...NAME_INPUT,
     })
-    .check(({ value, issues }) => void issues.push(...missingFieldIssues(['subject', 'name'], value)))
-    .meta({ minProperties: 1 }),
+    .check(({ value, issues }) => void issues.push(...missingFieldIssues(SCREENED, value)))
+    .meta(atLeastOne(SCREENED)),
   output: z.strictObject({
     status: z
       .enum(['match', 'possible_match', 'needs_review', 'elevated', 'not_screened', 'no_match_on_stale_list', 'no_match'])
