@@ -22,7 +22,7 @@ const list = defineEndpoint({
   summary: 'Everything that anyone signs for this service, by kind.',
   description:
     'Answers and problems that ask for a signature carry `sign`: kind, method of the wallet, typed data or exact text, and the request that takes ' +
-    'the signature.',
+    'the signature. The 402 of a tool call carries the terms of x402 instead, from which the wallet signs the payment.',
   answers: {
     200: {
       description: 'The kinds.',

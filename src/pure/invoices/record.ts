@@ -281,7 +281,7 @@ function twins(name: string, time_s: number | null): Record<string, number | str
   return { [`${name}_at`]: time_s === null ? null : instant(time_s), [`${name}_s`]: time_s }
 }
 
-function instant(time_s: number): string {
+export function instant(time_s: number): string {
   return new Date(time_s * 1_000).toISOString().replace('.000Z', 'Z')
 }
 

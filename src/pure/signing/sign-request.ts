@@ -20,7 +20,7 @@ interface Submission {
   body_is: 'complete' | 'merge_patch'
 }
 
-/** Member `sign` of every answer and problem that asks for a signature. */
+/** Member `sign` of answers and problems that ask for a signature, but for the 402 of a tool call, which has the terms of x402. */
 export type SignRequest = Signable & {
   kind: SigningKind
   /** Account that must sign; null if the request does not determine it. */

@@ -20,7 +20,7 @@ import {
   FEE_POLICY_HASH,
 } from '../../pure/invoices/terms.ts'
 import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
-import { invoiceSummary, PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
+import { instant, invoiceSummary, PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
 import { typedSigner } from '../../pure/payments/typed-data.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
@@ -436,8 +436,4 @@ function unproved({ site_url }: ListParts, terms: ListTerms, detail: string) {
     values: { issued_at: String(terms.issued_at) },
   })
   return { ok: false as const, problem: problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } }) }
-}
-
-function instant(time_s: number): string {
-  return new Date(time_s * 1_000).toISOString().replace('.000Z', 'Z')
 }
