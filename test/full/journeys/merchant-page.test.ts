@@ -34,7 +34,10 @@ async function create(page: Page, amount: string, customer: string): Promise<str
   await page.getByLabel('Customer').fill(customer)
   await page.getByRole('button', { name: 'Create and sign' }).click()
   await page.locator('#created', { hasText: `${amount} USDC` }).waitFor()
-  await page.locator('#created .problem').waitFor({ state: 'detached' })
+  const problem = page.locator('#created .problem')
+  await problem.waitFor({ state: 'detached', timeout: 60_000 }).catch(async (fault: unknown) => {
+    throw new Error(`the invoice was not signed: ${await problem.innerText()}`, { cause: fault })
+  })
   return (await page.locator('#pay-link').textContent()) ?? ''
 }
 

@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import { keccak256, stringToHex, toHex, type Hex, type TypedDataDefinition } from 'viem'
 import { privateKeyToAccount, sign as signHash } from 'viem/accounts'
 import { openPostgres } from '../../support/postgres.ts'
-import { startService, type Service } from '../../support/service.ts'
+import { lastingPort, startService, type Service } from '../../support/service.ts'
 
 export type Json = Record<string, unknown>
 
@@ -59,18 +59,8 @@ export function journey(name: string, settings: Record<string, string>, walk: (g
       const database = postgres === null ? {} : { ...shared, ASSAY_STORE: await postgres.createDatabase('journey') }
       for (const file of Object.values(secrets)) await writeFile(file, randomBytes(32).toString('hex'), { mode: 0o600 })
       // The public URL stays the same over crashes.
-      let port = '0'
-      const start = async () => {
-        const service = await startService({
-          ASSAY_DATA_DIR: data_dir,
-          ASSAY_FREE_DAILY: '1000',
-          ASSAY_PORT: port,
-          ...database,
-          ...settings,
-        })
-        port = new URL(service.url).port
-        return service
-      }
+      const lasting = { ASSAY_PORT: await lastingPort(), ASSAY_ADMIN_PORT: 'off' }
+      const start = () => startService({ ASSAY_DATA_DIR: data_dir, ASSAY_FREE_DAILY: '1000', ...lasting, ...database, ...settings })
       let running: Service | null = null
       try {
         let service = (running = await start())
