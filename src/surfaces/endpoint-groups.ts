@@ -10,7 +10,7 @@ import type { Env } from './http/reply.ts'
 import { INSURANCE_ENDPOINTS } from './insurance/endpoints.ts'
 import { INVOICE_ENDPOINTS } from './invoices/endpoints.ts'
 import { LOG_ENDPOINTS } from './log/endpoints.ts'
-import { PAYMENT_ENDPOINTS } from './payment-endpoints.ts'
+import { CHANNEL_ENDPOINTS, PAYMENT_ENDPOINTS } from './payment-endpoints.ts'
 import type { PaymentRenderer } from './payment.ts'
 import { PREFLIGHT_ENDPOINTS, preflightRoom } from './preflight/endpoints.ts'
 import type { PreflightService } from './preflight/serve.ts'
@@ -53,6 +53,12 @@ export const ENDPOINT_GROUPS: readonly EndpointGroup[] = [
   endpointGroup('bundle', BUNDLE_ENDPOINTS, ({ deps }) => deps),
   endpointGroup('datasets', DATASET_ENDPOINTS, ({ deps }) => deps),
   endpointGroup('payments', PAYMENT_ENDPOINTS, ({ deps, words }) => ({ deps, words }), { charged: 'unknown' }),
+  endpointGroup(
+    'channels',
+    CHANNEL_ENDPOINTS,
+    ({ deps, words }) => ((deps.call.payments?.refunds ?? null) === null ? null : { deps, words }),
+    { charged: 'unknown' },
+  ),
   endpointGroup('preflight', PREFLIGHT_ENDPOINTS, ({ deps, preflight }) => preflightRoom(deps, preflight)),
   endpointGroup('invoices', INVOICE_ENDPOINTS, ({ deps, words }) => ({ deps, words }), { charged: 'unknown' }),
   endpointGroup('webhooks', WEBHOOK_ENDPOINTS, ({ deps }) => deps.webhooks),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Payment } from '../ports/payments.ts'
+import { unknownToolProblem } from '../service/calls/refusals.ts'
+import { callUrl } from '../service/catalogue/text.ts'
 import { quotaClient } from '../service/clients.ts'
 import type { ChannelRefund } from '../service/payments/channel-service.ts'
 import { readPayment } from '../service/payments/payment-header.ts'
@@ -15,7 +17,7 @@ import { statusOf } from '../service/payments/settlement.ts'
 import { caip2, channelStateJson, type PaymentTerms, refundRequired, toBase64 } from '../service/payments/terms.ts'
 import { problem, type Problem } from '../service/problems.ts'
 import type { AppDeps } from './deps.ts'
-import { component, endpointsOf, named, type Rate } from './endpoint.ts'
+import { component, endpointsOf, named, type Rate, type RawRequest } from './endpoint.ts'
 import { jsonReply, type Reply } from './http/reply.ts'
 import type { PaymentRenderer } from './payment.ts'
 
@@ -110,14 +112,9 @@ const readAnswer = defineEndpoint({
 /** Requests for refunds of a client in a minute. */
 const REFUND_RATE: Rate = { code: 'CLIENT_BUSY', per_minute: 30 }
 
-const refundChannel = defineEndpoint({
-  id: 'channel-refund',
+const REFUND = {
   method: 'get',
-  path: '/v1/channels/refund',
   rate: REFUND_RATE,
-  summary: 'Gives what is left in a payment channel back to its payer (x402 scheme batch-settlement).',
-  description:
-    'Without PAYMENT-SIGNATURE the answer is a 402 whose terms name the channel. The official clients of batch-settlement take this address for refund().',
   answers: {
     200: {
       description: 'The refund is in a block; PAYMENT-RESPONSE has its transaction, its amount and the state of the channel.',
@@ -126,37 +123,67 @@ const refundChannel = defineEndpoint({
     },
   },
   problems: ['PAYMENT_REQUIRED', 'PAYMENT_PENDING', 'NOT_CONFIGURED', 'CHANNEL_MISMATCH', 'CHANNEL_INVALID', 'CHANNEL_BUSY'],
-  async run({ context, caller, refuse }, { deps }) {
-    const { payments } = deps.call
-    const refunds = payments?.refunds ?? null
-    if (payments === null || refunds === null) return problem('NOT_CONFIGURED', 'This deployment offers no payment channels.')
-    const required = (found: Problem, error: string, state: ChannelCorrection | null = null) => {
-      const terms = refundRequired(payments.terms, `${deps.origins.api_url}/v1/channels/refund`, error, state)
-      return refuse(found, { 'payment-required': toBase64(JSON.stringify(terms)) })
-    }
-    const text = context.req.header('payment-signature')
-    if (text === undefined) {
-      const detail =
-        'Send a refund payload of batch-settlement in PAYMENT-SIGNATURE: the voucher of what was charged, and optionally an amount.'
-      return required(problem('PAYMENT_REQUIRED', detail), 'payment required')
-    }
-    const read = readPayment({ kind: 'header', name: 'payment-signature', text })
-    if (!read.ok) return required(refusalForCheck(read).problem, read.x402_reason)
-    if (read.payment.scheme === 'exact') {
-      const wrong = channelRefusal('refund_payload')
-      return required(wrong.problem, wrong.x402_reason ?? '')
-    }
-    const result = await refunds.refund(read.payment, { address: caller, client: quotaClient(caller) })
-    switch (result.kind) {
-      case 'refused':
-        return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', result.channel) : result.problem
-      case 'under_way':
-        return problem('PAYMENT_PENDING', 'The refund was sent and is in no block yet. Send the same request again.', { retry_after_s: 2 })
-      case 'refunded':
-        return refundReply(payments.terms, result)
-    }
+} as const
+
+const refundChannel = defineEndpoint({
+  ...REFUND,
+  id: 'channel-refund',
+  path: '/v1/channels/refund',
+  summary: 'Gives what is left in a payment channel back to its payer (x402 scheme batch-settlement).',
+  description:
+    'Without PAYMENT-SIGNATURE the answer is a 402 whose terms name the channel. The official clients of batch-settlement take this address, or that of any call, for refund().',
+  run: (request, { deps }) => refund(request, deps, `${deps.origins.api_url}/v1/channels/refund`),
+})
+
+/** The official clients of batch-settlement ask for refunds by GET at the address where they paid. */
+const refundOfCalls = defineEndpoint({
+  ...REFUND,
+  id: 'call-channel-refund',
+  unlisted: true,
+  path: '/v1/tools/{tool}/call',
+  summary: 'As /v1/channels/refund, at the address of a call. Calls are sent by POST.',
+  parts: { tool: z.string() },
+  problems: [...REFUND.problems, 'TOOL_NOT_FOUND'],
+  run(request, { deps }) {
+    const { catalogue } = deps.call
+    const tool = catalogue.find(request.parts.tool)
+    return tool === undefined ? unknownToolProblem(catalogue, request.parts.tool) : refund(request, deps, callUrl(deps, tool))
   },
 })
+
+const UNPAID_REFUND =
+  'This address gives what is left in a payment channel back. Send a refund payload of batch-settlement in PAYMENT-SIGNATURE: the voucher of what was charged, and optionally an amount. Calls of tools are sent by POST.'
+
+/** Answers a request for a refund; `url` is the address at which it was asked. */
+async function refund(
+  { context, caller, refuse }: Pick<RawRequest, 'context' | 'caller' | 'refuse'>,
+  { call: { payments } }: Pick<PaymentRoom['deps'], 'call'>,
+  url: string,
+): Promise<Reply | Problem> {
+  const refunds = payments?.refunds ?? null
+  if (payments === null || refunds === null) return problem('NOT_CONFIGURED', 'This deployment offers no payment channels.')
+  const required = (found: Problem, error: string, state: ChannelCorrection | null = null) => {
+    const terms = refundRequired(payments.terms, url, error, state)
+    return refuse(found, { 'payment-required': toBase64(JSON.stringify(terms)) })
+  }
+  const text = context.req.header('payment-signature')
+  if (text === undefined) return required(problem('PAYMENT_REQUIRED', UNPAID_REFUND), 'payment required')
+  const read = readPayment({ kind: 'header', name: 'payment-signature', text })
+  if (!read.ok) return required(refusalForCheck(read).problem, read.x402_reason)
+  if (read.payment.scheme === 'exact') {
+    const wrong = channelRefusal('refund_payload')
+    return required(wrong.problem, wrong.x402_reason ?? '')
+  }
+  const result = await refunds.refund(read.payment, { address: caller, client: quotaClient(caller) })
+  switch (result.kind) {
+    case 'refused':
+      return isPaymentProblem(result.problem) ? required(result.problem, result.x402_reason ?? '', result.channel) : result.problem
+    case 'under_way':
+      return problem('PAYMENT_PENDING', 'The refund was sent and is in no block yet. Send the same request again.', { retry_after_s: 2 })
+    case 'refunded':
+      return refundReply(payments.terms, result)
+  }
+}
 
 function refundReply(terms: PaymentTerms, { channel, transaction, amount_minor }: ChannelRefund): Reply {
   const { channel_id: channelId, payer, charged_minor } = channel
@@ -218,6 +245,9 @@ const signTestPayment = defineEndpoint({
 
 /** State of a payment and stored answer, for callers whose connection broke; payments of the test wallet. */
 export const PAYMENT_ENDPOINTS = [readStatus, readAnswer, refundChannel, signTestPayment]
+
+/** Endpoints of deployments with payment channels only. */
+export const CHANNEL_ENDPOINTS = [refundOfCalls]
 
 /** Distinguishes an expired answer from a payment that is unknown. Payment terms belong to calls and are not sent here. */
 function refusal({ problem: found }: PaymentRefusal): Problem {

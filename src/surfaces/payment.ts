@@ -118,7 +118,7 @@ function createPaymentRenderer(deps: RendererDeps, description: CallDescription)
   const build = ({ tool, ...offer }: Offer & { tool: Tool }, correction: ChannelCorrection | null = null): Terms => {
     const channel_offer = place.channels === undefined ? undefined : { terms: place.channels, state: correction }
     const terms = { ...place, ...offer, channel_offer }
-    const extensions = termsExtensions(description.call(tool), offeredTerms(terms), issuer)
+    const extensions = termsExtensions(description.call(tool), terms.resource, offeredTerms(terms), issuer)
     return { ...terms, described: { service: serviceWords(tool, origins.site_url), extensions } }
   }
   const ready = createChallenges((offer: Offer & { tool: Tool }) => build(offer), UNPAID, {

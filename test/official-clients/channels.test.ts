@@ -3,11 +3,18 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { BatchSettlementEvmScheme, computeChannelId } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
+import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402/core/http'
+import {
+  extractOffersFromPaymentRequired,
+  findAcceptsObjectFromSignedOffer,
+  isEIP712SignedOffer,
+  verifyOfferSignatureEIP712,
+} from '@x402/extensions/offer-receipt'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { ACTIVATE, answerOf, asking, connectA2a, metadataOf, saying, taskFor } from '../support/a2a.ts'
 import { CHANNEL_ABI, channelEntry, channelId, configFor, SETTLEMENT } from '../support/channels.ts'
-import { asMembers } from '../support/documents.ts'
+import { asMembers, readJson } from '../support/documents.ts'
 import { connectMcp } from '../support/mcp.ts'
 import { until } from '../support/until.ts'
 import { held } from '../support/paying.ts'
@@ -123,8 +130,9 @@ test('the rest of a channel goes back to its payer', async () => {
   const payer = await shop.payer()
   const client = clientOf(payer)
   for (let call = 0; call < 2; call++) await paid(client)
-  const url = `${shop.url}/v1/channels/refund`
-  const part = await client.scheme.refund(url, { amount: '15000' })
+  // The client asks by GET at the address where it paid; /v1/channels/refund answers the same.
+  const url = shop.callUrl(TOOL)
+  const part = await client.scheme.refund(`${shop.url}/v1/channels/refund`, { amount: '15000' })
   assert.partialDeepStrictEqual(part, { success: true, amount: '15000', payer: payer.address.toLowerCase() })
   assert.equal(await held(shop.rpc_url, shop.token, payer.address), 1_000_000n - 50_000n + 15_000n)
   await paid(client)
@@ -138,6 +146,45 @@ test('the rest of a channel goes back to its payer', async () => {
   await assert.rejects(() => client.scheme.refund(url), /no remaining balance|refund_no_balance/)
   // The channel lives on: the next call deposits again.
   await paid(client)
+})
+
+test('a GET at the address of a call names the terms of a refund, and takes no other payment', async () => {
+  const unpaid = await fetch(shop.callUrl(TOOL))
+  const { required } = await termsOf(unpaid)
+  assert.equal(required.resource?.url, shop.callUrl(TOOL))
+  assert.deepEqual(
+    required.accepts.map(({ scheme, amount }) => [scheme, amount]),
+    [['batch-settlement', '0']],
+  )
+  const payer = await shop.payer()
+  const exact = new x402Client().register('eip155:*', new ExactEvmScheme(payer))
+  const { required: of_call } = await termsOf(await fetch(shop.callUrl(TOOL), post()))
+  const header = encodePaymentSignatureHeader(await exact.createPaymentPayload(of_call))
+  const refused = await fetch(shop.callUrl(TOOL), { headers: { 'payment-signature': header } })
+  assert.equal((await termsOf(refused)).required.error, 'invalid_batch_settlement_evm_refund_payload')
+  assert.equal((await fetch(shop.callUrl('no-such-tool'))).status, 404)
+  assert.equal(await held(shop.rpc_url, shop.token, payer.address), 1_000_000n)
+})
+
+async function termsOf(response: Response) {
+  assert.equal(response.status, 402, await response.text())
+  return { required: decodePaymentRequiredHeader(response.headers.get('payment-required') ?? '') }
+}
+
+test('each way to pay has a signed offer', async () => {
+  const { required } = await termsOf(await fetch(shop.callUrl(TOOL), post()))
+  const offers = extractOffersFromPaymentRequired(required)
+  assert.deepEqual(
+    required.accepts.map(({ scheme }) => scheme),
+    ['exact', 'batch-settlement'],
+  )
+  assert.equal(offers.length, required.accepts.length)
+  const signing_address = String((await readJson(`${shop.url}/.well-known/xdr-1.json`))['signing_address'])
+  for (const [index, offer] of offers.entries()) {
+    assert.ok(isEIP712SignedOffer(offer))
+    assert.equal((await verifyOfferSignatureEIP712(offer)).signer.toLowerCase(), signing_address)
+    assert.equal(findAcceptsObjectFromSignedOffer(offer, required.accepts), required.accepts[index])
+  }
 })
 
 test('a client of both schemes pays with the one that it registered first in the terms', async () => {

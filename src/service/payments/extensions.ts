@@ -62,15 +62,15 @@ function bazaar(input: DiscoveredCall) {
   return { info: { input }, schema: { $schema: SCHEMA_2020, type: 'object', properties: { input: described }, required: ['input'] } }
 }
 
-/** Terms that an offer promises: the first entry of `accepts`, at this price. */
+/** Terms that an offer promises, in the words of an entry of `accepts`. */
 export interface OfferedTerms {
-  resource: string
   scheme: string
   /** CAIP-2. */
   network: string
   asset: string
-  pay_to: string
-  amount_minor: bigint
+  payTo: string
+  /** Minor units. */
+  amount: string
 }
 
 const OFFER: TypedStruct = {
@@ -130,17 +130,21 @@ function signedSchema(name: string, value: object) {
 
 const SIGNED = { type: 'object', properties: { format: { const: 'eip712' }, payload: { type: 'object' }, signature: HEX_BYTES } }
 
-function offerOf(terms: OfferedTerms, parts: ExtensionSigner) {
-  const { resource, scheme, network, asset, pay_to, amount_minor } = terms
+function signedOffers(resource: string, ways: readonly OfferedTerms[], parts: ExtensionSigner) {
   const validUntil = Math.floor(parts.clock.now_ms() / 1_000) + limits.max_timeout_s
-  const payload = { version: VERSION, resourceUrl: resource, scheme, network, asset, payTo: pay_to, amount: `${amount_minor}`, validUntil }
-  const offer = { acceptIndex: 0, ...signed('x402 offer', OFFER, payload, parts) }
-  return { info: { offers: [offer] }, schema: signedSchema('offers', { type: 'array', items: SIGNED }) }
+  const offers = ways.map(({ scheme, network, asset, payTo, amount }, acceptIndex) => {
+    const payload = { version: VERSION, resourceUrl: resource, scheme, network, asset, payTo, amount, validUntil }
+    return { acceptIndex, ...signed('x402 offer', OFFER, payload, parts) }
+  })
+  return { info: { offers }, schema: signedSchema('offers', { type: 'array', items: SIGNED }) }
 }
 
-/** Returns the extensions of the terms of one call. The offer is signed by the receipt key and valid as long as a quoted price is. */
-export function termsExtensions(call: DiscoveredCall, terms: OfferedTerms, parts: ExtensionSigner): Extensions {
-  return { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: bazaar(call), 'offer-receipt': offerOf(terms, parts) }
+/**
+ * Returns the extensions of the terms of one call. There is an offer for each way to pay, signed by the receipt key and valid as long as a
+ * quoted price is.
+ */
+export function termsExtensions(call: DiscoveredCall, resource: string, ways: readonly OfferedTerms[], parts: ExtensionSigner): Extensions {
+  return { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: bazaar(call), 'offer-receipt': signedOffers(resource, ways, parts) }
 }
 
 /** Returns the extensions of a settlement: a receipt of `offer-receipt`, which says that the payer paid and was answered. */

@@ -86,7 +86,18 @@ export function checksumAddress(address: string): string {
 
 /** Builds the object in PAYMENT-REQUIRED, which an unpaid call over MCP returns too. */
 export function v2PaymentRequired(terms: Terms, error: string) {
-  const { resource, description, amount_minor, pay_to, token, chain_id, described, channel_offer } = terms
+  const { resource, description, described } = terms
+  return {
+    x402Version: 2 as const,
+    error,
+    resource: { url: resource, description: shortened(description), mimeType: 'application/json', ...described?.service },
+    accepts: acceptedWays(terms),
+    ...(described === undefined ? {} : { extensions: described.extensions }),
+  }
+}
+
+/** Ways to pay, in the order of preference. */
+function acceptedWays({ amount_minor, pay_to, token, chain_id, channel_offer }: Terms) {
   const common = {
     network: caip2(chain_id),
     amount: amount_minor.toString(),
@@ -95,16 +106,10 @@ export function v2PaymentRequired(terms: Terms, error: string) {
     maxTimeoutSeconds: limits.max_timeout_s,
   }
   const domain = { name: token.name, version: token.version }
-  return {
-    x402Version: 2 as const,
-    error,
-    resource: { url: resource, description: shortened(description), mimeType: 'application/json', ...described?.service },
-    accepts: [
-      { scheme: SCHEME, ...common, extra: domain },
-      ...(channel_offer === undefined ? [] : [channelEntry(common, domain, channel_offer)]),
-    ],
-    ...(described === undefined ? {} : { extensions: described.extensions }),
-  }
+  return [
+    { scheme: SCHEME, ...common, extra: domain },
+    ...(channel_offer === undefined ? [] : [channelEntry(common, domain, channel_offer)]),
+  ]
 }
 
 function channelEntry<Common extends { amount: string }>(common: Common, domain: { name: string; version: string }, offer: ChannelOffer) {
@@ -155,9 +160,9 @@ export function channelStateJson(state: ChannelState) {
   }
 }
 
-/** Returns what an offer of `offer-receipt` promises: the entry that `v2PaymentRequired` lists. */
-export function offeredTerms({ resource, amount_minor, pay_to, token, chain_id }: Terms): OfferedTerms {
-  return { resource, scheme: SCHEME, network: caip2(chain_id), asset: token.address, pay_to: checksumAddress(pay_to), amount_minor }
+/** Returns what the offers of `offer-receipt` promise: one for each entry of `accepts`, in the same order. */
+export function offeredTerms(terms: Terms): OfferedTerms[] {
+  return acceptedWays(terms).map(({ scheme, network, asset, payTo, amount }) => ({ scheme, network, asset, payTo, amount }))
 }
 
 /**
