@@ -13,9 +13,19 @@ import type {
   WatchedMerchant,
 } from '../../ports/invoices.ts'
 import { assertStorable, type Database, execute, readAll, readFirst, readOne, type Work } from './database.ts'
-import { noteOtherAsset, readBankReports, readOtherAssets, reportBank, addMark } from './invoice-evidence.ts'
+import {
+  addMark,
+  addWaiting,
+  noteForward,
+  noteOtherAsset,
+  readBankReports,
+  readForwards,
+  readOtherAssets,
+  readWaiting,
+  reportBank,
+  trySweep,
+} from './invoice-evidence.ts'
 import { noteExpired, noteMerchantAct, notePayment } from './invoice-events.ts'
-import { addWaiting, noteForward, readForwards, readWaiting, trySweep } from './invoice-sweeps.ts'
 import * as sql from './invoice-statements.ts'
 
 /** Share of a round that is kept for merchants that signed an invoice. */

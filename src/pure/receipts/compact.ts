@@ -9,6 +9,8 @@
  * Flags from the lowest bit: tier is `paid`; v is 28; payer is written; successor in two bits (absent, empty, address, digest); stream_state
  * in two bits (absent, active, rotating, closed); the highest bit is zero.
  */
+import { hexToBytes } from '@noble/hashes/utils.js'
+import { bytesOfBase64Url, toBase64Url } from '../base64url.ts'
 import { toHex } from './crypto.ts'
 import { GRAMMAR, type Receipt, SIGNED_FIELDS, type StreamState, TAIL_FIELDS, ZERO_ADDRESS } from './receipt.ts'
 
@@ -63,13 +65,13 @@ export function encodeReceipt(receipt: unknown): { ok: true; text: string } | Co
   if (typeof receipt !== 'object' || receipt === null || Array.isArray(receipt)) return refused('not_an_object')
   const fields = receipt as Record<string, unknown>
   const fault = faultOf(fields)
-  return fault ?? { ok: true, text: toBase64Url(write(fields as unknown as Receipt)) }
+  return fault ?? { ok: true, text: textOf(fields as unknown as Receipt) }
 }
 
 /** Decodes a compact receipt. Accepts exactly the texts that `encodeReceipt` makes; never throws. */
 export function decodeReceipt(text: string): { ok: true; receipt: Receipt } | CompactProblem {
   if (text.length > COMPACT_CHARS_MAX) return refused('too_long')
-  const bytes = fromBase64Url(text)
+  const bytes = bytesOfBase64Url(text)
   if (bytes === null) return refused('not_base64url')
   if (bytes.length === 0) return refused('truncated')
   if (bytes[0] !== VERSION) return refused('unknown_version')
@@ -80,7 +82,7 @@ export function decodeReceipt(text: string): { ok: true; receipt: Receipt } | Co
   const fault = faultOf({ ...receipt })
   if (fault !== null) return fault
   // One comparison covers bits that are not used, zeros that are not needed and a payer that should have been left out.
-  return toBase64Url(write(receipt)) === text ? { ok: true, receipt } : refused('not_canonical')
+  return textOf(receipt) === text ? { ok: true, receipt } : refused('not_canonical')
 }
 
 /** Returns true for a text that begins as a compact receipt does; JSON in base64url begins otherwise. */
@@ -106,6 +108,11 @@ function faultOf(fields: Readonly<Record<string, unknown>>): CompactProblem | nu
   if (typeof signer !== 'string' || !GRAMMAR.recipient.test(signer)) return refused('off_grammar', 'signer')
   if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return refused('off_grammar', 'signature')
   return Object.keys(fields).every((name) => FIELDS.has(name)) ? null : refused('unsigned_fields')
+}
+
+/** Compact text of a receipt that matches the grammar. */
+function textOf(receipt: Receipt): string {
+  return toBase64Url(hexToBytes(write(receipt)))
 }
 
 /** Writes the fields of a receipt that matches the grammar, as hexadecimal digits. */
@@ -154,12 +161,6 @@ function hexBytes(text: string): number {
 
 function evenHex(digits: string): string {
   return digits.length % 2 === 0 ? digits : `0${digits}`
-}
-
-/** Value of a lower-case hexadecimal digit. */
-function hexDigit(text: string, at: number): number {
-  const code = text.charCodeAt(at)
-  return code < 58 ? code - 48 : code - 87
 }
 
 /** Reads the fields in order; a receipt that ends too early is noticed by its cursor. */
@@ -232,38 +233,4 @@ class Cursor {
     const bytes = this.#take(length)
     return bytes.length === 0 ? '' : toHex(bytes)
   }
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-const DIGITS: ReadonlyMap<string, number> = new Map(ALPHABET.split('').map((character, value) => [character, value]))
-
-function toBase64Url(hex: string): string {
-  let text = ''
-  for (let at = 0; at < hex.length; at += 6) {
-    let group = 0
-    // Digits beyond the end are zeros.
-    for (let index = at; index < at + 6; index++) group = (group << 4) | (index < hex.length ? hexDigit(hex, index) : 0)
-    text += ALPHABET.charAt(group >> 18) + ALPHABET.charAt((group >> 12) & 63)
-    text += ALPHABET.charAt((group >> 6) & 63) + ALPHABET.charAt(group & 63)
-  }
-  return text.slice(0, Math.ceil((hex.length * 2) / 3))
-}
-
-/** Null for another character, and for a length that no bytes have. Unused bits are ignored here. */
-function fromBase64Url(text: string): Uint8Array | null {
-  if (text.length % 4 === 1) return null
-  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
-  let bits = 0
-  let held = 0
-  let at = 0
-  for (const character of text) {
-    const digit = DIGITS.get(character)
-    if (digit === undefined) return null
-    held = ((held << 6) | digit) & 0xffff
-    bits += 6
-    if (bits < 8) continue
-    bits -= 8
-    bytes[at++] = (held >> bits) & 255
-  }
-  return bytes
 }

@@ -1,6 +1,7 @@
 import { expectText, expectItemTypes } from '../kit/expect.ts'
 import { sameAccount } from '../kit/addresses.ts'
-import { isWeakAlgorithm, readBase64Url, decodeJsonObject } from '../kit/keys.ts'
+import { readBase64Url } from '../../base64url.ts'
+import { isWeakAlgorithm, decodeJsonObject } from '../kit/keys.ts'
 import { hostOfUrl, describeHttpsFault, isHostWithin, readUrl, hostOfPayee } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter } from '../protocol.ts'

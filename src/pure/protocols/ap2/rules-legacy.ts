@@ -1,5 +1,6 @@
 import { expectType, expectItems, expectText, expectTypeIfPresent, expectItemTypes, expectObject } from '../kit/expect.ts'
-import { readCompactJws, readBase64Url, decodeJsonObject } from '../kit/keys.ts'
+import { readBase64Url } from '../../base64url.ts'
+import { readCompactJws, decodeJsonObject } from '../kit/keys.ts'
 import { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
 import { differByUnit, readDecimal, expectIsoTime } from './values.ts'

@@ -1,23 +1,7 @@
+import { readBase64Url } from '../../base64url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 
 /** Base64url texts, JWS forms and JSON Web Keys, by form alone: no signature is verified. */
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-
-/** Bytes of a base64url text without padding (RFC 4648, 5); null when it is none. Unused bits must be zero. */
-export function readBase64Url(text: string): Uint8Array | null {
-  if (text.length % 4 === 1 || !/^[A-Za-z0-9_-]*$/.test(text)) return null
-  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
-  let [bits, held, length] = [0, 0, 0]
-  for (let index = 0; index < text.length; index++) {
-    bits = ((bits << 6) | ALPHABET.indexOf(text.charAt(index))) & 0xffff
-    held += 6
-    if (held < 8) continue
-    held -= 8
-    bytes[length++] = (bits >> held) & 0xff
-  }
-  return (bits & ((1 << held) - 1)) === 0 ? bytes : null
-}
 
 /** Returns whether a text is non-empty base64 of the standard alphabet (RFC 4648, 4), padded or not. */
 export function isBase64(text: string): boolean {
