@@ -51,6 +51,63 @@ export interface Answer<Output = Readonly<Record<string, unknown>>> extends Answ
   verification: Verification
 }
 
+/** Brief answer as the service sends it. */
+export interface BriefBody<Id extends string = string> {
+  detail: 'brief'
+  /** Id of the tool, with hyphens. */
+  tool: Id
+  /** The decision: word and tone, and why in one sentence, which may be empty. */
+  headline: { word: string; tone: 'good' | 'bad' | 'caution' | 'neutral'; sentence: string }
+  /** For programs; null where the tool states none. */
+  reason_code: string | null
+  /** Checked value in its normal form; null where the tool checks no single value. */
+  value: string | null
+  /** Repair that would pass. Ask before you use it for a payment. */
+  suggestion?: string
+  remarks?: readonly string[]
+  /** Checks that the tool made itself, or items of a batch. */
+  checks?: readonly { name: string; result: string }[]
+  /** Recommended next step. */
+  next?: string
+  /** Key facts by name of the field. */
+  facts: Readonly<Record<string, unknown>>
+  not_checked: string
+  /** Minor units of USDC; the method is null for a free call. */
+  price: { tier: 'free' | 'paid'; amount_minor: string; method: string | null }
+  allowance: Allowance | null
+  /** Stated digest of the receipt. */
+  receipt_digest: string
+  /** Stated keccak-256 of the RFC 8785 text of the whole result. */
+  output_hash: string
+  /** Address of the whole answer, for 24 hours; null where it is not stored. */
+  answer_url: string | null
+}
+
+/**
+ * Brief answer. It contains no receipt, so tool and price alone were compared: `client.whole` fetches the whole answer and verifies it. It is
+ * not part of the client's chain until then.
+ */
+export interface BriefAnswer<Id extends string = string> extends BriefBody<Id> {
+  /** keccak-256 of the RFC 8785 text of the input as it was sent. */
+  input_hash: string
+  /** Receipt that the call asked to link to; null for none. */
+  previous_receipt: string | null
+  /** Payment that this library signed; null for a free call. */
+  payment: Payment | null
+}
+
+/** Validates the form of a 200 body; null if it is not a brief answer. */
+export function readBrief(body: unknown): BriefBody | null {
+  if (!isObject(body) || body['detail'] !== 'brief') return null
+  const { tool, headline, facts, not_checked, price, allowance = null, receipt_digest, output_hash, answer_url } = body
+  if (!isObject(headline) || !['word', 'tone', 'sentence'].every((name) => typeof headline[name] === 'string')) return null
+  if (!isObject(price) || (price['tier'] !== 'free' && price['tier'] !== 'paid') || typeof price['amount_minor'] !== 'string') return null
+  const hashes = [receipt_digest, output_hash].every((hash) => typeof hash === 'string' && /^0x[0-9a-f]{64}$/.test(hash))
+  const texts = [tool, not_checked].every((text) => typeof text === 'string') && (answer_url === null || typeof answer_url === 'string')
+  if (!hashes || !texts || !isObject(facts)) return null
+  return { ...(body as unknown as BriefBody), allowance: readAllowance(allowance) }
+}
+
 /** Validates the form of a 200 body; null if it is not an answer. The receipt is verified separately. */
 export function readAnswer(body: unknown): AnswerBody | null {
   if (!isObject(body)) return null
@@ -155,6 +212,8 @@ export type LocalErrorCode =
   | 'ABOVE_SESSION_CAP'
   /** The signer did not sign. */
   | 'SIGNING_FAILED'
+  /** The whole of a brief answer is not stored. A free call may be repeated with `standard`. */
+  | 'NOT_STORED'
   /** The receipt keys cannot be read, so no answer can be verified. */
   | 'KEYS_UNAVAILABLE'
   /** The receipt does not prove the answer. The answer is attached but must not be trusted. */

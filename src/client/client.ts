@@ -7,8 +7,10 @@ import {
   type Payment,
   type Verification,
   localError,
-  readAnswer,
+  readBrief,
   type AnswerBody,
+  type BriefAnswer,
+  type BriefBody,
   AssayError,
 } from './answer.ts'
 import {
@@ -23,8 +25,12 @@ import {
   type SignableTerms,
   signPayment,
 } from './payment.ts'
-import { systemClock, type CallOptions, type ClientOptions, type Signer } from './options.ts'
+import { systemClock, type CallOptions, type ClientOptions, type Detail, type Signer } from './options.ts'
 import {
+  type AnswerForm,
+  answerPath,
+  BRIEF,
+  WHOLE,
   type DryRun,
   type ServiceLink,
   callBody,
@@ -32,6 +38,7 @@ import {
   callPath,
   deliver,
   problemError,
+  replyIn,
   retryAfterMs,
   getJson,
   sendRequest,
@@ -54,15 +61,28 @@ import { isObject } from '../pure/is-object.ts'
 /** Plain object; a member with the value `undefined` is refused, because JSON cannot represent it. */
 type Input = object
 
-/** Client of one service. All methods reject only with `AssayError`. */
-export interface AssayClient {
+/** Answer at a level of detail. */
+type AnswerAt<D extends Detail, Id extends string, Whole> = D extends 'brief' ? BriefAnswer<Id> : Whole
+
+/** Client of one service; `D` is its usual level of detail. All methods reject only with `AssayError`. */
+export interface AssayClient<D extends Detail = 'standard'> {
   /**
    * Calls a tool. Uses a free call while there is one; otherwise checks the payment terms and both caps, signs one transfer and sends the
-   * call with it until the outcome is known. Resolves only with a verified answer.
+   * call with it until the outcome is known. Resolves only with a verified answer, or with a brief one.
    */
-  call<Id extends ToolId>(tool: Id, input: ToolInputs[Id], options?: CallOptions): Promise<Answer<ToolOutputs[Id]>>
+  call<Id extends ToolId, E extends Detail = D>(
+    tool: Id,
+    input: ToolInputs[Id],
+    options?: CallOptions<E>,
+  ): Promise<AnswerAt<E, Id, Answer<ToolOutputs[Id]>>>
   /** Calls a tool for which this version of the library has no types. */
-  callUntyped(tool: string, input: Input, options?: CallOptions): Promise<Answer>
+  callUntyped<E extends Detail = D>(tool: string, input: Input, options?: CallOptions<E>): Promise<AnswerAt<E, string, Answer>>
+  /**
+   * Fetches the whole answer of a brief one and verifies it: its receipt as for every call, and that result and receipt are those that the
+   * brief answer named. Uses no free call and signs nothing. Throws NOT_STORED where there is no whole answer.
+   */
+  whole<Id extends ToolId>(brief: BriefAnswer<Id>, options?: Pick<CallOptions, 'signal'>): Promise<Answer<ToolOutputs[Id]>>
+  whole(brief: BriefAnswer, options?: Pick<CallOptions, 'signal'>): Promise<Answer>
   /** Current price of a call from the price list; the input is not sent. */
   price<Id extends ToolId>(tool: Id, input: ToolInputs[Id]): Promise<Price>
   /** Predicts a call: free, paid or refused, with the reason. Sends the input, but signs nothing, uses no free call and runs no tool. */
@@ -74,7 +94,7 @@ export interface AssayClient {
   spending(): Spending | null
   /** Verifies a stored answer again with the current keys. Never rejects because of the content of the answer. */
   verify(answer: Answer<object>, input: Input): Promise<Verification>
-  /** Sends the payment of an error again, without signing. Resolves with the paid answer, or rejects if the payment failed. */
+  /** Sends the payment of an error again, without signing. Resolves with the whole paid answer, or rejects if the payment failed. */
   resume(payment: Payment, options?: Pick<CallOptions, 'signal'>): Promise<Answer>
   /** Receipts of this client; calls with an explicit `previous_receipt` are not part of the chain. */
   readonly chain: ReceiptChain
@@ -84,8 +104,9 @@ const REQUEST_MS = 30_000
 const PATIENCE_MS = 90_000
 
 /** Creates a client without any request. Throws BAD_OPTIONS. */
-export function createClient(options: ClientOptions): AssayClient {
-  const { signer, spend_cap } = options
+export function createClient<D extends Detail = 'standard'>(options: ClientOptions<D>): AssayClient<D> {
+  const { signer, spend_cap, detail: usual } = options
+  isBrief(usual)
   if ((signer === undefined) !== (spend_cap === undefined))
     throw localError('BAD_OPTIONS', 'signer and spend_cap come together, or not at all.')
   if (signer !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(signer.address))
@@ -95,13 +116,17 @@ export function createClient(options: ClientOptions): AssayClient {
   const budget = spend_cap === undefined ? null : createBudget(spend_cap)
   const wallet = signer === undefined || budget === null ? null : { signer, budget }
   const caller = createCaller({ link, facts: createFacts(link, options), wallet, chain })
-  const callUntyped = async (tool: string, input: Input, call: CallOptions = {}) => caller.call(prepare(tool, input, call, chain), call)
+  const callUntyped = async (tool: string, input: Input, call: CallOptions = {}): Promise<Answer | BriefAnswer> => {
+    const prepared = prepare(tool, input, call, chain)
+    return isBrief(call.detail ?? usual) ? caller.callBriefly(prepared, call) : caller.call(prepared, call)
+  }
   const dryRunUntyped = async (tool: string, input: Input, call: CallOptions = {}) => caller.dryRun(prepare(tool, input, call, chain), call)
   return {
     // The published types come from the registry; the receipt proves that the service sent the answer, and the service validates its
     // results.
-    call: callUntyped,
-    callUntyped,
+    call: callUntyped as AssayClient<D>['call'],
+    callUntyped: callUntyped as AssayClient<D>['callUntyped'],
+    whole: async (brief: BriefAnswer, { signal }: Pick<CallOptions, 'signal'> = {}) => caller.whole(checkedBrief(brief), signal ?? null),
     price: async (tool, input) => readPrice(link, idOf(tool), input),
     dryRun: dryRunUntyped,
     dryRunUntyped,
@@ -111,6 +136,13 @@ export function createClient(options: ClientOptions): AssayClient {
     resume: async (payment, { signal } = {}) => caller.resume(payment, signal ?? null),
     chain,
   }
+}
+
+/** Throws BAD_OPTIONS for a level that does not exist. */
+function isBrief(detail: unknown): boolean {
+  if (detail === undefined || detail === 'standard' || detail === 'full') return false
+  if (detail === 'brief') return true
+  throw localError('BAD_OPTIONS', 'detail must be "brief", "standard" or "full".')
 }
 
 function linkOf({
@@ -161,14 +193,20 @@ function receiptHashOf(text: string): string {
   return hash
 }
 
-/** Serialized call. */
-interface Prepared {
+/** Call that an answer belongs to. */
+interface AnsweredCall {
   tool: string
-  input_text: string
   input_hash: string
   previous_receipt: string | null
   /** It names its previous receipt explicitly, so it is not part of the client's chain. */
   outside: boolean
+  /** Brief form of the answer, which names hashes of the whole one. */
+  brief?: BriefBody
+}
+
+/** Serialized call. */
+interface Prepared extends AnsweredCall {
+  input_text: string
 }
 
 interface Parts {
@@ -185,18 +223,27 @@ const UNPAID_WAIT_MS_MAX = 5_000
 
 /** Network operations of a client. */
 function createCaller(parts: Parts) {
-  const { link, facts, wallet } = parts
+  const { link, facts } = parts
   return {
-    async call(prepared: Prepared, { signal, max_usdc }: CallOptions): Promise<Answer> {
-      const own_cap = max_usdc === undefined ? null : capOf(max_usdc, 'max_usdc')
-      // Keys are read first, because without them no answer could be verified.
-      const known = await facts.read()
-      const reply = await sendUnpaid(link, prepared, signal ?? null)
-      if (reply.status === 200) return verifiedAnswer(parts, prepared, answerIn(reply), null)
-      if (reply.status !== 402 || wallet === null) throw refusal(reply)
-      const terms = readPaymentRequired(reply.header('payment-required'), expected(prepared.tool, known, wallet.signer))
-      const payment = await pay(parts, terms, prepared, own_cap)
-      return verifiedAnswer(parts, prepared, await deliver(link, payment, signal ?? null), payment)
+    async call(prepared: Prepared, options: CallOptions): Promise<Answer> {
+      const { body, payment } = await send(parts, prepared, options, WHOLE)
+      return verifiedAnswer(parts, prepared, body, payment)
+    },
+
+    async callBriefly(prepared: Prepared, options: CallOptions): Promise<BriefAnswer> {
+      const { body, payment } = await send(parts, prepared, options, BRIEF)
+      return briefAnswer(prepared, body, payment)
+    },
+
+    async whole(brief: BriefAnswer, signal: AbortSignal | null): Promise<Answer> {
+      const { tool, input_hash, previous_receipt, payment, answer_url } = brief
+      const path = answerPath(answer_url)
+      if (path === null) throw localError('NOT_STORED', 'The whole answer is not stored. Call with detail "standard" instead.')
+      await facts.read()
+      const reply = replyIn(await sendRequest(link, { method: 'GET', path, signal }))
+      if (reply.status !== 200) throw refusal(reply)
+      const outside = !continues(parts.chain, previous_receipt)
+      return verifiedAnswer(parts, { tool, input_hash, previous_receipt, outside, brief }, answerIn(reply, WHOLE), payment)
     },
 
     async resume(payment: Payment, signal: AbortSignal | null): Promise<Answer> {
@@ -204,7 +251,7 @@ function createCaller(parts: Parts) {
       const input_hash = nobleCrypto.keccak256Hex(input_text)
       const prepared = { tool, input_text, input_hash, previous_receipt, outside: !continues(parts.chain, previous_receipt) }
       await facts.read()
-      return verifiedAnswer(parts, prepared, await deliver(link, payment, signal), payment)
+      return verifiedAnswer(parts, prepared, await deliver(link, payment, signal, WHOLE), payment)
     },
 
     async dryRun(prepared: Prepared, { signal, max_usdc }: CallOptions): Promise<DryRun> {
@@ -231,16 +278,36 @@ function createCaller(parts: Parts) {
   }
 }
 
+/** Sends a call, and pays for it if it has to be paid. Returns the body before verification. */
+async function send<Body>(
+  parts: Parts,
+  prepared: Prepared,
+  { signal, max_usdc }: CallOptions,
+  form: AnswerForm<Body>,
+): Promise<{ body: Body; payment: Payment | null }> {
+  const { link, facts, wallet } = parts
+  const own_cap = max_usdc === undefined ? null : capOf(max_usdc, 'max_usdc')
+  // Keys are read first, because without them no answer could be verified.
+  const known = await facts.read()
+  const reply = await sendUnpaid(link, prepared, signal ?? null, form)
+  if (reply.status === 200) return { body: answerIn(reply, form), payment: null }
+  if (reply.status !== 402 || wallet === null) throw refusal(reply)
+  const terms = readPaymentRequired(reply.header('payment-required'), expected(prepared.tool, known, wallet.signer))
+  const payment = await pay(parts, terms, prepared, own_cap)
+  return { body: await deliver(link, payment, signal ?? null, form), payment }
+}
+
 /** Sends a call without a payment. Requests that the service could not process and did not count are repeated a few times. */
 async function sendUnpaid(
   link: ServiceLink,
   { tool, input_text, previous_receipt }: Prepared,
   signal: AbortSignal | null,
+  form: AnswerForm<unknown>,
 ): Promise<ServiceReply> {
   const asking = {
     method: 'POST',
     path: callPath(tool),
-    headers: callHeaders(previous_receipt),
+    headers: callHeaders(previous_receipt, form.detail),
     body: callBody(input_text),
     signal,
   } as const
@@ -260,8 +327,8 @@ async function sendUnpaid(
   }
 }
 
-function answerIn(reply: ServiceReply): AnswerBody {
-  const body = readAnswer(reply.body)
+function answerIn<Body>(reply: ServiceReply, form: AnswerForm<Body>): Body {
+  const body = form.read(reply.body)
   if (body === null) throw localError('BAD_RESPONSE', 'The answer is not one of this service.', { status: reply.status })
   return body
 }
@@ -292,19 +359,30 @@ async function pay({ link, wallet }: Parts, terms: SignableTerms, prepared: Prep
 }
 
 /** Verifies a received answer; throws RECEIPT_INVALID with the answer if verification fails. */
-async function verifiedAnswer({ facts, chain }: Parts, prepared: Prepared, body: AnswerBody, payment: Payment | null): Promise<Answer> {
-  const { tool, input_hash, previous_receipt, outside } = prepared
+async function verifiedAnswer({ facts, chain }: Parts, call: AnsweredCall, body: AnswerBody, payment: Payment | null): Promise<Answer> {
+  const { tool, input_hash, previous_receipt, outside, brief } = call
   const sent: SentCall = { tool, input_hash, previous_receipt, payment }
   const verification = verifyAnswer(body, sent, await keysOrThrow(facts, body, payment))
   const receipt_hash = verification.receipt.digest ?? ''
   const answer: Answer = { ...body, tool, input_hash, receipt_hash, payment, verification }
-  const fault = verification.checks.find(({ ok }) => !ok)
+  const same = brief === undefined || (brief.receipt_digest === receipt_hash && brief.output_hash === body.receipt.output_hash)
+  const fault =
+    verification.checks.find(({ ok }) => !ok)?.words ?? (same ? undefined : 'The brief answer named the hashes of another answer.')
   if (fault !== undefined) {
     const charged = payment === null ? false : 'unknown'
-    throw localError('RECEIPT_INVALID', fault.words, { status: 200, charged, payment, answer })
+    throw localError('RECEIPT_INVALID', fault, { status: 200, charged, payment, answer })
   }
   if (!outside) chain.add({ receipt: body.receipt, receipt_hash, link: body.chain })
   return answer
+}
+
+/** Compares what a brief answer states with the call and its payment; its receipt is verified when the whole answer is fetched. */
+function briefAnswer({ tool, input_hash, previous_receipt }: Prepared, body: BriefBody, payment: Payment | null): BriefAnswer {
+  const { tier, amount_minor } = body.price
+  const priced = payment === null ? tier === 'free' && amount_minor === '0' : tier === 'paid' && amount_minor === payment.amount_minor
+  if (body.tool === tool && priced) return { ...body, input_hash, previous_receipt, payment }
+  const charged = payment === null ? false : 'unknown'
+  throw localError('BAD_RESPONSE', 'The brief answer names another tool or price.', { status: 200, charged, payment })
 }
 
 async function keysOrThrow(facts: ServiceFactsReader, { receipt }: AnswerBody, payment: Payment | null) {
@@ -355,6 +433,15 @@ function predict({ wallet }: Parts, { prepared, known, own_cap, reply, allowance
 /** True if the next receipt belongs to the chain of this client; a resumed payment may come from another client. */
 function continues(chain: ReceiptChain, previous: string | null): boolean {
   return previous === chain.start || chain.entries.some(({ receipt_hash }) => receipt_hash === previous)
+}
+
+/** Validates a stored brief answer: only the members that are sent and compared. */
+function checkedBrief(brief: BriefAnswer): BriefAnswer {
+  // A file may contain anything.
+  const { input_hash, previous_receipt, payment }: BriefAnswer = { ...brief }
+  const hashes = [input_hash, previous_receipt ?? input_hash].every((hash) => /^0x[0-9a-f]{64}$/.test(hash))
+  if (readBrief(brief) === null || !hashes) throw localError('BAD_OPTIONS', 'The brief answer was not made by this library.')
+  return { ...brief, payment: payment && checkedPayment(payment) }
 }
 
 /** Validates a stored payment: only the members that are sent and compared. */

@@ -3,7 +3,18 @@
  * page or a redirect is not an outcome.
  */
 import type { Clock, Fetch } from './options.ts'
-import { localError, readAnswer, type AnswerBody, type Payment, AssayError, type Charged, readAllowance, type Allowance } from './answer.ts'
+import {
+  localError,
+  readAnswer,
+  readBrief,
+  type AnswerBody,
+  type BriefBody,
+  type Payment,
+  AssayError,
+  type Charged,
+  readAllowance,
+  type Allowance,
+} from './answer.ts'
 import { isObject } from '../pure/is-object.ts'
 
 /** Maximum length of a response body in bytes. */
@@ -105,21 +116,37 @@ const LONGEST_WAIT_MS = 8_000
 /** Maximum number of requests per payment. */
 const REQUESTS_MAX = 64
 
+/** Form in which an answer is requested. */
+export interface AnswerForm<Body> {
+  /** Value of the header X-Detail; null without it. */
+  detail: 'brief' | null
+  /** Validates a 200 body; null if it does not have this form. */
+  read(body: unknown): Body | null
+}
+
+export const WHOLE: AnswerForm<AnswerBody> = { detail: null, read: readAnswer }
+export const BRIEF: AnswerForm<BriefBody> = { detail: 'brief', read: readBrief }
+
 /** Meaning of a response for the payment. */
-type DeliveryState =
-  | { kind: 'answered'; body: AnswerBody }
+type DeliveryState<Body> =
+  | { kind: 'answered'; body: Body }
   | { kind: 'over'; error: AssayError }
   /** Outcome not known yet. */
   | { kind: 'open'; retry_after_ms: number | null; pending: ServiceReply | null; error: AssayError }
 
 /** Resolves with the answer. Rejects if the service refused the payment finally or the time is over; the payment may then be resumed. */
-export async function deliver(link: ServiceLink, payment: Payment, signal: AbortSignal | null): Promise<AnswerBody> {
+export async function deliver<Body>(
+  link: ServiceLink,
+  payment: Payment,
+  signal: AbortSignal | null,
+  form: AnswerForm<Body>,
+): Promise<Body> {
   const give_up_ms = link.clock.now_ms() + link.patience_ms
   let wait_ms = FIRST_WAIT_MS
   let last: AssayError | null = null
   for (let sent = 0; sent < REQUESTS_MAX; sent++) {
     if (signal?.aborted === true) throw aborted(payment, last)
-    const end = await attempt(link, payment, signal)
+    const end = endOf(await sendRequest(link, callAsking(payment, signal, form)), payment, form)
     if (end.kind === 'answered') return end.body
     if (end.kind === 'over') throw end.error
     last = end.error
@@ -128,20 +155,17 @@ export async function deliver(link: ServiceLink, payment: Payment, signal: Abort
     if (link.clock.now_ms() + pause > give_up_ms) break
     await link.clock.wait(pause, signal)
     wait_ms = Math.min(wait_ms * 2, LONGEST_WAIT_MS)
-    const found = end.pending === null ? null : await pollPayment(link, payment, end.pending, signal)
+    const found = end.pending === null ? null : await pollPayment(link, payment, { pending: end.pending, signal, form })
     if (found !== null) return found
   }
   if (signal?.aborted === true) throw aborted(payment, last)
   throw last ?? unknownEnd(payment, 'the payment was not sent', null)
 }
 
-async function attempt(link: ServiceLink, payment: Payment, signal: AbortSignal | null): Promise<DeliveryState> {
-  return endOf(await sendRequest(link, callAsking(payment, signal)), payment)
-}
-
 /** Request with the payment; the same bytes each time. */
-function callAsking(payment: Payment, signal: AbortSignal | null) {
-  return { method: 'POST', path: callPath(payment.tool), headers: headersOf(payment), body: callBody(payment.input_text), signal } as const
+function callAsking(payment: Payment, signal: AbortSignal | null, { detail }: AnswerForm<unknown>) {
+  const headers = { ...callHeaders(payment.previous_receipt, detail), 'payment-signature': payment.header }
+  return { method: 'POST', path: callPath(payment.tool), headers, body: callBody(payment.input_text), signal } as const
 }
 
 export function callPath(tool: string): string {
@@ -153,37 +177,38 @@ export function callBody(input_text: string): string {
   return `{"input":${input_text}}`
 }
 
-function headersOf({ header, previous_receipt }: Payment): Record<string, string> {
-  return { ...callHeaders(previous_receipt), 'payment-signature': header }
+export function callHeaders(previous_receipt: string | null, detail: 'brief' | null): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(previous_receipt === null ? {} : { 'x-prev-receipt-hash': previous_receipt }),
+    ...(detail === null ? {} : { 'x-detail': detail }),
+  }
 }
 
-export function callHeaders(previous_receipt: string | null): Record<string, string> {
-  const type = { 'content-type': 'application/json' }
-  return previous_receipt === null ? type : { ...type, 'x-prev-receipt-hash': previous_receipt }
-}
-
-/** Polls a pending payment: returns the answer after settlement, or null if the call must be sent again. */
-async function pollPayment(
+/**
+ * Polls a pending payment: returns the answer after settlement, or null if the call must be sent again. Stored answers are whole, so a brief
+ * one is never found here.
+ */
+async function pollPayment<Body>(
   link: ServiceLink,
   { payer, nonce }: Payment,
-  pending: ServiceReply,
-  signal: AbortSignal | null,
-): Promise<AnswerBody | null> {
+  { pending, signal, form }: { pending: ServiceReply; signal: AbortSignal | null; form: AnswerForm<Body> },
+): Promise<Body | null> {
   const status = await sendRequest(link, { method: 'GET', path: `/v1/payments/${payer}/${nonce}`, signal })
   if (status.kind !== 'reply' || !isObject(status.body) || status.body['state'] !== 'settled') return null
-  const token = tokenIn(pending)
-  if (token === null) return null
-  const kept = await sendRequest(link, { method: 'GET', path: `/v1/answers/${token}`, signal })
-  return kept.kind === 'reply' && kept.status === 200 ? readAnswer(kept.body) : null
+  const { header, body } = pending
+  const path = answerPath(header('location') ?? (isObject(body) ? body['answer_url'] : null))
+  if (path === null) return null
+  const stored = await sendRequest(link, { method: 'GET', path, signal })
+  return stored.kind === 'reply' && stored.status === 200 ? form.read(stored.body) : null
 }
 
-/** Token of the stored answer in the Location header; only this service is queried, for any origin in the header. */
-function tokenIn({ header, body }: ServiceReply): string | null {
-  const told = header('location') ?? (isObject(body) ? body['answer_url'] : null)
-  return typeof told === 'string' ? (/\/v1\/answers\/([0-9a-f]{64})$/.exec(told)?.[1] ?? null) : null
+/** Path of a stored answer; only this service is queried, for any origin in the address. */
+export function answerPath(address: unknown): string | null {
+  return typeof address === 'string' ? (/\/v1\/answers\/[0-9a-f]{64}$/.exec(address)?.[0] ?? null) : null
 }
 
-function endOf(sent: SendResult, payment: Payment): DeliveryState {
+function endOf<Body>(sent: SendResult, payment: Payment, form: AnswerForm<Body>): DeliveryState<Body> {
   switch (sent.kind) {
     case 'lost':
       return open(unknownEnd(payment, sent.reason, sent.cause))
@@ -192,14 +217,17 @@ function endOf(sent: SendResult, payment: Payment): DeliveryState {
         localError('REDIRECTED', 'The service answers with a redirect, which no payment follows.', { charged: 'unknown', payment }),
       )
     case 'reply':
-      return endOfReply(sent, payment)
+      return endOfReply(sent, payment, form)
   }
 }
 
-function endOfReply(reply: ServiceReply, payment: Payment): DeliveryState {
+function endOfReply<Body>(reply: ServiceReply, payment: Payment, form: AnswerForm<Body>): DeliveryState<Body> {
   if (reply.status === 200) {
-    const body = readAnswer(reply.body)
-    return body === null ? open(notOurs(reply, payment)) : { kind: 'answered', body }
+    const body = form.read(reply.body)
+    if (body !== null) return { kind: 'answered', body }
+    if (readAnswer(reply.body) === null) return open(notOurs(reply, payment))
+    const detail = 'The service sends no brief answers. Resume the payment to get the whole answer.'
+    return { kind: 'over', error: localError('BAD_RESPONSE', detail, { status: 200, charged: 'unknown', payment }) }
   }
   const error = problemError(reply, payment)
   if (error === null) return open(notOurs(reply, payment))
@@ -214,7 +242,7 @@ function endOfReply(reply: ServiceReply, payment: Payment): DeliveryState {
 /** Request Timeout, Too Early, Too Many Requests. */
 const WAITS: ReadonlySet<number> = new Set([408, 425, 429])
 
-function open(error: AssayError): DeliveryState {
+function open(error: AssayError): DeliveryState<never> {
   return { kind: 'open', retry_after_ms: null, pending: null, error }
 }
 
@@ -284,18 +312,18 @@ const NO_PAYMENT = 'none'
  * no free call, runs no tool and charges nothing.
  */
 export async function probe(link: ServiceLink, tool: string, input_text: string, signal: AbortSignal | null): Promise<Probe> {
-  const headers = { ...callHeaders(null), 'payment-signature': NO_PAYMENT }
+  const headers = { ...callHeaders(null, null), 'payment-signature': NO_PAYMENT }
   const sent = await sendRequest(link, { method: 'POST', path: callPath(tool), headers, body: callBody(input_text), signal })
-  switch (sent.kind) {
-    case 'lost':
-      throw localError('NETWORK_ERROR', `The service gave no answer: ${sent.reason}.`, { retryable: true, cause: sent.cause })
-    case 'redirected':
-      throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
-    case 'reply': {
-      const known = sent.status === 200 || problemError(sent, null) !== null
-      if (!known)
-        throw localError('BAD_RESPONSE', `Status ${sent.status} came from something that is not this service.`, { status: sent.status })
-      return { reply: sent, allowance: readAllowance(isObject(sent.body) ? sent.body['allowance'] : null) }
-    }
-  }
+  const reply = replyIn(sent)
+  const known = reply.status === 200 || problemError(reply, null) !== null
+  if (!known)
+    throw localError('BAD_RESPONSE', `Status ${reply.status} came from something that is not this service.`, { status: reply.status })
+  return { reply, allowance: readAllowance(isObject(reply.body) ? reply.body['allowance'] : null) }
+}
+
+/** Returns the reply of a request without payment; throws if there is none. */
+export function replyIn(sent: SendResult): ServiceReply {
+  if (sent.kind === 'reply') return sent
+  if (sent.kind === 'redirected') throw localError('REDIRECTED', 'The service answers with a redirect, which is not followed.')
+  throw localError('NETWORK_ERROR', `The service gave no answer: ${sent.reason}.`, { retryable: true, cause: sent.cause })
 }

@@ -5,11 +5,11 @@
 export { createClient, type AssayClient } from './client.ts'
 export { AssayError, type Charged, type LocalErrorCode } from './answer.ts'
 export { decodeReceipt, encodeReceipt, type CompactCode, type CompactProblem } from '../pure/receipts/compact.ts'
-export type { Allowance, Answer, AnswerBody, Settlement } from './answer.ts'
+export type { Allowance, Answer, AnswerBody, BriefAnswer, BriefBody, Settlement } from './answer.ts'
 export type { Spending } from './payment.ts'
 export type { Clock } from './options.ts'
 export type { DryRun } from './exchange.ts'
-export type { CallOptions, ClientOptions, Fetch, Hex, Signer, SpendCap, TransferTypedData } from './options.ts'
+export type { CallOptions, ClientOptions, Detail, Fetch, Hex, Signer, SpendCap, TransferTypedData } from './options.ts'
 export type { Payment } from './answer.ts'
 export type { Price } from './payment.ts'
 export {

@@ -24,9 +24,12 @@ export interface SpendCap {
   session_usdc: string
 }
 
+/** Level of detail of answers: `brief` is decision, key facts and hashes; `standard` and `full` are the whole answer. */
+export type Detail = 'brief' | 'standard' | 'full'
+
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-export interface ClientOptions {
+export interface ClientOptions<D extends Detail = Detail> {
   /** Origin of the service, such as https://assay.example, optionally with a path before /v1. */
   url: string
   /** Defaults to `fetch` of the platform. */
@@ -49,10 +52,14 @@ export interface ClientOptions {
   request_ms?: number
   /** Maximum time to wait for the outcome of a payment; default 90 seconds. After that, `AssayError.payment` can be resumed. */
   patience_ms?: number
+  /** Level of detail of all calls that state none; default `standard`. */
+  detail?: D
   clock?: Clock
 }
 
-export interface CallOptions {
+export interface CallOptions<D extends Detail = Detail> {
+  /** Level of detail of this answer; defaults to that of the client. */
+  detail?: D
   /** Cap for this call; the lower cap applies. USDC as decimal text. */
   max_usdc?: string
   /** Receipt to link to instead of the client's last one; null for none. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { AssayError, createClient, verifyChain, type AssayClient, type Check, type ClientOptions } from '../../src/client/index.ts'
+import { valueHash } from '../../src/pure/receipts/receipt.ts'
 import { stranger } from '../support/paying-calls.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
 import { startProxy, type Act, type Proxy } from './proxy.ts'
@@ -80,6 +81,59 @@ test('three calls make a chain that verifies offline, and breaks when one is tak
   const next = freeClient({ previous_receipt: third.receipt_hash })
   assert.equal((await next.call('lei-check', LEI)).chain?.prev_receipt_hash, third.receipt_hash)
   assert.equal(verifyChain(next.chain.export(), keys).line, true)
+})
+
+test('a brief answer names the hashes of the whole one, which is fetched by its link and verified', async () => {
+  const signer = spyOn(await world.payer())
+  const client = payingClient(world.url, signer, { detail: 'brief' })
+  const brief = await client.call('iban-check', INPUT)
+  assert.deepEqual([brief.headline.word, brief.price.tier, brief.payment?.nonce], ['valid', 'paid', signer.signed[0]?.nonce])
+  assert.equal(client.chain.head, null)
+  // As JSON, in another process, without a wallet.
+  const stored = JSON.parse(JSON.stringify(brief)) as typeof brief
+  const whole = await createClient({ url: world.url }).whole(stored)
+  assert.deepEqual([whole.verification.ok, whole.result['valid'], whole.payment], [true, true, brief.payment])
+  assert.deepEqual([whole.receipt_hash, whole.receipt.output_hash], [brief.receipt_digest, brief.output_hash])
+  assert.equal(valueHash(whole.result), brief.output_hash)
+  assert.equal((await client.whole(brief)).receipt_hash, client.chain.head)
+  const second = await client.call('iban-check', INPUT, { detail: 'standard' })
+  assert.deepEqual([second.chain?.prev_receipt_hash, signer.signed.length], [whole.receipt_hash, 2])
+  const free = await freeClient().call('isin-check', ISIN, { detail: 'brief' })
+  assert.deepEqual([free.price, free.payment], [{ tier: 'free', amount_minor: '0', method: null }, null])
+  assert.equal((await freeClient().whole(free)).receipt_hash, free.receipt_digest)
+})
+
+test('a brief answer that names another result, tool or price is refused, and so is one that is not stored', async () => {
+  const client = freeClient()
+  const brief = await client.call('isin-check', ISIN, { detail: 'brief' })
+  for (const change of [{ output_hash: OTHER_HASH }, { receipt_digest: OTHER_HASH }, { input_hash: OTHER_HASH }, { tool: 'lei-check' }])
+    assert.equal((await failure(client.whole({ ...brief, ...change }))).code, 'RECEIPT_INVALID', Object.keys(change)[0])
+  assert.deepEqual(client.chain.entries, [])
+  assert.equal((await failure(client.whole({ ...brief, answer_url: null }))).code, 'NOT_STORED')
+  assert.equal((await failure(client.whole({ ...brief, answer_url: `https://x.example/v1/answers/${'0'.repeat(64)}` }))).status, 404)
+  assert.equal((await failure(client.whole({ ...brief, output_hash: 'x' }))).code, 'BAD_OPTIONS')
+  // A tool that is free without limit is not stored.
+  const unlimited = await client.call('receipt-verify', { receipt: {} }, { detail: 'brief' })
+  assert.equal((await failure(client.whole(unlimited))).code, 'NOT_STORED')
+  assert.throws(() => createClient({ url: world.url, detail: 'short' as 'brief' }), { code: 'BAD_OPTIONS' })
+  const signer = spyOn(await world.payer())
+  const paying = payingClient(proxy.url, signer, { detail: 'brief' })
+  const lies: ((body: Members) => void)[] = [
+    (body) => (body['tool'] = 'lei-check'),
+    (body) => (body['price'] = { tier: 'paid', amount_minor: '1', method: null }),
+  ]
+  for (const change of lies) {
+    proxy.plan(PASS, { kind: 'change', change })
+    const { code, charged, payment } = await failure(paying.call('iban-check', INPUT))
+    assert.deepEqual([code, charged, payment?.nonce], ['BAD_RESPONSE', 'unknown', signer.signed.at(-1)?.nonce])
+  }
+  // A service that does not know brief answers.
+  const whole = JSON.stringify(await client.call('isin-check', ISIN))
+  proxy.plan(PASS, { kind: 'instead', status: 200, body: whole })
+  const old = await failure(paying.call('iban-check', INPUT))
+  assert.deepEqual([old.code, old.charged], ['BAD_RESPONSE', 'unknown'])
+  assert.ok(old.payment !== null)
+  assert.equal((await paying.resume(old.payment)).verification.ok, true)
 })
 
 test('an answer that was changed on its way is thrown, not returned', async () => {

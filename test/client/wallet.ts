@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { createClient, type AssayClient, type ClientOptions, type Clock, type Signer } from '../../src/client/index.ts'
+import { createClient, type AssayClient, type ClientOptions, type Clock, type Detail, type Signer } from '../../src/client/index.ts'
 
 /** A signer that tells what it was asked to sign. */
 export interface Spy extends Signer {
@@ -21,6 +21,10 @@ export function spyOn(account: PrivateKeyAccount): Spy {
 /** The time of this machine, without waiting. */
 export const IMPATIENT: Clock = { now_ms: () => Date.now(), wait: () => Promise.resolve() }
 
-export function payingClient(url: string, signer: Signer, more: Partial<ClientOptions> = {}): AssayClient {
-  return createClient({ url, signer, spend_cap: { per_call_usdc: '0.05', session_usdc: '1' }, clock: IMPATIENT, ...more })
+export function payingClient<D extends Detail = 'standard'>(
+  url: string,
+  signer: Signer,
+  more: Partial<ClientOptions<D>> = {},
+): AssayClient<D> {
+  return createClient<D>({ url, signer, spend_cap: { per_call_usdc: '0.05', session_usdc: '1' }, clock: IMPATIENT, ...more })
 }

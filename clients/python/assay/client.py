@@ -22,6 +22,7 @@ UNPAID_WAIT_S_MAX = 5
 # Request Timeout, Too Early, Too Many Requests.
 WAITS = (408, 425, 429)
 OF_CHAIN = object()
+DETAILS = ("brief", "standard", "full")
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,24 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class BriefAnswer:
+    """Brief answer. It contains no receipt, so tool and price alone were compared: `Client.whole` fetches the whole answer and verifies it."""
+
+    tool: str
+    # As the service sent it: headline, reason_code, value, facts, not_checked, price, allowance and others; see /openapi.json.
+    body: Dict[str, Any]
+    # Stated digest of the receipt, and keccak-256 of the whole result.
+    receipt_hash: str
+    output_hash: str
+    # Address of the whole answer, for 24 hours; None where it is not stored.
+    answer_url: Optional[str]
+    input_hash: str
+    # Receipt that the call asked to link to; None for none.
+    previous_receipt: Optional[str]
+    payment: Optional[Dict[str, Any]]
+
+
+@dataclass(frozen=True)
 class _Reply:
     status: int
     headers: Any
@@ -58,12 +77,12 @@ class Client:
     """Calls tools of a service, pays for calls within the caps, and verifies every receipt.
 
     `account` signs EIP-712 typed data as an account of eth-account does; it comes with both caps, USDC as decimal text. `keys` (a published
-    list, or addresses), `pay_to` and `chain_id` pin what otherwise the service states; only pinned keys detect an impostor. Times are in
-    seconds. `transport` is that of httpx. A client may be used by several threads; its chain of receipts is then no single line.
+    list, or addresses), `pay_to` and `chain_id` pin what otherwise the service states; only pinned keys detect an impostor. `detail` is the level
+    of detail of answers: "brief", "standard" or "full", which is the same as "standard". Times are in seconds. `transport` is that of httpx. A client may be used by several threads; its chain of receipts is then no single line.
     """
 
     def __init__(self, url, *, account=None, per_call_usdc=None, session_usdc=None, keys=None, pay_to=None, chain_id=None,
-                 previous_receipt=None, request_s=30, patience_s=90, transport=None, sleep=time.sleep):
+                 previous_receipt=None, detail="standard", request_s=30, patience_s=90, transport=None, sleep=time.sleep):
         parts = urlsplit(url) if isinstance(url, str) else None
         if parts is None or parts.scheme not in ("http", "https") or parts.username or parts.query or parts.fragment:
             raise AssayError("BAD_OPTIONS", "url must be the http or https address of a service, such as https://assay.example.")
@@ -75,6 +94,7 @@ class Client:
         self._pins = {"keys": _pinned_keys(keys), "pay_to": _pinned_address(pay_to), "chain_id": chain_id}
         self._facts = None
         self._previous = _receipt_hash(previous_receipt)
+        self._detail = _level(detail)
         self._patience_s = patience_s
         self._sleep = sleep
         self._http = httpx.Client(timeout=request_s, follow_redirects=False, transport=transport)
@@ -97,15 +117,17 @@ class Client:
         """Caps, signed total and rest as decimal texts; None without an account."""
         return None if self._budget is None else self._budget.spending()
 
-    def call(self, tool, value, *, max_usdc=None, previous_receipt=OF_CHAIN):
-        """Calls a tool with an input. Returns a verified `Answer`, after a free call or one payment within the caps."""
+    def call(self, tool, value, *, max_usdc=None, previous_receipt=OF_CHAIN, detail=None):
+        """Calls a tool with an input. Returns a verified `Answer`, after a free call or one payment within the caps; with `detail="brief"` a
+        `BriefAnswer`, which is part of the client's chain of receipts only after `whole`."""
         own_cap = None if max_usdc is None else minor_of(max_usdc, "max_usdc")
+        brief = _level(self._detail if detail is None else detail) == "brief"
         purpose = self._purpose(tool, value, previous_receipt)
         # Keys are read first, because without them no answer could be verified.
         facts = self._read_facts()
-        reply = self._send_unpaid(purpose)
+        reply = self._send_unpaid(purpose, brief)
         if reply.status == 200:
-            return self._verified(purpose, reply.body, None)
+            return self._accepted(purpose, reply.body, None, brief)
         if reply.status != 402 or self._account is None:
             raise _problem(reply, None) or _not_ours(reply, None)
         payer = self._account.address.lower()
@@ -118,15 +140,30 @@ class Client:
         except AssayError:
             self._budget.give_back(amount_minor)
             raise
-        return self._verified(purpose, self._deliver(payment), payment)
+        return self._accepted(purpose, self._deliver(payment, brief), payment, brief)
+
+    def whole(self, brief):
+        """Fetches the whole answer of a `BriefAnswer` and verifies it, also that result and receipt are those that the brief answer named.
+        Uses no free call and signs nothing. Raises NOT_STORED where there is no whole answer."""
+        path = _answer_path(brief.answer_url)
+        if path is None:
+            raise AssayError("NOT_STORED", "The whole answer is not stored. Call with detail=\"standard\" instead.")
+        self._read_facts()
+        reply = self._send("GET", path)
+        if isinstance(reply, AssayError):
+            raise reply
+        if reply.status != 200:
+            raise _problem(reply, None) or _not_ours(reply, None)
+        purpose = {"tool": brief.tool, "previous_receipt": brief.previous_receipt}
+        return self._verified(purpose, reply.body, brief.payment, brief)
 
     def resume(self, payment):
-        """Sends the payment of an error again, without signing. Returns the paid answer, or raises if the payment failed."""
+        """Sends the payment of an error again, without signing. Returns the whole paid answer, or raises if the payment failed."""
         if not _is_payment(payment):
             raise AssayError("BAD_OPTIONS", "The payment was not made by this library.")
         self._read_facts()
         purpose = {name: payment[name] for name in ("tool", "input_text", "previous_receipt")}
-        return self._verified(purpose, self._deliver(payment), payment)
+        return self._verified(purpose, self._deliver(payment, False), payment)
 
     def verify(self, answer, value):
         """Checks a stored answer again with the current keys: names of properties with True or False."""
@@ -159,8 +196,10 @@ class Client:
             error.__cause__ = cause
             return error
 
-    def _send_call(self, purpose, header=None):
+    def _send_call(self, purpose, brief, header=None):
         headers = {"content-type": "application/json"}
+        if brief:
+            headers["x-detail"] = "brief"
         if purpose["previous_receipt"] is not None:
             headers["x-prev-receipt-hash"] = purpose["previous_receipt"]
         if header is not None:
@@ -169,9 +208,9 @@ class Client:
         body = ('{"input":%s}' % purpose["input_text"]).encode("utf-8")
         return self._send("POST", "/v1/tools/%s/call" % purpose["tool"], headers, body)
 
-    def _send_unpaid(self, purpose):
+    def _send_unpaid(self, purpose, brief):
         for sent in range(1, UNPAID_REQUESTS_MAX + 1):
-            reply = self._send_call(purpose)
+            reply = self._send_call(purpose, brief)
             # Not repeated: the tool may have run, and not every tool may run twice.
             if isinstance(reply, AssayError):
                 raise reply
@@ -183,13 +222,13 @@ class Client:
                 return reply
             self._sleep(wait_s)
 
-    def _deliver(self, payment):
+    def _deliver(self, payment, brief):
         """Sends one signed payment, always the same bytes, until its outcome is known. No code here can sign."""
         give_up = time.monotonic() + self._patience_s
         wait_s, last = FIRST_WAIT_S, None
         for _ in range(REQUESTS_MAX):
-            reply = self._send_call(payment, payment["header"])
-            body, last, pause_s = self._outcome(reply, payment)
+            reply = self._send_call(payment, brief, payment["header"])
+            body, last, pause_s = self._outcome(reply, payment, brief)
             if body is not None:
                 return body
             if pause_s is None:
@@ -200,19 +239,23 @@ class Client:
                 break
             self._sleep(pause_s)
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)
-            found = self._stored_answer(payment, reply) if last.code == "PAYMENT_PENDING" else None
+            # Stored answers are whole.
+            found = self._stored_answer(payment, reply) if last.code == "PAYMENT_PENDING" and not brief else None
             if found is not None:
                 return found
         raise last
 
     @staticmethod
-    def _outcome(reply, payment):
+    def _outcome(reply, payment, brief):
         """(body, None, None) of an answer; (None, error, None) of a final refusal; (None, error, seconds) while the outcome is unknown."""
         if isinstance(reply, AssayError):
             detail = "Of the paid call nothing is known: %s Resume the payment; a new call would sign another one." % reply.detail
             return None, AssayError(reply.code, detail, retryable=True, charged="unknown", payment=payment), 0
-        if reply.status == 200 and _is_answer(reply.body):
+        if reply.status == 200 and (_is_brief(reply.body) if brief else _is_answer(reply.body)):
             return reply.body, None, None
+        if reply.status == 200 and _is_answer(reply.body):
+            detail = "The service sends no brief answers. Resume the payment to get the whole answer."
+            return None, AssayError("BAD_RESPONSE", detail, status=200, charged="unknown", payment=payment), None
         problem = None if reply.status == 200 else _problem(reply, payment)
         if problem is None:
             return None, _not_ours(reply, payment), 0
@@ -231,21 +274,38 @@ class Client:
         if isinstance(status, AssayError) or not isinstance(status.body, dict) or status.body.get("state") != "settled":
             return None
         location = pending.headers.get("location") or (pending.body or {}).get("answer_url")
-        token = re.search("/v1/answers/([0-9a-f]{64})$", location) if isinstance(location, str) else None
-        kept = None if token is None else self._send("GET", "/v1/answers/" + token[1])
-        return kept.body if isinstance(kept, _Reply) and kept.status == 200 and _is_answer(kept.body) else None
+        path = _answer_path(location)
+        stored = None if path is None else self._send("GET", path)
+        return stored.body if isinstance(stored, _Reply) and stored.status == 200 and _is_answer(stored.body) else None
 
-    def _verified(self, purpose, body, payment):
+    def _accepted(self, purpose, body, payment, brief):
+        return self._compared(purpose, body, payment) if brief else self._verified(purpose, body, payment)
+
+    @staticmethod
+    def _compared(purpose, body, payment):
+        """Compares what a brief answer states with the call and its payment."""
+        charged = False if payment is None else "unknown"
+        price = ("free", "0") if payment is None else ("paid", payment["amount_minor"])
+        if not _is_brief(body) or body["tool"] != purpose["tool"] or (body["price"].get("tier"), body["price"].get("amount_minor")) != price:
+            detail = "The brief answer is not one of this service, or names another tool or price."
+            raise AssayError("BAD_RESPONSE", detail, status=200, charged=charged, payment=payment)
+        hashes = {"receipt_hash": body["receipt_digest"], "output_hash": body["output_hash"], "input_hash": text_hash(purpose["input_text"])}
+        previous, url = purpose["previous_receipt"], body.get("answer_url")
+        return BriefAnswer(tool=purpose["tool"], body=body, **hashes, answer_url=url, previous_receipt=previous, payment=payment)
+
+    def _verified(self, purpose, body, payment, brief=None):
         if not _is_answer(body):
             raise AssayError("BAD_RESPONSE", "The answer is not one of this service.", status=200)
         charged = False if payment is None else "unknown"
         digest, signer = verify_receipt(body["receipt"])
         keys = self._keys_for(signer, payment, charged)
-        input_hash = text_hash(purpose["input_text"])
+        input_hash = text_hash(purpose["input_text"]) if brief is None else brief.input_hash
         checks = checks_of(body, purpose["tool"], input_hash, purpose["previous_receipt"], payment, keys)
         members = {name: body.get(name) for name in ("result", "receipt", "chain", "tier", "settlement", "allowance")}
         answer = Answer(tool=purpose["tool"], **members, input_hash=input_hash, receipt_hash=digest or "", payment=payment, checks=checks)
         wrong = [name for name, good in checks.items() if not good]
+        if brief is not None and (brief.receipt_hash, brief.output_hash) != (digest, body["receipt"].get("output_hash")):
+            wrong.append("hashes of the brief answer")
         if wrong:
             detail = "The receipt does not prove the answer: %s." % ", ".join(wrong)
             raise AssayError("RECEIPT_INVALID", detail, status=200, charged=charged, payment=payment, answer=answer)
@@ -306,6 +366,25 @@ def _is_answer(body):
     if not isinstance(body, dict) or not isinstance(body.get("result"), dict) or not isinstance(body.get("receipt"), dict):
         return False
     return body.get("tier") in ("free", "paid") and isinstance(body.get("chain"), (dict, type(None)))
+
+
+def _is_brief(body):
+    if not isinstance(body, dict) or body.get("detail") != "brief" or not isinstance(body.get("tool"), str):
+        return False
+    hashes = all(re.fullmatch("0x[0-9a-f]{64}", str(body.get(name))) for name in ("receipt_digest", "output_hash"))
+    return hashes and all(isinstance(body.get(name), dict) for name in ("headline", "facts", "price"))
+
+
+def _answer_path(address):
+    """Path of a stored answer; only this service is asked, for any origin in the address."""
+    found = re.search("/v1/answers/[0-9a-f]{64}$", address) if isinstance(address, str) else None
+    return None if found is None else found[0]
+
+
+def _level(detail):
+    if detail not in DETAILS:
+        raise AssayError("BAD_OPTIONS", "detail must be \"brief\", \"standard\" or \"full\".")
+    return detail
 
 
 def _problem(reply, payment):

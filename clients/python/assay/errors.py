@@ -5,7 +5,7 @@ class AssayError(Exception):
     """Has a code of the service (`/.well-known/x402-errors.json`) or of this library.
 
     Codes of this library: BAD_OPTIONS, INPUT_NOT_JSON, NETWORK_ERROR, REDIRECTED, BAD_RESPONSE, TERMS_REFUSED, ABOVE_CALL_CAP,
-    ABOVE_SESSION_CAP, SIGNING_FAILED, KEYS_UNAVAILABLE, RECEIPT_INVALID. If there is a `payment`, pass it to `Client.resume` instead of
+    ABOVE_SESSION_CAP, SIGNING_FAILED, KEYS_UNAVAILABLE, NOT_STORED, RECEIPT_INVALID. If there is a `payment`, pass it to `Client.resume` instead of
     calling again: a new call would sign a second payment.
     """
 

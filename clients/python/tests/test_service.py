@@ -1,5 +1,6 @@
 """Against a running service, through proxies that lose and change answers: started by test/client/python-client.test.ts, which also looks at the chain."""
 
+import dataclasses
 import json
 import os
 import threading
@@ -41,6 +42,24 @@ class Service(unittest.TestCase):
         self.assertEqual(client.spending()["signed_usdc"], "0.01")
         self.assertTrue(all(client.verify(first, IBAN).values()))
         self.assertFalse(client.verify(first, {"iban": "x"})["input"])
+
+    def test_a_brief_answer_names_the_hashes_of_the_whole_one(self):
+        client = self.client("plain", "briefs", detail="brief")
+        brief = client.call("iban-check", IBAN)
+        self.assertEqual((brief.body["headline"]["word"], brief.body["price"]["tier"], client.previous_receipt), ("valid", "paid", None))
+        whole = client.whole(brief)
+        self.assertEqual((whole.receipt_hash, whole.receipt["output_hash"]), (brief.receipt_hash, brief.output_hash))
+        self.assertEqual((set(whole.checks.values()), client.previous_receipt), ({True}, whole.receipt_hash))
+        second = client.call("iban-check", IBAN, detail="standard")
+        self.assertEqual(second.chain["prev_receipt_hash"], whole.receipt_hash)
+        other = dataclasses.replace(brief, output_hash="0x" + "ab" * 32)
+        self.assertEqual(self.failure(lambda: client.whole(other)).code, "RECEIPT_INVALID")
+        self.assertEqual(self.failure(lambda: client.whole(dataclasses.replace(brief, answer_url=None))).code, "NOT_STORED")
+        gone = dataclasses.replace(brief, answer_url="/v1/answers/" + "0" * 64)
+        self.assertEqual(self.failure(lambda: client.whole(gone)).status, 404)
+        self.assertEqual(self.failure(lambda: client.call("iban-check", IBAN, detail="short")).code, "BAD_OPTIONS")
+        lied = self.failure(lambda: self.client("cheating", "briefs").call("iban-check", IBAN, detail="brief"))
+        self.assertEqual((lied.code, lied.charged, lied.payment["amount_minor"]), ("BAD_RESPONSE", "unknown", "5000"))
 
     def test_above_the_caps_nothing_is_signed(self):
         dear = self.failure(lambda: self.client("plain", "thrifty", per_call_usdc="0.004999").call("iban-check", IBAN))

@@ -119,23 +119,23 @@ export const CLIENT: Topic = {
       {
         id: 'methods',
         title: 'What else it does',
-        body: table(
-          'Methods',
-          ['method', 'what it does'],
-          [
-            [code('price(tool, input)'), 'what a call costs now'],
-            [code('dryRun(tool, input)'), 'free, paid for how much, or refused and why; signs and runs nothing'],
-            [code('allowance()'), 'free calls that are left today'],
-            [code('spending()'), 'caps, what was signed and what is left'],
-            [code('verify(answer, input)'), 'an answer that was kept, once more'],
-            [code('resume(payment)'), 'the answer to a payment whose end was not known'],
-            [code('chain'), 'the receipts of this client, in order'],
-          ],
-        ),
+        body: table('Methods', ['method', 'what it does'], METHODS),
       },
     ]
   },
 }
+
+const METHODS = [
+  [code('price(tool, input)'), 'what a call costs now'],
+  [code('dryRun(tool, input)'), 'free, paid for how much, or refused and why; signs and runs nothing'],
+  [code('allowance()'), 'free calls that are left today'],
+  [code('spending()'), 'caps, what was signed and what is left'],
+  [code('verify(answer, input)'), 'an answer that was kept, once more'],
+  [code('resume(payment)'), 'the answer to a payment whose end was not known'],
+  [code("call(tool, input, { detail: 'brief' })"), 'decision, key facts and hashes; also a setting of the client, not verified by itself'],
+  [code('whole(brief)'), 'the whole of a brief answer, verified, with the hashes that the brief one named'],
+  [code('chain'), 'the receipts of this client, in order'],
+]
 
 /** The short form of docs/going-live.md, which has every detail. */
 export const GOING_LIVE: Topic = {
