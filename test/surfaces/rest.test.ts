@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { encodeReceipt } from '../../src/pure/receipts/compact.ts'
 import { verifyReceipt } from '../../src/pure/receipts/verify.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 
@@ -143,8 +144,12 @@ test('a previous receipt is chained, and a malformed hash is refused before anyt
 test('receipts are verified under their tool and under the alias, wrapped and bare, without allowance', async () => {
   const { body } = await restCall(app.url, 'iban-check', IBAN)
   const receipt = body['receipt']
+  const compact = encodeReceipt(receipt)
+  assert.ok(compact.ok)
   for (const [path, sent] of [
     ['/v1/tools/receipt-verify/call', { input: { receipt } }],
+    ['/v1/tools/receipt-verify/call', { input: { receipt: compact.text } }],
+    ['/v1/receipt/verify', { receipt: compact.text }],
     ['/v1/receipt/verify', { receipt }],
     ['/v1/receipt/verify', receipt],
     ['/v1/receipt/verify', { input: { receipt } }],

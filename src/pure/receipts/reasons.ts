@@ -1,6 +1,7 @@
 /** All findings of receipt verification, in the order of the checks. Messages never quote the receipt. */
 export const RECEIPT_CODES = {
   not_an_object: 'The receipt must be a JSON object.',
+  bad_compact_form: 'The compact receipt cannot be read: it is cut off or altered.',
   missing_field: 'A required field is missing.',
   wrong_type: 'A field has the wrong type: ts must be a whole number of seconds, all other fields must be strings.',
   field_too_long: 'A field is longer than 1,024 characters.',

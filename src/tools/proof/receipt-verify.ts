@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readStrictJson } from '../../pure/documents/strict-json.ts'
-import { RECEIPT_CODES, type ReceiptCode } from '../../pure/receipts/reasons.ts'
+import { decodeReceipt } from '../../pure/receipts/compact.ts'
+import { RECEIPT_CODES, type ReceiptCode, type ReceiptFinding } from '../../pure/receipts/reasons.ts'
 import { TEST_VECTOR } from '../../pure/receipts/receipt.ts'
 import { verifyReceipt } from '../../pure/receipts/verify.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
@@ -28,7 +29,7 @@ export default defineTool({
     'declared one. Free, without quota, nothing is stored. A valid receipt proves that the signer signed this call at this time, not ' +
     'that money moved or that the result is true.',
   family: 'proof',
-  version: '1.0.1',
+  version: '1.1.0',
   price: 'free',
   annotations: PURE,
   scope: {
@@ -45,7 +46,7 @@ export default defineTool({
   input: z.strictObject({
     receipt: z
       .union([z.record(z.string().max(limits.receipt_field_chars), z.unknown()), z.string().max(limits.receipt_chars)])
-      .describe('The whole receipt with signer and signature, as an object or as its JSON text.'),
+      .describe('The whole receipt with signer and signature, as an object, as its JSON text, or in its compact form.'),
   }),
   output: z.strictObject({
     valid: z.boolean().describe('True when the declared signer signed exactly this receipt.'),
@@ -60,14 +61,30 @@ export default defineTool({
   }),
   example: { receipt: TEST_VECTOR.receipt },
   run({ receipt }, { crypto }) {
-    const { signer_published: _published, signer_valid_at_ts: _at_ts, ...verdict } = verifyReceipt(read(receipt), undefined, crypto)
-    return verdict
+    const { value, fault } = read(receipt)
+    const { signer_published: _published, signer_valid_at_ts: _at_ts, ...verdict } = verifyReceipt(value, undefined, crypto)
+    return fault === null ? verdict : { ...verdict, reason_code: fault.code, reason: fault.message, findings: [fault] }
   },
 })
 
-/** Parses a receipt in JSON text. Invalid or ambiguous JSON stays a string, so that the verdict reports that it is not an object. */
-function read(receipt: unknown): unknown {
-  if (typeof receipt !== 'string') return receipt
+interface ReadReceipt {
+  value: unknown
+  /** Set if the text is a compact receipt that cannot be read; there is no value then. */
+  fault: ReceiptFinding | null
+}
+
+/**
+ * Parses a receipt in JSON text or in compact form, which differ in their first character. Invalid or ambiguous JSON stays a string, so that
+ * the verdict reports that it is not an object.
+ */
+function read(receipt: unknown): ReadReceipt {
+  if (typeof receipt !== 'string') return { value: receipt, fault: null }
+  const text = receipt.trim()
+  if (text.startsWith('A')) {
+    const compact = decodeReceipt(text)
+    if (compact.ok) return { value: compact.receipt, fault: null }
+    return { value: null, fault: { code: 'bad_compact_form', field: compact.field, message: compact.message } }
+  }
   const parsed = readStrictJson(receipt, BOUNDS, { unsafe_numbers: 'keep_text' })
-  return parsed.ok ? parsed.value : receipt
+  return { value: parsed.ok ? parsed.value : receipt, fault: null }
 }
