@@ -17,7 +17,7 @@ export default defineTool({
     'Native balance and balance of one token (USDC unless another is named) of an address on the L2, read at one block. Raw units, ' +
     'decimals as the token itself states them, and where they came from. Not charged while the chain cannot be read.',
   family: 'chain',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

@@ -12,7 +12,7 @@ export default defineTool({
     'balanceOf() of one ERC-20 token at one block, raw and in whole tokens. Decimals are read from the token; an override is used where ' +
     'given, and returned next to the decimals of the token. Not charged while the chain cannot be read.',
   family: 'chain',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

@@ -105,7 +105,7 @@ export default defineTool({
     '1822, 1167, 2535 and others), owner, well-known privileged functions and opcodes in the bytecode, with evidence for each flag. ' +
     'Facts, not a verdict: no flag does not mean safe.',
   family: 'chain',
-  version: '1.0.0',
+  version: '1.1.0',
   price: 'contract',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {
