@@ -51,17 +51,19 @@ function takesTool({ usage }: Command): boolean {
 
 function bashScript(commands: readonly CommandWords[]): string {
   const cases = commands.map(
-    ({ name, words, options }) => `    ${name}) words='${[...words, ...options.map((one) => one.name)].join(' ')}' ;;`,
+    ({ name, words, options }) => `    ${name}) words='${words.join(' ')}'; options='${options.map((one) => one.name).join(' ')}' ;;`,
   )
   return [
     '# Completion of assay for bash. Load it with:  source <(assay completion bash)',
     '_assay() {',
-    '  local words=',
+    '  local words= options=',
     `  if (( COMP_CWORD == 1 )); then words='${commands.map(({ name }) => name).join(' ')}'`,
     '  else case ${COMP_WORDS[1]} in',
     ...cases,
     '  esac; fi',
-    '  COMPREPLY=( $(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}") )',
+    '  # Actions and tools come right after the command.',
+    '  (( COMP_CWORD > 2 )) && words=',
+    '  COMPREPLY=( $(compgen -W "$words $options" -- "${COMP_WORDS[COMP_CWORD]}") )',
     '}',
     '# Where no word fits, the shell offers files.',
     'complete -o default -F _assay assay',
@@ -88,7 +90,7 @@ function zshScript(commands: readonly CommandWords[]): string {
     '  case $words[2] in',
     ...cases,
     '  esac',
-    "  if [[ $PREFIX == -* ]]; then _describe 'option' options; else (( $#found )) && compadd -a found; _files; fi",
+    "  if [[ $PREFIX == -* ]]; then _describe 'option' options; else (( CURRENT == 3 && $#found )) && compadd -a found; _files; fi",
     '}',
     'if [[ $funcstack[1] == _assay ]]; then _assay "$@"; else compdef _assay assay; fi',
   ].join('\n')
@@ -96,14 +98,22 @@ function zshScript(commands: readonly CommandWords[]): string {
 
 function fishScript(commands: readonly CommandWords[]): string {
   const lines = commands.flatMap(({ name, summary, words, options }) => {
-    const here = `complete -c assay -n '__fish_seen_subcommand_from ${name}'`
+    const after = (more: string) => `complete -c assay -n '__assay_after ${name}${more}'`
     return [
       `complete -c assay -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
-      ...(words.length === 0 ? [] : [`${here} -a '${words.join(' ')}'`]),
-      ...options.map((one) => `${here} -l ${one.name.slice(2)}${one.has_value ? ' -r' : ''} -d ${quoted(one.meaning)}`),
+      ...(words.length === 0 ? [] : [`${after(' 2')} -a '${words.join(' ')}'`]),
+      ...options.map((one) => `${after('')} -l ${one.name.slice(2)}${one.has_value ? ' -r' : ''} -d ${quoted(one.meaning)}`),
     ]
   })
-  return ['# Completion of assay for fish. Write it to ~/.config/fish/completions/assay.fish.', ...lines].join('\n')
+  return [
+    '# Completion of assay for fish. Write it to ~/.config/fish/completions/assay.fish.',
+    '# True after the command $argv[1]; with a second argument only if so many words precede the cursor.',
+    'function __assay_after',
+    '  set -l words (commandline -opc)',
+    '  test "$words[2]" = "$argv[1]"; and begin; test (count $argv) -eq 1; or test (count $words) -eq $argv[2]; end',
+    'end',
+    ...lines,
+  ].join('\n')
 }
 
 /** Single-quoted word of all three shells; an apostrophe becomes a typographic one. */

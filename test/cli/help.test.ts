@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { after, before, test } from 'node:test'
 import { commandHelp } from '../../src/cli/dispatch.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
@@ -80,7 +80,46 @@ test('what could drive or deceive a terminal is shown as its number', () => {
   assert.equal(printable('a\u001b[2J\u009b\u202e\u200b\u2028\ud800é𝄞'), 'a\\u{1b}[2J\\u{9b}\\u{202e}\\u{200b}\\u{2028}\\u{d800}é𝄞')
 })
 
-test('completion knows commands, actions, options and tools; bash really completes with it', async () => {
+/** Calls of the shells that print what they offer after the words of a line, of which the last is being typed. */
+const SHELLS: Record<string, (file: string, words: readonly string[]) => string[]> = {
+  bash: (file, words) => [
+    '-c',
+    `source ${file}; COMP_WORDS=(${words.map(inQuotes).join(' ')}); COMP_CWORD=${words.length - 1}; _assay; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  ],
+  // The functions of zsh that take the words, as far as the script calls them: name:meaning pairs, or words; those that fit are printed.
+  zsh: (file, words) => [
+    '-fc',
+    `compdef() { }; _files() { }
+    offer() { for one in "$@"; do [[ $one == $PREFIX* ]] && print -r -- "\${one%%:*}"; done; true; }
+    _describe() { offer "\${(@P)2}"; }; compadd() { offer "\${(@P)2}"; }
+    source ${file}; words=(${words.map(inQuotes).join(' ')}); CURRENT=${words.length}; PREFIX=${inQuotes(words.at(-1) ?? '')}; _assay`,
+  ],
+  fish: (file, words) => ['--no-config', '-c', `source ${file}; complete -C ${inQuotes(words.join(' '))}`],
+}
+
+function inQuotes(word: string): string {
+  return `'${word}'`
+}
+
+const OFFERS: [words: string[], offers: string[]][] = [
+  [['assay', 'verif'], ['verify']],
+  [
+    ['assay', 'keys', 'r'],
+    ['revoke', 'rotate'],
+  ],
+  [['assay', 'call', 'iban'], ['iban-check']],
+  [
+    ['assay', 'verify', '--log'],
+    ['--log', '--log-key'],
+  ],
+  [['assay', 'help', 'exi'], ['exit-codes']],
+  // An action or a tool is named once.
+  [['assay', 'call', 'iban-check', 'iban'], []],
+  [['assay', 'keys', 'rotate', 'rev'], []],
+  [['assay', 'help', 'call', '--max'], []],
+]
+
+test('completion knows commands, actions, options and tools; the shells really complete with it', async (context) => {
   const [bash, zsh, fish] = await Promise.all(['bash', 'zsh', 'fish'].map(async (shell) => (await desk.run(['completion', shell])).stdout))
   for (const script of [bash, zsh, fish]) {
     for (const [name, { options }] of Object.entries<{ options: object }>(COMMANDS)) {
@@ -89,17 +128,25 @@ test('completion knows commands, actions, options and tools; bash really complet
     }
     for (const word of ['rotate', 'iban-check', 'exit-codes']) assert.ok(script?.includes(word), word)
   }
-  const file = await desk.file('completion.bash', bash)
-  const completed = (words: readonly string[]) => {
-    const line = `source ${file}; COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _assay; echo "\${COMPREPLY[*]}"`
-    return execFileSync('bash', ['-c', line], { encoding: 'utf8' }).trim()
+  for (const [shell, script] of Object.entries({ bash, zsh, fish })) {
+    const file = await desk.file(`completion.${shell}`, script)
+    if (shell !== 'bash' && !hasProgram(shell)) {
+      context.diagnostic(`${shell} is not on this machine: its completion was not run.`)
+      continue
+    }
+    for (const [words, offers] of OFFERS) {
+      // In a folder without files that fit.
+      const printed = execFileSync(shell, SHELLS[shell]?.(file, words) ?? [], { encoding: 'utf8', cwd: dirname(file) })
+      const offered = printed.split('\n').map((line) => line.split('\t')[0] ?? '')
+      assert.deepEqual(offered.filter(Boolean).toSorted(), offers, `${shell}: ${words.join(' ')}`)
+    }
   }
-  assert.equal(completed(['assay', 'verif']), 'verify')
-  assert.equal(completed(['assay', 'keys', 'r']), 'rotate revoke')
-  assert.equal(completed(['assay', 'call', 'iban']), 'iban-check')
-  assert.equal(completed(['assay', 'verify', '--log']), '--log --log-key')
   assert.equal((await desk.run(['completion', 'fihs'])).code, 2)
 })
+
+function hasProgram(name: string): boolean {
+  return spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0
+}
 
 test('the manual page describes every command, option and exit code, in requests that man knows', async () => {
   const { stdout } = await desk.run(['help', '--man'])
