@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
-import { markOf } from '../service/catalogue/headlines.ts'
+import { markOf } from '../pure/headline.ts'
 import type { Invocation } from './commands.ts'
 import { printable, type Exit } from './errors.ts'
 import { fstatSync } from 'node:fs'

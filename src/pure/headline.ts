@@ -35,3 +35,13 @@ export interface HeadlineRule {
   /** Path segment of the badge; default is derived from the fixed text. */
   code?: string
 }
+
+const MARKS = { good: 'valid', caution: 'unverifiable', bad: 'invalid', neutral: 'done' } as const satisfies Record<
+  HeadlineTone,
+  BadgeVerdict
+>
+
+/** Returns the mark of a tone; a word always appears next to it, so that no meaning depends on colour alone. */
+export function markOf(tone: HeadlineTone): BadgeVerdict {
+  return MARKS[tone]
+}

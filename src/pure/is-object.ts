@@ -3,6 +3,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Members of a JSON object. */
+export type Members = Record<string, unknown>
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
 /** Objects in a list; empty if the value is not a list. */
 export function objectsIn(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : []

@@ -17,7 +17,8 @@ import { createPreflightService } from './preflight/serve.ts'
 import { restCall, unwrapReceipt, type CallExchange, type RestCalls, type UnwrapInput } from './rest.ts'
 import { SEAL_UNITS, sealPaths } from '../pure/receipts/seal.ts'
 import type { BadgeVerdict, HeadlineTone } from '../pure/headline.ts'
-import { badgesOf, CHECK_HEADLINES, markOf } from '../service/catalogue/headlines.ts'
+import { markOf } from '../pure/headline.ts'
+import { badgesOf, CHECK_HEADLINES } from '../service/catalogue/headlines.ts'
 import type { Catalogue } from '../service/catalogue/load.ts'
 
 /** Dependencies that all routes share with the call route, which bypasses hono. */
@@ -55,12 +56,12 @@ function commonRoutes(
   http.use(async (context, next) => {
     await next()
     const { headers } = context.res
-    // Assets are many and small, and programs of other origins read none of them.
+    // Assets are many and small, and no program reads their headers.
     const isAsset = context.req.path.startsWith('/assets/')
     for (const [name, value] of Object.entries(everywhere)) {
-      if (!headers.has(name) && !(isAsset && name.startsWith('access-control-'))) headers.set(name, value)
+      if (!headers.has(name) && !(isAsset && /^access-control-|^x-assay-/.test(name))) headers.set(name, value)
     }
-    headers.set('x-request-id', context.env.request_id)
+    if (!isAsset) headers.set('x-request-id', context.env.request_id)
   })
   http.options('*', () => response(corsPreflight('GET, POST, OPTIONS')))
   const page = once(() => missingPage(deps))

@@ -128,7 +128,7 @@ test('the decision leads on the page of a tool, and /verify shows it beside the 
 
 test('the receipts room judges in a browser as it does in Node', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
-  const address = await page.locator('link[rel=modulepreload][href$="/pure/receipts/verify.ts"]').getAttribute('href')
+  const address = await page.locator('.lead a[href$="/pure/receipts/verify.ts"]').getAttribute('href')
   const receipts = (readVectors({ family: 'proof', id: 'receipt-verify' })?.cases ?? []).map(({ in: input }) => input['receipt'])
   assert.ok(receipts.length > 20)
   const there = await page.evaluate(

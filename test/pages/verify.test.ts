@@ -116,8 +116,9 @@ test('a changed receipt is shown as not valid with its link, and its followers l
   await close()
 })
 
-test('once loaded, the page verifies offline', async () => {
+test('once the form was used, the page verifies offline', async () => {
   const { page, complaints, close } = await visit(browser, `${app.url}/verify`)
+  await page.focus('#given')
   await page.waitForSelector('#key-list:has-text("now works offline")')
   const bodies = await family()
   await page.context().setOffline(true)

@@ -1,4 +1,4 @@
-import type { BadgeVerdict, Headline, HeadlineRule, HeadlineTone, Scalar } from '../../pure/headline.ts'
+import type { Headline, HeadlineRule, HeadlineTone, Scalar } from '../../pure/headline.ts'
 
 /** Rules of a check that judges one value; used by every tool that states none. */
 export const CHECK_HEADLINES: readonly HeadlineRule[] = [
@@ -44,16 +44,6 @@ export function badgesOf(rules: readonly HeadlineRule[]): ReadonlyMap<string, { 
   return new Map(
     [...rules, ...LAST_RULES].map((rule) => [codeOf(rule), { word: rule.badge ?? rule.word, tone: rule.tone }] as const).toReversed(),
   )
-}
-
-const MARKS = { good: 'valid', caution: 'unverifiable', bad: 'invalid', neutral: 'done' } as const satisfies Record<
-  HeadlineTone,
-  BadgeVerdict
->
-
-/** Returns the mark of a tone; a word always appears next to it, so that no meaning depends on colour alone. */
-export function markOf(tone: HeadlineTone): BadgeVerdict {
-  return MARKS[tone]
 }
 
 function codeOf({ code, badge, word }: HeadlineRule): string {

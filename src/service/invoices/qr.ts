@@ -15,13 +15,17 @@ export function qrSquares(text: string): QrSquares {
 /** Blank squares around a code. */
 const QUIET = 4
 
-/** SVG with one path of unit squares on white; it does not contain the text itself. */
+/** SVG with one path of rows of dark squares on white; it does not contain the text itself. */
 export function qrSvg(text: string): string {
   const { size, isDark } = qrSquares(text)
   const whole = size + 2 * QUIET
   let path = ''
   for (let row = 0; row < size; row++) {
-    for (let column = 0; column < size; column++) if (isDark(row, column)) path += `M${column + QUIET} ${row + QUIET}h1v1h-1z`
+    for (let column = 0; column < size; column++) {
+      const start = column
+      while (column < size && isDark(row, column)) column++
+      if (column > start) path += `M${start + QUIET} ${row + QUIET}h${column - start}v1h${start - column}z`
+    }
   }
   const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${whole} ${whole}" shape-rendering="crispEdges" role="img">`
   return `${head}<title>Payment code</title><path fill="#fff" d="M0 0h${whole}v${whole}H0z"/><path d="${path}"/></svg>`

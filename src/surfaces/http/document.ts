@@ -36,6 +36,12 @@ export async function sendDocument(context: Context, document: StoredDocument): 
   return context.body(body, 200, { ...document.headers, ...headers, ...varied })
 }
 
+/** Sends a body that is made for one request, in an encoding that the client accepts. */
+export async function sendOnce(context: Context, text: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+  const { body, headers: encoding } = await encodedBody(text, 'fresh').for(context.req.header('accept-encoding'))
+  return context.body(body, 200, { ...headers, ...encoding })
+}
+
 /** Returns true if the client has the representation with this tag (weak comparison: the prefix W/ is ignored). */
 export function clientHas(context: Context, etag: string): boolean {
   const known = context.req.header('if-none-match')

@@ -10,14 +10,23 @@ import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
 import type { WebhookService } from '../../service/webhooks/webhook-service.ts'
 import { problem, type ProblemCode } from '../../service/problems.ts'
 import { PAYMENT_PROBLEMS, SETTLEMENT_PROBLEMS } from '../../service/payment-problems.ts'
-import { JSON_TYPE, sendDocument, storedDocument } from '../http/document.ts'
+import { JSON_TYPE, sendDocument, sendOnce, storedDocument } from '../http/document.ts'
 import { component, endpointsOf, named, type Endpoint, type EndpointResult, type RawRequest } from '../endpoint.ts'
 import { jsonReply, response, wantsPage } from '../http/reply.ts'
 import { HTML_TYPE, PAGE_HEADERS } from '../pages/layout.ts'
 import { localized } from '../pages/messages.ts'
 import { noInvoicePage, payPage } from '../pages/pay-page.ts'
 import { ADDRESS, MERCHANT_LIST_ENDPOINTS, postOnly, SIGNATURE } from './merchant-list.ts'
-import { invoiceCode, invoiceDocument, INVOICE_BODY, INVOICE_RATE, payInvoice, type InvoiceRoom, invoiceEvents } from './operations.ts'
+import {
+  invoiceCode,
+  invoiceDocument,
+  INVOICE_BODY,
+  INVOICE_RATE,
+  payInvoice,
+  tagOf,
+  type InvoiceRoom,
+  invoiceEvents,
+} from './operations.ts'
 
 const defineEndpoint = endpointsOf<InvoiceRoom>()
 
@@ -186,9 +195,18 @@ const follow = defineEndpoint({
     'the line alive. A stream ends after ten minutes at the latest, with an event named end.',
   parts: ID,
   unfit_path: notFound,
+  query: {
+    last_event_id: z
+      .string()
+      .max(64)
+      .optional()
+      .catch(undefined)
+      .describe('Entity tag of the record that is known, for a first connection, which cannot send Last-Event-ID from a browser.'),
+  },
   answers: { 200: { description: 'The stream.', media: ['text/event-stream'] } },
   problems: ['INVOICE_RATE_LIMITED', 'STORE_UNAVAILABLE'],
-  run: (request, room) => withInvoice(room, request.parts.id, (view) => invoiceEvents(request, room.deps.invoices.live, view)),
+  run: (request, room) =>
+    withInvoice(room, request.parts.id, (view) => invoiceEvents(request, room.deps.invoices.live, request.query.last_event_id, view)),
 })
 
 const lookUp = defineEndpoint({
@@ -326,13 +344,15 @@ async function page({ context }: RawRequest, { deps }: InvoiceRoom): Promise<Res
   const headers = { ...CHECKOUT_HEADERS, 'content-language': text.language }
   const view = await deps.invoices.service.read(context.req.param('id') ?? '')
   if (view === null) return context.body(noInvoicePage(deps, text), 404, headers)
+  const etag = tagOf(JSON.stringify(view.record))
   const body = payPage(deps, view, {
     ...text,
     now_ms: deps.call.sources.clock.now_ms(),
     carries: deps.invoices.relay?.carries === true,
-    events: EVENTS.replace('{id}', view.invoice.invoice_id),
+    etag,
+    events: `${EVENTS.replace('{id}', view.invoice.invoice_id)}?last_event_id=${encodeURIComponent(etag)}`,
   })
-  return context.body(body, 200, headers)
+  return sendOnce(context, body, headers)
 }
 
 const MERCHANT_SIGNATURE = named(

@@ -26,7 +26,7 @@ import { resendSecretsIn } from '../rest.ts'
 import type { Unprintable } from '../../pure/invoices/printable.ts'
 import { nobleCrypto } from '../../pure/receipts/crypto.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
-import { clientHas, JSON_TYPE, storedDocument } from '../http/document.ts'
+import { clientHas, JSON_TYPE, sendOnce, storedDocument } from '../http/document.ts'
 import { quotaClient } from '../../service/clients.ts'
 import type { InvoiceFollower, InvoiceLive } from '../../service/invoices/live.ts'
 
@@ -169,7 +169,7 @@ export async function invoiceCode({ context }: RawRequest, kind: 'epc' | undefin
   const why = kind === 'epc' ? record['bank_reason'] : record['eip681_reason']
   if (text === null) return problem('NOT_FOUND', `There is no such code. ${String(why)}`)
   const { qrSvg } = await import('../../service/invoices/qr.ts')
-  return context.body(qrSvg(text), 200, { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'private, no-store' })
+  return sendOnce(context, qrSvg(text), { 'content-type': 'image/svg+xml; charset=utf-8', 'cache-control': 'private, no-store' })
 }
 
 /** Invoice as PDF, in the requested or accepted language; 304 if the client has it already. */
@@ -224,13 +224,18 @@ const QUEUE_BYTES = 262_144
 
 /**
  * Invoice as server-sent events (WHATWG HTML, "Server-sent events", 2026): the record immediately and after every change, with its entity
- * tag as event id. A record named in Last-Event-ID is not sent again. Comments keep the connection alive. HEAD starts no stream, because
+ * tag as event id. A record named in Last-Event-ID or `last_event_id` is not sent again. Comments keep the connection alive. HEAD starts no stream, because
  * no client would read or end it.
  */
-export function invoiceEvents({ context, caller }: RawRequest, live: InvoiceLive, { invoice, record }: InvoiceView): Response | Problem {
+export function invoiceEvents(
+  { context, caller }: RawRequest,
+  live: InvoiceLive,
+  last_event_id: string | undefined,
+  { invoice, record }: InvoiceView,
+): Response | Problem {
   if (context.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
   const text = JSON.stringify(record)
-  const known = context.req.header('last-event-id')
+  const known = context.req.header('last-event-id') ?? last_event_id
   const client = quotaClient(caller)
   let leave: (() => void) | null = null
   const stream = new ReadableStream<Uint8Array>(
@@ -276,7 +281,7 @@ function followerOf(controller: ReadableStreamDefaultController<Uint8Array>, lea
 }
 
 /** The record is JSON on one line, so it needs one data line. */
-function tagOf(text: string): string {
+export function tagOf(text: string): string {
   return storedDocument(JSON_TYPE, text).headers['etag'] ?? ''
 }
 

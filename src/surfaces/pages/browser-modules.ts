@@ -61,8 +61,8 @@ export function importsOf(graph: ReadonlyMap<string, SourceModule>, path: string
 export function browserText({ path, text, imports }: SourceModule): string {
   // Not every browser imports JSON, and Firefox never in a worker.
   if (path.startsWith('data/')) return text
-  // Files of `pure/` keep their comments and lines, for readers; others lose comments, for size.
-  const script = stripTypeScriptTypes(text, { mode: path.startsWith('pure/') ? 'strip' : 'transform' })
+  // The verifier of receipts keeps its comments and lines, for readers; other files lose comments, for size.
+  const script = stripTypeScriptTypes(text, { mode: path.startsWith('pure/receipts/') ? 'strip' : 'transform' })
   const targets = new Map(imports.map((one) => [one.path, posix.relative(posix.dirname(path), one.path)]))
   return script.replace(IMPORT, (whole, clause: string, quote: string, specifier: string) => {
     const target = targets.get(mirroredPath(path, specifier))

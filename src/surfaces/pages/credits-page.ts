@@ -1,8 +1,7 @@
-import { html } from './html.ts'
+import { html, Island } from './html.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { BoughtCode, BuyCredit, CreditBalance } from './components/credits-desk.ts'
-import { Island } from './components/island.ts'
 import { layout, type Markup } from './layout.ts'
 
 /** Renders `/credits`: packs, use, balance and conditions. Card data is entered on the pages of Stripe. */

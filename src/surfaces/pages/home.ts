@@ -3,11 +3,10 @@ import { allowanceWords, byFamily, DOCUMENTS, HONEST_LIMITS, markedName, modeMar
 import type { PricesNow } from '../../service/payments/price-book.ts'
 import type { AppDeps } from '../deps.ts'
 import { Catalogue, type CatalogueEntry, type CatalogueProps } from './components/catalogue.ts'
-import { Island } from './components/island.ts'
 import { ToolDesk } from './components/tool-desk.ts'
 import { QUERY_CHARS, queryWords } from './components/tool-search.ts'
 import { guideList } from './docs/topics.ts'
-import { html } from './html.ts'
+import { html, Island } from './html.ts'
 import { layout } from './layout.ts'
 import { deskProps, freeWords, ownAllowance, priceNowWords } from './tool-words.ts'
 

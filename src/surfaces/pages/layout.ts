@@ -71,7 +71,7 @@ export function layout(given: Page): string {
       <title>${title}</title>
       <link rel="icon" type="image/svg+xml" href=${assetPath('icon.svg')} />
       ${['style.css', ...styles].map((path) => html`<link rel="stylesheet" href=${assetPath(path)} />`)}
-      <${Scripts} script=${script} />
+      <${Scripts} scripts=${[...(site ? (['frame'] as const) : []), ...(script === undefined ? [] : [script])]} />
     </head>
     <body>
       <a class="skip" href="#main">${skip}</a>
@@ -116,9 +116,9 @@ const NAME: Markup = html`<a class="name" href="/"
   ><svg class="stamp" aria-hidden="true"><use href="#mark-valid"></use></svg>assay</a
 >`
 
-/** Scripts of every page and of this one, and what they import, once each. */
-function Scripts({ script }: { script: Script | undefined }) {
-  const all = [scriptPaths('frame'), ...(script === undefined ? [] : [scriptPaths(script)])]
+/** Scripts of a page, and what they import, once each. */
+function Scripts({ scripts }: { scripts: readonly Script[] }) {
+  const all = scripts.map(scriptPaths)
   const imports = new Set(all.flatMap((one) => one.imports))
   return html`
     ${[...imports].map((path) => html`<link rel="modulepreload" href=${path} />`)}

@@ -2,9 +2,8 @@ import { INVOICE_STATES, type InvoiceState } from '../../pure/invoices/standing.
 import { networkOf } from '../../pure/networks.ts'
 import { modeMark, modeWord } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
-import { Island } from './components/island.ts'
 import { MerchantDesk, type MerchantDeskProps } from './components/merchant-desk.ts'
-import { html } from './html.ts'
+import { html, Island } from './html.ts'
 import { layout } from './layout.ts'
 import { localized } from './messages.ts'
 

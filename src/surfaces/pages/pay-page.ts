@@ -10,10 +10,9 @@ import type { AppDeps } from '../deps.ts'
 import type { Localized } from './messages.ts'
 import { isPayable, readRecord, usdc } from './client/pay/record.ts'
 import { CheckoutPage, type CheckoutPageProps } from './components/checkout.ts'
-import { Island } from './components/island.ts'
 import type { InvoiceDetails } from './components/pay-details.ts'
 import type { PaySetting } from './components/pay-ways.ts'
-import { html } from './html.ts'
+import { html, Island } from './html.ts'
 import { layout } from './layout.ts'
 
 /** Facts for the page that the record does not have. */
@@ -21,6 +20,8 @@ export interface PayPageParts extends Localized {
   now_ms: number
   /** This deployment submits signed payments to the chain. */
   carries: boolean
+  /** Entity tag of the record. */
+  etag: string
   /** URL of the server-sent events; null if not offered. */
   events: string | null
 }
@@ -29,7 +30,7 @@ export interface PayPageParts extends Localized {
 export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, parts: PayPageParts): string {
   const record = readRecord(wire)
   if (record === null) throw new TypeError('the invoice record is invalid')
-  const { language, languages, messages, now_ms, events, carries } = parts
+  const { language, languages, messages, now_ms, etag, events, carries } = parts
   const { checkout, states, notices, faults } = messages
   const setting: PaySetting = {
     carries,
@@ -44,6 +45,7 @@ export function payPage(deps: AppDeps, { record: wire, terms }: InvoiceView, par
     details: detailsOf(wire, terms.cart_hash),
     setting,
     now_ms,
+    etag,
     events,
     messages: { checkout, states, notices, faults },
     language,
@@ -73,7 +75,7 @@ export function noInvoicePage(deps: AppDeps, { language, messages: { checkout } 
   return layout({ title: `${checkout.not_found} · assay`, mark: modeMark(deps), main, language, skip: checkout.skip })
 }
 
-/** The record without the members that the page has elsewhere in its props. */
+/** The record without the members that the page has elsewhere in its props, or does not show. */
 function recordForScript(wire: InvoiceView['record']): Readonly<Record<string, unknown>> {
   const {
     memo: _memo,
@@ -82,6 +84,9 @@ function recordForScript(wire: InvoiceView['record']): Readonly<Record<string, u
     return_url: _return,
     bank_coordinates: _bank,
     fee_policy_text: _policy,
+    sign: _sign,
+    accepted_terms: _terms,
+    eip681_uri: _uri,
     ...rest
   } = wire
   return rest

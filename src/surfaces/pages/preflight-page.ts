@@ -3,9 +3,8 @@ import { modeMark } from '../../service/catalogue/text.ts'
 import { limits } from '../../service/limits.ts'
 import { partShown, RULE_PARTS } from '../../service/preflight/preflight.ts'
 import type { AppDeps } from '../deps.ts'
-import { Island } from './components/island.ts'
 import { PreflightDesk, type PreflightDeskProps } from './components/preflight-desk.ts'
-import { html } from './html.ts'
+import { html, Island } from './html.ts'
 import { layout } from './layout.ts'
 
 /** `/preflight`: a document of one of the protocols, checked as it is typed, each finding at its place. */

@@ -2,9 +2,8 @@ import { CHECK_HEADLINES } from '../../service/catalogue/headlines.ts'
 import { modeMark } from '../../service/catalogue/text.ts'
 import type { AppDeps } from '../deps.ts'
 import { modulePath } from './assets.ts'
-import { Island } from './components/island.ts'
 import { VerifyDesk, type VerifyDeskProps } from './components/verify-desk.ts'
-import { html } from './html.ts'
+import { html, Island } from './html.ts'
 import { layout } from './layout.ts'
 
 /** Tool of the sample receipt. */

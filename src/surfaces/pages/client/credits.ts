@@ -1,5 +1,5 @@
+import { hydrateIsland } from '../html.ts'
 import { BoughtCode, BuyCredit, CreditBalance } from '../components/credits-desk.ts'
-import { hydrateIsland } from '../components/island.ts'
 
 /** Script of the credit pages. Card data is entered at Stripe only. */
 

@@ -1,4 +1,5 @@
 import { readAllowance } from './allowance.ts'
+import { copyOnClick } from './copy.ts'
 
 /** Script of every page: free calls left, the current page in the navigation, `/` for the search, copy buttons. */
 
@@ -28,24 +29,4 @@ function findSearch(event: KeyboardEvent): void {
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
-}
-
-/** Buttons with `data-copies` copy the text of the element that they name. */
-function copyOnClick(): void {
-  document.addEventListener('click', (event) => {
-    const button = event.target instanceof Element ? event.target.closest<HTMLButtonElement>('button[data-copies]') : null
-    const source = button && document.getElementById(button.dataset['copies'] ?? '')
-    if (button && source) void copy(button, source)
-  })
-}
-
-async function copy(button: HTMLButtonElement, source: HTMLElement): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(source.textContent)
-    button.textContent = 'Copied'
-  } catch {
-    // No clipboard outside a secure context: the text is selected, so that a key copies it.
-    getSelection()?.selectAllChildren(source)
-    button.textContent = 'Selected'
-  }
 }

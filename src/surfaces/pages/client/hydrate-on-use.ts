@@ -1,6 +1,6 @@
 /**
  * Loads the script of an island when it is first used, so that a page stays small for those who only read. A click that came before the
- * script is repeated afterwards, and so is the choice of a file; typed text stays, since inputs are uncontrolled.
+ * script is repeated afterwards, and so is the choice or the drop of files; typed text stays, since inputs are uncontrolled.
  */
 export function hydrateOnUse(id: string, load: () => Promise<unknown>): void {
   const island = document.getElementById(id)
@@ -8,6 +8,7 @@ export function hydrateOnUse(id: string, load: () => Promise<unknown>): void {
   const listeners = new AbortController()
   let clicked: HTMLElement | null = null
   let picked: HTMLInputElement | null = null
+  let dropped: { target: EventTarget | null; files: DataTransfer } | null = null
   let loading = false
   const failed = document.createElement('p')
   failed.className = 'problem'
@@ -25,8 +26,14 @@ export function hydrateOnUse(id: string, load: () => Promise<unknown>): void {
     listeners.abort()
     picked?.dispatchEvent(new Event('change', { bubbles: true }))
     clicked?.click()
+    dropped?.target?.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer: dropped.files }))
   }
   const use = (event: Event) => {
+    if (event instanceof DragEvent && event.dataTransfer?.types.includes('Files') === true) {
+      // A browser would leave the page to show the file.
+      event.preventDefault()
+      if (event.type === 'drop') dropped = { target: event.target, files: copyOf(event.dataTransfer.files) }
+    }
     if (event.type === 'click' && event.target instanceof HTMLElement) {
       const button = event.target.closest<HTMLElement>('button:not([data-copies])')
       if (button !== null) {
@@ -39,7 +46,14 @@ export function hydrateOnUse(id: string, load: () => Promise<unknown>): void {
     loading = true
     void start()
   }
-  for (const type of ['pointerover', 'focusin', 'input', 'click', 'dragenter']) {
+  for (const type of ['pointerover', 'focusin', 'input', 'click', 'dragenter', 'dragover', 'drop']) {
     island.addEventListener(type, use, { capture: true, signal: listeners.signal })
   }
+}
+
+/** The files of an event, which has none once its listeners have returned. */
+function copyOf(files: FileList): DataTransfer {
+  const copy = new DataTransfer()
+  for (const file of files) copy.items.add(file)
+  return copy
 }

@@ -1,5 +1,5 @@
+import { hydrateIsland } from '../html.ts'
 import { MerchantDesk } from '../components/merchant-desk.ts'
-import { hydrateIsland } from '../components/island.ts'
 
 /** Script of the page for merchants. */
 

@@ -1,6 +1,8 @@
+import { hydrateIsland } from '../html.ts'
+import { copyOnClick } from './copy.ts'
 import { CheckoutPage } from '../components/checkout.ts'
-import { hydrateIsland } from '../components/island.ts'
 
 /** Script of the checkout. */
 
+copyOnClick()
 hydrateIsland('invoice', CheckoutPage)

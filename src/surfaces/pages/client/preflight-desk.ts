@@ -1,4 +1,4 @@
-import { hydrateIsland } from '../components/island.ts'
+import { hydrateIsland } from '../html.ts'
 import { PreflightDesk, type Choices, type PreflightDeskProps } from '../components/preflight-desk.ts'
 
 /** The form of the preflight, loaded when it is used; keeps what was chosen before. */

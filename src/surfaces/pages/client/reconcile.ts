@@ -1,4 +1,4 @@
-import { hydrateIsland } from '../components/island.ts'
+import { hydrateIsland } from '../html.ts'
 import { ReconcileDesk } from '../components/reconcile-desk.ts'
 
 /** Page that reconciles two files. A worker of this browser reads them; they are sent only for a signed answer. */

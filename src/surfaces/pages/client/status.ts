@@ -1,4 +1,4 @@
-import { hydrateIsland } from '../components/island.ts'
+import { hydrateIsland } from '../html.ts'
 import { StatusCharts } from '../components/status-charts.ts'
 
 /** Script of the status page. */

@@ -1,5 +1,5 @@
+import { hydrateIsland } from '../html.ts'
 import { documentFindings } from '../components/document-findings.ts'
-import { hydrateIsland } from '../components/island.ts'
 import { Samples } from '../components/samples.ts'
 import { ToolDesk } from '../components/tool-desk.ts'
 

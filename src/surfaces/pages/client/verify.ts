@@ -1,6 +1,11 @@
-import { hydrateIsland } from '../components/island.ts'
-import { VerifyDesk } from '../components/verify-desk.ts'
+import { hydrateOnUse } from './hydrate-on-use.ts'
 
-/** The page that verifies receipts. Documents never leave the browser; once loaded, the page works offline. */
+/** The page that verifies receipts: its verifier is loaded with the first use, or when the address has a receipt. Documents never leave the browser. */
 
-hydrateIsland('desk', VerifyDesk)
+const load = () => import('./verify-desk.ts')
+hydrateOnUse('desk', load)
+if (location.hash.startsWith('#r=')) void load()
+addEventListener('hashchange', () => void load())
+// The browser may have restored what was typed before a reload.
+const field = document.getElementById('given')
+if (field instanceof HTMLTextAreaElement && field.value !== '') void load()

@@ -10,7 +10,8 @@ import {
   type ItemView,
   type Reason,
 } from '../../../service/catalogue/answer-view.ts'
-import { checkHeadline, headlineReader, markOf } from '../../../service/catalogue/headlines.ts'
+import { markOf } from '../../../pure/headline.ts'
+import { checkHeadline, headlineReader } from '../../../service/catalogue/headlines.ts'
 import { html } from '../html.ts'
 import { FactTables, KeyFacts, ListTable } from './facts.ts'
 import { Identifier } from './identifier.ts'

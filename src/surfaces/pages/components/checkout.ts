@@ -1,17 +1,16 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { durationText } from '../../../pure/duration-text.ts'
-import { createCheckout, type Checkout, type Phase, type Screen, type Trace } from '../client/pay/checkout.ts'
+import type { Checkout, CheckoutParts, Phase, Screen, Trace } from '../client/pay/checkout.ts'
 import type { Fault } from '../client/pay/faults.ts'
 import { follow, type Live } from '../client/pay/live.ts'
 import type { PayMessages } from '../client/pay/pay-messages.ts'
-import { isPayable, readRecord, usdc, type PayRecord } from '../client/pay/record.ts'
+import { hasKeptPayment, isPayable, readRecord, usdc, type PayRecord } from '../client/pay/record.ts'
 import { discoverWallets, type Wallet } from '../client/pay/wallets.ts'
 import { html } from '../html.ts'
 import { BackToShop, DeveloperDetails, PayMerchant, PayPdf, PayPurpose, PayTerms, type InvoiceDetails } from './pay-details.ts'
-import { HashForm } from './pay-hash-form.ts'
 import { PaymentsReceived, PayNotices, PayState, PaySteps, stateText } from './pay-state.ts'
 import { PayLocaleContext, PayTime, usePayLocale, usePayText } from './pay-texts.ts'
-import { chainText, WaysToPay, type PaySetting } from './pay-ways.ts'
+import { chainText, HashForm, WaysToPay, type PaySetting } from './pay-ways.ts'
 
 export interface CheckoutPageProps {
   /** Invoice record as the service sends it. */
@@ -20,6 +19,8 @@ export interface CheckoutPageProps {
   setting: PaySetting
   /** Time of the service when it rendered the page, in milliseconds since 1970. */
   now_ms: number
+  /** Entity tag of the record. */
+  etag: string
   /** URL of the server-sent events; null if not offered. */
   events: string | null
   messages: PayMessages
@@ -164,8 +165,24 @@ function usePlaces({ record, fault, saying }: { record: PayRecord; fault: Fault 
   return { word, saying_place, fault_place, focus_word }
 }
 
+type LoadCheckout = () => Promise<Checkout | null>
+
+/** Loads the module that asks a wallet and sends the payment, which a page without a wallet does not need; null after telling that it failed. */
+function loadCheckout(parts: CheckoutParts): LoadCheckout {
+  let loaded: Checkout | null = null
+  return async () => {
+    try {
+      const { createCheckout } = await import('../client/pay/checkout.ts')
+      return (loaded ??= createCheckout(parts))
+    } catch {
+      parts.screen.say(parts.messages.checkout.unreachable)
+      return null
+    }
+  }
+}
+
 /** State of the page: the record, the wallets, and what is announced. */
-function useCheckout({ record: wire, setting, now_ms, events }: CheckoutPageProps) {
+function useCheckout({ record: wire, etag, setting, now_ms, events }: CheckoutPageProps) {
   const { messages } = usePayLocale()
   const first = useMemo(() => recordOf(wire), [])
   const [record, setRecord] = useState(first)
@@ -179,7 +196,7 @@ function useCheckout({ record: wire, setting, now_ms, events }: CheckoutPageProp
   const [asked, setAsked] = useState(false)
   const [phase, setPhase] = useState<Phase>('idle')
   const latest = useRef(first)
-  const checkout = useRef<Checkout | null>(null)
+  const checkout = useRef<LoadCheckout>(() => Promise.resolve(null))
   const places = usePlaces({ record, fault, saying })
   const screen: Screen = { trace: setTrace, say: setSaying, trouble: setFault }
   const take = (found: PayRecord) => {
@@ -195,6 +212,7 @@ function useCheckout({ record: wire, setting, now_ms, events }: CheckoutPageProp
     const following = follow({
       path,
       events,
+      etag,
       written_ms: now_ms,
       onRecord(found) {
         take(found)
@@ -203,12 +221,15 @@ function useCheckout({ record: wire, setting, now_ms, events }: CheckoutPageProp
       onLine: setReached,
     })
     setLive(following)
-    checkout.current = createCheckout({ live: following, screen, messages, record: () => latest.current, onPhase: setPhase })
+    checkout.current = loadCheckout({ live: following, screen, messages, record: () => latest.current, onPhase: setPhase })
     if (setting.carries) {
-      discoverWallets((wallet) => setWallets((known) => [...known, wallet]))
+      discoverWallets((wallet) => {
+        setWallets((known) => [...known, wallet])
+        void checkout.current()
+      })
       setAsked(true)
     }
-    checkout.current.resume()
+    if (hasKeptPayment(first.invoice_id)) void checkout.current().then((loaded) => loaded?.resume())
   }, [])
   return {
     record,
@@ -223,15 +244,16 @@ function useCheckout({ record: wire, setting, now_ms, events }: CheckoutPageProp
     first_due_minor: first.due_minor,
     say: setSaying,
     trouble: setFault,
-    wallet_state: {
-      wallets,
-      asked,
-      phase,
-      choose: (wallet: Wallet) => void checkout.current?.pay(wallet),
-      stop() {
-        checkout.current?.stop()
-        document.querySelector<HTMLElement>('#wallets button')?.focus()
-      },
+    wallet_state: { wallets, asked, phase, ...walletActs(() => checkout.current()) },
+  }
+}
+
+function walletActs(load: LoadCheckout) {
+  return {
+    choose: (wallet: Wallet) => void load().then((loaded) => loaded?.pay(wallet)),
+    stop() {
+      void load().then((loaded) => loaded?.stop())
+      document.querySelector<HTMLElement>('#wallets button')?.focus()
     },
   }
 }

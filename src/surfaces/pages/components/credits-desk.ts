@@ -1,7 +1,6 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { isObject, objectsIn } from '../../../pure/is-object.ts'
-import { textOf, type Members } from '../client/shapes.ts'
+import { isObject, objectsIn, textOf, type Members } from '../../../pure/is-object.ts'
 import { html } from '../html.ts'
 
 /** Local storage key of the secret with which the code of the next purchase is collected. */

@@ -1,3 +1,4 @@
+import { textOf, type Members } from '../../../pure/is-object.ts'
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { InvoiceState } from '../../../pure/invoices/standing.ts'
@@ -14,7 +15,6 @@ import {
 } from '../client/merchant/invoices.ts'
 import { usdc } from '../client/pay/record.ts'
 import { discoverWallets, initials, type Wallet } from '../client/pay/wallets.ts'
-import { textOf, type Members } from '../client/shapes.ts'
 import { html } from '../html.ts'
 import { MerchantInvoices, StateWord } from './merchant-list.ts'
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { SEAL_UNITS, sealPaths } from '../../../pure/receipts/seal.ts'
-import { markOf } from '../../../service/catalogue/headlines.ts'
+import { markOf } from '../../../pure/headline.ts'
 import type { AssessedDocument } from '../client/verify/assess.ts'
 import type { ReceiptGraph, ReceiptGraphEdge } from '../client/verify/graph.ts'
 import { html } from '../html.ts'

@@ -1,6 +1,6 @@
 import type { BadgeVerdict, Headline } from '../../../pure/headline.ts'
 import type { AnswerView } from '../../../service/catalogue/answer-view.ts'
-import { markOf } from '../../../service/catalogue/headlines.ts'
+import { markOf } from '../../../pure/headline.ts'
 import { html } from '../html.ts'
 
 export function MarkShape({ mark }: { mark: BadgeVerdict }) {

@@ -82,8 +82,11 @@ function useVerification() {
   const [report, setReport] = useState<Report>({ kind: 'empty' })
   const [selected, setSelected] = useState(0)
   const [status, setStatus] = useState('')
-  const [keys_note, setKeysNote] = useState('Loading the key list of this service …')
-  const service_keys = useRef<Promise<IssuerKeys>>(Promise.resolve(NO_KEYS))
+  const [keys_note, setKeysNote] = useState(
+    'The verifier and the key list of this service are loaded when you use the form; from then on the page works offline.',
+  )
+  const loading_keys = useRef<Promise<IssuerKeys> | null>(null)
+  const serviceKeys = () => (loading_keys.current ??= loadServiceKeys())
   const pasted_keys = useRef<IssuerKeys>({ keys: [], log: null })
   const latest = useRef(0)
   const show = (next: Report) => {
@@ -94,7 +97,7 @@ function useVerification() {
     const turn = ++latest.current
     const refusal = refuseCount(documents.length)
     if (refusal !== null) return show({ kind: 'refused', message: refusal })
-    const [service, pasted] = [await service_keys.current, pasted_keys.current]
+    const [service, pasted] = [await serviceKeys(), pasted_keys.current]
     const lists: KeyLists = { service: service.keys, pasted: pasted.keys ?? [], logs: { service: service.log, pasted: pasted.log } }
     const assessed: AssessedDocument[] = []
     for (const document of documents) {
@@ -116,8 +119,7 @@ function useVerification() {
     bringElementIntoView('one')
   }
   useEffect(() => {
-    service_keys.current = loadServiceKeys()
-    void service_keys.current.then(({ keys }) => setKeysNote(describeKeys(keys)))
+    void serviceKeys().then(({ keys }) => setKeysNote(describeKeys(keys)))
     const verifyAddress = () => {
       if (!location.hash.startsWith('#r=')) return
       const documents = readDocuments(location.hash, '')

@@ -1,10 +1,9 @@
 import { csvQuoted, csvText } from '../../../../pure/documents/csv-cell.ts'
-import { isObject, objectsIn } from '../../../../pure/is-object.ts'
+import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 import { INVOICE_STATES, type InvoiceState } from '../../../../pure/invoices/standing.ts'
 import { codeOf } from '../pay/faults.ts'
 import { usdc } from '../pay/record.ts'
 import type { Wallet } from '../pay/wallets.ts'
-import { textOf, type Members } from '../shapes.ts'
 
 /** An invoice as the page for merchants shows it. */
 export interface ListedInvoice {

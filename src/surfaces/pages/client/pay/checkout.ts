@@ -1,3 +1,4 @@
+import { type Members } from '../../../../pure/is-object.ts'
 import { isPayable, type PayRecord } from './record.ts'
 import { faultOf, overtakenFault, serviceFault, type Fault } from './faults.ts'
 import type { Live } from './live.ts'
@@ -5,7 +6,6 @@ import type { PayMessages } from './pay-messages.ts'
 import { keepPayment, keptPayment, sendPayment, type Sent } from './send.ts'
 import { askWallet, type SignedPayment } from './sign.ts'
 import type { Wallet } from './wallets.ts'
-import type { Members } from '../shapes.ts'
 
 /** Times when this browser signed and sent the current payment, which the record does not contain. Seconds since 1970. */
 export interface Trace {

@@ -1,5 +1,5 @@
+import { textOf, type Members } from '../../../../pure/is-object.ts'
 import { fillMessage, type Messages, type MessageValues } from '../../../../pure/messages.ts'
-import { textOf, type Members } from '../shapes.ts'
 import type { PayRecord } from './record.ts'
 import { plainText } from './wallets.ts'
 

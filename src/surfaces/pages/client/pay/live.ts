@@ -18,6 +18,8 @@ export interface LiveParts {
   path: string
   /** URL of the server-sent events; null if not offered. */
   events: string | null
+  /** Entity tag of the record that the page was rendered with. */
+  etag: string
   /** Time of the service when it rendered the page, in milliseconds. */
   written_ms: number
   onRecord(record: PayRecord): void
@@ -34,7 +36,7 @@ const LISTENING_MS = 30_000
 export function follow(parts: LiveParts): Live {
   const time = { at_ms: parts.written_ms, since: performance.now() }
   const clock = { now_s: () => Math.floor((time.at_ms + performance.now() - time.since) / 1_000) }
-  const state: State = { etag: null, hurried: false, listening: false, reached: true, timer: 0, asking: null }
+  const state: State = { etag: parts.etag, hurried: false, listening: false, reached: true, timer: 0, asking: null }
   const onDate = (date: string | null) => {
     const at_ms = date === null ? Number.NaN : Date.parse(date)
     // The Date header has whole seconds; a difference of up to one second is its rounding.

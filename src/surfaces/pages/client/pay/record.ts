@@ -1,7 +1,6 @@
 import { tokenText } from '../../../../pure/chain/token-amount.ts'
 import type { InvoiceState } from '../../../../pure/invoices/standing.ts'
-import { isObject, objectsIn } from '../../../../pure/is-object.ts'
-import { textOf, type Members } from '../shapes.ts'
+import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 
 /** The members of an invoice record that the checkout uses. Amounts in minor units, times in seconds since 1970. */
 export interface PayRecord {
@@ -179,4 +178,16 @@ const CHAINS: Readonly<Record<number, string>> = { 8453: 'Base', 84532: 'Base Se
 /** Name of the network as wallets show it; null if it has none. */
 export function chainName(chain_id: number): string | null {
   return CHAINS[chain_id] ?? null
+}
+
+/** Key of a signed payment in the storage of the tab. */
+export const KEPT = 'assay payment of '
+
+/** True if this tab signed a payment of the invoice before it was reloaded. */
+export function hasKeptPayment(invoice_id: string): boolean {
+  try {
+    return sessionStorage.getItem(KEPT + invoice_id) !== null
+  } catch {
+    return false
+  }
 }

@@ -1,5 +1,5 @@
-import { isObject } from '../../../../pure/is-object.ts'
-import type { Members } from '../shapes.ts'
+import { isObject, type Members } from '../../../../pure/is-object.ts'
+import { KEPT } from './record.ts'
 import type { SignedPayment } from './sign.ts'
 
 export type Sent =
@@ -43,8 +43,6 @@ export async function sendPayment(path: string, { body }: SignedPayment): Promis
 function waitOf(header: string | null): number {
   return header !== null && /^\d{1,6}$/.test(header) ? Math.max(1, Number(header)) : WAIT_S
 }
-
-const KEPT = 'assay payment of '
 
 /** Stores a signed payment across reloads, so that the payer does not sign twice after a lost connection. */
 export function keepPayment(invoice_id: string, signed: SignedPayment | null): void {

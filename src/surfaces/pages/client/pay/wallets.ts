@@ -1,5 +1,4 @@
-import { isObject } from '../../../../pure/is-object.ts'
-import { textOf } from '../shapes.ts'
+import { isObject, textOf } from '../../../../pure/is-object.ts'
 
 /** EIP-1193 provider of a browser wallet. */
 export interface Provider {

@@ -1,6 +1,5 @@
 import type { FindingSeverity } from '../../../../pure/protocols/protocol.ts'
-import { isObject, objectsIn } from '../../../../pure/is-object.ts'
-import { textOf, type Members } from '../shapes.ts'
+import { isObject, objectsIn, textOf, type Members } from '../../../../pure/is-object.ts'
 
 /** A finding as the service writes it, read without trust. */
 export interface Finding {
