@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { HeavyAnswer, HeavyJob, HeavyToolJob } from '../adapters/heavy-work/pool.ts'
+import type { BoundTable } from '../pure/datasets/datasets.ts'
 import { once } from '../pure/once.ts'
 import type { Sources, Tool } from '../service/catalogue/define.ts'
 import type { LargeBody } from '../surfaces/http/read-in-thread.ts'
@@ -8,9 +9,17 @@ import type { LargeBody } from '../surfaces/http/read-in-thread.ts'
 /** Entry of a worker thread: runs one tool at a time, or reads one long body. Tools that run here are pure. */
 
 /** Catalogue data passed to each thread, which loads a tool on its first call. */
-export type HeavyWorkerData = readonly Pick<Tool, 'id' | 'family' | 'bounds'>[]
+export interface HeavyWorkerData {
+  tools: readonly Pick<Tool, 'id' | 'family' | 'bounds'>[]
+  /** Tables that are not those of the release, as JSON text, which is copied faster than the rows. */
+  tables: string
+}
 
-const listed = (workerData ?? []) as HeavyWorkerData
+const { tools: listed, tables } = (workerData ?? { tools: [], tables: '[]' }) as HeavyWorkerData
+if (tables !== '[]') {
+  const { bindTables } = await import('../pure/datasets/datasets.ts')
+  bindTables(JSON.parse(tables) as BoundTable[])
+}
 const tools = new Map<string, Promise<Tool>>()
 
 function toolOf({ family, tool }: Pick<HeavyToolJob, 'family' | 'tool'>): Promise<Tool> {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { DATASETS, isDatasetId } from '../pure/datasets/datasets.ts'
+import { datasetDefinition, isDatasetId, TABLE_IDS, TABLES } from '../pure/datasets/datasets.ts'
 import { listAges, OFAC_LIST_DAYS } from '../pure/checks/ofac.ts'
 import { once } from '../pure/once.ts'
+import type { Snapshot } from '../pure/datasets/definition.ts'
 import type { DatasetDescription } from '../surfaces/deps.ts'
 import type { DatasetService } from '../service/datasets/dataset-service.ts'
 
@@ -37,20 +38,36 @@ export function referenceTables(now_ms: number): ReferenceTable[] {
       ...head,
       name,
       age_days: ageDays(head.published_at ?? head.compiled_at ?? head.retrieved_at, now_ms),
-      limit_days: SCREENED.has(name) ? OFAC_LIST_DAYS : OLD_DAYS,
+      limit_days: limitDays(idOf(name), name),
     }
   })
+}
+
+/** Id of the table in a file of `data/`. */
+function idOf(name: string): string {
+  return name.replace('.json', '').replaceAll('-', '_')
+}
+
+function limitDays(id: string, name: string): number {
+  if (isDatasetId(id)) return datasetDefinition(id).limit_days
+  return SCREENED.has(name) ? OFAC_LIST_DAYS : OLD_DAYS
 }
 
 function ageDays(date: string, now_ms: number): number {
   return Math.floor((now_ms - Date.parse(date)) / DAY_MS)
 }
 
-/** Canonical texts of the tables in `data/`, by SHA-256. */
+/** Canonical texts of the tables of the release, by SHA-256: those in `data/`, and those that come with packages. */
 function bundledTables() {
-  const tables = referenceTables(0).map(({ name, age_days: _age, limit_days, ...table }) => {
-    const text = JSON.stringify(table)
-    return { id: name.replace('.json', '').replaceAll('-', '_'), table, limit_days, text, sha256: hashOf(text) }
+  const files = referenceTables(0).map(({ name, age_days: _age, limit_days, ...table }) => ({ id: idOf(name), limit_days, table }))
+  const packaged = TABLE_IDS.filter((id) => files.every((file) => file.id !== id)).map((id) => ({
+    id,
+    limit_days: TABLES[id].definition.limit_days,
+    table: TABLES[id].bundled(),
+  }))
+  const tables = [...files, ...packaged].map((one) => {
+    const text = JSON.stringify(one.table)
+    return { ...one, text, sha256: hashOf(text) }
   })
   return { tables, texts: new Map(tables.map(({ sha256, text }) => [sha256, text])) }
 }
@@ -76,14 +93,17 @@ export function describeDatasets(service: Pick<DatasetService, 'active' | 'scree
       const ordered = [...tables.values()].toSorted((one, other) => (one.id < other.id ? -1 : 1))
       return ordered.map((table) => describeDataset(table, active.get(table.id), now_ms()))
     },
+    /** By SHA-256, or the first 12 digits of it. */
     async text(sha256: string): Promise<string | null> {
-      return bundled().texts.get(sha256) ?? (await service.text(sha256))
+      const { texts } = bundled()
+      const whole = texts.has(sha256) ? sha256 : [...texts.keys()].find((one) => one.startsWith(sha256))
+      return whole === undefined ? service.text(sha256) : (texts.get(whole) ?? null)
     },
   }
 }
 
 type ActiveDataset = ReturnType<DatasetService['active']>[number]
-type TableFacts = Pick<ReferenceTable, 'schema' | 'source' | 'published_at' | 'compiled_at' | 'retrieved_at' | 'count'>
+type TableFacts = Omit<Snapshot, 'rows' | 'source_version' | 'notes'>
 
 interface TableInUse {
   id: string
@@ -95,7 +115,7 @@ interface TableInUse {
 /** A snapshot of the store takes the place of the table of the release; some datasets have no such table. */
 function inUse(active: ActiveDataset): TableInUse {
   const { id, sha256, snapshot } = active
-  return { id, sha256, limit_days: DATASETS[id].limit_days, table: snapshot }
+  return { id, sha256, limit_days: datasetDefinition(id).limit_days, table: snapshot }
 }
 
 function describeDataset(
@@ -118,7 +138,7 @@ function describeDataset(
     pinned: active?.pinned ?? false,
     age_days: ageDays(published_at ?? compiled_at ?? retrieved_at, now_ms),
     limit_days,
-    source_urls: isDatasetId(id) ? DATASETS[id].source_urls : [],
-    licence: isDatasetId(id) ? DATASETS[id].licence : null,
+    source_urls: isDatasetId(id) ? datasetDefinition(id).source_urls : [],
+    licence: isDatasetId(id) ? datasetDefinition(id).licence : null,
   }
 }

@@ -33,6 +33,7 @@ import {
   type RunningJobs,
 } from '../service/jobs/jobs.ts'
 import { limits, LOG_RULES } from '../service/limits.ts'
+import { bindTables, type BoundTable } from '../pure/datasets/datasets.ts'
 import { feedsJob } from '../service/datasets/feeds.ts'
 import { createDatasetService, followDatasets, type DatasetService } from '../service/datasets/dataset-service.ts'
 import { createAllowance, sourceReadsUsed } from '../service/payments/allowance.ts'
@@ -111,8 +112,9 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const { catalogue, store, signing, lease_clock } = deployment
   const room = await openPayments(deployment, { reach, rules })
   const facts = chainSources(deployment)
-  const listed: HeavyWorkerData = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))
-  const heavy = createHeavyPool({ ...HEAVY_POOL, data: listed })
+  const tables = tablesInUse()
+  const listed = catalogue.tools.map(({ id, family, bounds }) => ({ id, family, bounds }))
+  const heavy = createHeavyPool({ ...HEAVY_POOL, data: (): HeavyWorkerData => ({ tools: listed, tables: tables.text() }) })
   const invoices = openInvoices(deployment, room)
   const webhooks = openWebhooks(deployment, invoices)
   const credits = openCredits(deployment, { reach, cards, invoices })
@@ -121,7 +123,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
     throw error
   }
   const log_room = await openReceiptsLog(deployment).catch(stopRoom)
-  const datasets = await openDatasets(deployment, log_room !== null)
+  const datasets = await openDatasets(deployment, log_room !== null, (bound) => tables.use(bound, heavy))
   const proofs = options.underwriter_proofs ?? chooseUnderwriterProofs(settings.ASSAY_MODE, systemClock)
   const parts = { datasets, credits, invoices, webhooks, room, log_room, facts, heavy, proofs, signing_thread }
   const app = createApp(appDeps(deployment, parts), proxies, log)
@@ -158,6 +160,7 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
       await endRecording()
       await storeCounts()
       await heavy.stop()
+      bindTables([])
       await app.deps.call.issuer.queue?.stop()
       await log_room?.queue.stop()
       await jobs.stop()
@@ -216,12 +219,33 @@ function purges({ store, prices }: Deployment): Job[] {
 }
 
 /** The datasets that are active in the store; their hashes go into the public log, where one is kept. */
-async function openDatasets({ store, clock, log }: Deployment, has_log: boolean): Promise<DatasetService> {
+async function openDatasets(
+  { store, clock, log }: Deployment,
+  has_log: boolean,
+  bind: (tables: readonly BoundTable[]) => void,
+): Promise<DatasetService> {
   const publish = has_log ? { publish: (sha256: string) => store.log.queue([sha256], clock.now_ms()) } : {}
-  const datasets = createDatasetService({ store: store.datasets, clock, log, ...publish })
+  const datasets = createDatasetService({ store: store.datasets, clock, log, bind, ...publish })
   // Lists of names are large; they follow with the first poll, and a call that needs them earlier waits.
   await datasets.refreshBundled()
   return datasets
+}
+
+/** Tables that checks use in place of those of the release, in this thread and in threads for heavy work. */
+function tablesInUse() {
+  let current: readonly BoundTable[] = []
+  const text = { of: current, json: '[]' }
+  return {
+    use(bound: readonly BoundTable[], heavy: Pick<HeavyWork, 'renew'>) {
+      current = bound
+      bindTables(bound)
+      heavy.renew()
+    },
+    text(): string {
+      if (text.of !== current) Object.assign(text, { of: current, json: JSON.stringify(current) })
+      return text.json
+    },
+  }
 }
 
 function feedJobs({ settings, store, clock, log }: Deployment, service: DatasetService): Job[] {

@@ -220,13 +220,14 @@ async function fetchDatasets(origin: string, answers: readonly BundledAnswer[], 
   if (named.length === 0) return []
   const ids = [...new Set(named.map(({ id }) => id))].slice(0, BUNDLE_LIMITS.datasets)
   const { datasets: current } = await askPart(origin, { entries: [], datasets: ids })
-  const stated = named.flatMap(({ id, sha256 }) => (sha256?.length === 64 ? [{ id, sha256 }] : []))
+  const stated = named.flatMap(({ id, sha256 }) => (sha256 === null ? [] : [{ id, sha256 }]))
   const found = new Map<string, BundledDataset>()
   let room_bytes = TEXT_BYTES
-  for (const { id, sha256 } of [...stated, ...current]) {
-    if (found.has(sha256) || found.size >= BUNDLE_LIMITS.datasets) continue
-    const text = await load(`${origin}/v1/datasets/${sha256}`, datasetLimits.snapshot_bytes, {}).catch(() => null)
-    const dataset = text === null || textHash(text) !== sha256 ? null : { id, sha256, text }
+  for (const { id, sha256: digits } of [...stated, ...current]) {
+    if ([...found.keys()].some((sha256) => sha256.startsWith(digits)) || found.size >= BUNDLE_LIMITS.datasets) continue
+    const text = await load(`${origin}/v1/datasets/${digits}`, datasetLimits.snapshot_bytes, {}).catch(() => null)
+    const sha256 = text === null ? '' : textHash(text)
+    const dataset = text === null || !sha256.startsWith(digits) ? null : { id, sha256, text }
     if (dataset === null || !named.some((one) => isNamed(dataset, one))) continue
     const bytes = Buffer.byteLength(dataset.text)
     const fits = with_texts && bytes <= room_bytes

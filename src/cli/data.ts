@@ -5,8 +5,9 @@ import { systemClock } from '../adapters/clock/system.ts'
 import { feedReader } from '../assembly/feeds.ts'
 import { describeDatasets } from '../assembly/reference-tables.ts'
 import type { DatasetStore } from '../ports/datasets.ts'
-import { datasetDefinition, datasetOf, DATASET_IDS, DATASETS, type DatasetId } from '../pure/datasets/datasets.ts'
+import { datasetDefinition, datasetOf, DATASET_IDS, type DatasetId } from '../pure/datasets/datasets.ts'
 import { compareSnapshots, readSnapshot, updateFault } from '../pure/datasets/definition.ts'
+import { dataDate } from '../pure/datasets/table.ts'
 import { FEED_NAMES, FEEDS, type FeedName } from '../pure/datasets/feeds.ts'
 import { createDatasetService, type DatasetService } from '../service/datasets/dataset-service.ts'
 import { describeOffer, readFeed } from '../service/datasets/feeds.ts'
@@ -21,7 +22,7 @@ type Action = (typeof ACTIONS)[number]
 const ARGUMENTS: Readonly<Record<Action, string | null>> = {
   status: null,
   refresh: null,
-  import: 'a file: the XML of OFAC, the UN, the EU or the UK, or a snapshot from GET /v1/datasets/{sha256}',
+  import: 'a file: the document of a publisher that a feed reads, or a snapshot such as a file of data/ or of GET /v1/datasets/{sha256}',
   diff: 'a file or the SHA-256 of a stored snapshot',
   pin: 'the SHA-256 of a stored snapshot',
   unpin: 'a dataset, such as ofac_addresses',
@@ -138,7 +139,7 @@ async function feedOfFile(path: string): Promise<FeedName> {
 function ownSnapshot(text: string, name: string): OfferedSnapshot {
   const id = datasetOf(text)
   if (id !== null) return { id, text }
-  const expected = DATASET_IDS.map((one) => DATASETS[one].schema).join(', ')
+  const expected = DATASET_IDS.map((one) => datasetDefinition(one).schema).join(', ')
   throw new CliError('data', `${name} is not a snapshot; expected a JSON object that begins with "schema" and one of ${expected}.`)
 }
 
@@ -169,7 +170,7 @@ async function showDifference(desk: Desk, argument: string): Promise<Exit> {
     const before = desk.service.active().find((active) => active.id === id)
     const difference = compareSnapshots(definition, before?.snapshot ?? null, found.snapshot)
     const fault = before === undefined ? null : updateFault(definition, before.snapshot, found.snapshot, difference)
-    return { id, before, offered: found.snapshot.published_at, difference, fault }
+    return { id, before, offered: dataDate(found.snapshot), difference, fault }
   })
   if (desk.json) {
     const members = differences.map(({ id, before, difference, fault }) => ({
@@ -182,7 +183,7 @@ async function showDifference(desk: Desk, argument: string): Promise<Exit> {
     return 'ok'
   }
   for (const { id, before, offered: date, difference, fault } of differences) {
-    const active = before === undefined ? 'none is active' : `active since ${before.snapshot.published_at}`
+    const active = before === undefined ? 'none is active' : `active since ${dataDate(before.snapshot)}`
     say(`${id}: ${active}, offered ${date}.`)
     for (const [word, keys] of Object.entries(difference)) {
       const more = keys.length > SHOWN ? ` and ${keys.length - SHOWN} more` : ''

@@ -4,9 +4,9 @@ import { systemClock } from '../adapters/clock/system.ts'
 import { chooseSigning } from '../adapters/signer/choose.ts'
 import type { ReceiptCrypto } from '../pure/receipts/crypto.ts'
 import { BUNDLED_ADDRESSES, createScreening, type Screening } from '../pure/checks/ofac.ts'
-import { datasetDate } from '../pure/data-date.ts'
-import { datasetDefinition, datasetOf, type DatasetId } from '../pure/datasets/datasets.ts'
-import { readSnapshot, snapshotHash, type Snapshot } from '../pure/datasets/definition.ts'
+import { dataDate, datasetDate } from '../pure/datasets/table.ts'
+import { bindTables, datasetDefinition, datasetOf, TABLE_IDS, TABLES, type BoundTable, type DatasetId } from '../pure/datasets/datasets.ts'
+import { readSnapshot, snapshotDay, snapshotHash, type Snapshot } from '../pure/datasets/definition.ts'
 import { NAME_LIST_IDS, type NameRow } from '../pure/datasets/listed-names.ts'
 import type { OfacRow } from '../pure/datasets/ofac-addresses.ts'
 import { once } from '../pure/once.ts'
@@ -46,8 +46,8 @@ const OUTCOMES = {
   dataset_missing: {
     exit: 'undecided',
     reason:
-      'The result relies on a dataset that is not part of this release. Download it from the issuer, GET /v1/datasets/{sha256} with list.sha256 of ' +
-      'the answer (for names: of each of names.lists), and give the file, or a folder of such files, with --dataset.',
+      'The result relies on a dataset that is not part of this release. Download it from the issuer, GET /v1/datasets/{sha256} with the 12 digits ' +
+      'behind sha256: in data_as_of, and give the file, or a folder of such files, with --dataset.',
   },
   unknown_tool: { exit: 'undecided', reason: 'The tool that the receipt names is not here.' },
 } as const satisfies Record<string, { exit: Exit; reason: string }>
@@ -120,8 +120,10 @@ async function replay(file: ReceiptFile, given: unknown, datasets: readonly Give
     ? listsOf(statedResult(file, signed.output_hash, crypto), datasets)
     : local.screening.active()
   if (lists === null) return found('dataset_missing', { version_here })
+  const tables = tablesOf(statedResult(file, signed.output_hash, crypto), datasets)
+  if (tables === null) return found('dataset_missing', { version_here })
   const screening = { ...local.screening, active: () => lists }
-  const result = await tool.execute(input, { ...local, clock, screening })
+  const result = await withTables(tables, () => tool.execute(input, { ...local, clock, screening }))
   const output_hash_here = valueHash(result, crypto)
   if (output_hash_here === signed.output_hash.toLowerCase()) return found('agrees', { version_here, output_hash_here })
   const timeless = told_ms === null && tool.sources.includes('clock')
@@ -157,22 +159,52 @@ function statedTime(file: ReceiptFile, output_hash: string, crypto: ReceiptCrypt
 function listsOf(result: Record<string, unknown> | null, datasets: readonly GivenDataset[]): Screening | null {
   const data_as_of = result?.['data_as_of']
   const stated = isObject(data_as_of) ? data_as_of : {}
-  const named = (id: DatasetId) =>
-    datasets.find((one) => one.id === id && datasetDate(one.snapshot.published_at, one.sha256) === stated[id])
+  const named = (id: DatasetId) => datasets.find((one) => one.id === id && datasetDate(dataDate(one.snapshot), one.sha256) === stated[id])
   const names: NameList[] = []
   for (const id of NAME_LIST_IDS) {
     if (stated[id] === undefined) continue
     const found = named(id)
     if (found === undefined) return null
-    const { published_at, count, rows } = found.snapshot
+    const { count, rows } = found.snapshot
     const index = once(() => buildInSlices(buildNameIndex(rows as NameRow[]), () => Promise.resolve()))
-    names.push({ id, published_at, count, sha256: found.sha256, index })
+    names.push({ id, published_at: snapshotDay(found.snapshot), count, sha256: found.sha256, index })
   }
   const bundled = { id: 'ofac_addresses' as const, snapshot: BUNDLED_ADDRESSES, sha256: snapshotHash(BUNDLED_ADDRESSES) }
   const isStated = ({ snapshot, sha256 }: Omit<GivenDataset, 'id'>) =>
-    stated['ofac_addresses'] === undefined || datasetDate(snapshot.published_at, sha256) === stated['ofac_addresses']
+    stated['ofac_addresses'] === undefined || datasetDate(dataDate(snapshot), sha256) === stated['ofac_addresses']
   const addresses = [...datasets.filter(({ id }) => id === 'ofac_addresses'), bundled].find(isStated)
   return addresses === undefined ? null : createScreening(addresses.snapshot as Snapshot<OfacRow>, addresses.sha256, { loaded: names })
+}
+
+/** Dates that a result states for its datasets; those of a batch are in its items. */
+function statedDates(result: Record<string, unknown> | null): Record<string, unknown> {
+  const items = Array.isArray(result?.['results']) ? result['results'] : []
+  const parts = [...items.map((item: unknown) => (isObject(item) ? item['result'] : null)), result]
+  return Object.assign({}, ...parts.map((part) => (isObject(part) && isObject(part['data_as_of']) ? part['data_as_of'] : {})))
+}
+
+/** Given tables from which the result was given; null if it names one that is neither given nor of this release. */
+function tablesOf(result: Record<string, unknown> | null, datasets: readonly GivenDataset[]): BoundTable[] | null {
+  const stated = statedDates(result)
+  const tables: BoundTable[] = []
+  for (const id of TABLE_IDS) {
+    // Answers of earlier versions state a date only.
+    const date = stated[id]
+    if (typeof date !== 'string' || !/ sha256:[0-9a-f]{12}$/.test(date) || date === TABLES[id].date()) continue
+    const found = datasets.find((one) => one.id === id && datasetDate(dataDate(one.snapshot), one.sha256) === date)
+    if (found === undefined) return null
+    tables.push({ id, snapshot: found.snapshot, sha256: found.sha256 })
+  }
+  return tables
+}
+
+async function withTables<Result>(tables: readonly BoundTable[], work: () => Result): Promise<Awaited<Result>> {
+  const before = bindTables(tables)
+  try {
+    return await work()
+  } finally {
+    bindTables(before)
+  }
 }
 
 interface GivenDataset {
@@ -181,8 +213,8 @@ interface GivenDataset {
   sha256: string
 }
 
-/** Most files of a folder with datasets; an answer relies on five at most. */
-const DATASET_FILES_MAX = 16
+/** Most files of a folder with datasets. */
+const DATASET_FILES_MAX = 24
 
 /** A downloaded dataset, or the JSON files of a folder. */
 async function readDatasets(name: string): Promise<GivenDataset[]> {

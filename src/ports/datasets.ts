@@ -34,6 +34,8 @@ export interface DatasetStore {
   add(snapshot: Omit<StoredSnapshot, 'sha256'>, text: string): Promise<string>
   /** Text with this SHA-256; null if the store has none. Rejects if the stored text does not have it. */
   text(sha256: string): Promise<string | null>
+  /** SHA-256 that begins with these 12 digits, as answers state them; null if the store has none. */
+  whole_hash(digits: string): Promise<string | null>
   /** Stored snapshots without their texts, newest first. */
   snapshots(limit: number): Promise<StoredSnapshot[]>
   /** Makes a stored snapshot active, pinned or not. */

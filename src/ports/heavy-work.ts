@@ -33,6 +33,8 @@ export interface HeavyWork {
   read(body: HeavyRead, by: HeavyClient): Promise<Record<string, unknown>>
   /** Work that has not begun yet. */
   waiting(): number
+  /** Later work runs in threads that start with the data of now; work that runs ends with the data it began with. */
+  renew(): void
   /** Ends all work; what waits is rejected. */
   stop(): Promise<void>
 }

@@ -71,6 +71,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'adapters/heavy-work/pool.ts': {
     busy: 'limits.heavy_workers',
     running: 'limits.heavy_workers',
+    outdated: 'limits.heavy_workers',
     paid: 'limits.heavy_queue',
     free: 'limits.heavy_queue',
     ended: 'ENDED_CLIENTS',
@@ -100,7 +101,7 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/catalogue/search.ts': { scores: 'here' },
   'service/credits/credit-checkout.ts': { paid: 'here' },
   'service/invoices/bank-rail.ts': { found: 'here', matched: 'one run of the command line', places: 'one run of the command line' },
-  'service/datasets/dataset-service.ts': { texts: 'datasetLimits.cached_texts' },
+  'service/datasets/dataset-service.ts': { texts: 'datasetLimits.cached_texts', outdated: 'DATASET_IDS' },
   'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },
   'service/jobs/jobs.ts': { held: 'the jobs' },
   'service/log/receipts-log.ts': { tiles: 'one proof', grown: 'here' },

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import addresses from '../../data/ofac-addresses.json' with { type: 'json' }
+import { TABLES } from '../../src/pure/datasets/datasets.ts'
+import { isObject } from '../../src/pure/is-object.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { sdnDocument } from '../support/sdn-document.ts'
 import { openDesk, parsed, type Desk } from './run-cli.ts'
@@ -141,6 +143,60 @@ test('the datasets in use are listed with dates, ages and hashes, and each is se
     assert.equal(Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(text))).toString('hex'), sha256)
   }
   for (const path of ['f'.repeat(64), 'latest']) assert.equal((await fetch(`${app.url}/v1/datasets/${path}`)).status, 404)
+})
+
+test('newer tables are used by calls, threads and batches; receipts of both versions replay, the old one years later', async () => {
+  const ask = async (tool: string, input: object) => {
+    const { status, body } = await restCall(app.url, tool, input)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body as unknown as { result: { data_as_of: Record<string, string>; facts: Record<string, unknown> } }
+  }
+  const input = { lei: '213800WSGIIZCXF1P572' }
+  const old = await ask('lei-check', input)
+  assert.deepEqual(
+    [old.result.facts['lou_name'], old.result.data_as_of['lou_prefixes']],
+    ['London Stock Exchange', TABLES.lou_prefixes.date()],
+  )
+  const table = TABLES.lou_prefixes.bundled()
+  const rows = table.rows.map((row) => (isObject(row) && row['prefix'] === '2138' ? { ...row, name: 'LSEG' } : row))
+  const newer = { ...table, published_at: dayBefore(1), compiled_at: null, retrieved_at: dayBefore(1), rows }
+  const currencies = { ...TABLES.iso4217.bundled(), published_at: dayBefore(1), retrieved_at: dayBefore(1) }
+  for (const one of [newer, currencies]) {
+    const { code, stdout, stderr } = await desk.run(['data', 'import', await desk.file('table.json', one), '--json'])
+    assert.equal(code, 0, stdout + stderr)
+  }
+  const isNewer = ({ data_as_of }: { data_as_of: Record<string, string> }, id: string) => data_as_of[id]?.startsWith(dayBefore(1)) === true
+  let current = await ask('lei-check', input)
+  while (!isNewer(current.result, 'lou_prefixes')) {
+    assert.equal(current.result.facts['lou_name'], 'London Stock Exchange')
+    current = await ask('lei-check', input)
+  }
+  assert.equal(current.result.facts['lou_name'], 'LSEG')
+
+  const { example } = app.running.app.deps.call.catalogue.tools.find(({ id }) => id === 'iso20022-validate') ?? { example: {} }
+  let message = await ask('iso20022-validate', example)
+  while (!isNewer(message.result, 'iso4217')) message = await ask('iso20022-validate', example)
+  const batch = { items: [{ tool: 'lei-check', value: input.lei }] }
+  const batched = await ask('batch-validate', batch)
+  const items = [
+    ['old', old, input, null],
+    ['current', current, input, current.result.data_as_of['lou_prefixes']],
+    ['message', message, example, message.result.data_as_of['iso4217']],
+    ['batch', batched, batch, current.result.data_as_of['lou_prefixes']],
+  ] as const
+  for (const [name, answer, asked, date] of items) {
+    const files = [await desk.file(`${name}.json`, answer), await desk.file('input.json', asked)]
+    const outcome = async (...more: string[]) => parsed((await desk.run(['replay', ...files, ...more, '--json'])).stdout)['outcome']
+    if (date === null) {
+      assert.equal(await outcome(), 'agrees', name)
+      continue
+    }
+    assert.equal(await outcome(), 'dataset_missing', name)
+    const text = await (await fetch(`${app.url}/v1/datasets/${date?.slice(-12) ?? ''}`)).text()
+    assert.equal(await outcome('--dataset', await desk.file('dataset.json', text)), 'agrees', name)
+  }
+  const short = old.result.data_as_of['lou_prefixes']?.slice(-12) ?? ''
+  assert.equal(await (await fetch(`${app.url}/v1/datasets/${short}`)).text(), JSON.stringify(table))
 })
 
 test('the hash of each list is in the public log', async () => {

@@ -16,8 +16,8 @@ export interface HeavyPoolOptions {
   deadline_ms: number
   /** Maximum memory of one worker. */
   memory_mb: number
-  /** Given to each worker when it starts. */
-  data?: unknown
+  /** Returns what is given to a worker when it starts. */
+  data?: () => unknown
 }
 
 /** A tool to run. */
@@ -65,6 +65,7 @@ export function createHeavyPool(options: HeavyPoolOptions): HeavyWork {
     run: (family, tool, input, by) => pool.run({ family, tool, input }, by),
     read: (body, by) => pool.run({ read: { ...body, bytes: ownBytes(body.bytes) } }, by),
     waiting: () => pool.waiting(),
+    renew: () => pool.renew(),
     stop: () => pool.stop(),
   }
 }
@@ -149,6 +150,8 @@ class HeavyPool {
   readonly #options: HeavyPoolOptions
   readonly #idle: Worker[] = []
   readonly #busy = new Set<Worker>()
+  /** Busy threads that were started with data that has changed since. */
+  readonly #outdated = new WeakSet<Worker>()
   /** Clients with a job under way. */
   readonly #running = new Set<string>()
   readonly #queue: FairQueue
@@ -175,6 +178,12 @@ class HeavyPool {
 
   waiting(): number {
     return this.#queue.size
+  }
+
+  /** Ends each thread after the job that it runs, so that later jobs start with the data of now. */
+  renew(): void {
+    for (const worker of this.#busy) this.#outdated.add(worker)
+    for (const worker of this.#idle.splice(0)) void worker.terminate()
   }
 
   async stop(): Promise<void> {
@@ -215,7 +224,7 @@ class HeavyPool {
 
   #made(): Worker {
     const { module, memory_mb, data } = this.#options
-    const worker = new Worker(module, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: memory_mb } })
+    const worker = new Worker(module, { workerData: data?.(), resourceLimits: { maxOldGenerationSizeMb: memory_mb } })
     // An error between two jobs, or after the end of one, belongs to no job; the next job notices that the worker is gone.
     worker.on('error', () => undefined)
     // A process that has nothing else to do may end.
@@ -233,7 +242,7 @@ class HeavyPool {
     const { worker } = thread
     const answer = await answerOf(thread, job, this.#options.deadline_ms)
     this.#busy.delete(worker)
-    if (answer.kind === 'answered' && !this.#stopped) this.#idle.push(worker)
+    if (answer.kind === 'answered' && !this.#stopped && !this.#outdated.has(worker)) this.#idle.push(worker)
     else await worker.terminate()
     this.#running.delete(by.client)
     this.#next()

@@ -6,7 +6,7 @@ import { datasetLimits } from '../../service/limits.ts'
 import { columns, count, flag, hash_type, key_type, nullable, parameter, pick, text_type, word_type } from './columns.ts'
 import type { Database } from './database.ts'
 import { StoreRefusedError } from './errors.ts'
-import { inserted, matched, replaced, selected, sql, statement } from './statements.ts'
+import { inserted, matched, raw, replaced, selected, sql, statement } from './statements.ts'
 
 /** Snapshots of datasets in the SQL that both databases share. Texts are stored as Brotli (RFC 7932) in base64. */
 
@@ -29,6 +29,12 @@ const ADD = statement(
   sql`insert into dataset_snapshot ${inserted({ ...snapshot, ...packed })} on conflict (sha256) do nothing`,
 )
 const TEXT = statement('dataset_text', sql`select ${selected(packed)} from dataset_snapshot where ${matched(pick(snapshot, 'sha256'))}`)
+const SHORT_HASH_DIGITS = 12
+const WHOLE_HASH = statement(
+  'dataset_hash',
+  sql`select ${selected(pick(snapshot, 'sha256'))} from dataset_snapshot
+    where substr(sha256, 1, ${raw(String(SHORT_HASH_DIGITS))}) = ${parameter('digits', key_type)} order by sha256 limit 1`,
+)
 const SNAPSHOTS = statement(
   'dataset_snapshots',
   sql`select ${selected(snapshot)} from dataset_snapshot order by added_ms desc, sha256 limit ${parameter('limit', count)}`,
@@ -77,6 +83,10 @@ export class SqlDatasetStore implements DatasetStore {
     const bytes = await decompress(Buffer.from(found.packed, 'base64'), { maxOutputLength: datasetLimits.snapshot_bytes })
     if (hashOf(bytes) !== sha256) throw new StoreRefusedError(`the stored snapshot ${sha256} is damaged`)
     return bytes.toString('utf8')
+  }
+
+  async whole_hash(digits: string): Promise<string | null> {
+    return (await this.#database.readFirst(WHOLE_HASH, { digits }))?.sha256 ?? null
   }
 
   snapshots(limit: number): Promise<StoredSnapshot[]> {

@@ -3,7 +3,7 @@
  * key list in a bundle comes from the maker of the bundle; only a list that the auditor got from the issuer shows who signed. Not verified here: that
  * results are right, that money moved, and that the bundle holds every answer that there is.
  */
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 import { isObject } from '../is-object.ts'
 import {
   isSignedBy,

@@ -1,5 +1,5 @@
 import table from '../../../data/aba-ranges.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { datesOf, isWords, orNull, referenceTable, rowOf } from '../datasets/table.ts'
 import { complement10, weightedSum } from './check-digits.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout } from './identifier.ts'
 import { digitAt, labelInFront } from './normalize.ts'
@@ -9,25 +9,44 @@ import { type Check, finding } from './verdict.ts'
 export const ABA_CLASSES = ['us_government', 'fed_district', 'thrift', 'electronic', 'travellers_cheque'] as const
 
 interface AbaRange {
-  class: (typeof ABA_CLASSES)[number]
+  prefix: string
+  class: string
   fed_district: number | null
   fed_city: string | null
 }
 
+/** Uses of the first two digits. The association publishes its policy as text for people, so newer ranges come by an import only. */
+export const ABA_RANGES = referenceTable(
+  {
+    id: 'aba_ranges',
+    source_urls: [],
+    licence: 'Facts of the Routing Number Administrative Policy (American Bankers Association)',
+    rows_min: 30,
+    rows_max: 100,
+    present: ['01', '12', '21', '80'],
+    absent: ['13', '20', '33', '50', '99'],
+    isRow: rowOf<AbaRange>({
+      prefix: /^[0-9]{2}$/,
+      class: (value) => ABA_CLASSES.some((one) => one === value),
+      fed_district: orNull((value) => typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 12),
+      fed_city: orNull(isWords),
+    }),
+    key: ({ prefix }) => prefix,
+  },
+  () => table,
+  ({ rows }) => {
+    // 1 for each pair of first digits that is in use.
+    const is_prefix = new Uint8Array(100)
+    for (const { prefix } of rows) is_prefix[Number.parseInt(prefix, 10)] = 1
+    return { ranges: new Map(rows.map((row) => [row.prefix, row])), is_prefix }
+  },
+)
+
 /** Dates of the reference tables that an answer uses. */
-export const ABA_DATA_AS_OF = { aba_ranges: dataDate(table) } as const
+export const ABA_DATA_AS_OF = datesOf([ABA_RANGES])
 
 const LAYOUT = readLayout('aba_routing', 'routing_symbol:4N institution:4N check:1N')
 const WEIGHTS = [3, 7, 1, 3, 7, 1, 3, 7]
-const RANGES: ReadonlyMap<string, AbaRange> = new Map(
-  table.rows.flatMap(({ prefix, class: name, fed_district, fed_city }) => {
-    const known = ABA_CLASSES.find((one) => one === name)
-    return known === undefined ? [] : [[prefix, { class: known, fed_district, fed_city }] as const]
-  }),
-)
-/** 1 for each pair of first digits that is in use. */
-const IS_PREFIX = new Uint8Array(100)
-for (const prefix of RANGES.keys()) IS_PREFIX[Number.parseInt(prefix, 10)] = 1
 
 const ABA = defineIdentifier({
   layout: LAYOUT,
@@ -38,15 +57,18 @@ const ABA = defineIdentifier({
   nonzero: ['routing_symbol', 'institution', 'check'],
   leading_zero: true,
   checksum: { expected: (values) => complement10(weightedSum(values, WEIGHTS)) },
-  hasValidComponents: (values) => IS_PREFIX[(values[0] ?? 0) * 10 + (values[1] ?? 0)] === 1,
+  hasValidComponents: (values) => ABA_RANGES.view.is_prefix[(values[0] ?? 0) * 10 + (values[1] ?? 0)] === 1,
   componentFindings(value) {
     const range = { value, start: 0, end: 2 }
-    return RANGES.has(value.slice(0, 2)) ? [] : [finding('bad_prefix', 'prefix', range, '00-12, 21-32, 61-72 or 80')]
+    return ABA_RANGES.view.ranges.has(value.slice(0, 2)) ? [] : [finding('bad_prefix', 'prefix', range, '00-12, 21-32, 61-72 or 80')]
   },
   facts({ routing_symbol, institution, check }, { value }) {
-    const range = RANGES.get(value.slice(0, 2))
+    const range = ABA_RANGES.view.ranges.get(value.slice(0, 2))
+    const class_found = ABA_CLASSES.find((one) => one === range?.class)
+    if (range === undefined || class_found === undefined) return null
+    const { fed_district, fed_city } = range
     // The digits do not show whether a number serves only wires or only ACH.
-    return range === undefined ? null : { ...range, routing_symbol, institution, check_digit: check, wire_or_ach_only: null }
+    return { class: class_found, fed_district, fed_city, routing_symbol, institution, check_digit: check, wire_or_ach_only: null }
   },
 })
 
@@ -79,5 +101,5 @@ function plainVerdict(text: string): boolean | null {
     if (first >>> 0 > 9 || second >>> 0 > 9 || third >>> 0 > 9) return null
     sum += 3 * first + 7 * second + third
   }
-  return sum !== 0 && sum % 10 === 0 && IS_PREFIX[digitAt(text, 0) * 10 + digitAt(text, 1)] === 1
+  return sum !== 0 && sum % 10 === 0 && ABA_RANGES.view.is_prefix[digitAt(text, 0) * 10 + digitAt(text, 1)] === 1
 }

@@ -2,7 +2,7 @@ import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, 
 import { foreignCharacterFindings, conclude, repair } from './check-text.ts'
 import table from '../../../data/uk-company-prefixes.json' with { type: 'json' }
 import { labelInFront, isPlain, normalize, type Normalized, type NormalizeOptions } from './normalize.ts'
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 
 export interface CompanyNumberFacts {
   /** Empty for companies of England and Wales. */

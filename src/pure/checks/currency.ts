@@ -2,14 +2,11 @@ import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, 
 import { foreignCharacterFindings, checkText, withLeadingZero } from './check-text.ts'
 import table from '../../../data/iso4217.json' with { type: 'json' }
 import { normalize, type NormalizeOptions } from './normalize.ts'
-import { dataDate } from '../data-date.ts'
+import { datesOf, isWords, orNull, referenceTable, rowOf } from '../datasets/table.ts'
 import { NETWORKS } from '../networks.ts'
 
 /** Kinds of code. */
 export const CURRENCY_KINDS = ['currency', 'fund', 'metal', 'unit', 'testing', 'none'] as const
-
-/** Dates of the tables that an answer is read from. */
-export const CURRENCY_DATA_AS_OF = { iso4217: dataDate(table) } as const
 
 interface CurrencyRow {
   alpha: string
@@ -33,11 +30,53 @@ const SUCCESS_REASON = 'The code is on the list of current currency and fund cod
 const LENGTH = 3
 const PARTS: readonly IdentifierPart[] = [Object.freeze({ label: 'code', start: 0, end: LENGTH })]
 
-const BY_ALPHA: ReadonlyMap<string, CurrencyRow> = new Map(table.rows.map((row) => [row.alpha, row]))
+const areTexts = (value: unknown) => Array.isArray(value) && value.length <= 100 && value.every(isWords)
+const isDigit = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 9
+
+/** Lists one and three of ISO 4217. */
+export const ISO4217 = referenceTable(
+  {
+    id: 'iso4217',
+    source_urls: [
+      'https://www.six-group.com/dam/download/financial-information/data-center/iso-currrency/lists/list-one.xml',
+      'https://www.six-group.com/dam/download/financial-information/data-center/iso-currrency/lists/list-three.xml',
+    ],
+    licence: 'ISO 4217 maintenance agency (SIX), facts; signs: Unicode licence',
+    rows_min: 280,
+    rows_max: 500,
+    // A withdrawn code stays in list three.
+    removed_share_max: 0.01,
+    present: ['USD', 'EUR', 'JPY', 'KWD', 'XAU', 'XCG', 'ANG', 'HRK', 'BGN'],
+    isRow: rowOf<CurrencyRow>({
+      alpha: /^[A-Z]{3}$/,
+      numeric: orNull(/^[0-9]{3}$/),
+      name: isWords,
+      minor_units: orNull(isDigit),
+      kind: (value) => CURRENCY_KINDS.some((kind) => kind === value),
+      symbol: isWords,
+      symbol_distinct: isWords,
+      countries: areTexts,
+      other_entities: areTexts,
+      withdrawn: orNull(/^[0-9]{4}(?:-[0-9]{2})?(?: to [0-9]{4}(?:-[0-9]{2})?)?$/),
+      successor: orNull(/^[A-Z]{3}$/),
+      per_successor: orNull(isWords),
+    }),
+    key: ({ alpha }) => alpha,
+  },
+  () => table,
+  ({ rows }) => ({ rows, by_alpha: new Map(rows.map((row) => [row.alpha, row])), by_numeric: byNumber(rows) }),
+)
+
 /** Codes by number, since some numbers were reused: the current code first, then the one that was withdrawn last. */
-const BY_NUMERIC = new Map<string, CurrencyRow[]>()
-for (const row of table.rows) BY_NUMERIC.set(row.numeric ?? '', [...(BY_NUMERIC.get(row.numeric ?? '') ?? []), row])
-for (const rows of BY_NUMERIC.values()) rows.sort((one, other) => (lastDate(one) < lastDate(other) ? 1 : -1))
+function byNumber(rows: readonly CurrencyRow[]): ReadonlyMap<string, CurrencyRow[]> {
+  const found = new Map<string, CurrencyRow[]>()
+  for (const row of rows) found.set(row.numeric ?? '', [...(found.get(row.numeric ?? '') ?? []), row])
+  for (const sharing of found.values()) sharing.sort((one, other) => (lastDate(one) < lastDate(other) ? 1 : -1))
+  return found
+}
+
+/** Dates of the tables that an answer is read from. */
+export const CURRENCY_DATA_AS_OF = datesOf([ISO4217])
 
 /** Later than any date for a current code. */
 function lastDate({ withdrawn }: CurrencyRow): string {
@@ -45,7 +84,8 @@ function lastDate({ withdrawn }: CurrencyRow): string {
 }
 
 function findCurrency(value: string): CurrencyRow | null {
-  return BY_ALPHA.get(value) ?? (/^[0-9]{3}$/.test(value) ? BY_NUMERIC.get(value)?.[0] : null) ?? null
+  const { by_alpha, by_numeric } = ISO4217.view
+  return by_alpha.get(value) ?? (/^[0-9]{3}$/.test(value) ? by_numeric.get(value)?.[0] : null) ?? null
 }
 
 function isCurrentCode(value: string): boolean {
@@ -108,7 +148,7 @@ function formatFindings(value: string): Finding[] {
 
 function currencyFacts(row: CurrencyRow) {
   const { alpha, numeric, name, minor_units, symbol, symbol_distinct, withdrawn, successor, per_successor } = row
-  const sharing = numeric === null ? [] : (BY_NUMERIC.get(numeric) ?? [])
+  const sharing = numeric === null ? [] : (ISO4217.view.by_numeric.get(numeric) ?? [])
   return {
     alpha,
     numeric,

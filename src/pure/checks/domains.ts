@@ -3,7 +3,8 @@ import { parse } from 'tldts'
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import free_mail from '../../../data/free-mail-domains.json' with { type: 'json' }
 import { once } from '../once.ts'
-import { dataDate } from '../data-date.ts'
+import type { Snapshot } from '../datasets/definition.ts'
+import { datesOf, referenceTable, rowOf } from '../datasets/table.ts'
 
 /** A domain, or the domain of an e-mail address. */
 export interface VendorDomain {
@@ -19,7 +20,7 @@ export interface VendorDomain {
 }
 
 /** The public suffix list as tldts 7.4.9 carries it. */
-export const PUBLIC_SUFFIXES_AS_OF = 'tldts 7.4.9'
+const PUBLIC_SUFFIXES_AS_OF = 'tldts 7.4.9'
 
 /** DNS: a name of at most 253 characters. */
 const HOST_CHARS = 253
@@ -62,26 +63,75 @@ function asciiHost(name: string): string | null {
   return /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) ? host : null
 }
 
-export const MAIL_DOMAINS_AS_OF = {
-  disposable_domains: 'disposable-email-domains-js 1.26.0, 2026-09-21',
-  free_mail_domains: dataDate(free_mail),
-} as const
+interface MailDomain {
+  domain: string
+}
 
-/** Built on first use, because the list is long and few calls need it. */
-const disposable = once((): ReadonlySet<string> => disposableEmailBlocklistSet())
-const FREE_MAIL: ReadonlySet<string> = new Set(free_mail.rows.map(({ domain }) => domain))
+const isMailDomain = rowOf<MailDomain>({ domain: /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,8}$/ })
+
+/** Set of the domains of a snapshot, made on first use, because the list is long and few calls need it. */
+const domainSet = ({ rows }: Snapshot<MailDomain>) => once((): ReadonlySet<string> => new Set(rows.map(({ domain }) => domain)))
+
+const bundledDisposable = once((): Snapshot<MailDomain> => {
+  const rows = Array.from(disposableEmailBlocklistSet(), (domain) => ({ domain }))
+  return {
+    schema: 'assay/disposable-domains/1',
+    source: 'disposable-email-domains, by way of the npm package disposable-email-domains-js 1.26.0',
+    source_version: '1.26.0',
+    published_at: '2026-09-21',
+    retrieved_at: '2026-11-21',
+    count: rows.length,
+    rows,
+  }
+})
+
+export const DISPOSABLE_DOMAINS = referenceTable(
+  {
+    id: 'disposable_domains',
+    source_urls: [
+      'https://raw.githubusercontent.com/disposable-email-domains/disposable-email-domains/main/disposable_email_blocklist.conf',
+    ],
+    licence: 'CC0 1.0 (disposable-email-domains)',
+    limit_days: 120,
+    rows_min: 2_000,
+    rows_max: 400_000,
+    present: ['mailinator.com', 'yopmail.com'],
+    absent: ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com', 'proton.me'],
+    isRow: isMailDomain,
+    key: ({ domain }) => domain,
+  },
+  bundledDisposable,
+  domainSet,
+)
+
+/** Compiled by hand from the pages of the providers, so a newer one comes by an import only. */
+export const FREE_MAIL_DOMAINS = referenceTable(
+  {
+    id: 'free_mail_domains',
+    source_urls: [],
+    licence: 'Facts',
+    rows_min: 50,
+    rows_max: 20_000,
+    removed_share_max: 0.2,
+    present: ['gmail.com', 'outlook.com', 'yahoo.com', 'qq.com', 'gmx.de'],
+    isRow: isMailDomain,
+    key: ({ domain }) => domain,
+  },
+  () => free_mail,
+  domainSet,
+)
 
 /**
  * Returns the listed domain of disposable mailboxes: the domain itself or one of its parents, never a substring. Null when
  * there is none. Errs towards null: new ones appear daily.
  */
 export function disposableDomain(domain: string): string | null {
-  return ancestor(domain, disposable())
+  return ancestor(domain, DISPOSABLE_DOMAINS.view())
 }
 
 /** Returns the listed domain of a provider of free mailboxes, or null. */
 export function freeMailDomain(domain: string): string | null {
-  return ancestor(domain, FREE_MAIL)
+  return ancestor(domain, FREE_MAIL_DOMAINS.view())
 }
 
 function ancestor(domain: string, listed: ReadonlySet<string>): string | null {
@@ -93,9 +143,43 @@ function ancestor(domain: string, listed: ReadonlySet<string>): string | null {
   return null
 }
 
-export const RDAP_SERVERS_AS_OF = dataDate(rdap)
+interface RdapServer {
+  tld: string
+  url: string
+  origin: string
+}
 
-const SERVERS: ReadonlyMap<string, string> = new Map(rdap.rows.map(({ tld, url }) => [tld, url]))
+export const RDAP_BOOTSTRAP = referenceTable(
+  {
+    id: 'rdap_bootstrap',
+    source_urls: ['https://data.iana.org/rdap/dns.json'],
+    licence: 'IANA registry, no restrictions (https://www.iana.org/help/licensing-terms)',
+    limit_days: 200,
+    rows_min: 60,
+    rows_max: 5_000,
+    // Under contract with ICANN since 2019 to answer RDAP, or in the file for years.
+    present: ['com', 'net', 'org', 'info', 'uk', 'fr', 'nl', 'no', 'br'],
+    isRow: rowOf<RdapServer>({
+      tld: /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,3}$/,
+      url: (value) => typeof value === 'string' && isServer(value),
+      origin: /^(?:iana|override)$/,
+    }),
+    key: ({ tld }) => tld,
+  },
+  () => rdap,
+  ({ rows }): ReadonlyMap<string, string> => new Map(rows.map(({ tld, url }) => [tld, url])),
+)
+
+/** An https server on its usual port, with a path that ends in a slash. */
+function isServer(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && url.protocol === 'https:' && url.port === '' && url.username === '' && url.pathname.endsWith('/')
+}
+
+/** Dates of the tables that an answer about a domain is read from. */
+export const DOMAIN_DATA_AS_OF = datesOf([DISPOSABLE_DOMAINS, FREE_MAIL_DOMAINS, RDAP_BOOTSTRAP], {
+  public_suffixes: PUBLIC_SUFFIXES_AS_OF,
+})
 
 /**
  * Base URL of the RDAP server for a domain, by the longest suffix in IANA's bootstrap file (RFC 9224, March 2022) and the overrides of the table; null
@@ -104,7 +188,7 @@ const SERVERS: ReadonlyMap<string, string> = new Map(rdap.rows.map(({ tld, url }
 export function rdapServer(domain: string): string | null {
   let suffix = domain
   while (suffix !== '') {
-    const server = SERVERS.get(suffix)
+    const server = RDAP_BOOTSTRAP.view.get(suffix)
     if (server !== undefined) return server
     const dot = suffix.indexOf('.')
     suffix = dot < 0 ? '' : suffix.slice(dot + 1)

@@ -1,5 +1,5 @@
 import table from '../../../data/gs1-prefixes.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { datesOf, isWords, referenceTable, rowOf } from '../datasets/table.ts'
 import { complement10, complement11 } from './check-digits.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout } from './identifier.ts'
 import { digitAt, labelInFront } from './normalize.ts'
@@ -26,22 +26,55 @@ interface Gs1Range {
   organisation: string
 }
 
-/** Dates of the reference tables that an answer uses. */
-export const EAN13_DATA_AS_OF = { gs1_prefixes: dataDate(table) } as const
+interface Gs1Row {
+  first: string
+  last: string
+  kind: string
+  organisation: string
+}
 
-/** By each prefix of three digits, or of seven where it begins with zeros. */
-const RANGES: ReadonlyMap<string, Gs1Range> = new Map(
-  table.rows.flatMap(({ first, last, kind, organisation }) => {
-    const range: Gs1Range = { kind: GS1_KINDS.find((one) => one === kind) ?? 'member', organisation }
-    const start = Number.parseInt(first, 10)
-    const prefix = (number: number) => String(number).padStart(first.length, '0')
-    return Array.from({ length: Number.parseInt(last, 10) - start + 1 }, (_, offset) => [prefix(start + offset), range] as const)
-  }),
+const isGs1Row = rowOf<Gs1Row>({
+  first: /^(?:[0-9]{3}|0{3}[0-9]{4})$/,
+  last: /^(?:[0-9]{3}|0{3}[0-9]{4})$/,
+  kind: (value) => GS1_KINDS.some((one) => one === value),
+  organisation: isWords,
+})
+
+/**
+ * Ranges by each prefix of three digits, or of seven where it begins with zeros. GS1 publishes the list as a page for people, so a newer one
+ * comes by an import only.
+ */
+export const GS1_PREFIXES = referenceTable(
+  {
+    id: 'gs1_prefixes',
+    source_urls: [],
+    licence: 'Facts of the list of GS1 prefixes',
+    rows_min: 110,
+    rows_max: 200,
+    removed_share_max: 0.05,
+    present: ['400', '977', '978', '990'],
+    isRow: (value): value is Gs1Row => isGs1Row(value) && value.first <= value.last && value.first.length === value.last.length,
+    key: ({ first }) => first,
+  },
+  () => table,
+  ({ rows }): ReadonlyMap<string, Gs1Range> =>
+    new Map(
+      rows.flatMap(({ first, last, kind, organisation }) => {
+        const range: Gs1Range = { kind: GS1_KINDS.find((one) => one === kind) ?? 'member', organisation }
+        const start = Number.parseInt(first, 10)
+        const prefix = (number: number) => String(number).padStart(first.length, '0')
+        return Array.from({ length: Number.parseInt(last, 10) - start + 1 }, (_, offset) => [prefix(start + offset), range] as const)
+      }),
+    ),
 )
+
+/** Dates of the reference tables that an answer uses. */
+export const EAN13_DATA_AS_OF = datesOf([GS1_PREFIXES])
 
 /** Returns the range of a number of thirteen digits, or null. Errs towards null: ranges opened after the copy was made are missing. */
 function gs1Range(code: string): Gs1Range | null {
-  return RANGES.get(code.slice(0, 7)) ?? RANGES.get(code.slice(0, 3)) ?? null
+  const ranges = GS1_PREFIXES.view
+  return ranges.get(code.slice(0, 7)) ?? ranges.get(code.slice(0, 3)) ?? null
 }
 
 /** Agency of 979-0 (ISO 10957); the table of GS1 knows the prefix 979 as a whole. */

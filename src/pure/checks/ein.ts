@@ -1,5 +1,5 @@
 import table from '../../../data/ein-prefixes.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout, partFinding } from './identifier.ts'
 import { labelInFront, normalize, type NormalizeOptions } from './normalize.ts'
 import { type Check, finding, type Finding } from './verdict.ts'

@@ -1,5 +1,5 @@
 import table from '../../../data/gst-states.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout } from './identifier.ts'
 import { labelInFront, readPlain } from './normalize.ts'
 import { isPanAt, PAN_HOLDERS, panComponentFindings, panWarnings } from './pan.ts'

@@ -15,7 +15,7 @@ import { nationalCheck, hasValidNationalCheck, type NationalCheck, nationalRule,
 import table from '../../../data/iban-registry.json' with { type: 'json' }
 import sepa from '../../../data/sepa-countries.json' with { type: 'json' }
 import { COUNTRIES, sanctionsHint, SANCTIONS_AS_OF } from './countries.ts'
-import { dataDate } from '../data-date.ts'
+import { dataDate, datesOf, orNull, referenceTable, rowOf } from '../datasets/table.ts'
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -.',
@@ -25,6 +25,7 @@ const OPTIONS: NormalizeOptions = {
 }
 const SUCCESS_REASON = 'Country format and check digits are valid; this does not prove that the account exists.'
 const SHORTEST = 15
+const LONGEST = 34
 
 /** Scratch of the synchronous checks below; longer than the longest IBAN behind the word IBAN. */
 const values = new Uint8Array(40)
@@ -171,9 +172,6 @@ function nationalFinding(value: string, { parts }: IbanFormat, { expected }: Nat
   return finding('bad_national_checksum', 'national_check', place, expected)
 }
 
-/** The published release that the formats were read from. */
-const IBAN_REGISTRY_RELEASE = table.source_version
-
 /** Kinds of character, as bits: a place takes digits, letters or both. */
 const DIGIT = 1
 const LETTER = 2
@@ -193,15 +191,93 @@ interface IbanFormat {
   national: NationalRule | null
 }
 
-const FORMATS: (IbanFormat | undefined)[] = Array.from({ length: 26 * 26 })
-const HOSTS = new Map<string, string>()
-
-for (const row of table.rows) {
-  FORMATS[pairIndexOf(row.country)] = ibanFormat(row)
-  for (const territory of row.territories) HOSTS.set(territory, row.country)
+interface IbanRow {
+  country: string
+  /** Of the BBAN, in the notation of the registry, for example 4!n4!n12!c. */
+  structure: string
+  length: number
+  /** label:length of each part of the BBAN. */
+  parts: string
+  territories: string[]
+  registry: boolean
+  example: string | null
 }
 
-function ibanFormat(row: (typeof table.rows)[number]): IbanFormat {
+const isIbanRow = rowOf<IbanRow>({
+  country: /^[A-Z]{2}$/,
+  structure: /^(?:[1-9][0-9]?![nac]){1,12}$/,
+  length: (value) => typeof value === 'number' && value >= SHORTEST && value <= LONGEST,
+  parts: /^[a-z_]{1,30}:[1-9][0-9]?(?: [a-z_]{1,30}:[1-9][0-9]?){0,11}$/,
+  territories: (value) => Array.isArray(value) && value.every((code) => typeof code === 'string' && /^[A-Z]{2}$/.test(code)),
+  registry: (value) => typeof value === 'boolean',
+  example: orNull(/^[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}$/),
+})
+
+/** The structure, the parts and the example have the stated length, and the example fits the structure and has valid check digits. */
+function fitsItself(row: IbanRow): boolean {
+  const { kinds, parts, length } = ibanFormat({ ...row, registry: false })
+  if (kinds.length !== length || parts.at(-1)?.end !== length) return false
+  const { example, country } = row
+  if (example === null) return !row.registry
+  if (example.length !== length || !example.startsWith(country)) return false
+  if (kinds.some((kind, index) => !isOfKind(example, index, kind))) return false
+  return Number.parseInt(expectedCheck(example), 10) === Number.parseInt(example.slice(2, 4), 10)
+}
+
+/**
+ * Formats by country. The registry of SWIFT is a text file behind a form and has known faults, so a newer one comes by an import of the
+ * table that scripts/refresh-iban-registry.ts makes of it.
+ */
+export const IBAN_REGISTRY = referenceTable(
+  {
+    id: 'iban_registry',
+    source_urls: [],
+    licence: 'SWIFT IBAN Registry, facts; unofficial countries: MIT (mdomke/schwifty)',
+    limit_days: 200,
+    rows_min: 100,
+    rows_max: 150,
+    removed_share_max: 0.02,
+    present: ['BR', 'DE', 'FR', 'GB', 'IT', 'MT', 'NO', 'RU'],
+    absent: ['US', 'CN', 'IN'],
+    isRow: (value): value is IbanRow => isIbanRow(value) && fitsItself(value),
+    key: ({ country }) => country,
+  },
+  () => table,
+  ({ rows, source_version }) => {
+    const formats: (IbanFormat | undefined)[] = Array.from({ length: 26 * 26 })
+    const hosts = new Map<string, string>()
+    for (const row of rows) {
+      formats[pairIndexOf(row.country)] = ibanFormat(row)
+      for (const territory of row.territories) hosts.set(territory, row.country)
+    }
+    return { formats, hosts, release: source_version }
+  },
+)
+
+interface SepaCountry {
+  country: string
+}
+
+/** The European Payments Council publishes the scope as a PDF file, so a newer one comes by an import only. */
+export const SEPA_COUNTRIES = referenceTable(
+  {
+    id: 'sepa_countries',
+    source_urls: [],
+    licence: 'Facts of EPC409-09 (European Payments Council)',
+    limit_days: 600,
+    rows_min: 40,
+    rows_max: 60,
+    removed_share_max: 0.05,
+    present: ['AL', 'CH', 'DE', 'GB', 'GI', 'MD', 'ME', 'MK', 'RS', 'SM', 'VA'],
+    absent: ['US', 'RU', 'TR'],
+    isRow: rowOf<SepaCountry>({ country: /^[A-Z]{2}$/ }),
+    key: ({ country }) => country,
+  },
+  () => sepa,
+  (snapshot) => ({ countries: new Set(snapshot.rows.map(({ country }) => country)), as_of: dataDate(snapshot) }),
+)
+
+function ibanFormat(row: IbanRow): IbanFormat {
   const bban = [...row.structure.matchAll(/(\d+)!([nac])/g)].flatMap(([, count = '0', kind = 'c']) =>
     Array.from({ length: Number.parseInt(count, 10) }, () => KINDS[kind] ?? 0),
   )
@@ -229,22 +305,16 @@ function ibanParts(list: string): IdentifierPart[] {
 
 /** The format for a country given by the values of its two letters. */
 function findFormat(first: number, second: number): IbanFormat | undefined {
-  return FORMATS[pairIndex(first, second)]
+  return IBAN_REGISTRY.view.formats[pairIndex(first, second)]
 }
 
 /** The country whose code the accounts of a territory carry, such as GB for JE. */
 export function ibanHost(territory: string): string | null {
-  return HOSTS.get(territory) ?? null
+  return IBAN_REGISTRY.view.hosts.get(territory) ?? null
 }
 
 /** Publication dates of the tables that an answer is read from. */
-export const IBAN_DATA_AS_OF = {
-  iban_registry: `release ${IBAN_REGISTRY_RELEASE}`,
-  sanctioned_countries: SANCTIONS_AS_OF,
-  sepa_countries: dataDate(sepa),
-} as const
-
-const SEPA: ReadonlySet<string> = new Set(sepa.rows.map(({ country }) => country))
+export const IBAN_DATA_AS_OF = datesOf([IBAN_REGISTRY, SEPA_COUNTRIES], { sanctioned_countries: SANCTIONS_AS_OF })
 
 /** Facts of an IBAN of valid structure. */
 function ibanFacts(value: string, format: IbanFormat, national_check: NationalCheck | null, checksum_ok: boolean) {
@@ -268,10 +338,10 @@ function ibanFacts(value: string, format: IbanFormat, national_check: NationalCh
     national_check,
     parts: [...parts],
     print_form: inGroupsOfFour(value),
-    registry_release: IBAN_REGISTRY_RELEASE,
+    registry_release: IBAN_REGISTRY.view.release,
     sanctions: sanctionsHint(country),
-    sepa_as_of: dataDate(sepa),
-    sepa_scope: SEPA.has(country),
+    sepa_as_of: SEPA_COUNTRIES.view.as_of,
+    sepa_scope: SEPA_COUNTRIES.view.countries.has(country),
     territories: [...format.territories],
   }
 }

@@ -1,15 +1,36 @@
 import type { Check } from './verdict.ts'
 import table from '../../../data/ifsc-banks.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { datesOf, isWords, referenceTable, rowOf } from '../datasets/table.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout, partFinding } from './identifier.ts'
 import { labelInFront } from './normalize.ts'
 
+interface IfscBank {
+  code: string
+  name: string
+}
+
+/** Names of banks by the first four characters. */
+export const IFSC_BANKS = referenceTable(
+  {
+    id: 'ifsc_banks',
+    source_urls: ['https://raw.githubusercontent.com/razorpay/ifsc/master/src/banknames.json'],
+    licence: 'MIT (razorpay/ifsc)',
+    rows_min: 1_200,
+    rows_max: 3_000,
+    removed_share_max: 0.05,
+    present: ['SBIN', 'HDFC', 'ICIC', 'UTIB', 'YESB', 'PUNB'],
+    isRow: rowOf<IfscBank>({ code: /^[A-Z]{4}$/, name: isWords }),
+    key: ({ code }) => code,
+  },
+  () => table,
+  ({ rows }): ReadonlyMap<string, string> => new Map(rows.map(({ code, name }) => [code, name])),
+)
+
 /** Dates of the reference tables that an answer uses. */
-export const IFSC_DATA_AS_OF = { ifsc_banks: dataDate(table) } as const
+export const IFSC_DATA_AS_OF = datesOf([IFSC_BANKS])
 
 const LAYOUT = readLayout('ifsc', 'bank:4A zero:1Z branch:6X')
 const ZERO_AT = LAYOUT.at.zero.start
-const BANKS: ReadonlyMap<string, string> = new Map(table.rows.map(({ code, name }) => [code, name]))
 
 const IFSC = defineIdentifier({
   layout: LAYOUT,
@@ -18,7 +39,7 @@ const IFSC = defineIdentifier({
   label: labelInFront(['IFSC?'], (value) => /^[A-Z]{4}[0-9A-Z]{7}$/.test(value)),
   success_reason: 'The structure is valid; there is no checksum, and branches were not looked up.',
   unverifiable: true,
-  facts: ({ bank, branch }) => ({ bank_code: bank, bank_name: BANKS.get(bank) ?? null, branch_code: branch }),
+  facts: ({ bank, branch }) => ({ bank_code: bank, bank_name: IFSC_BANKS.view.get(bank) ?? null, branch_code: branch }),
   warnings(value, { bank_name }) {
     const message = 'The bank code is not in the dated list; it may be newer, or mistyped.'
     return bank_name === null ? [partFinding(LAYOUT, 'bank', value, 'not_listed', null, message)] : []

@@ -2,6 +2,9 @@ import { type Check, finding, type Finding, type IdentifierPart, lengthFinding, 
 import { digitAt, labelInFront, type NormalizeOptions } from './normalize.ts'
 import { foreignCharacters, checkText, booleanCheck } from './check-text.ts'
 import isbn3 from 'isbn3'
+import type { Snapshot } from '../datasets/definition.ts'
+import { datesOf, isWords, referenceTable, rowOf } from '../datasets/table.ts'
+import { once } from '../once.ts'
 
 const OPTIONS: NormalizeOptions = {
   separators: ' -',
@@ -168,8 +171,66 @@ function modulus11(digits: string): string {
   return check === 10 ? 'X' : `${check}`
 }
 
-/** The release whose copy of the International ISBN Agency's range message is read; the copy itself carries no date. */
-export const ISBN_RANGES_RELEASE = 'isbn3 2.0.11'
+interface IsbnGroup {
+  /** Prefix and registration group, for example 978-2. */
+  group: string
+  name: string
+  /** First and last registrant of each range, digits of one length. */
+  ranges: string[][]
+}
+
+const isRange = (value: unknown) =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  value.every((end) => typeof end === 'string' && /^[0-9]{1,7}$/.test(end)) &&
+  isOrdered(value)
+
+function isOrdered([first = '', last = '']: string[]): boolean {
+  return first.length === last.length && first <= last
+}
+
+/** Publication of isbn3 2.0.11 on npm; its copy of the range message carries no date. */
+const ISBN3_DATE = '2026-09-10'
+
+const bundledRanges = once((): Snapshot<IsbnGroup> => {
+  const rows = Object.entries(isbn3.groups).map(([group, { name, ranges }]) => ({ group, name, ranges: ranges.map((range) => [...range]) }))
+  return {
+    schema: 'assay/isbn-ranges/1',
+    source: 'International ISBN Agency, range message, by way of the npm package isbn3 2.0.11',
+    source_version: 'isbn3 2.0.11',
+    published_at: null,
+    compiled_at: ISBN3_DATE,
+    retrieved_at: ISBN3_DATE,
+    count: rows.length,
+    rows,
+  }
+})
+
+/** Ranges of registrants by registration group. */
+export const ISBN_RANGES = referenceTable(
+  {
+    id: 'isbn_ranges',
+    source_urls: ['https://www.isbn-international.org/export_rangemessage.xml'],
+    licence: 'Facts of the range message (International ISBN Agency)',
+    limit_days: 400,
+    rows_min: 200,
+    rows_max: 600,
+    removed_share_max: 0.02,
+    present: ['978-0', '978-1', '978-2', '978-3', '978-4', '978-5', '978-7', '979-8', '979-10'],
+    absent: ['979-0'],
+    isRow: rowOf<IsbnGroup>({
+      group: /^97[89]-[0-9]{1,5}$/,
+      name: isWords,
+      ranges: (value) => Array.isArray(value) && value.length <= 200 && value.every(isRange),
+    }),
+    key: ({ group }) => group,
+  },
+  bundledRanges,
+  ({ rows }): ReadonlyMap<string, IsbnGroup> => new Map(rows.map((row) => [row.group, row])),
+)
+
+/** Dates of the tables that an answer is read from. */
+export const ISBN_DATA_AS_OF = datesOf([ISBN_RANGES])
 
 /** The elements between prefix and check digit; null where the range message assigns nothing. */
 interface IsbnElements {
@@ -186,11 +247,11 @@ const LONGEST_GROUP = 5
 function splitIsbn(prefix: string, body: string): IsbnElements {
   for (let length = 1; length <= LONGEST_GROUP; length++) {
     const group = body.slice(0, length)
-    const found = isbn3.groups[`${prefix}-${group}`]
+    const found = ISBN_RANGES.view.get(`${prefix}-${group}`)
     if (found === undefined) continue
     const rest = body.slice(length)
-    const range = found.ranges.find(([first, last]) => isBetween(rest.slice(0, first.length), first, last))
-    const registrant = range === undefined ? null : rest.slice(0, range[0].length)
+    const range = found.ranges.find(([first = '', last = '']) => isBetween(rest.slice(0, first.length), first, last))
+    const registrant = range?.[0] === undefined ? null : rest.slice(0, range[0].length)
     const publication = registrant === null ? null : rest.slice(registrant.length)
     return { group, group_name: found.name, registrant, publication }
   }

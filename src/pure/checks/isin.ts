@@ -1,5 +1,5 @@
 import table from '../../../data/isin-prefixes.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 import { complement10, isinCheckValue } from './check-digits.ts'
 import { COUNTRIES } from './countries.ts'
 import { alphanumericValue } from './check-text.ts'

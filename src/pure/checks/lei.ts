@@ -1,15 +1,35 @@
 import table from '../../../data/lou-prefixes.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { datesOf, isWords, referenceTable, rowOf } from '../datasets/table.ts'
 import { checkDigits97, remainder97 } from './check-digits.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout } from './identifier.ts'
 import { labelInFront } from './normalize.ts'
 import { type Check, finding } from './verdict.ts'
 
+interface LouPrefix {
+  prefix: string
+  name: string
+}
+
+/** Names of issuers by the first four characters, public domain (CC0) at GLEIF, whose register of issuers states no prefixes. */
+export const LOU_PREFIXES = referenceTable(
+  {
+    id: 'lou_prefixes',
+    source_urls: [],
+    licence: 'Facts; GLEIF publishes LEI data under CC0 1.0',
+    rows_min: 6,
+    rows_max: 120,
+    present: ['2138', '5299', '9695'],
+    isRow: rowOf<LouPrefix>({ prefix: /^[0-9A-Z]{4}$/, name: isWords }),
+    key: ({ prefix }) => prefix,
+  },
+  () => table,
+  ({ rows }): ReadonlyMap<string, string> => new Map(rows.map(({ prefix, name }) => [prefix, name])),
+)
+
 /** Dates of the reference tables that an answer uses. */
-export const LEI_DATA_AS_OF = { lou_prefixes: dataDate(table) } as const
+export const LEI_DATA_AS_OF = datesOf([LOU_PREFIXES])
 
 const LAYOUT = readLayout('lei', 'lou:4X entity:14X check:2N')
-const LOU_NAMES: ReadonlyMap<string, string> = new Map(table.rows.map(({ prefix, name }) => [prefix, name]))
 
 /** Codes under the allocation scheme of 30 November 2012 have 00 in characters 5 and 6; older codes name no issuer. */
 const isLegacy = (value: string) => value.slice(4, 6) !== '00'
@@ -31,7 +51,7 @@ const LEI = defineIdentifier({
   facts: ({ lou, entity, check }, { value }) => ({
     /** First issuer of the code, if it is younger than the scheme; another issuer may manage it today. */
     lou_prefix: lou,
-    lou_name: isLegacy(value) ? null : (LOU_NAMES.get(lou) ?? null),
+    lou_name: isLegacy(value) ? null : (LOU_PREFIXES.view.get(lou) ?? null),
     entity_part: entity,
     check_digits: check,
     legacy_prefix: isLegacy(value),

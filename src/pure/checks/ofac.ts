@@ -1,7 +1,7 @@
 import bundled from '../../../data/ofac-addresses.json' with { type: 'json' }
 import jurisdictionTable from '../../../data/prohibited-jurisdictions.json' with { type: 'json' }
-import { ageState } from '../data-date.ts'
-import { snapshotHash, type Snapshot } from '../datasets/definition.ts'
+import { ageState } from '../datasets/table.ts'
+import { snapshotDay, snapshotHash, type Snapshot } from '../datasets/definition.ts'
 import { ofacAddresses, type OfacRow } from '../datasets/ofac-addresses.ts'
 import { once } from '../once.ts'
 import type { NameList } from '../screening/screen-name.ts'
@@ -90,12 +90,12 @@ interface NameLists {
 const NO_NAMES: NameLists = { loaded: [] }
 
 /** Binds the screening to a snapshot of the address list, whose SHA-256 the caller knows, and to lists of names. */
-export function createScreening(
-  { published_at, count, rows }: Snapshot<OfacRow>,
-  sha256: string,
-  { loaded, load }: NameLists = NO_NAMES,
-): Screening {
-  const lists = { ofac_addresses: { published_at, count, sha256 }, prohibited_jurisdictions: { ...JURISDICTIONS, sha256: placesHash() } }
+export function createScreening(snapshot: Snapshot<OfacRow>, sha256: string, { loaded, load }: NameLists = NO_NAMES): Screening {
+  const { count, rows } = snapshot
+  const lists = {
+    ofac_addresses: { published_at: snapshotDay(snapshot), count, sha256 },
+    prohibited_jurisdictions: { ...JURISDICTIONS, sha256: placesHash() },
+  }
   const index: AddressIndex = new Map(
     rows.map(({ address, entity, programmes }) => [
       address,

@@ -1,7 +1,7 @@
 import { type Check, finding, type Finding, type Validation } from './verdict.ts'
 import { conclude, foreignCharacters } from './check-text.ts'
 import table from '../../../data/upi-handles.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { dataDate, datesOf, isWords, orNull, referenceTable, rowOf } from '../datasets/table.ts'
 import { MAX_CHARS, normalize, type Normalized, type NormalizeOptions, toAscii } from './normalize.ts'
 
 const STATUSES = ['known', 'legacy', 'withdrawn'] as const
@@ -9,16 +9,13 @@ const STATUSES = ['known', 'legacy', 'withdrawn'] as const
 interface UpiHandle {
   handle: string
   /** legacy: redirected, or of a merged bank. withdrawn: of a bank that closed without a successor. */
-  status: (typeof STATUSES)[number]
+  status: string
   /** Bank behind the handle; null where no source names it. */
   psp: string | null
   app: string | null
   /** List that names the handle, with its date. */
   source: string
 }
-
-/** Date of the registry of handles. */
-const UPI_HANDLES_AS_OF = dataDate(table)
 
 /** Kinds of intermediaries, by the last word before a validated handle (SEBI circular 2025/86 of 11 June 2025, annexure B). */
 const SEBI_CATEGORIES: Readonly<Record<string, string>> = {
@@ -34,15 +31,44 @@ const SEBI_CATEGORIES: Readonly<Record<string, string>> = {
   sreit: 'Small and medium real estate investment trust',
 }
 
-const HANDLES: ReadonlyMap<string, UpiHandle> = new Map(
-  table.rows.map(({ handle, status, psp, app, source }) => {
-    const title = (table.sources as Readonly<Record<string, string>>)[source] ?? source
-    return [handle, { handle, status: STATUSES.find((one) => one === status) ?? 'known', psp, app, source: title }]
-  }),
+/** NPCI publishes its registers as pages for people, so newer handles come by an import only. */
+export const UPI_HANDLES = referenceTable(
+  {
+    id: 'upi_handles',
+    version: 2,
+    source_urls: [],
+    licence: 'Facts, with the source of each row',
+    limit_days: 200,
+    rows_min: 200,
+    rows_max: 1_500,
+    removed_share_max: 0.05,
+    present: ['okaxis', 'ptsbi', 'ptyes', 'paytm', 'birla', 'validhdfc'],
+    isRow: rowOf<UpiHandle>({
+      handle: /^[a-z][a-z0-9]{1,63}$/,
+      status: (value) => STATUSES.some((one) => one === value),
+      psp: orNull(isWords),
+      app: orNull(isWords),
+      source: isWords,
+    }),
+    key: ({ handle }) => handle,
+  },
+  () => table,
+  (snapshot) => {
+    const { sources } = snapshot as typeof snapshot & { sources?: Readonly<Record<string, string>> }
+    const handles: ReadonlyMap<string, KnownHandle> = new Map(
+      snapshot.rows.map(({ handle, status, psp, app, source }) => {
+        const known = STATUSES.find((one) => one === status) ?? 'known'
+        return [handle, { handle, status: known, psp, app, source: sources?.[source] ?? source }]
+      }),
+    )
+    return { handles, as_of: dataDate(snapshot) }
+  },
 )
 
-function upiHandle(handle: string): UpiHandle | null {
-  return HANDLES.get(handle) ?? null
+type KnownHandle = UpiHandle & { status: (typeof STATUSES)[number] }
+
+function upiHandle(handle: string): KnownHandle | null {
+  return UPI_HANDLES.view.handles.get(handle) ?? null
 }
 
 /** Fewer letters than these and one edit shows nothing: @axb is a separate handle, not a typing mistake for @axl. */
@@ -55,7 +81,7 @@ const LOOK_ALIKE_CHARS = 6
 function lookAlike(handle: string): string | null {
   if (handle.length < LOOK_ALIKE_CHARS) return null
   let found: string | null = null
-  for (const { handle: known, status } of HANDLES.values()) {
+  for (const { handle: known, status } of UPI_HANDLES.view.handles.values()) {
     if (status !== 'known' || known.length < LOOK_ALIKE_CHARS || !oneEditApart(handle, known)) continue
     if (handle.startsWith(known) || handle.endsWith(known)) continue
     if (found !== null) return null
@@ -74,7 +100,7 @@ function oneEditApart(one: string, other: string): boolean {
 }
 
 /** Dates of the tables that an answer is read from. */
-export const UPI_DATA_AS_OF = { upi_handles: UPI_HANDLES_AS_OF } as const
+export const UPI_DATA_AS_OF = datesOf([UPI_HANDLES])
 
 /** Set off by a space or colon: upi-name and vpa.name may begin an address. */
 const WORDS = /^ {0,8}(?:UPI|VPA)(?:[ -](?:ID|ADDRESS))?[ :]{1,8}(?![ :]|(?:ID|ADDRESS)[ :-])/i
@@ -173,7 +199,7 @@ function validate(value: string): Validation<UpiVpaFacts> {
 
 function notInRegistry(handle: string, place: { value: string; start: number; end: number }): Finding {
   const near = lookAlike(handle)
-  const message = near === null ? NOT_IN_REGISTRY : `${NOT_IN_REGISTRY} It looks like @${near}.`
+  const message = near === null ? partialRegistry() : `${partialRegistry()} It looks like @${near}.`
   return finding('handle_not_in_registry', 'handle', place, near, message)
 }
 
@@ -239,7 +265,8 @@ function upiWarnings(value: string, { local, handle, handle_status }: UpiVpaFact
   return warnings
 }
 
-const NOT_IN_REGISTRY = `The registry of handles (${UPI_HANDLES_AS_OF}) does not list this one. The registry is partial: a handle in use may be missing.`
+const partialRegistry = () =>
+  `The registry of handles (${UPI_HANDLES.view.as_of}) does not list this one. The registry is partial: a handle in use may be missing.`
 const WITHDRAWN = 'The handle was withdrawn: its bank has closed, and no other bank took the handle over.'
 const LEGACY = 'The handle is a legacy one: it is redirected to another bank, or its bank was merged.'
 const NO_CATEGORY = 'The name before a validated handle ends in a SEBI category, such as .brk or .mf; this one does not.'

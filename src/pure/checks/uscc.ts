@@ -1,6 +1,6 @@
 import provinces from '../../../data/china-provinces.json' with { type: 'json' }
 import authorities from '../../../data/uscc-authorities.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 import { complement11 } from './check-digits.ts'
 import { foreignCharacters } from './check-text.ts'
 import { checkIdentifier, defineIdentifier, type FactsOf, isIdentifier, readLayout, partFinding } from './identifier.ts'

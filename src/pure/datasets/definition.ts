@@ -9,7 +9,9 @@ export interface Snapshot<Row = unknown> {
   schema: string
   source: string
   source_version: string
-  published_at: string
+  /** Null for a table that a person compiled; `compiled_at` then is its date. */
+  published_at: string | null
+  compiled_at?: string | null
   retrieved_at: string
   notes?: string
   count: number
@@ -19,6 +21,21 @@ export interface Snapshot<Row = unknown> {
 /** SHA-256 of the canonical text of a small table. */
 export function snapshotHash(snapshot: object): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(snapshot))))
+}
+
+/** Date by which a snapshot is dated: of publication, else of compilation. */
+export function snapshotDay({
+  published_at,
+  compiled_at,
+  retrieved_at,
+}: Pick<Snapshot, 'published_at' | 'compiled_at' | 'retrieved_at'>): string {
+  return published_at ?? compiled_at ?? retrieved_at
+}
+
+/** Returns whether a snapshot is older than another. What a publisher dated is newer than what a person compiled. */
+export function isOlder(one: Snapshot, other: Snapshot): boolean {
+  if ((one.published_at === null) !== (other.published_at === null)) return one.published_at === null
+  return snapshotDay(one) < snapshotDay(other)
 }
 
 export interface DatasetDefinition<Row> {
@@ -34,6 +51,8 @@ export interface DatasetDefinition<Row> {
   rows_max: number
   /** Largest share of rows that one update may remove. */
   removed_share_max: number
+  /** A snapshot may be compiled by a person and without a date of publication. */
+  compiled_by_hand?: boolean
   /** Keys that must be present, and keys that must be absent. */
   present: readonly string[]
   absent: readonly string[]
@@ -52,13 +71,16 @@ const refuse = (reason: string) => ({ ok: false, reason }) as const
 export function readSnapshot<Row>(definition: DatasetDefinition<Row>, text: string, today: string): SnapshotResult<Row> {
   const value = parsed(text)
   if (!isObject(value)) return refuse('The snapshot is not a JSON object.')
-  const { schema, source, source_version, published_at, retrieved_at, count, rows } = value
+  const { schema, source, source_version, retrieved_at, count, rows } = value
   if (schema !== definition.schema) return refuse(`The schema is ${JSON.stringify(schema)}; expected "${definition.schema}".`)
-  for (const [name, member] of Object.entries({ source, source_version, published_at, retrieved_at })) {
+  const by_hand = definition.compiled_by_hand === true && value['published_at'] === null
+  const dated = by_hand ? 'compiled_at' : 'published_at'
+  for (const [name, member] of Object.entries({ source, source_version, [dated]: value[dated], retrieved_at })) {
     if (typeof member !== 'string') return refuse(`${name} is missing; expected text.`)
   }
-  for (const [name, date] of Object.entries({ published_at, retrieved_at })) {
-    if (typeof date !== 'string' || !isDate(date)) return refuse(`${name} is not a date; expected YYYY-MM-DD.`)
+  for (const [name, date] of Object.entries({ [dated]: value[dated], retrieved_at })) {
+    if (typeof date !== 'string' || !isDate(date))
+      return refuse(`${name} is not a date; expected YYYY-MM-DD, or YYYY-MM for a publication that states no day.`)
     if (date > today) return refuse(`${name} is ${date}, which is in the future; today is ${today}.`)
   }
   if (!Array.isArray(rows)) return refuse('rows is missing; expected an array.')
@@ -92,7 +114,7 @@ function parsed(text: string): unknown {
 }
 
 function isDate(text: string): boolean {
-  return /^\d{4}-\d{2}-\d{2}$/.test(text) && Number.isFinite(Date.parse(text))
+  return /^\d{4}-\d{2}(?:-\d{2})?$/.test(text) && Number.isFinite(Date.parse(text))
 }
 
 /** Keys that an update adds, removes and changes. */
@@ -127,8 +149,7 @@ export function updateFault(
   after: Snapshot,
   { removed }: SnapshotDifference,
 ): string | null {
-  if (after.published_at < before.published_at)
-    return `It was published on ${after.published_at}, before the active snapshot of ${before.published_at}.`
+  if (isOlder(after, before)) return `It is of ${snapshotDay(after)}, before the active snapshot of ${snapshotDay(before)}.`
   const allowed = Math.floor(before.rows.length * definition.removed_share_max)
   if (removed.length <= allowed) return null
   return `It removes ${removed.length} of ${before.rows.length} rows; at most ${allowed} may go in one update. Compare it with "assay data diff".`

@@ -1,6 +1,6 @@
 import { editDistance } from '../documents/edit-distance.ts'
 import table from '../../../data/crypto-symbols.json' with { type: 'json' }
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 
 const WORD_CHARS = 32
 const SHORT_CHARS = 4

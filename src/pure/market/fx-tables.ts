@@ -1,7 +1,7 @@
 import feeds from '../../../data/chainlink-feeds.json' with { type: 'json' }
 import pools from '../../../data/uniswap-pools.json' with { type: 'json' }
 import type { Feed } from './chainlink.ts'
-import { dataDate } from '../data-date.ts'
+import { dataDate } from '../datasets/table.ts'
 
 /** Accepted spellings of a currency or token code: as listed, in small letters, or with one capital in front. */
 export function spellings(name: string): string[] {

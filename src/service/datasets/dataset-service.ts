@@ -1,8 +1,19 @@
 import { BUNDLED_ADDRESSES, createScreening, type Screening } from '../../pure/checks/ofac.ts'
-import { datasetDefinition, DATASET_IDS, DATASETS, isDatasetId, type DatasetId } from '../../pure/datasets/datasets.ts'
+import {
+  datasetDefinition,
+  DATASET_IDS,
+  isDatasetId,
+  isTableId,
+  TABLE_IDS,
+  TABLES,
+  type BoundTable,
+  type DatasetId,
+} from '../../pure/datasets/datasets.ts'
 import {
   compareSnapshots,
+  isOlder,
   readSnapshot,
+  snapshotDay,
   snapshotHash,
   updateFault,
   type Snapshot,
@@ -14,7 +25,7 @@ import { buildNameIndex } from '../../pure/screening/name-index.ts'
 import { buildInSlices, type NameList } from '../../pure/screening/screen-name.ts'
 import { once } from '../../pure/once.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DatasetStore, FeedState } from '../../ports/datasets.ts'
+import type { ActiveSnapshot, DatasetStore, FeedState } from '../../ports/datasets.ts'
 import type { Log } from '../../ports/log.ts'
 import { datasetLimits } from '../limits.ts'
 
@@ -50,7 +61,7 @@ export interface DatasetService {
   offer(id: string, text: string): Promise<OfferResult>
   /** Offers the snapshots of one document: if one of them is refused, none becomes active. */
   offerAll(offered: readonly OfferedText[]): Promise<OfferResult[]>
-  /** Text of a stored snapshot; null if the store has none with this SHA-256. */
+  /** Text of a stored snapshot by its SHA-256 or the first 12 digits of it; null if the store has none. */
   text(sha256: string): Promise<string | null>
 }
 
@@ -60,6 +71,8 @@ interface OfferedText {
 }
 
 interface DatasetServiceParts {
+  /** Binds the tables of checks in this process; left out where other code answers calls. */
+  bind?: (tables: readonly BoundTable[]) => void
   /** Queues a hash for the public log; left out where no log is kept. */
   publish?: (sha256: string) => Promise<void>
   store: DatasetStore
@@ -67,19 +80,22 @@ interface DatasetServiceParts {
   log: Log
 }
 
-/** Snapshots of the release. Lists of names have none: they are used once a feed or an import brought them. */
-const FLOOR: Partial<Record<DatasetId, () => ActiveDataset>> = {
-  ofac_addresses: once(() => ({
-    id: 'ofac_addresses',
-    sha256: snapshotHash(BUNDLED_ADDRESSES),
-    snapshot: BUNDLED_ADDRESSES,
-    origin: 'bundled',
-    pinned: false,
-    names: null,
-  })),
+/** Snapshot of the release. Lists of names have none: they are used once a feed or an import brought them. */
+function floorOf(id: DatasetId): ActiveDataset | null {
+  return FLOORS.get(id)?.() ?? null
 }
 
-const FLOORS = Object.values(FLOOR)
+const lazyFloor = (id: DatasetId, bundled: () => Snapshot) =>
+  once((): ActiveDataset => {
+    const snapshot = bundled()
+    return { id, sha256: snapshotHash(snapshot), snapshot, origin: 'bundled', pinned: false, names: null }
+  })
+
+/** Made at first use: the hash of a large table takes some time. */
+const FLOORS: ReadonlyMap<DatasetId, () => ActiveDataset> = new Map([
+  ['ofac_addresses', lazyFloor('ofac_addresses', () => BUNDLED_ADDRESSES)],
+  ...TABLE_IDS.map((id) => [id, lazyFloor(id, TABLES[id].bundled)] as const),
+])
 
 /** Snapshot that passed every check but those that compare it with the active one. */
 type CheckedOffer = { ok: true; id: DatasetId; snapshot: Snapshot; difference: SnapshotDifference; before: ActiveDataset | undefined }
@@ -91,9 +107,11 @@ function namesOf(active: ActiveMap): NameList[] {
 }
 
 /** Snapshots that are active now. `load` brings the lists of names of a process that has just started; until `complete`, a call waits for it. */
-function createActiveSet(log: Log, load: () => Promise<void>) {
+function createActiveSet({ log, bind }: Pick<DatasetServiceParts, 'log' | 'bind'>, load: () => Promise<void>) {
   let complete = false
-  const bundled: ActiveMap = new Map(FLOORS.map((floor) => floor()).map((active) => [active.id, active]))
+  const addresses = floorOf('ofac_addresses')
+  // Tables of the release are bound from the start, so the map contains those from the store alone.
+  const bundled: ActiveMap = new Map(addresses === null ? [] : [[addresses.id, addresses]])
   const screening = (active: ActiveMap): Screening => {
     const loaded = namesOf(active)
     return screeningOf(active, complete ? { loaded } : { loaded, load: () => load().then(() => namesOf(current.active)) })
@@ -110,10 +128,15 @@ function createActiveSet(log: Log, load: () => Promise<void>) {
         return
       }
       log.info(
-        { dataset: active.id, before: before?.sha256 ?? null, after: active.sha256, published_at: active.snapshot.published_at },
+        { dataset: active.id, before: before?.sha256 ?? null, after: active.sha256, published_at: snapshotDay(active.snapshot) },
         'a dataset changed',
       )
-      current = { active: next, screening: screening(next) }
+      if (!isTableId(active.id)) {
+        current = { active: next, screening: screening(next) }
+        return
+      }
+      current = { ...current, active: next }
+      bind?.(boundTables(next))
     },
     complete(): void {
       if (complete) return
@@ -123,31 +146,26 @@ function createActiveSet(log: Log, load: () => Promise<void>) {
   }
 }
 
-export function createDatasetService({ store, clock, log, publish }: DatasetServiceParts): DatasetService {
+function boundTables(active: ActiveMap): BoundTable[] {
+  return [...active.values()].flatMap(({ id, sha256, snapshot, origin }) =>
+    isTableId(id) && origin === 'store' ? [{ id, sha256, snapshot }] : [],
+  )
+}
+
+export function createDatasetService({ store, clock, log, publish, bind }: DatasetServiceParts): DatasetService {
   let feeds: readonly FeedState[] = []
   let first_refresh: Promise<void> | null = null
-  const set = createActiveSet(log, () => (first_refresh ??= refreshAll()))
-  const activeOf = (id: DatasetId) => set.current().active.get(id)
+  const set = createActiveSet(bind === undefined ? { log } : { log, bind }, () => (first_refresh ??= refreshAll()))
+  const activeOf = (id: DatasetId) => set.current().active.get(id) ?? floorOf(id) ?? undefined
 
-  async function refreshOne(id: DatasetId): Promise<void> {
-    const chosen = (await store.active()).find(({ dataset }) => dataset === id)
-    const floor = FLOOR[id]?.()
-    if (chosen === undefined) return floor && set.use(floor)
-    const { sha256, pinned } = chosen
-    const before = activeOf(id)
-    const known = sha256 === before?.sha256
-    const snapshot = known ? before.snapshot : await readStored(store, id, sha256)
-    // A release may carry a newer list than the store.
-    if (!pinned && floor !== undefined && snapshot.published_at < floor.snapshot.published_at) return set.use(floor)
-    // Queued before the first answer from it; the log passes over a hash that it has.
-    if (!known) await publish?.(sha256)
-    set.use({ id, sha256, snapshot, origin: 'store', pinned, names: known ? before.names : nameList(id, sha256, snapshot) })
-  }
+  const useChosen = createChooser({ store, ...(publish === undefined ? {} : { publish }) }, set)
+  const refreshOne = async (id: DatasetId) => useChosen(id, await store.active())
 
   const failed = (error: unknown) => log.error({ error: String(error) }, 'a dataset could not be loaded')
 
   async function refreshAll(): Promise<void> {
-    for (const id of DATASET_IDS) await refreshOne(id).catch(failed)
+    const chosen = await store.active().catch(failed)
+    if (chosen !== undefined) for (const id of DATASET_IDS) await useChosen(id, chosen).catch(failed)
     set.complete()
     feeds = await store.feeds().catch((error: unknown) => {
       failed(error)
@@ -166,7 +184,8 @@ export function createDatasetService({ store, clock, log, publish }: DatasetServ
       return refreshed
     },
     async refreshBundled() {
-      for (const id of DATASET_IDS) if (FLOOR[id] !== undefined) await refreshOne(id).catch(failed)
+      const chosen = await store.active().catch(failed)
+      if (chosen !== undefined) for (const id of FLOORS.keys()) await useChosen(id, chosen).catch(failed)
     },
     async offer(dataset, text) {
       const [result = HELD_BACK] = await offerAll([{ dataset, text }])
@@ -174,6 +193,37 @@ export function createDatasetService({ store, clock, log, publish }: DatasetServ
     },
     offerAll,
     text: cachedTexts(store),
+  }
+}
+
+type ActiveSet = ReturnType<typeof createActiveSet>
+
+/** Makes active what the store says about a dataset. */
+function createChooser({ store, publish }: Pick<DatasetServiceParts, 'store' | 'publish'>, set: ActiveSet) {
+  /** Stored snapshots that are older than that of the release, and so are read once, by dataset. */
+  const outdated = new Map<DatasetId, string>()
+
+  return async (id: DatasetId, all: readonly ActiveSnapshot[]): Promise<void> => {
+    const chosen = all.find(({ dataset }) => dataset === id)
+    const before = set.current().active.get(id)
+    const floor = floorOf(id)
+    if (chosen === undefined) {
+      if (floor !== null && before !== undefined) set.use(floor)
+      return
+    }
+    const { sha256, pinned } = chosen
+    if (!pinned && outdated.get(id) === sha256) return
+    const known = sha256 === before?.sha256
+    const snapshot = known ? before.snapshot : await readStored(store, id, sha256)
+    // A release may carry a newer list than the store.
+    if (!pinned && floor !== null && isOlder(snapshot, floor.snapshot)) {
+      outdated.set(id, sha256)
+      if (before !== undefined) set.use(floor)
+      return
+    }
+    // Queued before the first answer from it; the log passes over a hash that it has.
+    if (!known) await publish?.(sha256)
+    set.use({ id, sha256, snapshot, origin: 'store', pinned, names: known ? before.names : nameList(id, sha256, snapshot) })
   }
 }
 
@@ -194,13 +244,13 @@ function createOffers(
     await refreshOne(id)
     const before = activeOf(id)
     const difference = compareSnapshots(datasetDefinition(id), before?.snapshot ?? null, found.snapshot)
-    const fault = before === undefined ? null : updateFault(DATASETS[id], before.snapshot, found.snapshot, difference)
+    const fault = before === undefined ? null : updateFault(datasetDefinition(id), before.snapshot, found.snapshot, difference)
     return fault === null ? { ok: true, id, snapshot: found.snapshot, difference, before } : refuse(fault, difference)
   }
 
   async function activate({ id, snapshot, difference, before }: CheckedOffer): Promise<OfferResult> {
-    const { published_at } = snapshot
-    if (before !== undefined && isEmpty(difference) && published_at === before.snapshot.published_at)
+    const published_at = snapshotDay(snapshot)
+    if (before !== undefined && isEmpty(difference) && published_at === snapshotDay(before.snapshot))
       return { kind: 'unchanged', sha256: before.sha256 }
     const now_ms = clock.now_ms()
     // Stored in canonical form, so that equal snapshots have one hash.
@@ -235,10 +285,17 @@ function screeningOf(active: ActiveMap, names: Parameters<typeof createScreening
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-function nameList(id: DatasetId, sha256: string, { published_at, count, rows }: Snapshot): NameList | null {
+function nameList(id: DatasetId, sha256: string, snapshot: Snapshot): NameList | null {
   const list = NAME_LIST_IDS.find((one) => one === id)
   if (list === undefined) return null
-  return { id: list, published_at, count, sha256, index: once(() => buildInSlices(buildNameIndex(rows as NameRow[]), pause)) }
+  const { count, rows } = snapshot
+  return {
+    id: list,
+    published_at: snapshotDay(snapshot),
+    count,
+    sha256,
+    index: once(() => buildInSlices(buildNameIndex(rows as NameRow[]), pause)),
+  }
 }
 
 function isEmpty({ added, removed, changed }: SnapshotDifference): boolean {
@@ -258,10 +315,14 @@ async function readStored(store: Pick<DatasetStore, 'text'>, id: DatasetId, sha2
   return found.snapshot
 }
 
+const SHA256_DIGITS = 64
+
 /** Reads texts of stored snapshots, the last few of which are cached. */
-function cachedTexts(store: Pick<DatasetStore, 'text'>): DatasetService['text'] {
+function cachedTexts(store: Pick<DatasetStore, 'text' | 'whole_hash'>): DatasetService['text'] {
   const texts = new Map<string, string>()
-  return async (sha256) => {
+  return async (stated) => {
+    const sha256 = texts.has(stated) || stated.length === SHA256_DIGITS ? stated : await store.whole_hash(stated)
+    if (sha256 === null) return null
     const known = texts.get(sha256)
     if (known !== undefined) return known
     const found = await store.text(sha256)

@@ -42,10 +42,14 @@ const readDataset = defineEndpoint({
   parts: {
     sha256: z
       .string()
-      .regex(/^[0-9a-f]{64}$/)
-      .describe('64 lower-case hexadecimal digits, as in list.sha256 of an answer.'),
+      .regex(/^(?:[0-9a-f]{12}|[0-9a-f]{64})$/)
+      .describe('64 lower-case hexadecimal digits, as in list.sha256 of an answer, or the 12 digits in data_as_of.'),
   },
-  unfit_path: () => problem('NOT_FOUND', 'The SHA-256 of a dataset has 64 lower-case hexadecimal digits; GET /v1/datasets lists them.'),
+  unfit_path: () =>
+    problem(
+      'NOT_FOUND',
+      'The SHA-256 of a dataset has 64 lower-case hexadecimal digits, or 12 as in data_as_of; GET /v1/datasets lists them.',
+    ),
   answers: { 200: { description: 'The table, byte for byte as it was hashed.', media: ['application/json'] } },
   async run({ parts }, { datasets }) {
     const text = await datasets.text(parts.sha256)

@@ -1,4 +1,4 @@
-import { ageState } from '../../pure/data-date.ts'
+import { ageState } from '../../pure/datasets/table.ts'
 import { renderToString } from 'preact-render-to-string'
 import { csvText } from '../../pure/documents/csv-cell.ts'
 import { durationText } from '../../pure/duration-text.ts'

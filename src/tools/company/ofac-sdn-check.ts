@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { OFAC_LIST_DAYS, type ListName, type Screening, type ScreeningResult } from '../../pure/checks/ofac.ts'
 import { missingFieldIssues } from '../../pure/checks/pack.ts'
-import { datasetDate } from '../../pure/data-date.ts'
+import { datasetDate } from '../../pure/datasets/table.ts'
 import { answerName, namesAsOf, NO_LISTS, staleNamesMessage, type NamesAnswer } from '../../pure/screening/names-answer.ts'
 import { defineTool, PURE, SourceDown } from '../../service/catalogue/define.ts'
 import { atLeastOne, DATA_AS_OF, NAME_INPUT, NAMES_ANSWER } from '../../service/catalogue/schemas.ts'

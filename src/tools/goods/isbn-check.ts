@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkIsbn, ISBN_RANGES_RELEASE } from '../../pure/checks/isbn.ts'
+import { checkIsbn, ISBN_DATA_AS_OF } from '../../pure/checks/isbn.ts'
 import { defineTool, PURE } from '../../service/catalogue/define.ts'
 import { checkOutput, DATA_AS_OF, PARTS } from '../../service/catalogue/schemas.ts'
 import { limits } from '../../service/limits.ts'
@@ -42,5 +42,5 @@ export default defineTool({
   }),
   output: checkOutput(ISBN_FACTS).extend({ data_as_of: DATA_AS_OF }),
   example: { isbn: '978-0-306-40615-7' },
-  run: ({ isbn }) => ({ ...checkIsbn(isbn), data_as_of: { isbn_ranges: ISBN_RANGES_RELEASE } }),
+  run: ({ isbn }) => ({ ...checkIsbn(isbn), data_as_of: { ...ISBN_DATA_AS_OF } }),
 })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { COMPANY_NUMBER_DATA_AS_OF } from '../../pure/checks/company-number.ts'
-import { MAIL_DOMAINS_AS_OF, PUBLIC_SUFFIXES_AS_OF, readVendorDomain } from '../../pure/checks/domains.ts'
+import { DOMAIN_DATA_AS_OF, readVendorDomain } from '../../pure/checks/domains.ts'
 import { IBAN_DATA_AS_OF } from '../../pure/checks/iban.ts'
 import { LEI_DATA_AS_OF } from '../../pure/checks/lei.ts'
-import { RDAP_SERVERS_AS_OF } from '../../pure/checks/domains.ts'
 import { VAT_DATA_AS_OF } from '../../pure/checks/vat.ts'
 import {
   COUNTERPARTY,
@@ -183,7 +182,7 @@ export default defineTool({
         ...(seen.lei && LEI_DATA_AS_OF),
         ...(seen.vat && VAT_DATA_AS_OF),
         ...(seen.company && COMPANY_NUMBER_DATA_AS_OF),
-        ...(domain && { ...MAIL_DOMAINS_AS_OF, public_suffixes: PUBLIC_SUFFIXES_AS_OF, rdap_servers: RDAP_SERVERS_AS_OF }),
+        ...(domain && DOMAIN_DATA_AS_OF),
         ...(names && namesAsOf(names)),
       },
     }

@@ -1,5 +1,5 @@
 import { remainder97 } from '../../checks/check-digits.ts'
-import table from '../../../../data/iso4217.json' with { type: 'json' }
+import { ISO4217 } from '../../checks/currency.ts'
 
 /** Longest text that counts as an id; ISO 20022 allows 35 characters, bank references somewhat more. */
 const ID_CHARS = 256
@@ -120,9 +120,6 @@ function withdrawnDigits(currency: string): number | null {
   if (WITHDRAWN_WITH_2_DIGITS.has(currency)) return 2
   return WITHDRAWN_WITH_0_DIGITS.has(currency) ? 0 : null
 }
-const DIGITS_BY_CURRENCY: ReadonlyMap<string, number> = new Map(
-  table.rows.map(({ alpha, minor_units }) => [alpha, minor_units ?? withdrawnDigits(alpha) ?? MOST_DIGITS]),
-)
 /** Largest amount that fits a signed 64-bit integer. */
 const LARGEST_MINOR = 2n ** 63n - 1n
 const DECIMAL = /^\+?([0-9]*)(?:\.([0-9]*))?$/
@@ -130,7 +127,8 @@ const LEXICAL_CHARS = 40
 
 /** Fraction digits of a currency (ISO 4217); five if it has none or is not listed, so that no amount is rounded. */
 export function currencyDigits(currency: string): number {
-  return DIGITS_BY_CURRENCY.get(currency) ?? MOST_DIGITS
+  const row = ISO4217.view.by_alpha.get(currency)
+  return row === undefined ? MOST_DIGITS : (row.minor_units ?? withdrawnDigits(currency) ?? MOST_DIGITS)
 }
 
 type ParsedAmount = { ok: true; amount_minor: bigint } | { ok: false; fault: 'lexical' | 'fraction' | 'range' }

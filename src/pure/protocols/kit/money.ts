@@ -1,4 +1,4 @@
-import table from '../../../../data/iso4217.json' with { type: 'json' }
+import { ISO4217 } from '../../checks/currency.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { ReportFinding } from '../protocol.ts'
 
@@ -72,16 +72,13 @@ export function sumIntegers(cursors: readonly JsonCursor[]): bigint | null {
   return sum
 }
 
-const MINOR_UNITS: ReadonlyMap<string, number | null> = new Map(
-  table.rows.filter((row) => row.withdrawn === null).map((row) => [row.alpha, row.minor_units]),
-)
-
 /** Returns whether a text is a current ISO 4217 code in upper case. */
 export function isCurrencyCode(text: string): boolean {
-  return MINOR_UNITS.has(text)
+  return ISO4217.view.by_alpha.get(text)?.withdrawn === null
 }
 
 /** Digits behind the point of a current currency; null for unknown codes and for those without minor units. */
 export function minorUnitDigits(code: string): number | null {
-  return MINOR_UNITS.get(code) ?? null
+  const row = ISO4217.view.by_alpha.get(code)
+  return row?.withdrawn === null ? row.minor_units : null
 }

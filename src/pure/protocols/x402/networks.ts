@@ -1,10 +1,13 @@
 import table from '../../../../data/x402-tokens.json' with { type: 'json' }
+import { isWords, orNull, referenceTable, rowOf } from '../../datasets/table.ts'
 import { readCaip2 } from '../kit/addresses.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 
 /** Networks and tokens that x402 clients know. Others are unknown, not wrong. */
 
 interface KnownToken {
+  /** CAIP-2. */
+  network: string
   asset: string
   symbol: string
   name: string | null
@@ -74,14 +77,39 @@ const TESTNETS: ReadonlySet<string> = new Set([
   SOLANA_TESTNET,
 ])
 
-const BY_NETWORK: ReadonlyMap<string, readonly KnownToken[]> = Map.groupBy(table.rows, ({ network }) => network)
-const BY_ASSET: ReadonlyMap<string, readonly string[]> = new Map(
-  Array.from(
-    Map.groupBy(table.rows, ({ asset }) => foldAsset(asset)),
-    ([asset, rows]) => [asset, rows.map(({ network }) => network)],
-  ),
+/** The publishers state the addresses in source code and pages, so newer ones come by an import only. */
+export const X402_TOKENS = referenceTable(
+  {
+    id: 'x402_tokens',
+    source_urls: [],
+    licence: 'Apache-2.0 (@x402/evm); addresses as Circle publishes them, facts',
+    limit_days: 200,
+    rows_min: 20,
+    rows_max: 2_000,
+    removed_share_max: 0.2,
+    present: [
+      'eip155:1 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+      'eip155:8453 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      'eip155:84532 0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    ],
+    isRow: rowOf<KnownToken>({
+      network: /^[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}$/,
+      asset: /^(?:0x[0-9a-fA-F]{40}|[A-Za-z0-9:._-]{3,128})$/,
+      symbol: isWords,
+      name: orNull(isWords),
+      version: orNull(isWords),
+      decimals: (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 36,
+      transfer: /^[a-z0-9_-]{2,30}$/,
+    }),
+    key: ({ network, asset }) => `${network} ${asset}`,
+  },
+  () => table,
+  ({ rows }) => {
+    const by_network: ReadonlyMap<string, readonly KnownToken[]> = Map.groupBy(rows, ({ network }) => network)
+    const by_asset = Map.groupBy(rows, ({ asset }) => foldAsset(asset))
+    return { by_network, by_asset, known: new Set([...by_network.keys(), ...V1_NETWORKS.values(), ...SOLANA_NETWORKS]) }
+  },
 )
-const KNOWN: ReadonlySet<string> = new Set([...BY_NETWORK.keys(), ...V1_NETWORKS.values(), ...SOLANA_NETWORKS])
 
 /** EVM addresses mean the same in any case; all others do not. */
 export function foldAsset(asset: string): string {
@@ -116,12 +144,12 @@ export function networkAt(cursor: JsonCursor): X402Network | null {
   const parts = readCaip2(id)
   if (id === null || parts === null || !isOfNamespace(id)) return null
   const family = parts.namespace === 'eip155' ? 'evm' : parts.namespace === 'solana' ? 'svm' : 'other'
-  return { id, family, known: KNOWN.has(id), testnet: TESTNETS.has(id) }
+  return { id, family, known: X402_TOKENS.view.known.has(id), testnet: TESTNETS.has(id) }
 }
 
 /** Tokens known on a network; none for a network without any. */
 export function tokensOf(network: X402Network): readonly KnownToken[] {
-  return BY_NETWORK.get(network.id) ?? []
+  return X402_TOKENS.view.by_network.get(network.id) ?? []
 }
 
 /** The token that an asset is on a network; null when it is not in the table. */
@@ -132,5 +160,5 @@ export function knownToken(network: X402Network, asset: string): KnownToken | nu
 
 /** Networks on which an asset is a known token. */
 export function networksOf(asset: string): readonly string[] {
-  return BY_ASSET.get(foldAsset(asset)) ?? []
+  return (X402_TOKENS.view.by_asset.get(foldAsset(asset)) ?? []).map(({ network }) => network)
 }

@@ -1,0 +1,146 @@
+import { snapshotHash, type DatasetDefinition, type Snapshot } from './definition.ts'
+
+/** Reference tables of checks: what a check reads is bound to one dated snapshot, and can be replaced while the service runs. */
+
+/**
+ * Date of a reference table in answers: the day of publication. A table that was compiled by hand has none; for it the answer contains
+ * "compiled" and the date of compilation.
+ */
+export function dataDate({ published_at, compiled_at }: { published_at: string | null; compiled_at?: string | null }): string {
+  return published_at ?? `compiled ${compiled_at ?? 'on an unknown date'}`
+}
+
+/** Date of a dataset that can be replaced while the service runs, with the first 12 digits of its SHA-256. */
+export function datasetDate(date: string, sha256: string): string {
+  return `${date} sha256:${sha256.slice(0, 12)}`
+}
+
+/** `aging` from two thirds of the limit, so that an operator can act before answers are refused. */
+export function ageState(age_days: number, limit_days: number): 'fresh' | 'aging' | 'old' {
+  if (age_days > limit_days) return 'old'
+  return age_days * 3 >= limit_days * 2 ? 'aging' : 'fresh'
+}
+
+/** Snapshot with the SHA-256 of its canonical text. */
+interface HashedSnapshot {
+  snapshot: Snapshot
+  sha256: string
+}
+
+export interface ReferenceTable<Id extends string = string, View = unknown> {
+  readonly definition: DatasetDefinition<unknown> & { id: Id }
+  /** Form in which checks read the rows. A newer snapshot replaces it as a whole, so a synchronous call never sees two. */
+  readonly view: View
+  /** Snapshot of the release: the oldest from which checks answer. */
+  bundled(): Snapshot
+  /** Later checks read this snapshot, which passed `readSnapshot`; null: that of the release. */
+  bind(active: HashedSnapshot | null): void
+  /** Date and short hash of the snapshot in use. */
+  date(): string
+  /** Calls back with each change of `date`. */
+  follow(changed: () => void): void
+}
+
+/** Days after which a table should be refreshed, if its definition says nothing else. */
+const LIMIT_DAYS = 400
+/** Largest share of rows that one update of a table may remove. */
+const REMOVED_SHARE_MAX = 0.1
+
+type TableFacts<Id, Row> = Pick<DatasetDefinition<Row>, 'source_urls' | 'licence' | 'rows_min' | 'rows_max' | 'present' | 'isRow' | 'key'> &
+  Partial<Pick<DatasetDefinition<Row>, 'limit_days' | 'removed_share_max' | 'absent'>> & { id: Id; version?: number }
+
+/**
+ * Defines a table with its snapshot of the release and the form in which checks read it. `bundled` and `build` run when the module is loaded; an expensive
+ * `build` returns a function that runs at the first use.
+ */
+export function referenceTable<const Id extends string, Row, View>(
+  { version = 1, ...facts }: TableFacts<Id, Row>,
+  bundled: () => Snapshot<Row>,
+  build: (snapshot: Snapshot<Row>) => View,
+): ReferenceTable<Id, View> {
+  const definition: DatasetDefinition<Row> & { id: Id } = {
+    schema: `assay/${facts.id.replaceAll('_', '-')}/${version}`,
+    limit_days: LIMIT_DAYS,
+    removed_share_max: REMOVED_SHARE_MAX,
+    absent: [],
+    compiled_by_hand: true,
+    ...facts,
+  }
+  const followers: (() => void)[] = []
+  let of_release: string | null = null
+  let of_bound: string | null = null
+  const dateOf = (snapshot: Snapshot, sha256: string) => datasetDate(dataDate(snapshot), sha256)
+  const table = {
+    definition,
+    view: build(bundled()),
+    bundled,
+    bind(active: HashedSnapshot | null) {
+      table.view = build((active?.snapshot ?? bundled()) as Snapshot<Row>)
+      of_bound = active === null ? null : dateOf(active.snapshot, active.sha256)
+      for (const changed of followers) changed()
+    },
+    // The hash of a large table takes a millisecond or more, so it is computed when a first answer needs it.
+    date: () => of_bound ?? (of_release ??= dateOf(bundled(), snapshotHash(bundled()))),
+    follow: (changed: () => void) => void followers.push(changed),
+  }
+  return table
+}
+
+/** Object with the date of each table under its id, as answers contain it, and further dates. It always has the dates of the snapshots in use. */
+export function datesOf<Id extends string, More extends string = never>(
+  tables: readonly ReferenceTable<Id>[],
+  more: Readonly<Record<More, string>> = {} as Record<More, string>,
+): Readonly<Record<Id | More, string>> {
+  const dates: Record<string, string> = {}
+  const entries: [string, ReferenceTable | string][] = [
+    ...tables.map((table): [string, ReferenceTable] => [table.definition.id, table]),
+    ...Object.entries<string>(more),
+  ]
+  // In the order of RFC 8785, so that the canonical text of an answer costs no sorting.
+  for (const [id, table] of entries.sort(([one], [other]) => (one < other ? -1 : 1))) {
+    if (typeof table === 'string') {
+      dates[id] = table
+      continue
+    }
+    const state = (value: string) => Object.defineProperty(dates, id, { value, writable: true, enumerable: true, configurable: true })
+    Object.defineProperty(dates, id, {
+      enumerable: true,
+      configurable: true,
+      get() {
+        state(table.date())
+        return table.date()
+      },
+    })
+    table.follow(() => state(table.date()))
+  }
+  return dates as Record<Id | More, string>
+}
+
+/** Test of one member of a row. */
+type Member = RegExp | ((value: unknown) => boolean)
+
+/** Returns a test for rows that have exactly these members; a regular expression is for a text. */
+export function rowOf<Row>(members: Readonly<Record<keyof Row & string, Member>>): (value: unknown) => value is Row {
+  const tests = Object.entries<Member>(members)
+  return (value: unknown): value is Row => {
+    if (typeof value !== 'object' || value === null || Object.keys(value).length !== tests.length) return false
+    const row = value as Readonly<Record<string, unknown>>
+    return tests.every(([name, test]) => {
+      if (!Object.hasOwn(row, name)) return false
+      const member = row[name]
+      return typeof test === 'function' ? test(member) : typeof member === 'string' && test.test(member)
+    })
+  }
+}
+
+const MEMBER_CHARS_MAX = 300
+
+/** Text that says something, without white space at its ends. */
+export function isWords(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MEMBER_CHARS_MAX && value.trim() === value
+}
+
+/** Test for null and what the other test accepts. */
+export function orNull(test: Member): (value: unknown) => boolean {
+  return (value) => value === null || (typeof test === 'function' ? test(value) : typeof value === 'string' && test.test(value))
+}
