@@ -30,6 +30,8 @@ test('served modules have no types left, and those of the verifier keep their li
     const text = browserText(module)
     // JavaScript passes through as it is.
     assert.equal(stripTypeScriptTypes(text), text, module.path)
+    // JSON is served as a script, which an import with a type refuses.
+    assert.doesNotMatch(text, /\bwith\s*\{\s*type\b/, module.path)
     if (module.path.startsWith('pure/receipts/')) assert.equal(text.split('\n').length, module.text.split('\n').length, module.path)
   }
 })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer as bytesOf, text as textOf } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { crc32, inflateRawSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
+import { SaxesParser } from 'saxes'
 import { reconcileDocuments, type PaymentDocument } from '../../src/pure/documents/reconcile/reconcile-documents.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { startBrowser, visit } from '../support/browser.ts'
@@ -141,6 +143,88 @@ test('many rows stay few elements, are in order at both ends, and are saved as a
     conserved: boolean
   }
   assert.deepEqual([report.files, report.verdicts.length, report.conserved], [['payments.xml', 'statement.xml'], count, true])
+  assert.deepEqual(complaints, [])
+  await close()
+})
+
+/** Files of a ZIP archive, read by its directory (APPNOTE 6.3.3, 4.3), each with the right checksum and size. */
+function unzip(archive: Buffer): Map<string, string> {
+  const end = archive.length - 22
+  assert.equal(archive.readUInt32LE(end), 0x06054b50)
+  const found = new Map<string, string>()
+  let at = archive.readUInt32LE(end + 16)
+  for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
+    assert.equal(archive.readUInt32LE(at), 0x02014b50)
+    const [crc, size, bytes] = [16, 20, 24].map((offset) => archive.readUInt32LE(at + offset))
+    const name_length = archive.readUInt16LE(at + 28)
+    const local = archive.readUInt32LE(at + 42)
+    assert.equal(archive.readUInt32LE(local), 0x04034b50)
+    const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
+    const body = inflateRawSync(archive.subarray(start, start + (size ?? 0)))
+    assert.deepEqual([crc32(body), body.length], [crc, bytes])
+    found.set(archive.toString('utf8', at + 46, at + 46 + name_length), body.toString())
+    at += 46 + name_length
+  }
+  assert.equal(at, end)
+  return found
+}
+
+/** Cells of a sheet as a reader of XML finds them: a number, or the text of an inline string. */
+function cellsOf(sheet: string): (string | number | null)[][] {
+  const rows: (string | number | null)[][] = []
+  let text = ''
+  let value: string | number | null = null
+  const parser = new SaxesParser()
+  parser.on('opentag', ({ name }) => {
+    text = ''
+    if (name === 'row') rows.push([])
+    if (name === 'c') value = null
+  })
+  parser.on('text', (part) => (text += part))
+  parser.on('closetag', ({ name }) => {
+    if (name === 'v') value = Number(text)
+    if (name === 't') value = text
+    if (name === 'c') rows.at(-1)?.push(value)
+  })
+  parser.write(sheet).close()
+  return rows
+}
+
+test('the report is saved as a workbook: amounts are numbers, and no text is a formula', async () => {
+  const { payments, statement } = files(12)
+  const altered = (file: { buffer: Buffer }) => ({
+    ...statement,
+    ...file,
+    buffer: Buffer.from(file.buffer.toString().replace('>P000010<', '>=1+1&lt;_x0041_<')),
+  })
+  const { page, complaints, close } = await visit(browser, `${app.url}/reconcile`)
+  await page.setInputFiles('#file-instructions', altered(payments))
+  await page.setInputFiles('#file-statement', altered(statement))
+  await page.waitForSelector('#export-xlsx')
+  const saved = page.waitForEvent('download')
+  await page.click('#export-xlsx')
+  const download = await saved
+  assert.equal(download.suggestedFilename(), 'reconciliation.xlsx')
+  const archive = unzip(await bytesOf(await download.createReadStream()))
+  assert.deepEqual(
+    [...archive.keys()].toSorted(),
+    [
+      '[Content_Types].xml',
+      '_rels/.rels',
+      'xl/_rels/workbook.xml.rels',
+      'xl/workbook.xml',
+      ...[1, 2, 3].map((at) => `xl/worksheets/sheet${at}.xml`),
+    ].toSorted(),
+  )
+  for (const text of archive.values()) assert.ok(cellsOf(text))
+  const [head, ...rows] = cellsOf(archive.get('xl/worksheets/sheet1.xml') ?? '')
+  assert.deepEqual(head?.slice(0, 7), ['End-to-end id', 'Verdict', 'Reason', 'Currency', 'Instructed', 'Paid', 'Difference'])
+  assert.equal(rows.length, 12)
+  // ECMA-376 part 1, 22.9.2.19: an underscore that would begin an escape is written _x005F_.
+  const formula = rows.find(([id]) => String(id).startsWith('='))
+  assert.deepEqual(formula?.slice(0, 2), ['=1+1<_x005F_x0041_', 'AMOUNT_MISMATCH'])
+  assert.deepEqual(formula?.slice(3, 7), ['EUR', 0.1, 0.11, 0.01])
+  assert.doesNotMatch([...archive.values()].join(''), /<f>|t="str"/)
   assert.deepEqual(complaints, [])
   await close()
 })

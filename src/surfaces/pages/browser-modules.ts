@@ -28,7 +28,7 @@ const SOURCE = fileURLToPath(new URL('../../', import.meta.url))
 export const MODULE_EXTENSION = extname(import.meta.url)
 
 /** Static imports: at the start of a line, or anywhere in a minified package. Imports of types only are erased before. */
-const IMPORT = /^((?:import|export)\b(?!\s+type\b)\s*[\w\s{},*$]*?\s*\bfrom\s*)(['"])([^'"]+)\2(?: with \{ type: (['"])json\4 \})?/gm
+const IMPORT = /^((?:import|export)\b(?!\s+type\b)\s*[\w\s{},*$]*?\s*\bfrom\s*)(['"])([^'"]+)\2(?: with \{\s*type: (['"])json\4\s*\})?/gm
 const LATER = /\bimport\((['"])(\.[^'"]+)\1\)/g
 
 /** Returns the module of an entry and all that it may load, by path. */

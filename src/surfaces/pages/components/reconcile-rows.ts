@@ -2,6 +2,7 @@ import type { TargetedEvent, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import {
   ROW_BLOCK,
+  type ExportFormat,
   type CurrencySums,
   type EntryCells,
   type PaymentCells,
@@ -42,7 +43,7 @@ export function ReconcileRows({ summary, worker, announce }: RowsProps) {
       ...(listsEntries(filter) === listsEntries(query.filter) ? {} : { order: listsEntries(filter) ? 'place' : 'id', descending: false }),
     })
   const open = async (at: number) => setOpened(opened?.at === at ? null : { at, detail: await worker.request({ kind: 'detail', at }) })
-  const save = async (format: 'csv' | 'json') => {
+  const save = async (format: ExportFormat) => {
     saveFile(await worker.request({ kind: 'export', format }), `reconciliation.${format}`)
     announce(`reconciliation.${format} is saved by your browser.`)
   }
@@ -51,6 +52,7 @@ export function ReconcileRows({ summary, worker, announce }: RowsProps) {
     <div class="bar">
       <h2 id="rows-title">${FILTER_LABELS[query.filter]}</h2>
       <p class="acts">
+        <button type="button" class="plain" id="export-xlsx" onClick=${() => void save('xlsx')}>Save as XLSX</button>
         <button type="button" class="plain" id="export-csv" onClick=${() => void save('csv')}>Save as CSV</button>
         <button type="button" class="plain" id="export-json" onClick=${() => void save('json')}>Save as JSON</button>
       </p>

@@ -27,12 +27,14 @@ export interface RowQuery {
 /** Rows are sent in blocks of this size. */
 export const ROW_BLOCK = 100
 
+export type ExportFormat = 'xlsx' | 'csv' | 'json'
+
 export type WorkerRequest =
   | { kind: 'run'; files: Record<FileSide, File>; require_settlement_evidence: boolean }
   | { kind: 'query'; query: RowQuery }
   | { kind: 'rows'; from: number; to: number }
   | { kind: 'detail'; at: number }
-  | { kind: 'export'; format: 'csv' | 'json' }
+  | { kind: 'export'; format: ExportFormat }
 
 /** Reply to each kind of request. */
 export interface WorkerReplies {

@@ -64,6 +64,12 @@ export class ReportRows {
     return found.length
   }
 
+  /** All rows of a filter in their order, also those that are not shown. */
+  *each(filter: 'all' | 'unmatched' | 'ignored'): Generator<ReportCells> {
+    const cellsOf = filter === 'all' ? paymentCells : entryCells
+    for (const row of this.rowsOf(filter)) yield cellsOf(this.outcome, row)
+  }
+
   list(from: number, to: number): ReportCells[] {
     return [...this.found.subarray(from, to)].map((row) => this.cells(row))
   }

@@ -6,6 +6,7 @@ import { DEFAULT_WINDOW } from '../../../../pure/documents/reconcile/values.ts'
 import { csvBlob, jsonBlob, type ExportSource } from './export.ts'
 import {
   ROW_BLOCK,
+  type ExportFormat,
   type RunResult,
   type WorkerMessage,
   type WorkerReplies,
@@ -32,7 +33,7 @@ function send(message: WorkerMessage): void {
 
 async function handle(id: number, request: WorkerRequest): Promise<void> {
   try {
-    const value = request.kind === 'run' ? await run(request) : reply(request)
+    const value = request.kind === 'run' ? await run(request) : await reply(request)
     if (value !== null) send({ kind: 'reply', id, value })
   } catch {
     // A file was removed while it was read, or memory ran out.
@@ -40,9 +41,9 @@ async function handle(id: number, request: WorkerRequest): Promise<void> {
   }
 }
 
-function reply(request: Exclude<WorkerRequest, { kind: 'run' }>): WorkerReplies[keyof WorkerReplies] | null {
+async function reply(request: Exclude<WorkerRequest, { kind: 'run' }>): Promise<WorkerReplies[keyof WorkerReplies] | null> {
   if (finished === null) return null
-  const { rows, source } = finished
+  const { rows } = finished
   switch (request.kind) {
     case 'query':
       return { total: rows.find(request.query), rows: rows.list(0, ROW_BLOCK) }
@@ -51,7 +52,18 @@ function reply(request: Exclude<WorkerRequest, { kind: 'run' }>): WorkerReplies[
     case 'detail':
       return rows.detail(request.at)
     case 'export':
-      return request.format === 'csv' ? csvBlob(source) : jsonBlob(source)
+      return exported(request.format, finished)
+  }
+}
+
+async function exported(format: ExportFormat, { rows, source }: NonNullable<typeof finished>): Promise<Blob> {
+  switch (format) {
+    case 'csv':
+      return csvBlob(source)
+    case 'json':
+      return jsonBlob(source)
+    case 'xlsx':
+      return (await import('./workbook.ts')).workbookBlob(rows)
   }
 }
 
