@@ -12,6 +12,8 @@ import {
 } from '@x402/extensions/offer-receipt'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { systemClock } from '../../src/adapters/clock/system.ts'
+import { checkText } from '../protocols/harness.ts'
 import { ACTIVATE, answerOf, asking, connectA2a, metadataOf, saying, taskFor } from '../support/a2a.ts'
 import { CHANNEL_ABI, channelEntry, channelId, configFor, SETTLEMENT } from '../support/channels.ts'
 import { asMembers, readJson } from '../support/documents.ts'
@@ -170,6 +172,22 @@ async function termsOf(response: Response) {
   assert.equal(response.status, 402, await response.text())
   return { required: decodePaymentRequiredHeader(response.headers.get('payment-required') ?? '') }
 }
+
+test('the preflight finds nothing wrong with terms, offers and payments of channels', async () => {
+  const seen = recorder()
+  const payer = await shop.payer()
+  const client = clientOf(payer, seen.fetch)
+  for (let call = 0; call < 2; call++) await paid(client)
+  const headers = seen.responses.flatMap((response) => [response.headers.get('payment-required'), response.headers.get('payment-response')])
+  const payments = seen.requests.map((sent) => sent.get('payment-signature'))
+  const documents = [...headers, ...payments].filter((header) => header !== null).map((header) => Buffer.from(header, 'base64').toString())
+  assert.ok(documents.length > 5)
+  for (const document of documents) {
+    const { errors, not_checked } = checkText('x402', document, shop.pay_to, Math.floor(systemClock.now_ms() / 1_000))
+    assert.deepEqual(errors, [], document)
+    assert.ok(!not_checked.includes('what the signed transaction pays'))
+  }
+})
 
 test('each way to pay has a signed offer', async () => {
   const { required } = await termsOf(await fetch(shop.callUrl(TOOL), post()))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PaymentRequirements, SchemeNetworkClient } from '@x402/core/types'
 import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client'
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { UptoEvmScheme } from '@x402/evm/upto/client'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
@@ -27,6 +28,8 @@ const capture = {
   maxFeeBps: 0,
 }
 
+const channel = { ...evm.extra, receiverAuthorizer: PAYER, withdrawDelay: 900, minDeposit: '100000' }
+
 interface Way {
   client: SchemeNetworkClient
   terms: object
@@ -38,6 +41,16 @@ const WAYS: Readonly<Record<string, Way>> = {
   'exact by EIP-3009': { client: new ExactEvmScheme(payer), terms: evm, names_payee: true },
   'exact by Permit2': { client: new ExactEvmScheme(payer), terms: { ...evm, extra: permit2 }, names_payee: true },
   'upto by Permit2': { client: new UptoEvmScheme(payer), terms: upto, names_payee: true },
+  'batch-settlement by EIP-3009': {
+    client: new BatchSettlementEvmScheme(payer),
+    terms: { ...evm, scheme: 'batch-settlement', extra: channel },
+    names_payee: true,
+  },
+  'batch-settlement by Permit2': {
+    client: new BatchSettlementEvmScheme(payer),
+    terms: { ...evm, scheme: 'batch-settlement', extra: { ...channel, assetTransferMethod: 'permit2' } },
+    names_payee: true,
+  },
   'auth-capture by EIP-3009': {
     client: new AuthCaptureEvmScheme(payer),
     terms: { ...evm, scheme: 'auth-capture', extra: capture },

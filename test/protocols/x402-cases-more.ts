@@ -1,4 +1,4 @@
-import { drop, set, type Change, type RuleCase } from './harness.ts'
+import { drop, NOW_S, set, type Change, type RuleCase } from './harness.ts'
 
 /** Changes of answers of facilitators and directories, and of terms by which money is held. */
 
@@ -9,13 +9,17 @@ const changed = (severity: RuleCase['severity'], code: string, from: string, cha
   change,
   at,
 })
-const wrong = (code: string, from: string, at: string, value: unknown, severity: RuleCase['severity'] = 'error') =>
-  changed(severity, code, from, set(at, value), at)
+const wrong = (code: string, from: string, at: string, value: unknown, severity: RuleCase['severity'] = 'error', reported = at) =>
+  changed(severity, code, from, set(at, value), reported)
 const gone = (code: string, from: string, at: string, severity: RuleCase['severity'] = 'error') =>
   changed(severity, code, from, drop(at), at)
 
 const CHANNEL = '/payload/channelConfig'
 const STRANGER = '0x8ba1f109551bD432803012645Ac136ddd64DBA72'
+const TRANSFER = '/payload/deposit/authorization/erc3009Authorization'
+const CHANNEL_PERMIT = '/payload/deposit/authorization/permit2Authorization'
+const OFFER = '/extensions/offer-receipt/info/offers/0'
+const SIGN_IN = '/extensions/sign-in-with-x'
 const BATCH = '/accepts/0/extra'
 const CAPTURE = '/accepts/1/extra'
 
@@ -46,11 +50,11 @@ export const X402_MORE_CASES: readonly RuleCase[] = [
   wrong('034', 'voucher_payment', `${CHANNEL}/salt`, '0x00'),
   wrong('034', 'voucher_payment', '/payload/voucher/maxClaimableAmount', 5_000),
   wrong('034', 'voucher_payment', '/payload/voucher/signature', '0x'),
-  wrong('035', 'voucher_payment', `${CHANNEL}/token`, STRANGER),
-  wrong('035', 'voucher_payment', `${CHANNEL}/receiverAuthorizer`, STRANGER),
-  wrong('035', 'voucher_payment', `${CHANNEL}/withdrawDelay`, 901),
-  { ...wrong('035', 'voucher_payment', `${CHANNEL}/receiver`, STRANGER), also: ['X402-042'] },
-  { ...wrong('042', 'voucher_payment', `${CHANNEL}/receiver`, STRANGER), also: ['X402-035'] },
+  { ...wrong('035', 'voucher_payment', `${CHANNEL}/token`, STRANGER), also: ['X402-048'] },
+  { ...wrong('035', 'voucher_payment', `${CHANNEL}/receiverAuthorizer`, STRANGER), also: ['X402-048'] },
+  { ...wrong('035', 'voucher_payment', `${CHANNEL}/withdrawDelay`, 901), also: ['X402-048'] },
+  { ...wrong('035', 'voucher_payment', `${CHANNEL}/receiver`, STRANGER), also: ['X402-042', 'X402-048'] },
+  { ...wrong('042', 'voucher_payment', `${CHANNEL}/receiver`, STRANGER), also: ['X402-035', 'X402-048'] },
   gone('044', 'supported', '/kinds/0/x402Version'),
   wrong('044', 'supported', '/kinds/0/x402Version', '2'),
   gone('044', 'supported', '/kinds/0/scheme'),
@@ -76,4 +80,59 @@ export const X402_MORE_CASES: readonly RuleCase[] = [
   wrong('046', 'held', `${CAPTURE}/minFeeBps`, 101),
   wrong('046', 'held', `${CAPTURE}/feeRecipient`, 'me'),
   wrong('046', 'held', `${CAPTURE}/captureDeadline`, 1_795_000_000, 'warning'),
+  wrong('035', 'payment_upto', '/payload/permit2Authorization/witness/facilitator', STRANGER),
+  gone('047', 'deposit_payment', '/payload/deposit'),
+  wrong('047', 'deposit_payment', '/payload/deposit/amount', 100_000),
+  wrong('047', 'deposit_payment', '/payload/deposit/authorization', {}, 'error', TRANSFER),
+  wrong('047', 'deposit_payment', `${TRANSFER}/salt`, '0x5a'),
+  wrong('047', 'deposit_payment', `${TRANSFER}/validBefore`, 1_795_262_460),
+  gone('047', 'deposit_payment', `${TRANSFER}/signature`),
+  wrong('047', 'deposit_payment', '/payload/deposit/authorization/permit2Authorization', null),
+  wrong('047', 'permit_deposit', `${CHANNEL_PERMIT}/permitted/amount`, '99999'),
+  wrong('047', 'permit_deposit', `${CHANNEL_PERMIT}/spender`, 'collector'),
+  gone('047', 'permit_deposit', `${CHANNEL_PERMIT}/witness/channelId`),
+  wrong('047', 'refund_payment', '/payload/amount', '0'),
+  wrong('047', 'refund_payment', '/payload/amount', 5_000),
+  wrong('048', 'voucher_payment', '/payload/voucher/channelId', `0x${'ab'.repeat(32)}`),
+  wrong('048', 'voucher_payment', `${CHANNEL}/salt`, `0x${'ab'.repeat(32)}`, 'error', '/payload/voucher/channelId'),
+  wrong('048', 'voucher_payment', '/payload/voucher/maxClaimableAmount', '9999'),
+  wrong('048', 'deposit_payment', '/payload/deposit/amount', '99999', 'warning'),
+  wrong('049', 'corrected', `${BATCH}/minDeposit`, '$0.05'),
+  wrong('049', 'corrected', `${BATCH}/channelState/balance`, 100_000),
+  wrong('049', 'corrected', `${BATCH}/channelState/withdrawRequestedAt`, '0'),
+  gone('049', 'corrected', `${BATCH}/channelState/chargedCumulativeAmount`),
+  wrong('049', 'corrected', `${BATCH}/channelState/chargedCumulativeAmount`, '4999'),
+  wrong('049', 'corrected', `${BATCH}/voucherState/signedMaxClaimable`, '14999'),
+  gone('049', 'corrected', `${BATCH}/voucherState/signature`),
+  wrong('032', 'offered', '/extensions/payment-identifier/info/required', 'yes'),
+  gone('032', 'payment_with_id', '/extensions/payment-identifier/info/id'),
+  wrong('050', 'offered', '/extensions/offer-receipt/info/offers/0', 'eyJ'),
+  wrong('050', 'offered', `${OFFER}/format`, 'cose'),
+  gone('050', 'offered', `${OFFER}/payload`),
+  gone('050', 'offered', `${OFFER}/payload/resourceUrl`),
+  wrong('050', 'offered', `${OFFER}/payload/amount`, '9999'),
+  wrong('050', 'offered', `${OFFER}/payload/payTo`, STRANGER),
+  wrong('050', 'offered', `${OFFER}/signature`, '0x1c'),
+  wrong('050', 'offered', `${OFFER}/acceptIndex`, 1),
+  wrong('050', 'offered', `${OFFER}/payload/validUntil`, 1_795_000_000, 'warning'),
+  wrong('050', 'offered', '/extensions/offer-receipt/info/offers/1/signature', 'a.b'),
+  wrong('050', 'offered', '/extensions/offer-receipt/info/offers/1/payload', {}),
+  gone('050', 'settlement_with_signed_receipt', '/extensions/offer-receipt/info/receipt/payload/payer'),
+  wrong('050', 'settlement_with_signed_receipt', '/extensions/offer-receipt/info/receipt/payload/issuedAt', '2026-11-21'),
+  wrong('051', 'offered', `${SIGN_IN}/info/domain`, 'https://api.example.com'),
+  wrong('051', 'offered', `${SIGN_IN}/info/uri`, 'https://evil.example/report'),
+  wrong('051', 'offered', `${SIGN_IN}/info/version`, 1),
+  wrong('051', 'offered', `${SIGN_IN}/info/nonce`, 'a1-b2'),
+  wrong('051', 'offered', `${SIGN_IN}/info/issuedAt`, 'today'),
+  gone('051', 'offered', `${SIGN_IN}/info/nonce`),
+  wrong('051', 'offered', `${SIGN_IN}/info/expirationTime`, '2026-11-21T11:59:00Z'),
+  wrong('051', 'offered', `${SIGN_IN}/supportedChains`, []),
+  wrong('051', 'offered', `${SIGN_IN}/supportedChains/0/chainId`, 'base'),
+  wrong('051', 'offered', `${SIGN_IN}/supportedChains/0/type`, 'ed25519'),
+  gone('051', 'offered', `${SIGN_IN}/supportedChains`),
+  {
+    ...changed('warning', '051', 'offered', set(`${SIGN_IN}/info/issuedAt`, '2026-11-21T11:00:00Z'), `${SIGN_IN}/info/expirationTime`),
+    now_s: NOW_S + 301,
+    also: ['X402-050'],
+  },
 ]

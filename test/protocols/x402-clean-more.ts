@@ -1,7 +1,11 @@
 import type { CleanDocument } from './harness.ts'
-import { evm, PAYEE, PAYER, resource, svm, upto } from './x402-clean-parts.ts'
+import { channelId, type Config } from '../support/channels.ts'
+import { BASE_USDC, evm, PAYEE, PAYER, resource, svm, upto } from './x402-clean-parts.ts'
 
 /** Right documents of x402 beyond the plainest: payments other than by EIP-3009, what follows them, and extensions that payers complete. */
+
+const declared = (type: string, version: '1' | '2' = '2') => ({ type, version, version_source: 'declared' as const })
+const settled = { type: 'settlement_response', version: '2', version_source: 'inferred' } as const
 
 const SIGNATURE = `0x${'2d6a7588d6acca50'.repeat(8)}1c`
 const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
@@ -86,19 +90,66 @@ const batch = {
   maxTimeoutSeconds: 3_600,
   extra: { ...evm.extra, receiverAuthorizer: PAYEE, withdrawDelay: 900 },
 }
-const channel = {
+const channel: Config = {
   payer: PAYER,
   payerAuthorizer: '0x0000000000000000000000000000000000000000',
   receiver: PAYEE,
   receiverAuthorizer: PAYEE,
-  token: evm.asset,
+  token: BASE_USDC,
   withdrawDelay: 900,
   salt: `0x${'00'.repeat(32)}`,
 }
-const signed_voucher = { channelId: `0x${'ab'.repeat(32)}`, maxClaimableAmount: '5000', signature: SIGNATURE }
+const signed_voucher = { channelId: channelId(channel, 8_453), maxClaimableAmount: '15000', signature: SIGNATURE }
+/** What the client of @x402/evm 2.27.0 sends with EIP-3009 and with Permit2. */
+const transfer = { validAfter: '1795262000', validBefore: '1795262460', salt: `0x${'5a'.repeat(32)}`, signature: SIGNATURE }
+const channel_permit = {
+  from: PAYER,
+  permitted: { token: evm.asset, amount: '100000' },
+  spender: '0x4020425FAf3B746C082C2f942b4E5159887B0005',
+  nonce: '33247007178036348590600198031289925668252061821958005840077069883511451257277',
+  deadline: '1795262460',
+  witness: { channelId: signed_voucher.channelId },
+  signature: SIGNATURE,
+}
+const channelPayment = (body: object) => ({
+  document: {
+    x402Version: 2,
+    accepted: { ...batch, extra: { ...batch.extra, minDeposit: '100000' } },
+    payload: { ...body, channelConfig: channel, voucher: signed_voucher },
+  },
+  ...declared('payment_payload'),
+})
+const corrected = {
+  ...batch,
+  extra: {
+    ...batch.extra,
+    minDeposit: '100000',
+    channelState: {
+      channelId: signed_voucher.channelId,
+      balance: '100000',
+      totalClaimed: '5000',
+      withdrawRequestedAt: 0,
+      refundNonce: '0',
+      chargedCumulativeAmount: '15000',
+    },
+    voucherState: { signedMaxClaimable: '15000', signature: SIGNATURE },
+  },
+}
 
-const declared = (type: string, version: '1' | '2' = '2') => ({ type, version, version_source: 'declared' as const })
-const settled = { type: 'settlement_response', version: '2', version_source: 'inferred' } as const
+const { scheme, network, asset, payTo, amount } = evm
+const offer = {
+  format: 'eip712',
+  acceptIndex: 0,
+  payload: { version: 1, resourceUrl: resource.url, scheme, network, asset, payTo, amount, validUntil: 1_795_262_500 },
+  signature: SIGNATURE,
+}
+/** Header and payload are those of RFC 7515, appendix A.3. */
+const compact_jws = 'eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UifQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmX'
+const receipt = {
+  format: 'eip712',
+  payload: { version: 1, network, resourceUrl: resource.url, payer: PAYER, issuedAt: 1_795_262_400, transaction: '' },
+  signature: SIGNATURE,
+}
 
 export const X402_CLEAN_MORE: Readonly<Record<string, CleanDocument>> = {
   payment_permit2: {
@@ -146,7 +197,7 @@ export const X402_CLEAN_MORE: Readonly<Record<string, CleanDocument>> = {
       success: true,
       transaction: `0x${'89ab'.repeat(16)}`,
       network: 'eip155:8453',
-      extensions: { 'offer-receipt': { info: { receipt: { format: 'jws', signature: 'a.b.c' } } } },
+      extensions: { 'offer-receipt': { info: { receipt: { format: 'jws', signature: compact_jws } } } },
     },
     ...settled,
   },
@@ -213,6 +264,45 @@ export const X402_CLEAN_MORE: Readonly<Record<string, CleanDocument>> = {
     document: { x402Version: 2, accepted: batch, payload: { type: 'voucher', channelConfig: channel, voucher: signed_voucher } },
     ...declared('payment_payload'),
     expected_payee: PAYEE,
+  },
+  deposit_payment: channelPayment({ type: 'deposit', deposit: { amount: '100000', authorization: { erc3009Authorization: transfer } } }),
+  permit_deposit: channelPayment({
+    type: 'deposit',
+    deposit: { amount: '100000', authorization: { permit2Authorization: channel_permit } },
+  }),
+  refund_payment: channelPayment({ type: 'refund', amount: '5000' }),
+  corrected: { document: { ...challenge, accepts: [corrected] }, ...declared('payment_required') },
+  offered: {
+    document: {
+      ...challenge,
+      accepts: [evm],
+      extensions: {
+        'offer-receipt': {
+          info: { offers: [offer, { format: 'jws', signature: compact_jws }] },
+          schema: { type: 'object', properties: { offers: { type: 'array' } }, required: ['offers'] },
+        },
+        'sign-in-with-x': {
+          ...signing_in,
+          info: { ...signing_in.info, expirationTime: '2026-11-21T12:05:00Z', resources: [resource.url] },
+        },
+        'payment-identifier': { info: { required: true }, schema: { type: 'object' } },
+      },
+    },
+    ...declared('payment_required'),
+  },
+  settlement_with_signed_receipt: {
+    document: { success: true, transaction: '', network, amount: '', extensions: { 'offer-receipt': { info: { receipt } } } },
+    ...settled,
+    needed: ['/amount'],
+  },
+  payment_with_id: {
+    document: {
+      x402Version: 2,
+      accepted: evm,
+      payload: { signature: SIGNATURE, authorization },
+      extensions: { 'payment-identifier': { info: { required: true, id: 'pay_0123456789abcdef' } } },
+    },
+    ...declared('payment_payload'),
   },
   list_of_urls: { document: { x402Version: 2, resources: [resource.url] }, ...declared('resource_list') },
 }

@@ -5,7 +5,8 @@ import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
 import { networksOf, tokensOf, type AddressFamily } from './networks.ts'
 import { assetOf, payToOf, tokenOf } from './rules-terms.ts'
 import { eip, schemeSpec, x402Spec, isMissing, type RequirementsEntry, type X402View } from './view.ts'
-import { expectInteger } from '../kit/money.ts'
+import { expectInteger, readDecimalDigits } from '../kit/money.ts'
+import { each, expectShape, integer, object, textWith } from '../kit/shape.ts'
 
 const EVM = 'exact/scheme_exact_evm.md'
 const SVM = 'exact/scheme_exact_svm.md'
@@ -264,7 +265,7 @@ function findOtherNetwork(entry: RequirementsEntry): string | null {
 const DELAY_S = { min: 900n, max: 2_592_000n }
 const MOST_BPS = 10_000n
 
-/** X402-046: extra data of the schemes with delayed capture, on EVM networks. */
+/** X402-046 and 049: extra data of the schemes with delayed capture, on EVM networks. */
 export const SCHEME_RULES: RuleTable<X402View> = {
   'X402-046': {
     severity: 'both',
@@ -283,6 +284,56 @@ export const SCHEME_RULES: RuleTable<X402View> = {
       }
     },
   },
+  'X402-049': {
+    severity: 'error',
+    since: '2',
+    why: 'A client that lost its state takes the total and its last voucher from here, checks the signature, and signs the next one.',
+    spec: schemeSpec('batch-settlement/scheme_batch_settlement_evm.md', 'Recovery'),
+    hint: 'Send amounts as digits, withdrawRequestedAt as a number, and the last voucher with its signature; no less than was claimed.',
+    hint_by_case: true,
+    good: { extra: { channelState: { chargedCumulativeAmount: '15000', totalClaimed: '10000' } } },
+    bad: { extra: { channelState: { chargedCumulativeAmount: 15000 } } },
+    check({ error }, { entries }) {
+      for (const { cursor, scheme, network } of entries)
+        if (scheme === 'batch-settlement' && network?.family === 'evm') checkCorrection(error, cursor.get('extra'))
+    },
+  },
+}
+
+const DIGITS = textWith(
+  (found) => (/^(?:0|[1-9][0-9]{0,77})$/.test(found) ? null : 'is not a string of decimal digits'),
+  'decimal digits, such as "5000"',
+)
+const CHANNEL_ID = textWith(
+  (found) => (/^0x[0-9a-fA-F]{64}$/.test(found) ? null : 'is not 32 bytes in hexadecimal'),
+  '0x and 64 hexadecimal digits',
+)
+const VOUCHER_SIGNATURE = textWith(
+  (found) => (/^0x(?:[0-9a-fA-F]{2}){65,32768}$/.test(found) ? null : 'is not a signature'),
+  '0x and at least 130 hexadecimal digits',
+)
+const CORRECTIONS = object(
+  {},
+  {
+    minDeposit: DIGITS,
+    channelState: object({
+      channelId: CHANNEL_ID,
+      ...each(DIGITS, 'balance', 'totalClaimed', 'refundNonce', 'chargedCumulativeAmount'),
+      withdrawRequestedAt: integer(0n),
+    }),
+    voucherState: object({ signedMaxClaimable: DIGITS, signature: VOUCHER_SIGNATURE }),
+  },
+)
+
+/** Reports what a client could not take over: it signs the next voucher from these numbers. */
+function checkCorrection(error: ReportFinding, extra: JsonCursor): void {
+  expectShape(error, extra, CORRECTIONS)
+  const state = extra.get('channelState')
+  const [charged, claimed] = [readDecimalDigits(state.get('chargedCumulativeAmount')), readDecimalDigits(state.get('totalClaimed'))]
+  if (charged !== null && claimed !== null && charged < claimed) error(state.get('chargedCumulativeAmount'), 'is less than totalClaimed')
+  const signed = readDecimalDigits(extra.get('voucherState', 'signedMaxClaimable'))
+  if (charged !== null && signed !== null && signed < charged)
+    error(extra.get('voucherState', 'signedMaxClaimable'), 'is less than was charged')
 }
 
 function checkBatchSettlement(error: ReportFinding, entry: JsonCursor): void {

@@ -1,5 +1,8 @@
+import { readCaip2 } from '../kit/addresses.ts'
+import { readDateTime } from '../kit/dates.ts'
 import {
   containsRedaction,
+  expectNotEmpty,
   expectType,
   expectText,
   expectOneOf,
@@ -8,6 +11,9 @@ import {
   expectTextForm,
   expectObject,
 } from '../kit/expect.ts'
+import { readCompactJws } from '../kit/keys.ts'
+import { expectInteger } from '../kit/money.ts'
+import { each, expectShape, integer, type JsonShape, list, object, oneOfTexts, text, textWith, uri } from '../kit/shape.ts'
 import { inspectSchema, validateDeclaration } from '../kit/schema.ts'
 import { classifyPrivateHost, readUrl } from '../kit/url.ts'
 import type { JsonCursor } from '../json-cursor.ts'
@@ -19,7 +25,7 @@ const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 const METHODS: ReadonlySet<string> = new Set([...BODY_METHODS, 'GET', 'HEAD', 'DELETE'])
 const BODY_TYPES = ['json', 'form-data', 'text'] as const
 
-/** X402-024…026 and 030…032: the resource, and extensions. */
+/** X402-024…026, 030…032, 050 and 051: the resource, and extensions. */
 export const EXTENSION_RULES: RuleTable<X402View> = {
   'X402-024': {
     severity: 'both',
@@ -115,13 +121,55 @@ export const EXTENSION_RULES: RuleTable<X402View> = {
     severity: 'error',
     why: 'A short id collides, and a long one is refused; either way two payments are mixed up or one is lost.',
     spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/payment_identifier.md', section: 'id' },
-    hint: 'Use 16 to 128 letters, digits, hyphens and underscores.',
+    hint: 'Use 16 to 128 letters, digits, hyphens and underscores; say in info.required whether payers must send an id, and send one where they must.',
     good: { extensions: { 'payment-identifier': { info: { id: 'pay_0123456789abcdef' } } } },
     bad: { extensions: { 'payment-identifier': { info: { id: '42' } } } },
-    check({ error }, { extensions }) {
+    check({ error }, { context, extensions }) {
       for (const cursor of extensions) {
         const id = cursor.get('payment-identifier', 'info', 'id')
         expectTextForm(error, id, { pattern: /^[A-Za-z0-9_-]{16,128}$/, expected: '16 to 128 letters, digits, hyphens and underscores' })
+        const required = cursor.get('payment-identifier', 'info', 'required')
+        expectTypeIfPresent(error, required, 'boolean')
+        if (PAYING.has(context.type) && required.value === true) expectPresent(error, id, { expected: 'an id, which this server requires' })
+      }
+    },
+  },
+  'X402-050': {
+    severity: 'both',
+    since: '2',
+    why: 'An offer or receipt proves something only if its form can be verified, and if it promises what the terms ask.',
+    spec: {
+      url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/extension-offer-and-receipt.md',
+      section: 'Payload Structures',
+    },
+    hint: 'Send format eip712 with payload and signature, or jws with a compact signature and no payload; acceptIndex names the entry of accepts.',
+    hint_by_case: true,
+    good: { 'offer-receipt': { info: { offers: [{ format: 'jws', acceptIndex: 0, signature: 'eyJ….eyJ….c2ln' }] } } },
+    bad: { 'offer-receipt': { info: { offers: [{ format: 'eip712', signature: '0x…' }] } } },
+    check(report, { context, extensions, document }) {
+      for (const cursor of extensions) {
+        const info = cursor.get('offer-receipt', 'info')
+        if (info.kind !== 'object') continue
+        const accepts = context.type === 'payment_required' ? document.items('accepts') : null
+        if (expectTypeIfPresent(report.error, info.get('offers'), 'array'))
+          for (const offer of info.items('offers')) checkOffer(report, offer, accepts, context.now_s)
+        if (info.has('receipt')) checkSigned(report.error, info.get('receipt'), RECEIPT_PAYLOAD)
+      }
+    },
+  },
+  'X402-051': {
+    severity: 'both',
+    since: '2',
+    why: 'A wallet signs these members as they are; a message of another domain or time is refused, and a repeated nonce lets anybody sign in again.',
+    spec: { url: 'https://github.com/coinbase/x402/blob/main/specs/extensions/sign-in-with-x.md', section: 'Server Declaration' },
+    hint: 'Send the host as domain, an absolute uri on it, version "1", a fresh nonce of letters and digits, and times of RFC 3339.',
+    hint_by_case: true,
+    good: { info: { domain: 'api.example.com', uri: 'https://api.example.com/report', version: '1', nonce: 'a1b2c3d4e5f67890' } },
+    bad: { info: { domain: 'https://api.example.com', uri: '/report', version: 1, nonce: '1' } },
+    check(report, { context, extensions }) {
+      for (const cursor of extensions) {
+        const extension = cursor.get('sign-in-with-x')
+        if (extension.kind === 'object') checkSignIn(report, extension, context)
       }
     },
   },
@@ -195,4 +243,99 @@ function checkToolInput({ error, warning }: FindingReporter, input: JsonCursor):
   if (input.has('toolName') || !input.has('tool')) expectText(error, input.get('toolName'))
   else warning(input.get('tool'), 'is an older name of toolName', { expected: 'toolName' })
   expectType(error, input.get('inputSchema'), 'object')
+}
+
+/** Documents of a payer. */
+const PAYING: ReadonlySet<string> = new Set(['payment_payload', 'verify_request'])
+
+const CAIP_2 = textWith(
+  (found) => (readCaip2(found) === null ? 'is not a CAIP-2 id' : null),
+  'a CAIP-2 id of a network, such as eip155:8453',
+)
+const OFFER_TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const
+const OFFER_PAYLOAD = object(
+  { version: integer(1n), resourceUrl: uri, network: CAIP_2, ...each(text, 'scheme', 'asset', 'payTo', 'amount') },
+  { validUntil: integer(0n) },
+)
+const RECEIPT_PAYLOAD = object(
+  { version: integer(1n), network: CAIP_2, resourceUrl: uri, payer: text, issuedAt: integer(0n) },
+  { transaction: text },
+)
+const KEY_SIGNATURE = { pattern: /^0x[0-9a-fA-F]{130}$/, expected: '0x and 130 hexadecimal digits' }
+
+/** Expects an offer or receipt in one of its two formats; returns its payload, null where it is in the signature. */
+function checkSigned(error: ReportFinding, cursor: JsonCursor, payload: JsonShape): JsonCursor | null {
+  if (!expectObject(error, cursor)) return null
+  const format = cursor.get('format')
+  if (!expectPresent(error, format) || expectOneOf(error, format, ['eip712', 'jws']) === null) return null
+  const signature = cursor.get('signature')
+  if (!expectType(error, signature, 'string')) return null
+  if (format.text() === 'jws') {
+    if (cursor.has('payload')) error(cursor.get('payload'), 'repeats the payload of the JWS')
+    const token = signature.text()
+    if (token !== null && readCompactJws(token)?.header == null) error(signature, 'is not a compact JWS')
+    return null
+  }
+  expectTextForm(error, signature, KEY_SIGNATURE)
+  if (!expectType(error, cursor.get('payload'), 'object')) return null
+  expectShape(error, cursor.get('payload'), payload)
+  return cursor.get('payload')
+}
+
+function checkOffer({ error, warning }: FindingReporter, offer: JsonCursor, accepts: readonly JsonCursor[] | null, now_s: number): void {
+  const payload = checkSigned(error, offer, OFFER_PAYLOAD)
+  const index = expectInteger(error, offer.get('acceptIndex'), { min: 0n })
+  const entry = index === null ? null : (accepts?.[Number(index)] ?? null)
+  if (index !== null && accepts !== null && entry === null) error(offer.get('acceptIndex'), 'names no entry of accepts')
+  const end = payload?.integer('validUntil') ?? null
+  if (payload !== null && end !== null && end > 0n && end < BigInt(now_s)) warning(payload.get('validUntil'), 'is in the past')
+  if (payload === null || entry === null) return
+  for (const name of OFFER_TERMS) {
+    const [promised, asked] = [payload.text(name), entry.text(name)]
+    if (promised !== null && asked !== null && promised.toLowerCase() !== asked.toLowerCase())
+      error(payload.get(name), `is not the ${name} of the entry that acceptIndex names`)
+  }
+}
+
+const SIGN_IN = object(
+  {
+    domain: textWith((found) => (/^[^\s/?#@]{1,253}$/.test(found) ? null : 'is not a host'), 'a host, such as api.example.com'),
+    uri,
+    version: oneOfTexts('1'),
+    nonce: textWith((found) => (/^[A-Za-z0-9]{8,256}$/.test(found) ? null : 'is not a nonce of EIP-4361'), 'at least 8 letters and digits'),
+    issuedAt: textWith((found) => (readDateTime(found) === null ? 'is not a date-time of RFC 3339' : null), '2026-11-21T12:00:00Z'),
+  },
+  {
+    ...each(
+      textWith((found) => (readDateTime(found) === null ? 'is not a date-time of RFC 3339' : null), '2026-11-21T12:00:00Z'),
+      'expirationTime',
+      'notBefore',
+    ),
+    ...each(text, 'statement', 'requestId'),
+    resources: list(text),
+  },
+)
+const SIGN_IN_CHAIN = object({ chainId: CAIP_2, type: oneOfTexts('eip191', 'ed25519') })
+
+function checkSignIn({ error, warning }: FindingReporter, extension: JsonCursor, context: RuleContext): void {
+  const info = extension.get('info')
+  expectShape(error, info, SIGN_IN)
+  const [domain, url] = [info.text('domain'), readUrl(info.text('uri'))]
+  if (domain !== null && url !== null && url.host !== domain.toLowerCase() && url.hostname !== domain.toLowerCase())
+    error(info.get('uri'), 'is not on the domain', { expected: domain })
+  const [issued, end] = [readDateTime(info.text('issuedAt')), readDateTime(info.text('expirationTime'))]
+  if (issued !== null && end !== null && end <= issued) error(info.get('expirationTime'), 'is not later than issuedAt')
+  else if (end !== null && end <= context.now_s) warning(info.get('expirationTime'), 'is in the past')
+  if (info.text('signature') !== null || PAYING.has(context.type)) return
+  const chains = extension.get('supportedChains')
+  if (!expectType(error, chains, 'array')) return
+  expectNotEmpty(error, chains, 'a chain that a payer may sign for')
+  for (const chain of chains.items()) {
+    expectShape(error, chain, SIGN_IN_CHAIN)
+    const [id, type] = [chain.text('chainId') ?? '', chain.text('type')]
+    if (id.startsWith('eip155:') && type === 'ed25519')
+      error(chain.get('type'), 'is not a signature type of this network', { expected: 'eip191' })
+    if (id.startsWith('solana:') && type === 'eip191')
+      error(chain.get('type'), 'is not a signature type of this network', { expected: 'ed25519' })
+  }
 }

@@ -13,6 +13,9 @@ import {
 } from '../kit/expect.ts'
 import { isBase64 } from '../kit/keys.ts'
 import { readDecimalDigits } from '../kit/money.ts'
+import { each, expectShape, object, textWith } from '../kit/shape.ts'
+import { createChannelHashes } from '../../payments/channels.ts'
+import { nobleCrypto } from '../../receipts/crypto.ts'
 import type { JsonCursor } from '../json-cursor.ts'
 import type { RuleTable, FindingReporter, ReportFinding } from '../protocol.ts'
 import { payToOf } from './rules-terms.ts'
@@ -33,12 +36,13 @@ import {
 
 const PAYLOAD = x402Spec(2, 'PaymentPayload')
 const EVM = 'exact/scheme_exact_evm.md'
+const CHANNELS = 'batch-settlement/scheme_batch_settlement_evm.md'
 /** Clocks of payer and checker may differ by so much. */
 const SKEW_S = 30n
 /** Reference clients date an authorization back by so much. */
 const BACKDATED_S = 600n
 
-/** X402-033…038, 042 and 043: payloads, payees and secrets. */
+/** X402-033…038, 042, 043, 047 and 048: payloads, payment channels, payees and secrets. */
 export const PAYLOAD_RULES: RuleTable<X402View> = {
   'X402-033': {
     severity: 'error',
@@ -139,6 +143,39 @@ export const PAYLOAD_RULES: RuleTable<X402View> = {
       if (!offers.some((offer) => wanted(offer))) error(accepted, 'differs from all offered terms')
     },
   },
+  'X402-047': {
+    severity: 'error',
+    types: ['payment_payload', 'verify_request'],
+    since: '2',
+    why: 'A deposit is collected by exactly one signed authorization; a refund returns a part of what is left.',
+    spec: schemeSpec(CHANNELS, 'Client: Payment Construction'),
+    hint: 'Send deposit.amount as digits and one of erc3009Authorization and permit2Authorization; leave amount out for a whole refund.',
+    hint_by_case: true,
+    good: { type: 'deposit', deposit: { amount: '50000', authorization: { erc3009Authorization: {} } } },
+    bad: { type: 'deposit', deposit: { amount: 50000 } },
+    check({ error }, { payloads }) {
+      for (const payload of payloads) {
+        if (findChannel(payload) === null) continue
+        const body = payload.cursor.get('payload')
+        if (body.text('type') === 'deposit') checkDeposit(error, body.get('deposit'))
+        if (body.text('type') === 'refund') expectShape(error, body.get('amount'), POSITIVE_DIGITS)
+      }
+    },
+  },
+  'X402-048': {
+    severity: 'both',
+    types: ['payment_payload', 'verify_request'],
+    since: '2',
+    why: 'A voucher counts for the channel whose settings hash to its id, and must cover the price; a small deposit may be refused.',
+    spec: schemeSpec(CHANNELS, 'Server: Verification'),
+    hint: 'Sign for the hash of channelConfig; let maxClaimableAmount be the total so far and the price, and deposit at least minDeposit.',
+    hint_by_case: true,
+    good: { accepted: { amount: '5000' }, payload: { voucher: { maxClaimableAmount: '15000' } } },
+    bad: { accepted: { amount: '5000' }, payload: { voucher: { maxClaimableAmount: '4000' } } },
+    check(report, { payloads }) {
+      for (const payload of payloads) checkVoucher(report, payload)
+    },
+  },
   'X402-042': {
     severity: 'both',
     why: 'Money goes to payTo, regardless of the shop name.',
@@ -184,6 +221,9 @@ function compareWithTerms({ error, warning }: FindingReporter, payload: X402Payl
     if (value !== null && amount !== null && value !== amount) error(signed.amount, 'is not the amount of the terms')
     if (signed.permitted !== null) comparePermit({ error, warning }, signed.permitted, terms)
   }
+  if (scheme !== 'upto') return
+  const settler = cursor.get('payload', 'permit2Authorization', 'witness', 'facilitator')
+  if (isOtherAccount(settler, terms.get('extra', 'facilitatorAddress'))) error(settler, 'is not the facilitatorAddress of the terms')
 }
 
 function comparePermit(
@@ -361,4 +401,78 @@ function compareChannel(error: ReportFinding, payload: X402Payload): void {
   }
   const [own, asked] = [channel.integer('withdrawDelay'), terms.integer('extra', 'withdrawDelay')]
   if (own !== null && asked !== null && own !== asked) error(channel.get('withdrawDelay'), 'is not the withdrawDelay of the terms')
+}
+
+const DIGITS = textWith((found) => (DIGITS_FORM.test(found) ? null : 'is not a string of decimal digits'), 'decimal digits, such as "5000"')
+const DIGITS_FORM = /^(?:0|[1-9][0-9]{0,77})$/
+const POSITIVE_DIGITS = textWith(
+  (found) => (/^[1-9][0-9]{0,77}$/.test(found) ? null : 'is not a positive amount in decimal digits'),
+  'decimal digits, such as "5000"',
+)
+const WORD = textWith((found) => (HASH.pattern.test(found) ? null : 'is not 32 bytes in hexadecimal'), HASH.expected)
+const SIGNATURE = textWith((found) => (SIGNATURE_FORM.pattern.test(found) ? null : 'is not a signature'), SIGNATURE_FORM.expected)
+const ACCOUNT = textWith(
+  (found) => (['none', 'wrong_case'].includes(classifyEvmAddress(found)) ? 'is not an EVM address' : null),
+  '0x and 40 hexadecimal digits',
+)
+
+const TRANSFER = object({ ...each(DIGITS, 'validAfter', 'validBefore'), salt: WORD, signature: SIGNATURE })
+const PERMIT = object({
+  ...each(ACCOUNT, 'from', 'spender'),
+  permitted: object({ token: ACCOUNT, amount: POSITIVE_DIGITS }),
+  ...each(DIGITS, 'nonce', 'deadline'),
+  witness: object({ channelId: WORD }),
+  signature: SIGNATURE,
+})
+
+function checkDeposit(error: ReportFinding, deposit: JsonCursor): void {
+  if (!expectObject(error, deposit)) return
+  expectShape(error, deposit, object({ amount: POSITIVE_DIGITS, authorization: object({}) }))
+  const authorization = deposit.get('authorization')
+  if (authorization.kind !== 'object') return
+  const [transfer, permit] = [authorization.get('erc3009Authorization'), authorization.get('permit2Authorization')]
+  if (!transfer.present && !permit.present) expectType(error, transfer, 'object')
+  if (transfer.present && permit.present) error(permit, 'is a second authorization next to erc3009Authorization')
+  expectShape(error, transfer, TRANSFER)
+  expectShape(error, permit, PERMIT)
+  // A number that was signed with Permit2 is the amount that is collected.
+  const [amount, permitted] = [readDecimalDigits(deposit.get('amount')), readDecimalDigits(permit.get('permitted', 'amount'))]
+  if (amount !== null && permitted !== null && amount !== permitted)
+    error(permit.get('permitted', 'amount'), 'is not the amount of the deposit')
+}
+
+function checkVoucher({ error, warning }: FindingReporter, payload: X402Payload): void {
+  const channel = findChannel(payload)
+  if (channel === null) return
+  const body = payload.cursor.get('payload')
+  const [given, computed] = [body.text('voucher', 'channelId'), channelIdOf(channel, networkOfPayload(payload)?.id ?? '')]
+  if (given !== null && computed !== null && HASH.pattern.test(given) && given.toLowerCase() !== computed)
+    error(body.get('voucher', 'channelId'), 'is not the id of this channelConfig', { expected: computed })
+  const { terms } = payload
+  if (terms === null || body.text('type') === 'refund') return
+  const [most, price] = [readDecimalDigits(body.get('voucher', 'maxClaimableAmount')), readDecimalDigits(terms.get('amount'))]
+  if (most !== null && price !== null && most < price)
+    error(body.get('voucher', 'maxClaimableAmount'), 'is less than the price of the terms')
+  const [deposit, least] = [readDecimalDigits(body.get('deposit', 'amount')), readDecimalDigits(terms.get('extra', 'minDeposit'))]
+  if (deposit !== null && least !== null && deposit < least)
+    warning(body.get('deposit', 'amount'), 'is less than the minDeposit of the terms')
+}
+
+/** Id of a channel on a network; null where its settings cannot be read. */
+function channelIdOf(channel: JsonCursor, network: string): string | null {
+  const [payer, payer_authorizer, receiver, receiver_authorizer, token] = [
+    'payer',
+    'payerAuthorizer',
+    'receiver',
+    'receiverAuthorizer',
+    'token',
+  ].map((name) => channel.text(name))
+  const [salt, delay, chain_id] = [channel.text('salt'), channel.integer('withdrawDelay'), Number(network.replace('eip155:', ''))]
+  if (payer == null || payer_authorizer == null || receiver == null || receiver_authorizer == null || token == null) return null
+  const accounts = { payer, payer_authorizer, receiver, receiver_authorizer, token }
+  if (Object.values(accounts).some((account) => classifyEvmAddress(account) === 'none')) return null
+  if (salt === null || !HASH.pattern.test(salt) || delay === null || delay < 0n || !Number.isSafeInteger(chain_id)) return null
+  const config = { ...accounts, withdraw_delay_s: Number(delay), salt: salt.toLowerCase() }
+  const lower = Object.fromEntries(Object.entries(accounts).map(([name, account]) => [name, account.toLowerCase()])) as typeof accounts
+  return createChannelHashes(chain_id, nobleCrypto).channelId({ ...config, ...lower })
 }
