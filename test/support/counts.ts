@@ -8,3 +8,9 @@ export const SEED = 20_261_121
 export function runs(reduced: number, full: number): number {
   return FULL ? full : reduced
 }
+
+/** The number of repetitions of a test that kills a process: TEST_REPEATS where it is set, for a long run of one file. */
+export function repeats(reduced: number, full: number): number {
+  const set = Number(process.env['TEST_REPEATS'] ?? '')
+  return Number.isInteger(set) && set > 0 ? set : runs(reduced, full)
+}
