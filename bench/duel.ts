@@ -11,6 +11,8 @@ export interface Contender {
   request: Pick<LoadSpec, 'path' | 'headers' | 'bodies'>
   /** Expected status; 200 by default. */
   status?: number
+  /** CONNECTIONS by default. */
+  connections?: number
   /** Makes what only one run may send, just before that run; needs the generator of this folder. */
   renew?(run_s: number): Promise<LoadSpec['each']>
 }
@@ -73,10 +75,11 @@ export async function duel<const All extends readonly Contender[]>(contenders: A
   return contenders.map((contender, index) => standing(contender, runs[index] ?? [])) as unknown as StandingsOf<All>
 }
 
-async function runOnce({ server, request, status = 200, renew }: Contender, warm_up_s: number, { generator, seconds }: RunOptions) {
+async function runOnce(contender: Contender, warm_up_s: number, { generator, seconds }: RunOptions) {
+  const { server, request, status = 200, connections = CONNECTIONS, renew } = contender
   const each = (await renew?.(warm_up_s + seconds)) ?? null
   const target = { ...request, each, status, rest_ms: 0, port: server.port, server_pid: server.pid }
-  const spec = { ...target, clients: CLIENTS, connections: CONNECTIONS, warm_up_s, measured_s: seconds }
+  const spec = { ...target, clients: CLIENTS, connections, warm_up_s, measured_s: seconds }
   return load(generator, spec, server.core === 'any' ? 'any' : 'generator')
 }
 

@@ -7,7 +7,10 @@ export interface LoadSpec {
   port: number
   path: string
   headers: Record<string, string>
-  /** A header that no two requests share: request number n carries line n of the file, and the run fails when there are no lines left. */
+  /**
+   * A header that no two requests share, a line of the file each. Connection c sends lines c, c + connections and so on, each after the answer
+   * to the one before it; the run fails when a connection has no lines left.
+   */
   each: { header: string; file: string } | null
   /** The status of a right answer. */
   status: number

@@ -33,7 +33,7 @@ let answers_ever = 0
 let wrong = 0
 let first_wrong: string | null = null
 
-for (let count = 0; count < spec.connections; count++) converse()
+for (let lane = 0; lane < spec.connections; lane++) converse(lane)
 setTimeout(measure, spec.warm_up_s * 1000)
 
 function requestBytes(number: number): Buffer {
@@ -81,8 +81,9 @@ function quantiles() {
   return { p50_ms: at(0.5), p99_ms: at(0.99), max_ms: at(1) }
 }
 
-/** One connection, from its first request to the end of the run. */
-function converse(): void {
+/** One connection, from its first request to the end of the run. `first` is the number of the first request that only it may send. */
+function converse(first: number): void {
+  let own = first
   /** Bytes of the answer that are still to come: null before its head is read, infinite while it comes in chunks. */
   let missing: number | null = null
   let head: Buffer | null = null
@@ -93,8 +94,9 @@ function converse(): void {
   let kept: Buffer[] | null = null
 
   const send = () => {
-    number = next
-    next = following(next)
+    number = carried === null ? next : own
+    if (carried === null) next = (next + 1) % requests.length
+    else own = following(own)
     missing = null
     kept = sampling && !sampled ? [] : null
     sent_ms = performance.now()
@@ -153,7 +155,7 @@ function converse(): void {
   const startAnew = () => {
     wrong++
     if (wrong > FAULTS_MAX) throw new Error('the server breaks off one connection after the other')
-    if (phase !== 'over') converse()
+    if (phase !== 'over') converse(own)
   }
   const socket: Socket = connect({
     port: spec.port,
@@ -173,9 +175,8 @@ function converse(): void {
 }
 
 function following(number: number): number {
-  if (number + 1 < requests.length) return number + 1
-  if (carried !== null) throw new Error(`the run has sent all its ${carried.length} requests before its time was over`)
-  return 0
+  if (number + spec.connections < requests.length) return number + spec.connections
+  throw new Error(`a connection has sent all its share of ${requests.length} requests before its time was over`)
 }
 
 function bodyLength(head: string): number {

@@ -74,8 +74,8 @@ async function startAll(folder: string) {
 }
 
 /** The service with its chain left out. */
-export function startPaid(folder: string): Promise<ServerProcess> {
-  const settings = { ASSAY_DATA_DIR: folder, ASSAY_TRUSTED_PROXIES: '127.0.0.1', ASSAY_FREE_DAILY: '0' }
+export function startPaid(folder: string, more: Record<string, string> = {}): Promise<ServerProcess> {
+  const settings = { ASSAY_DATA_DIR: folder, ASSAY_TRUSTED_PROXIES: '127.0.0.1', ASSAY_FREE_DAILY: '0', ...more }
   return startServer([...START_ARGUMENTS.slice(0, -1), PAID_SERVER], settings)
 }
 

@@ -1,10 +1,11 @@
 /**
- * The service without its chain, for the `paid-call` suite: store, payment service, price book, sealer, signer and application are the
- * real ones, over SQLite. Two parts are stubs: the on-chain check accepts every signature of the payer's key, and the settler marks the
- * row as settled without sending anything. No jobs run.
+ * The service without its chain, for the suites `paid-call` and `voucher-call`: store, payment service, price book, sealer, signer and
+ * application are the real ones, over SQLite. Three parts are stubs: the on-chain check accepts every signature of the payer's key, the
+ * settler marks the row as settled without sending anything, and every payment channel is well funded. No jobs run.
  */
 import { bundledScreening } from '../src/pure/checks/ofac.ts'
 import { operatorReport } from '../src/service/telemetry/operator-report.ts'
+import { randomBytes } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { noChain } from '../src/adapters/chain/no-chain.ts'
 import { systemClock } from '../src/adapters/clock/system.ts'
@@ -24,17 +25,21 @@ import { createTelemetry } from '../src/adapters/telemetry/prometheus.ts'
 import { createApp } from '../src/assembly/app.ts'
 import { identityOf, orStop, places, ringOf, secretOf } from '../src/assembly/identity.ts'
 import { paymentTermsOf } from '../src/assembly/payments.ts'
+import type { ChainRead, ChainReadResult } from '../src/ports/chain.ts'
 import type { Store } from '../src/ports/store.ts'
+import { channelsCall, createChannelHashes, refundNonceCall } from '../src/pure/payments/channels.ts'
 import { createAuthorizationDigest } from '../src/pure/payments/eip3009.ts'
 import { itemCatalogue } from '../src/service/catalogue/decode.ts'
 import { publishedSchemas, toolSchemas } from '../src/service/catalogue/wire-schemas.ts'
 import { loadCatalogue } from '../src/service/catalogue/load.ts'
 import { networkHasher, trustedProxies } from '../src/service/clients.ts'
 import { readSettings } from '../src/service/config.ts'
+import { CHANNEL_RULES } from '../src/service/limits.ts'
 import { createInvoiceService } from '../src/service/invoices/invoice-service.ts'
 import { createAllowance, createSourceBudget, createOutsideReads } from '../src/service/payments/allowance.ts'
 import { createFailureCount, ON_CHAIN_LIMITS, createPayerStatus } from '../src/service/payments/reserved-balances.ts'
-import { createInFlightClaims, createPaymentService } from '../src/service/payments/payment-service.ts'
+import { createChannelService } from '../src/service/payments/channel-service.ts'
+import { createInFlightClaims, createPaymentService, type PaymentServiceParts } from '../src/service/payments/payment-service.ts'
 import { createCreditService, createInFlightUses } from '../src/service/credits/credit-service.ts'
 import { createMismatches, createSignIn } from '../src/service/payments/resends.ts'
 import { type OnChainCheck, ON_CHAIN_REFUSALS } from '../src/service/payments/on-chain.ts'
@@ -59,7 +64,14 @@ const ring = ringOf(settings, identity)
 const secret = secretOf(settings)
 const [catalogue, store] = await Promise.all([loadCatalogue(), openStore(places.store(settings))])
 await store.identity(identity)
-const place = paymentTermsOf(identity)
+const authorizer = signing.signer(randomBytes(32))
+const { withdraw_delay_s, deposit_prices } = CHANNEL_RULES
+const place: PaymentTerms = {
+  ...paymentTermsOf(identity),
+  ...(settings.ASSAY_BATCH_SETTLEMENT === 'on' && {
+    channels: { receiver_authorizer: authorizer.address, withdraw_delay_s, deposit_prices },
+  }),
+}
 const prices = createPriceBook({ store, clock: systemClock })
 const free = { free_daily: settings.ASSAY_FREE_DAILY ?? 0, overrides: settings.ASSAY_FREE_DAILY_OVERRIDES }
 const origin = `http://127.0.0.1`
@@ -192,7 +204,7 @@ function creditDesk(onFault: (error: unknown) => void) {
 
 function desk(onFault: (error: unknown) => void) {
   const settler = closer(store)
-  return createPaymentService({
+  const parts: PaymentServiceParts = {
     store: store.payments,
     inFlightClaims: createInFlightClaims(store.payments, systemClock),
     sealer: createSealer(secret),
@@ -216,7 +228,33 @@ function desk(onFault: (error: unknown) => void) {
     }),
     onFault,
     reach: () => Promise.resolve(),
+  }
+  return createPaymentService({ ...parts, channels: place.channels === undefined ? null : vouchers(parts) })
+}
+
+function vouchers(payments: PaymentServiceParts) {
+  const { crypto } = signing
+  return createChannelService({
+    payments,
+    store,
+    chain: { read: (reads) => Promise.resolve(reads.map(fundedChannel)) },
+    steady_ms: () => performance.now(),
+    rules: CHANNEL_RULES,
+    hashes: createChannelHashes(place.chain_id, crypto),
+    receiver_authorizer: authorizer.address,
+    crypto,
+    failures: createFailureCount(systemClock, ON_CHAIN_LIMITS),
+    trips: { take: () => true },
+    networkHash: networkHasher(secret),
   })
+}
+
+/** Replaces the contract of channels: each has the same balance, and nothing was claimed, withdrawn or refunded. */
+function fundedChannel(read: ChainRead): ChainReadResult {
+  if (read.kind !== 'call') return { ok: false, revert: '0x', message: STUB }
+  const is = (call: (channel_id: string) => string) => read.data === call(`0x${read.data.slice(-64)}`)
+  const words = is(channelsCall) ? [RICH_MINOR, 0n] : is(refundNonceCall) ? [0n] : [0n, 0n]
+  return { ok: true, data: `0x${words.map((word) => word.toString(16).padStart(64, '0')).join('')}` }
 }
 
 function digestOf({ token, chain_id }: PaymentTerms, { crypto }: SigningBackend) {

@@ -5,8 +5,8 @@ import { installPeers } from './install-peers.ts'
 import { circumstances, loadText, markdown, type RunOptions, type SuiteReport } from './report.ts'
 
 const USAGE = `usage: npm run bench -- [suite …] [--rounds=3] [--seconds=10] [--generator=wrk|own] [--attacks=1,2]
-suites: free-call, mcp, payment-challenge, paid-call, settlement, checks, json, start, idle, token-scan, markdown, iso20022, reconcile,
-        two-instances, hostile;
+suites: free-call, mcp, payment-challenge, paid-call, voucher-call, settlement, checks, json, start, idle, token-scan, markdown, iso20022,
+        reconcile, two-instances, hostile;
 all of them when none is named
 `
 
@@ -18,6 +18,7 @@ const SUITES: Record<string, () => Promise<Suite>> = {
   mcp: async () => (await import('./mcp.ts')).mcp,
   'payment-challenge': async () => (await import('./payment-challenge.ts')).paymentChallenge,
   'paid-call': async () => (await import('./paid-call.ts')).paidCall,
+  'voucher-call': async () => (await import('./voucher-call.ts')).voucherCall,
   settlement: async () => (await import('./settlement.ts')).settlement,
   checks: async () => (await import('./checks.ts')).checks,
   json: async () => (await import('./json.ts')).json,

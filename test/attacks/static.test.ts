@@ -163,7 +163,7 @@ const COMPARED: Record<string, string> = {
     'a hash of the secret: its bits cannot be chosen',
   'service/payments/channel-deposit.ts signerOf(digest, authorization.signature, payments.crypto) === key.payer':
     'an address that a signature recovers',
-  'service/payments/channel-deposit.ts signerOf(hashes.voucher(channel_id, total_minor), signature, payments.crypto) === config.payer_authorizer':
+  'service/payments/channel-deposit.ts signerOf(digest, signature, payments.crypto) === config.payer_authorizer':
     'an address that a signature recovers',
   'service/payments/payment-service.ts found.signature === tokenSignature(authorization)':
     'a signature is public once it is used, and names its signer',

@@ -9,20 +9,20 @@ import { addressWord, bytes32Word, uintWord } from './token-calls.ts'
 type FieldType = 'string' | 'string[]' | 'address' | 'bytes32' | 'uint256' | 'uint64' | 'bool'
 
 export interface TypedStruct {
-  name: string
+  readonly name: string
   /** In hashing order. */
-  fields: readonly { name: string; type: FieldType }[]
+  readonly fields: readonly { readonly name: string; readonly type: FieldType }[]
 }
 
 /** Integers are bigints; addresses and words are 0x-prefixed hex. */
 export type TypedMessage = Readonly<Record<string, string | bigint | boolean | readonly string[]>>
 
-/** Domain of a signature, in the names of the standard. */
+/** Domain of a signature, in the names of the standard. An object never changes: its hash is kept. */
 export interface TypedDomain {
-  name: string
-  version: string
-  chainId?: number
-  verifyingContract?: string
+  readonly name: string
+  readonly version: string
+  readonly chainId?: number
+  readonly verifyingContract?: string
 }
 
 /** Domain of a rule book, whose signatures are valid on every chain. */
@@ -35,13 +35,31 @@ type Keccak = Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>
 /** Returns the 32-byte digest that a wallet signs. */
 export function typedDigest(domain: TypedDomain, struct: TypedStruct, message: TypedMessage, crypto: Keccak): Uint8Array {
   const hash = crypto.keccak256Hex
-  const separator = structHash({ name: 'EIP712Domain', fields: domainFields(domain) }, domainMessage(domain), hash)
-  return crypto.keccak256(hexBytes(`1901${separator}${structHash(struct, message, hash)}`))
+  return crypto.keccak256(hexBytes(`1901${separatorOf(domain, hash)}${structHash(struct, message, hash)}`))
 }
 
-function structHash({ name, fields }: TypedStruct, message: TypedMessage, hash: Keccak['keccak256Hex']): string {
-  const type = `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`
-  const words = [hash(type), ...fields.map((field) => encodeField(field, message[field.name], hash))]
+/** Separators and hashes of types by the objects that name them: constants are hashed once. */
+const separators = new WeakMap<TypedDomain, string>()
+const typeHashes = new WeakMap<TypedStruct, string>()
+
+function separatorOf(domain: TypedDomain, hash: Keccak['keccak256Hex']): string {
+  const known = separators.get(domain)
+  if (known !== undefined) return known
+  const separator = structHash({ name: 'EIP712Domain', fields: domainFields(domain) }, domainMessage(domain), hash)
+  separators.set(domain, separator)
+  return separator
+}
+
+function typeHashOf(struct: TypedStruct, hash: Keccak['keccak256Hex']): string {
+  const known = typeHashes.get(struct)
+  if (known !== undefined) return known
+  const found = hash(`${struct.name}(${struct.fields.map((field) => `${field.type} ${field.name}`).join(',')})`)
+  typeHashes.set(struct, found)
+  return found
+}
+
+function structHash(struct: TypedStruct, message: TypedMessage, hash: Keccak['keccak256Hex']): string {
+  const words = [typeHashOf(struct, hash), ...struct.fields.map((field) => encodeField(field, message[field.name], hash))]
   return hash(hexBytes(words.map((word) => word.replace('0x', '')).join(''))).slice(2)
 }
 

@@ -10,6 +10,7 @@ import {
   signerOf,
 } from '../../pure/payments/channels.ts'
 import * as refusals from './payment-refusals.ts'
+import { once } from '../../pure/once.ts'
 import type { Chain } from '../../ports/chain.ts'
 import type { Channel } from '../../ports/channels.ts'
 import type { ClaimRequest, Payment, PaymentKey } from '../../ports/payments.ts'
@@ -229,21 +230,34 @@ export interface ChannelParts extends ChannelServiceParts, ChannelChainParts {
 }
 
 /** Key of the payment row of a voucher: its payer and its digest. */
-export function voucherKey({ hashes }: ChannelParts, { config, channel_id, total_minor }: ChannelPayment): PaymentKey {
-  return { payer: config.payer, nonce: toHex(hashes.voucher(channel_id, total_minor)) }
+export function voucherKey(parts: ChannelParts, payment: ChannelPayment): PaymentKey {
+  return { payer: payment.config.payer, nonce: signedVoucher(parts, payment).nonce }
 }
 
-/** True when the voucher is signed by the authorizer of its channel. Admission asks it before verification, so it is computed once. */
-export function isSigned({ hashes, payments }: ChannelParts, payment: ChannelPayment): boolean {
+/** True when the voucher is signed by the authorizer of its channel. */
+export function isSigned(parts: ChannelParts, payment: ChannelPayment): boolean {
+  return signedVoucher(parts, payment).is_signed()
+}
+
+interface SignedVoucher {
+  /** Digest of the voucher. */
+  nonce: string
+  is_signed(): boolean
+}
+
+/** Admission, replay, verification and charge ask for the same digest and signer, so they are computed once. */
+const signedVouchers = new WeakMap<ChannelPayment, SignedVoucher>()
+
+function signedVoucher({ hashes, payments }: ChannelParts, payment: ChannelPayment): SignedVoucher {
   const known = signedVouchers.get(payment)
   if (known !== undefined) return known
   const { channel_id, total_minor, signature, config } = payment
-  const is_signed = signerOf(hashes.voucher(channel_id, total_minor), signature, payments.crypto) === config.payer_authorizer
-  signedVouchers.set(payment, is_signed)
-  return is_signed
+  const digest = hashes.voucher(channel_id, total_minor)
+  const is_signed = once(() => signerOf(digest, signature, payments.crypto) === config.payer_authorizer)
+  const found = { nonce: toHex(digest), is_signed }
+  signedVouchers.set(payment, found)
+  return found
 }
-
-const signedVouchers = new WeakMap<ChannelPayment, boolean>()
 
 /** Returns the refusal of a client with too many failed payments in the last minute; null for any other. */
 export function countFault({ failures }: Pick<ChannelParts, 'failures'>, client: string): PaymentRefusal | null {

@@ -1,5 +1,5 @@
 import { isObject } from '../../pure/is-object.ts'
-import { typedDigest, type TypedStruct } from '../../pure/payments/typed-data.ts'
+import { type TypedDomain, typedDigest, type TypedStruct } from '../../pure/payments/typed-data.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Signer } from '../../ports/signer.ts'
@@ -100,7 +100,8 @@ const RECEIPT: TypedStruct = {
 }
 
 /** Domains of offers and receipts name chain 1 on every network. */
-const DOMAIN_CHAIN = 1
+const OFFERS: TypedDomain = { name: 'x402 offer', version: '1', chainId: 1 }
+const RECEIPTS: TypedDomain = { name: 'x402 receipt', version: '1', chainId: 1 }
 const VERSION = 1
 
 export interface ExtensionSigner {
@@ -112,7 +113,7 @@ export interface ExtensionSigner {
 const HEX_BYTES = { type: 'string', pattern: '^0x[0-9a-f]+$' }
 
 function signed(
-  standard: string,
+  domain: TypedDomain,
   struct: TypedStruct,
   payload: Readonly<Record<string, string | number>>,
   parts: Pick<ExtensionSigner, 'signer' | 'crypto'>,
@@ -120,7 +121,7 @@ function signed(
   const message = Object.fromEntries(
     Object.entries(payload).map(([name, value]) => [name, typeof value === 'number' ? BigInt(value) : value]),
   )
-  const signature = parts.signer.sign(typedDigest({ name: standard, version: '1', chainId: DOMAIN_CHAIN }, struct, message, parts.crypto))
+  const signature = parts.signer.sign(typedDigest(domain, struct, message, parts.crypto))
   return { format: 'eip712' as const, payload, signature }
 }
 
@@ -134,7 +135,7 @@ function signedOffers(resource: string, ways: readonly OfferedTerms[], parts: Ex
   const validUntil = Math.floor(parts.clock.now_ms() / 1_000) + limits.max_timeout_s
   const offers = ways.map(({ scheme, network, asset, payTo, amount }, acceptIndex) => {
     const payload = { version: VERSION, resourceUrl: resource, scheme, network, asset, payTo, amount, validUntil }
-    return { acceptIndex, ...signed('x402 offer', OFFER, payload, parts) }
+    return { acceptIndex, ...signed(OFFERS, OFFER, payload, parts) }
   })
   return { info: { offers }, schema: signedSchema('offers', { type: 'array', items: SIGNED }) }
 }
@@ -156,6 +157,6 @@ export function settlementExtensions(
 ): Extensions {
   const payload = { version: VERSION, network, resourceUrl: resource, payer, issuedAt: settled_s, transaction }
   return {
-    'offer-receipt': { info: { receipt: signed('x402 receipt', RECEIPT, payload, parts) }, schema: signedSchema('receipt', SIGNED) },
+    'offer-receipt': { info: { receipt: signed(RECEIPTS, RECEIPT, payload, parts) }, schema: signedSchema('receipt', SIGNED) },
   }
 }
