@@ -1,13 +1,26 @@
+import { readFileSync, statSync } from 'node:fs'
 import { createChain } from '../adapters/chain/rpc.ts'
 import { systemClock } from '../adapters/clock/system.ts'
 import type { Signer } from '../ports/signer.ts'
 import { DEPOSIT_FACTORY } from '../pure/contracts/deposit-factory.ts'
 import { DETERMINISTIC_DEPLOYER } from '../pure/contracts/deployment.ts'
 import { sameAmount } from '../pure/invoices/input.ts'
-import { listDigest, listTypedData, merchantDigest, merchantTypedData, type SignedTerms } from '../pure/invoices/terms.ts'
+import { bankSignedText, type BankTerms } from '../pure/invoices/links.ts'
+import {
+  documentSha256,
+  listDigest,
+  listTypedData,
+  merchantDigest,
+  merchantKind,
+  merchantTypedData,
+  statementDigest,
+  statementTypedData,
+  type SignedTerms,
+} from '../pure/invoices/terms.ts'
 import { isObject } from '../pure/is-object.ts'
 import { canonicalText } from '../pure/receipts/canonical.ts'
 import { nobleCrypto } from '../pure/receipts/crypto.ts'
+import { RAIL_LIMITS } from '../service/limits.ts'
 import type { Invocation } from './commands.ts'
 import { markMode, readEnvironment } from './deployment.ts'
 import { CliError, type Exit, printable, unknownName } from './errors.ts'
@@ -20,6 +33,7 @@ const ACTIONS: Readonly<Record<string, () => Promise<Act>>> = {
   create: () => Promise.resolve(createInvoice),
   sign: () => Promise.resolve(signInvoice),
   list: () => Promise.resolve(listInvoices),
+  confirm: () => Promise.resolve(confirmTransfers),
   reconcile: async () => (await import('./invoice-reconcile.ts')).reconcileInvoices,
   factory: () => Promise.resolve(showFactory),
 }
@@ -74,7 +88,14 @@ async function createInvoice(invocation: Invocation): Promise<Exit> {
   if (amount_usdc === null) throw new CliError('usage', 'Give the amount in USDC: --amount 49.00.')
   const client_name = invocation.text('client-name')
   const memo = invocation.text('memo')
-  const asked = { amount_usdc, merchant, ...(client_name === null ? {} : { client_name }), ...(memo === null ? {} : { memo }) }
+  const bank = bankOptions(invocation)
+  const asked = {
+    amount_usdc,
+    merchant,
+    ...(client_name === null ? {} : { client_name }),
+    ...(memo === null ? {} : { memo }),
+    ...(bank === null ? {} : { bank }),
+  }
   const created = recordOf(await requestService(url, '/api/invoice/create', asked))
   if (signer === null) return showInvoice(created, invocation)
   // Only what was asked for is signed.
@@ -82,11 +103,88 @@ async function createInvoice(invocation: Invocation): Promise<Exit> {
     created['merchant'] === merchant &&
     sameAmount(created['amount_usdc'], amount_usdc) &&
     created['memo'] === memo &&
-    created['client_name'] === client_name
+    created['client_name'] === client_name &&
+    isSameBank(bankIn(created), bank)
   if (!same) throw new CliError('negative', 'The service created another invoice than the one that was asked for. Nothing was signed.')
   const signed = await signRecord(url, signer, created)
   const { webhook_token } = created
   return showInvoice({ ...signed, ...(webhook_token === undefined ? {} : { webhook_token }) }, invocation)
+}
+
+/** Bank details of the options; null if there are none. */
+function bankOptions(invocation: Invocation): Record<string, string> | null {
+  const text = (name: string) => invocation.text(`bank-${name}`)
+  const [iban, name, amount] = [text('iban'), text('name'), text('amount')]
+  const others = { bic: text('bic'), currency: text('currency'), reference: text('reference') }
+  if (iban === null && name === null && amount === null && Object.values(others).every((value) => value === null)) return null
+  if (iban === null || name === null || amount === null)
+    throw new CliError('usage', 'Bank details need --bank-iban, --bank-name and --bank-amount, such as 45.00.')
+  const given = Object.entries({ ...others, currency: others.currency ?? 'EUR' }).filter(
+    (pair): pair is [string, string] => pair[1] !== null,
+  )
+  return { iban, name, amount, ...Object.fromEntries(given) }
+}
+
+/** Compares the account in a record with the one that was asked for, apart from spaces. */
+function isSameBank(found: BankTerms | null, asked: Record<string, string> | null): boolean {
+  if (found === null || asked === null) return found === null && asked === null
+  const plain = (text: string | null | undefined) => (text ?? '').replace(/[\s-]/g, '').toUpperCase()
+  const same = (['iban', 'bic', 'currency', 'reference'] as const).every((name) => plain(found[name]) === plain(asked[name]))
+  return same && found.name === asked['name']?.normalize('NFC').trim() && sameAmount(found.amount, asked['amount'])
+}
+
+/** Bank details in a record; null if it has none. */
+function bankIn(record: Members): BankTerms | null {
+  const { bank } = record
+  if (!isObject(bank)) return null
+  const text = (name: string) => {
+    const value = bank[name]
+    return typeof value === 'string' ? value : null
+  }
+  const [name, iban, currency, amount] = ['name', 'iban', 'currency', 'amount'].map(text)
+  if (name == null || iban == null || currency == null || amount == null) throw notOurs()
+  return { name, iban, bic: text('bic'), currency, amount, reference: text('reference') }
+}
+
+/** `assay invoice confirm`: sends a statement of the bank that confirms transfers of invoices which the key has signed. */
+async function confirmTransfers(invocation: Invocation): Promise<Exit> {
+  const url = serviceUrl(invocation)
+  const signer = merchantKey(invocation)
+  const path = invocation.text('statement')
+  if (path === null) throw new CliError('usage', 'Give the statement of your bank: --statement <camt.053 or camt.054>.')
+  const document = readStatementFile(path)
+  const issued_at = Math.floor(systemClock.now_ms() / 1_000)
+  const asked = { document, merchant: signer.address, issued_at: String(issued_at) }
+  const { body } = await requestService(url, '/api/invoice/statement', asked)
+  const { service } = messageOf(signOf(body, 'invoice-statement'))
+  const document_sha256 = documentSha256(document)
+  const terms = { service: typeof service === 'string' ? service : '', merchant: signer.address, document_sha256, issued_at }
+  expectTypedData(body, statementTypedData(terms))
+  const signature = signer.sign(statementDigest(terms, nobleCrypto))
+  const report = membersOf(await requestService(url, '/api/invoice/statement', { ...asked, signature }))
+  const invoices = Array.isArray(report['invoices']) ? report['invoices'].filter(isObject) : []
+  const unmatched = Array.isArray(report['unmatched']) ? report['unmatched'].filter(isObject) : []
+  const is_paid = ({ outcome }: Members) => outcome === 'closed' || outcome === 'already_closed'
+  if (wantsJson(invocation)) say(JSON.stringify(report))
+  else {
+    const lines = invoices.map((one) => outcomeMark(is_paid(one), printable(`${String(one['invoice_id'])}: ${String(one['message'])}`)))
+    const strays = unmatched.map(({ reason, reference, amount, currency }) =>
+      printable(`${String(reference)}  ${String(amount)} ${String(currency)}  ${String(reason)}`),
+    )
+    say([...(lines.length === 0 ? ['The statement names no invoice that this key has signed.'] : lines), ...strays].join('\n'))
+  }
+  return invoices.length > 0 && invoices.every(is_paid) ? 'ok' : 'negative'
+}
+
+function readStatementFile(path: string): string {
+  try {
+    if (statSync(path).size > RAIL_LIMITS.upload_chars)
+      throw new CliError('data', `${printable(path)} is too long: a statement may have ${RAIL_LIMITS.upload_chars} bytes. Send fewer days.`)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path))
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw new CliError('no_input', `Cannot read ${printable(path)} as UTF-8. Check the path, its permissions and its encoding.`)
+  }
 }
 
 /** `assay invoice sign <id>`: signs an invoice as its merchant. */
@@ -160,12 +258,13 @@ async function signRecord(url: string, signer: Signer, record: Members): Promise
 
 function termsOf(record: Members, merchant: string): SignedTerms {
   const text = (name: string) => (typeof record[name] === 'string' ? record[name] : '')
-  const domain = domainOf(signOf(record, 'invoice-issue'))
+  const bank = bankIn(record)
+  const domain = domainOf(signOf(record, merchantKind('issue', { bank })))
   const [invoice_id, amount_minor, cart_hash] = [text('invoice_id'), text('amount_minor'), text('cart_hash')]
   const { chainId: chain_id, verifyingContract: token } = domain
   const fit = /^inv_[0-9a-z]{12,26}$/.test(invoice_id) && /^\d{1,30}$/.test(amount_minor) && /^0x[0-9a-f]{64}$/.test(cart_hash)
   if (!fit || typeof chain_id !== 'number' || typeof token !== 'string' || !/^0x[0-9a-f]{40}$/.test(token)) throw notOurs()
-  return { invoice_id, merchant, amount_minor, cart_hash, chain_id, token }
+  return { invoice_id, merchant, amount_minor, cart_hash, chain_id, token, bank }
 }
 
 /** Member `sign` of an answer or a problem, if it is of this kind. */
@@ -228,6 +327,8 @@ function showInvoice(record: Members, invocation: Invocation): Exit {
     ['For the payer', 'page_url'],
     ['Expires', 'expires_at'],
   ].map(([label = '', name = '']) => [label, textOf(record[name])])
+  const bank = bankIn(record)
+  if (bank !== null) rows.push(['By bank', printable(bankSignedText(bank))])
   const signed = record['merchant_verified'] === true
   say(
     [

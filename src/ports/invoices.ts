@@ -19,6 +19,9 @@ export interface StoredInvoice {
   issue_signature: string | null
   void_signature: string | null
   voided_ms: number | null
+  /** When a bank transfer that pays it was confirmed, and the evidence (canonical JSON; the store never looks into it). */
+  bank_paid_ms: number | null
+  bank_payment: string | null
   /** No transfer in time can still be expected: it no longer counts against the bounds on open invoices. */
   closed: boolean
   /** Words for what the payments do not show, sorted and joined by commas. */
@@ -46,7 +49,24 @@ export interface NewInvoice {
   deposit_address: string
   /** Of a merchant that signed before it created the invoice; null for an unsigned one. */
   issue_signature: string | null
+  /** Creditor reference by which bank statements name it; null without bank details. */
+  bank_reference: string | null
 }
+
+/** A booked bank transfer of the whole amount that its merchant confirms. */
+export interface BankClosing {
+  invoice_id: string
+  merchant: string
+  /** Names the entry of the bank: it pays one invoice. */
+  bank_entry: string
+  bank_payment: string
+}
+
+/**
+ * `same`: this entry paid the invoice before. `paid`: another entry did. `entry_used`: the entry paid another invoice. `on_chain`: payments on the
+ * chain reach the amount. `under_way`: a payment is on its way to the chain.
+ */
+export type BankCloseResult = 'closed' | 'same' | 'paid' | 'entry_used' | 'on_chain' | 'under_way' | 'void' | 'gone'
 
 /**
  * Unsigned invoices never count against their merchant. Each creating network has a bound, all networks together have one, and those made by
@@ -84,6 +104,27 @@ export interface InvoicePayment {
   confirmed: boolean
   final: boolean
 }
+
+/** Outcome of a statement that a merchant sent, for an invoice that it names. Only `closed` changes it. */
+export const STATEMENT_OUTCOMES = [
+  'closed',
+  'already_closed',
+  'second_entry',
+  'under',
+  'over',
+  'other_currency',
+  'returned',
+  'unclear',
+  'void',
+  'paid_on_chain',
+  'payment_under_way',
+  'entry_used',
+] as const
+export type StatementOutcome = (typeof STATEMENT_OUTCOMES)[number]
+
+/** Why an entry of such a statement that names a reference counts for no invoice. */
+export const STATEMENT_UNMATCHED = ['no_invoice', 'several_invoices', 'other_account', 'not_booked'] as const
+export type StatementUnmatched = (typeof STATEMENT_UNMATCHED)[number]
 
 /** Verdict on a bank statement about its invoice; reconciliation considers all entries together. */
 export const BANK_VERDICTS = ['SETTLED', 'PARTIAL', 'OVER', 'DUPLICATE_PAYMENT', 'RETURNED', 'OTHER_CURRENCY', 'UNCLEAR'] as const
@@ -201,6 +242,10 @@ export interface InvoiceStore {
   page_of(merchant: string, at_s: number, after: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
   /** Invoices that this merchant signed, the newest first, those before a number; `number` is that place. */
   signed_by(merchant: string, before: number, limit: number): Promise<{ number: number; invoice: StoredInvoice }[]>
+  /** Of this merchant, signed by it and not void, with this creditor reference; the newest ten. */
+  signed_by_reference(merchant: string, reference: string): Promise<StoredInvoice[]>
+  /** Marks the invoice as paid by a bank transfer unless it is void, paid, or a payment is on its way to the chain. */
+  close_by_bank(closing: BankClosing, now_ms: number): Promise<BankCloseResult>
   bank_reports(invoice_id: string): Promise<BankReport[]>
   /** Keeps what a statement reports, each entry once; the verdict is that of the last run. Returns how many are new or judged otherwise. */
   report_bank(reports: readonly BankReport[], now_ms: number): Promise<number>

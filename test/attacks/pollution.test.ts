@@ -85,6 +85,7 @@ const ENTRANCES: readonly Entrance[] = [
   ['/v1/protocols/check', (members) => `{${members}}`],
   ['/v1/protocols/check', (members) => `{"document":{${members}},"payee":{${members}}}`],
   ['/api/invoice/create', (members) => `{${MERCHANT},${members}}`],
+  ['/api/invoice/statement', (members) => `{"document":"x","merchant":"0x1000000000000000000000000000000000000001",${members}}`],
   ['/api/invoice/list', (members) => `{"merchant":"0x1000000000000000000000000000000000000001",${members}}`],
   ...['sign', 'void', 'pay', 'transactions', 'credit'].map((act): Entrance => [
     `/api/invoice/inv_x/${act}`,

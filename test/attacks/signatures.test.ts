@@ -87,6 +87,7 @@ const TERMS = {
   cart_hash: `0x${'7'.repeat(64)}`,
   chain_id: 84_532,
   token: `0x${'5'.repeat(40)}`,
+  bank: null,
 }
 
 test('no second form of a signature is one, wherever signatures are read', async () => {

@@ -100,7 +100,12 @@ const KEPT: Record<string, Record<string, string>> = {
   'service/catalogue/load.ts': { byId: 'the catalogue' },
   'service/catalogue/search.ts': { scores: 'here' },
   'service/credits/credit-checkout.ts': { paid: 'here' },
-  'service/invoices/bank-rail.ts': { found: 'here', matched: 'one run of the command line', places: 'one run of the command line' },
+  'service/invoices/bank-rail.ts': {
+    found: 'here',
+    candidates: 'RAIL_LIMITS.upload_references',
+    matched: 'one run of the command line',
+    places: 'one run of the command line',
+  },
   'service/datasets/dataset-service.ts': { texts: 'datasetLimits.cached_texts', outdated: 'DATASET_IDS' },
   'service/invoices/live.ts': { all: 'INVOICE_RULES.followers' },
   'service/jobs/jobs.ts': { held: 'the jobs' },
@@ -157,7 +162,8 @@ function emptyCollections(path: string, text: string): string[] {
 /** Comparisons that look as if a secret took part, and why how long they take tells nothing. */
 const COMPARED: Record<string, string> = {
   'service/webhooks/webhook-service.ts typedSigner(digest, signature, parts.crypto) !== account': 'an address that a signature recovers',
-  'service/invoices/invoice-service.ts typedSigner(digest, signature, parts.crypto) !== merchant': 'an address that a signature recovers',
+  'service/invoices/merchant-requests.ts typedSigner(digest, signature, parts.crypto) === act.merchant':
+    'an address that a signature recovers',
   'adapters/signer/choose.ts mine.sign(hash) !== signature': 'two libraries over a fixed message, once at start',
   'service/credits/credit-checkout.ts parts.crypto.keccak256Hex(secret) !== purchase.claim_hash':
     'a hash of the secret: its bits cannot be chosen',

@@ -27,6 +27,7 @@ function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
     request_key: null,
     network: null,
     issue_signature: null,
+    bank_reference: null,
     ...change,
   }
 }

@@ -43,6 +43,7 @@ function invoiceOf(change: Partial<NewInvoice> = {}): NewInvoice {
     request_key: null,
     network: null,
     issue_signature: '0xaa',
+    bank_reference: null,
     deposit_address: address(),
     ...change,
   }

@@ -23,6 +23,7 @@ const TERMS = {
   cart_hash: `0x${'c'.repeat(64)}`,
   chain_id: 8453,
   token: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913' as Hex,
+  bank: null,
 }
 const EXPIRES_S = 1_000
 
@@ -42,7 +43,7 @@ const payments = fc.array(payment, { maxLength: 6 }).map((all) =>
   })),
 )
 const standing = (seen: readonly SeenPayment[], now_s = 500, voided = false) =>
-  standingOf({ amount_minor: 100n, expires_s: EXPIRES_S, voided, marks: [] }, seen, now_s)
+  standingOf({ amount_minor: 100n, expires_s: EXPIRES_S, voided, bank_paid: false, marks: [] }, seen, now_s)
 
 test('amounts decide the state, whatever order the payments come in', () => {
   fc.assert(

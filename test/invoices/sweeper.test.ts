@@ -40,7 +40,7 @@ async function deposited(amount_minor: bigint, merchant = hex(20)): Promise<Depo
   const invoice_id = `inv_${randomBytes(10).toString('hex')}`
   const address = depositAddress({ invoice_id, merchant })
   const times = { created_ms: START_MS, expires_s: 2_000_000_000, watch_until_s: 2_000_000_000 }
-  const origin = { nonces: [hex(32)], content_hash: hex(32), request_key: null, network: null, issue_signature: null }
+  const origin = { nonces: [hex(32)], content_hash: hex(32), request_key: null, network: null, issue_signature: null, bank_reference: null }
   const invoice = { invoice_id, merchant, amount_minor, terms: '{}', deposit_address: address, ...times, ...origin }
   assert.equal((await store.invoices.keep(invoice, BOUNDS)).kind, 'created')
   const block = { block_number: 5, block_hash: hex(32), block_time_s: 1_000, confirmed: true, final: true }

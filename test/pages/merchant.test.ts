@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { PrivateKeyAccount } from 'viem'
 import { barriers, overhang } from '../support/accessible.ts'
 import { startBrowser } from '../support/browser.ts'
+import { statementOf } from '../support/invoice-statements.ts'
 import { looked, mine, newMerchant, send, sendAsStranger, signFor, type InvoiceShown } from '../support/invoicing.ts'
 import { assertSound } from '../support/page-checks.ts'
 import { startWorld, type World } from '../support/paying-world.ts'
@@ -78,8 +79,8 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
   await page.keyboard.type('=Order 4711')
   await page.keyboard.press('Tab')
   await page.keyboard.type('https://shop.example/thanks')
-  await page.keyboard.press('Tab')
-  await page.keyboard.press('Enter')
+  // Over the folded bank details to the button.
+  for (const key of ['Tab', 'Tab', 'Enter']) await page.keyboard.press(key)
   await page.locator('#created').filter({ hasText: 'Example Ltd · 4711 · =Order 4711' }).waitFor()
   await page.waitForFunction(() => document.querySelector('#created .problem') === null)
   const link = (await page.textContent('#pay-link')) ?? ''
@@ -137,6 +138,40 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
   // The token of this tab opens the list without another signature.
   await row(elsewhere.page, 'Order 4711').waitFor()
   await elsewhere.close()
+})
+
+test('an invoice with bank details is signed with them, and a statement of the bank closes it', async () => {
+  const merchant = newMerchant()
+  const { page, wallet, complaints, close } = await connected(merchant)
+  await page.getByText('Bank details, for customers who pay by bank').click()
+  await page.getByLabel('Amount in USDC').fill('49.00')
+  await page.getByLabel('IBAN').fill('DE88 3704 0044 0532 0130 00')
+  await page.getByLabel('Account holder').fill('Example GmbH')
+  await page.getByLabel('Amount at the bank').fill('45.00')
+  await page.getByRole('button', { name: 'Create and sign' }).click()
+  await page.getByText('must be an IBAN with valid check digits').waitFor()
+  await page.getByLabel('IBAN').fill('DE89 3704 0044 0532 0130 00')
+  await page.getByRole('button', { name: 'Create and sign' }).click()
+  await page.waitForFunction(() => document.querySelector('#created') !== null && document.querySelector('#created .problem') === null)
+  assert.equal(wallet?.typed()?.primaryType, 'InvoiceIssueWithBank')
+  const made = await record(((await page.textContent('#pay-link')) ?? '').split('/').at(-1) ?? '')
+  const { reference } = made['bank_coordinates'] as { reference: string }
+  const statement = (amount: string) =>
+    Buffer.from(statementOf([{ amount, reference, currency: 'EUR', name: 'N1' }], { iban: 'DE89370400440532013000' }))
+  const confirm = async (amount: string) => {
+    await page.setInputFiles('#statement-file', { name: 'camt053.xml', mimeType: 'text/xml', buffer: statement(amount) })
+    await page.getByRole('button', { name: 'Sign and confirm' }).click()
+  }
+  await confirm('44.00')
+  await page.locator('#confirmed', { hasText: 'Less than the amount of the invoice was booked' }).waitFor()
+  await page.locator('#confirming', { hasText: '0 invoices are paid by this statement.' }).waitFor()
+  await confirm('45.00')
+  await page.locator('#confirming', { hasText: '1 invoice is paid by this statement.' }).waitFor()
+  await page.locator('#created-state', { hasText: 'Paid' }).waitFor()
+  assert.equal((await record(made.invoice_id))['paid_by'], 'bank')
+  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(complaints, [])
+  await close()
 })
 
 test('bad input is told beside its field, which has the focus; nothing is created', async () => {

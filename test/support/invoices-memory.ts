@@ -11,7 +11,7 @@ import { cartHash, invoiceNonces, termsText, type InvoiceTerms, FEE_POLICY, FEE_
 
 const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
 const MERCHANT = '0x00000000000000000000000000000000a11ce001'
-const SHOP = { order_number: null, return_url: null }
+const SHOP = { order_number: null, return_url: null, bank: null }
 const PAYER = '0x00000000000000000000000000000000b0b00001'
 const hash = (digit: string) => `0x${digit.repeat(64)}`
 
@@ -47,6 +47,8 @@ function fixed(place: number, change: Partial<InvoiceTerms> = {}): StoredInvoice
     issue_signature: null,
     void_signature: null,
     voided_ms: null,
+    bank_paid_ms: null,
+    bank_payment: null,
     closed: false,
     marks: '',
     updated_ms: terms.created_s * 1_000,
@@ -97,7 +99,8 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
     keep(given: NewInvoice) {
       const { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, deposit_address } = given
       const open = { issue_signature: null, void_signature: null, voided_ms: null, closed: false, marks: '', updated_ms: created_ms }
-      const invoice = { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, deposit_address, ...open }
+      const bank = { bank_paid_ms: null, bank_payment: null }
+      const invoice = { invoice_id, merchant, amount_minor, terms, created_ms, expires_s, deposit_address, ...open, ...bank }
       byId.set(invoice_id, invoice)
       return Promise.resolve({ kind: 'created', invoice })
     },
@@ -124,6 +127,8 @@ export function invoicesInMemory({ invoices, payments } = fixtures()): InvoiceSt
     record_watch: () => Promise.resolve(),
     page_of: () => Promise.resolve([]),
     signed_by: () => Promise.resolve([]),
+    signed_by_reference: () => Promise.resolve([]),
+    close_by_bank: () => Promise.resolve('gone'),
     bank_reports: () => Promise.resolve([]),
     report_bank: () => Promise.resolve(0),
     other_assets: () => Promise.resolve([]),

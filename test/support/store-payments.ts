@@ -58,6 +58,7 @@ export async function keptInvoice(store: Store, amount_minor: bigint, invoice_id
     request_key: null,
     network: null,
     issue_signature: null,
+    bank_reference: null,
   }
   const bounds = { network_unsigned: 9, all_unsigned: 9, calls_unsigned: 99, merchant_signed: 9 }
   assert.equal((await store.invoices.keep(invoice, bounds)).kind, 'created')

@@ -206,6 +206,7 @@ const REFUSED: Record<string, number> = {
   'post /api/invoice/{id}/pay': 409,
   'get /api/invoice/{id}/qr.svg': 404,
   'post /api/invoice/list': 400,
+  'post /api/invoice/statement': 400,
   'post /api/invoice/{id}/sign': 403,
   'post /api/invoice/{id}/void': 403,
   'post /api/invoice/{id}/credit': 404,

@@ -25,13 +25,20 @@ export function* notePayment(payment: InvoicePayment, now_ms: number): Work<void
   if (!payment.confirmed) return
   const { transaction, log_index } = payment
   const cause = `${transaction}:${log_index}`
-  yield* note(payment.invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor }) => {
+  yield* note(payment.invoice_id, now_ms, ({ status, confirmed_minor, settled_by }, { amount_minor, bank_paid_ms }) => {
     const events: Noted[] = [{ type: 'payment.settled', cause, payment }]
+    // Paid at the bank before: this payment is a second one.
+    if (bank_paid_ms !== null) return events
     // Named by the payment with which the amount was reached, so that a later one does not make it paid again.
     if (settled_by !== null) events.push({ type: 'invoice.paid', cause: `${settled_by.transaction}:${settled_by.log_index}`, payment })
     else if (status !== 'VOID' && confirmed_minor < amount_minor) events.push({ type: 'invoice.underpaid', cause, payment })
     return events
   })
+}
+
+/** After a bank transfer closed the invoice. */
+export function* noteBankPayment(invoice_id: string, bank_entry: string, now_ms: number): Work<void> {
+  yield* note(invoice_id, now_ms, () => [{ type: 'invoice.paid', cause: `bank:${bank_entry}`, payment: null }])
 }
 
 /** Considers the expiry of at most `limit` invoices, each once; returns how many. */
@@ -51,8 +58,9 @@ function* note(invoice_id: string, now_ms: number, eventsOf: (standing: Standing
   const owners = [invoice.merchant, invoice_id]
   if (!(yield* hasSubscribers(owners))) return
   const payments = yield* readAll(sql.READ_PAYMENTS, { invoice_id })
-  const { amount_minor, expires_s, voided_ms, issue_signature, void_signature } = invoice
-  const standing = standingOf({ amount_minor, expires_s, voided: voided_ms !== null, marks: [] }, payments, Math.floor(now_ms / 1_000))
+  const { amount_minor, expires_s, voided_ms, bank_paid_ms, issue_signature, void_signature } = invoice
+  const known = { amount_minor, expires_s, voided: voided_ms !== null, bank_paid: bank_paid_ms !== null, marks: [] }
+  const standing = standingOf(known, payments, Math.floor(now_ms / 1_000))
   for (const { type, cause, payment } of eventsOf(standing, invoice)) {
     // Anyone can create an unsigned invoice in the name of a merchant, who receives its events once it signed or was paid.
     const merchant_knows = issue_signature !== null || void_signature !== null || payment !== null
@@ -66,7 +74,11 @@ function* note(invoice_id: string, now_ms: number, eventsOf: (standing: Standing
   }
 }
 
-function dataOf({ invoice_id, merchant, amount_minor, terms }: StoredInvoice, standing: Standing, payment: InvoicePayment | null) {
+function dataOf(
+  { invoice_id, merchant, amount_minor, terms, bank_payment }: StoredInvoice,
+  standing: Standing,
+  payment: InvoicePayment | null,
+) {
   return {
     invoice_id,
     status: standing.status,
@@ -75,6 +87,7 @@ function dataOf({ invoice_id, merchant, amount_minor, terms }: StoredInvoice, st
     order_number: readTerms(terms).order_number,
     confirmed_minor: String(standing.confirmed_minor),
     due_minor: String(standing.due_minor),
+    bank_payment: bank_payment === null ? null : (JSON.parse(bank_payment) as unknown),
     payment: payment && {
       transaction: payment.transaction,
       log_index: payment.log_index,

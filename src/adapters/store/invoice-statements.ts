@@ -34,10 +34,13 @@ const invoice_origin = columns({
   content_hash: key_type,
   request_key: nullable(key_type),
   network: nullable(key_type),
+  bank_reference: nullable(key_type),
 })
 const invoice_progress = columns({
   void_signature: nullable(text_type),
   voided_ms: nullable(count),
+  bank_paid_ms: nullable(count),
+  bank_payment: nullable(text_type),
   closed: flag,
   marks: text_type,
   updated_ms: count,
@@ -67,7 +70,7 @@ const limit = parameter('limit', count)
 /** Until the end of the work no other process claims for the invoice, or voids it. */
 export const LOCK_INVOICE = statement(
   'lock_invoice',
-  sql`select ${selected(pick(invoice, 'amount_minor', 'voided_ms'))} from invoice where ${INVOICE_KEY}`,
+  sql`select ${selected(pick(invoice, 'amount_minor', 'voided_ms', 'bank_paid_ms'))} from invoice where ${INVOICE_KEY}`,
   'for update',
 )
 
@@ -113,7 +116,7 @@ export const OF_CALLS = pool('calls', raw('network is null'))
 /** Deletes an invoice without payment, claim or evidence. The caller has locked its row. */
 export const EVICT = statement(
   'invoice_evict',
-  sql`delete from invoice where number = ${invoice_number.number} and marks = '' and void_signature is null
+  sql`delete from invoice where number = ${invoice_number.number} and marks = '' and void_signature is null and bank_paid_ms is null
       and not exists (select 1 from invoice_payment p where p.invoice_id = invoice.invoice_id)
       and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = invoice.invoice_id and p.final = 0)
       and not exists (select 1 from invoice_bank_report r where r.invoice_id = invoice.invoice_id)
@@ -240,12 +243,38 @@ export const SIGN = statement(
     where ${INVOICE_KEY} and issue_signature is null returning invoice_id`,
 )
 
+/** Payments of the invoice that are on their way to the chain, or whose block is not final. */
+const ON_ITS_WAY = sql`select 1 from payment p where p.purpose = 'invoice' and p.subject = ${invoice_id}
+  and p.state in (${literals([...IN_FLIGHT_STATES, 'settled'])}) and p.final = 0`
+
 export const VOID_INVOICE = statement(
   'invoice_void',
   sql`update invoice set ${assigned(pick(invoice, 'void_signature'))}, voided_ms = ${now}, updated_ms = ${now}, closed = 1
-    where ${INVOICE_KEY} and voided_ms is null and not exists (select 1 from invoice_payment p where p.invoice_id = ${invoice_id})
-      and not exists (select 1 from payment p where p.purpose = 'invoice' and p.subject = ${invoice_id}
-        and p.state in (${literals([...IN_FLIGHT_STATES, 'settled'])}) and p.final = 0)
+    where ${INVOICE_KEY} and voided_ms is null and bank_paid_ms is null
+      and not exists (select 1 from invoice_payment p where p.invoice_id = ${invoice_id}) and not exists (${ON_ITS_WAY})
+    returning invoice_id`,
+)
+
+/** The newest first. Voided ones are left out, because a merchant may issue another invoice with the same reference. */
+export const READ_BY_BANK_REFERENCE = statement(
+  'invoice_by_bank_reference',
+  sql`select ${selected(invoice)} from invoice
+    where merchant = ${merchant} and bank_reference = ${parameter('bank_reference', key_type)} and issue_signature is not null
+      and voided_ms is null
+    order by number desc limit ${limit}`,
+)
+
+const bank_entry = parameter('bank_entry', key_type)
+export const READ_BY_BANK_ENTRY = statement(
+  'invoice_by_bank_entry',
+  sql`select ${selected({ invoice_id })} from invoice where bank_entry = ${bank_entry}`,
+)
+
+export const CLOSE_BY_BANK = statement(
+  'invoice_close_by_bank',
+  sql`update invoice set ${assigned(pick(invoice, 'bank_payment'))}, bank_entry = ${bank_entry}, bank_paid_ms = ${now}, updated_ms = ${now},
+      closed = 1
+    where ${INVOICE_KEY} and voided_ms is null and bank_paid_ms is null and not exists (${ON_ITS_WAY})
     returning invoice_id`,
 )
 

@@ -1,4 +1,6 @@
 import type {
+  BankCloseResult,
+  BankClosing,
   BankReport,
   DepositForward,
   InvoiceBounds,
@@ -25,8 +27,10 @@ import {
   reportBank,
   trySweep,
 } from './invoice-evidence.ts'
-import { noteExpired, noteMerchantAct, notePayment } from './invoice-events.ts'
+import { noteBankPayment, noteExpired, noteMerchantAct, notePayment } from './invoice-events.ts'
 import * as sql from './invoice-statements.ts'
+
+const SAME_REFERENCE = 10
 
 /** Share of a round that is kept for merchants that signed an invoice. */
 const SIGNED_SHARE = 0.8
@@ -140,6 +144,16 @@ export class SqlInvoiceStore implements InvoiceStore {
     return page.map(({ number, ...invoice }) => ({ number, invoice }))
   }
 
+  signed_by_reference(merchant: string, reference: string): Promise<StoredInvoice[]> {
+    return this.#database.readAll(sql.READ_BY_BANK_REFERENCE, { merchant, bank_reference: reference, limit: SAME_REFERENCE })
+  }
+
+  async close_by_bank(closing: BankClosing, now_ms: number): Promise<BankCloseResult> {
+    assertStorable(sql.CLOSE_BY_BANK, { ...closing, now_ms })
+    // One at a time for a merchant, so that two invoices cannot be paid by one entry.
+    return this.#database.atomically(() => closeByBank(closing, now_ms), { alone_with: closing.merchant.slice(2) })
+  }
+
   bank_reports(invoice_id: string): Promise<BankReport[]> {
     return readBankReports(this.#database, invoice_id)
   }
@@ -240,6 +254,22 @@ function* voidInvoice(invoice_id: string, void_signature: string, now_ms: number
   if (!(yield* execute(sql.VOID_INVOICE, { invoice_id, void_signature, now_ms }))) return false
   yield* noteMerchantAct(invoice_id, 'invoice.voided', now_ms)
   return true
+}
+
+/** Payments on the chain that reached the amount come first: the bank transfer is then a second payment, which the merchant returns. */
+function* closeByBank(closing: BankClosing, now_ms: number): Work<BankCloseResult> {
+  const { invoice_id, bank_entry } = closing
+  const locked = yield* readFirst(sql.LOCK_INVOICE, { invoice_id })
+  if (locked === undefined) return 'gone'
+  const used = yield* readFirst(sql.READ_BY_BANK_ENTRY, { bank_entry })
+  if (locked.bank_paid_ms !== null) return used?.invoice_id === invoice_id ? 'same' : 'paid'
+  if (locked.voided_ms !== null) return 'void'
+  if (used !== undefined) return 'entry_used'
+  const payments = yield* readAll(sql.READ_PAYMENTS, { invoice_id })
+  if (payments.reduce((sum, { amount_minor }) => sum + amount_minor, 0n) >= locked.amount_minor) return 'on_chain'
+  if (!(yield* execute(sql.CLOSE_BY_BANK, { ...closing, now_ms }))) return 'under_way'
+  yield* noteBankPayment(invoice_id, bank_entry, now_ms)
+  return 'closed'
 }
 
 function* attribute(payment: InvoicePayment, now_ms: number): Work<boolean> {

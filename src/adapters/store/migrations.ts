@@ -340,6 +340,19 @@ export const MIGRATIONS: readonly Migration[] = [
     create index payment_of_channel on payment (settler) where method = 'channel';
   `,
   },
+  /** Invoices with bank details: the reference of their statements, and the bank transfer that paid them. */
+  {
+    number: 24,
+    name: 'invoice-bank-payments',
+    text: (dialect) => `
+    alter table invoice add column bank_reference text;
+    alter table invoice add column bank_entry text;
+    alter table invoice add column bank_paid_ms ${dialect.wide_integer};
+    alter table invoice add column bank_payment text;
+    create index invoice_bank_reference on invoice (merchant, bank_reference) where bank_reference is not null;
+    create unique index invoice_bank_entry on invoice (bank_entry) where bank_entry is not null;
+  `,
+  },
 ]
 
 /** Holds one row for each migration that ran. Both databases undo table definitions with their transaction. */

@@ -64,7 +64,7 @@ function* isWithinDue({ subject: invoice_id, payer, nonce, value_minor }: ClaimR
   if (invoice === undefined) return false
   const attributed = sql.totalOf(yield* readFirst(sql.READ_ATTRIBUTED, { invoice_id }))
   const under_way = sql.totalOf(yield* readFirst(sql.READ_UNDER_WAY, { invoice_id, payer, nonce }))
-  return invoice.voided_ms === null && attributed + under_way + value_minor <= invoice.amount_minor
+  return invoice.voided_ms === null && invoice.bank_paid_ms === null && attributed + under_way + value_minor <= invoice.amount_minor
 }
 
 function isSameBinding(first: Binding, other: Binding): boolean {

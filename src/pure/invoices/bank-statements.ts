@@ -11,8 +11,8 @@ const NO_CURRENCY = 'USDC'
 export interface BankCase {
   /** The creditor reference. */
   reference: string
-  /** Minor units of USDC. */
-  amount_minor: bigint
+  /** Amount due in the minor unit of the account's currency; null where the invoice has none. */
+  asked_minor: bigint | null
   bookings: readonly BankBooking[]
 }
 
@@ -35,7 +35,7 @@ export function judgeBookings(cases: readonly BankCase[], account: { iban: strin
   }
   for (const [position, one] of cases.entries()) ledger.instructions.add(instructionOf(one, account.currency, iban, position))
   const outcome = reconcileLedger(ledger, OPTIONS)
-  return cases.map((one, row) => judgementOf(outcome, row, bankAmount(one.amount_minor, account.currency)))
+  return cases.map((one, row) => judgementOf(outcome, row, one.asked_minor))
 }
 
 function judgementOf(outcome: ReconcileOutcome, row: number, asked_minor: bigint | null): BankJudgement {
@@ -74,13 +74,7 @@ const NOTHING = {
   day: null,
 } as const
 
-function instructionOf(
-  { reference, amount_minor }: BankCase,
-  account_currency: string,
-  iban: string,
-  position: number,
-): PaymentInstruction {
-  const asked_minor = bankAmount(amount_minor, account_currency)
+function instructionOf({ reference, asked_minor }: BankCase, account_currency: string, iban: string, position: number): PaymentInstruction {
   return {
     ...NOTHING,
     source: 'pain.001',
@@ -88,7 +82,7 @@ function instructionOf(
     position: position + 1,
     end_to_end_id: reference,
     currency: asked_minor === null ? NO_CURRENCY : account_currency,
-    amount_minor: asked_minor ?? amount_minor,
+    amount_minor: asked_minor ?? 1n,
     debtor_account: null,
     creditor_account: iban,
   }

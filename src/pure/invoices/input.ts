@@ -1,6 +1,7 @@
 import { readEvmAddress } from '../checks/evm-address.ts'
 import { compare, readDecimal } from '../market/fraction.ts'
 import { ZERO_ADDRESS } from '../receipts/receipt.ts'
+import { BANK_FAULTS, readBank, type BankAsked, type BankTerms } from './links.ts'
 
 /** Requested invoice, under one name for each field. */
 export interface InvoiceAsked {
@@ -12,6 +13,7 @@ export interface InvoiceAsked {
   order_number?: string | undefined
   return_url?: string | undefined
   due_days?: number | undefined
+  bank?: BankAsked | undefined
 }
 
 export const INVOICE_FAULTS = {
@@ -28,6 +30,7 @@ export const INVOICE_FAULTS = {
   return_url_form:
     'return_url must be an https address on port 443 of a host with a domain name, such as https://shop.example/thanks, without user, password ' +
     'or fragment.',
+  ...BANK_FAULTS,
 } as const
 
 export type InvoiceFault = keyof typeof INVOICE_FAULTS
@@ -44,6 +47,8 @@ export interface InvoiceContent {
   return_url: string | null
   /** Days for which it can be paid in time; null for as long as an invoice can be open. */
   due_days: number | null
+  /** Account of the merchant at a bank, which the payer may pay instead. */
+  bank: BankTerms | null
 }
 
 export type InvoiceReading = { ok: true; content: InvoiceContent } | { ok: false; fault: InvoiceFault; field: string }
@@ -74,7 +79,10 @@ export function readInvoice(asked: InvoiceAsked, { ceiling_minor, token }: { cei
   const return_url = returnUrl(asked.return_url ?? '')
   if (return_url === undefined) return fault('return_url_form', 'return_url')
   const due_days = asked.due_days ?? null
-  return { ok: true, content: { amount_minor: amount, merchant, client_name, memo, referrer, order_number, return_url, due_days } }
+  const account = asked.bank === undefined ? null : readBank(asked.bank)
+  if (account?.ok === false) return fault(account.fault, `bank/${account.field}`)
+  const bank = account?.bank ?? null
+  return { ok: true, content: { amount_minor: amount, merchant, client_name, memo, referrer, order_number, return_url, due_days, bank } }
 }
 
 /** Null for more than six decimals that are not zero. */

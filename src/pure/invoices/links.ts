@@ -2,6 +2,7 @@ import { checkBic } from '../checks/bic.ts'
 import { checkCurrency } from '../checks/currency.ts'
 import { checkIban, isIban } from '../checks/iban.ts'
 import { checkDigits97, remainder97, checkCharacters } from '../checks/check-digits.ts'
+import { currencyDigits, formatMinorUnits, parseAmount } from '../documents/reconcile/values.ts'
 
 /** Links and references with which a wallet or a bank pays an invoice. */
 
@@ -69,14 +70,110 @@ const EPC_NAME_CHARS = 70
 const EPC_BYTES = 331
 
 /**
- * The payload of a SEPA credit transfer QR code (EPC069-12, version 002, UTF-8), without an amount: the invoice is in USDC and no rate is
- * promised here. Null for an account in another currency, and when it would exceed 331 bytes.
+ * The payload of a SEPA credit transfer QR code (EPC069-12, UTF-8): twelve lines, of which the empty last ones are left out. Without an amount
+ * for the operator's account, since no exchange rate is promised. With an amount, version 001 if there is a BIC, which every reader knows, and 002 if
+ * there is none. Null for an account in another currency, outside SEPA, or outside the EEA without a BIC, for an amount above 999,999,999.99, and
+ * when it would exceed 331 bytes.
  */
-export function epcPayload(account: BankAccount, reference: string): string | null {
-  if (account.currency !== 'EUR') return null
-  const lines = ['BCD', '002', '1', 'SCT', account.bic ?? '', account.account_name, plainIban(account.iban), '', '', reference]
+export function epcPayload(account: Omit<BankAccount, 'country' | 'bank_name'>, reference: string, amount = ''): string | null {
+  const { normalized: iban, facts } = checkIban(account.iban)
+  if (account.currency !== 'EUR' || facts?.sepa_scope !== true) return null
+  if (account.bic === null && !EEA.has(facts.country)) return null
+  if (amount !== '' && amount.length > EPC_AMOUNT_CHARS) return null
+  const version = amount === '' || account.bic === null ? '002' : '001'
+  const lines = ['BCD', version, '1', 'SCT', account.bic ?? '', account.account_name, iban, amount && `EUR${amount}`, '', reference]
   const payload = lines.join('\n')
   return new TextEncoder().encode(payload).length <= EPC_BYTES ? payload : null
+}
+
+/** 999999999.99 */
+const EPC_AMOUNT_CHARS = 12
+/** Countries of the European Economic Area: within it a transfer needs no BIC (EPC069-12, version 002). */
+const EEA = new Set('AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK'.split(' '))
+
+/** Account of the merchant and what is due there. Part of the terms of an invoice, which never change, and of what the merchant signs. */
+export interface BankTerms {
+  /** Holder of the account. */
+  name: string
+  /** Without spaces. */
+  iban: string
+  bic: string | null
+  /** ISO 4217. */
+  currency: string
+  /** Decimal text with all digits of the currency, such as 45.00; the merchant states it, no rate is promised. */
+  amount: string
+  /** Creditor reference (ISO 11649) of the merchant; null for the one that is derived from the id of the invoice. */
+  reference: string | null
+}
+
+/** Bank details as the creator of an invoice sends them. */
+export interface BankAsked {
+  name: string
+  iban: string
+  bic?: string | undefined
+  currency: string
+  amount: number | string
+  reference?: string | undefined
+}
+
+export const BANK_FAULTS = {
+  bank_iban: 'bank.iban must be an IBAN with valid check digits, such as DE89 3704 0044 0532 0130 00.',
+  bank_bic: 'bank.bic must be a BIC of 8 or 11 characters in capitals, such as COBADEFFXXX; leave it out if you do not know it.',
+  bank_name: 'bank.name must name the holder of the account in 1 to 70 characters of one line, without control or invisible characters.',
+  bank_currency: 'bank.currency must be a current currency of ISO 4217 in three capital letters, such as EUR.',
+  bank_amount:
+    'bank.amount must be the amount that is due at the bank, above zero and at most 999999999.99, with no more decimals than the currency has, ' +
+    'such as 45.00.',
+  bank_reference:
+    'bank.reference must be a creditor reference (ISO 11649: RF, two check digits, up to 21 letters and digits), such as RF18 5390 0754 7034; ' +
+    'leave it out, and the invoice gets its own.',
+} as const
+
+export type BankFault = keyof typeof BANK_FAULTS
+
+const BANK_AMOUNT_MOST = 999_999_999
+
+/** Reads bank details, each part by the check of its identifier. */
+export function readBank(asked: BankAsked): { ok: true; bank: BankTerms } | { ok: false; fault: BankFault; field: keyof BankAsked } {
+  const { bic = null, currency } = asked
+  const name = asked.name.normalize('NFC').trim()
+  const fault = bankFault({ account_name: name, iban: asked.iban, bic, bank_name: null, country: '', currency })
+  if (fault !== null) {
+    const field = BANK_FIELDS[fault.field]
+    return { ok: false, fault: `bank_${field}`, field }
+  }
+  const amount_minor = bankAmountOf(asked.amount, currency)
+  if (amount_minor === null) return { ok: false, fault: 'bank_amount', field: 'amount' }
+  const reference = asked.reference === undefined ? null : readCreditorReference(asked.reference)
+  if (asked.reference !== undefined && reference === null) return { ok: false, fault: 'bank_reference', field: 'reference' }
+  const amount = formatMinorUnits(amount_minor, currencyDigits(currency))
+  return { ok: true, bank: { name, iban: plainIban(asked.iban), bic, currency, amount, reference } }
+}
+
+const BANK_FIELDS = { IBAN: 'iban', NAME: 'name', BIC: 'bic', CURRENCY: 'currency' } as const
+
+function bankAmountOf(given: number | string, currency: string): bigint | null {
+  const text = String(given)
+  const read = /^[0-9]{1,12}(?:\.[0-9]{1,18})?$/.test(text) ? parseAmount(text, currency) : null
+  if (read === null || !read.ok || read.amount_minor <= 0n) return null
+  return read.amount_minor < BigInt(BANK_AMOUNT_MOST + 1) * 10n ** BigInt(currencyDigits(currency)) ? read.amount_minor : null
+}
+
+/** Amount due at the bank in minor units of its currency. */
+export function bankDueMinor({ amount, currency }: Pick<BankTerms, 'amount' | 'currency'>): bigint {
+  const read = parseAmount(amount, currency)
+  return read.ok ? read.amount_minor : 0n
+}
+
+/** Reference by which a statement names the invoice. */
+export function bankReference({ reference }: Pick<BankTerms, 'reference'>, invoice_id: string): string {
+  return reference ?? creditorReference(invoice_id)
+}
+
+/** Text of the bank details in what the merchant signs, so that a wallet shows them. The name is last because it is free text. */
+export function bankSignedText({ amount, currency, iban, bic, reference, name }: BankTerms): string {
+  const parts = [bic === null ? '' : `, BIC ${bic}`, reference === null ? '' : `, reference ${reference}`]
+  return `${amount} ${currency} to IBAN ${iban}${parts.join('')}, account of ${name}`
 }
 
 /** Normalises an IBAN as `checkIban` reads it: without spaces and without the word IBAN. */
@@ -114,6 +211,12 @@ export function creditorReferencesIn(lines: readonly string[]): string[] {
     if (candidate.length === HEAD_CHARS + BODY_CHARS && REFERENCE.test(candidate) && holds(candidate)) found.add(candidate)
   }
   return [...found]
+}
+
+/** Ids of invoices, whose alphabet has no I, L, O and U, in free text, in capitals or not. Banks drop or exchange the low line, which is not in the character set of SEPA. */
+export function invoiceIdsIn(lines: readonly string[]): string[] {
+  const found = fold(lines.join('').slice(0, TEXT_CHARS)).matchAll(/INV[_.-]?([0-9A-HJKMNP-TV-Z]{26})/g)
+  return [...new Set([...found].map(([, id = '']) => `inv_${id.toLowerCase()}`))]
 }
 
 function fold(text: string): string {

@@ -1,10 +1,10 @@
 import { unprintable } from './printable.ts'
 import { usdcDecimal, usdcOn } from '../payments/usdc.ts'
 import { bankAmount, bankText, type BankBooking, type BankWord } from './bank-statements.ts'
-import { FEE_POLICY, feeOf, invoiceNonces, merchantTypedData, type InvoiceTerms } from './terms.ts'
+import { FEE_POLICY, feeOf, invoiceNonces, merchantKind, merchantTypedData, type InvoiceTerms } from './terms.ts'
 import { releaseText } from '../credits/credits.ts'
 import { type SignRequest, signRequest } from '../signing/sign-request.ts'
-import { creditorReference, epcPayload, plainIban, tokenTransferUri, type BankAccount } from './links.ts'
+import { bankReference, creditorReference, epcPayload, plainIban, tokenTransferUri, type BankAccount, type BankTerms } from './links.ts'
 import type { Standing } from './standing.ts'
 import { tokenText } from '../chain/token-amount.ts'
 import { networkOf } from '../networks.ts'
@@ -30,6 +30,26 @@ interface ShownReport extends BankBooking {
   booked_on: string | null
   verdict: BankWord
   reported_ms: number
+}
+
+/** Evidence of a bank transfer that paid an invoice, from a statement that the merchant sent. The document itself is not stored. */
+export interface BankPayment {
+  /** Decimal text in the currency. */
+  amount: string
+  currency: string
+  iban: string
+  reference: string
+  /** YYYY-MM-DD; null where the bank does not say. */
+  booked_on: string | null
+  statement_id: string | null
+  /** The bank's reference of the entry. */
+  entry_reference: string | null
+  /** SHA-256 of the document as sent; 0x-prefixed. */
+  document_sha256: string
+  /** `merchant`: its signature over the document. `creator`: the token of the creation. */
+  confirmed_by: 'merchant' | 'creator'
+  /** RFC 3339. */
+  confirmed_at: string
 }
 
 /** Another asset that came, as the record shows it. */
@@ -70,8 +90,9 @@ export interface RecordParts {
   site_url: string
   /** Origin of a block explorer; null where there is none. */
   explorer_url: string | null
-  /** The account of this very merchant; null where none is configured. */
+  /** The account of this very merchant in the settings; null where none is configured. */
   bank: BankAccount | null
+  bank_payment: BankPayment | null
   /** True when the last look at the chain is older than `INVOICE_RULES.stale_ms`. */
   stale: boolean
   /** Less is not carried to the chain here; null where nothing is. */
@@ -102,6 +123,7 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     memo: terms.memo,
     order_number: terms.order_number,
     return_url: terms.return_url,
+    bank: terms.bank,
     pdf_unprintable: unprintable(pdfTexts(parts)),
     cart_hash: terms.cart_hash,
     ...amountsOf(terms, standing),
@@ -111,25 +133,39 @@ export function invoiceRecord(parts: RecordParts): Record<string, unknown> {
     ...feesOf(terms),
     accepted_terms: { version: terms.fee_policy_version, hash: terms.fee_policy_hash, accepted_at: instant(terms.created_s) },
     ...timesOf(parts),
+    paid_by: paidBy(parts),
     tx_hash: standing.settled_by?.transaction ?? null,
     transaction_url: transactionUrl(parts, standing.settled_by?.transaction ?? null),
     payments: payments.map((one) => ({ ...paymentShown(one), transaction_url: transactionUrl(parts, one.transaction) })),
     ...checkoutOf(parts),
     deposit: depositOf(parts),
     ...bankOf(parts),
+    bank_payment: parts.bank_payment,
     ...reportedOf(parts),
     other_assets: parts.other_assets.map((one) => assetShown(one)),
     entitlement: terms.product === 'ap2_pilot' ? { product: 'AP2 merchant pilot', calls: PILOT_CALLS } : null,
   }
 }
 
-type SummaryParts = Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'site_url' | 'explorer_url'>
+type SummaryParts = Pick<RecordParts, 'terms' | 'standing' | 'payments' | 'bank_payment' | 'site_url' | 'explorer_url'>
+
+/** Rail on which the invoice was paid; null while it is not. */
+function paidBy({ standing, bank_payment }: Pick<RecordParts, 'standing' | 'bank_payment'>): 'chain' | 'bank' | null {
+  if (standing.status !== 'SETTLED') return null
+  return bank_payment === null ? 'chain' : 'bank'
+}
+
+function settledAt({ standing, bank_payment }: Pick<RecordParts, 'standing' | 'bank_payment'>): number | null {
+  if (standing.status === 'SETTLED' && bank_payment !== null) return Math.floor(Date.parse(bank_payment.confirmed_at) / 1_000)
+  return standing.settled_by?.block_time_s ?? null
+}
 
 /** One line of a merchant's list. The payment page is for people; the record has everything else. */
 export function invoiceSummary(parts: SummaryParts) {
   const { terms, standing, payments, site_url } = parts
   const { invoice_id, client_name, memo, order_number, chain_id } = terms
   const settled = standing.settled_by
+  const settled_s = settledAt(parts)
   return {
     invoice_id,
     status: standing.status,
@@ -142,7 +178,9 @@ export function invoiceSummary(parts: SummaryParts) {
     order_number,
     created_at: instant(terms.created_s),
     expires_at: instant(terms.expires_s),
-    settled_at: settled === null ? null : instant(settled.block_time_s),
+    settled_at: settled_s === null ? null : instant(settled_s),
+    paid_by: paidBy(parts),
+    bank_payment: parts.bank_payment,
     tx_hash: settled?.transaction ?? null,
     transaction_url: transactionUrl(parts, settled?.transaction ?? null),
     payer: payments.find(({ transaction }) => transaction === settled?.transaction)?.payer ?? null,
@@ -187,17 +225,18 @@ function signOf({ terms, standing, merchant_signed, site_url }: RecordParts): Si
   }
   if (merchant_signed || payableOf(standing) === 0n) return null
   const signable = { method: 'eth_signTypedData_v4', typed_data: merchantTypedData('issue', terms) } as const
-  return signRequest({ kind: 'invoice-issue', origin: site_url, signer: merchant, signable, values })
+  return signRequest({ kind: merchantKind('issue', terms), origin: site_url, signer: merchant, signable, values })
 }
 
 /** Texts entered by clients and by the operator's bank, as the PDF prints them, by their members of the record. */
 function pdfTexts({ terms, bank }: RecordParts): Record<string, string | null> {
+  const holder = terms.bank === null ? (bank?.account_name ?? null) : terms.bank.name
   return {
     client_name: terms.client_name,
     memo: terms.memo,
     order_number: terms.order_number,
-    'bank_coordinates.account_name': bank?.account_name ?? null,
-    'bank_coordinates.bank_name': bank?.bank_name ?? null,
+    'bank_coordinates.account_name': holder,
+    'bank_coordinates.bank_name': terms.bank === null ? (bank?.bank_name ?? null) : null,
   }
 }
 
@@ -261,12 +300,13 @@ function feesOf({ amount_minor, referrer, fee_policy_version }: InvoiceTerms) {
   }
 }
 
-function timesOf({ terms, standing, voided_s, updated_s }: RecordParts) {
+function timesOf(parts: RecordParts) {
+  const { terms, standing, voided_s, updated_s } = parts
   return {
     ...twins('created', terms.created_s),
     ...twins('expires', terms.expires_s),
     ...twins('first_seen', standing.first_seen_s),
-    ...twins('settled', standing.settled_by?.block_time_s ?? null),
+    ...twins('settled', settledAt(parts)),
     ...twins('voided', voided_s),
     ...twins('updated', updated_s),
   }
@@ -348,7 +388,10 @@ function termsOf({ terms, max_timeout_s }: RecordParts, amount_minor: bigint) {
   }
 }
 
-function bankOf({ bank, terms }: RecordParts) {
+/** Details of the invoice itself come first; the account of the settings is that of the operator's own invoices. */
+function bankOf(parts: RecordParts) {
+  const { bank, terms } = parts
+  if (terms.bank !== null) return ownBank(parts, terms.bank)
   if (bank === null) return { bank_coordinates: null, bank_reason: 'No bank account of this merchant is configured here.' }
   const reference = creditorReference(terms.invoice_id)
   const { account_name, bic, bank_name, country, currency } = bank
@@ -364,9 +407,40 @@ function bankOf({ bank, terms }: RecordParts) {
       reference,
       amount: asked === null ? null : bankText(asked, currency),
       epc_payload: epcPayload(bank, reference),
+      source: 'operator' as const,
+      signed: false,
     },
     bank_reason:
       'A bank transfer is never confirmed here: it does not change the status. The code holds no amount, since no rate is promised.',
+  }
+}
+
+const BANK_SIGNED = 'The merchant’s own key signed these bank details.'
+const BANK_UNSIGNED =
+  'The merchant has not signed these bank details, so anyone could have written them: compare the IBAN with one that you have from the merchant.'
+const BANK_CONFIRMED = 'A transfer counts as paid when the merchant confirms it with a bank statement. Pay once: by bank or on the chain.'
+const BANK_CLOSED = 'No bank transfer is due: the invoice is paid, void or expired, or a payment was seen on the chain.'
+
+/** Bank details that the creator of the invoice gave. They are offered while nothing else was paid. */
+function ownBank({ terms, standing, merchant_signed }: RecordParts, bank: BankTerms) {
+  if (standing.status !== 'ISSUED') return { bank_coordinates: null, bank_reason: BANK_CLOSED }
+  const { name: account_name, iban, bic, currency, amount } = bank
+  const reference = bankReference(bank, terms.invoice_id)
+  return {
+    bank_coordinates: {
+      account_name,
+      iban,
+      bic,
+      bank_name: null,
+      country: iban.slice(0, 2),
+      currency,
+      reference,
+      amount,
+      epc_payload: epcPayload({ account_name, iban, bic, currency }, reference, amount),
+      source: 'invoice' as const,
+      signed: merchant_signed,
+    },
+    bank_reason: `${merchant_signed ? BANK_SIGNED : BANK_UNSIGNED} ${BANK_CONFIRMED}`,
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Status of an invoice: a function of its terms, the payments that were seen and the time. A payment that a reorganisation removes
+ * Status of an invoice: a function of its terms, the payments that were seen, a bank transfer that its merchant confirmed, and the time. A payment that a reorganisation removes
  * therefore leaves the invoice as it was before.
  */
 export type InvoiceState = 'ISSUED' | 'PROCESSING' | 'PARTIALLY_PAID' | 'SETTLED' | 'EXPIRED' | 'VOID'
@@ -49,6 +49,8 @@ export interface StandingAsked {
   amount_minor: bigint
   expires_s: number
   voided: boolean
+  /** The merchant confirmed a bank transfer of the whole amount: nothing is due on the chain. */
+  bank_paid: boolean
   marks: readonly InvoiceMark[]
 }
 
@@ -58,7 +60,8 @@ export function standingOf(asked: StandingAsked, payments: readonly SeenPayment[
   const paid_minor = sum(ordered)
   const confirmed = ordered.filter((payment) => payment.confirmed)
   const confirmed_minor = sum(confirmed)
-  const settled_by = reaching(confirmed, asked.amount_minor)
+  const settled_by = asked.bank_paid ? null : reaching(confirmed, asked.amount_minor)
+  const payable_minor = asked.bank_paid ? 0n : asked.amount_minor
   const status = statusOf(asked, { paid_minor, confirmed_minor }, now_s)
   const found = exceptionsOf(asked, ordered, status, settled_by)
   return {
@@ -66,8 +69,8 @@ export function standingOf(asked: StandingAsked, payments: readonly SeenPayment[
     exceptions: INVOICE_EXCEPTIONS.filter((name) => found.has(name)),
     paid_minor,
     confirmed_minor,
-    due_minor: paid_minor < asked.amount_minor ? asked.amount_minor - paid_minor : 0n,
-    overpaid_minor: paid_minor > asked.amount_minor ? paid_minor - asked.amount_minor : 0n,
+    due_minor: paid_minor < payable_minor ? payable_minor - paid_minor : 0n,
+    overpaid_minor: paid_minor > payable_minor ? paid_minor - payable_minor : 0n,
     settled_by: status === 'SETTLED' ? settled_by : null,
     first_seen_s: ordered[0]?.block_time_s ?? null,
   }
@@ -75,19 +78,19 @@ export function standingOf(asked: StandingAsked, payments: readonly SeenPayment[
 
 /** A payment in progress delays expiry, since it may have been in time. Voiding is final, even when a payment arrives afterwards. */
 function statusOf(
-  { amount_minor, expires_s, voided }: StandingAsked,
+  { amount_minor, expires_s, voided, bank_paid }: StandingAsked,
   { paid_minor, confirmed_minor }: { paid_minor: bigint; confirmed_minor: bigint },
   now_s: number,
 ): InvoiceState {
   if (voided) return 'VOID'
-  if (confirmed_minor >= amount_minor) return 'SETTLED'
+  if (bank_paid || confirmed_minor >= amount_minor) return 'SETTLED'
   if (paid_minor > confirmed_minor) return 'PROCESSING'
   if (now_s > expires_s) return 'EXPIRED'
   return paid_minor > 0n ? 'PARTIALLY_PAID' : 'ISSUED'
 }
 
 function exceptionsOf(
-  { amount_minor, expires_s, voided, marks }: StandingAsked,
+  { amount_minor, expires_s, voided, bank_paid, marks }: StandingAsked,
   ordered: readonly SeenPayment[],
   status: InvoiceState,
   settled_by: SeenPayment | null,
@@ -96,11 +99,12 @@ function exceptionsOf(
   const paid_minor = sum(ordered)
   const late = status === 'SETTLED' ? (settled_by?.block_time_s ?? 0) > expires_s : ordered.some((one) => one.block_time_s > expires_s)
   if (late || (voided && ordered.length > 0)) found.add('paid_late')
-  if (paid_minor > amount_minor) found.add('overpaid')
+  if (paid_minor > (bank_paid ? 0n : amount_minor)) found.add('overpaid')
   if (status === 'EXPIRED' && paid_minor > 0n) found.add('underpaid')
   // Settled or not, a second payment of the whole is most likely a payer who paid twice.
-  const after = ordered.slice(ordered.findIndex((one) => one === reaching(ordered, amount_minor)) + 1)
-  if (paid_minor > amount_minor && after.some((one) => one.amount_minor === amount_minor)) found.add('duplicate_payment')
+  const first = bank_paid ? null : reaching(ordered, amount_minor)
+  const after = ordered.slice(ordered.findIndex((one) => one === first) + 1)
+  if ((bank_paid || paid_minor > amount_minor) && after.some((one) => one.amount_minor === amount_minor)) found.add('duplicate_payment')
   return found
 }
 

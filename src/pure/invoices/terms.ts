@@ -1,7 +1,9 @@
+import { sha256 } from '@noble/hashes/sha2.js'
 import { addressWord, uintWord } from '../payments/token-calls.ts'
 import { canonicalText } from '../receipts/canonical.ts'
-import { fromHex, nobleCrypto, type ReceiptCrypto } from '../receipts/crypto.ts'
+import { fromHex, nobleCrypto, toHex, type ReceiptCrypto } from '../receipts/crypto.ts'
 import { normaliseSignature } from '../payments/eip3009.ts'
+import { bankSignedText, type BankTerms } from './links.ts'
 import { ruleBookDomain, type TypedData, typedDataJson, typedDigest, type TypedDomain, type TypedStruct } from '../payments/typed-data.ts'
 
 /** Terms of an invoice. They never change: to change one, void it and issue another. Amounts are decimal text of minor units. */
@@ -15,6 +17,8 @@ export interface InvoiceTerms {
   referrer: string | null
   order_number: string | null
   return_url: string | null
+  /** Null if the invoice names no account of the merchant at a bank. */
+  bank: BankTerms | null
   amount_minor: string
   chain_id: number
   token: string
@@ -43,22 +47,26 @@ export function invoiceId(random_hex: string): string {
   return `inv_${Array.from(bytes.subarray(0, ID_CHARS), (byte) => ALPHABET.charAt(byte & 31)).join('')}`
 }
 
-type ShopTerms = Pick<InvoiceTerms, 'order_number' | 'return_url'>
+type ShopTerms = Pick<InvoiceTerms, 'order_number' | 'return_url' | 'bank'>
 
 export type Cart = Pick<InvoiceTerms, 'merchant' | 'amount_minor' | 'memo' | 'client_name' | 'chain_id' | 'token'> & ShopTerms
 
 /**
- * keccak-256 of the RFC 8785 text of what is owed to whom for what: the same for two invoices of the same content. An absent order number or return
- * URL is left out, so that the hashes of invoices without them stay as they were before there were any.
+ * keccak-256 of the RFC 8785 text of what is owed to whom for what: the same for two invoices of the same content. An absent order number, return
+ * URL or bank account is left out, so that the hashes of invoices without them stay as they were before there were any.
  */
 export function cartHash(cart: Cart, crypto: Pick<ReceiptCrypto, 'keccak256Hex'> = nobleCrypto): string {
   const { merchant, amount_minor, memo, client_name, chain_id, token } = cart
   return crypto.keccak256Hex(canonicalText({ merchant, amount_minor, memo, client_name, chain_id, token, ...presentShopTerms(cart) }))
 }
 
-/** Order number and return URL as members, those that are given. */
-export function presentShopTerms({ order_number, return_url }: ShopTerms): Partial<Record<keyof ShopTerms, string>> {
-  return { ...(order_number === null ? {} : { order_number }), ...(return_url === null ? {} : { return_url }) }
+/** Order number, return URL and bank account as members, those that are given. */
+export function presentShopTerms({ order_number, return_url, bank }: ShopTerms): Partial<ShopTerms> {
+  return {
+    ...(order_number === null ? {} : { order_number }),
+    ...(return_url === null ? {} : { return_url }),
+    ...(bank === null ? {} : { bank }),
+  }
 }
 
 const NONCE_TAG = 'ASSAY-INVOICE-1'
@@ -83,10 +91,10 @@ export function termsText(terms: InvoiceTerms): string {
   return canonicalText(terms)
 }
 
-/** Reads what `termsText` wrote, and nothing else ever was written. Invoices of earlier releases have no order number and no return URL. */
+/** Reads what `termsText` wrote, and nothing else ever was written. Invoices of earlier releases have no order number, return URL and bank account. */
 export function readTerms(text: string): InvoiceTerms {
   const terms = JSON.parse(text) as Omit<InvoiceTerms, keyof ShopTerms> & Partial<ShopTerms>
-  return { ...terms, order_number: terms.order_number ?? null, return_url: terms.return_url ?? null }
+  return { ...terms, order_number: terms.order_number ?? null, return_url: terms.return_url ?? null, bank: terms.bank ?? null }
 }
 
 /**
@@ -146,37 +154,45 @@ const MERCHANT_NAMES = { issue: 'InvoiceIssue', void: 'InvoiceVoid', create: 'In
   string
 >
 
-/** `invoice` is the keccak-256 of the id, so that a signature that is shown gives no access to the invoice. */
-function merchantStruct(act: MerchantSigning): TypedStruct {
-  return {
-    name: MERCHANT_NAMES[act],
-    fields: [
-      { name: act === 'create' ? 'request' : 'invoice', type: 'bytes32' },
-      { name: 'merchant', type: 'address' },
-      { name: 'amount', type: 'uint256' },
-      { name: 'cart', type: 'bytes32' },
-    ],
-  }
+/**
+ * `invoice` is the keccak-256 of the id, so that a signature that is shown gives no access to the invoice. With a bank account, `bank` shows it in the
+ * wallet, so that the merchant does not sign an exchanged account.
+ */
+function merchantStruct(act: MerchantSigning, { bank }: SignedTerms): TypedStruct {
+  const fields = [
+    { name: act === 'create' ? 'request' : 'invoice', type: 'bytes32' },
+    { name: 'merchant', type: 'address' },
+    { name: 'amount', type: 'uint256' },
+    { name: 'cart', type: 'bytes32' },
+  ] as const
+  if (act === 'void' || bank === null) return { name: MERCHANT_NAMES[act], fields }
+  return { name: `${MERCHANT_NAMES[act]}WithBank`, fields: [...fields, { name: 'bank', type: 'string' }] }
 }
 
 type Crypto = Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex' | 'recover'>
 
 /** For `create` the Idempotency-Key takes the place of the id. */
-export type SignedTerms = Pick<InvoiceTerms, 'invoice_id' | 'merchant' | 'amount_minor' | 'cart_hash' | 'chain_id' | 'token'>
+export type SignedTerms = Pick<InvoiceTerms, 'invoice_id' | 'merchant' | 'amount_minor' | 'cart_hash' | 'chain_id' | 'token' | 'bank'>
 
 function merchantDomain({ chain_id, token }: SignedTerms): TypedDomain {
   return { name: 'assay invoice', version: '1', chainId: chain_id, verifyingContract: token }
 }
 
 function merchantMessage(act: MerchantSigning, terms: SignedTerms, crypto: Pick<ReceiptCrypto, 'keccak256Hex'>) {
-  const { merchant, amount_minor, cart_hash } = terms
+  const { merchant, amount_minor, cart_hash, bank } = terms
   const name = crypto.keccak256Hex(terms.invoice_id)
-  return { [act === 'create' ? 'request' : 'invoice']: name, merchant, amount: BigInt(amount_minor), cart: cart_hash }
+  const shown = act === 'void' || bank === null ? {} : { bank: bankSignedText(bank) }
+  return { [act === 'create' ? 'request' : 'invoice']: name, merchant, amount: BigInt(amount_minor), cart: cart_hash, ...shown }
+}
+
+/** Kind of what a merchant signs, by which the signature is asked for. */
+export function merchantKind(act: MerchantSigning, { bank }: Pick<SignedTerms, 'bank'>) {
+  return act === 'void' || bank === null ? (`invoice-${act}` as const) : (`invoice-${act}-bank` as const)
 }
 
 /** The 32 bytes that are signed. */
 export function merchantDigest(act: MerchantSigning, terms: SignedTerms, crypto: Crypto): Uint8Array {
-  return typedDigest(merchantDomain(terms), merchantStruct(act), merchantMessage(act, terms, crypto), crypto)
+  return typedDigest(merchantDomain(terms), merchantStruct(act, terms), merchantMessage(act, terms, crypto), crypto)
 }
 
 /** The same in the form of wallets. */
@@ -185,7 +201,7 @@ export function merchantTypedData(
   terms: SignedTerms,
   crypto: Pick<ReceiptCrypto, 'keccak256Hex'> = nobleCrypto,
 ): TypedData {
-  return typedDataJson(merchantDomain(terms), merchantStruct(act), merchantMessage(act, terms, crypto))
+  return typedDataJson(merchantDomain(terms), merchantStruct(act, terms), merchantMessage(act, terms, crypto))
 }
 
 /** Returns true when the merchant's own key made this signature. Accounts only: a contract wallet is asked on the chain. */
@@ -226,4 +242,45 @@ export function listDigest(terms: ListTerms, crypto: Pick<ReceiptCrypto, 'keccak
 /** Typed data for the merchant to sign, in the form of wallets. */
 export function listTypedData(terms: ListTerms): TypedData {
   return typedDataJson(LIST_DOMAIN, LIST, listMessage(terms))
+}
+
+/** Upload of a bank statement that confirms transfers to the merchant, as the merchant signs it (EIP-712). */
+export interface StatementTerms {
+  /** Origin of the service, so that another deployment cannot use the signature. */
+  service: string
+  merchant: string
+  /** SHA-256 of the document as sent, in UTF-8; 0x-prefixed. */
+  document_sha256: string
+  /** Seconds since 1970. */
+  issued_at: number
+}
+
+/** SHA-256 of a document in UTF-8; 0x-prefixed. */
+export function documentSha256(document: string): string {
+  return toHex(sha256(new TextEncoder().encode(document)))
+}
+
+const STATEMENT_DOMAIN = ruleBookDomain('assay bank statement')
+
+const STATEMENT: TypedStruct = {
+  name: 'BankStatement',
+  fields: [
+    { name: 'service', type: 'string' },
+    { name: 'merchant', type: 'address' },
+    { name: 'document_sha256', type: 'bytes32' },
+    { name: 'issued_at', type: 'uint64' },
+  ],
+}
+
+function statementMessage({ issued_at, ...terms }: StatementTerms) {
+  return { ...terms, issued_at: BigInt(issued_at) }
+}
+
+export function statementDigest(terms: StatementTerms, crypto: Pick<ReceiptCrypto, 'keccak256' | 'keccak256Hex'>): Uint8Array {
+  return typedDigest(STATEMENT_DOMAIN, STATEMENT, statementMessage(terms), crypto)
+}
+
+/** Typed data for the merchant to sign, in the form of wallets. */
+export function statementTypedData(terms: StatementTerms): TypedData {
+  return typedDataJson(STATEMENT_DOMAIN, STATEMENT, statementMessage(terms))
 }

@@ -1,5 +1,6 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { cartHash, invoiceNonces, listTypedData, merchantTypedData } from '../invoices/terms.ts'
+import { cartHash, invoiceNonces, listTypedData, merchantTypedData, statementTypedData } from '../invoices/terms.ts'
+import type { BankTerms } from '../invoices/links.ts'
 import { releaseText } from '../credits/credits.ts'
 import { personalMessageDigest } from '../payments/sign-in.ts'
 import { type TypedData, typedDataDigest } from '../payments/typed-data.ts'
@@ -22,7 +23,15 @@ const VECTOR_SIGNER = addressOfPublicKey(secp256k1.getPublicKey(VECTOR_KEY, fals
 
 const CHAIN_ID = 84_532
 const INVOICE_ID = 'inv_000000000000'
-const SHOP = { order_number: null, return_url: null }
+const SHOP = { order_number: null, return_url: null, bank: null }
+const BANK: BankTerms = {
+  name: 'Example GmbH',
+  iban: 'DE89370400440532013000',
+  bic: 'COBADEFFXXX',
+  currency: 'EUR',
+  amount: '45.00',
+  reference: 'RF18539007547034',
+}
 const HASH = `0x${'5'.repeat(64)}`
 
 /** Digest that the signature covers. Throws a RangeError for typed data that does not fit its types. */
@@ -50,7 +59,7 @@ const typed = (typed_data: TypedData): Signable => ({ method: 'eth_signTypedData
 const raw = (message: string): Signable => ({ method: 'sign_digest', message })
 
 /** An invoice of Base Sepolia, whose merchant is the signer of the vectors. */
-function exampleInvoice(invoice_id: string) {
+function exampleInvoice(invoice_id: string, bank: BankTerms | null = null) {
   const token = usdcOn(CHAIN_ID).address.toLowerCase()
   const cart = {
     merchant: VECTOR_SIGNER,
@@ -58,6 +67,7 @@ function exampleInvoice(invoice_id: string) {
     memo: 'May',
     client_name: 'Example Ltd',
     ...SHOP,
+    bank,
     chain_id: CHAIN_ID,
     token,
   }
@@ -94,6 +104,12 @@ const POLICY: PolicyBody = {
 const EXAMPLES: Record<SigningKind, () => Signable> = {
   'invoice-create': () => typed(merchantTypedData('create', exampleInvoice('order-4711'))),
   'invoice-issue': () => typed(merchantTypedData('issue', exampleInvoice(INVOICE_ID))),
+  'invoice-create-bank': () => typed(merchantTypedData('create', exampleInvoice('order-4711', BANK))),
+  'invoice-issue-bank': () => typed(merchantTypedData('issue', exampleInvoice(INVOICE_ID, BANK))),
+  'invoice-statement': () =>
+    typed(
+      statementTypedData({ service: 'https://assay.example', merchant: VECTOR_SIGNER, document_sha256: HASH, issued_at: 1_795_300_000 }),
+    ),
   'invoice-void': () => typed(merchantTypedData('void', exampleInvoice(INVOICE_ID))),
   'invoice-list': () => typed(listTypedData({ service: 'https://assay.example', merchant: VECTOR_SIGNER, issued_at: 1_795_300_000 })),
   'invoice-payment': () => {

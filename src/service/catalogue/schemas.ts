@@ -282,6 +282,21 @@ export const INVOICE_AMOUNT = z.union([
     .regex(/^[0-9]{1,12}(\.[0-9]{1,18})?$/),
 ])
 
+/** Bank details of the merchant, which the payer may pay in place of USDC. Each part is checked when the invoice is created. */
+export const INVOICE_BANK = z
+  .strictObject({
+    iban: z.string().max(64).describe('IBAN of the account.'),
+    bic: z.string().max(16).optional().describe('BIC of its bank, in capitals. The QR code of an account outside the EEA needs it.'),
+    name: z.string().max(140).describe('Holder of the account.'),
+    currency: z.string().max(3).describe('Currency of the account and the amount, such as EUR; in EUR there is a QR code (EPC069-12).'),
+    amount: INVOICE_AMOUNT.describe('Amount that is due at the bank, as the merchant states it: no exchange rate is computed.'),
+    reference: z.string().max(40).optional().describe('Creditor reference (ISO 11649) of the transfer; one of the invoice if absent.'),
+  })
+  .describe(
+    'Account of the merchant, for payers who pay by bank: amount and account never change, and are part of what the merchant signs. The merchant ' +
+      'confirms the transfer with a bank statement.',
+  )
+
 /** Two names of each field, the specified one first. */
 export interface InvoiceNames {
   amount: readonly [string, string]

@@ -1,7 +1,14 @@
 import type { ChainReadResult } from '../../ports/chain.ts'
 import { PROBE_YES, readSignatureWrapper, signatureProbe } from '../../pure/payments/signature-wrapper.ts'
 import { bytes32Word, bytesTail, uintWord } from '../../pure/payments/token-calls.ts'
-import { merchantDigest, merchantSigned, merchantTypedData, type MerchantSigning, type SignedTerms } from '../../pure/invoices/terms.ts'
+import {
+  merchantDigest,
+  merchantKind,
+  merchantSigned,
+  merchantTypedData,
+  type MerchantSigning,
+  type SignedTerms,
+} from '../../pure/invoices/terms.ts'
 import { toHex, type ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
 import { signRequest } from '../../pure/signing/sign-request.ts'
@@ -104,7 +111,7 @@ export async function checkMerchantSignature(
       ? 'Sign `sign.typed_data` with the wallet of the merchant and send the signature.'
       : 'The signature is not one of the merchant over this invoice. Sign `sign.typed_data` with the wallet of the merchant.'
   const sign = signRequest({
-    kind: `invoice-${act}`,
+    kind: merchantKind(act, terms),
     origin: site_url(),
     signer: terms.merchant,
     signable: { method: 'eth_signTypedData_v4', typed_data: merchantTypedData(act, terms, crypto) },

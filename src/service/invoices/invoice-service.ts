@@ -1,5 +1,5 @@
 import { usdcDecimal } from '../../pure/payments/usdc.ts'
-import type { InvoicePayment, StoredInvoice, InvoiceStore, NewInvoice } from '../../ports/invoices.ts'
+import type { StoredInvoice, InvoiceStore, NewInvoice } from '../../ports/invoices.ts'
 import type { Signer, Derivation } from '../../ports/signer.ts'
 import {
   merchantDigest,
@@ -9,9 +9,6 @@ import {
   cartHash,
   invoiceId,
   invoiceNonces,
-  listDigest,
-  listTypedData,
-  type ListTerms,
   presentShopTerms,
   termsText,
   type Cart,
@@ -20,19 +17,26 @@ import {
   FEE_POLICY_HASH,
 } from '../../pure/invoices/terms.ts'
 import { type InvoiceAsked, type InvoiceFault, readInvoice, type InvoiceContent } from '../../pure/invoices/input.ts'
-import { instant, invoiceSummary, PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
-import { typedSigner } from '../../pure/payments/typed-data.ts'
+import { bankReference } from '../../pure/invoices/links.ts'
+import { PILOT_CALLS, PILOT_MINOR } from '../../pure/invoices/record.ts'
 import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
 import type { OutsideReads } from '../payments/allowance.ts'
 import { problem, type Problem } from '../problems.ts'
 import { checkMerchantSignature, type ContractSignatures } from './contract-signature.ts'
 import { INVOICE_RULES } from '../limits.ts'
-import { specimen, SPECIMEN_ID, standingNow, viewInvoice, type InvoiceView, type ViewParts } from './invoice-view.ts'
+import { specimen, SPECIMEN_ID, viewInvoice, type InvoiceView, type ViewParts } from './invoice-view.ts'
 import { isChainFault } from '../chain-fault.ts'
+import {
+  confirmTransfers,
+  listForMerchant,
+  statementToken,
+  type ListEnd,
+  type ListRequest,
+  type StatementRequest,
+} from './merchant-requests.ts'
 import type { InvoiceWatch } from './watch.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { depositAddress } from '../../pure/contracts/deposit-factory.ts'
-import { signRequest } from '../../pure/signing/sign-request.ts'
 import { canonicalText } from '../../pure/receipts/canonical.ts'
 
 export interface InvoiceDeskParts extends CreateParts, ViewParts {
@@ -84,6 +88,10 @@ export interface InvoiceService extends InvoiceSource {
   submit(invoice_id: string, transaction: string, client: string): Promise<InvoiceSubmission>
   /** Lists the invoices that a merchant signed, for that merchant alone. Without a proof, the problem has the typed data to sign. */
   list(request: ListRequest): Promise<ListEnd>
+  /** Closes the invoices that a bank statement shows as paid. Without a proof, the problem has the typed data to sign. */
+  confirmTransfers(request: StatementRequest): Promise<ListEnd>
+  /** Token by which the creator of an invoice confirms its bank transfer; null for one without bank details. */
+  statementToken(view: InvoiceView, signed: boolean): string | null
 }
 
 export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
@@ -111,6 +119,8 @@ export function createInvoiceService(parts: InvoiceDeskParts): InvoiceService {
     act: async (invoice_id, act, signature, client) => merchantAct(parts, await find(invoice_id), act, signature, client),
     submit: async (invoice_id, transaction, client) => submit(parts, await find(invoice_id), transaction, client),
     list: (request) => listForMerchant(parts, request),
+    confirmTransfers: (request) => confirmTransfers(parts, request),
+    statementToken: ({ terms, invoice }, signed) => (terms.bank === null ? null : statementToken(parts, invoice.invoice_id, signed)),
   }
 }
 
@@ -302,6 +312,7 @@ function newInvoice(parts: CreateParts, content: InvoiceContent, asker: Asker, p
       asker.request_key === null ? null : parts.derive.hmac('invoice request', `${requester(asker, merchant)}|${asker.request_key}`),
     network: asker.network === null ? null : parts.derive.hmac('invoice network', `${day}|${asker.network}`).slice(0, 32),
     issue_signature: asker.signature,
+    bank_reference: terms.bank === null ? null : bankReference(terms.bank, terms.invoice_id),
   }
 }
 
@@ -324,116 +335,6 @@ function termsOf(parts: CreateParts, content: InvoiceContent, created_s: number,
 }
 
 function cartOf({ chain_id, token }: CreateParts, content: InvoiceContent): Cart {
-  const { amount_minor, merchant, client_name, memo, order_number, return_url } = content
-  return { merchant, amount_minor: String(amount_minor), memo, client_name, chain_id, token, order_number, return_url }
-}
-
-interface ListParts {
-  store: Pick<InvoiceStore, 'payments' | 'signed_by'>
-  clock: Clock
-  crypto: ReceiptCrypto
-  derive: Derivation
-  /** Null where there is no chain to ask. */
-  contracts: ContractSignatures | null
-  site_url(): string
-  explorer_url: string | null
-}
-
-/** Request of a merchant for its own invoices; `signature` or `token` proves that the merchant asks. */
-interface ListRequest {
-  merchant: string
-  /** Seconds since 1970; null for now. */
-  issued_at: number | null
-  signature: string | null
-  /** From an earlier answer, in place of a signature. */
-  token: string | null
-  /** Lists invoices before this number; null for the newest. */
-  before: number | null
-  limit: number
-  /** Address of the client, whose budget pays for questions to contract wallets. */
-  client: string
-}
-
-type ListEnd = { ok: true; value: Record<string, unknown> } | { ok: false; problem: Problem }
-
-/** Lists the invoices that a merchant signed, newest first, for that merchant alone. Without a proof, the problem has the typed data to sign. */
-async function listForMerchant(parts: ListParts, request: ListRequest): Promise<ListEnd> {
-  const merchant = request.merchant.toLowerCase()
-  const now_s = Math.floor(parts.clock.now_ms() / 1_000)
-  const proof = request.token === null ? await signedProof(parts, merchant, request, now_s) : tokenProof(parts, merchant, request, now_s)
-  if (!proof.ok) return proof
-  const { before, limit } = request
-  const page = await parts.store.signed_by(merchant, before ?? Number.MAX_SAFE_INTEGER, limit)
-  const invoices = await Promise.all(
-    page.map(async ({ invoice }) => summaryOf(parts, invoice, await parts.store.payments(invoice.invoice_id), now_s)),
-  )
-  const value = {
-    merchant,
-    invoices,
-    next_before: page.length < limit ? null : (page.at(-1)?.number ?? null),
-    token: proof.token,
-    token_expires_at: instant(proof.expires_s),
-  }
-  return { ok: true, value }
-}
-
-function summaryOf({ site_url, explorer_url }: ListParts, invoice: StoredInvoice, payments: InvoicePayment[], now_s: number) {
-  const terms = readTerms(invoice.terms)
-  const standing = standingNow(invoice, payments, now_s)
-  return invoiceSummary({ terms, standing, payments, site_url: site_url(), explorer_url })
-}
-
-type Proof = { ok: true; token: string; expires_s: number } | { ok: false; problem: Problem }
-
-/** Bearer token of a merchant until a time: it names the time, and is an HMAC over it and the merchant. */
-function tokenFor({ derive }: ListParts, merchant: string, expires_s: number): string {
-  return `mlt_${expires_s}_${derive.hmac('invoice list', `${merchant}|${expires_s}`)}`
-}
-
-function tokenProof(parts: ListParts, merchant: string, request: ListRequest, now_s: number): Proof {
-  const { keccak256Hex } = parts.crypto
-  const token = request.token ?? ''
-  const expires_s = Number(token.split('_')[1])
-  // Compares hashes, so that the time of the comparison says nothing about the token.
-  const is_token = keccak256Hex(token) === keccak256Hex(tokenFor(parts, merchant, expires_s))
-  if (is_token && now_s <= expires_s) return { ok: true, token, expires_s }
-  return unproved(parts, listTerms(parts, merchant, now_s), 'token has expired or is of another merchant. Sign again.')
-}
-
-async function signedProof(parts: ListParts, merchant: string, request: ListRequest, now_s: number): Promise<Proof> {
-  const { signature, client } = request
-  const terms = listTerms(parts, merchant, request.issued_at ?? now_s)
-  if (signature === null) {
-    return unproved(parts, terms, 'Sign sign.typed_data with the wallet of the merchant and send it again as sign.submit says.')
-  }
-  const age_s = now_s - terms.issued_at
-  if (Math.abs(age_s) > INVOICE_RULES.list_signed_s) {
-    const detail = `issued_at is ${age_s} s before the time of this service; expected within ${INVOICE_RULES.list_signed_s} s. Sign it again.`
-    return unproved(parts, listTerms(parts, merchant, now_s), detail)
-  }
-  const digest = listDigest(terms, parts.crypto)
-  if (typedSigner(digest, signature, parts.crypto) !== merchant) {
-    const wrong = unproved(parts, terms, 'signature was not made by the merchant over sign.typed_data.')
-    if (parts.contracts === null) return wrong
-    const asked = { wallet: merchant, digest, signature, client, wrong: wrong.problem, rate_code: 'INVOICE_RATE_LIMITED' as const }
-    const refusal = await parts.contracts.refusal(asked)
-    if (refusal !== null) return { ok: false, problem: refusal }
-  }
-  const expires_s = terms.issued_at + INVOICE_RULES.list_token_s
-  return { ok: true, token: tokenFor(parts, merchant, expires_s), expires_s }
-}
-
-function listTerms({ site_url }: ListParts, merchant: string, issued_at: number): ListTerms {
-  return { service: site_url(), merchant, issued_at }
-}
-
-function unproved({ site_url }: ListParts, terms: ListTerms, detail: string) {
-  const sign = signRequest({
-    kind: 'invoice-list',
-    origin: site_url(),
-    signer: terms.merchant,
-    signable: { method: 'eth_signTypedData_v4', typed_data: listTypedData(terms) },
-    values: { issued_at: String(terms.issued_at) },
-  })
-  return { ok: false as const, problem: problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } }) }
+  const { amount_minor, merchant, client_name, memo, order_number, return_url, bank } = content
+  return { merchant, amount_minor: String(amount_minor), memo, client_name, chain_id, token, order_number, return_url, bank }
 }

@@ -3,7 +3,7 @@ import type { InvoicePayment, InvoiceStore, StoredInvoice } from '../../ports/in
 import type { BankAccount } from '../../pure/invoices/links.ts'
 import { readEvmAddress } from '../../pure/checks/evm-address.ts'
 import { DEPOSIT_FACTORY, sweepCall } from '../../pure/contracts/deposit-factory.ts'
-import { invoiceRecord, transferWay, type ShownDeposit, type TransferWay } from '../../pure/invoices/record.ts'
+import { invoiceRecord, transferWay, type BankPayment, type ShownDeposit, type TransferWay } from '../../pure/invoices/record.ts'
 import { standingOf, type InvoiceMark, type Standing } from '../../pure/invoices/standing.ts'
 import { readTerms, type InvoiceTerms, cartHash, termsText, FEE_POLICY, FEE_POLICY_HASH } from '../../pure/invoices/terms.ts'
 import { INVOICE_RULES, limits } from '../limits.ts'
@@ -62,6 +62,7 @@ export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Pro
     site_url: parts.site_url(),
     explorer_url: parts.explorer_url,
     bank: parts.bankOf(merchant),
+    bank_payment: readBankPayment(invoice),
     // The specimen is not watched, and it cannot be paid.
     stale: invoice_id !== SPECIMEN_ID && now_ms - Math.max(watch?.looked_ms ?? 0, invoice.created_ms) > INVOICE_RULES.stale_ms,
     carried_from_minor: relayMinimum(parts),
@@ -69,6 +70,11 @@ export async function viewInvoice(parts: ViewParts, invoice: StoredInvoice): Pro
   })
   const transfer_way = transferWay({ deposit, merchant_signed: invoice.issue_signature !== null })
   return { invoice, terms, payments, standing, transfer_way, record }
+}
+
+/** Evidence of the bank transfer that paid the invoice; null if none did. */
+export function readBankPayment({ bank_payment }: Pick<StoredInvoice, 'bank_payment'>): BankPayment | null {
+  return bank_payment === null ? null : (JSON.parse(bank_payment) as BankPayment)
 }
 
 /** Null where the chain has no factory, and for an invoice without a deposit address. */
@@ -89,9 +95,10 @@ export function relayMinimum({ carries }: Pick<ViewParts, 'carries'>): bigint | 
 }
 
 export function standingNow(invoice: StoredInvoice, payments: readonly InvoicePayment[], now_s: number): Standing {
-  const { amount_minor, expires_s, voided_ms, marks } = invoice
+  const { amount_minor, expires_s, voided_ms, bank_paid_ms, marks } = invoice
   const known = marks.split(',').filter((mark): mark is InvoiceMark => mark in MARKS)
-  return standingOf({ amount_minor, expires_s, voided: voided_ms !== null, marks: known }, payments, now_s)
+  const asked = { amount_minor, expires_s, voided: voided_ms !== null, bank_paid: bank_paid_ms !== null, marks: known }
+  return standingOf(asked, payments, now_s)
 }
 
 const MARKS: Readonly<Record<InvoiceMark, true>> = { wrong_asset: true, reorged: true, ambiguous: true }
@@ -99,7 +106,7 @@ const MARKS: Readonly<Record<InvoiceMark, true>> = { wrong_asset: true, reorged:
 /** Public id for examples: a void invoice, which cannot be paid. */
 export const SPECIMEN_ID = 'inv_000000000000'
 
-const NO_SHOP = { order_number: null, return_url: null }
+const NO_SHOP = { order_number: null, return_url: null, bank: null }
 const CREATED_S = 1_795_219_200
 const NOBODY = '0x000000000000000000000000000000000000dead'
 
@@ -136,6 +143,8 @@ export function specimen(chain_id: number, token: string): StoredInvoice {
     terms,
     ...times,
     ...signatures,
+    bank_paid_ms: null,
+    bank_payment: null,
     closed: true,
     marks: '',
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import fontkit from '@pdf-lib/fontkit'
 import { PDFDocument, type PDFFont, type PDFPage, rgb, StandardFonts } from 'pdf-lib'
+import type { BankPayment } from '../../pure/invoices/record.ts'
 import { isPrinted, printedText } from '../../pure/invoices/printable.ts'
 import { fillMessage, type Messages } from '../../pure/messages.ts'
 import { usdcText } from '../../pure/payments/usdc.ts'
@@ -121,7 +122,7 @@ export async function invoicePdf(
   const rows = await letteredRows(document, sheet, rowsOf(record, messages.pdf))
   const end = drawRows(sheet, rows, FIRST_ROW, nextSheet)
   const top = end.sheet === sheet ? Math.min(end.y - 24, PROOFS_MOST) : end.y - 24
-  if (top >= PROOFS_LEAST) drawProofs(end.sheet, record, top)
+  if (top >= PROOFS_LEAST + (epcOf(record) === null ? 0 : CODE_LINES)) drawProofs(end.sheet, record, top)
   else drawProofs(nextSheet(), record, NEXT_PAGE_TOP)
   const bytes = await document.save({ useObjectStreams: false })
   return new Uint8Array(bytes)
@@ -197,7 +198,8 @@ function paidRows(record: Record<string, unknown>, messages: PdfMessages): RowTe
     [messages.client, text('client_name'), false],
     [messages.order_number, text('order_number'), false],
     [messages.for, text('memo'), false],
-    [messages.amount_paid, `${usdcText(BigInt(text('amount_paid_minor') ?? '0'))} USDC`, false],
+    ...bankPaidRows(record, messages),
+    [messages.amount_paid, payments.length === 0 ? null : `${usdcText(BigInt(text('amount_paid_minor') ?? '0'))} USDC`, false],
     [messages.paid_on, text('settled_at'), false],
     ...parts.flatMap(({ tx_hash, payer, amount_minor, transaction_url }): RowText[] => [
       [messages.amount_paid, parts.length === 1 ? null : `${usdcText(BigInt(amount_minor))} USDC`, false],
@@ -210,6 +212,31 @@ function paidRows(record: Record<string, unknown>, messages: PdfMessages): RowTe
     [messages.issued, text('created_at'), false],
     [messages.shop, text('return_url'), true],
   ]
+}
+
+/** Rows of the bank transfer that paid the invoice; none for a payment on the chain. */
+function bankPaidRows(record: Record<string, unknown>, messages: PdfMessages): RowText[] {
+  const paid = record['bank_payment'] as BankPayment | null
+  if (paid === null) return []
+  const { amount, currency, iban, reference, booked_on, entry_reference, document_sha256, confirmed_by } = paid
+  const entry = [booked_on, entry_reference].filter((part) => part !== null && covered(part)).join('  ')
+  return [
+    [messages.bank_amount, `${amount} ${currency}`, false],
+    [messages.paid_by_bank, inFours(iban), true],
+    [messages.bank_reference, inFours(reference), true],
+    [messages.bank_entry, entry === '' ? null : entry, true],
+    [messages.confirmed_by, confirmed_by === 'merchant' ? messages.by_the_merchant : messages.by_the_creator, false],
+    [messages.statement_hash, document_sha256, true],
+  ]
+}
+
+/** Text of a bank that the font of exact values prints. */
+function covered(text: string): boolean {
+  return /^[ -~]*$/.test(text)
+}
+
+function inFours(text: string): string {
+  return text.replace(/(.{4})(?=.)/g, '$1 ')
 }
 
 function textsOf(record: Record<string, unknown>): (name: string) => string | null {
@@ -242,8 +269,9 @@ function askedRows(record: Record<string, unknown>, messages: PdfMessages): RowT
       bank === null ? null : [bank['account_name'], bank['bank_name'], bank['bic']].filter(Boolean).join(', '),
       false,
     ],
-    [messages.iban, bank?.['iban']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
-    [messages.bank_reference, bank?.['reference']?.replace(/(.{4})(?=.)/g, '$1 ') ?? null, true],
+    [messages.iban, bank === null ? null : inFours(bank['iban'] ?? ''), true],
+    [messages.bank_amount, bank?.['amount'] == null ? null : `${bank['amount']} ${bank['currency']}`, false],
+    [messages.bank_reference, bank === null ? null : inFours(bank['reference'] ?? ''), true],
     [messages.shop, text('return_url'), true],
   ]
 }
@@ -286,19 +314,29 @@ function drawRows(first: Sheet, rows: readonly LetteredRow[], from: number, next
   return { sheet, y }
 }
 
-/** Width in points of the caption of the code. */
+/** Width in points of the caption of the only code; of two codes each has a caption of its width, and three lines more. */
 const CAPTION = 230
+const CODE_GAP = 24
+const CODE_LINES = 30
 const CAPTION_SIZE = 8
 
 /** The code that wallets read, where a transfer by it is matched, and the seal by which this paper and the page are compared. `top` is their upper edge. */
 function drawProofs({ page, plain, values, messages }: Sheet, record: Record<string, unknown>, top: number): void {
   const caption = (text: string, x: number, y: number, font = plain) => page.drawText(text, { x, y, size: 8, font, color: MUTED })
   const { eip681_uri } = record
+  const epc = epcOf(record)
   const isOpen = BigInt(String(record['amount_due_minor'])) > 0n && record['status'] !== 'VOID' && record['status'] !== 'EXPIRED'
-  if (typeof eip681_uri === 'string') drawCode(page, eip681_uri, top - CODE_SIDE)
+  if (typeof eip681_uri === 'string') drawCode(page, eip681_uri, LEFT, top - CODE_SIDE)
   const below = eip681_uri === null ? 0 : CODE_SIDE
-  const lines = wrapped(eip681_uri === null ? messages.no_code : messages.code, plain, CAPTION, CAPTION_SIZE)
+  const width = epc === null ? CAPTION : CODE_SIDE
+  const lines = wrapped(eip681_uri === null ? messages.no_code : messages.code, plain, width, CAPTION_SIZE)
   if (isOpen) for (const [index, line] of lines.entries()) caption(line, LEFT, top - below - 14 - 10 * index)
+  if (epc !== null) {
+    const at = LEFT + CODE_SIDE + CODE_GAP
+    drawCode(page, epc, at, top - CODE_SIDE)
+    for (const [index, line] of wrapped(messages.bank_code, plain, CODE_SIDE, CAPTION_SIZE).entries())
+      caption(line, at, top - CODE_SIDE - 14 - 10 * index)
+  }
   const digest = String(record['cart_hash'])
   const x = RIGHT - SEAL_SIDE
   for (const { d, stroke_width } of sealPaths(digest)) {
@@ -311,9 +349,16 @@ function drawProofs({ page, plain, values, messages }: Sheet, record: Record<str
   }
 }
 
-function drawFoot({ page, plain, messages }: Sheet, { status }: Record<string, unknown>): void {
+/** Code of a bank transfer; null if none is due, or if there is none for the account. */
+function epcOf(record: Record<string, unknown>): string | null {
+  const bank = record['bank_coordinates'] as { epc_payload: string | null; source: string } | null
+  return record['status'] === 'ISSUED' && bank?.source === 'invoice' ? bank.epc_payload : null
+}
+
+function drawFoot({ page, plain, messages }: Sheet, { status, paid_by }: Record<string, unknown>): void {
   rule(page, 64, LEFT, RIGHT, RULE)
-  page.drawText(status === 'SETTLED' ? messages.foot_paid : messages.foot, { x: LEFT, y: 48, size: 8, font: plain, color: MUTED })
+  const paid = paid_by === 'bank' ? messages.foot_bank : messages.foot_paid
+  page.drawText(status === 'SETTLED' ? paid : messages.foot, { x: LEFT, y: 48, size: 8, font: plain, color: MUTED })
 }
 
 function rule(page: PDFPage, y: number, from: number, to: number, color: typeof INK): void {
@@ -358,13 +403,13 @@ function pieces(word: string, font: PDFFont, most: number, size: number): string
   return [...found, piece]
 }
 
-function drawCode(page: PDFPage, text: string, y: number): void {
+function drawCode(page: PDFPage, text: string, x: number, y: number): void {
   const { size, isDark } = qrSquares(text)
   const side = CODE_SIDE / size
   for (let row = 0; row < size; row++) {
     for (let column = 0; column < size; column++) {
       if (!isDark(row, column)) continue
-      page.drawRectangle({ x: LEFT + column * side, y: y + (size - 1 - row) * side, width: side, height: side, color: rgb(0, 0, 0) })
+      page.drawRectangle({ x: x + column * side, y: y + (size - 1 - row) * side, width: side, height: side, color: rgb(0, 0, 0) })
     }
   }
 }

@@ -126,7 +126,9 @@ async function wasDue(store: InvoiceStore, invoice: StoredInvoice, seen: SeenTra
   const earlier = (await store.payments(invoice.invoice_id)).filter(
     (one) => one.block_number < seen.block_number || (one.block_number === seen.block_number && one.log_index < seen.log_index),
   )
-  return standingNow(invoice, earlier, seen.block_time_s).due_minor === seen.amount_minor
+  // A transfer from before the bank payment was confirmed is a payment of this invoice, the second one.
+  const bank_paid_ms = (invoice.bank_paid_ms ?? 0) < seen.block_time_s * 1_000 ? invoice.bank_paid_ms : null
+  return standingNow({ ...invoice, bank_paid_ms }, earlier, seen.block_time_s).due_minor === seen.amount_minor
 }
 
 function paymentOf(seen: SeenTransfer, invoice_id: string, matched_by: AttributedBy, { head, final }: Depth): InvoicePayment {

@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { INVOICE_FAULTS } from '../../pure/invoices/input.ts'
 import { INVOICE_STATES } from '../../pure/invoices/standing.ts'
 import type { MerchantAct } from '../../pure/invoices/terms.ts'
-import { checkInvoiceNames, INVOICE_AMOUNT, SIGN, type InvoiceNames } from '../../service/catalogue/schemas.ts'
+import { checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, SIGN, type InvoiceNames } from '../../service/catalogue/schemas.ts'
 import { quotaClient, widerNetwork } from '../../service/clients.ts'
 import { type Asker, notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/invoice-service.ts'
 import { INVOICE_RULES } from '../../service/limits.ts'
 import type { InvoiceView } from '../../service/invoices/invoice-view.ts'
-import type { WebhookService } from '../../service/webhooks/webhook-service.ts'
-import { problem, type ProblemCode } from '../../service/problems.ts'
+import { problem, type Problem, type ProblemCode } from '../../service/problems.ts'
 import { PAYMENT_PROBLEMS, SETTLEMENT_PROBLEMS } from '../../service/payment-problems.ts'
 import { JSON_TYPE, sendDocument, sendOnce, storedDocument } from '../http/document.ts'
 import { component, endpointsOf, named, type Endpoint, type EndpointResult, type RawRequest } from '../endpoint.ts'
@@ -65,6 +64,7 @@ const REQUEST = named(
         .max(INVOICE_RULES.open_s / DAY_S)
         .optional()
         .describe('Days for which the invoice can be paid in time; the most if absent.'),
+      bank: INVOICE_BANK.optional(),
       referrer: ADDRESS.optional().describe('Address that gets a part of the protocol fee, which is zero now.'),
       signature: SIGNATURE.optional().describe(
         'Of the merchant, for an invoice that is signed from the start and never evicted. EIP-712 in the domain {name: "assay invoice", version: "1", ' +
@@ -91,6 +91,13 @@ const RECORD = named(
         .string()
         .optional()
         .describe('Only in answer to the creation: subscribes webhooks to the invoice, see /v1/webhooks. Keep it secret.'),
+      statement_token: z
+        .string()
+        .optional()
+        .describe(
+          'Only in answer to the creation with bank details: confirms the transfer with a bank statement, see /api/invoice/statement. Keep it secret.',
+        ),
+      paid_by: z.enum(['chain', 'bank']).nullable().optional().describe('Rail on which it was paid; null while it is not.'),
       sign: SIGN.describe('Signature that the invoice waits for: of the merchant, or of the payer of a pilot. Null if there is none.'),
       transaction_found: z
         .boolean()
@@ -133,27 +140,22 @@ const create = defineEndpoint({
     const request_key = headers['Idempotency-Key'] ?? null
     const asker: Asker = { client: quotaClient(caller), address: caller, network: widerNetwork(caller), request_key, signature }
     const asked = { ...content, amount: amountUsdc ?? amount_usdc ?? 0, client_name: clientName ?? client_name }
-    return invoiceResult(await deps.invoices.service.make(asked, asker), deps.webhooks)
+    const end = await deps.invoices.service.make(asked, asker)
+    if (end.kind !== 'made') return invoiceProblem(end)
+    const { record, invoice } = end.view
+    const statement_token = deps.invoices.service.statementToken(end.view, signature !== null)
+    const tokens = { webhook_token: deps.webhooks.invoiceToken(invoice.invoice_id), ...(statement_token !== null && { statement_token }) }
+    return jsonReply(end.created ? 201 : 200, JSON.stringify({ ...record, ...tokens }), { location: String(record['invoice_url']) })
   },
 })
 
 const CAMEL: Readonly<Record<string, string>> = { amount_usdc: 'amountUsdc', client_name: 'clientName' }
 
-function invoiceResult(end: InvoiceEnd, webhooks: Pick<WebhookService, 'invoiceToken'>): EndpointResult {
-  switch (end.kind) {
-    case 'refused':
-      return end.problem
-    case 'invalid': {
-      const message = INVOICE_FAULTS[end.fault]
-      const pointer = `/${CAMEL[end.field] ?? end.field}`
-      return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer, code: end.fault, message }] })
-    }
-    case 'made': {
-      const { record, invoice } = end.view
-      const created = { ...record, webhook_token: webhooks.invoiceToken(invoice.invoice_id) }
-      return jsonReply(end.created ? 201 : 200, JSON.stringify(created), { location: String(record['invoice_url']) })
-    }
-  }
+function invoiceProblem(end: Exclude<InvoiceEnd, { kind: 'made' }>): Problem {
+  if (end.kind === 'refused') return end.problem
+  const message = INVOICE_FAULTS[end.fault]
+  const pointer = `/${CAMEL[end.field] ?? end.field}`
+  return problem('INPUT_SCHEMA_INVALID', message, { errors: [{ pointer, code: end.fault, message }] })
 }
 
 /** Separate endpoint, so that GET does not look for an invoice with the id `create`. */

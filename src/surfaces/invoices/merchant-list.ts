@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { INVOICE_STATES } from '../../pure/invoices/standing.ts'
-import { INVOICE_RULES } from '../../service/limits.ts'
+import type { ReadBounds } from '../../service/catalogue/define.ts'
+import { STATEMENT_OUTCOMES, STATEMENT_UNMATCHED } from '../../ports/invoices.ts'
+import { INVOICE_RULES, RAIL_LIMITS } from '../../service/limits.ts'
 import { problem } from '../../service/problems.ts'
 import { endpointsOf, named, type Rate } from '../endpoint.ts'
 import { jsonReply } from '../http/reply.ts'
@@ -104,5 +106,108 @@ const list = defineEndpoint({
 })
 const listByGet = postOnly('list-invoices-get', LIST)
 
-/** List of a merchant's invoices. */
-export const MERCHANT_LIST_ENDPOINTS = [list, listByGet]
+const STATEMENT = '/api/invoice/statement'
+const STATEMENT_RATE: Rate = { code: 'INVOICE_RATE_LIMITED', per_minute: RAIL_LIMITS.uploads_per_minute }
+/** Escapes of JSON make a document longer. */
+const STATEMENT_BODY: ReadBounds = { body_bytes: 2 * RAIL_LIMITS.upload_chars, depth: 4, nodes: 50, unsafe_numbers: 'refuse' }
+
+const STATEMENT_REQUEST = named(
+  'bank-statement-request',
+  z.strictObject({
+    document: z
+      .string()
+      .min(1)
+      .max(RAIL_LIMITS.upload_chars)
+      .describe('The statement (camt.053) or notification (camt.054) of the bank, as text.'),
+    merchant: ADDRESS.optional().describe('Confirms invoices that this merchant has signed; with issued_at and signature.'),
+    issued_at: z
+      .string()
+      .regex(/^[0-9]{1,15}$/)
+      .optional()
+      .describe('Time of the signature in seconds since 1970; the time now if absent.'),
+    signature: SIGNATURE.optional().describe('EIP-712 of the merchant over sign.typed_data of the answer to the same request without it.'),
+    invoice_id: z.string().max(64).optional().describe('Confirms this invoice only; with invoice_token.'),
+    invoice_token: z
+      .string()
+      .regex(/^bst_[0-9a-f]{64}$/)
+      .optional()
+      .describe('The statement_token of the answer in which the invoice was created. It ends once the merchant signs an unsigned invoice.'),
+  }),
+)
+
+const TEXT_OR_NULL = z.string().nullable()
+
+const CONFIRMED = named(
+  'bank-statement-report',
+  z.looseObject({
+    document_sha256: z.string().describe('SHA-256 of the document, which is not stored.'),
+    entries: z.int().describe('Entries in the document.'),
+    invoices: z
+      .array(
+        z.looseObject({
+          invoice_id: z.string().describe('Id of the invoice.'),
+          reference: z.string().describe('Creditor reference (ISO 11649).'),
+          outcome: z.enum(STATEMENT_OUTCOMES).describe('closed: it is paid now. Others change nothing.'),
+          message: z.string().describe('What that means, and what to do.'),
+          currency: z.string().describe('Currency of the amounts.'),
+          expected: z.string().describe('Amount of the invoice at the bank.'),
+          received: TEXT_OR_NULL.describe('Booked amount; null if it cannot be determined.'),
+          delta: TEXT_OR_NULL.describe('Received less expected.'),
+          booked_on: TEXT_OR_NULL.describe('Booking date, YYYY-MM-DD.'),
+          entry_reference: TEXT_OR_NULL.describe('Reference of the bank for the entry.'),
+        }),
+      )
+      .describe('Invoices that the document names.'),
+    unmatched: z
+      .array(
+        z.looseObject({
+          reason: z.enum(STATEMENT_UNMATCHED).describe('Why the entry counts for no invoice.'),
+          entry: z.int().describe('Position of the entry in the document, from 1.'),
+          reference: z.string().describe('Creditor reference of the entry.'),
+          amount: z.string().describe('Amount of the entry.'),
+          currency: z.string().describe('Currency of the entry.'),
+        }),
+      )
+      .describe(`Entries with a reference that count for no invoice; the first ${RAIL_LIMITS.upload_shown}.`),
+    counts: z.looseObject({}).describe('Number of entries by that reason, and of those without a reference.'),
+  }),
+)
+
+const confirm = defineEndpoint({
+  id: 'confirm-bank-transfers',
+  method: 'post',
+  path: STATEMENT,
+  summary: 'Confirm bank transfers of invoices with a statement of the bank; exact matches close their invoices.',
+  description:
+    'By the merchant, for all invoices that it signed: send it without signature first, sign the typed data of its member sign, and send it again as ' +
+    'sign.submit says. Or by the creator, for one invoice, with its statement_token. An invoice is closed by one booked credit entry on its account, with ' +
+    'its reference, of its exact amount and currency. Sending a document again changes nothing. The document is not stored, only its SHA-256.',
+  rate: STATEMENT_RATE,
+  body: {
+    schema: STATEMENT_REQUEST,
+    bounds: STATEMENT_BODY,
+    example: {
+      document: '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08">…</Document>',
+      merchant: '0x1000000000000000000000000000000000000001',
+    },
+  },
+  answers: { 200: { description: 'What became of each invoice that the document names.', json: CONFIRMED } },
+  problems: ['INVOICE_SIGNATURE_INVALID', 'UPSTREAM_RPC_UNAVAILABLE', 'STORE_UNAVAILABLE'],
+  async run({ body, caller }, { deps }) {
+    const { document, merchant, issued_at, signature = null, invoice_id, invoice_token } = body
+    const by = senderOf()
+    if (by === null) return problem('INPUT_SCHEMA_INVALID', 'Give either merchant, or invoice_id and invoice_token.')
+    const end = await deps.invoices.service.confirmTransfers({ document, by, client: caller })
+    return end.ok ? jsonReply(200, JSON.stringify(end.value), { 'cache-control': 'private, no-store' }) : end.problem
+
+    function senderOf() {
+      if (merchant !== undefined && invoice_id === undefined && invoice_token === undefined)
+        return { merchant, issued_at: issued_at === undefined ? null : Number(issued_at), signature }
+      const by_token = invoice_id !== undefined && invoice_token !== undefined && merchant === undefined
+      return by_token ? { invoice_id, token: invoice_token } : null
+    }
+  },
+})
+
+/** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. */
+export const MERCHANT_LIST_ENDPOINTS = [list, listByGet, confirm, postOnly('confirm-bank-transfers-get', STATEMENT)]

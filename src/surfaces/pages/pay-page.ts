@@ -82,6 +82,7 @@ function recordForScript(wire: InvoiceView['record']): Readonly<Record<string, u
     client_name: _client,
     order_number: _order,
     return_url: _return,
+    bank: _account,
     bank_coordinates: _bank,
     fee_policy_text: _policy,
     sign: _sign,

@@ -62,6 +62,7 @@ async function fill(many: number): Promise<void> {
       request_key: null,
       network: `network ${Math.floor((start + at) / 20)}`,
       issue_signature: null,
+      bank_reference: null,
     }))
     await Promise.all(batch.map((invoice) => world.store.invoices.keep(invoice, INVOICE_RULES)))
   }

@@ -2,7 +2,7 @@ import { printableText, parseAmount } from './values.ts'
 import { XmlReader, type XmlAttribute, type XmlFault, type XmlHandler, type XmlName } from '../xml/reader.ts'
 import type { ReadFindings, ReadCode } from './records.ts'
 
-export type ReadMessageKind = 'pain.001' | 'pacs.008' | 'camt.053'
+export type ReadMessageKind = 'pain.001' | 'pacs.008' | 'camt.053' | 'camt.054'
 
 /** Node of the path tree. `slot` is the number of a reported element; -1 for one that only leads to others. */
 interface PathNode {
@@ -35,10 +35,12 @@ export function compilePaths(paths: Readonly<Record<string, number>>): PathNode 
   return root
 }
 
+const READ_MESSAGES: readonly ReadMessageKind[] = ['pain.001', 'pacs.008', 'camt.053', 'camt.054']
+
 /** Message kind of a namespace, national variants included. */
 function messageKind(namespace: string): ReadMessageKind | null {
-  const found = /(?:^|[:/])(pain\.001|pacs\.008|camt\.053)\.[0-9]/.exec(namespace)?.[1]
-  return found === 'pain.001' || found === 'pacs.008' || found === 'camt.053' ? found : null
+  const found = /(?:^|[:/])(pain\.001|pacs\.008|camt\.05[34])\.[0-9]/.exec(namespace)?.[1]
+  return READ_MESSAGES.find((kind) => kind === found) ?? null
 }
 
 /** Characters that suffice to detect the format. */

@@ -6,6 +6,7 @@ import {
   SLOT_COUNT,
   STATEMENT_PATHS,
   bookingDate,
+  NOTIFICATION_PATHS,
   REMITTANCE_PATHS,
   RemittanceSlots,
 } from './statement-slots.ts'
@@ -16,6 +17,8 @@ import { type SlotAmount, readSlotAmount, MessageReader, SlotValues, type Messag
 const RETURN_SUBFAMILY = 'RRTN'
 /** Subfamilies of charges, commissions, fees and taxes: separate entries, often under the id of the payment. */
 const CHARGE_SUBFAMILIES = new Set(['CHRG', 'COME', 'COMI', 'COMM', 'COMT', 'FEES', 'TAXE'])
+
+const PATHS: Readonly<Record<string, typeof STATEMENT_PATHS>> = { true: REMITTANCE_PATHS, notification: NOTIFICATION_PATHS }
 
 /**
  * Reads the entries of a camt.053 (versions 02 to 13) one by one: a transaction if details are given, otherwise a whole entry. An entry
@@ -39,14 +42,21 @@ export class StatementReader implements MessageHandler {
   private booked: SlotAmount | null = null
   private entry_line = 0
 
-  /** `keep_remittance` adds remittance information to every entry, at the cost of memory. */
-  constructor(file: number, findings: ReadFindings, book: StatementBook, take: (entry: BankEntry) => void, keep_remittance = false) {
-    this.remittance = keep_remittance ? new RemittanceSlots() : null
+  /** `keep_remittance` adds remittance information to every entry, at the cost of memory; `notification` reads a camt.054 so. */
+  constructor(
+    file: number,
+    findings: ReadFindings,
+    book: StatementBook,
+    take: (entry: BankEntry) => void,
+    keep_remittance: boolean | 'notification' = false,
+  ) {
+    this.remittance = keep_remittance === false ? null : new RemittanceSlots()
     this.file = file
     this.findings = findings
     this.book = book
     this.take = take
-    this.reader = new MessageReader('camt.053', keep_remittance ? REMITTANCE_PATHS : STATEMENT_PATHS, this, findings, file)
+    const kind = keep_remittance === 'notification' ? 'camt.054' : 'camt.053'
+    this.reader = new MessageReader(kind, PATHS[String(keep_remittance)] ?? STATEMENT_PATHS, this, findings, file)
   }
 
   /** Returns false if the rest of the file cannot be read. */

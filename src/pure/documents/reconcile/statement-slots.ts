@@ -192,13 +192,26 @@ const REMITTANCE_SLOT = {
   unstructured: SLOT_COUNT + 2,
 } as const
 
-/** The same with the paths of remittance information. */
-export const REMITTANCE_PATHS = compilePaths({
+const REMITTANCE_SLOT_PATHS: Readonly<Record<string, number>> = {
   ...STATEMENT_SLOT_PATHS,
   [`${ENTRY_PATH}/NtryRef`]: REMITTANCE_SLOT.entry_reference,
   [`${DETAILS_PATH}/RmtInf/Strd/CdtrRefInf/Ref`]: REMITTANCE_SLOT.creditor_reference,
   [`${DETAILS_PATH}/RmtInf/Ustrd`]: REMITTANCE_SLOT.unstructured,
-})
+}
+
+/** The same with the paths of remittance information. */
+export const REMITTANCE_PATHS = compilePaths(REMITTANCE_SLOT_PATHS)
+
+/** Paths of camt.054 (debit and credit notification), whose entries are those of camt.053. */
+export const NOTIFICATION_PATHS = compilePaths(
+  Object.fromEntries(Object.entries(REMITTANCE_SLOT_PATHS).map(([path, slot]) => [notificationPath(path), slot])),
+)
+
+function notificationPath(path: string): string {
+  return path
+    .replace(/^BkToCstmrStmt\/(?:Stmt(?=\/|$))?/, (start) => `BkToCstmrDbtCdtNtfctn/${start.endsWith('Stmt') ? 'Ntfctn' : ''}`)
+    .replace('/StmtPgntn/', '/NtfctnPgntn/')
+}
 
 /** Maximum number of lines per transaction, and characters per line. */
 const LINES = 64

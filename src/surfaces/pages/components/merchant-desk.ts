@@ -16,7 +16,7 @@ import {
 import { usdc } from '../client/pay/record.ts'
 import { discoverWallets, initials, type Wallet } from '../client/pay/wallets.ts'
 import { html } from '../html.ts'
-import { MerchantInvoices, StateWord } from './merchant-list.ts'
+import { BankStatement, MerchantInvoices, StateWord } from './merchant-list.ts'
 
 export interface MerchantDeskProps {
   /** Public origin, without a final slash. */
@@ -54,6 +54,7 @@ export function MerchantDesk(props: MerchantDeskProps) {
       </section>
     </div>
     <${MerchantInvoices} ...${props} account=${account} changed=${changed} />
+    <${BankStatement} account=${account} onConfirmed=${() => setChanged((count) => count + 1)} />
   </div>`
 }
 
@@ -160,7 +161,7 @@ function NewInvoice({ account, onCreated, network, test_tokens }: NewInvoiceProp
   const [busy, setBusy] = useState(false)
   const [made, setMade] = useState(0)
   const sent = useRef({ content: '', key: '' })
-  const create = async (values: Record<string, string | number>) => {
+  const create = async (values: Record<string, unknown>) => {
     if (account === null) return setFaults({ fields: {}, form: 'Connect a wallet first (step 1).' })
     const body = { merchant: account.address, ...values }
     const content = JSON.stringify(body)
@@ -193,7 +194,7 @@ function NewInvoice({ account, onCreated, network, test_tokens }: NewInvoiceProp
     <p class="hint">
       In USDC on ${network}${test_tokens ? ', test tokens without value' : ''}. The customer pays your account directly; the protocol fee is 0.
     </p>
-    <${InvoiceForm} faults=${faults} created=${made} setFaults=${setFaults} busy=${busy} signs=${account === null || account.wallet !== null} create=${(values: Record<string, string | number>) => void create(values)} />
+    <${InvoiceForm} faults=${faults} created=${made} setFaults=${setFaults} busy=${busy} signs=${account === null || account.wallet !== null} create=${(values: Record<string, unknown>) => void create(values)} />
     <p class="said" id="creating" role="status">${message}</p>
   </section>`
 }
@@ -290,6 +291,8 @@ interface FormField {
   /** Choices with their texts, the usual one first. */
   options?: readonly (readonly [value: string, text: string])[]
   autocomplete?: string
+  /** Value of an untouched field. */
+  initial?: string
 }
 
 const FIELDS: readonly FormField[] = [
@@ -327,6 +330,48 @@ const FIELDS: readonly FormField[] = [
   },
 ]
 
+/** Bank details, for customers who pay by bank. The names are the pointers of the members in the request. */
+const BANK_FIELDS: readonly FormField[] = [
+  { name: 'bank/iban', label: 'IBAN', hint: 'Account that the customer pays to.', optional: false, chars: 64 },
+  { name: 'bank/name', label: 'Account holder', hint: 'As your bank knows it; at most 70 characters.', optional: false, chars: 70 },
+  { name: 'bank/bic', label: 'BIC', hint: 'Needed for accounts outside the European Economic Area.', optional: true, chars: 11 },
+  {
+    name: 'bank/amount',
+    label: 'Amount at the bank',
+    hint: 'You state it, such as 45.00; no exchange rate is computed.',
+    optional: false,
+    chars: 16,
+    inputmode: 'decimal',
+  },
+  {
+    name: 'bank/currency',
+    label: 'Currency',
+    hint: 'Of account and amount; EUR has a QR code.',
+    optional: false,
+    chars: 3,
+    initial: 'EUR',
+  },
+  {
+    name: 'bank/reference',
+    label: 'Reference',
+    hint: 'Your own creditor reference (RF…); otherwise the invoice gets one.',
+    optional: true,
+    chars: 40,
+  },
+]
+const BANK = 'bank/'
+
+/** Body of the request; bank details are a member, left out if the form has none. */
+function requestOf(given: Readonly<Record<string, string>>): Record<string, unknown> {
+  const [bank, plain] = [true, false].map((is_bank) => Object.entries(given).filter(([name]) => name.startsWith(BANK) === is_bank)) as [
+    [string, string][],
+    [string, string][],
+  ]
+  const has_bank = bank.some(([name]) => name !== 'bank/currency')
+  const members = { iban: '', name: '', amount: '', ...Object.fromEntries(bank.map(([name, value]) => [name.slice(BANK.length), value])) }
+  return { ...Object.fromEntries(plain), due_days: Number(given['due_days']), ...(has_bank && { bank: members }) }
+}
+
 /** Message for an amount that the service would refuse for its form; null for one that it reads. */
 function amountFault(amount: string): string | null {
   if (amount === '') return 'Enter the amount, such as 49.00.'
@@ -334,7 +379,7 @@ function amountFault(amount: string): string | null {
   return `Use digits and one decimal point, without separators and with at most six decimals, such as 1250.50; found “${amount}”.`
 }
 
-const FORM_FIELDS = FIELDS.map(({ name }) => name)
+const FORM_FIELDS = [...FIELDS, ...BANK_FIELDS].map(({ name }) => name)
 
 interface InvoiceFormProps {
   faults: FormFaults
@@ -345,7 +390,7 @@ interface InvoiceFormProps {
   /** A wallet signs the invoice. */
   signs: boolean
   /** Gets the values of the fields that are not empty, by name. */
-  create(values: Record<string, string | number>): void
+  create(values: Record<string, unknown>): void
 }
 
 /** Fields of an invoice, each with its hint or its fault. The first faulty field takes the focus. */
@@ -361,14 +406,21 @@ function InvoiceForm({ faults, created, setFaults, busy, signs, create }: Invoic
     event.preventDefault()
     if (busy) return
     const data = new FormData(event.currentTarget)
-    const values = FIELDS.map(({ name }) => [name, (textOf(data.get(name)) ?? '').trim()] as const)
+    const values = [...FIELDS, ...BANK_FIELDS].map(({ name }) => [name, (textOf(data.get(name)) ?? '').trim()] as const)
     const given = Object.fromEntries(values.filter(([, value]) => value !== ''))
     const fault = amountFault(given['amountUsdc'] ?? '')
-    if (fault === null) create({ ...given, due_days: Number(given['due_days']) })
+    if (fault === null) create(requestOf(given))
     else setFaults({ fields: { amountUsdc: fault }, form: '' })
   }
   return html`<form id="new-invoice" ref=${form} onSubmit=${submit} novalidate>
     ${FIELDS.map((field) => html`<${FieldInput} field=${field} fault=${faults.fields[field.name] ?? ''} />`)}
+    <details class="typed" id="bank-details" open=${BANK_FIELDS.some(({ name }) => faults.fields[name] !== undefined) || undefined}>
+      <summary>Bank details, for customers who pay by bank</summary>
+      <p class="hint">
+        They are part of what you sign and never change. When the money is booked, confirm it below with the statement of your bank.
+      </p>
+      ${BANK_FIELDS.map((field) => html`<${FieldInput} field=${field} fault=${faults.fields[field.name] ?? ''} />`)}
+    </details>
     ${faults.form !== '' && html`<p class="fault" role="alert">${faults.form}</p>`}
     <p class="send"><button type="submit" aria-disabled=${String(busy)}>${signs ? 'Create and sign' : 'Create without a signature'}</button></p>
   </form>`
@@ -376,7 +428,7 @@ function InvoiceForm({ faults, created, setFaults, busy, signs, create }: Invoic
 
 function FieldInput({ field, fault }: { field: FormField; fault: string }) {
   const { name, label, hint, optional } = field
-  const id = `invoice-${name}`
+  const id = `invoice-${name.replace('/', '-')}`
   const shared = {
     id,
     name,
@@ -392,7 +444,7 @@ function FieldInput({ field, fault }: { field: FormField; fault: string }) {
 }
 
 function FieldControl({
-  field: { chars, rows, inputmode, options },
+  field: { chars, rows, inputmode, options, initial },
   shared,
 }: {
   field: FormField
@@ -402,5 +454,5 @@ function FieldControl({
     return html`<select ...${shared}>${options.map(([value, text]) => html`<option value=${value}>${text}</option>`)}</select>`
   }
   if (rows !== undefined) return html`<textarea ...${shared} maxlength=${chars} rows=${rows}></textarea>`
-  return html`<input ...${shared} maxlength=${chars} inputmode=${inputmode} />`
+  return html`<input ...${shared} maxlength=${chars} inputmode=${inputmode} defaultValue=${initial} />`
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { InvoiceState } from '../../../pure/invoices/standing.ts'
+import { objectsIn, textOf } from '../../../pure/is-object.ts'
 import {
   invoicesCsv,
   isOpen,
@@ -283,4 +284,81 @@ function listActs({ account, merchant, take, read, setMessage, setInvoices, setP
       setMessage(`assay-invoices.csv with ${found.length} invoices is saved by your browser${cut}.`)
     },
   }
+}
+
+const STATEMENT = '/api/invoice/statement'
+/** Longest document that the service takes. */
+const STATEMENT_CHARS = 1_048_576
+
+/** Answer of the service about a statement, as lines. */
+interface StatementResult {
+  message: string
+  invoices: readonly { text: string; closed: boolean }[]
+}
+
+/** Confirms bank transfers with a statement of the merchant's bank, signed by the wallet. */
+export function BankStatement({ account, onConfirmed }: { account: Account | null; onConfirmed(): void }) {
+  const [result, setResult] = useState<StatementResult>({ message: '', invoices: [] })
+  const can_sign = account !== null && account.wallet !== null
+  const say = (message: string) => setResult({ message, invoices: [] })
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const file = form instanceof HTMLFormElement ? new FormData(form).get('statement') : null
+    if (account === null || !(file instanceof File) || file.size === 0) return say('Choose the file that your bank gave you.')
+    const document = await file.text()
+    if (document.length > STATEMENT_CHARS)
+      return say(`The file has ${document.length} characters; at most ${STATEMENT_CHARS} are read. Ask your bank for a file of fewer days.`)
+    const body = { document, merchant: account.address }
+    const asked = await request(STATEMENT, body)
+    if (asked.kind === 'unreachable') return say(refusalText(asked))
+    say(`Waiting for ${account.wallet?.name ?? 'the wallet'}: sign the statement.`)
+    const end = await signAndSend(account, asked.body, body)
+    if (!end.ok) return say(end.message)
+    setResult(statementResult(end.body))
+    return onConfirmed()
+  }
+  return html`<section id="statement" aria-labelledby="statement-title">
+    <h2 id="statement-title">Confirm bank transfers</h2>
+    <p class="measure">
+      Choose a statement of your bank (camt.053, camt.054). Each booked entry with the account, reference, currency and exact amount of an invoice that you
+      signed closes that invoice. Your wallet signs the file once; the file is not stored, only its SHA-256.
+    </p>
+    <form onSubmit=${(event: Event) => void submit(event)}>
+      <label for="statement-file">Bank statement</label>
+      <input type="file" id="statement-file" name="statement" accept=".xml,.camt,text/xml,application/xml" />
+      <p class="send">
+        <button type="submit" disabled=${!can_sign}>Sign and confirm</button>
+        ${!can_sign && html` <span class="hint">Connect a wallet first (step 1).</span>`}
+      </p>
+    </form>
+    <p class="said" id="confirming" role="status">${result.message}</p>
+    ${
+      result.invoices.length > 0 &&
+      html`<ul id="confirmed">
+        ${result.invoices.map(({ text, closed }) => html`<li><${SmallVerdict} mark=${closed ? 'valid' : 'unverifiable'} word=${text} /></li>`)}
+      </ul>`
+    }
+  </section>`
+}
+
+function statementResult(body: Readonly<Record<string, unknown>>): StatementResult {
+  const invoices = objectsIn(body['invoices']).map((one) => ({
+    text: `${textOf(one['expected']) ?? ''} ${textOf(one['currency']) ?? ''}, ${textOf(one['reference']) ?? ''}: ${textOf(one['message']) ?? ''}`,
+    closed: one['outcome'] === 'closed' || one['outcome'] === 'already_closed',
+  }))
+  const unmatched = objectsIn(body['unmatched']).map((one) => ({
+    text: `${textOf(one['amount']) ?? ''} ${textOf(one['currency']) ?? ''}, ${textOf(one['reference']) ?? ''}: ${UNMATCHED[textOf(one['reason']) ?? ''] ?? ''}`,
+    closed: false,
+  }))
+  const closed = invoices.filter((one) => one.closed).length
+  const message = `${closed === 1 ? '1 invoice is' : `${closed} invoices are`} paid by this statement.`
+  return { message, invoices: [...invoices, ...unmatched] }
+}
+
+const UNMATCHED: Readonly<Record<string, string>> = {
+  no_invoice: 'No invoice that you signed has this reference.',
+  several_invoices: 'Several of your invoices have this reference.',
+  other_account: 'It was booked on another account than the invoice names.',
+  not_booked: 'It is not booked yet.',
 }

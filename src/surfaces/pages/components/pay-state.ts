@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { fillMessage } from '../../../pure/messages.ts'
 import type { Trace } from '../client/pay/checkout.ts'
 import type { PayMessages } from '../client/pay/pay-messages.ts'
-import { usdc, type PaidPart, type PayRecord } from '../client/pay/record.ts'
+import { usdc, type PaidAtBank, type PaidPart, type PayRecord } from '../client/pay/record.ts'
 import { html } from '../html.ts'
 import { PayTime, usePayLocale, usePayText } from './pay-texts.ts'
 import { MarkShape } from './verdict.ts'
@@ -18,8 +18,9 @@ const MARKS = {
 
 /** State of the invoice in a word, and a sentence that says what comes next. */
 export function stateText(messages: PayMessages['states'], record: PayRecord): { word: string; reason: string } {
-  const { status, due_minor, paid_minor, amount_minor } = record
-  const { word, reason } = messages[status === 'PROCESSING' && due_minor > 0n ? 'PROCESSING_PART' : status]
+  const { status, due_minor, paid_minor, amount_minor, bank_payment } = record
+  const part = status === 'PROCESSING' && due_minor > 0n ? 'PROCESSING_PART' : status
+  const { word, reason } = messages[part === 'SETTLED' && bank_payment !== null ? 'SETTLED_BY_BANK' : part]
   return { word, reason: fillMessage(reason, { due: usdc(due_minor), paid: usdc(paid_minor), amount: usdc(amount_minor) }) }
 }
 
@@ -80,6 +81,7 @@ function stationsOf(text: Text, record: PayRecord, trace: Trace | null): Station
       return [issued, ...stepsTaken(text, record, trace), confirmed]
     }
     case 'SETTLED': {
+      if (record.bank_payment !== null) return [issued, { name: text('step_bank'), state: 'reached', at_s: record.settled_s }]
       const final = record.payments.every((paid) => paid.final)
       const confirmed: Station = { name: text('step_confirmed'), state: 'reached', note: text(final ? 'final' : 'blocks_deep') }
       return [issued, ...stepsTaken(text, record, trace), confirmed]
@@ -159,8 +161,9 @@ function noticeId(notices: PayMessages['notices'], exception: string, { status }
 /** Transfers matched to the invoice, and the bank's reports; empty if there are none. */
 export function PaymentsReceived({ record }: { record: PayRecord }) {
   const text = usePayText()
-  const { payments, bank_reports } = record
+  const { payments, bank_payment, bank_reports } = record
   return html`
+    ${bank_payment !== null && html`<${BankPaymentItem} paid=${bank_payment} />`}
     ${
       payments.length > 0 &&
       html`<div>
@@ -179,6 +182,21 @@ export function PaymentsReceived({ record }: { record: PayRecord }) {
       </div>`
     }
   `
+}
+
+/** Evidence of the bank transfer that paid the invoice. */
+function BankPaymentItem({ paid }: { paid: PaidAtBank }): VNode {
+  const text = usePayText()
+  const { amount, currency, booked_on, entry_reference, document_sha256, confirmed_by } = paid
+  const row = (label: string, value: string | null) => value !== null && html`<div><dt>${label}</dt><dd><code>${value}</code></dd></div>`
+  return html`<div>
+    <h2>${text('bank_payment')}</h2>
+    <p><b>${amount} ${currency}</b></p>
+    <dl class="rows">
+      ${row(text('booked_on'), booked_on)} ${row(text('bank_entry'), entry_reference)} ${row(text('statement_hash'), document_sha256)}
+    </dl>
+    <p class="hint">${text(confirmed_by === 'merchant' ? 'bank_payment_help' : 'bank_payment_creator')}</p>
+  </div>`
 }
 
 function PaymentItem({ paid }: { paid: PaidPart }): VNode {

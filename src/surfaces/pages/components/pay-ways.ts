@@ -33,6 +33,8 @@ interface BankCoordinates {
   /** In the currency of the account; null where no rate is promised. */
   amount?: string | null
   epc_payload: string | null
+  /** `invoice`: given with the invoice, and part of what the merchant signs. `operator`: of the settings. */
+  source: 'invoice' | 'operator'
 }
 
 /** Wallets of this browser and what they are doing; `asked` once they had time to announce themselves. */
@@ -71,9 +73,9 @@ export function WaysToPay({ record, setting, wallet_state, first_due_minor }: Wa
             first_due_minor=${first_due_minor}
           />`,
         ]),
-    ...(setting.bank === null
+    ...(setting.bank === null || (setting.bank.source === 'invoice' && record.status !== 'ISSUED')
       ? []
-      : [html`<${BankTransfer} invoice_id=${record.invoice_id} bank=${setting.bank} reason=${setting.bank_reason} />`]),
+      : [html`<${BankTransfer} record=${record} bank=${setting.bank} reason=${setting.bank_reason} />`]),
   ]
   const due = usdc(record.due_minor)
   return html`<section class="answer ways" id="ways" aria-labelledby="ways-title" hidden=${!isPayable(record)}>
@@ -189,17 +191,24 @@ function PlainTransfer({ record, address, first_due_minor }: PlainTransferProps)
   </section>`
 }
 
-function BankTransfer({ invoice_id, bank, reason }: { invoice_id: string; bank: BankCoordinates; reason: string }) {
+function BankTransfer({ record, bank, reason }: { record: PayRecord; bank: BankCoordinates; reason: string }) {
   const text = usePayText()
+  const { invoice_id, merchant_verified } = record
+  const is_own = bank.source === 'invoice'
   const { epc_payload, account_name, iban, bic, bank_name, country, currency, reference, amount = null } = bank
   const row = (label: string, value: string | null) => value !== null && html`<div><dt>${label}</dt><dd>${value}</dd></div>`
   return html`<section aria-labelledby="by-bank">
     <h3 id="by-bank">${text('by_bank')}</h3>
-    <p class="hint">${reason}</p>
+    ${
+      is_own
+        ? html`<p class=${merchant_verified ? 'hint' : 'warned'}>${text(merchant_verified ? 'bank_signed' : 'bank_not_signed')}</p>
+            <p class="hint">${text('by_bank_help')}</p>`
+        : html`<p class="hint">${reason}</p>`
+    }
     ${
       epc_payload !== null &&
       html`<div class="code">
-        <img class="qr bank" src=${`/api/invoice/${invoice_id}/qr.svg?kind=epc`} alt=${text('bank_code')} width="200" height="200" />
+        <img class="qr bank" src=${`/api/invoice/${invoice_id}/qr.svg?kind=epc`} alt=${text(is_own ? 'bank_code_amount' : 'bank_code')} width="200" height="200" />
       </div>`
     }
     <dl class="copies bank-rows">

@@ -1,12 +1,12 @@
 import { html } from '../html.ts'
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../../ports/webhooks.ts'
 import { WEBHOOK_RULES, INVOICE_RULES } from '../../../service/limits.ts'
-import { code, curl, items, paragraphs, sample, table, type Topic } from './parts.ts'
+import { code, curl, items, paragraphs, sample, table, type Chapter, type Topic } from './parts.ts'
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
 
 const MEANINGS: Readonly<Record<WebhookEventType, string>> = {
   'invoice.created': 'the merchant has signed an invoice',
-  'invoice.paid': 'confirmed payments have reached the amount',
+  'invoice.paid': 'confirmed payments have reached the amount, or a bank statement confirmed the transfer (bank_payment)',
   'invoice.underpaid': 'a payment is confirmed, and a part of the amount is still due',
   'invoice.voided': 'the merchant has voided an invoice',
   'invoice.expired': 'an invoice has expired without being paid',
@@ -96,6 +96,11 @@ const EXAMPLE = {
   order_number: '4711',
   return_url: 'https://shop.example/thanks',
 }
+const BANK_EXAMPLE = {
+  amountUsdc: '49.00',
+  merchant: EXAMPLE.merchant,
+  bank: { iban: 'DE89 3704 0044 0532 0130 00', bic: 'COBADEFFXXX', name: 'Example GmbH', currency: 'EUR', amount: '45.00' },
+}
 /** The void specimen, so that the sample has an answer. */
 const SPECIMEN = 'inv_000000000000'
 
@@ -156,6 +161,7 @@ export const INVOICES: Topic = {
           'The state follows from the payments that the chain shows. What comes late is recorded as late.',
         )}`,
       },
+      bankChapter(api_url),
       {
         id: 'list',
         title: 'Sign, void and list as the merchant',
@@ -170,4 +176,31 @@ export const INVOICES: Topic = {
       },
     ]
   },
+}
+
+function bankChapter(api_url: string): Chapter {
+  return {
+    id: 'bank',
+    title: 'Let customers pay by bank',
+    body: html`${paragraphs(
+      html`With ${code('bank')} the invoice shows an account of the merchant: holder, IBAN, BIC, amount and creditor reference (ISO 11649) on page, PDF and
+          record, and for an amount in EUR a QR code for banking apps (EPC069-12). The merchant states the amount; no exchange rate is computed.`,
+      html`Only the request that creates the invoice can give bank details, and they never change. They are part of ${code('cart_hash')}, and the wallet
+          shows them when the merchant signs. Until then the page says that anyone could have written them.`,
+    )}
+        ${sample('bank', 'shell', 'An invoice that can be paid by bank', curl(`${api_url}/api/invoice/create`, { body: BANK_EXAMPLE }))}
+        ${paragraphs(
+          html`The merchant confirms transfers at ${code('POST /api/invoice/statement')} with a statement of the bank (camt.053 or camt.054) in
+          ${code('document')}. With ${code('merchant')}, the first answer asks for a signature over its SHA-256, and all invoices that the merchant signed are
+          compared. With ${code('invoice_id')} and ${code('invoice_token')}, the ${code('statement_token')} of the answer in which the invoice was
+          created, only that invoice is; the token of an unsigned creation ends when the merchant signs.`,
+        )}
+        ${items(
+          'An invoice is closed by one booked credit entry on its account, with its reference, of its exact amount and currency. Everything else is reported and changes nothing.',
+          html`A closed invoice is ${code('SETTLED')} with ${code('paid_by: "bank"')}; ${code('bank_payment')} has the evidence. It is no longer offered for
+          payment on the chain, and what still arrives there is an overpayment.`,
+          'Sending the same document again changes nothing. The document is not stored, only its SHA-256.',
+          html`By hand: the page <a href="/merchant">Get paid in USDC</a>, or ${code('assay invoice confirm')}.`,
+        )}`,
+  }
 }

@@ -22,14 +22,27 @@ export interface PayRecord {
   expires_s: number
   first_seen_s: number | null
   voided_s: number | null
+  settled_s: number | null
   tx_hash: string | null
   payments: readonly PaidPart[]
   /** Received assets other than USDC, such as "5 EURC". */
   other_assets: readonly string[]
+  /** Bank transfer that paid the invoice; null if none did. */
+  bank_payment: PaidAtBank | null
   /** Reports from bank statements, as text. */
   bank_reports: readonly string[]
   /** Null if the invoice cannot be paid by signature. */
   signing: Signing | null
+}
+
+/** Evidence from a bank statement that the merchant, or the creator of an unsigned invoice, sent. */
+export interface PaidAtBank {
+  amount: string
+  currency: string
+  booked_on: string | null
+  entry_reference: string | null
+  document_sha256: string
+  confirmed_by: 'merchant' | 'creator'
 }
 
 interface PayDeposit {
@@ -94,6 +107,8 @@ export function readRecord(value: unknown): PayRecord | null {
     expires_s,
     first_seen_s: secondsOf(value['first_seen_s']),
     voided_s: secondsOf(value['voided_s']),
+    settled_s: secondsOf(value['settled_s']),
+    bank_payment: paidAtBank(value['bank_payment']),
     tx_hash: textOf(value['tx_hash']),
     payments: objectsIn(value['payments']).flatMap(paidPart),
     other_assets: objectsIn(value['other_assets']).map(otherAsset),
@@ -106,6 +121,15 @@ function depositOf(value: unknown): PayDeposit | null {
   const address = isObject(value) ? textOf(value['address']) : null
   if (!isObject(value) || address === null) return null
   return { address, forwarded_from_minor: minorOf(value['forwarded_by_service_from_minor']) }
+}
+
+function paidAtBank(value: unknown): PaidAtBank | null {
+  if (!isObject(value)) return null
+  const [amount, currency, sha] = [textOf(value['amount']), textOf(value['currency']), textOf(value['document_sha256'])]
+  if (amount === null || currency === null || sha === null) return null
+  const confirmed_by = value['confirmed_by'] === 'merchant' ? 'merchant' : 'creator'
+  const [booked_on, entry_reference] = [textOf(value['booked_on']), textOf(value['entry_reference'])]
+  return { amount, currency, booked_on, entry_reference, document_sha256: sha, confirmed_by }
 }
 
 function isState(value: unknown): value is InvoiceState {

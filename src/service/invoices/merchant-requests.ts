@@ -1,0 +1,245 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { InvoicePayment, InvoiceStore, StoredInvoice } from '../../ports/invoices.ts'
+import type { Derivation } from '../../ports/signer.ts'
+import { bankReference } from '../../pure/invoices/links.ts'
+import type { ReadFinding } from '../../pure/documents/reconcile/records.ts'
+import { instant, invoiceSummary } from '../../pure/invoices/record.ts'
+import {
+  documentSha256,
+  INVOICE_ID,
+  listDigest,
+  listTypedData,
+  readTerms,
+  statementDigest,
+  statementTypedData,
+  type ListTerms,
+  type StatementTerms,
+} from '../../pure/invoices/terms.ts'
+import { typedSigner, type TypedData } from '../../pure/payments/typed-data.ts'
+import type { ReceiptCrypto } from '../../pure/receipts/crypto.ts'
+import { signRequest } from '../../pure/signing/sign-request.ts'
+import { INVOICE_RULES, RAIL_LIMITS } from '../limits.ts'
+import { problem, type Problem } from '../problems.ts'
+import type { StatementUpload } from './bank-rail.ts'
+import type { ContractSignatures } from './contract-signature.ts'
+import { readBankPayment, standingNow } from './invoice-view.ts'
+
+/** Requests of a merchant for its own invoices: the list, and the confirmation of bank transfers. */
+
+export interface MerchantRequestParts {
+  store: Pick<InvoiceStore, 'find' | 'payments' | 'signed_by' | 'signed_by_reference' | 'close_by_bank'>
+  clock: Clock
+  crypto: ReceiptCrypto
+  derive: Derivation
+  /** Null where there is no chain to ask. */
+  contracts: ContractSignatures | null
+  site_url(): string
+  explorer_url: string | null
+}
+
+/** Request of a merchant for its own invoices; `signature` or `token` proves that the merchant asks. */
+export interface ListRequest {
+  merchant: string
+  /** Seconds since 1970; null for now. */
+  issued_at: number | null
+  signature: string | null
+  /** From an earlier answer, in place of a signature. */
+  token: string | null
+  /** Lists invoices before this number; null for the newest. */
+  before: number | null
+  limit: number
+  /** Address of the client, whose budget pays for questions to contract wallets. */
+  client: string
+}
+
+export type ListEnd = { ok: true; value: Record<string, unknown> } | { ok: false; problem: Problem }
+
+/** Lists the invoices that a merchant signed, newest first, for that merchant alone. Without a proof, the problem has the typed data to sign. */
+export async function listForMerchant(parts: MerchantRequestParts, request: ListRequest): Promise<ListEnd> {
+  const merchant = request.merchant.toLowerCase()
+  const now_s = Math.floor(parts.clock.now_ms() / 1_000)
+  const proof = request.token === null ? await signedProof(parts, merchant, request, now_s) : tokenProof(parts, merchant, request, now_s)
+  if (!proof.ok) return proof
+  const { before, limit } = request
+  const page = await parts.store.signed_by(merchant, before ?? Number.MAX_SAFE_INTEGER, limit)
+  const invoices = await Promise.all(
+    page.map(async ({ invoice }) => summaryOf(parts, invoice, await parts.store.payments(invoice.invoice_id), now_s)),
+  )
+  const value = {
+    merchant,
+    invoices,
+    next_before: page.length < limit ? null : (page.at(-1)?.number ?? null),
+    token: proof.token,
+    token_expires_at: instant(proof.expires_s),
+  }
+  return { ok: true, value }
+}
+
+function summaryOf({ site_url, explorer_url }: MerchantRequestParts, invoice: StoredInvoice, payments: InvoicePayment[], now_s: number) {
+  const terms = readTerms(invoice.terms)
+  const standing = standingNow(invoice, payments, now_s)
+  return invoiceSummary({ terms, standing, payments, bank_payment: readBankPayment(invoice), site_url: site_url(), explorer_url })
+}
+
+type Proof = { ok: true; token: string; expires_s: number } | { ok: false; problem: Problem }
+
+/** Bearer token of a merchant until a time: it names the time, and is an HMAC over it and the merchant. */
+function tokenFor({ derive }: MerchantRequestParts, merchant: string, expires_s: number): string {
+  return `mlt_${expires_s}_${derive.hmac('invoice list', `${merchant}|${expires_s}`)}`
+}
+
+function tokenProof(parts: MerchantRequestParts, merchant: string, request: ListRequest, now_s: number): Proof {
+  const { keccak256Hex } = parts.crypto
+  const token = request.token ?? ''
+  const expires_s = Number(token.split('_')[1])
+  // Compares hashes, so that the time of the comparison says nothing about the token.
+  const is_token = keccak256Hex(token) === keccak256Hex(tokenFor(parts, merchant, expires_s))
+  if (is_token && now_s <= expires_s) return { ok: true, token, expires_s }
+  return unproved(parts, listAct(listTerms(parts, merchant, now_s)), 'token has expired or is of another merchant. Sign again.')
+}
+
+async function signedProof(parts: MerchantRequestParts, merchant: string, request: ListRequest, now_s: number): Promise<Proof> {
+  const terms = listTerms(parts, merchant, request.issued_at ?? now_s)
+  const refusal = await signatureProblem(parts, listAct(terms), request, now_s, () => listAct(listTerms(parts, merchant, now_s)))
+  if (refusal !== null) return { ok: false, problem: refusal }
+  const expires_s = terms.issued_at + INVOICE_RULES.list_token_s
+  return { ok: true, token: tokenFor(parts, merchant, expires_s), expires_s }
+}
+
+function listTerms({ site_url }: MerchantRequestParts, merchant: string, issued_at: number): ListTerms {
+  return { service: site_url(), merchant, issued_at }
+}
+
+/** Request that its merchant signs with a time. */
+interface DatedAct {
+  kind: 'invoice-list' | 'invoice-statement'
+  merchant: string
+  issued_at: number
+  typed_data: TypedData
+  digest(crypto: ReceiptCrypto): Uint8Array
+}
+
+function listAct(terms: ListTerms): DatedAct {
+  const { merchant, issued_at } = terms
+  return { kind: 'invoice-list', merchant, issued_at, typed_data: listTypedData(terms), digest: (crypto) => listDigest(terms, crypto) }
+}
+
+function statementAct(terms: StatementTerms): DatedAct {
+  const { merchant, issued_at } = terms
+  const digest = (crypto: ReceiptCrypto) => statementDigest(terms, crypto)
+  return { kind: 'invoice-statement', merchant, issued_at, typed_data: statementTypedData(terms), digest }
+}
+
+/** Null when the merchant signed the act, as an account or a contract wallet, within the permitted time. `renewed` is the act to sign now. */
+async function signatureProblem(
+  parts: MerchantRequestParts,
+  act: DatedAct,
+  { signature, client }: { signature: string | null; client: string },
+  now_s: number,
+  renewed: () => DatedAct,
+): Promise<Problem | null> {
+  if (signature === null)
+    return unproved(parts, act, 'Sign sign.typed_data with the wallet of the merchant and send it again as sign.submit says.').problem
+  const age_s = now_s - act.issued_at
+  if (Math.abs(age_s) > INVOICE_RULES.list_signed_s) {
+    const detail = `issued_at is ${age_s} s before the time of this service; expected within ${INVOICE_RULES.list_signed_s} s. Sign it again.`
+    return unproved(parts, renewed(), detail).problem
+  }
+  const digest = act.digest(parts.crypto)
+  if (typedSigner(digest, signature, parts.crypto) === act.merchant) return null
+  const wrong = unproved(parts, act, 'signature was not made by the merchant over sign.typed_data.').problem
+  if (parts.contracts === null) return wrong
+  return parts.contracts.refusal({ wallet: act.merchant, digest, signature, client, wrong, rate_code: 'INVOICE_RATE_LIMITED' })
+}
+
+function unproved({ site_url }: MerchantRequestParts, { kind, merchant, issued_at, typed_data }: DatedAct, detail: string) {
+  const sign = signRequest({
+    kind,
+    origin: site_url(),
+    signer: merchant,
+    signable: { method: 'eth_signTypedData_v4', typed_data },
+    values: { issued_at: String(issued_at) },
+  })
+  return { ok: false as const, problem: problem('INVOICE_SIGNATURE_INVALID', detail, { extra: { sign } }) }
+}
+
+/** Statement by which a merchant confirms transfers of all invoices that it signed, or the creator those of one invoice. */
+export interface StatementRequest {
+  /** camt.053 or camt.054. */
+  document: string
+  by:
+    | { merchant: string; /** Seconds since 1970; null for now. */ issued_at: number | null; signature: string | null }
+    | { invoice_id: string; token: string }
+  /** Address of the client. */
+  client: string
+}
+
+/**
+ * Token of the creator. The one of an unsigned creation ends with the signature of the merchant: anyone can create an invoice in the name of a
+ * merchant, let the merchant sign it, and would then be able to confirm an own transfer with an invented statement.
+ */
+export function statementToken({ derive }: Pick<MerchantRequestParts, 'derive'>, invoice_id: string, signed: boolean): string {
+  return `bst_${derive.hmac(signed ? 'bank statement of a signed creation' : 'bank statement of a creation', invoice_id)}`
+}
+
+export async function confirmTransfers(parts: MerchantRequestParts, request: StatementRequest): Promise<ListEnd> {
+  const now_ms = parts.clock.now_ms()
+  const document_sha256 = documentSha256(request.document)
+  const sender = await senderOf(parts, request, document_sha256, Math.floor(now_ms / 1_000))
+  if (!sender.ok) return sender
+  const { confirmByStatement, RailFull } = await import('./bank-rail.ts')
+  const { confirmed_by, find } = sender
+  try {
+    const end = await confirmByStatement(parts.store, { document: request.document, document_sha256, now_ms, confirmed_by, find })
+    return end.ok ? { ok: true, value: { document_sha256, ...end.report } } : { ok: false, problem: unreadable(end.findings) }
+  } catch (error) {
+    if (error instanceof RailFull) return { ok: false, problem: problem('INPUT_SCHEMA_INVALID', error.message) }
+    throw error
+  }
+}
+
+function unreadable(findings: readonly ReadFinding[]): Problem {
+  const errors = findings.slice(0, RAIL_LIMITS.upload_shown).map(({ code, line, message }) => ({
+    pointer: '/document',
+    code: code.toLowerCase(),
+    message: line === null ? message : `Line ${line}: ${message}`,
+  }))
+  const detail = `The document cannot be read as a camt.053 or camt.054; nothing was changed. ${errors[0]?.message ?? ''}`.trimEnd()
+  return problem('INPUT_SCHEMA_INVALID', detail, { errors })
+}
+
+type StatementSender = { ok: true } & Pick<StatementUpload, 'confirmed_by' | 'find'>
+
+async function senderOf(
+  parts: MerchantRequestParts,
+  { by, client }: StatementRequest,
+  document_sha256: string,
+  now_s: number,
+): Promise<StatementSender | { ok: false; problem: Problem }> {
+  if ('token' in by) return tokenSender(parts, by)
+  const merchant = by.merchant.toLowerCase()
+  const at = (issued_at: number) => statementAct({ service: parts.site_url(), merchant, document_sha256, issued_at })
+  const refusal = await signatureProblem(parts, at(by.issued_at ?? now_s), { signature: by.signature, client }, now_s, () => at(now_s))
+  if (refusal !== null) return { ok: false, problem: refusal }
+  return { ok: true, confirmed_by: 'merchant', find: (reference) => parts.store.signed_by_reference(merchant, reference) }
+}
+
+async function tokenSender(
+  parts: MerchantRequestParts,
+  { invoice_id, token }: { invoice_id: string; token: string },
+): Promise<StatementSender | { ok: false; problem: Problem }> {
+  const { keccak256Hex } = parts.crypto
+  // Compares hashes, so that the time of the comparison says nothing about the token.
+  const isToken = (signed: boolean) => keccak256Hex(token) === keccak256Hex(statementToken(parts, invoice_id, signed))
+  const invoice = INVOICE_ID.test(invoice_id) ? await parts.store.find(invoice_id) : null
+  const { bank } = invoice === null ? { bank: null } : readTerms(invoice.terms)
+  if (invoice !== null && bank !== null && (isToken(true) || (isToken(false) && invoice.issue_signature === null))) {
+    const own = bankReference(bank, invoice_id)
+    return { ok: true, confirmed_by: 'creator', find: (reference) => Promise.resolve(reference === own ? [invoice] : []) }
+  }
+  const detail =
+    invoice !== null && isToken(false)
+      ? 'The merchant has signed this invoice since it was created: only the merchant confirms its transfer now. Send merchant and signature.'
+      : 'invoice_token must be the statement_token of the answer in which this invoice was created.'
+  return { ok: false, problem: problem('INVOICE_SIGNATURE_INVALID', detail) }
+}
