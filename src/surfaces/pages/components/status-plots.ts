@@ -1,6 +1,5 @@
 import type { VNode } from 'preact'
 import type { HistoryView } from '../client/status/history.ts'
-import { stepArea, stepLine, type Step } from '../client/status/paths.ts'
 import type { Row } from '../client/status/rows.ts'
 import { html } from '../html.ts'
 
@@ -199,4 +198,44 @@ function latencyWords({ latency_ms }: HistoryView): string {
   return half === null
     ? 'Time to answer: no call in this span.'
     : `Time to answer at last: half of the calls within ${half} ms, 99 % within ${most ?? 'more than 60,000'} ms. The table below has every point.`
+}
+
+/** One value of a row, and the stretch of time for which it holds. */
+interface Step {
+  from: number
+  to: number
+  y: number | null
+}
+
+/** SVG path of a step line: each value spans its whole interval. The line breaks at null values and at gaps in time. */
+function stepLine(steps: readonly Step[]): string {
+  let text = ''
+  let pen: { x: number; y: number } | null = null
+  for (const { from, to, y } of steps) {
+    if (y === null) {
+      pen = null
+      continue
+    }
+    const [x, end, height] = [round(from), round(to), round(y)]
+    if (pen === null || x - pen.x > GAP) text += `M${x} ${height}`
+    else if (height !== pen.y) text += `H${x}V${height}`
+    text += `H${end}`
+    pen = { x: end, y: height }
+  }
+  return text
+}
+
+/** The same as a filled shape down to the ground. */
+function stepArea(steps: readonly Step[], ground: number): string {
+  return steps
+    .filter((step): step is Step & { y: number } => step.y !== null && step.y < ground)
+    .map(({ from, to, y }) => `M${round(from)} ${round(ground)}V${round(y)}H${round(to)}V${round(ground)}z`)
+    .join('')
+}
+
+/** Pixels that two stretches may be apart and still be one line. */
+const GAP = 3
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
 }
