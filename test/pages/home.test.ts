@@ -37,6 +37,8 @@ test('a search finds beginnings of words in any order, best first, and forgives 
   assert.deepEqual(found('sanctions'), ['ofac-sdn-check'])
   assert.deepEqual(found('sanctoins'), ['ofac-sdn-check'])
   assert.deepEqual(found('ibna'), ['iban-check'])
+  // Before the word is complete.
+  assert.deepEqual(found('sanctoi'), ['ofac-sdn-check'])
   assert.deepEqual(found('vta'), [])
   assert.deepEqual(found('iban sanctions'), [])
   assert.deepEqual(
@@ -103,6 +105,34 @@ test('a search stays the same when the browser takes it over', async () => {
   await page.waitForFunction(() => location.search === '?q=iban')
   assert.deepEqual(await resultIds(page), by_server)
   assert.deepEqual(complaints, [])
+  await close()
+})
+
+test('over tools and guides, server and browser find the same for a word, a typing error and half a word', async () => {
+  const cases: [query: string, first: string, never: string | null][] = [
+    ['sanctions', '/tools/ofac-sdn-check', null],
+    ['sanctoins', '/tools/ofac-sdn-check', null],
+    ['sanctoi', '/tools/ofac-sdn-check', null],
+    ['vat', '/tools/vat-mod97-check', '/tools/ofac-sdn-check'],
+    ['ibna', '/tools/iban-check', null],
+    ['webhok', '/docs/webhooks', null],
+    ['payment channel', '/docs/payment', null],
+    ['cursor', '/docs/mcp', null],
+  ]
+  const links = (page: Page) => page.locator('.results li a').evaluateAll((all) => all.map((link) => link.getAttribute('href')))
+  const { page, complaints, close } = await visit(browser, `${app.url}/`)
+  const bare = await visit(browser, `${app.url}/`, { javaScriptEnabled: false })
+  for (const [query, first, never] of cases) {
+    await bare.page.goto(`${app.url}/?q=${encodeURIComponent(query)}`)
+    const by_server = await links(bare.page)
+    assert.equal(by_server[0], first, query)
+    assert.ok(never === null || !by_server.includes(never), query)
+    await page.fill('#search', query)
+    await page.waitForSelector(`#found:has-text("“${query}”")`)
+    assert.deepEqual(await links(page), by_server, query)
+  }
+  assert.deepEqual(complaints, [])
+  await bare.close()
   await close()
 })
 

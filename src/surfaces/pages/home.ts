@@ -33,6 +33,24 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   'create-b2b-invoice': 'bill request payment',
 }
 
+/** The same for guides, by the last part of their address. */
+const GUIDE_KEYWORDS: Readonly<Record<string, string>> = {
+  docs: 'quickstart start first call',
+  rest: 'HTTP curl TypeScript Python Go snippets examples',
+  mcp: 'Claude Cursor VS Code Model Context Protocol install',
+  client: 'npm library SDK TypeScript',
+  cli: 'terminal shell command',
+  payment: 'x402 402 wallet USDC channel settlement refund pay',
+  prices: 'cost free allowance',
+  receipts: 'signature verify proof key badge',
+  audit: 'bundle auditor evidence',
+  errors: 'problems codes status retry',
+  invoices: 'merchant bill get paid',
+  webhooks: 'events callbacks notifications',
+  'going-live': 'deploy operate production',
+  reference: 'OpenAPI endpoints operations try',
+}
+
 /** `/` for people: what assay does, one form to try, the catalogue with current prices, links for programs. `query` is the search. */
 export async function homePage(deps: AppDeps, prices: PricesNow | null, query = ''): Promise<string> {
   const { catalogue } = deps.call
@@ -79,7 +97,7 @@ function catalogueProps(deps: AppDeps, prices: PricesNow | null, query: string):
     note: '',
     name: title,
     text,
-    keywords: 'guide docs',
+    keywords: `guide docs ${GUIDE_KEYWORDS[href.split('/').at(-1) ?? ''] ?? ''}`.trim(),
   }))
   return {
     families: families.map(({ family, title }) => ({ family, title })),

@@ -1,6 +1,7 @@
 /**
  * The one search, for the server and for browsers. Every word of the query must begin a word of an entry; case and accents do not count. A
- * word that no entry has may differ in one letter, or in two from eight letters on.
+ * word that no entry has may differ in one letter, or in two from eight letters on; from six letters on also from the beginning of a longer
+ * word, so that a typing error is forgiven before the word is complete.
  */
 export interface SearchEntry {
   /** Words that count most: title and id. */
@@ -46,7 +47,13 @@ function scorer<Entry>(word: string, index: readonly Indexed<Entry>[]): (one: In
   const exact = ({ words }: Indexed<Entry>) => best(words, (known) => (known === word ? 2 : known.startsWith(word) ? 1 : 0))
   if (index.some((one) => exact(one) > 0)) return exact
   const allowed = word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0
-  return ({ words }) => best(words, (known) => (differences(word, known, allowed) <= allowed ? 0.5 : 0))
+  return ({ words }) =>
+    best(words, (known) => {
+      if (differences(word, known, allowed) <= allowed) return 0.5
+      if (word.length < 6 || known.length <= word.length) return 0
+      const beginnings = Array.from({ length: 2 * allowed + 1 }, (_, extra) => known.slice(0, word.length - allowed + extra))
+      return beginnings.some((beginning) => differences(word, beginning, allowed) <= allowed) ? 0.25 : 0
+    })
 }
 
 function best(words: Indexed<unknown>['words'], fit: (known: string) => number): number {
