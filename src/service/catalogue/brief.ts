@@ -188,7 +188,7 @@ function factText({ label, value }: Fact): string {
 }
 
 function priceText({ tier, amount }: Receipt, settlement: unknown): string {
-  if (tier === 'paid') return `Paid ${usdcText(BigInt(amount))}`
+  if (tier === 'paid') return `Paid ${usdcText(BigInt(amount))} USDC`
   return methodOf(settlement) === 'credit' ? 'Paid from the credit' : 'Price: free'
 }
 
