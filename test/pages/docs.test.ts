@@ -138,6 +138,65 @@ test('every operation has a page, its request runs, and what it answers is told'
   }
 })
 
+test('an operation is chosen, filled, sent and shown; a 402 is explained', async () => {
+  const { page, complaints, close } = await visit(browser, `${app.url}/docs/reference`)
+  await page.selectOption('#operation', 'luhn-check')
+  await page.click('#try button[type=submit]')
+  await page.waitForURL('**/docs/reference/luhn-check#try')
+  await page.click('.request button[type=submit]')
+  await page.waitForSelector('#response h3:has-text("200 OK")')
+  const body = asMembers(JSON.parse((await page.textContent('#response-body')) ?? ''))
+  assert.equal(asMembers(body['result'])['valid'], true)
+  assert.match((await page.textContent('#response-headers')) ?? '', /^ratelimit: "daily";r=\d+/m)
+  await page.fill('#request-body', '{"input":{}}')
+  await page.keyboard.press('Tab')
+  await page.click('.request button[type=submit]')
+  await page.waitForSelector('#response h3:has-text("400")')
+  await page.click('.request button:text-is("Restore the example")')
+  await page.click('#show-402')
+  await page.waitForSelector('#response h3:has-text("402")')
+  assert.match(
+    (await page.textContent('#response .steps')) ?? '',
+    /this request costs 0\.005 USDC, and nothing was charged.*MALFORMED_PAYMENT.*PAYMENT-SIGNATURE.*page of the tool/s,
+  )
+  const accepts = asMembers(JSON.parse((await page.textContent('#response-body')) ?? ''))['accepts']
+  assert.ok(Array.isArray(accepts) && accepts.length > 0)
+  for (const link of await page.locator('#response .steps a').evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href)))
+    assert.equal((await fetch(link)).status, 200, link)
+  // A refusal of the service is no fault of the page, but browsers report it.
+  assert.deepEqual(
+    complaints.filter((line) => !/status of 40[02]/.test(line)),
+    [],
+  )
+  await close()
+})
+
+test('parts of the address are escaped and needed; headers are sent; other types are named', async () => {
+  const { page, close } = await visit(browser, `${app.url}/docs/reference/read-dataset`)
+  const [asked] = [page.waitForRequest('**/v1/datasets/*')]
+  await page.fill('#request-0', 'a b?c#d')
+  await page.click('.request button[type=submit]')
+  assert.equal(new URL((await asked).url()).pathname, '/v1/datasets/a%20b%3Fc%23d')
+  await page.waitForSelector('#response h3:has-text("40")')
+  await page.click('.request button:text-is("Restore the example")')
+  await page.click('.request button[type=submit]')
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'request-0')
+  assert.equal(await page.locator('#response').count(), 0)
+  await page.goto(`${app.url}/docs/reference/iban-check`)
+  await page.click('.request summary:text-is("Headers")')
+  const detail = page.locator('.request label:has-text("X-Detail")')
+  await page.fill(`#${await detail.getAttribute('for')}`, 'brief')
+  await page.click('.request button[type=submit]')
+  await page.waitForSelector('#response-body:has-text("answer_url")')
+  await close()
+  const bare = await visit(browser, `${app.url}/docs/reference?operation=health`, { javaScriptEnabled: false })
+  assert.equal(new URL(bare.page.url()).pathname, '/docs/reference/health')
+  assert.match((await bare.page.textContent('#try')) ?? '', /needs JavaScript/)
+  await bare.page.goto(`${app.url}/docs/reference?operation=__proto__`)
+  assert.equal(new URL(bare.page.url()).pathname, '/docs/reference')
+  await bare.close()
+})
+
 test('every problem is in the table of errors, and commands that are named exist', async () => {
   const errors = await pageOf('/errors')
   for (const code of Object.keys(PROBLEMS)) assert.equal(errors.split(`href="/problems/${code}"`).length, 2, code)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { sampleText, type SampleKind } from '../../src/surfaces/pages/components/sample-text.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { startBrowser, visit } from '../support/browser.ts'
 
 let app: TestApp
 let folder: string
@@ -44,6 +45,17 @@ async function runScript(name: string, text: string): Promise<string> {
   return run(process.execPath, [file])
 }
 
+const hasProgram = (name: string, word = '--version') => spawnSync(name, [word]).status === 0
+const PYTHON = hasProgram('python3')
+const GO = hasProgram('go', 'version')
+const CURL = hasProgram('curl')
+
+async function runGo(name: string, text: string): Promise<string> {
+  const file = join(folder, `${name}.go`)
+  await writeFile(file, text)
+  return run('go', ['run', file])
+}
+
 /** What a shell hands to curl, sent the way curl sends it. */
 async function throughShell(text: string): Promise<string> {
   const script = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; }\n${text}`
@@ -57,15 +69,15 @@ async function throughShell(text: string): Promise<string> {
 for (const [name, [tool, input, shown]] of Object.entries(INPUTS)) {
   test(`samples of a call run as they stand: ${name}`, async () => {
     const library = sample('library', tool, input).replace("'assay/client'", JSON.stringify(join(ROOT, 'src/client/index.ts')))
-    // Python is not everywhere; where it is, its sample has to run too.
-    const python = spawnSync('python3', ['--version']).status === 0
     const ends = await Promise.all([
       throughShell(sample('curl', tool, input)),
       throughShell(sample('mcp', tool, input)),
       runScript(`${name}.mjs`, sample('typescript', tool, input)),
       runScript(`${name}-library.mjs`, library),
       run('/bin/sh', ['-c', `assay() { node src/cli.ts "$@"; }\n${sample('cli', tool, input)} --json`]),
-      ...(python ? [run('python3', ['-c', sample('python', tool, input)])] : []),
+      // Python and Go are not everywhere; where they are, their samples have to run too.
+      ...(PYTHON ? [run('python3', ['-c', sample('python', tool, input)])] : []),
+      ...(GO ? [runGo(name, sample('go', tool, input))] : []),
     ])
     for (const end of ends) assert.match(end, shown)
   })
@@ -75,5 +87,61 @@ test('what a language would read otherwise goes as the text that was typed', () 
   for (const input of ['{"n":1e400}', '{"n":12345678901234567890}', '{"n":1.0}', '{"__proto__":1}', '{"a":1,"a":2}']) {
     for (const kind of ['typescript', 'python', 'library'] as const)
       assert.ok(sample(kind, 'x', input).includes(JSON.stringify(input).slice(1, -1)), kind)
+    assert.ok(sample('go', 'x', input).includes(`{"input":${input}}`), input)
   }
+})
+
+/** Runs a snippet that a page shows; null where the language is not on this machine. */
+async function runSnippet(kind: string, text: string): Promise<string | null> {
+  switch (kind) {
+    case 'curl':
+      return CURL ? run('/bin/sh', ['-c', text]) : throughShell(text)
+    case 'typescript':
+      return runScript('snippet.ts', text)
+    case 'python':
+      return PYTHON ? run('python3', ['-c', text]) : null
+    case 'go':
+      return GO ? runGo('snippet', text) : null
+    default:
+      throw new Error(`no runner for ${kind}`)
+  }
+}
+
+test('the snippets of a served tool page, in step with its form, and those of the documentation run as they stand', async (context) => {
+  const browser = await startBrowser()
+  try {
+    const snippets: [kind: string, where: string, text: string][] = []
+    const { page, complaints, close } = await visit(browser, `${app.url}/tools/iban-check`)
+    await page.fill('#field-iban', 'DE89 3704 0044 0532 0130 00')
+    await page.waitForSelector('#sample:has-text("DE89 3704")')
+    for (const kind of ['curl', 'typescript', 'python', 'go']) {
+      await page.click(`#sample-${kind}`)
+      await page.waitForSelector(`#sample-${kind}[aria-selected=true]`)
+      snippets.push([kind, 'the tool page', (await page.textContent('#sample')) ?? ''])
+    }
+    assert.deepEqual(complaints, [])
+    await page.goto(`${app.url}/docs/rest`)
+    for (const kind of ['typescript', 'python', 'go'])
+      snippets.push([kind, 'the documentation', (await page.textContent(`pre[data-sample=${kind}]`)) ?? ''])
+    await close()
+    for (const [kind, where, text] of snippets) {
+      const printed = await runSnippet(kind, text)
+      if (printed === null) context.diagnostic(`${kind} is not on this machine: its snippet was not run.`)
+      else assert.match(printed, where === 'the tool page' ? /DE89370400440532013000/ : /GB82WEST12345698765432/, `${kind} of ${where}`)
+    }
+  } finally {
+    await browser.close()
+  }
+})
+
+test('where a call is refused, the snippets say so and fail', async () => {
+  for (const kind of ['python', 'go'] as const) {
+    const text = sample(kind, 'iban-check', '{}')
+    await assert.rejects(
+      async () => (await runSnippet(kind, text)) ?? Promise.reject(new Error('INPUT_SCHEMA_INVALID')),
+      /INPUT_SCHEMA_INVALID/,
+      kind,
+    )
+  }
+  await assert.rejects(() => runSnippet('typescript', sample('typescript', 'iban-check', '{}')), /INPUT_SCHEMA_INVALID/)
 })

@@ -33,6 +33,7 @@ const SCRIPTS = [
   'status',
   'pay',
   'credits',
+  'docs',
   'merchant',
   'preflight',
   'reconcile',

@@ -24,9 +24,11 @@ export function docsRoutes(app: Hono<Env>, deps: AppDeps): void {
     const make = async () => docsPage(deps, topic, await topic.chapters(deps))
     app.get(topicPath(topic), async (context) => sendDocument(context, await page(topic.id, make)))
   }
-  app.get('/docs/reference', async (context) =>
-    sendDocument(context, await page(REFERENCE.id, async () => docsPage(deps, REFERENCE, referenceChapters(await reference())))),
-  )
+  app.get('/docs/reference', async (context) => {
+    const chosen = context.req.query('operation')
+    if (chosen !== undefined && (await reference()).operations.has(chosen)) return context.redirect(`/docs/reference/${chosen}#try`, 303)
+    return sendDocument(context, await page(REFERENCE.id, async () => docsPage(deps, REFERENCE, referenceChapters(await reference()))))
+  })
   app.get('/docs/reference/:operation', async (context) => {
     const id = context.req.param('operation')
     const found = await reference()
@@ -82,7 +84,8 @@ function docsPage(deps: AppDeps, topic: Named, chapters: readonly Chapter[]): st
       )}
     </article>
   </div>`
-  return layout({ title: `${topic.title} · assay docs`, mark: modeMark(deps), main, styles: ['styles/docs.css'] })
+  const page = { title: `${topic.title} · assay docs`, mark: modeMark(deps), main, styles: ['styles/docs.css'] }
+  return layout(inside ? { ...page, script: 'docs' } : page)
 }
 
 function crumb({ id }: Named, inside: boolean): Markup | string {

@@ -8,6 +8,7 @@ export const SAMPLES = {
   typescript: 'TypeScript',
   library: 'Library',
   python: 'Python',
+  go: 'Go',
   mcp: 'MCP',
   cli: 'CLI',
 } as const
@@ -33,6 +34,8 @@ export function sampleText(kind: SampleKind, target: SampleTarget, input: string
       return libraryText(target, input)
     case 'python':
       return pythonText(target, input)
+    case 'go':
+      return goText(target, input)
     case 'mcp':
       return mcpText(target, input)
     case 'cli':
@@ -96,6 +99,41 @@ function pythonText(target: SampleTarget, input: string): string {
     '    raise SystemExit(error.read().decode())',
     'print(answer["result"], answer["receipt"])',
   ].join('\n')
+}
+
+function goText(target: SampleTarget, input: string): string {
+  return [
+    'package main',
+    '',
+    'import (',
+    ...['encoding/json', 'fmt', 'io', 'log', 'net/http', 'strings'].map((name) => `\t"${name}"`),
+    ')',
+    '',
+    'func main() {',
+    `\tinput := strings.NewReader(${goLiteral(bodyOf(input))})`,
+    `\tresponse, err := http.Post("${callUrl(target)}", "application/json", input)`,
+    '\tif err != nil {',
+    '\t\tlog.Fatal(err)',
+    '\t}',
+    '\tbody, err := io.ReadAll(response.Body)',
+    '\tif err != nil {',
+    '\t\tlog.Fatal(err)',
+    '\t}',
+    '\tif response.StatusCode != http.StatusOK {',
+    '\t\tlog.Fatalf("%s", body)',
+    '\t}',
+    '\tvar answer struct{ Result, Receipt json.RawMessage }',
+    '\tif err := json.Unmarshal(body, &answer); err != nil {',
+    '\t\tlog.Fatal(err)',
+    '\t}',
+    '\tfmt.Printf("%s\\n%s\\n", answer.Result, answer.Receipt)',
+    '}',
+  ].join('\n')
+}
+
+/** A raw string where it can hold the text; else an interpreted one, in which escapes of JSON mean the same. */
+function goLiteral(text: string): string {
+  return /[`\r\0\ufeff]/.test(text) ? JSON.stringify(text).replaceAll('\ufeff', '\\ufeff') : `\`${text}\``
 }
 
 function mcpText({ mcp_url, tool }: SampleTarget, input: string): string {

@@ -22,8 +22,8 @@ export interface Topic {
   chapters(deps: AppDeps): Chapter[] | Promise<Chapter[]>
 }
 
-/** Language of a sample; tests run the shell samples. */
-type SampleKind = 'shell' | 'assay' | 'json' | 'javascript' | 'text'
+/** Language of a sample; tests run those of shell, TypeScript, Python and Go. */
+type SampleKind = 'shell' | 'assay' | 'json' | 'javascript' | 'typescript' | 'python' | 'go' | 'text'
 
 /** Code sample with a copy button. `id` is unique on its page. Build the text from the registry, so that it runs without changes. */
 export function sample(id: string, kind: SampleKind, caption: string, text: string): Markup {

@@ -1,10 +1,10 @@
 import { usdcDecimal } from '../../../pure/payments/usdc.ts'
-import { html } from '../html.ts'
+import { TryRequest, type TryRequestProps } from '../components/try-request.ts'
+import { html, Island } from '../html.ts'
 import { TEST_VECTOR } from '../../../pure/receipts/receipt.ts'
 import type { AppDeps } from '../../deps.ts'
 import type { Markup } from '../layout.ts'
 import { code, curl, inline, items, json, paragraphs, sample, shownTool, table, type Chapter } from './parts.ts'
-import { isSchema, schemaTable, target, type Resolve } from './schema-table.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -18,7 +18,7 @@ export interface Operation {
   tag: string
   price: { floor: string; cap: string } | null
   parameters: Json[]
-  body: { schema: Json; example: unknown } | null
+  body: { schema: Json; example: unknown; media_type: string } | null
   responses: [status: string, response: Json][]
 }
 
@@ -73,31 +73,45 @@ function text(value: unknown): string {
 }
 
 /** Returns the JSON schema and example of a request body or a response, under the first media type that it lists. */
-function jsonContent(holder: Json): { schema: Json; example: unknown } | null {
+function jsonContent(holder: Json): Operation['body'] {
   const { content } = holder
-  const [first] = isSchema(content) ? Object.values(content) : []
+  const [[media_type, first] = ['', null]] = isSchema(content) ? Object.entries(content) : []
   if (!isSchema(first) || !isSchema(first['schema'])) return null
-  return { schema: first['schema'], example: first['example'] }
+  return { schema: first['schema'], example: first['example'], media_type }
 }
 
-/** Every operation by its group. */
+/** A form that leads to an operation, then every operation by its group. */
 export function referenceChapters({ operations, tags }: Reference): Chapter[] {
   const groups = tags.map(({ name, title }) => ({ name, title, members: [...operations.values()].filter(({ tag }) => tag === name) }))
-  return groups
-    .filter(({ members }) => members.length > 0)
-    .map(({ name, title, members }) => ({
-      id: name,
-      title,
-      body: table(
-        `${members.length} operations`,
-        ['operation', 'address', 'what it does'],
-        members.map(({ id, method, path, summary }) => [
-          html`<a href="/docs/reference/${id}"><code>${id}</code></a>`,
-          code(`${method} ${path}`),
-          summary,
-        ]),
-      ),
-    }))
+  const used = groups.filter(({ members }) => members.length > 0)
+  const chooser = html`<form class="request" action="/docs/reference" method="get">
+    <div class="field">
+      <label for="operation">Operation</label>
+      <select id="operation" name="operation">
+        ${used.map(
+          ({ title, members }) =>
+            html`<optgroup label=${title}>
+              ${members.map(({ id, summary }) => html`<option value=${id}>${id}: ${summary}</option>`)}
+            </optgroup>`,
+        )}
+      </select>
+    </div>
+    <p class="send"><button type="submit">Try it</button></p>
+  </form>`
+  const chapters = used.map(({ name, title, members }) => ({
+    id: name,
+    title,
+    body: table(
+      `${members.length} operations`,
+      ['operation', 'address', 'what it does'],
+      members.map(({ id, method, path, summary }) => [
+        html`<a href="/docs/reference/${id}"><code>${id}</code></a>`,
+        code(`${method} ${path}`),
+        summary,
+      ]),
+    ),
+  }))
+  return [{ id: 'try', title: 'Try an operation', body: chooser }, ...chapters]
 }
 
 /** One operation: parameters, request, answer, problems. */
@@ -113,11 +127,12 @@ export function operationChapters(deps: AppDeps, { resolve }: Reference, operati
       .map(inline),
   )}
   ${price === null ? '' : paragraphs(html`Price: ${price.floor} to ${price.cap} USDC, after the <a href="/docs/prices">free calls</a> of the day.`)}
-  ${tool === undefined ? '' : paragraphs(html`<a href="/tools/${tool.id}">Try it in the browser</a>.`)}
+  ${tool === undefined ? '' : paragraphs(html`<a href="/tools/${tool.id}">The page of the tool</a> has a form for each field.`)}
   ${request === null ? '' : sample('request', 'shell', 'It runs unchanged', request)}`
   const bodyTable = body === null ? null : bodyMarkup(body.schema, resolve)
   return [
     { id: 'about', title: operation.summary, body: about },
+    { id: 'try', title: 'Try it', body: tryIt(deps, operation) },
     ...(parameters.length === 0 ? [] : [{ id: 'parameters', title: 'Parameters', body: parameterTable(parameters) }]),
     ...(bodyTable === null ? [] : [{ id: 'request', title: 'Request', body: bodyTable }]),
     ...answerChapter(operation, resolve),
@@ -125,15 +140,41 @@ export function operationChapters(deps: AppDeps, { resolve }: Reference, operati
   ]
 }
 
-/** A request with the example of the document; null where a part of its address has no value that all deployments know. */
-function requestSample(deps: AppDeps, { method, path, body }: Operation): string | null {
-  const known: Record<string, string> = {
+/** Form that sends the operation, filled with the example of the document. */
+function tryIt(deps: AppDeps, operation: Operation): Markup {
+  const { id, method, path, parameters, body, price } = operation
+  const values = knownValues(deps, path)
+  const places = ['path', 'query', 'header'] as const
+  const props: TryRequestProps = {
+    method,
+    path,
+    parameters: places.flatMap((where) =>
+      parameters
+        .filter((one) => one['in'] === where)
+        .map((one) => ({ name: text(one['name']), where, required: one['required'] === true, value: values[text(one['name'])] ?? '' })),
+    ),
+    body: body && { media_type: body.media_type, example: body.example === undefined ? '' : JSON.stringify(body.example, null, 2) },
+    tool: deps.call.catalogue.tools.some((tool) => tool.id === id) ? { id, paid: price !== null } : null,
+  }
+  const words = deps.mode === 'sandbox' ? 'a sandbox, whose payments are worthless' : 'the live service'
+  return html`${paragraphs(`The form sends a real request to this service: ${words}.`)}
+    <${Island} id="try-request" component=${TryRequest} props=${props} />`
+}
+
+/** Values of parts of an address that all deployments know. */
+function knownValues(deps: AppDeps, path: string): Record<string, string> {
+  return {
     tool: shownTool(deps).id,
     payer: TEST_VECTOR.receipt.payer,
     nonce: TEST_VECTOR.receipt.nonce,
     token: '0'.repeat(64),
     ...(path.startsWith('/api/invoice/') ? { id: 'inv_000000000000' } : {}),
   }
+}
+
+/** A request with the example of the document; null where a part of its address has no value that all deployments know. */
+function requestSample(deps: AppDeps, { method, path, body }: Operation): string | null {
+  const known = knownValues(deps, path)
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   if (!names.every((name) => Object.hasOwn(known, name))) return null
   const url = deps.origins.api_url + path.replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '')
@@ -208,4 +249,118 @@ function problemsChapter({ responses }: Operation): Chapter {
     title: 'Problems',
     body: html`${paragraphs(html`<a href="/docs/errors">Errors</a> says what each means and when to try again.`)} ${body}`,
   }
+}
+
+/** Finds what a `$ref` points at; null when nothing is there. */
+type Resolve = (ref: string) => Json | null
+
+/** Members deeper than this are left to the document itself. */
+const DEPTH = 4
+const ROWS = 250
+
+interface SchemaRow {
+  path: string
+  type: string
+  required: boolean
+  words: string
+}
+
+/** The members of an object schema as a table; null when it has none. */
+function schemaTable(caption: string, schema: Json, resolve: Resolve): Markup | null {
+  const rows = membersOf(schema, '', DEPTH, resolve).slice(0, ROWS)
+  if (rows.length === 0) return null
+  return table(
+    caption,
+    ['member', 'type', 'there', 'meaning'],
+    rows.map(({ path, type, required, words }) => [
+      code(path),
+      html`<span class="type">${type}</span>`,
+      required ? 'always' : 'may be absent',
+      inline(words),
+    ]),
+  )
+}
+
+function membersOf(schema: Json, above: string, depth: number, resolve: Resolve): SchemaRow[] {
+  const { properties, required } = flat(schema, resolve)
+  return Object.entries(properties).flatMap(([name, member]): SchemaRow[] => {
+    const path = above === '' ? name : `${above}.${name}`
+    const own = target(member, resolve)
+    const row = { path, type: typeText(own, resolve), required: required.has(name), words: wordsOf(member, own) }
+    return [row, ...(depth <= 1 ? [] : below(own, path, depth - 1, resolve))]
+  })
+}
+
+/** Members of what a member holds: of an object, of the items of a list, of each form that it may have. */
+function below(schema: Json, path: string, depth: number, resolve: Resolve): SchemaRow[] {
+  const forms = formsOf(schema)
+  if (forms.length > 0) return forms.flatMap((form) => below(target(form, resolve), path, depth, resolve))
+  if (isSchema(schema['items'])) return below(target(schema['items'], resolve), `${path}[]`, depth, resolve)
+  return membersOf(schema, path, depth, resolve)
+}
+
+/** The members that an object has by itself and by all that it must also be. */
+function flat(schema: Json, resolve: Resolve): { properties: Record<string, Json>; required: Set<string> } {
+  const parts = [...(Array.isArray(schema['allOf']) ? schema['allOf'].filter(isSchema).map((part) => target(part, resolve)) : []), schema]
+  const properties = Object.assign({}, ...parts.map((part) => (isSchema(part['properties']) ? part['properties'] : {}))) as Record<
+    string,
+    Json
+  >
+  const required = parts.flatMap((part) => (Array.isArray(part['required']) ? part['required'].map(String) : []))
+  return { properties, required: new Set(required) }
+}
+
+function target(schema: Json, resolve: Resolve): Json {
+  const ref = schema['$ref']
+  return typeof ref === 'string' ? (resolve(ref) ?? {}) : schema
+}
+
+function formsOf(schema: Json): Json[] {
+  const forms = schema['anyOf'] ?? schema['oneOf']
+  return Array.isArray(forms) ? forms.filter(isSchema) : []
+}
+
+function isSchema(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const CHOICES = 24
+
+/** Type and bounds in words. */
+function typeText(schema: Json, resolve: Resolve): string {
+  const forms = formsOf(schema)
+  if (forms.length > 0) return [...new Set(forms.map((form) => typeText(target(form, resolve), resolve)))].join(', or ')
+  if (schema['const'] !== undefined) return JSON.stringify(schema['const'])
+  const choices = schema['enum']
+  if (Array.isArray(choices)) {
+    const shown = choices.slice(0, CHOICES).map((choice) => JSON.stringify(choice))
+    return `one of ${shown.join(', ')}${choices.length > CHOICES ? ` and ${choices.length - CHOICES} more` : ''}`
+  }
+  const { type } = schema
+  const name = Array.isArray(type) ? type.join(' or ') : typeof type === 'string' ? type : 'any'
+  const item_type = isSchema(schema['items']) ? ` of ${typeText(target(schema['items'], resolve), resolve)}` : ''
+  return [`${name}${item_type}`, ...boundsOf(schema)].join(', ')
+}
+
+const BOUNDS = [
+  ['minLength', (bound: string) => `at least ${bound} characters`],
+  ['maxLength', (bound: string) => `at most ${bound} characters`],
+  ['minimum', (bound: string) => `at least ${bound}`],
+  ['maximum', (bound: string) => `at most ${bound}`],
+  ['minItems', (bound: string) => `at least ${bound}`],
+  ['maxItems', (bound: string) => `at most ${bound}`],
+] as const
+
+const PATTERN_CHARS = 80
+
+function boundsOf(schema: Json): string[] {
+  const bounds = BOUNDS.flatMap(([name, words]) => (typeof schema[name] === 'number' ? [words(String(schema[name]))] : []))
+  const { pattern } = schema
+  return typeof pattern === 'string' && pattern.length <= PATTERN_CHARS ? [...bounds, `matching ${pattern}`] : bounds
+}
+
+/** Returns the description next to a reference if there is one, else the description of the schema that it refers to. */
+function wordsOf(member: Json, own: Json): string {
+  const words = member['description'] ?? own['description']
+  return typeof words === 'string' ? words : ''
 }

@@ -1,7 +1,6 @@
-import { A2A, MCP } from './mcp.ts'
 import { AUDIT, RECEIPTS } from './receipts.ts'
 import { CLIENT, COMMAND_LINE, GOING_LIVE } from './command-line.ts'
-import { ERRORS, REST, START } from './rest.ts'
+import { A2A, ERRORS, MCP, REST, START } from './calls.ts'
 import { INVOICES, WEBHOOKS } from './webhooks.ts'
 import { PAYMENT, PRICES } from './payment.ts'
 import { RULE_BOOKS } from './rule-books.ts'
