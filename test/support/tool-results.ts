@@ -4,8 +4,8 @@ import { canonicalText } from '../../src/pure/receipts/canonical.ts'
 import type { Tool } from '../../src/service/catalogue/define.ts'
 
 /**
- * Hashes of results that the tools gave, by version: no expectation of what is right, which is in the vectors, but of what a version means. A
- * receipt names the version, and a replay of the same version must give the same result.
+ * Hashes of results that the tools of the last release gave for their vectors: no expectation of what is right, which is in the vectors, but of
+ * what a version means. A receipt names the version, and a replay of the same version must give the same result.
  */
 export type RecordedResults = Record<string, { version: string; results: Record<string, string> }>
 
@@ -44,16 +44,11 @@ function hashOf(value: unknown): string {
   return createHash('sha256').update(canonicalText(value)).digest('hex').slice(0, 8)
 }
 
-/** Tools of the same version with another result for a recorded input; the new records; the number of results without a record. */
-export function compareResults(recorded: RecordedResults, now: RecordedResults) {
-  const changed: string[] = []
-  let missing = 0
-  for (const [id, { version, results }] of Object.entries(now)) {
-    const before = recorded[id]?.version === version ? recorded[id].results : {}
-    const known = Object.entries(results).filter(([input]) => before[input] !== undefined)
-    const different = known.filter(([input, result]) => before[input] !== result).length
-    if (different > 0) changed.push(`${id} ${version}: ${different} ${different === 1 ? 'result' : 'results'}`)
-    missing += Object.keys(results).length - known.length
-  }
-  return { changed, next: now, missing }
+/** Tools that have the version of the release and another result than it had for an input. */
+export function changedResults(released: RecordedResults, now: RecordedResults): string[] {
+  return Object.entries(now).flatMap(([id, { version, results }]) => {
+    const before = released[id]?.version === version ? released[id].results : {}
+    const different = Object.entries(results).filter(([input, result]) => (before[input] ?? result) !== result).length
+    return different === 0 ? [] : [`${id} ${version}: ${different} ${different === 1 ? 'result' : 'results'}`]
+  })
 }
