@@ -7,7 +7,7 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NameRow } from '../src/pure/datasets/listed-names.ts'
-import { FEEDS, parseFeed, type FeedName } from '../src/pure/datasets/feeds.ts'
+import { FEEDS, parseDocument, type FeedName } from '../src/pure/datasets/feeds.ts'
 import { buildNameIndex, type NameIndex } from '../src/pure/screening/name-index.ts'
 import { commonNames, companyNames, randomNumbers, variantsOf } from './screening-variants.ts'
 
@@ -47,13 +47,16 @@ function legacyRows(primary: string, aliases: string): NameRow[] {
 }
 
 async function feedRows(feed: FeedName): Promise<NameRow[]> {
-  const parser = parseFeed(FEEDS[feed], ELEMENT_CHARS)
+  const collector = FEEDS[feed].collect()
+  const parser = parseDocument(FEEDS[feed], ELEMENT_CHARS, collector)
   const decoder = new TextDecoder()
   for await (const piece of createReadStream(join(folder, FEEDS[feed].file)) as AsyncIterable<Uint8Array>) {
     const fault = parser.push(decoder.decode(piece, { stream: true }))
     if (fault !== null) throw new Error(fault)
   }
-  const found = parser.finish('2026-01-01')
+  const end = parser.finish()
+  if (!end.ok) throw new Error(end.reason)
+  const found = collector.finish(end.head, '2026-01-01', [end.head])
   if (typeof found === 'string') throw new Error(found)
   return found.filter(({ dataset }) => dataset.endsWith('_names')).flatMap(({ snapshot }) => snapshot.rows as NameRow[])
 }

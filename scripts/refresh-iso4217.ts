@@ -7,8 +7,8 @@
  * One row a code: current ones first, then withdrawn ones with their last date. Signs are those of the locale data of the Node that runs
  * this, kept in the table so that an answer does not depend on the Node that gives it.
  */
-import { COUNTRIES } from '../src/pure/checks/countries.ts'
-import { ENTITY_CODES, FUNDS, METALS, SUCCESSORS, SYMBOLS, UNITS } from './support/currency-facts.ts'
+import { entityCountry } from '../src/pure/datasets/table-feeds.ts'
+import { FUNDS, METALS, SUCCESSORS, SYMBOLS, UNITS } from './support/currency-facts.ts'
 import { assert, option, printDifference, readSource, rowsOf, tableDates, writeTable } from './support/table.ts'
 
 interface Row {
@@ -67,22 +67,6 @@ function readLines(csv: string): Line[] {
   })
 }
 
-/** Names are compared by their words, without articles, accents and order: the two standards differ in these. */
-function nameKey(name: string): string {
-  const plain = name.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase().replace(/[’']/g, '')
-  const words = plain.replace(/\b(THE|AND|OF)\b/g, ' ').split(/[^A-Z]+/)
-  return words
-    .filter((word) => word !== '')
-    .toSorted()
-    .join(' ')
-}
-
-const BY_NAME: ReadonlyMap<string, string> = new Map(Array.from(COUNTRIES.values(), ({ name, alpha2 }) => [nameKey(name), alpha2]))
-
-function countryOf(entity: string): string | null {
-  return ENTITY_CODES[entity] ?? BY_NAME.get(nameKey(entity)) ?? null
-}
-
 function kindOf(alpha: string): string {
   if (alpha === 'XTS') return 'testing'
   if (alpha === 'XXX') return 'none'
@@ -115,8 +99,8 @@ function rowOf(lines: readonly Line[]): Row {
     kind: kindOf(alpha),
     symbol: symbolOf(alpha, 'narrowSymbol'),
     symbol_distinct: symbolOf(alpha, 'symbol'),
-    countries: [...new Set(entities.flatMap((entity) => countryOf(entity) ?? []))].toSorted(),
-    other_entities: entities.filter((entity) => countryOf(entity) === null),
+    countries: [...new Set(entities.flatMap((entity) => entityCountry(entity) ?? []))].toSorted(),
+    other_entities: entities.filter((entity) => entityCountry(entity) === null),
     withdrawn: latest.withdrawn === '' ? null : latest.withdrawn,
     successor,
     per_successor,

@@ -9,21 +9,6 @@ export const UNITS: readonly string[] = ['XAD', 'XBA', 'XBB', 'XBC', 'XBD', 'XDR
 /** Signs in everyday use that the locale data (CLDR 48, English) do not have. */
 export const SYMBOLS: Readonly<Record<string, string>> = { SLE: 'Le', VED: 'Bs.D', VES: 'Bs.S', ZWG: 'ZiG' }
 
-/** Names of entities that are not those of ISO 3166. A state that is gone stays without a code. */
-export const ENTITY_CODES: Readonly<Record<string, string>> = {
-  BOLIVIA: 'BO',
-  'HOLY SEE (VATICAN CITY STATE)': 'VA',
-  LAO: 'LA',
-  NETHERLANDS: 'NL',
-  'NETHERLANDS (THE)': 'NL',
-  'SAINT MARTIN': 'MF',
-  SWAZILAND: 'SZ',
-  TURKEY: 'TR',
-  'UNITED STATES': 'US',
-  VENEZUELA: 'VE',
-  VIETNAM: 'VN',
-}
-
 /**
  * The current code that came after a withdrawn one, and how many of the old one made one of the new. Rates to the euro: Council Regulation (EC) 2866/98
  * with its amendments. Others by the laws of the redenominations. Null: exchanged at a market or administered rate.

@@ -61,12 +61,11 @@ import {
 import { type Deployment, VERSION } from './deployment.ts'
 import type { HeavyWorkerData } from './heavy-worker.ts'
 import { assertSecretFiles, isLoopback, localOrigin, orStop } from './identity.ts'
-import { feedReader } from './feeds.ts'
 import { assertPortsFree, closeServer, listen } from './listening.ts'
 import { neighboursOf, openReceiptsLog, type ReceiptsLogParts } from './log.ts'
 import { around, loadKnown, openDeployment, sourceReads } from './open.ts'
 import { openPayments, type PaymentParts, type PaymentRules } from './payments.ts'
-import { describeDatasets } from './reference-tables.ts'
+import { describeDatasets, feedReader } from './reference-tables.ts'
 
 export interface Running {
   /** Origin that the server really listens on. */

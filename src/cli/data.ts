@@ -1,9 +1,9 @@
 import { open, readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { readFeedFile } from '../adapters/feeds/reader.ts'
 import { createLog } from '../adapters/log/pino.ts'
 import { systemClock } from '../adapters/clock/system.ts'
-import { feedReader } from '../assembly/feeds.ts'
-import { describeDatasets } from '../assembly/reference-tables.ts'
+import { describeDatasets, feedReader } from '../assembly/reference-tables.ts'
 import type { DatasetStore } from '../ports/datasets.ts'
 import { datasetDefinition, datasetOf, DATASET_IDS, type DatasetId } from '../pure/datasets/datasets.ts'
 import { compareSnapshots, readSnapshot, updateFault } from '../pure/datasets/definition.ts'
@@ -107,13 +107,14 @@ interface OfferedSnapshot {
 async function snapshotsIn(path: string): Promise<OfferedSnapshot[]> {
   const found = await stat(path).catch(() => null)
   if (found === null || !found.isFile()) throw new CliError('no_input', `There is no file ${printable(path)}.`)
-  if (!/\.xml$/i.test(path)) {
+  const whole = FEED_NAMES.find((name) => FEEDS[name].format !== 'xml' && FEEDS[name].file === basename(path))
+  if (!/\.xml$/i.test(path) && whole === undefined) {
     if (found.size > datasetLimits.snapshot_bytes)
       throw new CliError('data', `${printable(path)} is larger than ${datasetLimits.snapshot_bytes} bytes.`)
     return [ownSnapshot(await readFile(path, 'utf8'), printable(path))]
   }
   const today = new Date(systemClock.now_ms()).toISOString().slice(0, 10)
-  const read = await readFeedFile(await feedOfFile(path), path, today)
+  const read = await readFeedFile(whole ?? (await feedOfFile(path)), path, today)
   if (read.kind === 'failed') throw new CliError('data', `${printable(path)}: ${read.reason}`)
   return read.kind === 'read' ? read.snapshots.map(({ dataset, text }) => ({ id: dataset as DatasetId, text })) : []
 }
@@ -128,7 +129,9 @@ async function feedOfFile(path: string): Promise<FeedName> {
     const root = /<([A-Za-z_][\w.-]*)[\s>]/.exec(buffer.toString('utf8', 0, bytesRead))?.[1]
     const feed = FEED_NAMES.find((name) => FEEDS[name].root === root)
     if (feed !== undefined) return feed
-    const expected = FEED_NAMES.map((name) => `<${FEEDS[name].root}> (${FEEDS[name].file})`).join(', ')
+    const expected = FEED_NAMES.filter((name) => FEEDS[name].format === 'xml')
+      .map((name) => `<${FEEDS[name].root}> (${FEEDS[name].file})`)
+      .join(', ')
     throw new CliError('data', `${printable(path)} begins with <${printable(root ?? '')}>; expected one of ${expected}.`)
   } finally {
     await file.close()

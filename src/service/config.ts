@@ -202,7 +202,7 @@ export const SETTINGS = {
     text,
   ),
   ASSAY_DATA_FEEDS: setting<'on' | 'off'>(
-    'on: newer sanctions lists are read from the publishers (OFAC, UN, UK) or from ASSAY_DATA_MIRROR; off: the lists of the release and imported ones are used.',
+    'on: newer sanctions lists (OFAC, UN, UK) and tables (ISO 4217, ISBN, RDAP, IFSC, mail domains) are read from the publishers or from ASSAY_DATA_MIRROR; off: those of the release and imported ones are used.',
     'off',
     oneOf('on', 'off'),
   ),

@@ -10,7 +10,7 @@ export const datasetLimits = {
   /** Total time in ms of reading one document, and number of redirects. */
   read_ms: 300_000,
   redirects: 3,
-  accept: 'application/xml, text/xml;q=0.9, application/octet-stream;q=0.5',
+  accept: 'application/xml, text/xml;q=0.9, application/json;q=0.9, text/plain;q=0.7, application/octet-stream;q=0.5',
   /** Maximum size of one element of a publisher's document, in characters. */
   element_chars: 4_194_304,
   /** Number of stored snapshots that are listed. */

@@ -73,7 +73,7 @@ for (const id of TABLE_IDS) {
     const half: Snapshot = { ...old, published_at: TODAY, rows: old.rows.filter((_, index) => index % 2 === 0) }
     const difference = compareSnapshots(definition, old, half)
     assert.match(updateFault(definition, old, half, difference) ?? '', /It removes \d+ of \d+ rows/)
-    const earlier: Snapshot = { ...old, published_at: old.published_at && '2001-01-01', compiled_at: '2001-01-01' }
+    const earlier: Snapshot = { ...old, published_at: old.published_at && '2001-01-01', compiled_at: '2001-01-01', rows: old.rows.slice(1) }
     assert.match(updateFault(definition, old, earlier, compareSnapshots(definition, old, earlier)) ?? '', /before the active snapshot/)
   })
 }
@@ -151,6 +151,10 @@ test('a format of an IBAN that contradicts itself, its example or the alphabet i
 test('what a publisher dated is newer than what was compiled by hand, and never the other way round', async () => {
   const text = later('lou_prefixes', (rows) => rows, '2026-01-15')
   assert.equal((await service.offer('lou_prefixes', text)).kind, 'activated')
-  const by_hand = await service.offer('lou_prefixes', JSON.stringify(TABLES.lou_prefixes.bundled()))
+  const table = TABLES.lou_prefixes.bundled()
+  const by_hand = await service.offer(
+    'lou_prefixes',
+    JSON.stringify({ ...table, rows: table.rows.toReversed().with(0, { prefix: '9845', name: 'Other' }) }),
+  )
   assert.ok(by_hand.kind === 'refused' && /before the active snapshot of 2026-01-15/.test(by_hand.reason))
 })

@@ -13,7 +13,7 @@ import { openStore } from '../../src/adapters/store/open.ts'
 import type { FeedState } from '../../src/ports/datasets.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { Snapshot } from '../../src/pure/datasets/definition.ts'
-import { FEEDS, parseFeed, type FeedName } from '../../src/pure/datasets/feeds.ts'
+import { FEEDS, parseDocument, type FeedName } from '../../src/pure/datasets/feeds.ts'
 import type { NameRow } from '../../src/pure/datasets/listed-names.ts'
 import { namesOfEntity } from '../../src/pure/datasets/list-xml.ts'
 import type { Screening } from '../../src/pure/checks/ofac.ts'
@@ -209,9 +209,12 @@ test('the EU list has no open address at its publisher', async () => {
 })
 
 function rowsOf(feed: FeedName, text: string): NameRow[] {
-  const parser = parseFeed(FEEDS[feed], datasetLimits.element_chars)
+  const collector = FEEDS[feed].collect()
+  const parser = parseDocument(FEEDS[feed], datasetLimits.element_chars, collector)
   assert.equal(parser.push(text), null)
-  const found = parser.finish('2026-11-21')
+  const end = parser.finish()
+  assert.ok(end.ok)
+  const found = collector.finish(end.head, '2026-11-21', [end.head])
   assert.ok(typeof found !== 'string')
   return found.flatMap(({ snapshot }) => snapshot.rows as NameRow[])
 }

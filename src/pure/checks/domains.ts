@@ -92,7 +92,7 @@ export const DISPOSABLE_DOMAINS = referenceTable(
       'https://raw.githubusercontent.com/disposable-email-domains/disposable-email-domains/main/disposable_email_blocklist.conf',
     ],
     licence: 'CC0 1.0 (disposable-email-domains)',
-    limit_days: 120,
+    undated: true,
     rows_min: 2_000,
     rows_max: 400_000,
     present: ['mailinator.com', 'yopmail.com'],

@@ -18,6 +18,7 @@ export const IFSC_BANKS = referenceTable(
     rows_min: 1_200,
     rows_max: 3_000,
     removed_share_max: 0.05,
+    undated: true,
     present: ['SBIN', 'HDFC', 'ICIC', 'UTIB', 'YESB', 'PUNB'],
     isRow: rowOf<IfscBank>({ code: /^[A-Z]{4}$/, name: isWords }),
     key: ({ code }) => code,

@@ -53,6 +53,8 @@ export interface DatasetDefinition<Row> {
   removed_share_max: number
   /** A snapshot may be compiled by a person and without a date of publication. */
   compiled_by_hand?: boolean
+  /** The publisher states no date, so a snapshot has that of its retrieval; equal rows do not make a newer snapshot. */
+  undated?: boolean
   /** Keys that must be present, and keys that must be absent. */
   present: readonly string[]
   absent: readonly string[]
@@ -144,13 +146,49 @@ export function compareSnapshots<Row>(
 
 /** Reason why the update must not become active without a person; null if it may. */
 export function updateFault(
-  definition: Pick<DatasetDefinition<unknown>, 'removed_share_max'>,
+  definition: Pick<DatasetDefinition<unknown>, 'removed_share_max' | 'compiled_by_hand'>,
   before: Snapshot,
   after: Snapshot,
-  { removed }: SnapshotDifference,
+  { removed, added, changed }: SnapshotDifference,
 ): string | null {
-  if (isOlder(after, before)) return `It is of ${snapshotDay(after)}, before the active snapshot of ${snapshotDay(before)}.`
+  // Equal rows of a table change nothing: the release may have it from a later copy. A list of sanctions that goes back is an alarm in any case.
+  const equal = definition.compiled_by_hand === true && removed.length + added.length + changed.length === 0
+  if (!equal && isOlder(after, before)) return `It is of ${snapshotDay(after)}, before the active snapshot of ${snapshotDay(before)}.`
   const allowed = Math.floor(before.rows.length * definition.removed_share_max)
   if (removed.length <= allowed) return null
   return `It removes ${removed.length} of ${before.rows.length} rows; at most ${allowed} may go in one update. Compare it with "assay data diff".`
+}
+
+/** A publisher's document from which a feed reads. */
+export interface FeedDocument {
+  /** Address at the publisher; null if the document is available from a mirror or an import only. */
+  url: string | null
+  /** File name of a copy in a mirror. */
+  file: string
+  /** XML is read element by element, other documents as a whole. */
+  format: 'xml' | 'json' | 'text'
+  /** Name of the root element of XML, without which the document is incomplete. */
+  root: string
+  /** Names of the elements of XML that are rows. */
+  elements: readonly string[]
+  /** Maximum size of the document in bytes. */
+  bytes_max: number
+}
+
+export interface FeedDefinition extends FeedDocument {
+  /** Further documents, without which the first is incomplete. */
+  more?: readonly FeedDocument[]
+  /** Datasets that the documents fill. */
+  datasets: readonly string[]
+  /** A mirror may lack it, as long as none was ever read. */
+  optional: boolean
+  /** Starts a new collection of rows. */
+  collect(): FeedCollector
+}
+
+export interface FeedCollector {
+  /** Reads one whole element with its tags, or a whole document that is not XML, from the document with this file name. */
+  element(text: string, file: string): void
+  /** Snapshots of what was read; a text says why there are none. `head` is what comes before the first element, `heads` the same of each document. */
+  finish(head: string, retrieved_at: string, heads: readonly string[]): { dataset: string; snapshot: Snapshot }[] | string
 }

@@ -1,4 +1,4 @@
-import type { DatasetDefinition, Snapshot } from './definition.ts'
+import type { DatasetDefinition, FeedCollector, FeedDefinition, FeedDocument } from './definition.ts'
 import {
   addressesOfEntity,
   euPublishedAt,
@@ -13,34 +13,9 @@ import {
 } from './list-xml.ts'
 import { euNames, ofacNames, ukNames, unNames, type NameRow } from './listed-names.ts'
 import { ofacAddresses, type OfacRow } from './ofac-addresses.ts'
+import { TABLE_FEEDS } from './table-feeds.ts'
 
 /** Feeds: documents of publishers, read as a stream of elements, and the snapshots that are made of them. */
-
-export interface FeedDefinition {
-  /** Address at the publisher; null if the document is available from a mirror or an import only. */
-  url: string | null
-  /** File name of a copy in a mirror. */
-  file: string
-  /** Datasets that the document fills. */
-  datasets: readonly string[]
-  /** Name of the root element, without which the document is incomplete. */
-  root: string
-  /** Names of the elements that are rows. */
-  elements: readonly string[]
-  /** Maximum size of the document in bytes. */
-  bytes_max: number
-  /** A mirror may lack it, as long as none was ever read. */
-  optional: boolean
-  /** Starts a new collection of rows. */
-  collect(): FeedCollector
-}
-
-interface FeedCollector {
-  /** Reads one whole element with its tags. */
-  element(xml: string): void
-  /** Snapshots of what was read; a text says why there are none. `head` is what comes before the first element. */
-  finish(head: string, retrieved_at: string): { dataset: string; snapshot: Snapshot }[] | string
-}
 
 /** Largest share of entries without a name or an identifier. */
 const UNREAD_SHARE_MAX = 0.01
@@ -50,6 +25,7 @@ export const FEEDS = {
   ofac_sdn: {
     url: 'https://sanctionslistservice.ofac.treas.gov/api/PublicationPreview/exports/SDN_ENHANCED.XML',
     file: 'SDN_ENHANCED.XML',
+    format: 'xml',
     datasets: ['ofac_addresses', 'ofac_names'],
     root: 'sanctionsData',
     elements: ['entity'],
@@ -61,6 +37,7 @@ export const FEEDS = {
   un_consolidated: {
     url: 'https://scsanctions.un.org/resources/xml/en/consolidated.xml',
     file: 'UN_consolidated.xml',
+    format: 'xml',
     datasets: ['un_names'],
     root: 'CONSOLIDATED_LIST',
     elements: ['INDIVIDUAL', 'ENTITY'],
@@ -73,6 +50,7 @@ export const FEEDS = {
     // The address of the publisher contains a token, so the document comes from a mirror or an import.
     url: null,
     file: 'EU_consolidated.xml',
+    format: 'xml',
     datasets: ['eu_names'],
     root: 'export',
     elements: ['sanctionEntity'],
@@ -84,6 +62,7 @@ export const FEEDS = {
   uk_sanctions: {
     url: 'https://sanctionslist.fcdo.gov.uk/docs/UK-Sanctions-List.xml',
     file: 'UK-Sanctions-List.xml',
+    format: 'xml',
     datasets: ['uk_names'],
     root: 'Designations',
     elements: ['Designation'],
@@ -92,6 +71,7 @@ export const FEEDS = {
     optional: true,
     collect: () => collectNames(ukNames, 'FCDO: UK sanctions list, XML', readUkEntry, ukPublishedAt),
   },
+  ...TABLE_FEEDS,
 } as const satisfies Record<string, FeedDefinition>
 
 export type FeedName = keyof typeof FEEDS
@@ -102,11 +82,11 @@ function collectOfac(): FeedCollector {
   const addresses: OfacRow[] = []
   const names = collectNames(ofacNames, 'US Treasury, OFAC Sanctions List Service: SDN_ENHANCED.XML', namesOfEntity, publishedAt)
   return {
-    element(xml) {
+    element(xml, file) {
       addresses.push(...addressesOfEntity(xml))
-      names.element(xml)
+      names.element(xml, file)
     },
-    finish(head, retrieved_at) {
+    finish(head, retrieved_at, heads) {
       const published_at = publishedAt(head)
       if (published_at === null) return 'The document does not state its date; expected <dataAsOf>YYYY-MM-DD… before the first entity.'
       const rows = mergeAddresses(addresses)
@@ -119,7 +99,7 @@ function collectOfac(): FeedCollector {
         count: rows.length,
         rows,
       }
-      const found = names.finish(head, retrieved_at)
+      const found = names.finish(head, retrieved_at, heads)
       return typeof found === 'string' ? found : [{ dataset: ofacAddresses.id, snapshot }, ...found]
     },
   }
@@ -152,17 +132,45 @@ function collectNames(
 }
 
 /** Reads a document in pieces of any size. */
-export interface FeedParser {
+export interface DocumentParser {
   /** Reads the next piece; a text says why the document is refused. */
   push(text: string): string | null
-  finish(retrieved_at: string): { dataset: string; snapshot: Snapshot }[] | string
+  /** Text before the first element. `ok: false`: the document is incomplete. */
+  finish(): { ok: true; head: string } | { ok: false; reason: string }
 }
 
-/** `element_chars` bounds the memory: no element, and nothing between two, may be longer. */
-export function parseFeed(definition: FeedDefinition, element_chars: number): FeedParser {
-  const { elements, root } = definition
+/** `element_chars` bounds the memory: no element, nothing between two, and no document that is read as a whole may be longer. */
+export function parseDocument(document: FeedDocument, element_chars: number, collector: FeedCollector): DocumentParser {
+  return document.format === 'xml' ? parseXml(document, element_chars, collector) : parseWhole(document, element_chars, collector)
+}
+
+function parseWhole({ format, file }: FeedDocument, element_chars: number, collector: FeedCollector): DocumentParser {
+  let whole = ''
+  return {
+    push(text) {
+      whole += text
+      return whole.length > element_chars ? `The document has more than ${element_chars} characters.` : null
+    },
+    finish() {
+      if (format === 'json' && !isJson(whole))
+        return { ok: false, reason: 'The document is not JSON: it is truncated or another document.' }
+      collector.element(whole, file)
+      return { ok: true, head: '' }
+    },
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function parseXml({ elements, root, file }: FeedDocument, element_chars: number, collector: FeedCollector): DocumentParser {
   const opening = new RegExp(`<(${elements.join('|')})(?=[\\s>])`, 'g')
-  const collector = definition.collect()
   let rest = ''
   let head: string | null = null
 
@@ -181,16 +189,17 @@ export function parseFeed(definition: FeedDefinition, element_chars: number): Fe
           head = rest.slice(0, start.index)
           if (!new RegExp(`<${root}[\\s>]`).test(head)) return `The document does not begin with <${root}>: it is another document.`
         }
-        collector.element(rest.slice(start.index, end + close.length))
+        collector.element(rest.slice(start.index, end + close.length), file)
         read = end + close.length
       }
       rest = rest.slice(read)
       return rest.length > element_chars ? `More than ${element_chars} characters belong to no complete <${elements[0]}>.` : null
     },
-    finish(retrieved_at) {
-      if (head === null) return `The document has no <${elements[0]}>.`
-      if (!new RegExp(`</${root}>\\s*$`).test(rest)) return `The document does not end with </${root}>: it is truncated.`
-      return collector.finish(head, retrieved_at)
+    finish() {
+      if (head === null) return { ok: false, reason: `The document has no <${elements[0]}>.` }
+      if (!new RegExp(`</${root}>\\s*$`).test(rest))
+        return { ok: false, reason: `The document does not end with </${root}>: it is truncated.` }
+      return { ok: true, head }
     },
   }
 }

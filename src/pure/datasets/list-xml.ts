@@ -61,7 +61,7 @@ function textsOf(xml: string, tag: string): string[] {
 }
 
 /** Text of the first element with this tag; '' without one. */
-function textOf(xml: string, tag: string): string {
+export function textOf(xml: string, tag: string): string {
   return textsOf(xml, tag)[0] ?? ''
 }
 
@@ -72,7 +72,7 @@ function attributeOf(head: string, name: string): string {
 }
 
 /** Attribute of the first element with this tag, whose end may be missing. */
-function openingAttribute(xml: string, tag: string, name: string): string {
+export function openingAttribute(xml: string, tag: string, name: string): string {
   const start = xml.indexOf(`<${tag} `)
   const end = xml.indexOf('>', start)
   return start === -1 || end === -1 ? '' : attributeOf(xml.slice(start + tag.length + 1, end), name)

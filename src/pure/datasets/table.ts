@@ -47,7 +47,7 @@ const LIMIT_DAYS = 400
 const REMOVED_SHARE_MAX = 0.1
 
 type TableFacts<Id, Row> = Pick<DatasetDefinition<Row>, 'source_urls' | 'licence' | 'rows_min' | 'rows_max' | 'present' | 'isRow' | 'key'> &
-  Partial<Pick<DatasetDefinition<Row>, 'limit_days' | 'removed_share_max' | 'absent'>> & { id: Id; version?: number }
+  Partial<Pick<DatasetDefinition<Row>, 'limit_days' | 'removed_share_max' | 'absent' | 'undated'>> & { id: Id; version?: number }
 
 /**
  * Defines a table with its snapshot of the release and the form in which checks read it. `bundled` and `build` run when the module is loaded; an expensive

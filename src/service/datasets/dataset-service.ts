@@ -250,8 +250,8 @@ function createOffers(
 
   async function activate({ id, snapshot, difference, before }: CheckedOffer): Promise<OfferResult> {
     const published_at = snapshotDay(snapshot)
-    if (before !== undefined && isEmpty(difference) && published_at === snapshotDay(before.snapshot))
-      return { kind: 'unchanged', sha256: before.sha256 }
+    const newer = before === undefined || (isOlder(before.snapshot, snapshot) && datasetDefinition(id).undated !== true)
+    if (before !== undefined && isEmpty(difference) && !newer) return { kind: 'unchanged', sha256: before.sha256 }
     const now_ms = clock.now_ms()
     // Stored in canonical form, so that equal snapshots have one hash.
     const text = JSON.stringify(snapshot)
