@@ -9,7 +9,8 @@ import { rpcRequest } from '../../src/adapters/chain/sandbox-process.ts'
 import { restCall, startTestApp, type TestApp } from '../support/app.ts'
 import { CHANNEL_ABI, channelEntry, channelFor, type PayingChannel, SETTLEMENT, settlementIn } from '../support/channels.ts'
 import { asMembers, readJson } from '../support/documents.ts'
-import { fundedPayer, held } from '../support/paying.ts'
+import { fund, fundedPayer, held } from '../support/paying.ts'
+import { placeWallet } from '../support/paying-chain.ts'
 import { until } from '../support/until.ts'
 
 const TOOL = 'iban-check'
@@ -156,6 +157,29 @@ test('deposits that cannot be made are refused before anything is sent', async (
   assertRefused(await call(channel.header(permit)), 'erc3009_authorization_required')
   assert.equal(await held(rpc_url, token, channel.payer.address), 1_000_000n)
   assert.deepEqual(await onChain(channel), ['0', '0'])
+})
+
+test('a contract wallet deposits (EIP-1271), and an account that it names signs its vouchers', async () => {
+  const owner = privateKeyToAccount(generatePrivateKey())
+  const wallet = await placeWallet({ rpc: rpcRequest(rpc_url) }, owner.address)
+  await fund(rpc_url, token, wallet, 1_000_000n)
+  const channel = await channelFor(app.url, TOOL, newInput(), owner)
+  channel.config.payer = wallet
+  channel.rehashed()
+  const first = await call(await channel.deposit(50_000n, PRICE_MINOR))
+  assert.equal(first.status, 200, JSON.stringify(first.body))
+  assert.equal(asMembers(first.body['receipt'])['payer'], wallet.toLowerCase())
+  const second = await call(await channel.voucher(2n * PRICE_MINOR))
+  assert.equal(second.status, 200, JSON.stringify(second.body))
+  assert.deepEqual(await onChain(channel), ['50000', '0'])
+  const header = await channel.refund(2n * PRICE_MINOR)
+  const refund = await fetch(`${app.url}/v1/channels/refund`, { headers: { 'payment-signature': header } })
+  assert.equal(refund.status, 200, await refund.text())
+  assert.equal(await held(rpc_url, token, wallet), 1_000_000n - 2n * PRICE_MINOR)
+  // A wallet that signs its vouchers itself could refuse them before they are claimed.
+  const alone = await channelFor(app.url, TOOL, newInput(), owner)
+  Object.assign(alone.config, { payer: wallet, payerAuthorizer: `0x${'00'.repeat(20)}` })
+  assertRefused(await call(await alone.rehashed().deposit(50_000n, PRICE_MINOR)), 'voucher_signature')
 })
 
 test('a voucher is answered again for the same request, and buys nothing else', async () => {

@@ -160,7 +160,7 @@ export class PayingChannel {
     const salt = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}` as const
     const nonce = keccak256(encodeAbiParameters([{ type: 'bytes32' }, { type: 'uint256' }], [this.id, BigInt(salt)]))
     const validBefore = BigInt(Math.floor(Date.now() / 1_000) + valid_s)
-    const message = { from: this.payer.address, to: COLLECTOR, value: amount_minor, validAfter: 0n, validBefore, nonce }
+    const message = { from: this.config.payer, to: COLLECTOR, value: amount_minor, validAfter: 0n, validBefore, nonce }
     const { name, version } = this.entry.extra
     const domain = { name, version, chainId: this.chain_id, verifyingContract: this.entry.asset }
     const signature = await this.payer.signTypedData({ domain, types: RECEIVE_TYPES, primaryType: 'ReceiveWithAuthorization', message })

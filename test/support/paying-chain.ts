@@ -80,7 +80,7 @@ function clientOf({ rpc_url }: ChainView) {
 }
 
 /** An EIP-1271 wallet of this owner: the code that its creation code returns. */
-export async function placeWallet({ rpc }: ChainView, owner: string): Promise<Hex> {
+export async function placeWallet({ rpc }: Pick<ChainView, 'rpc'>, owner: string): Promise<Hex> {
   const { creation_code } = JSON.parse(await readFile('data/contracts/test-wallet.json', 'utf8')) as { creation_code: string }
   const at = privateKeyToAccount(generatePrivateKey()).address
   const data = creation_code + encodeAbiParameters([{ type: 'address' }], [owner as Hex]).slice(2)
