@@ -70,9 +70,9 @@ test('created and signed by keyboard, shared, seen paid; another one voided; lis
   await connect.focus()
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => document.activeElement?.id === 'invoice-amountUsdc')
-  // Down and down: three days.
+  // Down, five times: three days.
   for (const typed of ['10.00', null, 'Example Ltd', '4711']) {
-    if (typed === null) for (let presses = 0; presses < 2; presses++) await page.keyboard.press('ArrowDown')
+    if (typed === null) for (let presses = 0; presses < 5; presses++) await page.keyboard.press('ArrowDown')
     else await page.keyboard.type(typed)
     await page.keyboard.press('Tab')
   }

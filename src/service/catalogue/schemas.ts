@@ -293,9 +293,31 @@ export const INVOICE_BANK = z
     reference: z.string().max(40).optional().describe('Creditor reference (ISO 11649) of the transfer; one of the invoice if absent.'),
   })
   .describe(
-    'Account of the merchant, for payers who pay by bank: amount and account never change, and are part of what the merchant signs. The merchant ' +
+    'Bank. Account of the merchant, for payers who pay by bank: amount and account never change, and are part of what the merchant signs. The merchant ' +
       'confirms the transfer with a bank statement.',
   )
+
+/** Shop and due date of an invoice. */
+export const INVOICE_SHOP = {
+  order_number: z
+    .string()
+    .max(INVOICE_RULES.order_number_chars)
+    .optional()
+    .describe('Order number. One line, as the shop counts; on page, PDF, list and webhooks.'),
+  return_url: z
+    .string()
+    .max(INVOICE_RULES.return_url_chars)
+    .optional()
+    .describe('Return URL. An https page of the shop: after the payment, the payment page links to it with its host; it never redirects.'),
+  due_days: z
+    .int()
+    .min(1)
+    .max(INVOICE_RULES.due_days_max)
+    .optional()
+    .describe(
+      'Due days. The invoice can be paid in time for so many days; 14 if absent. Unsigned invoices are safe from eviction for 14 days only.',
+    ),
+}
 
 /** Two names of each field, the specified one first. */
 export interface InvoiceNames {

@@ -2,15 +2,17 @@
 export const INVOICE_RULES = {
   /** Maximum amount of an invoice in minor units: 1,000,000 USDC. */
   ceiling_minor: 1_000_000_000_000n,
-  /** Time in seconds for which an invoice is open, and for which late payments to its merchant are watched afterwards. */
+  /** Time in seconds for which an invoice is open if it names no due date, and for which late payments to its merchant are watched afterwards. */
   open_s: 14 * 86_400,
+  /** Longest due date in days. Deposits, authorizations and transfers are watched until it and `watch_more_s` are over. */
+  due_days_max: 90,
   watch_more_s: 30 * 86_400,
   /** Maximum number of open invoices that one merchant has signed. */
   merchant_signed: 1_000,
   /**
    * Maximum number of unsigned invoices, above which the oldest are evicted: created by one network (/24, /48) in a day, by all networks,
-   * and by calls. In the 14 days for which an invoice is open one network creates fewer than the total limit, so that it evicts no open
-   * invoice of another network.
+   * and by calls. In 14 days, as long as an invoice without a due date is open, one network creates fewer than the total limit, so that
+   * it evicts no open invoice of another network; one with a later due date is safe after that only once its merchant signed it.
    */
   network_unsigned: 1_000,
   all_unsigned: 20_000,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { INVOICE_FAULTS } from '../../pure/invoices/input.ts'
 import { INVOICE_STATES } from '../../pure/invoices/standing.ts'
 import type { MerchantAct } from '../../pure/invoices/terms.ts'
-import { checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, SIGN, type InvoiceNames } from '../../service/catalogue/schemas.ts'
+import { checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, INVOICE_SHOP, SIGN, type InvoiceNames } from '../../service/catalogue/schemas.ts'
 import { quotaClient, widerNetwork } from '../../service/clients.ts'
 import { type Asker, notFound, type InvoiceChange, type InvoiceEnd } from '../../service/invoices/invoice-service.ts'
 import { INVOICE_RULES } from '../../service/limits.ts'
@@ -33,7 +33,6 @@ const BYTES_32 = z.string().regex(/^0x[0-9a-fA-F]{64}$/)
 const ID = { id: z.string().max(64).describe('Id of the invoice.') }
 const CREATE = '/api/invoice/create'
 
-const DAY_S = 86_400
 const CLIENT_NAME = z.string().max(INVOICE_RULES.client_name_chars).optional()
 /** Names of the specification first, then those of the tool. */
 const NAMES = { amount: ['amountUsdc', 'amount_usdc'], client_name: ['clientName', 'client_name'] } as const satisfies InvoiceNames
@@ -48,22 +47,7 @@ const REQUEST = named(
       clientName: CLIENT_NAME.describe('Name of the payer.'),
       client_name: CLIENT_NAME.describe('The same by its other name.'),
       memo: z.string().max(INVOICE_RULES.memo_chars).optional().describe('Purpose of the payment. Anyone with the invoice id can read it.'),
-      order_number: z
-        .string()
-        .max(INVOICE_RULES.order_number_chars)
-        .optional()
-        .describe('Number of the order in the shop, one line. On page, PDF, list and webhooks.'),
-      return_url: z
-        .string()
-        .max(INVOICE_RULES.return_url_chars)
-        .optional()
-        .describe('Page of the shop, https. After the payment, the payment page links to it with its host; it never redirects.'),
-      due_days: z
-        .int()
-        .min(1)
-        .max(INVOICE_RULES.open_s / DAY_S)
-        .optional()
-        .describe('Days for which the invoice can be paid in time; the most if absent.'),
+      ...INVOICE_SHOP,
       bank: INVOICE_BANK.optional(),
       referrer: ADDRESS.optional().describe('Address that gets a part of the protocol fee, which is zero now.'),
       signature: SIGNATURE.optional().describe(

@@ -12,7 +12,7 @@ export default defineTool({
     'Creates an invoice of 49.00 USDC to this service for an AP2 merchant pilot of 50,000 gasless calls. Offered only where the operator ' +
     'has set up the credit that it buys; elsewhere the call ends with NOT_CONFIGURED, uncharged.',
   family: 'invoices',
-  version: '1.1.1',
+  version: '1.2.0',
   price: 'check',
   annotations: { read_only: false, idempotent: false, destructive: false, open_world: false },
   scope: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { INVOICE_FAULTS } from '../../pure/invoices/input.ts'
 import { defineTool, Refusal } from '../../service/catalogue/define.ts'
-import { ADDRESS, checkInvoiceNames, INVOICE_AMOUNT } from '../../service/catalogue/schemas.ts'
+import { ADDRESS, checkInvoiceNames, INVOICE_AMOUNT, INVOICE_BANK, INVOICE_SHOP } from '../../service/catalogue/schemas.ts'
 
 const AMOUNT = INVOICE_AMOUNT.optional()
 const NAME = z.string().max(120).optional()
@@ -15,6 +15,8 @@ const INPUT = z
     client_name: NAME.describe('Who is to pay, in words.'),
     clientName: NAME.describe('The same by its other name.'),
     memo: z.string().max(500).optional().describe('Purpose of the invoice. Everyone who has the id can read it.'),
+    ...INVOICE_SHOP,
+    bank: INVOICE_BANK.optional(),
     referrer: ADDRESS.optional().describe('Who is due 20 % of the protocol fee, which is zero today. Not the merchant.'),
   })
   .check(checkInvoiceNames({ amount: AMOUNTS, client_name: ['client_name', 'clientName'] }))
@@ -27,14 +29,18 @@ export default defineTool({
   title: 'Create an invoice in USDC',
   description:
     'Creates an invoice that a client pays in USDC straight to the merchant: gaslessly by one signature or over x402 from 1 USDC, or by a ' +
-    'plain transfer to its deposit address. Nothing is held; the protocol fee is zero today and capped. The id is a secret: everyone who has it can read the invoice.',
+    'plain transfer to its deposit address; with `bank` also by bank transfer, which the merchant confirms. Nothing is held; the protocol fee is zero today and capped. The id is a secret: everyone who has it can read the invoice.',
   family: 'invoices',
-  version: '1.1.1',
+  version: '1.2.0',
   price: 'check',
   annotations: { read_only: false, idempotent: false, destructive: false, open_world: false },
   scope: {
-    checked: ['amount, address and texts', 'that the merchant is not the referrer'],
-    not_checked: ['who controls the merchant’s address', 'whether anything is owed', 'tax: it is a payment request, no tax invoice'],
+    checked: ['amount, address and texts', 'that the merchant is not the referrer', 'IBAN, BIC and reference of bank details'],
+    not_checked: [
+      'who controls the merchant’s address and bank account',
+      'whether anything is owed',
+      'tax: it is a payment request, no tax invoice',
+    ],
   },
   headline: [{ when: { status: 'ISSUED' }, tone: 'good', word: 'ISSUED' }],
   sources: ['invoices'],
@@ -50,7 +56,10 @@ export default defineTool({
     merchant: z.string().nullable().describe('Who is paid.'),
     amount_usdc: z.string().nullable().describe('Amount, exact.'),
     protocol_fee_usdc: z.string().nullable().describe('Deducted of it.'),
-    cart_hash: z.string().nullable().describe('keccak-256 of merchant, amount, memo, client, chain and token.'),
+    cart_hash: z
+      .string()
+      .nullable()
+      .describe('keccak-256 of merchant, amount, memo, client, chain and token, with order number, return URL and bank details if given.'),
     payment_nonce: z.string().nullable().describe('EIP-3009 nonce that names this invoice.'),
     eip681_uri: z
       .string()
@@ -60,9 +69,9 @@ export default defineTool({
     record: z.record(z.string(), z.unknown()).nullable().describe('The whole record, as invoice_url answers.'),
   }),
   example: { amount_usdc: '125.50', merchant: '0x00000000000000000000000000000000a11ce001', client_name: 'Example Ltd', memo: 'PO 4711' },
-  async run({ amount_usdc, amountUsdc, client_name, clientName, merchant, memo, referrer }, { invoices }) {
+  async run({ amount_usdc, amountUsdc, client_name, clientName, ...content }, { invoices }) {
     const amount = amount_usdc ?? amountUsdc ?? 0
-    const end = await invoices.create({ amount, merchant, client_name: client_name ?? clientName, memo, referrer })
+    const end = await invoices.create({ ...content, amount, client_name: client_name ?? clientName })
     switch (end.kind) {
       case 'refused':
         throw new Refusal('INVOICE_LIMIT', end.problem.detail)

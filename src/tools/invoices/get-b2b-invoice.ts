@@ -10,7 +10,7 @@ export default defineTool({
     'Settlement status, transaction hash and payment times of an invoice, read off the chain now: ISSUED, PROCESSING, PARTIALLY_PAID, ' +
     'SETTLED, EXPIRED or VOID, with exceptions such as paid_late or overpaid. Amounts are the truth. An unknown id is 404, uncharged.',
   family: 'invoices',
-  version: '1.1.1',
+  version: '1.2.0',
   price: 'chain',
   annotations: { read_only: true, idempotent: true, destructive: false, open_world: true },
   scope: {

@@ -312,6 +312,9 @@ const FIELDS: readonly FormField[] = [
     chars: 2,
     options: [
       ['14', '14 days'],
+      ['30', '30 days'],
+      ['60', '60 days'],
+      ['90', '90 days'],
       ['7', '7 days'],
       ['3', '3 days'],
       ['1', '1 day'],
